@@ -1,0 +1,114 @@
+"""The machine: classes of equal nodes, and the site's power limit."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
+
+from planner.errors import InputError
+
+CORES = "cores"
+
+
+@dataclass(frozen=True)
+class NodeClass:
+    """Nodes of equal capacity.
+
+    ``idle_w`` is what a node draws while nothing runs on it [W]; a node in use draws what its jobs draw.
+    """
+
+    name: str
+    count: int
+    capacity: Mapping[str, float]
+    idle_w: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.count < 1:
+            raise InputError(f"node class {self.name!r} has {self.count} nodes; it must have at least 1")
+        if not self.capacity.get(CORES, 0) > 0:
+            raise InputError(f"node class {self.name!r} has no cores; give its capacity, such as cores: 32")
+        for resource, amount in self.capacity.items():
+            if not 0 <= amount < float("inf"):
+                raise InputError(f"node class {self.name!r} has {amount} {resource}; it must be 0 or more")
+        if not 0 <= self.idle_w < float("inf"):
+            raise InputError(f"node class {self.name!r} idles at {self.idle_w} W; it must be 0 or more")
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """All nodes, numbered from 0 in class order, with the site's limits.
+
+    ``power_limit_w`` caps the power of all running jobs together [W].
+    """
+
+    classes: tuple[NodeClass, ...]
+    power_limit_w: float | None = None
+
+    def __post_init__(self) -> None:
+        if not self.classes:
+            raise InputError("the cluster has no node classes; give at least one")
+        names = [node_class.name for node_class in self.classes]
+        if len(set(names)) < len(names):
+            raise InputError(f"node classes share a name: {', '.join(names)}; each needs its own")
+        if self.power_limit_w is not None and not self.power_limit_w > 0:
+            raise InputError(f"the power limit is {self.power_limit_w} W; it must be above 0")
+
+    @cached_property
+    def resources(self) -> tuple[str, ...]:
+        """Names of all resource types, cores first."""
+        names = {name for node_class in self.classes for name in node_class.capacity}
+        return (CORES, *sorted(names - {CORES}))
+
+    @cached_property
+    def node_count(self) -> int:
+        """Number of nodes."""
+        return sum(node_class.count for node_class in self.classes)
+
+    @cached_property
+    def first_nodes(self) -> tuple[int, ...]:
+        """Number of the first node of each class, and the node count at the end."""
+        return tuple(accumulate((node_class.count for node_class in self.classes), initial=0))
+
+    def total(self, resource: str) -> float:
+        """Capacity of the whole machine in a resource."""
+        return sum(c.count * c.capacity.get(resource, 0.0) for c in self.classes)
+
+    def class_index(self, node: int) -> int:
+        """Index of the class that a node belongs to."""
+        return bisect_right(self.first_nodes, node) - 1
+
+    def node_name(self, node: int) -> str:
+        """Name of a node: its class and its number within the class, from 1, as in ``cpu007``."""
+        index = self.class_index(node)
+        node_class = self.classes[index]
+        number = node - self.first_nodes[index] + 1
+        return f"{node_class.name}{number:0{self._digits(index)}d}"
+
+    def node_list(self, nodes: Iterable[int]) -> str:
+        """Names of several nodes in the short form that Slurm uses: ``cpu[001-004,007]``, sorted."""
+        parts = []
+        wanted = sorted(set(nodes))
+        for index, node_class in enumerate(self.classes):
+            first, last = self.first_nodes[index], self.first_nodes[index + 1]
+            numbers = [node - first + 1 for node in wanted if first <= node < last]
+            if numbers:
+                parts.append(_bracketed(node_class.name, numbers, self._digits(index)))
+        return ",".join(parts)
+
+    def _digits(self, index: int) -> int:
+        return len(str(self.classes[index].count))
+
+
+def _bracketed(prefix: str, numbers: list[int], digits: int) -> str:
+    if len(numbers) == 1:
+        return f"{prefix}{numbers[0]:0{digits}d}"
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1][1:] = [number]
+        else:
+            runs.append([number])
+    return f"{prefix}[{','.join('-'.join(f'{n:0{digits}d}' for n in run) for run in runs)}]"

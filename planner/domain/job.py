@@ -1,0 +1,95 @@
+"""A job: what a user asked for. It never changes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from planner.errors import InputError
+
+
+@dataclass(frozen=True, slots=True)
+class UnitGroup:
+    """Equal units of a job: how many, and what each asks of its node.
+
+    ``amounts`` is a tuple of (resource name, amount), sorted by name, without zeros; make it with `of`.
+    """
+
+    count: int
+    amounts: tuple[tuple[str, float], ...]
+
+    @classmethod
+    def of(cls, count: int, amounts: Mapping[str, float]) -> UnitGroup:
+        """A group from a mapping of resource name to amount."""
+        return cls(count, tuple(sorted((name, float(value)) for name, value in amounts.items() if value)))
+
+    def __post_init__(self) -> None:
+        if self.count < 1:
+            raise InputError(f"a job has {self.count} units of a kind; it must be at least 1")
+        if not self.amounts:
+            raise InputError("a unit asks for nothing; it must ask for some resource, usually cores")
+        for name, amount in self.amounts:
+            if not amount > 0 or amount == float("inf"):
+                raise InputError(f"a unit asks for {amount} {name}; it must be a positive number")
+
+    def amount(self, resource: str) -> float:
+        """Amount of a resource that one unit asks for."""
+        return next((value for name, value in self.amounts if name == resource), 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One submitted request.
+
+    Attributes
+    ----------
+    id
+        Name of the job, unique in a queue.
+    submit_unix
+        Submit time [Unix seconds].
+    requested_s
+        Requested wallclock time [s]: the duration that planning counts on.
+    units
+        Groups of equal units; all units start and end together, each on one node.
+    power_w
+        Mean power of the whole job while it runs [W].
+    runtime_s
+        Actual runtime [s] where the source knows it.
+    deadline_unix
+        Latest end [Unix seconds], if any.
+    revenue_weight
+        Factor on what the job's resources earn.
+    """
+
+    id: str
+    submit_unix: int
+    requested_s: int
+    units: tuple[UnitGroup, ...]
+    power_w: float
+    account: str = ""
+    user: str = ""
+    name: str = ""
+    runtime_s: int | None = None
+    deadline_unix: int | None = None
+    revenue_weight: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not self.id:
+            raise InputError("a job has an empty id; every job needs a name of its own")
+        if self.requested_s < 1:
+            raise InputError(f"job {self.id}: requested time is {self.requested_s} s; it must be at least 1")
+        if not 0 <= self.power_w < float("inf"):
+            raise InputError(f"job {self.id}: power is {self.power_w} W; it must be a number from 0 up")
+        if not 0 <= self.revenue_weight < float("inf"):
+            raise InputError(f"job {self.id}: revenue weight is {self.revenue_weight}; it must be 0 or more")
+        if not self.units:
+            raise InputError(f"job {self.id} has no units; it must have at least one")
+
+    @property
+    def unit_count(self) -> int:
+        """Number of units of the job."""
+        return sum(group.count for group in self.units)
+
+    def total(self, resource: str) -> float:
+        """Amount of a resource that the whole job asks for."""
+        return sum(group.count * group.amount(resource) for group in self.units)

@@ -1,0 +1,80 @@
+"""Segments: the day cut where its temperature step, price, sunlight or carbon intensity changes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from planner.domain.horizon import Horizon
+from planner.domain.pue_table import PueTable
+from planner.domain.series import StepSeries
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A half-open stretch of the day with one temperature step and one price.
+
+    Attributes
+    ----------
+    start_s, end_s
+        Bounds, in seconds from the start of the day.
+    temperature_c
+        Outside temperature, a step of the PUE table [C].
+    price_eur_per_kwh
+        Price of bought electricity.
+    solar_w
+        Mean power of the site's own photovoltaics [W].
+    carbon_g_per_kwh
+        Carbon intensity of bought electricity.
+    """
+
+    start_s: int
+    end_s: int
+    temperature_c: int
+    price_eur_per_kwh: float
+    solar_w: float = 0.0
+    carbon_g_per_kwh: float = 0.0
+
+    @property
+    def length_s(self) -> int:
+        """Length [s]."""
+        return self.end_s - self.start_s
+
+
+def cut_segments(
+    horizon: Horizon,
+    table: PueTable,
+    temperature_c: StepSeries,
+    price_eur_per_kwh: StepSeries,
+    *,
+    solar_w: StepSeries | None = None,
+    carbon_g_per_kwh: StepSeries | None = None,
+) -> tuple[Segment, ...]:
+    """Cut the day wherever the temperature leaves its step or one of the other series changes.
+
+    Neighbours with the same values are one segment, however finely the inputs are sampled.
+    """
+    start, end = horizon.start_unix, horizon.end_unix
+    series = [
+        one.between(start, end) if one is not None else StepSeries.constant("nothing", 0.0, start, end)
+        for one in (temperature_c, price_eur_per_kwh, solar_w, carbon_g_per_kwh)
+    ]
+    edges = np.unique(np.concatenate([one.edges_unix for one in series]))
+    moments = edges[:-1]
+    steps = table.temperature_step(series[0].at(moments))
+    columns = np.column_stack([steps, *(one.at(moments) for one in series[1:])])
+    changes = np.any(columns[1:] != columns[:-1], axis=1)
+    firsts = np.flatnonzero(np.concatenate([[True], changes]))
+    lasts = np.append(firsts[1:], len(moments))
+    return tuple(
+        Segment(
+            start_s=int(edges[first] - start),
+            end_s=int(edges[last] - start),
+            temperature_c=int(steps[first]),
+            price_eur_per_kwh=float(columns[first, 1]),
+            solar_w=float(columns[first, 2]),
+            carbon_g_per_kwh=float(columns[first, 3]),
+        )
+        for first, last in zip(firsts, lasts, strict=True)
+    )

@@ -1,0 +1,73 @@
+"""The planner's deliberate errors; anything else that escapes is a bug.
+
+    PlannerError                  exit 1
+      InputError (ValueError)     exit 2   the user can fix it
+        FileFormatError             a line or field of a file: "jobs.swf:812: expected 18 fields, found 17"
+        ScenarioError               a scenario file: every problem at once, with "did you mean"
+        TableError                  a PUE table, or a look-up outside it
+        CoverageError               weather, price or carbon that does not cover the day
+      SolverError                 exit 4   an engine is missing, too small, or died
+      AuditError                  exit 5   a plan of ours breaks a rule: our bug
+      OutputError                 exit 6   the output folder cannot be written, or another run holds it
+
+"No feasible plan" is a status (exit 3), not an exception.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+
+class PlannerError(Exception):
+    """Base of everything deliberate."""
+
+    exit_code = 1
+
+
+class InputError(PlannerError, ValueError):
+    """Something that the user gave and can fix."""
+
+    exit_code = 2
+
+
+class FileFormatError(InputError):
+    """A file whose contents cannot be read; names the file, the line where known, and the remedy."""
+
+    def __init__(self, path: Path | str, problem: str, *, line: int | None = None, remedy: str = "") -> None:
+        where = f"{path}:{line}" if line is not None else str(path)
+        super().__init__(f"{where}: {problem}" + (f"; {remedy}" if remedy else ""))
+
+
+class ScenarioError(InputError):
+    """A scenario that cannot be used; carries every problem found."""
+
+    def __init__(self, path: Path | str, problems: Sequence[str]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("\n".join(f"{path}: {problem}" for problem in self.problems))
+
+
+class TableError(InputError):
+    """A PUE table that cannot be used, or a power or temperature outside it."""
+
+
+class CoverageError(InputError):
+    """Weather, price or carbon data that does not cover the time asked for."""
+
+
+class SolverError(PlannerError):
+    """An engine that is missing, too small for the model, or died."""
+
+    exit_code = 4
+
+
+class AuditError(PlannerError):
+    """A plan of ours that breaks a rule."""
+
+    exit_code = 5
+
+
+class OutputError(PlannerError):
+    """An output folder that cannot be written or is held by another run."""
+
+    exit_code = 6

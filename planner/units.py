@@ -1,0 +1,47 @@
+"""Conversions and the text forms of quantities: durations, money, energy, power."""
+
+from __future__ import annotations
+
+import re
+
+from planner.errors import InputError
+
+SECONDS_PER_HOUR = 3600
+MILLI = 1000
+"""Amounts and watts are held as whole thousandths, so that sums of them are exact."""
+
+MILLIWATT_SECONDS_PER_KWH = 3.6e9
+
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|min|h|d)?")
+_SECONDS = {"s": 1, "m": 60, "min": 60, "h": 3600, "d": 86400, None: 1}
+
+
+def parse_duration(text: str | int | float) -> float:
+    """Seconds in a duration such as ``30``, ``"30s"``, ``"5m"``, ``"1.5h"``, ``"1d"`` or ``"1h 30m"``."""
+    if isinstance(text, int | float) and not isinstance(text, bool):
+        if text < 0:
+            raise InputError(f"duration {text} is negative; give a number of seconds, or 30s, 5m, 2h, 1d")
+        return float(text)
+    parts = str(text).strip().lower()
+    position, total = 0, 0.0
+    while position < len(parts):
+        match = _DURATION.match(parts, position)
+        if match is None:
+            break
+        total += float(match[1]) * _SECONDS[match[2]]
+        position = match.end()
+        while position < len(parts) and parts[position] == " ":
+            position += 1
+    if not parts or position < len(parts):
+        raise InputError(f"cannot read {text!r} as a duration; write 30s, 5m, 2h or 1d")
+    return total
+
+
+def clock(seconds: float) -> str:
+    """A duration as people say it: ``0.8 s``, ``2 min 5 s``, ``3 h 10 min``."""
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest} s"
+    return f"{minutes // 60} h {minutes % 60} min"
