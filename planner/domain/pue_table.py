@@ -45,9 +45,7 @@ class PueTable:
     @property
     def temperatures_c(self) -> npt.NDArray[np.int64]:
         """Outside temperature of each column [C]."""
-        return self.first_temperature_c + self.temperature_step_c * np.arange(
-            self.cooling.shape[1], dtype=np.int64
-        )
+        return self.first_temperature_c + self.temperature_step_c * np.arange(self.cooling.shape[1], dtype=np.int64)
 
     def temperature_step(self, temperature_c: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
         """The table's step that each temperature belongs to [C], on or beyond the grid."""
@@ -57,9 +55,7 @@ class PueTable:
             + self.first_temperature_c
         )
 
-    def rows(
-        self, energy_mws: npt.NDArray[np.int64], length_s: npt.NDArray[np.int64]
-    ) -> npt.NDArray[np.int64]:
+    def rows(self, energy_mws: npt.NDArray[np.int64], length_s: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Row of the mean power of an IT energy [mW s] over a length of time [s], in whole numbers."""
         step = self.power_step_w * MILLI
         offset = energy_mws - self.first_power_w * MILLI * length_s

@@ -1,0 +1,184 @@
+"""The audit: every rule of the day checked on a finished plan, with no code shared with any search.
+
+Rules
+-----
+``start``      a job starts at or after its release and within the day
+``units``      every unit of a placed job is on a node of the cluster, no unit of a deferred job is
+``capacity``   on every node, at every second, for every resource, use stays within capacity
+``power``      at every second, the jobs' power stays within the site's limit
+``defer``      under ``defer: full`` no deferred job could start today in the finished plan
+``deadline``   a job that ends after its deadline, or is deferred past it, could not have met it in this plan
+
+Cost: a sort of the units, and one pass over them for each deferred job that does not ask at least as much as another
+one already shown to have no room.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from planner.accounting.room import Room, occupation, step_table
+from planner.domain.columns import Ints, JobColumns
+from planner.domain.plan import DEFERRED, Plan
+from planner.domain.problem import Problem
+from planner.errors import AuditError
+from planner.units import MILLI
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """One broken rule, where, and how."""
+
+    rule: str
+    where: str
+    detail: str
+
+    def __str__(self) -> str:
+        return f"{self.rule}: {self.where}: {self.detail}"
+
+
+def require_clean(problem: Problem, plan: Plan) -> None:
+    """Raise AuditError with the violations of a plan, if it has any."""
+    violations = audit(problem, plan)
+    if violations:
+        shown = "; ".join(str(violation) for violation in violations[:5])
+        more = f" (+{len(violations) - 5} more)" if len(violations) > 5 else ""
+        raise AuditError(f"the plan breaks {len(violations)} rules: {shown}{more}")
+
+
+def audit(problem: Problem, plan: Plan) -> list[Violation]:
+    """All violations of the day's rules by a plan; none is the only good answer."""
+    columns = problem.columns
+    if len(plan.start_s) != len(columns) or len(plan.node_of_unit) != columns.unit_ptr[-1]:
+        return [Violation("units", "plan", "it has another number of jobs or units than the problem")]
+    violations = _starts(problem, plan) + _units(problem, plan)
+    if violations:
+        return violations
+    violations = _capacity(problem, plan) + _power(problem, plan)
+    if violations:
+        return violations
+    return _deferrals(problem, plan) + _deadlines(problem, plan)
+
+
+def _starts(problem: Problem, plan: Plan) -> list[Violation]:
+    release, end = problem.columns.release_s, problem.horizon.length_s
+    bad = plan.is_placed & ((plan.start_s < release) | (plan.start_s >= end))
+    return [
+        Violation(
+            "start",
+            f"job {problem.jobs[job].id}",
+            f"starts at {plan.start_s[job]} s, allowed {release[job]} to {end - 1} s",
+        )
+        for job in np.flatnonzero(bad)
+    ]
+
+
+def _units(problem: Problem, plan: Plan) -> list[Violation]:
+    pointers = problem.columns.unit_ptr
+    placed = np.repeat(plan.is_placed, np.diff(pointers))
+    node = plan.node_of_unit
+    bad = np.where(placed, (node < 0) | (node >= problem.cluster.node_count), node != DEFERRED)
+    return [
+        Violation(
+            "units",
+            f"job {problem.jobs[np.searchsorted(pointers, unit, side='right') - 1].id}",
+            f"a unit is on node {node[unit]} of {problem.cluster.node_count}",
+        )
+        for unit in np.flatnonzero(bad)
+    ]
+
+
+def _capacity(problem: Problem, plan: Plan) -> list[Violation]:
+    held = occupation(problem, plan)
+    table = step_table(problem.nodes.capacity, held.unit_node, held.unit_start_s, held.unit_end_s, held.unit_amount)
+    entry, resource = np.nonzero(table.free < 0)
+    return [
+        Violation(
+            "capacity",
+            f"node {problem.cluster.node_name(int(table.row[k]))} from {table.time_s[k]} s",
+            f"{-table.free[k, r] / MILLI:g} {problem.cluster.resources[r]} too many",
+        )
+        for k, r in zip(entry, resource, strict=True)
+    ]
+
+
+def _power(problem: Problem, plan: Plan) -> list[Violation]:
+    limit_w = problem.cluster.power_limit_w
+    if limit_w is None:
+        return []
+    held = occupation(problem, plan)
+    limit = np.array([[int(limit_w * MILLI)]], dtype=np.int64)
+    site = np.zeros(len(held.job_start_s), dtype=np.int64)
+    table = step_table(limit, site, held.job_start_s, held.job_end_s, held.job_power_mw[:, None])
+    return [
+        Violation("power", f"from {table.time_s[k]} s", f"{-table.free[k, 0] / MILLI:g} W over the limit")
+        for k in np.flatnonzero(table.free[:, 0] < 0)
+    ]
+
+
+def _deferrals(problem: Problem, plan: Plan) -> list[Violation]:
+    deferred = np.flatnonzero(~plan.is_placed)
+    if problem.defer == "free" or not len(deferred):
+        return []
+    room, hopeless = Room(problem, plan), _Hopeless(problem.columns)
+    latest = problem.horizon.length_s - 1
+    violations = []
+    for job in hopeless.smallest_first(deferred):
+        if hopeless.covers(job):
+            continue
+        if room.can_start(job, latest):
+            violations.append(Violation("defer", f"job {problem.jobs[job].id}", "deferred though it could start today"))
+        else:
+            hopeless.add(job)
+    return violations
+
+
+def _deadlines(problem: Problem, plan: Plan) -> list[Violation]:
+    columns = problem.columns
+    start = np.where(plan.is_placed, plan.start_s, problem.horizon.length_s)
+    missed = np.flatnonzero((start > columns.latest_start_s) & (columns.latest_start_s >= columns.release_s))
+    return [
+        Violation("deadline", f"job {problem.jobs[job].id}", "misses a deadline that it could have met")
+        for job in missed
+        if Room(problem, plan, without=int(job)).can_start(int(job), int(columns.latest_start_s[job]))
+    ]
+
+
+class _Hopeless:
+    """Jobs of equal units shown to have no room: whoever asks at least as much has none either."""
+
+    def __init__(self, columns: JobColumns) -> None:
+        self._columns = columns
+        self._asks = np.zeros((0, columns.group_amount.shape[1] + 4), dtype=np.int64)
+
+    def smallest_first(self, jobs: Ints) -> list[int]:
+        """The jobs, those that ask little first, so that they speak for the others."""
+        columns = self._columns
+        size = np.diff(columns.unit_ptr)[jobs]
+        return [int(job) for job in jobs[np.lexsort((columns.duration_s[jobs], size))]]
+
+    def covers(self, job: int) -> bool:
+        return bool(np.any(np.all(self._asks <= self._asked(job), axis=1)))
+
+    def add(self, job: int) -> None:
+        if self._columns.group_ptr[job + 1] - self._columns.group_ptr[job] == 1:
+            self._asks = np.concatenate([self._asks, self._asked(job)[None, :]])
+
+    def _asked(self, job: int) -> Ints:
+        """Amounts and number of the largest group, duration, release and power."""
+        columns = self._columns
+        groups = slice(columns.group_ptr[job], columns.group_ptr[job + 1])
+        largest = int(columns.group_ptr[job] + np.argmax(columns.group_count[groups]))
+        return np.concatenate(
+            [
+                columns.group_amount[largest],
+                [
+                    columns.group_count[largest],
+                    columns.duration_s[job],
+                    columns.release_s[job],
+                    columns.power_mw[job],
+                ],
+            ]
+        )

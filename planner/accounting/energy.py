@@ -1,0 +1,63 @@
+"""Energy of overlapping intervals of constant power, in whole milliwatt-seconds."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from planner.domain.columns import Ints
+
+
+def energy_between(edges_s: Ints, start_s: Ints, end_s: Ints, power_mw: Ints) -> Ints:
+    """Energy in each stretch between neighbouring edges.
+
+    The total power over time is a step function; its running integral is taken at every edge, so the
+    cost is that of sorting the starts and ends, however many edges there are.
+
+    Parameters
+    ----------
+    edges_s
+        Increasing moments [s].
+    start_s, end_s
+        Bounds of each interval, half-open [s].
+    power_mw
+        Power of each interval [mW].
+
+    Returns
+    -------
+    Energy between edge k and edge k + 1 [mW s].
+    """
+    moments = np.concatenate([start_s, end_s])
+    changes = np.concatenate([power_mw, -power_mw])
+    order = np.argsort(moments, kind="stable")
+    moments, changes = moments[order], changes[order]
+    level = np.cumsum(changes)
+    integral = np.concatenate([[0], np.cumsum(level[:-1] * np.diff(moments))]) if len(moments) else level
+    last = np.searchsorted(moments, edges_s, side="right") - 1
+    inside = last >= 0
+    at = np.where(inside, last, 0)
+    if not len(moments):
+        return np.zeros(len(edges_s) - 1, dtype=np.int64)
+    running = np.where(inside, integral[at] + level[at] * (edges_s - moments[at]), 0)
+    return np.diff(running).astype(np.int64)
+
+
+def overlap_s(edges_s: Ints, start_s: Ints, end_s: Ints) -> Ints:
+    """Seconds of each interval in each stretch between neighbouring edges; shape (intervals, stretches)."""
+    clipped = np.clip(edges_s[None, :], start_s[:, None], end_s[:, None])
+    return np.diff(clipped, axis=1)
+
+
+def merged_intervals(owner: Ints, start_s: Ints, end_s: Ints) -> tuple[Ints, Ints, Ints]:
+    """Union of the intervals of each owner, as owners, starts and ends of disjoint intervals."""
+    if not len(owner):
+        return owner, start_s, end_s
+    order = np.lexsort((start_s, owner))
+    owner, start_s, end_s = owner[order], start_s[order], end_s[order]
+    # The latest end so far, per owner: owners are set so far apart that one running maximum serves all.
+    apart = int(end_s.max() - min(0, start_s.min())) + 1
+    reach = np.maximum.accumulate(end_s + owner * apart) - owner * apart
+    opens = np.ones(len(owner), dtype=bool)
+    opens[1:] = (owner[1:] != owner[:-1]) | (start_s[1:] > reach[:-1])
+    first = np.flatnonzero(opens)
+    last = np.append(first[1:], len(owner)) - 1
+    return owner[first], start_s[first], reach[last]

@@ -1,0 +1,195 @@
+"""Room left in a finished plan: could a job have started as well? Written for the audit, apart from any search.
+
+A unit of length d cannot start at t on a node if the node lacks room anywhere in [t, t + d). So every stretch
+[b, e) in which a node lacks room forbids the starts (b - d, e). A job of U equal units can start at t when the
+nodes, each counted once for every unit that it could take, less those that forbid t, are at least U. It is enough
+to look at the release and at the ends of forbidden stretches.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from planner.accounting.energy import merged_intervals
+from planner.domain.columns import Ints, JobColumns
+from planner.domain.plan import Plan
+from planner.domain.problem import Problem
+from planner.units import MILLI
+
+FOR_EVER = np.int64(2**50)
+
+
+@dataclass(frozen=True)
+class Occupation:
+    """Everything that holds nodes: one row a unit, one a job."""
+
+    unit_node: Ints
+    unit_start_s: Ints
+    unit_end_s: Ints
+    unit_amount: Ints
+    job_start_s: Ints
+    job_end_s: Ints
+    job_power_mw: Ints
+
+
+def occupation(problem: Problem, plan: Plan, without: int | None = None) -> Occupation:
+    """What the running jobs and a plan hold; ``without`` leaves one job of the plan out."""
+    running, columns = problem.running_columns, problem.columns
+    held = plan.is_placed
+    if without is not None:
+        held = held & (np.arange(len(held)) != without)
+    units_of = np.diff(columns.unit_ptr)
+    unit_held = np.repeat(held, units_of)
+    running_end = np.array([work.end_s for work in problem.running], dtype=np.int64)
+    running_start = np.zeros(len(running), dtype=np.int64)
+    start, end = plan.start_s[held], (plan.start_s + columns.duration_s)[held]
+    running_nodes = [node for work in problem.running for node in work.nodes]
+    return Occupation(
+        unit_node=np.concatenate([np.array(running_nodes, dtype=np.int64), plan.node_of_unit[unit_held]]),
+        unit_start_s=np.concatenate(
+            [np.repeat(running_start, np.diff(running.unit_ptr)), np.repeat(start, units_of[held])]
+        ),
+        unit_end_s=np.concatenate([np.repeat(running_end, np.diff(running.unit_ptr)), np.repeat(end, units_of[held])]),
+        unit_amount=np.concatenate(
+            [running.group_amount[running.unit_group], columns.group_amount[columns.unit_group[unit_held]]]
+        ),
+        job_start_s=np.concatenate([running_start, start]),
+        job_end_s=np.concatenate([running_end, end]),
+        job_power_mw=np.concatenate([running.power_mw, columns.power_mw[held]]),
+    )
+
+
+@dataclass(frozen=True)
+class StepTable:
+    """What is free on each row over time: entries sorted by row and time, each until the next of its row."""
+
+    row: Ints
+    time_s: Ints
+    free: Ints
+
+    @property
+    def until_s(self) -> Ints:
+        """End of each entry."""
+        until = np.append(self.time_s[1:], FOR_EVER)
+        until[np.append(self.row[1:] != self.row[:-1], True)] = FOR_EVER
+        return until
+
+
+def step_table(capacity: Ints, row: Ints, start_s: Ints, end_s: Ints, amount: Ints) -> StepTable:
+    """Free capacity of each row over time when each interval takes its amount from its row."""
+    rows = np.concatenate([np.arange(len(capacity)), row, row])
+    moments = np.concatenate([np.zeros(len(capacity), dtype=np.int64), start_s, end_s])
+    changes = np.concatenate([np.zeros_like(capacity), amount, -amount])
+    order = np.lexsort((moments, rows))
+    rows, moments, changes = rows[order], moments[order], changes[order]
+    # Every row's changes add up to nothing, so one running sum serves all rows.
+    used = np.cumsum(changes, axis=0)
+    last = np.append((rows[1:] != rows[:-1]) | (moments[1:] != moments[:-1]), True)
+    return StepTable(rows[last], moments[last], capacity[rows[last]] - used[last])
+
+
+class Room:
+    """The room that a plan leaves, for questions about jobs that are not in it."""
+
+    def __init__(self, problem: Problem, plan: Plan, without: int | None = None) -> None:
+        held = occupation(problem, plan, without)
+        self._columns: JobColumns = problem.columns
+        self._node_count = len(problem.nodes.capacity)
+        self._capacity = problem.nodes.capacity
+        self._nodes = step_table(
+            problem.nodes.capacity, held.unit_node, held.unit_start_s, held.unit_end_s, held.unit_amount
+        )
+        self._site: StepTable | None = None
+        if problem.cluster.power_limit_w is not None:
+            self._site = step_table(
+                np.array([[int(problem.cluster.power_limit_w * MILLI)]], dtype=np.int64),
+                np.zeros(len(held.job_start_s), dtype=np.int64),
+                held.job_start_s,
+                held.job_end_s,
+                held.job_power_mw[:, None],
+            )
+
+    def can_start(self, job: int, latest_s: int) -> bool:
+        """Whether a job could start from its release to ``latest_s``; exact with at most one odd unit.
+
+        A job with more odd units than one is said to fit nowhere.
+        """
+        columns = self._columns
+        groups = range(int(columns.group_ptr[job]), int(columns.group_ptr[job + 1]))
+        duration, release = int(columns.duration_s[job]), int(columns.release_s[job])
+        if len(groups) > 2 or release > latest_s:
+            return False
+        counts = [int(columns.group_count[group]) for group in groups]
+        if len(groups) == 2 and min(counts) > 1:
+            return False
+        amounts = [columns.group_amount[group] for group in groups]
+        forbidden = [self._forbidden_starts(a, n, duration) for a, n in zip(amounts, counts, strict=True)]
+        moments = np.concatenate([[release], *(end for levels in forbidden for _, end in levels)])
+        veto = self._power_veto(int(columns.power_mw[job]), duration)
+        if veto is not None:
+            moments = np.concatenate([moments, veto[1]])
+        moments = np.unique(moments[(moments >= release) & (moments <= latest_s)])
+        fits = np.ones(len(moments), dtype=bool)
+        if veto is not None:
+            fits &= _count_at(*veto, moments) == 0
+        for levels, count in zip(forbidden, counts, strict=True):
+            room = sum(self._node_count - _count_at(*level, moments) for level in levels)
+            fits &= np.asarray(room) >= count
+        if len(groups) == 1:
+            return bool(fits.any())
+        return any(self._packs(int(moment), duration, amounts, counts) for moment in moments[fits])
+
+    def _forbidden_starts(self, amount: Ints, count: int, duration: int) -> list[tuple[Ints, Ints]]:
+        """For one unit on a node, for two at once, ...: sorted first and end moments of forbidden starts."""
+        table = self._nodes
+        levels = []
+        for copies in range(1, count + 1):
+            needed = copies * amount
+            if not np.any(np.all(needed <= self._capacity, axis=1)):
+                break
+            blocked = np.any(table.free < needed, axis=1)
+            first = table.time_s[blocked] - duration + 1
+            _, start, end = merged_intervals(table.row[blocked], first, table.until_s[blocked])
+            levels.append((np.sort(start), np.sort(end)))
+        return levels
+
+    def _power_veto(self, power_mw: int, duration: int) -> tuple[Ints, Ints] | None:
+        if self._site is None:
+            return None
+        blocked = self._site.free[:, 0] < power_mw
+        first = self._site.time_s[blocked] - duration + 1
+        _, start, end = merged_intervals(self._site.row[blocked], first, self._site.until_s[blocked])
+        return np.sort(start), np.sort(end)
+
+    def _packs(self, start: int, duration: int, amounts: list[Ints], counts: list[int]) -> bool:
+        """Whether equal units and one odd unit fit at a start, trying every node for the odd one."""
+        least = self._least_free(start, start + duration)
+        main, odd = (0, 1) if counts[1] == 1 else (1, 0)
+        before = _copies(least, amounts[main])
+        takes_odd = np.all(least >= amounts[odd], axis=1)
+        after = _copies(least - amounts[odd], amounts[main])
+        total = before.sum() - before + after
+        return bool(np.any(takes_odd & (total >= counts[main])))
+
+    def _least_free(self, start: int, end: int) -> Ints:
+        """What each node has free all the way from start to end."""
+        table = self._nodes
+        inside = (table.time_s < end) & (table.until_s > start)
+        least = self._capacity.copy()
+        np.minimum.at(least, table.row[inside], table.free[inside])
+        return least
+
+
+def _count_at(starts: Ints, ends: Ints, moments: Ints) -> npt.NDArray[np.int64]:
+    """How many half-open intervals hold at each moment, from their sorted starts and ends."""
+    return np.searchsorted(starts, moments, side="right") - np.searchsorted(ends, moments, side="right")
+
+
+def _copies(free: Ints, amount: Ints) -> Ints:
+    """How many equal units fit into what each node has free."""
+    asked = amount > 0
+    copies: Ints = np.maximum(0, np.min(free[:, asked] // amount[asked], axis=1))
+    return copies

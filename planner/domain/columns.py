@@ -1,0 +1,147 @@
+"""Jobs as columns: the numbers of many jobs on a given cluster and day, as flat arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from planner.domain.cluster import CORES, Cluster
+from planner.domain.horizon import Horizon
+from planner.domain.job import Job
+from planner.errors import InputError
+from planner.units import MILLI
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+NO_DEADLINE = np.iinfo(np.int64).max // 4
+"""Latest start [s] of a job without a deadline: later than anything, with room to add to it."""
+
+
+@dataclass(frozen=True)
+class NodeColumns:
+    """The cluster's nodes as arrays; amounts in whole thousandths, in the order of `Cluster.resources`."""
+
+    class_of: Ints
+    capacity: Ints
+    idle_mw: Ints
+
+
+@dataclass(frozen=True)
+class JobColumns:
+    """Jobs as arrays: one entry a job, a group of equal units, or a unit.
+
+    The groups of job j are ``group_ptr[j]:group_ptr[j + 1]``, its units ``unit_ptr[j]:unit_ptr[j + 1]``.
+
+    Attributes
+    ----------
+    release_s
+        First second of the day at which the job may start.
+    duration_s
+        Requested time.
+    latest_start_s
+        Last start that meets the deadline; `NO_DEADLINE` without one.
+    power_mw
+        Mean power [mW].
+    weight
+        Revenue weight.
+    group_count
+        Units in the group.
+    group_amount
+        What a unit asks of each resource, in thousandths; shape (groups, resources).
+    group_core_equivalents
+        Core-equivalents of a unit on a node of each class, 0 where it does not fit; shape (groups, classes).
+    unit_group
+        Group of each unit.
+    """
+
+    release_s: Ints
+    duration_s: Ints
+    latest_start_s: Ints
+    power_mw: Ints
+    weight: Floats
+    group_ptr: Ints
+    group_count: Ints
+    group_amount: Ints
+    group_core_equivalents: Floats
+    unit_ptr: Ints
+    unit_group: Ints
+
+    def __len__(self) -> int:
+        return len(self.release_s)
+
+
+def node_columns(cluster: Cluster) -> NodeColumns:
+    """The nodes of a cluster as arrays."""
+    counts = [node_class.count for node_class in cluster.classes]
+    idle = [round(node_class.idle_w * MILLI) for node_class in cluster.classes]
+    return NodeColumns(
+        class_of=np.repeat(np.arange(len(counts), dtype=np.int64), counts),
+        capacity=np.repeat(class_capacities(cluster), counts, axis=0),
+        idle_mw=np.repeat(np.array(idle, dtype=np.int64), counts),
+    )
+
+
+def class_capacities(cluster: Cluster) -> Ints:
+    """Capacity of a node of each class in thousandths, rounded down; shape (classes, resources)."""
+    return np.array(
+        [
+            [int(np.floor(round(node_class.capacity.get(name, 0.0) * MILLI, 3))) for name in cluster.resources]
+            for node_class in cluster.classes
+        ],
+        dtype=np.int64,
+    )
+
+
+def job_columns(jobs: Sequence[Job], cluster: Cluster, horizon: Horizon) -> JobColumns:
+    """The jobs as arrays; InputError when one asks for a resource that the cluster does not know."""
+    index = {name: k for k, name in enumerate(cluster.resources)}
+    groups = [group for job in jobs for group in job.units]
+    amounts = np.zeros((len(groups), len(index)), dtype=np.float64)
+    for row, group in enumerate(groups):
+        for name, amount in group.amounts:
+            if name not in index:
+                raise InputError(f"a job asks for {name!r}, which no node has; known: {', '.join(index)}")
+            amounts[row, index[name]] = amount
+    counts = np.array([group.count for group in groups], dtype=np.int64)
+    group_ptr = _pointers([len(job.units) for job in jobs])
+    unit_ptr = np.concatenate([[0], np.cumsum(counts)])[group_ptr].astype(np.int64)
+    start = horizon.start_unix
+    whole_amounts = np.ceil(np.round(amounts * MILLI, 3)).astype(np.int64)
+    return JobColumns(
+        release_s=_ints(max(0, job.submit_unix - start) for job in jobs),
+        duration_s=_ints(job.requested_s for job in jobs),
+        latest_start_s=_ints(
+            NO_DEADLINE if job.deadline_unix is None else job.deadline_unix - start - job.requested_s for job in jobs
+        ),
+        power_mw=_ints(round(job.power_w * MILLI) for job in jobs),
+        weight=np.array([job.revenue_weight for job in jobs], dtype=np.float64),
+        group_ptr=group_ptr,
+        group_count=counts,
+        group_amount=whole_amounts,
+        group_core_equivalents=_core_equivalents(whole_amounts, cluster),
+        unit_ptr=unit_ptr,
+        unit_group=np.repeat(np.arange(len(groups), dtype=np.int64), counts),
+    )
+
+
+def _core_equivalents(amounts: Ints, cluster: Cluster) -> Floats:
+    """Largest share of a node that a unit takes over all resources, times the node's cores."""
+    capacities = class_capacities(cluster)
+    equivalents = np.zeros((len(amounts), len(capacities)))
+    for column, (capacity, node_class) in enumerate(zip(capacities, cluster.classes, strict=True)):
+        fits = np.all(amounts <= capacity, axis=1)
+        share = np.max(amounts / np.where(capacity > 0, capacity, 1), axis=1, initial=0.0)
+        equivalents[:, column] = np.where(fits, share * node_class.capacity[CORES], 0.0)
+    return equivalents
+
+
+def _pointers(lengths: Sequence[int]) -> Ints:
+    return np.concatenate([[0], np.cumsum(np.array(lengths, dtype=np.int64))]).astype(np.int64)
+
+
+def _ints(values: object) -> Ints:
+    return np.fromiter(values, dtype=np.int64)  # type: ignore[call-overload, no-any-return]

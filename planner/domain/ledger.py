@@ -1,0 +1,146 @@
+"""A ledger: the energy and money that follow from a plan, line by line."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+
+from planner.domain.columns import Floats, Ints
+
+
+@dataclass(frozen=True)
+class SegmentLines:
+    """One line a segment. ``work`` is what jobs draw, ``idle`` what empty nodes draw, ``it`` both."""
+
+    length_s: Ints
+    temperature_c: Ints
+    price_eur_per_kwh: Floats
+    core_hours: Floats
+    work_kwh: Floats
+    idle_kwh: Floats
+    cooling_kwh: Floats
+    solar_kwh: Floats
+    bought_kwh: Floats
+    carbon_kg: Floats
+    revenue_eur: Floats
+    it_cost_eur: Floats
+    cooling_cost_eur: Floats
+    carbon_cost_eur: Floats
+
+    @property
+    def it_kwh(self) -> Floats:
+        """IT energy."""
+        return self.work_kwh + self.idle_kwh
+
+    @property
+    def profit_eur(self) -> Floats:
+        """Revenue less all costs of the segment; the demand charge is the day's, not a segment's."""
+        return self.revenue_eur - self.it_cost_eur - self.cooling_cost_eur - self.carbon_cost_eur
+
+
+@dataclass(frozen=True)
+class JobLines:
+    """One line a job that runs today: first those that run at midnight, then the placed ones.
+
+    The costs of idle nodes, cooling and carbon are shared among the jobs of a segment in proportion to their
+    energy in it, the demand charge in proportion to their energy of the day; ``idle_kwh`` and ``cooling_kwh``
+    are those shares.
+    """
+
+    job_ids: tuple[str, ...]
+    start_s: Ints
+    end_s: Ints
+    core_equivalents: Floats
+    core_hours: Floats
+    work_kwh: Floats
+    idle_kwh: Floats
+    cooling_kwh: Floats
+    revenue_eur: Floats
+    it_cost_eur: Floats
+    cooling_cost_eur: Floats
+    carbon_cost_eur: Floats
+    demand_cost_eur: Floats
+
+    @property
+    def profit_eur(self) -> Floats:
+        """Revenue less the job's share of all costs."""
+        return self.revenue_eur - self.it_cost_eur - self.cooling_cost_eur - self.carbon_cost_eur - self.demand_cost_eur
+
+
+@dataclass(frozen=True)
+class Totals:
+    """The day's sums."""
+
+    core_hours: float
+    work_kwh: float
+    idle_kwh: float
+    cooling_kwh: float
+    solar_kwh: float
+    bought_kwh: float
+    carbon_kg: float
+    revenue_eur: float
+    it_cost_eur: float
+    cooling_cost_eur: float
+    carbon_cost_eur: float
+    demand_cost_eur: float
+
+    @property
+    def it_kwh(self) -> float:
+        """IT energy."""
+        return self.work_kwh + self.idle_kwh
+
+    @property
+    def energy_cost_eur(self) -> float:
+        """Cost of all bought energy with its carbon and demand charges."""
+        return self.it_cost_eur + self.cooling_cost_eur + self.carbon_cost_eur + self.demand_cost_eur
+
+    @property
+    def profit_eur(self) -> float:
+        """Revenue less all costs."""
+        return self.revenue_eur - self.energy_cost_eur
+
+    @property
+    def pue(self) -> float:
+        """Energy of the whole site per unit of IT energy; 1 when nothing runs."""
+        return 1.0 + self.cooling_kwh / self.it_kwh if self.it_kwh else 1.0
+
+    def as_dict(self) -> Mapping[str, float]:
+        """All sums and what follows from them, by name."""
+        return {
+            **asdict(self),
+            "it_kwh": self.it_kwh,
+            "energy_cost_eur": self.energy_cost_eur,
+            "profit_eur": self.profit_eur,
+            "pue": self.pue,
+        }
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """Energy and money of one day.
+
+    ``peak_kw`` is the day's highest mean bought power over the demand interval; ``site_cost_eur`` is the
+    part of the costs that falls in segments where no job runs, so that no job can carry it.
+    """
+
+    segments: SegmentLines
+    jobs: JobLines
+    peak_kw: float
+    demand_cost_eur: float
+    site_cost_eur: float
+
+    @property
+    def totals(self) -> Totals:
+        """Sums of the segment lines, and the demand charge."""
+        sums = {
+            field.name: math.fsum(getattr(self.segments, field.name))
+            for field in fields(Totals)
+            if field.name != "demand_cost_eur"
+        }
+        return Totals(demand_cost_eur=self.demand_cost_eur, **sums)
+
+    @property
+    def profit_eur(self) -> float:
+        """The day's profit."""
+        return self.totals.profit_eur

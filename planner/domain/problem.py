@@ -1,0 +1,92 @@
+"""The problem of one day: every number that a method may use."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from planner.domain.cluster import Cluster
+from planner.domain.columns import JobColumns, NodeColumns, job_columns, node_columns
+from planner.domain.horizon import Horizon
+from planner.domain.job import Job
+from planner.domain.pue_table import PueTable
+from planner.domain.segment import Segment
+from planner.errors import InputError
+
+DeferRule = Literal["full", "free"]
+
+
+@dataclass(frozen=True)
+class Rates:
+    """What the site earns and pays, besides the price of electricity in the segments.
+
+    ``demand_eur_per_kw`` is charged on the day's highest mean bought power over ``demand_interval_s``.
+    """
+
+    eur_per_core_hour: float
+    demand_eur_per_kw: float = 0.0
+    demand_interval_s: int = 900
+    carbon_eur_per_tonne: float = 0.0
+
+
+@dataclass(frozen=True)
+class Running:
+    """A job that runs at midnight: it holds its nodes until its end.
+
+    ``start_s`` is zero or negative; ``nodes`` has one node a unit, in the order of the job's groups.
+    """
+
+    job: Job
+    start_s: int
+    end_s: int
+    nodes: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        if not self.start_s <= 0 < self.end_s:
+            raise InputError(f"running job {self.job.id} holds [{self.start_s}, {self.end_s}) s; it must hold midnight")
+        if len(self.nodes) != self.job.unit_count:
+            raise InputError(f"running job {self.job.id} has {self.job.unit_count} units on {len(self.nodes)} nodes")
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Everything one day is decided from; the only input of a method.
+
+    ``jobs`` are in order of submit time, then id; every one of them can fit on the empty machine.
+    """
+
+    horizon: Horizon
+    cluster: Cluster
+    jobs: tuple[Job, ...]
+    segments: tuple[Segment, ...]
+    table: PueTable
+    rates: Rates
+    running: tuple[Running, ...] = ()
+    defer: DeferRule = "full"
+
+    def __post_init__(self) -> None:
+        known = {job.id for job in self.jobs} | {work.job.id for work in self.running}
+        if len(known) < len(self.jobs) + len(self.running):
+            raise InputError("two jobs of one day share an id; every job needs its own")
+        late = next((job for job in self.jobs if job.submit_unix >= self.horizon.end_unix), None)
+        if late is not None:
+            raise InputError(f"job {late.id} is submitted after {self.horizon.day}; it belongs to a later day")
+        edges = [segment.start_s for segment in self.segments] + [self.horizon.length_s]
+        if edges[0] != 0 or any(s.end_s != edge for s, edge in zip(self.segments, edges[1:], strict=True)):
+            raise InputError("the segments do not cover the day without gaps")
+
+    @cached_property
+    def columns(self) -> JobColumns:
+        """The jobs to be placed, as arrays."""
+        return job_columns(self.jobs, self.cluster, self.horizon)
+
+    @cached_property
+    def running_columns(self) -> JobColumns:
+        """The running jobs, as arrays."""
+        return job_columns([work.job for work in self.running], self.cluster, self.horizon)
+
+    @cached_property
+    def nodes(self) -> NodeColumns:
+        """The nodes, as arrays."""
+        return node_columns(self.cluster)

@@ -1,0 +1,33 @@
+"""What a method returns: a plan with what is known of how it was found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from planner.domain.ledger import Ledger
+from planner.domain.plan import Plan
+
+Status = Literal["found", "proven", "infeasible"]
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One candidate that a method tried: its name, the profit of its plan and the jobs it starts today."""
+
+    name: str
+    profit_eur: float
+    started: int
+
+
+@dataclass(frozen=True)
+class Result:
+    """A plan with its ledger, the method that found it, and every candidate tried on the way."""
+
+    plan: Plan
+    ledger: Ledger
+    method: str
+    status: Status
+    solve_s: float
+    best_trial: str
+    trials: tuple[Trial, ...] = field(default=())

@@ -1,0 +1,139 @@
+"""The 22 orderings: the sequences in which the heuristic tries jobs.
+
+Eleven keys, each increasing (``+``) and decreasing (``-``). Every ordering ends in the job id, so that it never depends
+on the order of the file. Jobs whose deadline falls on them today go before all others, the tightest first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from planner.domain.columns import Floats, Ints, JobColumns
+from planner.domain.problem import Problem
+from planner.units import MILLI
+
+Key = Callable[[Problem, JobColumns], Sequence[Floats | Ints]]
+"""Columns to sort by, the first the most significant."""
+
+
+def _earliest_start(problem: Problem, columns: JobColumns) -> Sequence[Ints]:
+    return [columns.release_s]
+
+
+def _latest_start(problem: Problem, columns: JobColumns) -> Sequence[Ints]:
+    return [np.minimum(problem.horizon.length_s - columns.duration_s, columns.latest_start_s)]
+
+
+def _duration(problem: Problem, columns: JobColumns) -> Sequence[Ints]:
+    return [columns.duration_s]
+
+
+def _units(problem: Problem, columns: JobColumns) -> Sequence[Ints]:
+    return [np.diff(columns.unit_ptr)]
+
+
+def _per_node(problem: Problem, columns: JobColumns) -> Sequence[Floats]:
+    return [_by_job(columns, group_core_equivalents(columns), np.maximum)]
+
+
+def _total(problem: Problem, columns: JobColumns) -> Sequence[Floats]:
+    return [job_core_equivalents(columns)]
+
+
+def _area(problem: Problem, columns: JobColumns) -> Sequence[Floats]:
+    return [job_core_equivalents(columns) * columns.duration_s]
+
+
+def _power(problem: Problem, columns: JobColumns) -> Sequence[Ints]:
+    return [columns.power_mw]
+
+
+def _power_over_profit(problem: Problem, columns: JobColumns) -> Sequence[Floats]:
+    return [-profit_per_kw(problem, columns)]
+
+
+def _power_over_profit_short(problem: Problem, columns: JobColumns) -> Sequence[Floats | Ints]:
+    return [-profit_per_kw(problem, columns), columns.duration_s]
+
+
+def _power_over_profit_long(problem: Problem, columns: JobColumns) -> Sequence[Floats | Ints]:
+    return [-profit_per_kw(problem, columns), -columns.duration_s]
+
+
+KEYS: dict[str, tuple[Key, str]] = {
+    "earliest-start": (_earliest_start, "first second at which the job may start"),
+    "latest-start": (_latest_start, "last start that still ends today, or by the deadline"),
+    "duration": (_duration, "requested time"),
+    "units": (_units, "number of units"),
+    "per-node": (_per_node, "core-equivalents of the job's largest unit"),
+    "total": (_total, "core-equivalents of the whole job"),
+    "area": (_area, "core-equivalents times requested time"),
+    "power": (_power, "mean power"),
+    "power-over-profit": (_power_over_profit, "mean power over profit"),
+    "power-over-profit-short": (_power_over_profit_short, "mean power over profit, ties by shorter time"),
+    "power-over-profit-long": (_power_over_profit_long, "mean power over profit, ties by longer time"),
+}
+
+ORDERINGS: tuple[str, ...] = tuple(f"{sign}{name}" for name in KEYS for sign in "+-")
+
+
+def describe(ordering: str) -> str:
+    """One sentence on an ordering."""
+    return f"by {'increasing' if ordering[0] == '+' else 'decreasing'} {KEYS[ordering[1:]][1]}"
+
+
+def job_order(problem: Problem, ordering: str) -> Ints:
+    """Indices of the problem's jobs in the sequence of an ordering."""
+    columns = problem.columns
+    keys = list(KEYS[ordering[1:]][0](problem, columns))
+    if ordering[0] == "-":
+        keys[0] = -keys[0]
+    urgent_first = np.where(columns.latest_start_s < problem.horizon.length_s, columns.latest_start_s, np.inf)
+    # np.lexsort takes the least significant key first.
+    return np.lexsort((id_rank(problem), *reversed(keys), urgent_first)).astype(np.int64)
+
+
+def id_rank(problem: Problem) -> Ints:
+    """Rank of each job by its id: the last word in every ordering."""
+    ids = [job.id for job in problem.jobs]
+    rank = np.empty(len(ids), dtype=np.int64)
+    rank[sorted(range(len(ids)), key=ids.__getitem__)] = np.arange(len(ids))
+    return rank
+
+
+def group_core_equivalents(columns: JobColumns) -> Floats:
+    """Core-equivalents of a unit of each group on the first class that it fits."""
+    fits = columns.group_core_equivalents > 0
+    first = np.argmax(fits, axis=1) if fits.shape[0] else np.zeros(0, dtype=np.int64)
+    picked: Floats = columns.group_core_equivalents[np.arange(len(first)), first]
+    return picked
+
+
+def job_core_equivalents(columns: JobColumns) -> Floats:
+    """Core-equivalents of each whole job."""
+    return _by_job(columns, group_core_equivalents(columns) * columns.group_count, np.add)
+
+
+def profit_per_kw(problem: Problem, columns: JobColumns) -> Floats:
+    """Profit that a job earns per kW that it draws and hour that it runs, at the day's mean price.
+
+    Mean power over profit, increasing, is the same order as this, decreasing; this one also sorts jobs that lose
+    money where they belong, at the end.
+    """
+    lengths = np.array([segment.length_s for segment in problem.segments], dtype=np.float64)
+    prices = np.array([segment.price_eur_per_kwh for segment in problem.segments])
+    price = float(np.average(prices, weights=lengths))
+    earned = job_core_equivalents(columns) * columns.weight * problem.rates.eur_per_core_hour
+    power_kw = columns.power_mw / MILLI**2
+    margin: Floats = np.full(len(columns), np.inf)
+    np.divide(earned - power_kw * price, power_kw, out=margin, where=power_kw > 0)
+    return margin
+
+
+def _by_job(columns: JobColumns, per_group: Floats, how: np.ufunc) -> Floats:
+    if not len(columns):
+        return np.zeros(0)
+    reduced: Floats = how.reduceat(per_group, columns.group_ptr[:-1])
+    return reduced

@@ -1,0 +1,110 @@
+"""Timelines of free capacity: step functions of what each node has left, searched and reserved in place.
+
+Row n is one node. Its entry k says what is free from ``times[n, k]`` until ``times[n, k + 1]``; the last of its
+``length[n]`` entries holds for ever. Neighbouring entries always differ, so a node that is full all day has two entries
+however many jobs filled it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+NEVER = np.iinfo(np.int64).max // 2
+"""A start that no job can have."""
+
+
+@njit(cache=True, nogil=True)
+def entry_at(times, length, node, moment):  # type: ignore[no-untyped-def]
+    """The entry of a node that holds at a moment."""
+    low, high = 0, length[node]
+    while high - low > 1:
+        middle = (low + high) // 2
+        if times[node, middle] <= moment:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+@njit(cache=True, nogil=True)
+def first_room(times, free, length, node, amount, copies, duration, earliest, latest):  # type: ignore[no-untyped-def]
+    """Earliest start from ``earliest`` to ``latest`` at which a node has room for ``copies`` units; else NEVER."""
+    if earliest > latest:
+        return NEVER
+    last = length[node]
+    entry = entry_at(times, length, node, earliest)
+    start = earliest
+    while True:
+        room = True
+        for resource in range(amount.shape[0]):
+            if free[node, entry, resource] < copies * amount[resource]:
+                room = False
+                break
+        if room and (entry + 1 == last or times[node, entry + 1] >= start + duration):
+            return start
+        entry += 1
+        if entry == last:
+            return NEVER
+        if not room:
+            start = times[node, entry]
+            if start > latest:
+                return NEVER
+
+
+@njit(cache=True, nogil=True)
+def least_free(times, free, length, node, start, end, least):  # type: ignore[no-untyped-def]
+    """Write into ``least`` what a node has free of each resource all the way from start to end."""
+    entry = entry_at(times, length, node, start)
+    for resource in range(least.shape[0]):
+        least[resource] = free[node, entry, resource]
+    entry += 1
+    while entry < length[node] and times[node, entry] < end:
+        for resource in range(least.shape[0]):
+            least[resource] = min(least[resource], free[node, entry, resource])
+        entry += 1
+
+
+@njit(cache=True, nogil=True)
+def reserve(times, free, length, node, amount, copies, start, end):  # type: ignore[no-untyped-def]
+    """Take ``copies`` units from a node from start to end. The row must have room for two more entries."""
+    first = _cut(times, free, length, node, start)
+    after = _cut(times, free, length, node, end)
+    for entry in range(first, after):
+        for resource in range(amount.shape[0]):
+            free[node, entry, resource] -= copies * amount[resource]
+    _join(times, free, length, node, after)
+    _join(times, free, length, node, first)
+
+
+@njit(cache=True, nogil=True)
+def _cut(times, free, length, node, moment):  # type: ignore[no-untyped-def]
+    """Make an entry begin at a moment, and return it."""
+    entry = entry_at(times, length, node, moment)
+    if times[node, entry] == moment:
+        return entry
+    for later in range(length[node], entry + 1, -1):
+        times[node, later] = times[node, later - 1]
+        for resource in range(free.shape[2]):
+            free[node, later, resource] = free[node, later - 1, resource]
+    entry += 1
+    times[node, entry] = moment
+    for resource in range(free.shape[2]):
+        free[node, entry, resource] = free[node, entry - 1, resource]
+    length[node] += 1
+    return entry
+
+
+@njit(cache=True, nogil=True)
+def _join(times, free, length, node, entry):  # type: ignore[no-untyped-def]
+    """Remove an entry that says the same as the one before it."""
+    if entry == 0:
+        return
+    for resource in range(free.shape[2]):
+        if free[node, entry, resource] != free[node, entry - 1, resource]:
+            return
+    for later in range(entry + 1, length[node]):
+        times[node, later - 1] = times[node, later]
+        for resource in range(free.shape[2]):
+            free[node, later - 1, resource] = free[node, later, resource]
+    length[node] -= 1
