@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from itertools import pairwise
 
 import numpy as np
 
@@ -42,15 +43,13 @@ def random_segments(rng: np.random.Generator, horizon: Horizon = DAY, *, extras:
             solar_w=float(rng.uniform(0, 3000)) if extras else 0.0,
             carbon_g_per_kwh=float(rng.uniform(20, 600)) if extras else 0.0,
         )
-        for start, end in zip(edges, edges[1:], strict=False)
+        for start, end in pairwise(edges)
     )
 
 
 def random_cluster(rng: np.random.Generator, *, idle: bool = False) -> Cluster:
     """One or two classes of a few nodes with cores, memory and perhaps GPUs."""
-    classes = [
-        NodeClass("cpu", int(rng.integers(1, 4)), {"cores": 4, "memory_gb": 8}, idle_w=60.0 if idle else 0.0)
-    ]
+    classes = [NodeClass("cpu", int(rng.integers(1, 4)), {"cores": 4, "memory_gb": 8}, idle_w=60.0 if idle else 0.0)]
     if rng.random() < 0.5:
         capacity = {"cores": 8, "memory_gb": 6, "gpus": 2}
         classes.append(NodeClass("gpu", int(rng.integers(1, 3)), capacity, idle_w=90.0 if idle else 0.0))
@@ -96,13 +95,13 @@ def random_problem(rng: np.random.Generator, *, jobs: int = 8, extras: bool = Fa
         running.append(Running(job, -int(rng.integers(0, 400)), int(rng.integers(1, 40000)), (0,)))
         if free_cores == 0:
             break
-    rates = Rates(0.02, demand_eur_per_kw=0.3, demand_interval_s=900, carbon_eur_per_tonne=60) if extras else Rates(0.02)
+    more = {"demand_eur_per_kw": 0.3, "carbon_eur_per_tonne": 60.0} if extras else {}
     return Problem(
         horizon=DAY,
         cluster=cluster,
         jobs=tuple(random_job(rng, number, cluster) for number in range(jobs)),
         segments=random_segments(rng, extras=extras),
         table=small_table(clamp=True),
-        rates=rates,
+        rates=Rates(0.02, **more),
         running=tuple(running),
     )

@@ -8,8 +8,8 @@ Two more things make it quick. A timeline joins equal neighbours, so full nodes 
 job serves later ones: reservations are only ever added, so a job that asks at least as much (units, amounts, time,
 release) as an earlier one cannot start before the earliest start found for that one.
 
-Odd units (those outside the job's largest group) are put one by one where they cost the fewest units of that group. With
-at most one odd unit the start is exactly the earliest; with more it is the earliest at which this rule finds room.
+Odd units (those outside the job's largest group) are put one by one where they cost the fewest units of that group.
+With at most one odd unit the start is exactly the earliest; with more, the earliest at which this rule finds room.
 
 Cost of one placement: O(N log E) for N nodes with E timeline entries each, times the rounds until the U-th smallest
 stands still (one or two as a rule).
@@ -49,12 +49,15 @@ def place_in_order(  # type: ignore[no-untyped-def]
 
     ``power_limit`` below 0 means none. All times are seconds of the day, all amounts whole numbers.
     """
+    # Plain literals would make numba compile a version of every callee for each of them.
+    one, midnight, site = np.int64(1), np.int64(0), np.int64(0)
     node_count, resource_count = capacity.shape
     times = np.zeros((node_count, 8), np.int64)
     free = np.zeros((node_count, 8, resource_count), np.int64)
     length = np.ones(node_count, np.int64)
     for node in range(node_count):
-        free[node, 0] = capacity[node]
+        for resource in range(resource_count):
+            free[node, 0, resource] = capacity[node, resource]
     site_times = np.zeros((1, 2 * (order.shape[0] + running_job_end.shape[0]) + 3), np.int64)
     site_free = np.full((1, site_times.shape[1], 1), power_limit, np.int64)
     site_length = np.ones(1, np.int64)
@@ -64,11 +67,11 @@ def place_in_order(  # type: ignore[no-untyped-def]
         node = running_node[unit]
         if length[node] + 2 > times.shape[1]:
             times, free = _wider(times, free)
-        reserve(times, free, length, node, running_amount[unit], 1, 0, running_end[unit])
+        reserve(times, free, length, node, running_amount[unit], midnight, running_end[unit])
     if power_limit >= 0:
         for job in range(running_job_end.shape[0]):
             job_power[0] = running_job_power[job]
-            reserve(site_times, site_free, site_length, 0, job_power, 1, 0, running_job_end[job])
+            reserve(site_times, site_free, site_length, site, job_power, midnight, running_job_end[job])
 
     start_of = np.full(release.shape[0], -1, np.int64)
     node_of_unit = np.full(unit_ptr[-1], -1, np.int64)
@@ -76,7 +79,7 @@ def place_in_order(  # type: ignore[no-untyped-def]
     taken = np.zeros(node_count, np.int64)
     ready = np.zeros(max(64, node_count), np.int64)
     memory = np.zeros((REMEMBERED, resource_count + 5), np.int64)
-    remembered = 0
+    remembered = np.int64(0)
 
     for position in range(order.shape[0]):
         job = order[position]
@@ -95,7 +98,7 @@ def place_in_order(  # type: ignore[no-untyped-def]
         while start < day_end:
             moved = start
             if power_limit >= 0:
-                moved = first_room(site_times, site_free, site_length, 0, job_power, 1, span, moved, day_end - 1)
+                moved = first_room(site_times, site_free, site_length, site, job_power, one, span, moved, day_end - 1)
             for group in range(first, last):
                 if moved < day_end:
                     moved, ready = earliest_for_group(
@@ -158,10 +161,10 @@ def place_in_order(  # type: ignore[no-untyped-def]
                 node = node_of_unit[unit]
                 if length[node] + 2 > times.shape[1]:
                     times, free = _wider(times, free)
-                reserve(times, free, length, node, group_amount[group], 1, start, start + span)
+                reserve(times, free, length, node, group_amount[group], start, start + span)
                 unit += 1
         if power_limit >= 0:
-            reserve(site_times, site_free, site_length, 0, job_power, 1, start, start + span)
+            reserve(site_times, site_free, site_length, site, job_power, start, start + span)
     return start_of, node_of_unit
 
 
@@ -174,19 +177,20 @@ def earliest_for_group(  # type: ignore[no-untyped-def]
     ``ready`` is scratch space, returned because it may have to grow.
     """
     node_count = times.shape[0]
+    one = np.int64(1)
     if count == 1:
         best = NEVER
         for node in range(node_count):
-            start = first_room(times, free, length, node, amount, 1, duration, earliest, min(latest, best - 1))
+            start = first_room(times, free, length, node, amount, one, duration, earliest, min(latest, best - 1))
             if start < best:
                 best = start
                 if best == earliest:
                     break
         return best, ready
     while earliest <= latest:
-        at_once, found = 0, 0
+        at_once, found = np.int64(0), np.int64(0)
         for node in range(node_count):
-            copies = 1
+            copies = one
             while copies <= count:
                 fits = True
                 for resource in range(amount.shape[0]):
@@ -203,7 +207,7 @@ def earliest_for_group(  # type: ignore[no-untyped-def]
                     if at_once == count:
                         return earliest, ready
                 if found == ready.shape[0]:
-                    ready = np.concatenate((ready, ready))
+                    ready = _longer(ready)
                 ready[found] = start
                 found += 1
                 copies += 1
@@ -249,6 +253,16 @@ def _copies(least, amount, most):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
+def _copies_beside(least, other, amount, most):  # type: ignore[no-untyped-def]
+    """How many equal units fit into what is free beside one other unit, at most ``most``."""
+    copies = most
+    for resource in range(amount.shape[0]):
+        if amount[resource] > 0:
+            copies = min(copies, (least[resource] - other[resource]) // amount[resource])
+    return max(copies, 0)
+
+
+@njit(cache=True, nogil=True)
 def _pack_equal(times, free, length, amount, start, end, least, chosen):  # type: ignore[no-untyped-def]
     """Choose nodes for equal units in order of node number; there is room for all of them."""
     unit = 0
@@ -283,6 +297,7 @@ def _pack_mixed(  # type: ignore[no-untyped-def]
     Each odd unit goes where it costs the fewest units of the main group, ties to the lowest node number.
     """
     node_count = times.shape[0]
+    one = np.int64(1)
     wanted = group_count[main]
     room = 0
     for node in range(node_count):
@@ -299,9 +314,9 @@ def _pack_mixed(  # type: ignore[no-untyped-def]
         for _ in range(group_count[group]):
             best, best_loss = -1, NEVER
             for node in range(node_count):
-                if _copies(least[node], group_amount[group], 1) == 0:
+                if _copies(least[node], group_amount[group], one) == 0:
                     continue
-                loss = taken[node] - _copies(least[node] - group_amount[group], group_amount[main], wanted)
+                loss = taken[node] - _copies_beside(least[node], group_amount[group], group_amount[main], wanted)
                 if loss < best_loss:
                     best, best_loss = node, loss
                     if loss == 0:
@@ -362,7 +377,8 @@ def _remember(memory, remembered, amount, count, duration, release, power, start
     """Keep what a job asked and where it could start, in place of a like one or of the oldest."""
     resources = amount.shape[0]
     row = remembered % REMEMBERED
-    memory[row, :resources] = amount
+    for resource in range(resources):
+        memory[row, resource] = amount[resource]
     memory[row, resources] = count
     memory[row, resources + 1] = duration
     memory[row, resources + 2] = release
@@ -376,6 +392,18 @@ def _wider(times, free):  # type: ignore[no-untyped-def]
     node_count, width = times.shape
     more_times = np.zeros((node_count, 2 * width), np.int64)
     more_free = np.zeros((node_count, 2 * width, free.shape[2]), np.int64)
-    more_times[:, :width] = times
-    more_free[:, :width] = free
+    for node in range(node_count):
+        for entry in range(width):
+            more_times[node, entry] = times[node, entry]
+            for resource in range(free.shape[2]):
+                more_free[node, entry, resource] = free[node, entry, resource]
     return more_times, more_free
+
+
+@njit(cache=True, nogil=True)
+def _longer(values):  # type: ignore[no-untyped-def]
+    """A copy with twice the room."""
+    more = np.zeros(2 * values.shape[0], np.int64)
+    for index in range(values.shape[0]):
+        more[index] = values[index]
+    return more

@@ -66,13 +66,13 @@ def least_free(times, free, length, node, start, end, least):  # type: ignore[no
 
 
 @njit(cache=True, nogil=True)
-def reserve(times, free, length, node, amount, copies, start, end):  # type: ignore[no-untyped-def]
-    """Take ``copies`` units from a node from start to end. The row must have room for two more entries."""
+def reserve(times, free, length, node, amount, start, end):  # type: ignore[no-untyped-def]
+    """Take a unit's amount from a node from start to end. The row must have room for two more entries."""
     first = _cut(times, free, length, node, start)
     after = _cut(times, free, length, node, end)
     for entry in range(first, after):
         for resource in range(amount.shape[0]):
-            free[node, entry, resource] -= copies * amount[resource]
+            free[node, entry, resource] -= amount[resource]
     _join(times, free, length, node, after)
     _join(times, free, length, node, first)
 

@@ -1,0 +1,74 @@
+"""``plan check`` and ``plan audit``: look at inputs, and at what was written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from planner.cli.day import DayOption, JobsOption, ScenarioOption, SettingsOption, open_scenario, parse_day
+from planner.errors import AuditError, InputError
+
+
+def check(
+    date: DayOption = None,
+    scenario: ScenarioOption = None,
+    jobs: JobsOption = None,
+    settings: SettingsOption = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
+) -> None:
+    """Read every input of a day and say what would be planned; solve nothing and write nothing."""
+    import datetime as dt
+
+    from planner.domain.horizon import zone_named
+    from planner.pipeline.build import build_day
+    from planner.report.inputs import inputs_of, inputs_text
+
+    resolved = open_scenario(scenario, tuple(settings or ()), jobs=jobs)
+    tomorrow = dt.datetime.now(zone_named(resolved.zone)).date() + dt.timedelta(days=1)
+    built = build_day(resolved, parse_day(date) if date is not None else tomorrow)
+    if as_json:
+        import json
+
+        typer.echo(json.dumps(inputs_of(built), indent=2, ensure_ascii=False))
+    else:
+        typer.echo(inputs_text(built))
+
+
+def audit(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a written day.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
+) -> None:
+    """Re-check a written plan against every rule, and recompute its ledger."""
+    from planner.accounting.audit import require_clean
+    from planner.accounting.settle import settle
+    from planner.report.read_back import read_day
+
+    written = read_day(folder)
+    require_clean(written.problem, written.plan)
+    totals = settle(written.problem, written.plan).totals
+    stated = written.summary.get("totals")
+    if not isinstance(stated, dict):
+        raise InputError(f"{folder / 'summary.json'}: it has no totals; plan the day again")
+    off = {
+        name: value
+        for name, value in totals.as_dict().items()
+        if not abs(value - float(stated.get(name, float("nan")))) <= 1e-5 * max(1.0, abs(value))
+    }
+    if off:
+        name, value = next(iter(off.items()))
+        raise AuditError(
+            f"{folder / 'summary.json'}: states {name} {stated.get(name)}, the plan gives {value:.6f}"
+            + (f" (+{len(off) - 1} more)" if len(off) > 1 else "")
+        )
+    started = int(written.plan.is_placed.sum())
+    if as_json:
+        import json
+
+        typer.echo(json.dumps({"violations": [], "started": started, "totals": dict(totals.as_dict())}, indent=2))
+    else:
+        typer.echo(
+            f"{folder}: clean; {started:,} jobs started, {len(written.problem.jobs) - started:,} deferred,"
+            f" profit {totals.profit_eur:,.2f}, as stated"
+        )

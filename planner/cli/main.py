@@ -1,0 +1,121 @@
+"""The command line: parse, call the pipeline, print, exit code."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from planner import __version__
+from planner.cli import check, day, show, site, table
+from planner.errors import PlannerError
+
+EXIT_CODES = """\
+Exit codes: 0 done; 1 error; 2 bad input (the line says where and what to do); 3 no feasible plan; 4 engine missing or
+died; 5 a plan broke a rule (a bug of the planner); 6 the output folder cannot be written or another run holds it; 130
+interrupted."""
+
+EXAMPLES = """\
+Examples:
+
+  plan --day 2024-06-01                       plan a day of the sample site
+
+  plan --day 2024-06-01 --scenario site       plan a day of scenarios/site.yaml
+
+  plan --day 2024-06-01 --jobs queue.csv      the same with the jobs of a file
+
+  plan check --day 2024-06-01                 read every input, solve nothing
+
+  plan audit reports/sample/2024-06-01        re-check a written plan
+
+  plan init mysite                            a new site to start from
+"""
+
+app = typer.Typer(
+    add_completion=True,
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog=EXIT_CODES,
+)
+
+app.command("check")(check.check)
+app.command("audit")(check.audit)
+app.command("init")(site.init)
+app.command("show")(show.show)
+app.add_typer(table.app, name="table")
+
+
+def _version(value: bool) -> None:
+    if value:
+        typer.echo(f"plan {__version__}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True, help=f"Plan an HPC site's day for profit.\n\n{EXAMPLES}")
+def plan(
+    context: typer.Context,
+    date: day.DayOption = None,
+    scenario: day.ScenarioOption = None,
+    method: Annotated[str | None, typer.Option("--method", "-m", help="How to plan; see `plan show methods`.")] = None,
+    time_limit: Annotated[str, typer.Option(help="When to stop searching: 30s, 5m.")] = "30s",
+    seed: Annotated[int | None, typer.Option(min=0, help="Replaces the scenario's seed.")] = None,
+    jobs: day.JobsOption = None,
+    out: Annotated[Path, typer.Option(help="Where results go, as OUT/SCENARIO/DAY.")] = Path("reports"),
+    settings: day.SettingsOption = None,
+    also: Annotated[list[str] | None, typer.Option(help="Also write parquet or swf; may be repeated.")] = None,
+    workers: Annotated[int, typer.Option(min=0, help="Threads; 0 is one per core. Never changes an answer.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
+    quiet: day.QuietOption = False,
+    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="The version.")] = False,
+) -> None:
+    if context.invoked_subcommand is not None:
+        if date is not None:
+            raise typer.BadParameter(f"--day goes after {context.invoked_subcommand}", param_hint="--day")
+        return
+    if date is None:
+        raise typer.BadParameter("say which day to plan, as in --day 2024-06-01", param_hint="--day")
+    day.plan_one(
+        day.Request(
+            date=date,
+            scenario=scenario,
+            method=method,
+            time_limit=time_limit,
+            seed=seed,
+            jobs=jobs,
+            out=out,
+            settings=tuple(settings or ()),
+            also=tuple(also or ()),
+            workers=workers,
+            as_json=as_json,
+            quiet=quiet,
+        )
+    )
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run the command line and return its exit code."""
+    from typer.main import get_command
+
+    command = get_command(app)
+    try:
+        code = command.main(args=list(arguments), prog_name="plan", standalone_mode=False)
+    except PlannerError as error:
+        print(f"plan: {error}", file=sys.stderr)
+        return error.exit_code
+    except KeyboardInterrupt:
+        print("plan: interrupted; nothing was written", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 0
+    except Exception as error:
+        # Usage errors of the parser carry their own exit code and text; anything else is a bug and shows itself whole.
+        if not hasattr(error, "format_message") or not hasattr(error, "exit_code"):
+            raise
+        print(f"plan: {error.format_message()}; see plan --help", file=sys.stderr)
+        return int(error.exit_code)
+    return code if isinstance(code, int) else 0

@@ -1,0 +1,44 @@
+"""A progress bar on stderr for people; silent elsewhere."""
+
+from __future__ import annotations
+
+import sys
+from types import TracebackType
+from typing import Any
+
+from planner.domain.result import Trial
+
+
+class Progress:
+    """Shows how many candidates were tried and the best profit so far."""
+
+    def __init__(self, title: str, *, quiet: bool) -> None:
+        self._title = title
+        self._bar: Any = None
+        self._best = float("-inf")
+        self._shows = not quiet and sys.stderr.isatty()
+
+    def __enter__(self) -> Progress:
+        if self._shows:
+            from rich.console import Console
+            from rich.progress import Progress as Bar
+            from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
+
+            columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+            self._bar = Bar(*columns, console=Console(stderr=True), transient=True)
+            self._bar.start()
+            self._task = self._bar.add_task(self._title)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def trial(self, trial: Trial) -> None:
+        """Hear of one more candidate."""
+        self._best = max(self._best, trial.profit_eur)
+        if self._bar is not None:
+            text = f"{self._title}: {trial.name}, best profit {self._best:,.2f}"
+            self._bar.update(self._task, advance=1, description=text)

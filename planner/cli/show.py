@@ -1,0 +1,63 @@
+"""``plan show``: what there is to choose from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from planner.errors import InputError
+
+
+def _methods() -> dict[str, str]:
+    from planner.methods import DEFAULT_METHOD, METHODS
+
+    return {name: text + (" (default)" if name == DEFAULT_METHOD else "") for name, (_, text) in METHODS.items()}
+
+
+def _orderings() -> dict[str, str]:
+    from planner.search.orderings import ORDERINGS, describe
+
+    return {name: describe(name) for name in ORDERINGS}
+
+
+def _scenarios() -> dict[str, str]:
+    from planner.places import scenario_folders
+    from planner.readers.scenario.load import known_scenarios, read_spec
+
+    folders = scenario_folders(Path.cwd())
+    found = {}
+    for name, path in known_scenarios(folders).items():
+        written = read_spec(path, folders=folders).as_dict()
+        text = written.get("description", "") if isinstance(written, dict) else ""
+        found[name] = " ".join(str(text).split()) or str(path)
+    return found
+
+
+def _versions() -> dict[str, str]:
+    from planner import __version__
+    from planner.report.provenance import versions
+
+    return {"planner": __version__} | versions()
+
+
+TOPICS = {"methods": _methods, "orderings": _orderings, "scenarios": _scenarios, "versions": _versions}
+
+
+def show(
+    topic: Annotated[str, typer.Argument(metavar="|".join(TOPICS), help="What to list.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
+) -> None:
+    """List methods, orderings, scenarios or versions, each with a sentence."""
+    if topic not in TOPICS:
+        raise InputError(f"nothing to show by the name of {topic!r}; known: {', '.join(TOPICS)}")
+    entries = TOPICS[topic]()
+    if as_json:
+        import json
+
+        typer.echo(json.dumps(entries, indent=2, ensure_ascii=False))
+        return
+    width = max(map(len, entries))
+    for name, text in entries.items():
+        typer.echo(f"{name:<{width}}  {text}")

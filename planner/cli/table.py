@@ -1,0 +1,43 @@
+"""``plan table``: PUE tables from a plant's nameplate."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(help="PUE tables from a cooling plant's nameplate data.", no_args_is_help=True)
+
+
+@app.callback()
+def table() -> None:
+    """PUE tables from a cooling plant's nameplate data."""
+
+
+@app.command("build")
+def build(
+    out: Annotated[Path, typer.Option(help="The CSV to write.")],
+    plant: Annotated[str, typer.Option(help="air, hybrid, or a YAML file of nameplate values.")] = "air",
+    max_power_kw: Annotated[float, typer.Option(min=0.001, help="IT power that the plant is built for.")] = 150.0,
+    power_step_w: Annotated[int, typer.Option(min=1, help="Step of the rows.")] = 500,
+    clamp: Annotated[bool, typer.Option(help="Take the nearest cell outside the table, instead of an error.")] = False,
+    picture: Annotated[Path | None, typer.Option(help="Also draw the table, as PNG.")] = None,
+) -> None:
+    """Build the PUE table of a cooling plant: cooling energy per IT energy, by IT power and outside temperature."""
+    from dataclasses import replace
+
+    from planner.cooling import build_table
+    from planner.cooling.nameplate import load_plant
+    from planner.readers.pue_csv import write_pue_table
+
+    chosen = load_plant(plant, design_power_w=max_power_kw * 1000)
+    made = build_table(chosen, name=out.stem, max_power_w=max_power_kw * 1000, power_step_w=power_step_w)
+    made = replace(made, clamp=clamp)
+    write_pue_table(made, out, f"plant: {chosen.name}, built for {max_power_kw:g} kW of IT power")
+    typer.echo(out)
+    if picture is not None:
+        from planner.cooling.picture import draw_table
+
+        draw_table(made, picture, title=f"{chosen.name} cooling, {max_power_kw:g} kW")
+        typer.echo(picture)

@@ -1,0 +1,6 @@
+"""The physical model behind the PUE tables: a site's cooling plant from its nameplate data."""
+
+from planner.cooling.plant import AIR, HYBRID, CoolingLoop, CoolingPlant
+from planner.cooling.power import build_table, cooling_fraction, cooling_power
+
+__all__ = ["AIR", "HYBRID", "CoolingLoop", "CoolingPlant", "build_table", "cooling_fraction", "cooling_power"]

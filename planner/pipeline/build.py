@@ -1,0 +1,204 @@
+"""From a scenario and a day to the problem of that day."""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from planner.domain.fit import Fit
+from planner.domain.horizon import Horizon
+from planner.domain.intake import Intake
+from planner.domain.job import Job
+from planner.domain.plan import Deferral
+from planner.domain.problem import Problem, Rates
+from planner.domain.pue_table import PueTable
+from planner.domain.segment import Segment, cut_segments
+from planner.domain.series import StepSeries
+from planner.domain.weather import Weather
+from planner.errors import InputError
+from planner.readers.jobs.power import PowerModel, drawn_per_core, per_core
+from planner.readers.pue_csv import read_pue_table
+from planner.readers.scenario.schema import Scenario
+
+
+@dataclass(frozen=True)
+class Day:
+    """The problem of a day with what came with it: the refused jobs, and what each reader kept and dropped."""
+
+    scenario: Scenario
+    problem: Problem
+    rejected: tuple[tuple[Job, Deferral], ...]
+    intakes: tuple[Intake, ...]
+
+
+def build_day(scenario: Scenario, day: dt.date) -> Day:
+    """Read every input of a day and put the problem together."""
+    horizon = Horizon(day, scenario.zone)
+    table, table_intake = read_pue_table(scenario.cooling.table)
+    segments, intakes = _segments(scenario, horizon, table)
+    jobs, jobs_intake = known_jobs(scenario, horizon)
+    fit = Fit(scenario.cluster)
+    taken, rejected = [], []
+    for job in sorted(jobs, key=lambda job: (job.submit_unix, job.id)):
+        reason = fit.why_never(job)
+        if reason is None:
+            taken.append(job)
+        else:
+            rejected.append((job, Deferral(job.id, "rejected", reason)))
+    problem = Problem(
+        horizon=horizon,
+        cluster=scenario.cluster,
+        jobs=tuple(taken),
+        segments=segments,
+        table=table,
+        rates=Rates(
+            eur_per_core_hour=scenario.revenue.eur_per_core_hour,
+            demand_eur_per_kw=scenario.demand.eur_per_kw,
+            demand_interval_s=scenario.demand.interval_s,
+            carbon_eur_per_tonne=scenario.carbon.eur_per_tonne,
+        ),
+        defer="free" if scenario.rules.defer == "free" else "full",
+    )
+    return Day(scenario, problem, tuple(rejected), (jobs_intake, *intakes, table_intake))
+
+
+def known_jobs(scenario: Scenario, horizon: Horizon) -> tuple[tuple[Job, ...], Intake]:
+    """The jobs that a day knows, when no earlier day handed any over.
+
+    A queue dump is taken whole; of a trace or the sample, what was submitted within the lookback before the day.
+    ``visibility: day`` adds what is submitted on the day itself.
+    """
+    choice = scenario.jobs
+    until = horizon.end_unix if choice.visibility == "day" else horizon.start_unix
+    window = (horizon.start_unix - choice.lookback_s, until)
+    power = _power_model(scenario)
+    if not isinstance(choice.source, Path):
+        return _sample_jobs(scenario, window, power)
+
+    from planner.readers.jobs.read import read_jobs
+    from planner.readers.jobs.unit_shape import UnitShape
+
+    is_trace = ".swf" in choice.source.name or choice.format == "swf"
+    whole_queue = not is_trace if choice.whole_queue is None else choice.whole_queue
+    if whole_queue:
+        window = (0, until)
+    unit_cores = choice.unit_cores or int(scenario.cluster.classes[0].capacity["cores"])
+    return read_jobs(
+        choice.source,
+        choice.format,
+        shape=UnitShape(unit_cores=unit_cores, core_scale=choice.core_scale),
+        power=power,
+        window=window,
+        resources=scenario.cluster.resources,
+        start_unix=choice.start_unix,
+    )
+
+
+def with_jobs(scenario: Scenario, source: Path) -> Scenario:
+    """The same scenario with its jobs from another file."""
+    return replace(scenario, jobs=replace(scenario.jobs, source=source))
+
+
+def _sample_jobs(scenario: Scenario, window: tuple[int, int], power: PowerModel) -> tuple[tuple[Job, ...], Intake]:
+    from planner.sample.workload import generate_jobs
+
+    intake = Intake("sample workload")
+    jobs: list[Job] = []
+    low, high = window
+    zone = Horizon(dt.date(1970, 1, 1), scenario.zone)
+    day = zone.to_datetime(low - zone.start_unix).date()
+    while (horizon := Horizon(day, scenario.zone)).start_unix < high:
+        made, _ = generate_jobs(
+            day,
+            zone=scenario.zone,
+            cluster=scenario.cluster,
+            seed=scenario.seed,
+            power=power,
+            load=scenario.jobs.load,
+        )
+        jobs += [job for job in made if low <= job.submit_unix < high]
+        day = horizon.next_day().day
+    intake.kept = len(jobs)
+    return tuple(jobs), intake
+
+
+def _power_model(scenario: Scenario) -> PowerModel:
+    choice = scenario.power
+    if choice.w_per_core is not None:
+        return per_core(choice.w_per_core)
+    if choice.draw_w_per_core is None:
+        raise InputError("power: give w_per_core or draw_w_per_core, for jobs whose source says no power")
+    low, high = choice.draw_w_per_core
+    return drawn_per_core(low, high, scenario.seed)
+
+
+def _segments(scenario: Scenario, horizon: Horizon, table: PueTable) -> tuple[tuple[Segment, ...], list[Intake]]:
+    weather, weather_intake = _weather(scenario, horizon)
+    solar = None
+    if scenario.solar.peak_kw > 0:
+        from planner.readers.weather.solar import solar_power
+
+        solar = solar_power(
+            weather,
+            horizon,
+            peak_kw=scenario.solar.peak_kw,
+            tilt_deg=scenario.solar.tilt_deg,
+            azimuth_deg=scenario.solar.azimuth_deg,
+            losses_fraction=scenario.solar.losses_fraction,
+        )
+    segments = cut_segments(
+        horizon,
+        table,
+        weather.temperature_c,
+        _price(scenario, horizon),
+        solar_w=solar,
+        carbon_g_per_kwh=_carbon(scenario, horizon),
+    )
+    return segments, [weather_intake]
+
+
+def _weather(scenario: Scenario, horizon: Horizon) -> tuple[Weather, Intake]:
+    from planner.readers.weather.read import constant_weather, read_weather
+
+    choice = scenario.weather
+    if choice.source == "constant" and choice.temperature_c is not None:
+        return constant_weather(choice.temperature_c, horizon), Intake("constant weather", kept=1)
+    taken_day = None
+    if choice.period is not None:
+        taken_day = choice.period.taken + (horizon.day - choice.period.planned)
+    return read_weather(choice.source, horizon=horizon, format=choice.format, zone=choice.zone, taken_day=taken_day)
+
+
+def _price(scenario: Scenario, horizon: Horizon) -> StepSeries:
+    from planner.readers.prices.tariff import PriceBand, band_tariff, flat_tariff, hourly_tariff
+
+    choice = scenario.tariff
+    if choice.kind == "hourly":
+        if choice.file is None or choice.unit is None:
+            raise InputError("tariff: an hourly tariff needs its file and unit")
+        return hourly_tariff(
+            choice.file,
+            horizon,
+            unit=choice.unit,
+            column=choice.column,
+            zone=choice.zone,
+            eur_per_usd=choice.eur_per_usd,
+        )
+    if choice.eur_per_kwh is None:
+        raise InputError(f"tariff: a tariff of kind {choice.kind} needs eur_per_kwh")
+    if choice.kind == "bands":
+        bands = [PriceBand(b.start, b.end, b.eur_per_kwh) for b in choice.bands]
+        return band_tariff(bands, choice.eur_per_kwh, horizon)
+    return flat_tariff(choice.eur_per_kwh, horizon)
+
+
+def _carbon(scenario: Scenario, horizon: Horizon) -> StepSeries | None:
+    from planner.readers.prices.carbon import constant_carbon, hourly_carbon
+
+    choice = scenario.carbon
+    if choice.file is not None:
+        return hourly_carbon(choice.file, horizon, column=choice.column, zone=choice.zone)
+    if choice.g_per_kwh is not None:
+        return constant_carbon(choice.g_per_kwh, horizon)
+    return None

@@ -1,0 +1,1 @@
+"""Readers of jobs: SWF traces, and CSV and Parquet tables."""

@@ -1,0 +1,51 @@
+"""Cuts a job's cores into units that fit on a node: full ones, and a smaller last one."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from planner.domain.cluster import CORES
+from planner.domain.job import UnitGroup
+from planner.errors import InputError
+
+MEMORY = "memory_gb"
+
+
+@dataclass(frozen=True)
+class UnitShape:
+    """How the processors that a trace asks for become units.
+
+    Attributes
+    ----------
+    unit_cores
+        Cores of a full unit, usually those of a node.
+    core_scale
+        Factor on the cores asked for, such as 9600 / 93312 for a machine of another size.
+    use_memory
+        Whether memory requests of the source count.
+    """
+
+    unit_cores: int
+    core_scale: float = 1.0
+    use_memory: bool = True
+
+    def __post_init__(self) -> None:
+        if self.unit_cores < 1:
+            raise InputError(f"unit cores are {self.unit_cores}; a unit must have at least 1")
+        if not 0 < self.core_scale < math.inf:
+            raise InputError(f"the core scale is {self.core_scale}; it must be a number above 0")
+
+    def scaled_cores(self, cores: float) -> int:
+        """Whole cores after scaling: rounded half up, at least 1."""
+        return max(1, math.floor(cores * self.core_scale + 0.5))
+
+
+def cut_cores(cores: int, unit_cores: int, memory_gb_per_core: float = 0.0) -> tuple[UnitGroup, ...]:
+    """Units of a job of so many cores: full units of ``unit_cores``, then one with the rest, if any.
+
+    ``memory_gb_per_core`` gives every unit memory in proportion to its cores [GB]; 0 for none.
+    """
+    full, rest = divmod(cores, unit_cores)
+    sizes = ([(full, unit_cores)] if full else []) + ([(1, rest)] if rest else [])
+    return tuple(UnitGroup.of(count, {CORES: size, MEMORY: size * memory_gb_per_core}) for count, size in sizes)

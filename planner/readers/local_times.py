@@ -1,0 +1,150 @@
+"""Local clock times as Unix times: zones, the hour skipped in spring, the hour repeated in autumn."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from planner.domain.horizon import Horizon, zone_named
+from planner.errors import FileFormatError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+QUARTER_S = 900
+"""Zones change their clocks on quarters of an hour, and nowhere between."""
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Unix times of a file's rows, in order of time.
+
+    ``rows[k]`` is the row that moment k came from. ``skipped`` counts rows at local times that do not exist
+    (spring), ``doubled`` rows at a local time that exists twice but is given once (autumn): such a row stands
+    for both hours.
+    """
+
+    unix: npt.NDArray[np.int64]
+    rows: npt.NDArray[np.int64]
+    skipped: int = 0
+    doubled: int = 0
+
+
+def unix_moments(
+    texts: Sequence[str], zone: dt.tzinfo | None, *, path: Path | str, lines: Sequence[int] | None = None
+) -> Moments:
+    """Read times that are zone-aware ISO texts, or naive ones of a zone.
+
+    Parameters
+    ----------
+    texts
+        One ISO 8601 time per row, such as ``2024-06-01T13:00+02:00`` or ``2024-06-01 13:00``.
+    zone
+        Zone of naive times; without it they are an error.
+    path, lines
+        File and line of each row, for messages; no lines where a file has none.
+    """
+    import pandas as pd
+
+    series = pd.Series(texts, dtype="str")
+    # an offset can only follow a time of day, so the hyphens of a date are not taken for one
+    aware = series.str.contains(r":\d\d.*(?:[Zz]|[+-]\d\d:?(?:\d\d)?)\s*$", regex=True, na=False).to_numpy(bool)
+
+    def fail(row: int, problem: str, remedy: str) -> FileFormatError:
+        return FileFormatError(path, problem, line=None if lines is None else lines[row], remedy=remedy)
+
+    if aware.any() and not aware.all():
+        row = int(np.flatnonzero(aware != aware[0])[0])
+        raise fail(row, f"time {texts[row]!r} and the rows before it differ in having a zone", "write all alike")
+    if not aware.any() and zone is None and len(texts):
+        raise fail(
+            0,
+            f"time {texts[0]!r} has no zone",
+            "write it as 2024-06-01T00:00+02:00, or name the zone of the file's times, such as Europe/Paris",
+        )
+    parsed = pd.to_datetime(series, format="ISO8601", utc=bool(aware.any()), errors="coerce")
+    bad = np.flatnonzero(parsed.isna().to_numpy())
+    if bad.size:
+        row = int(bad[0])
+        raise fail(row, f"cannot read {texts[row]!r} as a time", "write it as 2024-06-01T00:00+02:00")
+    index = pd.DatetimeIndex(parsed)
+    moments = (
+        _located(index, zone)
+        if zone is not None and index.tz is None
+        else Moments(_unix(index), np.arange(len(index), dtype=np.int64))
+    )
+    order = np.argsort(moments.unix, kind="stable")
+    unix, rows = moments.unix[order], moments.rows[order]
+    twice = np.flatnonzero(np.diff(unix) == 0)
+    if twice.size:
+        row = int(rows[twice[0] + 1])
+        raise fail(row, f"time {texts[row]!r} is given twice", "keep one row for each time")
+    return Moments(unix, rows, moments.skipped, moments.doubled)
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """Part of a day, [``start_unix``, ``end_unix``); adding ``shift_s`` leads to the other day's moments."""
+
+    start_unix: int
+    end_unix: int
+    shift_s: int
+
+
+def clock_shifts(horizon: Horizon, taken_day: dt.date | None) -> tuple[Stretch, ...]:
+    """The way from each moment of the day to the same clock time on another date.
+
+    The shift is one number unless the clocks change on one of the two days. An hour that the other date lacks
+    takes the hour after it; an hour that the other date has once is taken twice where the day has it twice.
+    """
+    if taken_day is None or taken_day == horizon.day:
+        return (Stretch(horizon.start_unix, horizon.end_unix, 0),)
+    zone = zone_named(horizon.zone)
+    starts = np.arange(horizon.start_unix, horizon.end_unix, QUARTER_S, dtype=np.int64)
+    clocks = [dt.datetime.fromtimestamp(int(unix), tz=zone) for unix in starts]
+    there = [dt.datetime.combine(taken_day, clock.timetz()) for clock in clocks]
+    shifts = np.array([int(moment.timestamp()) for moment in there], dtype=np.int64) - starts
+    firsts = np.flatnonzero(np.diff(shifts, prepend=shifts[0] - 1))
+    ends = [*starts[firsts[1:]], horizon.end_unix]
+    return tuple(
+        Stretch(int(starts[first]), int(end), int(shifts[first])) for first, end in zip(firsts, ends, strict=True)
+    )
+
+
+def clock_minutes(horizon: Horizon) -> npt.NDArray[np.int64]:
+    """Minute of the local clock, 0 to 1439, at each elapsed minute of the day."""
+    zone = zone_named(horizon.zone)
+    quarters = np.arange(horizon.start_unix, horizon.end_unix, QUARTER_S)
+    clocks = [dt.datetime.fromtimestamp(int(unix), tz=zone) for unix in quarters]
+    first = np.array([clock.hour * 60 + clock.minute for clock in clocks], dtype=np.int64)
+    minutes: npt.NDArray[np.int64] = (first[:, None] + np.arange(15)).ravel()
+    return minutes
+
+
+def _located(naive: pd.DatetimeIndex, zone: dt.tzinfo) -> Moments:
+    first = naive.tz_localize(zone, ambiguous=np.ones(len(naive), dtype=bool), nonexistent="NaT")
+    second = naive.tz_localize(zone, ambiguous=np.zeros(len(naive), dtype=bool), nonexistent="NaT")
+    exists = ~np.asarray(first.isna())
+    repeat = np.asarray(naive.duplicated(keep="first"))
+    unix = np.where(repeat, _unix(second), _unix(first))
+    # a local time of the repeated hour that stands only once
+    alone = exists & ~np.asarray(naive.duplicated(keep=False)) & (_unix(first) != _unix(second))
+    rows = np.arange(len(naive), dtype=np.int64)
+    return Moments(
+        np.concatenate([unix[exists], _unix(second)[alone]]),
+        np.concatenate([rows[exists], rows[alone]]),
+        skipped=int(np.count_nonzero(~exists)),
+        doubled=int(np.count_nonzero(alone)),
+    )
+
+
+def _unix(index: pd.DatetimeIndex) -> npt.NDArray[np.int64]:
+    moments = index if index.tz is None else index.tz_convert("UTC").tz_localize(None)
+    seconds: npt.NDArray[np.int64] = moments.to_numpy().astype("datetime64[s]").astype(np.int64)
+    return seconds

@@ -1,0 +1,1 @@
+"""Readers of what electricity costs and how much carbon it carries."""

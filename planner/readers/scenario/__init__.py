@@ -1,0 +1,1 @@
+"""Scenario files: a strict loader, layers, and a checked schema."""

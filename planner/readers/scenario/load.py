@@ -1,0 +1,168 @@
+"""Scenario files: found by name or path, layered over their bases, overridden, and checked in one go."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from planner.errors import FileFormatError, InputError, ScenarioError
+from planner.readers.scenario.schema import SCENARIO, Scenario
+from planner.readers.scenario.strict_yaml import Marked, Source, parse_yaml, read_yaml
+from planner.readers.scenario.values import BadValueError, guess
+
+_SUFFIXES = (".yaml", ".yml")
+_OWN = ("name", "description")
+"""Keys that say what one file is, and so are not taken from a base."""
+
+
+@dataclass(frozen=True)
+class ScenarioSpec:
+    """A scenario as it was written: all layers merged, each value still with its file and line.
+
+    ``sources`` are the files, the scenario's own first and the most basic last.
+    """
+
+    name: str
+    sources: tuple[Path, ...]
+    written: Marked
+
+    def as_dict(self) -> object:
+        """The merged mapping without its marks."""
+        return self.written.plain()
+
+
+def load_scenario(name_or_path: str | Path, *, folders: Sequence[Path], overrides: Sequence[str] = ()) -> Scenario:
+    """The scenario of that name or in that file, checked; ScenarioError lists all that is wrong with it.
+
+    Names are looked up as ``<folder>/<name>.yaml``. ``overrides`` are texts such as ``tariff.kind=hourly``.
+    """
+    return resolve(read_spec(name_or_path, folders=folders, overrides=overrides))
+
+
+def read_spec(name_or_path: str | Path, *, folders: Sequence[Path], overrides: Sequence[str] = ()) -> ScenarioSpec:
+    """The scenario as written: its file over its bases, and the overrides over all."""
+    layers = _chain(find_scenario(name_or_path, folders), folders)
+    sources = tuple(Path(layer.source.label) for layer in layers)
+    top, bases = layers[0], [_without(layer, _OWN) for layer in layers[1:]]
+    merged = Marked({}, top.source)
+    for layer in [*reversed(bases), top, *map(_override, overrides)]:
+        merged = _merge(merged, layer)
+    # Problems of the scenario as a whole, such as a missing section, belong to its own file.
+    written = dataclasses.replace(_without(merged, ("base",)), source=top.source, line=1)
+    return ScenarioSpec(sources[0].stem, tuple(path.resolve() for path in sources), written)
+
+
+def resolve(spec: ScenarioSpec) -> Scenario:
+    """The scenario that a spec stands for; ScenarioError lists every problem."""
+    entries = {"name": Marked(spec.name, spec.written.source)} | dict(spec.written.entries() or {})
+    try:
+        scenario: Scenario = SCENARIO(dataclasses.replace(spec.written, value=entries), "")
+    except BadValueError as error:
+        raise ScenarioError(f"scenario {spec.name}", error.lines) from None
+    return dataclasses.replace(scenario, sources=spec.sources)
+
+
+def known_scenarios(folders: Iterable[Path]) -> dict[str, Path]:
+    """Names of all scenarios in the folders, with their files; an earlier folder hides a later one."""
+    found: dict[str, Path] = {}
+    for folder in folders:
+        for path in sorted(folder.glob("*.yaml")):
+            found.setdefault(path.stem, path)
+    return dict(sorted(found.items()))
+
+
+def find_scenario(name_or_path: str | Path, folders: Sequence[Path]) -> Path:
+    """The file of a scenario; InputError with the known names when there is none."""
+    if isinstance(name_or_path, Path) or _is_path(name_or_path):
+        path = Path(name_or_path).expanduser()
+        if not path.is_file():
+            raise InputError(f"{path}: no such scenario file")
+        return path
+    known = known_scenarios(folders)
+    if name_or_path not in known:
+        listed = f"known: {', '.join(known)}" if known else f"none are in {', '.join(map(str, folders))}"
+        hint = " ".join(filter(None, [guess(name_or_path, known), listed]))
+        raise InputError(f"unknown scenario {name_or_path!r}; {hint}; or give a path that ends in .yaml")
+    return known[name_or_path]
+
+
+def _is_path(text: str) -> bool:
+    return text.endswith(_SUFFIXES) or "/" in text or "\\" in text
+
+
+def _chain(path: Path, folders: Sequence[Path]) -> list[Marked]:
+    """The file and its bases; the layer of each is 0 for the file itself, then -1, -2 and so on."""
+    layers: list[Marked] = []
+    trail: list[Path] = []
+    place = ""
+    while True:
+        trail.append(path.resolve())
+        if trail[-1] in trail[:-1]:
+            names = " -> ".join(file.name for file in trail)
+            raise ScenarioError(f"scenario {trail[0].stem}", [f"{place}: base: {names} is a circle; break it"])
+        layer = read_yaml(path, layer=-len(layers))
+        if layer.value is None:
+            layer = dataclasses.replace(layer, value={})
+        entries = layer.entries()
+        if entries is None:
+            raise FileFormatError(path, "a scenario is made of keys and values", line=layer.line)
+        layers.append(layer)
+        base = entries.get("base")
+        if base is None or base.value is None:
+            return layers
+        place = base.where
+        path = _base_file(base, path, folders)
+
+
+def _base_file(base: Marked, path: Path, folders: Sequence[Path]) -> Path:
+    if not isinstance(base.value, str):
+        raise FileFormatError(
+            path, "base must be one name or path", line=base.line, remedy="write base: sample; bases can chain"
+        )
+    try:
+        if _is_path(base.value):
+            return find_scenario(path.parent / Path(base.value).expanduser(), folders)
+        # A site's own sample.yaml may build on the shipped sample: a file is not looked up as its own base.
+        hiding = [folder for folder in (path.parent, *folders) if _file_in(folder, base.value) != path.resolve()]
+        return find_scenario(base.value, hiding if known_scenarios(hiding).get(base.value) else [path.parent])
+    except InputError as error:
+        raise FileFormatError(path, f"base: {error}", line=base.line) from None
+
+
+def _file_in(folder: Path, name: str) -> Path:
+    return (folder / f"{name}.yaml").resolve()
+
+
+def _override(text: str) -> Marked:
+    """The mapping that an override such as ``tariff.kind=hourly`` stands for."""
+    dotted, equals, value = text.partition("=")
+    words = [word.strip() for word in dotted.split(".")]
+    if not equals or not all(words):
+        raise InputError(f"--set {text}: expected key=value; write, for example, --set tariff.eur_per_kwh=0.2")
+    if words == ["base"]:
+        raise InputError(f"--set {text}: base cannot be set; choose the scenario by its name or path")
+    source = Source(f"--set {text}", Path.cwd(), layer=1, numbered=False)
+    entry = parse_yaml(value, source)
+    for word in reversed(words):
+        entry = Marked({word: entry}, source)
+    return entry
+
+
+def _merge(base: Marked, child: Marked) -> Marked:
+    """The child over the base: mappings key by key, anything else replaced; a blank says nothing."""
+    below, above = base.entries(), child.entries()
+    if below is None or above is None:
+        return child
+    if child.blank:
+        return base
+    merged = dict(below)
+    for word, entry in above.items():
+        merged[word] = _merge(merged[word], entry) if word in merged else entry
+    return Marked(merged, child.source, child.line)
+
+
+def _without(entry: Marked, words: Sequence[str]) -> Marked:
+    kept = {word: value for word, value in (entry.entries() or {}).items() if word not in words}
+    return dataclasses.replace(entry, value=kept)

@@ -1,0 +1,1 @@
+"""Readers of weather files, and the sunlight in them."""

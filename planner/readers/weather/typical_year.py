@@ -1,0 +1,193 @@
+"""Typical-year weather (EPW, TMY3) through pvlib, laid onto the year of the planning day."""
+
+from __future__ import annotations
+
+import datetime as dt
+import io
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from planner.domain.horizon import Horizon
+from planner.errors import FileFormatError
+from planner.readers.weather.files import WeatherFile, read_text
+from planner.readers.weather.samples import Samples
+from planner.units import SECONDS_PER_HOUR
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+QUANTITIES = {
+    "temperature_c": "temp_air",
+    "ghi_w_per_m2": "ghi",
+    "dni_w_per_m2": "dni",
+    "dhi_w_per_m2": "dhi",
+    "wind_m_per_s": "wind_speed",
+}
+"""Our quantities and pvlib's names for them."""
+
+# EnergyPlus, Auxiliary Programs, "EnergyPlus Weather File (EPW) Data Dictionary"
+EPW_MISSING = {"temp_air": 99.9, "ghi": 9999.0, "dni": 9999.0, "dhi": 9999.0, "wind_speed": 999.0}
+TMY3_MISSING = -9900.0
+"""Wilcox and Marion, Users Manual for TMY3 Data Sets, NREL/TP-581-43156 (2008), table 1-7."""
+
+HOURS_OF_LEAP_YEAR = 8784
+# hours of a leap year before each month
+_BEFORE_MONTH = 24 * np.cumsum([0, 31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30])
+_FEB_28, _FEB_29 = (slice(24 * first, 24 * first + 24) for first in (58, 59))
+_EPW_FIRST_LINE, _TMY3_FIRST_LINE = 9, 3
+
+
+def read_epw(path: Path, name: str) -> TypicalYear:
+    """Read an EnergyPlus weather file.
+
+    Hour k of a row is the hour that ends at k o'clock local standard time. pvlib labels that row k - 1, the
+    start of the hour, keeps the years of the months as they are and leaves missing codes in place; here the
+    month, day and hour of the file are used, and the codes become holes.
+    """
+    from pvlib.iotools import read_epw as pvlib_read_epw
+
+    text = read_text(path)
+    if not text.startswith("LOCATION"):
+        raise FileFormatError(path, "does not start with LOCATION", line=1, remedy="give an EPW file")
+    try:
+        frame, meta = pvlib_read_epw(io.StringIO(text))
+        clock = frame[["month", "day", "hour"]].to_numpy(np.int64)
+    except (ValueError, KeyError, IndexError, TypeError) as error:
+        raise FileFormatError(path, f"pvlib cannot read it ({error})", remedy="give a whole EPW file") from error
+    values = {quantity: _numbers(path, frame, column) for quantity, column in QUANTITIES.items()}
+    for quantity, column in QUANTITIES.items():
+        values[quantity][np.isclose(values[quantity], EPW_MISSING[column])] = np.nan
+    return _year(path, name, clock, values, meta, _EPW_FIRST_LINE)
+
+
+def read_tmy3(path: Path, name: str) -> TypicalYear:
+    """Read a TMY3 file.
+
+    Hour k of a row is the hour that ends at k o'clock local standard time. pvlib labels that row k, the end
+    of the hour (24:00 as 00:00 of the next day, and Feb 29 moved to Mar 1); here the date and hour of the
+    file are used.
+    """
+    from pvlib.iotools import read_tmy3 as pvlib_read_tmy3
+
+    try:
+        frame, meta = pvlib_read_tmy3(io.StringIO(read_text(path)), map_variables=True)
+        date = frame["Date (MM/DD/YYYY)"].str.split("/", expand=True)
+        hour = frame["Time (HH:MM)"].str.split(":", expand=True)[0]
+        clock = np.column_stack([part.to_numpy(str).astype(np.int64) for part in (date[0], date[1], hour)])
+    except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
+        raise FileFormatError(path, f"pvlib cannot read it ({error})", remedy="give a whole TMY3 file") from error
+    values = {quantity: _numbers(path, frame, column) for quantity, column in QUANTITIES.items()}
+    for numbers in values.values():
+        numbers[numbers <= TMY3_MISSING] = np.nan
+    return _year(path, name, clock, values, meta, _TMY3_FIRST_LINE)
+
+
+def sample_path() -> Path:
+    """Greensboro, North Carolina: the TMY3 file inside the pvlib package (UTC-5)."""
+    import pvlib
+
+    return Path(pvlib.__file__).parent / "data" / "723170TYA.CSV"
+
+
+@dataclass(frozen=True)
+class TypicalYear:
+    """Hourly values of a year without a number, in local standard time.
+
+    ``values[quantity][h]`` holds for hour h of a leap year that starts on Jan 1 at 00:00; NaN where missing.
+    """
+
+    name: str
+    offset_s: int
+    values: Mapping[str, npt.NDArray[np.float64]]
+    latitude_deg: float
+    longitude_deg: float
+    altitude_m: float
+
+    def around(self, horizon: Horizon, taken_day: dt.date | None) -> WeatherFile:
+        """The year laid over the days around the planning day, or around the date taken in its place.
+
+        Each hour of standard time takes the value of its month, day and hour, so that Dec 31 and Jan 1 meet.
+        """
+        import pandas as pd
+
+        # two days more on either side: room for any zone, and neighbours for holes at the edge
+        day = dt.datetime.combine(taken_day or horizon.day, dt.time(), tzinfo=dt.UTC)
+        first_s = int((day - dt.timedelta(days=2)).timestamp())
+        clock_s = first_s + SECONDS_PER_HOUR * np.arange(5 * 24, dtype=np.int64)
+        clock = pd.DatetimeIndex(clock_s.astype("datetime64[s]"))
+        hours = _hour_of_year(clock.month.to_numpy(), clock.day.to_numpy(), clock.hour.to_numpy())
+        samples = {
+            quantity: Samples(f"{quantity.partition('_')[0]} of {self.name}", clock_s - self.offset_s, year[hours])
+            for quantity, year in self.values.items()
+        }
+        return WeatherFile(
+            samples,
+            self.latitude_deg,
+            self.longitude_deg,
+            self.altitude_m,
+            notes=(f"typical year in UTC{self.offset_s / SECONDS_PER_HOUR:+g}, by month, day and hour",),
+        )
+
+
+def _year(
+    path: Path,
+    name: str,
+    clock: npt.NDArray[np.int64],
+    values: Mapping[str, npt.NDArray[np.float64]],
+    meta: Mapping[str, float],
+    first_line: int,
+) -> TypicalYear:
+    month, day, hour = clock.T
+    wrong = np.flatnonzero((month < 1) | (month > 12) | (day < 1) | (day > 31) | (hour < 0) | (hour > 24))
+    if wrong.size:
+        row = int(wrong[0])
+        raise FileFormatError(
+            path,
+            f"month {month[row]}, day {day[row]}, hour {hour[row]} is no time",
+            line=first_line + row,
+            remedy="months run to 12, hours from 1 to 24",
+        )
+    # hour k ends at k o'clock, so it is hour k - 1 from midnight; 0 o'clock on Jan 1 ends the year
+    hours = _hour_of_year(month, day, hour - 1)
+    first_seen = np.full(HOURS_OF_LEAP_YEAR, -1)
+    rows = np.arange(len(hours))
+    first_seen[hours[::-1]] = rows[::-1]
+    again = np.flatnonzero(first_seen[hours] != rows)
+    if again.size:
+        row = int(again[0])
+        raise FileFormatError(
+            path,
+            f"month {month[row]}, day {day[row]}, hour {hour[row]} is given again",
+            line=first_line + row,
+            remedy="give one row for each hour of one year",
+        )
+    laid = {}
+    for quantity, numbers in values.items():
+        year = np.full(HOURS_OF_LEAP_YEAR, np.nan)
+        year[hours] = numbers
+        if np.all(first_seen[_FEB_29] < 0):
+            year[_FEB_29] = year[_FEB_28]
+        laid[quantity] = year
+    offset_s = round(float(meta["TZ"]) * SECONDS_PER_HOUR)
+    return TypicalYear(name, offset_s, laid, float(meta["latitude"]), float(meta["longitude"]), float(meta["altitude"]))
+
+
+def _hour_of_year(
+    month: npt.NDArray[np.int64], day: npt.NDArray[np.int64], hour: npt.NDArray[np.int64]
+) -> npt.NDArray[np.int64]:
+    hours: npt.NDArray[np.int64] = (_BEFORE_MONTH[month - 1] + 24 * (day - 1) + hour) % HOURS_OF_LEAP_YEAR
+    return hours
+
+
+def _numbers(path: Path, frame: pd.DataFrame, column: str) -> npt.NDArray[np.float64]:
+    try:
+        return frame[column].to_numpy(np.float64, copy=True)
+    except (KeyError, ValueError) as error:
+        raise FileFormatError(
+            path, f"its {column} is missing or has something that is no number", remedy="repair the file"
+        ) from error

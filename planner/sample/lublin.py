@@ -1,0 +1,105 @@
+"""Sizes, runtimes and submit times of jobs after the workload model of Lublin and Feitelson.
+
+U. Lublin and D. G. Feitelson, The workload on parallel supercomputers: modeling the characteristics of rigid
+jobs, J. Parallel Distrib. Comput. 63(11), 2003. Parameters are those for all jobs together, without types.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+SERIAL_SHARE = 0.244
+POWER_OF_TWO_SHARE = 0.576
+SIZE_LOW, SIZE_MEDIUM = 0.8, 4.5
+SIZE_LOWER_SHARE = 0.86
+"""Log2 of the size of a parallel job is uniform in [low, medium] with this probability, else in [medium, high]."""
+
+SHORT_SHAPE, SHORT_SCALE = 4.2, 0.94
+LONG_SHAPE, LONG_SCALE = 312.0, 0.03
+SHORT_SHARE_SLOPE, SHORT_SHARE_AT_ZERO = -0.0054, 0.78
+LONGEST_LOG_RUNTIME = 12.0
+"""The natural logarithm of the runtime [s] is a mixture of two gammas, drawn again when above the longest."""
+
+GAP_SHAPE, GAP_SCALE = 10.2303 * 1.0225, 0.4871
+LONGEST_LOG_GAP = 10.0
+"""The natural logarithm of the time between submissions [s]; the model itself cuts at 13, which is five days
+and leaves days without a job."""
+
+CYCLE_SHAPE, CYCLE_SCALE = 8.1737, 3.9631
+CYCLE_FIRST_BUCKET = 11
+BUCKETS_PER_DAY = 48
+BUCKET_S = 1800
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+
+def draw_sizes(rng: np.random.Generator, count: int, largest: int) -> Ints:
+    """Numbers of processors of so many jobs, from 1 to ``largest``.
+
+    A job is serial with probability 0.244; with 0.576 its size is a power of two; else any number. The medium
+    of the two-stage uniform is kept between 3.5 and 1.5 below the high, as the authors advise.
+    """
+    high = math.log2(largest)
+    medium = max(min(max(SIZE_MEDIUM, high - 3.5), high - 1.5), min(SIZE_LOW, high))
+    low = min(SIZE_LOW, medium)
+    kind, stage, within = rng.random((3, count))
+    exponent = np.where(stage < SIZE_LOWER_SHARE, low + within * (medium - low), medium + within * (high - medium))
+    rounded = np.minimum(np.floor(exponent + 0.5), math.floor(high))
+    exponent = np.where(kind < SERIAL_SHARE + POWER_OF_TWO_SHARE, rounded, exponent)
+    parallel = np.clip(np.floor(2.0**exponent + 0.5), min(2, largest), largest).astype(np.int64)
+    return np.where(kind < SERIAL_SHARE, 1, parallel)
+
+
+def draw_runtimes(rng: np.random.Generator, sizes: Ints) -> Floats:
+    """Runtimes of jobs of these sizes [s], at most exp(12) s; larger jobs are more often long."""
+    short_share = np.clip(SHORT_SHARE_SLOPE * sizes + SHORT_SHARE_AT_ZERO, 0.0, 1.0)
+    logs = np.full(len(sizes), np.inf)
+    while len(again := np.flatnonzero(logs > LONGEST_LOG_RUNTIME)):
+        short = rng.random(len(again)) < short_share[again]
+        logs[again] = np.where(
+            short,
+            rng.gamma(SHORT_SHAPE, SHORT_SCALE, len(again)),
+            rng.gamma(LONG_SHAPE, LONG_SCALE, len(again)),
+        )
+    runtimes_s: Floats = np.exp(logs)
+    return runtimes_s
+
+
+def cycle_weights() -> Floats:
+    """Share of a day's submissions in each half-hour from midnight, in local time.
+
+    The half-hours are numbered from 1, bucket i ending i/2 hours after midnight. Its share is
+    cdf(i + 0.5) - cdf(i - 0.5) of gamma(8.1737, scale 3.9631) for i from 11 to 58, where 49 is again the first
+    half-hour of the day. The day thus turns at 5 o'clock in the morning and peaks around 2 in the afternoon.
+    """
+    from scipy.special import gammainc
+
+    buckets = np.arange(CYCLE_FIRST_BUCKET, CYCLE_FIRST_BUCKET + BUCKETS_PER_DAY)
+    edges = np.append(buckets - 0.5, buckets[-1] + 0.5)
+    shares = np.diff(gammainc(CYCLE_SHAPE, edges / CYCLE_SCALE))
+    weights = np.empty(BUCKETS_PER_DAY)
+    weights[(buckets - 1) % BUCKETS_PER_DAY] = shares / shares.sum()
+    return weights
+
+
+def draw_submit_times(rng: np.random.Generator, count: int, bucket_weights: Floats) -> Ints:
+    """Submit times of so many jobs [s from the day's start], rising, over consecutive half-hours of these weights.
+
+    Gaps are drawn from the model and scaled to fill the day with exactly ``count`` jobs, from a random start and
+    round the clock, so that no hour is favoured. They are then spent as the model spends them: a busy half-hour
+    takes a larger part of the total than a quiet one.
+    """
+    logs = np.full(count, np.inf)
+    while len(again := np.flatnonzero(logs > LONGEST_LOG_GAP)):
+        logs[again] = rng.gamma(GAP_SHAPE, GAP_SCALE, len(again))
+    spent = np.cumsum(np.exp(logs))
+    shares = np.sort((spent / spent[-1] + rng.random()) % 1.0) if count else spent
+    total = np.concatenate([[0.0], np.cumsum(bucket_weights)])
+    edges_s = BUCKET_S * np.arange(len(total), dtype=np.int64)
+    times = np.interp(shares, total / total[-1], edges_s).astype(np.int64)
+    times_s: Ints = np.minimum(times, edges_s[-1] - 1)
+    return times_s

@@ -1,0 +1,17 @@
+"""Fixtures that several tests share."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture
+def planner_data() -> Path:
+    """The folder of real data: PLANNER_DATA, else ../shared/data beside the repository; skips without it."""
+    folder = Path(os.environ.get("PLANNER_DATA") or Path(__file__).parents[2] / "shared" / "data")
+    if not folder.is_dir():
+        pytest.skip(f"real data not found at {folder}; set PLANNER_DATA to its folder")
+    return folder

@@ -1,0 +1,82 @@
+"""Text files open plain or compressed, and every way to fail is one clear line."""
+
+from __future__ import annotations
+
+import gzip
+import lzma
+import os
+from pathlib import Path
+
+import pytest
+
+from planner.errors import FileFormatError, InputError
+from planner.readers.files import open_text
+
+TEXT = "first\nsecond é\n"
+
+
+def read(path: Path) -> str:
+    with open_text(path) as stream:
+        return stream.read()
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.txt.gz", "a.txt.xz", "A.TXT.GZ"])
+def test_plain_and_compressed_files_read_alike(tmp_path: Path, name: str) -> None:
+    """The suffix decides how a file is unpacked; the text is the same."""
+    pack = {".gz": gzip.compress, ".xz": lzma.compress}.get(Path(name).suffix.lower(), bytes)
+    (tmp_path / name).write_bytes(pack(TEXT.encode()))
+    assert read(tmp_path / name) == TEXT
+
+
+def test_the_mark_of_spreadsheets_is_skipped(tmp_path: Path) -> None:
+    """A byte order mark at the start is no part of the text."""
+    (tmp_path / "a.csv").write_bytes(b"\xef\xbb\xbfjob_id")
+    assert read(tmp_path / "a.csv") == "job_id"
+
+
+def test_missing_file(tmp_path: Path) -> None:
+    """A missing file is named, with what to check."""
+    with pytest.raises(InputError, match=r"gone\.swf: no such file; check the name"):
+        read(tmp_path / "gone.swf")
+
+
+def test_folder(tmp_path: Path) -> None:
+    """A folder in place of a file is said to be one."""
+    with pytest.raises(InputError, match="is a folder; give the name of a file"):
+        read(tmp_path)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_unreadable_file(tmp_path: Path) -> None:
+    """A file without permission says so."""
+    path = tmp_path / "a.txt"
+    path.write_text(TEXT)
+    path.chmod(0)
+    with pytest.raises(InputError, match=r"cannot be read \(Permission denied\); check its permissions"):
+        read(path)
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".xz"])
+def test_plain_text_under_a_compressed_name(tmp_path: Path, suffix: str) -> None:
+    """Plain text called .gz or .xz is not taken for compressed text."""
+    path = tmp_path / f"a{suffix}"
+    path.write_text(TEXT)
+    with pytest.raises(FileFormatError, match=rf"a\{suffix}: not a \{suffix} file.*rename it without"):
+        read(path)
+
+
+def test_truncated_gzip(tmp_path: Path) -> None:
+    """A compressed file that was cut short is not taken for a short one."""
+    path = tmp_path / "a.gz"
+    path.write_bytes(gzip.compress(TEXT.encode() * 1000)[:-12])
+    with pytest.raises(FileFormatError, match="cut short; fetch or compress it again"):
+        read(path)
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.txt.gz"])
+def test_text_that_is_not_utf8_names_its_line(tmp_path: Path, name: str) -> None:
+    """A Latin-1 letter on line 2 is reported there."""
+    content = b"first\n\xe9\n"
+    (tmp_path / name).write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
+    with pytest.raises(FileFormatError, match=rf"{name}:2: not UTF-8 text \(byte 0xe9\); save the file as UTF-8"):
+        read(tmp_path / name)
