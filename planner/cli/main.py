@@ -11,27 +11,25 @@ import typer
 
 from planner import __version__
 from planner.cli import check, day, show, site, table
-from planner.errors import PlannerError
+from planner.errors import InputError, PlannerError
 
 EXIT_CODES = """\
 Exit codes: 0 done; 1 error; 2 bad input (the line says where and what to do); 3 no feasible plan; 4 engine missing or
-died; 5 a plan broke a rule (a bug of the planner); 6 the output folder cannot be written or another run holds it; 130
-interrupted."""
+died; 5 a plan breaks a rule (from plan audit: or its files do not agree with it); 6 the output cannot be written or
+another run holds it; 130 interrupted."""
+
+INTERRUPTED = 130
+"""What the parser makes of Ctrl-C."""
 
 EXAMPLES = """\
+\b
 Examples:
-
-  plan --day 2024-06-01                       plan a day of the sample site
-
-  plan --day 2024-06-01 --scenario site       plan a day of scenarios/site.yaml
-
-  plan --day 2024-06-01 --jobs queue.csv      the same with the jobs of a file
-
-  plan check --day 2024-06-01                 read every input, solve nothing
-
-  plan audit reports/sample/2024-06-01        re-check a written plan
-
-  plan init mysite                            a new site to start from
+  plan --day 2024-06-01                    plan a day of the sample site
+  plan --day 2024-06-01 --scenario site    plan a day of scenarios/site.yaml
+  plan --day 2024-06-01 --jobs queue.csv   the same with the jobs of a file
+  plan check --day 2024-06-01              read every input, solve nothing
+  plan audit reports/sample/2024-06-01     re-check a written plan
+  plan init mysite                         a new site to start from
 """
 
 app = typer.Typer(
@@ -73,8 +71,7 @@ def plan(
     version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="The version.")] = False,
 ) -> None:
     if context.invoked_subcommand is not None:
-        if date is not None:
-            raise typer.BadParameter(f"--day goes after {context.invoked_subcommand}", param_hint="--day")
+        _refuse_options(context, context.invoked_subcommand)
         return
     if date is None:
         raise typer.BadParameter("say which day to plan, as in --day 2024-06-01", param_hint="--day")
@@ -92,8 +89,18 @@ def plan(
             workers=workers,
             as_json=as_json,
             quiet=quiet,
+            command=tuple(context.obj or ()),
         )
     )
+
+
+def _refuse_options(context: typer.Context, command: str) -> None:
+    """Options before a subcommand would be lost without a word."""
+    for parameter in context.command.params:
+        source = context.get_parameter_source(parameter.name or "")
+        if source is not None and source.name == "COMMANDLINE":
+            option = parameter.opts[0]
+            raise InputError(f"{option} stands before {command} and would be lost; options go after the command")
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -101,21 +108,27 @@ def run(arguments: Sequence[str]) -> int:
     from typer.main import get_command
 
     command = get_command(app)
+    given = list(arguments)
     try:
-        code = command.main(args=list(arguments), prog_name="plan", standalone_mode=False)
+        code = command.main(args=given or ["--help"], prog_name="plan", standalone_mode=False, obj=given)
     except PlannerError as error:
         print(f"plan: {error}", file=sys.stderr)
         return error.exit_code
-    except KeyboardInterrupt:
-        print("plan: interrupted; nothing was written", file=sys.stderr)
-        return 130
-    except BrokenPipeError:
-        sys.stderr.close()
-        return 0
+    except SystemExit as ended:
+        # The parser's way to say that whoever read our output has gone away, as `head` does.
+        if isinstance(ended.__context__, BrokenPipeError):
+            return 0
+        raise
     except Exception as error:
         # Usage errors of the parser carry their own exit code and text; anything else is a bug and shows itself whole.
         if not hasattr(error, "format_message") or not hasattr(error, "exit_code"):
             raise
-        print(f"plan: {error.format_message()}; see plan --help", file=sys.stderr)
+        text = str(error.format_message())
+        if type(error).__name__ == "NoArgsIsHelpError":
+            print(text)
+            return 0
+        print(f"plan: {text.rstrip('.')}; see plan --help", file=sys.stderr)
         return int(error.exit_code)
+    if code == INTERRUPTED:
+        print("plan: interrupted; nothing was written", file=sys.stderr)
     return code if isinstance(code, int) else 0

@@ -29,7 +29,11 @@ def _scenarios() -> dict[str, str]:
     folders = scenario_folders(Path.cwd())
     found = {}
     for name, path in known_scenarios(folders).items():
-        written = read_spec(path, folders=folders).as_dict()
+        try:
+            written = read_spec(path, folders=folders).as_dict()
+        except InputError as error:
+            found[name] = f"cannot be read: {error}"
+            continue
         text = written.get("description", "") if isinstance(written, dict) else ""
         found[name] = " ".join(str(text).split()) or str(path)
     return found

@@ -7,6 +7,10 @@ from typing import Annotated
 
 import typer
 
+from planner.errors import InputError, OutputError
+
+_PICTURES = (".png", ".svg", ".pdf")
+
 app = typer.Typer(help="PUE tables from a cooling plant's nameplate data.", no_args_is_help=True)
 
 
@@ -22,7 +26,7 @@ def build(
     max_power_kw: Annotated[float, typer.Option(min=0.001, help="IT power that the plant is built for.")] = 150.0,
     power_step_w: Annotated[int, typer.Option(min=1, help="Step of the rows.")] = 500,
     clamp: Annotated[bool, typer.Option(help="Take the nearest cell outside the table, instead of an error.")] = False,
-    picture: Annotated[Path | None, typer.Option(help="Also draw the table, as PNG.")] = None,
+    picture: Annotated[Path | None, typer.Option(help="Also draw the table: a .png, .svg or .pdf.")] = None,
 ) -> None:
     """Build the PUE table of a cooling plant: cooling energy per IT energy, by IT power and outside temperature."""
     from dataclasses import replace
@@ -31,6 +35,8 @@ def build(
     from planner.cooling.nameplate import load_plant
     from planner.readers.pue_csv import write_pue_table
 
+    if picture is not None and picture.suffix.lower() not in _PICTURES:
+        raise InputError(f"{picture}: cannot draw this kind of picture; its name must end in {', '.join(_PICTURES)}")
     chosen = load_plant(plant, design_power_w=max_power_kw * 1000)
     made = build_table(chosen, name=out.stem, max_power_w=max_power_kw * 1000, power_step_w=power_step_w)
     made = replace(made, clamp=clamp)
@@ -39,5 +45,8 @@ def build(
     if picture is not None:
         from planner.cooling.picture import draw_table
 
-        draw_table(made, picture, title=f"{chosen.name} cooling, {max_power_kw:g} kW")
+        try:
+            draw_table(made, picture, title=f"{chosen.name} cooling, {max_power_kw:g} kW")
+        except OSError as error:
+            raise OutputError(f"{picture}: cannot be written: {error.strerror or error}") from error
         typer.echo(picture)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from planner.domain.fit import Fit
@@ -76,10 +76,11 @@ def known_jobs(scenario: Scenario, horizon: Horizon) -> tuple[tuple[Job, ...], I
     if not isinstance(choice.source, Path):
         return _sample_jobs(scenario, window, power)
 
-    from planner.readers.jobs.read import read_jobs
+    from planner.readers.jobs.read import FORMAT_OF_SUFFIX, read_jobs
     from planner.readers.jobs.unit_shape import UnitShape
 
-    is_trace = ".swf" in choice.source.name or choice.format == "swf"
+    traces = tuple(suffix for suffix, name in FORMAT_OF_SUFFIX.items() if name == "swf")
+    is_trace = choice.format == "swf" or (choice.format == "auto" and choice.source.name.lower().endswith(traces))
     whole_queue = not is_trace if choice.whole_queue is None else choice.whole_queue
     if whole_queue:
         window = (0, until)
@@ -92,12 +93,8 @@ def known_jobs(scenario: Scenario, horizon: Horizon) -> tuple[tuple[Job, ...], I
         window=window,
         resources=scenario.cluster.resources,
         start_unix=choice.start_unix,
+        drop_zero_runtime=choice.zero_runtime == "drop",
     )
-
-
-def with_jobs(scenario: Scenario, source: Path) -> Scenario:
-    """The same scenario with its jobs from another file."""
-    return replace(scenario, jobs=replace(scenario.jobs, source=source))
 
 
 def _sample_jobs(scenario: Scenario, window: tuple[int, int], power: PowerModel) -> tuple[tuple[Job, ...], Intake]:

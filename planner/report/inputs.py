@@ -55,7 +55,10 @@ def inputs_text(day: Day) -> str:
         f" {facts['table_power_w'][1] / 1000:,.1f} kW",
     ]
     lines += [f"  rejected: {each['job_id']} {each['reason']}" for each in facts["rejected"][:5]]
-    lines += ["", *(f"  {line}" for intake in day.intakes for line in intake.lines())]
+    lines.append("")
+    for what, intake in zip(("jobs", "weather", "cooling table"), day.intakes, strict=True):
+        first, *rest = intake.lines()
+        lines += [f"  {what} from {first}", *(f"  {line}" for line in rest)]
     if facts["full_power_w"] > facts["table_power_w"][1] and not day.problem.table.clamp:
         lines += ["", "  warning: a full machine may draw more than the table covers; build a larger table"]
     return "\n".join(lines)

@@ -2,66 +2,80 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
+from planner.domain.ledger import Ledger
+from planner.domain.plan import Plan
+from planner.domain.problem import Problem
 from planner.pipeline.day import PlannedDay
-from planner.units import SECONDS_PER_HOUR, clock
+from planner.units import clock
 
 
 def summarise(planned: PlannedDay) -> dict[str, Any]:
     """Totals, jobs, method and trials of a planned day, as plain data."""
     day, result = planned.day, planned.result
-    problem, totals = day.problem, result.ledger.totals
-    kinds = [why.kind for _, why in planned.deferrals]
-    core_hours = problem.cluster.total("cores") * problem.horizon.length_s / SECONDS_PER_HOUR
-    missed = _missed_deadlines(planned)
     return {
         "scenario": day.scenario.name,
-        "day": problem.horizon.day.isoformat(),
-        "zone": problem.horizon.zone,
+        "day": day.problem.horizon.day.isoformat(),
+        "zone": day.problem.horizon.zone,
         "currency": day.scenario.currency,
         "method": result.method,
         "status": result.status,
         "solve_s": round(result.solve_s, 3),
         "best_trial": result.best_trial,
-        "totals": {name: round(value, 6) for name, value in totals.as_dict().items()},
-        "peak_kw": round(result.ledger.peak_kw, 6),
-        "site_cost_eur": round(result.ledger.site_cost_eur, 6),
-        "utilisation_fraction": round(totals.core_hours / core_hours, 6),
-        "jobs": {
-            "known": len(problem.jobs) + len(day.rejected),
-            "started": int(result.plan.is_placed.sum()),
-            "carried_in": len(problem.running),
-            "deferred": kinds.count("deferred"),
-            "rejected": kinds.count("rejected"),
-            "missed_deadlines": missed,
-        },
+        **figures(day.problem, result.plan, result.ledger, rejected=len(day.rejected)),
         "trials": [
-            {"name": trial.name, "profit_eur": round(trial.profit_eur, 6), "started": trial.started}
+            {"name": trial.name, "profit_eur": _rounded(trial.profit_eur), "started": trial.started}
             for trial in result.trials
         ],
-        "segments": len(problem.segments),
         "inputs": [intake.as_dict() for intake in day.intakes],
+    }
+
+
+def figures(problem: Problem, plan: Plan, ledger: Ledger, *, rejected: int) -> dict[str, Any]:
+    """The part of a summary that follows from the plan alone, and so can be worked out again."""
+    started = int(plan.is_placed.sum())
+    return {
+        "totals": {name: _rounded(value) for name, value in ledger.totals.as_dict().items()},
+        "peak_kw": _rounded(ledger.peak_kw),
+        "site_cost_eur": _rounded(ledger.site_cost_eur),
+        "utilisation_fraction": _rounded(_utilisation(problem, ledger)),
+        "jobs": {
+            "known": len(problem.jobs) + rejected,
+            "started": started,
+            "carried_in": len(problem.running),
+            "deferred": len(problem.jobs) - started,
+            "rejected": rejected,
+            "missed_deadlines": _missed_deadlines(problem, plan),
+        },
+        "segments": len(problem.segments),
     }
 
 
 def summary_text(summary: dict[str, Any], folder: str) -> str:
     """The summary in a few lines for people."""
     totals, jobs, money = summary["totals"], summary["jobs"], summary["currency"]
-    other = totals["carbon_cost_eur"] + totals["demand_cost_eur"]
     lines = [
         f"{summary['day']}  {summary['scenario']}  ({summary['zone']})",
         "",
         f"  profit          {totals['profit_eur']:>14,.2f} {money}",
-        f"  revenue         {totals['revenue_eur']:>14,.2f} {money}   {totals['core_hours']:,.0f} core-hours",
+        f"  revenue         {totals['revenue_eur']:>14,.2f} {money}   {totals['core_hours']:,.0f} core-equivalent"
+        " hours",
         f"  IT energy       {totals['it_cost_eur']:>14,.2f} {money}   {totals['it_kwh']:,.1f} kWh",
         f"  cooling energy  {totals['cooling_cost_eur']:>14,.2f} {money}   {totals['cooling_kwh']:,.1f} kWh,"
         f" PUE {totals['pue']:.3f}",
     ]
-    if other:
-        lines.append(f"  carbon, demand  {other:>14,.2f} {money}   peak {summary['peak_kw']:,.1f} kW")
+    if totals["carbon_kg"]:
+        lines.append(f"  carbon          {totals['carbon_cost_eur']:>14,.2f} {money}   {totals['carbon_kg']:,.1f} kg")
+    if totals["demand_cost_eur"]:
+        lines.append(
+            f"  demand charge   {totals['demand_cost_eur']:>14,.2f} {money}   peak {summary['peak_kw']:,.1f} kW bought"
+        )
+    if totals["solar_kwh"]:
+        lines.append(f"  photovoltaics   {totals['solar_kwh']:>14,.1f} kWh used")
     lines += [
         f"  utilisation     {100 * summary['utilisation_fraction']:>14.1f} %",
         f"  jobs            {jobs['started']:>14,} started   {_rest(jobs)}",
@@ -87,7 +101,23 @@ def _rest(jobs: dict[str, int]) -> str:
     return ", ".join(parts)
 
 
-def _missed_deadlines(planned: PlannedDay) -> int:
-    problem, plan = planned.day.problem, planned.result.plan
+def _utilisation(problem: Problem, ledger: Ledger) -> float:
+    """Cores in use over all cores, on the day's average."""
+    asked = [work.job for work in problem.running] + list(problem.jobs)
+    cores = {job.id: job.total("cores") for job in asked}
+    lines = ledger.jobs
+    used = math.fsum(
+        cores[name] * (end_s - start_s)
+        for name, start_s, end_s in zip(lines.job_ids, lines.start_s.tolist(), lines.end_s.tolist(), strict=True)
+    )
+    return used / (problem.cluster.total("cores") * problem.horizon.length_s)
+
+
+def _missed_deadlines(problem: Problem, plan: Plan) -> int:
     start = np.where(plan.is_placed, plan.start_s, problem.horizon.length_s)
     return int((start > problem.columns.latest_start_s).sum())
+
+
+def _rounded(value: float) -> float:
+    """To six digits, and never a negative zero."""
+    return round(value, 6) + 0.0

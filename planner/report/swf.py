@@ -35,7 +35,7 @@ def write_swf(planned: PlannedDay, path: Path) -> None:
         memory_kb = round(job.total("memory_gb") * 1024 * 1024 / cores) or -1
         fields = [number, job.submit_unix - first, wait_s, runtime_s, cores, -1, -1, cores, job.requested_s, memory_kb]
         fields += [1, users[job.user], accounts[job.account], -1, -1, -1, -1, -1]
-        lines.append(f"; Job: {number} {job.id}")
+        lines.append(f"; Job: {number} {' '.join(job.id.split())}")
         lines.append(" ".join(str(field) for field in fields))
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 

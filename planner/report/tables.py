@@ -1,18 +1,23 @@
-"""The tables that a day leaves: its schedule, the deferred jobs and the segments, as rows of text."""
+"""The tables that a day leaves: its schedule, the deferred jobs and the segments, as rows of text.
+
+Every column is described in docs/outputs.md.
+"""
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
 from planner.domain.horizon import Horizon
 from planner.domain.job import Job
+from planner.domain.ledger import Ledger
+from planner.domain.plan import Deferral, Plan
 from planner.domain.problem import Problem
-from planner.pipeline.day import PlannedDay
 from planner.readers.jobs.unit_groups import format_unit_groups
 from planner.report.node_text import format_unit_nodes
 
@@ -59,11 +64,11 @@ SCHEDULE_COLUMNS = (
     "unit_nodes",
     "core_equivalents",
     "core_hours",
-    "it_kwh",
+    "work_kwh",
     "idle_kwh",
     "cooling_kwh",
     "revenue_eur",
-    "energy_cost_eur",
+    "it_cost_eur",
     "cooling_cost_eur",
     "carbon_cost_eur",
     "demand_cost_eur",
@@ -81,104 +86,117 @@ SEGMENT_COLUMNS = (
     "solar_w",
     "carbon_g_per_kwh",
     "core_hours",
-    "it_kwh",
+    "work_kwh",
     "idle_kwh",
+    "it_kwh",
     "cooling_kwh",
     "solar_kwh",
     "bought_kwh",
     "pue",
     "carbon_kg",
     "revenue_eur",
-    "energy_cost_eur",
+    "it_cost_eur",
     "cooling_cost_eur",
     "carbon_cost_eur",
     "profit_eur",
 )
 
+COLUMNS = {"schedule": SCHEDULE_COLUMNS, "deferred": DEFERRED_COLUMNS, "segments": SEGMENT_COLUMNS}
+"""Columns of each table, by the name of its file."""
 
-def schedule_table(planned: PlannedDay) -> Table:
+Kind = Literal["text", "time", "whole", "number", "flag"]
+
+_KINDS: dict[Kind, tuple[str, ...]] = {
+    "text": ("job_id", "account", "user", "name", "unit_groups", "state", "nodes", "unit_nodes", "kind", "reason"),
+    "time": ("submit_time", "deadline", "start_time", "end_time"),
+    "whole": ("requested_s", "units", "runtime_s", "start_s", "end_s", "temperature_c"),
+    "flag": ("deadline_met",),
+}
+
+
+def kind_of(column: str) -> Kind:
+    """What the cells of a column are; an empty cell is an unknown of that kind."""
+    return next((kind for kind, columns in _KINDS.items() if column in columns), "number")
+
+
+def schedule_table(problem: Problem, plan: Plan, ledger: Ledger) -> Table:
     """Every job that runs today, by start and id; ``state`` tells the carried ones from the planned.
 
     Energy, money and hours are those of this day alone; start and end are the job's own.
     """
-    problem, plan, lines = planned.day.problem, planned.result.plan, planned.result.ledger.jobs
+    lines = ledger.jobs
     work = [(r.job, "carried", r.start_s, r.end_s, r.nodes) for r in problem.running]
     jobs = {job.id: job for job in problem.jobs}
     for placed in plan.placements(problem):
         job = jobs[placed.job_id]
         work.append((job, "planned", placed.start_s, placed.start_s + job.requested_s, placed.nodes))
-    rows = []
-    for index, (job, state, start_s, end_s, nodes) in enumerate(work):
-        rows.append(
-            (
-                *request_row(job, problem.horizon),
-                state,
-                local_time(problem.horizon, start_s),
-                local_time(problem.horizon, end_s),
-                str(start_s),
-                str(end_s),
-                problem.cluster.node_list(nodes),
-                format_unit_nodes(nodes),
-                number(lines.core_equivalents[index], 3),
-                number(lines.core_hours[index]),
-                number(lines.work_kwh[index]),
-                number(lines.idle_kwh[index]),
-                number(lines.cooling_kwh[index]),
-                number(lines.revenue_eur[index]),
-                number(lines.it_cost_eur[index]),
-                number(lines.cooling_cost_eur[index]),
-                number(lines.carbon_cost_eur[index]),
-                number(lines.demand_cost_eur[index]),
-                number(lines.profit_eur[index]),
-                _deadline_met(problem, job, end_s),
-            )
+    rows = [
+        (
+            *request_row(job, problem.horizon),
+            state,
+            local_time(problem.horizon, start_s),
+            local_time(problem.horizon, end_s),
+            str(start_s),
+            str(end_s),
+            problem.cluster.node_list(nodes),
+            format_unit_nodes(nodes),
+            number(lines.core_equivalents[index], 3),
+            number(lines.core_hours[index]),
+            number(lines.work_kwh[index]),
+            number(lines.idle_kwh[index]),
+            number(lines.cooling_kwh[index]),
+            number(lines.revenue_eur[index]),
+            number(lines.it_cost_eur[index]),
+            number(lines.cooling_cost_eur[index]),
+            number(lines.carbon_cost_eur[index]),
+            number(lines.demand_cost_eur[index]),
+            number(lines.profit_eur[index]),
+            _deadline_met(problem, job, end_s),
         )
+        for index, (job, state, start_s, end_s, nodes) in enumerate(work)
+    ]
     start, name = SCHEDULE_COLUMNS.index("start_s"), 0
     return Table(SCHEDULE_COLUMNS, tuple(sorted(rows, key=lambda row: (int(row[start]), row[name]))))
 
 
-def deferred_table(planned: PlannedDay) -> Table:
+def deferred_table(horizon: Horizon, deferrals: Iterable[tuple[Job, Deferral]]) -> Table:
     """Every known job that does not start today, with its reason."""
-    horizon = planned.day.problem.horizon
-    rows = ((*request_row(job, horizon), why.kind, why.reason) for job, why in planned.deferrals)
+    rows = ((*request_row(job, horizon), why.kind, why.reason) for job, why in deferrals)
     return Table(DEFERRED_COLUMNS, tuple(sorted(rows, key=lambda row: (row[-2], row[0]))))
 
 
-def segment_table(planned: PlannedDay) -> Table:
+def segment_table(problem: Problem, ledger: Ledger) -> Table:
     """Every segment of the day with its energy and money."""
-    problem, lines = planned.day.problem, planned.result.ledger.segments
-    it_kwh = lines.it_kwh
+    lines, it_kwh = ledger.segments, ledger.segments.it_kwh
     pue = 1 + np.divide(lines.cooling_kwh, it_kwh, out=np.zeros_like(it_kwh), where=it_kwh > 0)
-    rows = []
-    for index, segment in enumerate(problem.segments):
-        rows.append(
-            (
-                local_time(problem.horizon, segment.start_s),
-                local_time(problem.horizon, segment.end_s),
-                str(segment.start_s),
-                str(segment.end_s),
-                str(segment.temperature_c),
-                repr(segment.price_eur_per_kwh),
-                repr(segment.solar_w),
-                repr(segment.carbon_g_per_kwh),
-                *_numbers(
-                    lines.core_hours[index],
-                    it_kwh[index],
-                    lines.idle_kwh[index],
-                    lines.cooling_kwh[index],
-                    lines.solar_kwh[index],
-                    lines.bought_kwh[index],
-                    pue[index],
-                    lines.carbon_kg[index],
-                    lines.revenue_eur[index],
-                    lines.it_cost_eur[index],
-                    lines.cooling_cost_eur[index],
-                    lines.carbon_cost_eur[index],
-                    lines.profit_eur[index],
-                ),
-            )
+    rows = tuple(
+        (
+            local_time(problem.horizon, segment.start_s),
+            local_time(problem.horizon, segment.end_s),
+            str(segment.start_s),
+            str(segment.end_s),
+            str(segment.temperature_c),
+            exact(segment.price_eur_per_kwh),
+            exact(segment.solar_w),
+            exact(segment.carbon_g_per_kwh),
+            number(lines.core_hours[index]),
+            number(lines.work_kwh[index]),
+            number(lines.idle_kwh[index]),
+            number(it_kwh[index]),
+            number(lines.cooling_kwh[index]),
+            number(lines.solar_kwh[index]),
+            number(lines.bought_kwh[index]),
+            number(pue[index]),
+            number(lines.carbon_kg[index]),
+            number(lines.revenue_eur[index]),
+            number(lines.it_cost_eur[index]),
+            number(lines.cooling_cost_eur[index]),
+            number(lines.carbon_cost_eur[index]),
+            number(lines.profit_eur[index]),
         )
-    return Table(SEGMENT_COLUMNS, tuple(rows))
+        for index, segment in enumerate(problem.segments)
+    )
+    return Table(SEGMENT_COLUMNS, rows)
 
 
 def request_row(job: Job, horizon: Horizon) -> tuple[str, ...]:
@@ -192,9 +210,9 @@ def request_row(job: Job, horizon: Horizon) -> tuple[str, ...]:
         str(job.requested_s),
         str(job.unit_count),
         format_unit_groups(job.units),
-        number(job.power_w, 3),
+        exact(job.power_w),
         "" if job.deadline_unix is None else local_time(horizon, horizon.to_s(job.deadline_unix)),
-        f"{job.revenue_weight:g}",
+        exact(job.revenue_weight),
         "" if job.runtime_s is None else str(job.runtime_s),
     )
 
@@ -209,8 +227,9 @@ def number(value: float, digits: int = 6) -> str:
     return f"{value + 0.0:.{digits}f}" if round(value, digits) else f"{0.0:.{digits}f}"
 
 
-def _numbers(*values: float) -> Sequence[str]:
-    return [number(value) for value in values]
+def exact(value: float) -> str:
+    """The shortest text that reads back as the same number; whole ones without a point."""
+    return str(int(value)) if value.is_integer() and abs(value) < 2**53 else repr(value)
 
 
 def _deadline_met(problem: Problem, job: Job, end_s: int) -> str:

@@ -9,9 +9,10 @@ from typing import Any
 from planner.errors import InputError
 from planner.pipeline.day import PlannedDay
 from planner.report.folder import replaced
+from planner.report.parquet import write_parquet
 from planner.report.summary import summarise
 from planner.report.swf import write_swf
-from planner.report.tables import Table, deferred_table, schedule_table, segment_table
+from planner.report.tables import deferred_table, schedule_table, segment_table
 
 FORMATS = ("parquet", "swf")
 """What a run can leave besides the CSVs, on request."""
@@ -19,17 +20,18 @@ FORMATS = ("parquet", "swf")
 
 def write_day(planned: PlannedDay, target: Path, run: dict[str, Any], formats: tuple[str, ...] = ()) -> dict[str, Any]:
     """Write a day's files in one step, and return its summary."""
+    problem, result = planned.day.problem, planned.result
     summary = summarise(planned)
     tables = {
-        "schedule": schedule_table(planned),
-        "deferred": deferred_table(planned),
-        "segments": segment_table(planned),
+        "schedule": schedule_table(problem, result.plan, result.ledger),
+        "deferred": deferred_table(problem.horizon, planned.deferrals),
+        "segments": segment_table(problem, result.ledger),
     }
     with replaced(target) as folder:
         for name, table in tables.items():
             table.write_csv(folder / f"{name}.csv")
             if "parquet" in formats:
-                _write_parquet(table, folder / f"{name}.parquet")
+                write_parquet(table, folder / f"{name}.parquet")
         if "swf" in formats:
             write_swf(planned, folder / "schedule.swf")
         _write_json(summary, folder / "summary.json")
@@ -46,18 +48,3 @@ def require_formats(formats: tuple[str, ...]) -> None:
 
 def _write_json(content: dict[str, Any], path: Path) -> None:
     path.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-
-
-def _write_parquet(table: Table, path: Path) -> None:
-    import pandas as pd
-
-    frame = pd.DataFrame(list(table.rows), columns=list(table.columns))
-    for column in frame.columns:
-        if column.endswith("_time") or column == "deadline":
-            frame[column] = pd.to_datetime(frame[column].replace("", None), utc=True)
-        elif column.endswith(_NUMERIC) or column in ("pue", "units"):
-            frame[column] = pd.to_numeric(frame[column].replace("", None))
-    frame.to_parquet(path, index=False)
-
-
-_NUMERIC = ("_s", "_w", "_c", "_kwh", "_kg", "_eur", "_hours", "_equivalents", "_weight")

@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-from typing import NamedTuple
+import weakref
 
 import numpy as np
 
 from planner.domain.columns import Ints
-from planner.domain.plan import Plan
+from planner.domain.plan import DEFERRED, Plan
 from planner.domain.problem import Problem
-from planner.search.kernel import place_in_order
+from planner.search.kernel import Board, Jobs, copy_board, kernel_jobs, new_board, place_from, wider_board
+from planner.search.kernel.board import hold, hold_power
 from planner.units import MILLI
 
-
-class RunningUnits(NamedTuple):
-    """The running work as the kernel takes it."""
-
-    node: Ints
-    end_s: Ints
-    amount: Ints
-    job_end_s: Ints
-    job_power_mw: Ints
+_BOARDS: weakref.WeakKeyDictionary[Problem, tuple[Jobs, Board]] = weakref.WeakKeyDictionary()
 
 
 def decode(problem: Problem, order: Ints, release_s: Ints | None = None) -> Plan:
@@ -29,39 +21,55 @@ def decode(problem: Problem, order: Ints, release_s: Ints | None = None) -> Plan
 
     ``release_s`` replaces the jobs' own release times [s].
     """
-    columns = problem.columns
-    running = running_units(problem)
-    limit_w = problem.cluster.power_limit_w
-    start_s, node_of_unit = place_in_order(
-        order,
-        columns.release_s if release_s is None else release_s,
-        columns.duration_s,
-        columns.power_mw,
-        columns.group_ptr,
-        columns.group_count,
-        columns.group_amount,
-        columns.unit_ptr,
-        problem.nodes.capacity,
-        running.node,
-        running.end_s,
-        running.amount,
-        running.job_end_s,
-        running.job_power_mw,
-        -1 if limit_w is None else int(limit_w * MILLI),
-        problem.horizon.length_s,
-    )
+    jobs, opening = opening_board(problem)
+    if release_s is not None:
+        jobs = jobs._replace(release=release_s)
+    start_s = np.full(len(problem.jobs), DEFERRED, dtype=np.int64)
+    node_of_unit = np.full(int(jobs.unit_ptr[-1]), DEFERRED, dtype=np.int64)
+    board, done = copy_board(opening), 0
+    while (done := place_from(board, jobs, order, done, start_s, node_of_unit)) < len(order):
+        board = wider_board(board)
     return Plan(start_s, node_of_unit)
 
 
-@lru_cache(maxsize=8)
-def running_units(problem: Problem) -> RunningUnits:
-    """The running jobs, unit by unit."""
-    columns = problem.running_columns
-    ends = np.array([work.end_s for work in problem.running], dtype=np.int64)
-    return RunningUnits(
-        node=np.array([node for work in problem.running for node in work.nodes], dtype=np.int64),
-        end_s=np.repeat(ends, np.diff(columns.unit_ptr)),
-        amount=columns.group_amount[columns.unit_group],
-        job_end_s=ends,
-        job_power_mw=columns.power_mw,
+def opening_board(problem: Problem) -> tuple[Jobs, Board]:
+    """The jobs as the kernel takes them, and the machine as it stands at midnight; made once for a problem."""
+    if problem not in _BOARDS:
+        jobs = _kernel_jobs(problem)
+        _BOARDS[problem] = jobs, _with_running(problem, jobs)
+    return _BOARDS[problem]
+
+
+def _kernel_jobs(problem: Problem) -> Jobs:
+    columns = problem.columns
+    return kernel_jobs(
+        release=columns.release_s,
+        duration=columns.duration_s,
+        power=columns.power_mw,
+        group_ptr=columns.group_ptr,
+        group_count=columns.group_count,
+        group_amount=columns.group_amount,
+        unit_ptr=columns.unit_ptr,
     )
+
+
+def _with_running(problem: Problem, jobs: Jobs) -> Board:
+    limit_w = problem.cluster.power_limit_w
+    board = new_board(
+        problem.nodes.capacity,
+        day_end=problem.horizon.length_s,
+        power_limit=-1 if limit_w is None else int(limit_w * MILLI),
+        jobs=jobs,
+        running=len(problem.running),
+    )
+    columns = problem.running_columns
+    unit = 0
+    for work, power in zip(problem.running, columns.power_mw, strict=True):
+        for node in work.nodes:
+            while board.length[node] + 2 > board.times.shape[1]:
+                board = wider_board(board)
+            hold(board, node, columns.group_amount[columns.unit_group[unit]], 0, work.end_s)
+            unit += 1
+        if limit_w is not None:
+            hold_power(board, power, 0, work.end_s)
+    return board

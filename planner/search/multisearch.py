@@ -13,6 +13,7 @@ from planner.domain.plan import Plan
 from planner.domain.problem import Problem
 from planner.domain.result import Result, Trial
 from planner.search.decode import decode
+from planner.search.losses import without_losses
 from planner.search.orderings import ORDERINGS, job_order
 from planner.search.stop import Stop, never
 
@@ -39,6 +40,8 @@ def multisearch(
     def attempt(name: str) -> tuple[Plan, Ledger, Trial]:
         plan = decode(problem, sequences[name])
         ledger = settle(problem, plan)
+        if problem.defer == "free":
+            plan, ledger = without_losses(problem, plan, ledger)
         return plan, ledger, Trial(name, ledger.profit_eur, int(plan.is_placed.sum()))
 
     with ThreadPoolExecutor(max_workers=workers) as pool:

@@ -7,7 +7,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from planner.search.kernel import place_in_order
+from planner.search.kernel import kernel_jobs, new_board, place_from, timeline, wider_board
+from planner.search.kernel.board import hold, hold_power
 
 NO_LIMIT = -1
 
@@ -60,15 +61,33 @@ class Instance:
             self.running_amount.append(amount)
             self.running_power.append(power)
 
-    def place(self, place=place_in_order):
-        return place(
-            self.order, self.release, self.duration, self.power, self.group_ptr, self.group_count,
-            self.group_amount, self.unit_ptr, self.capacity,
-            np.array(self.running_node, dtype=np.int64), np.array(self.running_end, dtype=np.int64),
-            np.array(self.running_amount, dtype=np.int64).reshape(-1, self.capacity.shape[1]),
-            np.array(self.running_end, dtype=np.int64), np.array(self.running_power, dtype=np.int64),
-            self.limit, self.day_end,
-        )  # fmt: skip
+    def place(self) -> tuple[np.ndarray, np.ndarray]:
+        jobs = kernel_jobs(
+            release=self.release,
+            duration=self.duration,
+            power=self.power,
+            group_ptr=self.group_ptr,
+            group_count=self.group_count,
+            group_amount=self.group_amount,
+            unit_ptr=self.unit_ptr,
+        )
+        running = len(self.running_node)
+        board = new_board(
+            self.capacity, day_end=self.day_end, power_limit=self.limit, jobs=jobs, running=running, width=4
+        )
+        rows = zip(self.running_node, self.running_end, self.running_amount, self.running_power, strict=True)
+        for node, end, amount, watts in rows:
+            while board.length[node] + 2 > board.times.shape[1]:
+                board = wider_board(board)
+            hold(board, node, amount, 0, end)
+            if self.limit >= 0:
+                hold_power(board, watts, 0, end)
+        start_of = np.full(len(self.release), -9)
+        node_of_unit = np.full(self.unit_ptr[-1], -9)
+        done = 0
+        while (done := place_from(board, jobs, self.order, done, start_of, node_of_unit)) < len(self.order):
+            board = wider_board(board)
+        return start_of, node_of_unit
 
     def units(self, job: int) -> list[np.ndarray]:
         groups = range(self.group_ptr[job], self.group_ptr[job + 1])
@@ -121,23 +140,39 @@ def test_every_start_is_the_earliest_there_is(block: int) -> None:
             assert free.min() >= 0, f"seed {seed}, job {job}: a node is over-used"
 
 
-def test_the_compiled_kernel_and_its_python_twin_agree() -> None:
-    """Compilation changes nothing: the same starts and nodes from the plain Python functions."""
-    for seed in range(40):
-        instance = Instance(seed)
-        compiled, plain = instance.place(), instance.place(place_in_order.py_func)
-        assert np.array_equal(compiled[0], plain[0])
-        assert np.array_equal(compiled[1], plain[1])
-
-
 def test_timelines_grow_with_the_number_of_jobs() -> None:
     """Many short jobs with gaps between them outgrow the first timeline of a node, and all keep their place."""
+    instance = Instance(0)
     count = 500
-    release = np.arange(count) * 10
-    start_of, _ = place_in_order(
-        np.random.default_rng(0).permutation(count), release, np.full(count, 3), np.zeros(count, np.int64),
-        np.arange(count + 1), np.ones(count, np.int64), np.ones((count, 1), np.int64), np.arange(count + 1),
-        np.ones((1, 1), np.int64), np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros((0, 1), np.int64),
-        np.zeros(0, np.int64), np.zeros(0, np.int64), NO_LIMIT, 10_000,
-    )  # fmt: skip
-    assert np.array_equal(start_of, release)
+    instance.day_end, instance.limit, instance.capacity = 10_000, NO_LIMIT, np.ones((1, 1), np.int64)
+    instance.release, instance.duration = np.arange(count) * 10, np.full(count, 3)
+    instance.power, instance.order = np.zeros(count, np.int64), np.random.default_rng(0).permutation(count)
+    instance.group_ptr = instance.unit_ptr = np.arange(count + 1)
+    instance.group_count, instance.group_amount = np.ones(count, np.int64), np.ones((count, 1), np.int64)
+    instance.running_node, instance.running_end, instance.running_amount, instance.running_power = [], [], [], []
+    assert np.array_equal(instance.place()[0], instance.release)
+
+
+def test_the_compiled_timelines_and_their_python_twins_agree() -> None:
+    """Compilation changes nothing: first room, reserving and tops give the same on random timelines."""
+    rng = np.random.default_rng(5)
+    for _ in range(60):
+        rows = [
+            (np.zeros((2, 64), np.int64), np.zeros((2, 64, 2), np.int64), np.ones(2, np.int64), np.full((10, 2), 9))
+            for _ in range(2)
+        ]
+        for times, free, length, _ in rows:
+            times[:], free[:, 0] = 0, 9
+            assert length.tolist() == [1, 1]
+        for _ in range(12):
+            node, start = int(rng.integers(0, 2)), int(rng.integers(0, 80))
+            amount, duration = rng.integers(0, 3, 2), int(rng.integers(1, 25))
+            found = []
+            for (times, free, length, tops), pick in zip(rows, (lambda f: f, lambda f: f.py_func), strict=True):
+                at = pick(timeline.first_room)(times, free, length, node, amount, 1, duration, start, 99)
+                found.append(int(at))
+                if at < timeline.NEVER:
+                    pick(timeline.reserve)(times, free, length, node, amount, at, at + duration)
+                    pick(timeline.note_tops)(times, free, length, tops, 10, node, at, at + duration)
+            assert found[0] == found[1]
+        assert all(np.array_equal(one, two) for one, two in zip(*rows, strict=True))

@@ -32,6 +32,7 @@ class JobsChoice:
     start_unix: Annotated[int | None, Key(read.whole(0))] = None
     load: Annotated[float, Key(read.number(above=0))] = 0.9
     whole_queue: Annotated[bool | None, Key(read.flag)] = None
+    zero_runtime: Annotated[str, Key(read.one_of("keep", "drop"))] = "keep"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,19 +3,22 @@
 Row n is one node. Its entry k says what is free from ``times[n, k]`` until ``times[n, k + 1]``; the last of its
 ``length[n]`` entries holds for ever. Neighbouring entries always differ, so a node that is full all day has two entries
 however many jobs filled it.
+
+Plain literals as arguments would make numba compile a version of every callee for each of them; hence ``np.int64(1)``.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from planner.compiled import kernel
 
 NEVER = np.iinfo(np.int64).max // 2
 """A start that no job can have."""
 
 
-@njit(cache=True, nogil=True)
-def entry_at(times, length, node, moment):  # type: ignore[no-untyped-def]
+@kernel
+def entry_at(times, length, node, moment):
     """The entry of a node that holds at a moment."""
     low, high = 0, length[node]
     while high - low > 1:
@@ -27,8 +30,8 @@ def entry_at(times, length, node, moment):  # type: ignore[no-untyped-def]
     return low
 
 
-@njit(cache=True, nogil=True)
-def first_room(times, free, length, node, amount, copies, duration, earliest, latest):  # type: ignore[no-untyped-def]
+@kernel
+def first_room(times, free, length, node, amount, copies, duration, earliest, latest):
     """Earliest start from ``earliest`` to ``latest`` at which a node has room for ``copies`` units; else NEVER."""
     if earliest > latest:
         return NEVER
@@ -52,8 +55,8 @@ def first_room(times, free, length, node, amount, copies, duration, earliest, la
                 return NEVER
 
 
-@njit(cache=True, nogil=True)
-def least_free(times, free, length, node, start, end, least):  # type: ignore[no-untyped-def]
+@kernel
+def least_free(times, free, length, node, start, end, least):
     """Write into ``least`` what a node has free of each resource all the way from start to end."""
     entry = entry_at(times, length, node, start)
     for resource in range(least.shape[0]):
@@ -65,8 +68,8 @@ def least_free(times, free, length, node, start, end, least):  # type: ignore[no
         entry += 1
 
 
-@njit(cache=True, nogil=True)
-def reserve(times, free, length, node, amount, start, end):  # type: ignore[no-untyped-def]
+@kernel
+def reserve(times, free, length, node, amount, start, end):
     """Take a unit's amount from a node from start to end. The row must have room for two more entries."""
     first = _cut(times, free, length, node, start)
     after = _cut(times, free, length, node, end)
@@ -77,8 +80,28 @@ def reserve(times, free, length, node, amount, start, end):  # type: ignore[no-u
     _join(times, free, length, node, first)
 
 
-@njit(cache=True, nogil=True)
-def _cut(times, free, length, node, moment):  # type: ignore[no-untyped-def]
+@kernel
+def note_tops(times, free, length, tops, bucket_s, node, start, end):
+    """Write into ``tops`` the most that a node has free of the first resource in each bucket from start to end."""
+    bucket = start // bucket_s
+    last = min((end - 1) // bucket_s, tops.shape[0] - 1)
+    if bucket > last:
+        return
+    entry = entry_at(times, length, node, bucket * bucket_s)
+    while bucket <= last:
+        bucket_end = (bucket + 1) * bucket_s
+        top = free[node, entry, 0]
+        while entry + 1 < length[node] and times[node, entry + 1] < bucket_end:
+            entry += 1
+            top = max(top, free[node, entry, 0])
+        tops[bucket, node] = top
+        if entry + 1 < length[node] and times[node, entry + 1] == bucket_end:
+            entry += 1
+        bucket += 1
+
+
+@kernel
+def _cut(times, free, length, node, moment):
     """Make an entry begin at a moment, and return it."""
     entry = entry_at(times, length, node, moment)
     if times[node, entry] == moment:
@@ -95,8 +118,8 @@ def _cut(times, free, length, node, moment):  # type: ignore[no-untyped-def]
     return entry
 
 
-@njit(cache=True, nogil=True)
-def _join(times, free, length, node, entry):  # type: ignore[no-untyped-def]
+@kernel
+def _join(times, free, length, node, entry):
     """Remove an entry that says the same as the one before it."""
     if entry == 0:
         return

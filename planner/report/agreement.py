@@ -1,0 +1,73 @@
+"""Whether the files of a written day agree with its plan: every number in them worked out again and compared."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from planner.accounting.settle import settle
+from planner.domain.plan import Deferral
+from planner.report.read_back import WrittenDay
+from planner.report.summary import figures
+from planner.report.tables import Table, deferred_table, kind_of, schedule_table, segment_table
+
+_TOLERANCE = 2e-6
+"""Numbers are written with six digits, so that the last one may differ between machines."""
+
+
+def disagreements(written: WrittenDay) -> list[str]:
+    """Everything in the files that the plan does not give, each as a line; none is the only good answer.
+
+    Reasons of deferral and the rows of rejected jobs are words of the run, and taken as they are.
+    """
+    problem, plan, tables = written.problem, written.plan, written.tables
+    ledger = settle(problem, plan)
+    kinds = [row[tables["deferred"].columns.index("kind")] for row in tables["deferred"].rows]
+    expected = {
+        "schedule": schedule_table(problem, plan, ledger),
+        "deferred": _deferred(written),
+        "segments": segment_table(problem, ledger),
+    }
+    found = [
+        f"{written.folder / name}.csv: {line}" for name in expected for line in _between(tables[name], expected[name])
+    ]
+    totals = figures(problem, plan, ledger, rejected=kinds.count("rejected"))
+    found += [f"{written.folder / 'summary.json'}: {line}" for line in _unlike(written.summary, totals)]
+    return found
+
+
+def _deferred(written: WrittenDay) -> Table:
+    """The deferred jobs as they would be written, with the reasons and rejected rows of the file."""
+    table = written.tables["deferred"]
+    kind, reason = table.columns.index("kind"), table.columns.index("reason")
+    jobs = {job.id: job for job in written.problem.jobs}
+    ours = [(jobs[row[0]], Deferral(row[0], "deferred", row[reason])) for row in table.rows if row[kind] == "deferred"]
+    again = deferred_table(written.problem.horizon, ours)
+    return Table(table.columns, again.rows + tuple(row for row in table.rows if row[kind] != "deferred"))
+
+
+def _between(stated: Table, given: Table) -> Iterator[str]:
+    for row, again in zip(stated.rows, given.rows, strict=True):
+        if row[0] != again[0]:
+            yield f"the row of {row[0]} stands where {again[0]} belongs"
+            return
+        for column, cell, right in zip(stated.columns, row, again, strict=True):
+            if cell != right and not (kind_of(column) == "number" and _close(cell, float(right))):
+                yield f"{row[0]}: {column} is {cell or 'empty'}, the plan gives {right or 'nothing'}"
+
+
+def _unlike(stated: Mapping[str, Any], given: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
+    for name, value in given.items():
+        says = stated.get(name)
+        if isinstance(value, Mapping):
+            yield from _unlike(says if isinstance(says, Mapping) else {}, value, f"{prefix}{name}.")
+        elif not _close(says, value):
+            yield f"{prefix}{name} is {says}, the plan gives {value}"
+
+
+def _close(stated: object, given: float) -> bool:
+    try:
+        return math.isclose(float(str(stated)), given, rel_tol=1e-9, abs_tol=_TOLERANCE)
+    except ValueError:
+        return False

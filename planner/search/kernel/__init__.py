@@ -1,0 +1,22 @@
+"""The placement kernel: jobs in a given order, each at the earliest start at which all its units have room.
+
+For a job of U equal units from time t on, every node names its own earliest start with room for one unit, for two at
+once, and so on. The U-th smallest of these is the next time at which the job can possibly start; when it is t itself,
+the job starts there. No time is stepped through, and no start is passed over.
+
+Three things make it quick. A timeline joins equal neighbours, so full nodes are short. For each stretch of the day the
+most free cores of each node are kept, so stretches in which too few nodes have room are passed over at a glance. And
+what is learned of one job serves later ones: reservations are only ever added, so a job that asks at least as much
+(units, amounts, time, release, power) as an earlier one cannot start before the earliest start found for that one.
+
+Odd units (those outside the job's largest group) are put one by one where they cost the fewest units of that group.
+With at most one odd unit the start is exactly the earliest; with more, the earliest at which this rule finds room.
+
+Cost of one placement: at most O(N (B + log E)) for N nodes, B stretches and E timeline entries a node, times the rounds
+until the U-th smallest stands still (one or two as a rule).
+"""
+
+from planner.search.kernel.board import Board, Jobs, copy_board, kernel_jobs, new_board, wider_board
+from planner.search.kernel.place import place_from
+
+__all__ = ["Board", "Jobs", "copy_board", "kernel_jobs", "new_board", "place_from", "wider_board"]

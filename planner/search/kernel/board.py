@@ -1,0 +1,166 @@
+"""The board: the machine's timelines while jobs are being placed, as flat arrays that can be copied and restored."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from planner.compiled import kernel
+from planner.domain.columns import Ints
+from planner.search.kernel.timeline import note_tops, reserve
+
+BUCKETS = 96
+"""Stretches of the day for which the most free cores of each node are kept."""
+
+REMEMBERED = 48
+"""How many earlier jobs' starts are kept to bound later ones."""
+
+
+class Jobs(NamedTuple):
+    """The jobs as the kernel takes them.
+
+    ``main`` is the largest group of each job. ``group_need`` counts, for each group, the units of its job that ask at
+    least as much as one of its own: so many of its size must have room at once wherever the job starts.
+    """
+
+    release: Ints
+    duration: Ints
+    power: Ints
+    group_ptr: Ints
+    group_count: Ints
+    group_amount: Ints
+    unit_ptr: Ints
+    main: Ints
+    group_need: Ints
+
+
+def kernel_jobs(
+    *,
+    release: Ints,
+    duration: Ints,
+    power: Ints,
+    group_ptr: Ints,
+    group_count: Ints,
+    group_amount: Ints,
+    unit_ptr: Ints,
+) -> Jobs:
+    """The jobs with what follows from their groups."""
+    main, need = group_ptr[:-1].copy(), group_count.copy()
+    for job in np.flatnonzero(np.diff(group_ptr) > 1):
+        groups = slice(group_ptr[job], group_ptr[job + 1])
+        amounts, counts = group_amount[groups], group_count[groups]
+        main[job] += np.argmax(counts)
+        asks_more = np.all(amounts[None, :, :] >= amounts[:, None, :], axis=2)
+        need[groups] = np.where(asks_more, counts[None, :], 0).sum(axis=1)
+    return Jobs(release, duration, power, group_ptr, group_count, group_amount, unit_ptr, main, need)
+
+
+class Board(NamedTuple):
+    """Timelines of all nodes and of the site's power, and what was learned so far.
+
+    Attributes
+    ----------
+    rules
+        Length of a bucket [s], end of the day [s], power limit [mW] or -1.
+    capacity
+        Capacity of each node and resource.
+    times, free, length
+        Timelines of the nodes: see `timeline`.
+    tops
+        The most free cores of each node in each bucket; shape (buckets, nodes).
+    crests
+        An upper limit on the free cores of any node in each bucket.
+    site_times, site_free, site_length
+        One more timeline, of the power that is left.
+    memory, remembered
+        What earlier jobs asked and where they could start, and how many there were.
+    least, taken, ready, known, watts
+        Scratch space.
+    """
+
+    rules: Ints
+    capacity: Ints
+    times: Ints
+    free: Ints
+    length: Ints
+    tops: Ints
+    crests: Ints
+    site_times: Ints
+    site_free: Ints
+    site_length: Ints
+    memory: Ints
+    remembered: Ints
+    least: Ints
+    taken: Ints
+    ready: Ints
+    known: Ints
+    watts: Ints
+
+
+def new_board(
+    capacity: Ints, *, day_end: int, power_limit: int, jobs: Jobs, running: int = 0, width: int = 16
+) -> Board:
+    """An empty machine, with room for ``width`` timeline entries a node; ``power_limit`` below 0 means none."""
+    node_count, resource_count = capacity.shape
+    bucket_s = max(1, -(-day_end // BUCKETS))
+    free = np.zeros((node_count, width, resource_count), np.int64)
+    free[:, 0] = capacity
+    site_width = 2 * (len(jobs.release) + running) + 3 if power_limit >= 0 else 1
+    return Board(
+        rules=np.array([bucket_s, day_end, power_limit], np.int64),
+        capacity=capacity,
+        times=np.zeros((node_count, width), np.int64),
+        free=free,
+        length=np.ones(node_count, np.int64),
+        tops=np.tile(capacity[:, 0], (-(-day_end // bucket_s), 1)),
+        crests=np.full(-(-day_end // bucket_s), capacity[:, 0].max(), np.int64),
+        site_times=np.zeros((1, site_width), np.int64),
+        site_free=np.full((1, site_width, 1), power_limit, np.int64),
+        site_length=np.ones(1, np.int64),
+        memory=np.zeros((REMEMBERED, resource_count + 5), np.int64),
+        remembered=np.zeros(1, np.int64),
+        least=np.zeros((node_count, resource_count), np.int64),
+        taken=np.zeros(node_count, np.int64),
+        ready=np.zeros(_most_ready(capacity, jobs), np.int64),
+        known=np.zeros(node_count, np.int64),
+        watts=np.zeros(1, np.int64),
+    )
+
+
+def copy_board(board: Board) -> Board:
+    """A board of its own with the same contents."""
+    return Board(*(part.copy() for part in board))
+
+
+def wider_board(board: Board) -> Board:
+    """The same board with twice the room for timeline entries."""
+    times = np.concatenate([board.times, np.zeros_like(board.times)], axis=1)
+    free = np.concatenate([board.free, np.zeros_like(board.free)], axis=1)
+    return board._replace(times=times, free=free)
+
+
+@kernel
+def hold(board, node, amount, start, end):
+    """Take a unit's amount from a node from start to end."""
+    reserve(board.times, board.free, board.length, node, amount, start, end)
+    note_tops(board.times, board.free, board.length, board.tops, board.rules[0], node, start, end)
+
+
+@kernel
+def hold_power(board, power, start, end):
+    """Take power from the site's limit from start to end."""
+    board.watts[0] = power
+    reserve(board.site_times, board.site_free, board.site_length, np.int64(0), board.watts, start, end)
+
+
+def _most_ready(capacity: Ints, jobs: Jobs) -> int:
+    """The most units of any one group that the empty machine names starts for."""
+    most = len(capacity)
+    several = np.flatnonzero(jobs.group_need > 1)
+    shapes = np.unique(np.column_stack([jobs.group_need, jobs.group_amount])[several], axis=0)
+    for count, *amount in shapes.tolist():
+        asked = np.array(amount)
+        copies = np.min(capacity[:, asked > 0] // asked[asked > 0], axis=1)
+        most = max(most, int(np.minimum(copies, count).sum()))
+    return most

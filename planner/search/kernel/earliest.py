@@ -1,0 +1,149 @@
+"""The earliest start of equal units, bucket by bucket.
+
+Nodes that have too few cores at every moment of a bucket cannot start a unit in it, so a bucket in which too few nodes
+are left is passed over at a glance.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from planner.compiled import kernel
+from planner.search.kernel.timeline import NEVER, first_room
+
+
+@kernel
+def earliest_for_group(board, amount, count, duration, earliest, latest):
+    """Earliest start from ``earliest`` to ``latest`` at which ``count`` equal units have room at once; else NEVER."""
+    for node in range(board.known.shape[0]):
+        board.known[node] = -1
+    start = earliest
+    while start <= latest:
+        bucket = start // board.rules[0]
+        end = min(latest, (bucket + 1) * board.rules[0] - 1)
+        if _crest(board, bucket, amount[0]) < amount[0]:
+            found = end + 1
+        elif count == 1:
+            found = _for_one(board, board.tops[bucket], amount, duration, start, end, latest)
+        else:
+            found = _for_many(board, board.tops[bucket], amount, count, duration, start, end, latest)
+        if found <= end:
+            return found
+        start = found
+    return NEVER
+
+
+@kernel
+def _crest(board, bucket, cores):
+    """An upper limit on the free cores of any node in a bucket, looked up afresh while it would let the job in."""
+    if board.crests[bucket] >= cores:
+        crest = np.int64(0)
+        for node in range(board.tops.shape[1]):
+            crest = max(crest, board.tops[bucket, node])
+        board.crests[bucket] = crest
+    return board.crests[bucket]
+
+
+@kernel
+def _for_one(board, top, amount, duration, earliest, end, latest):
+    """Earliest start of a single unit within a bucket, or the time after it.
+
+    ``known`` keeps what each node said: its earliest start from some time on holds for every later time up to it.
+    """
+    known, cores = board.known, amount[0]
+    best = end + 1
+    for node in range(top.shape[0]):
+        if known[node] < earliest and top[node] >= cores:
+            until = latest if best > end else best - 1
+            known[node] = first_room(
+                board.times, board.free, board.length, node, amount, np.int64(1), duration, earliest, until
+            )
+        if earliest <= known[node] < best:
+            best = known[node]
+            if best == earliest:
+                break
+    return best
+
+
+@kernel
+def _for_many(board, top, amount, count, duration, earliest, end, latest):
+    """Earliest start of several equal units within a bucket, or a later time before which there is none."""
+    if _room_at_most(top, amount[0], count) < count:
+        return end + 1
+    times, free, length, known, ready = board.times, board.free, board.length, board.known, board.ready
+    while earliest <= end:
+        at_once, found = np.int64(0), np.int64(0)
+        for node in range(top.shape[0]):
+            copies = np.int64(1)
+            while copies <= count and _fits_empty(board.capacity, node, amount, copies):
+                start = end + 1
+                if top[node] >= copies * amount[0]:
+                    if copies > 1:
+                        start = first_room(times, free, length, node, amount, copies, duration, earliest, latest)
+                    else:
+                        if known[node] < earliest:
+                            known[node] = first_room(
+                                times, free, length, node, amount, copies, duration, earliest, latest
+                            )
+                        start = known[node]
+                elif copies == 1 and known[node] > end:
+                    start = known[node]
+                if start == NEVER:
+                    break
+                if start == earliest:
+                    at_once += 1
+                    if at_once == count:
+                        return earliest
+                ready[found] = start
+                found += 1
+                copies += 1
+        if found < count:
+            return NEVER
+        earliest = _smallest(ready, found, count)
+    return earliest
+
+
+@kernel
+def _room_at_most(top, cores, count):
+    """An upper limit on how many units of that many cores can start in a bucket, counted up to ``count``."""
+    if cores == 0:
+        return count
+    room = np.int64(0)
+    for node in range(top.shape[0]):
+        if top[node] >= cores:
+            room += 1 if top[node] < 2 * cores else top[node] // cores
+    return room
+
+
+@kernel
+def _fits_empty(capacity, node, amount, copies):
+    """Whether a node has room for ``copies`` units when it is empty."""
+    fits = True
+    for resource in range(amount.shape[0]):
+        fits &= copies * amount[resource] <= capacity[node, resource]
+    return fits
+
+
+@kernel
+def _smallest(values, length, rank):
+    """The rank-th smallest (from 1) of the first values, which are reordered (Hoare's selection)."""
+    low, high, wanted = 0, length - 1, rank - 1
+    while low < high:
+        pivot = values[(low + high) // 2]
+        left, right = low, high
+        while left <= right:
+            while values[left] < pivot:
+                left += 1
+            while values[right] > pivot:
+                right -= 1
+            if left <= right:
+                values[left], values[right] = values[right], values[left]
+                left += 1
+                right -= 1
+        if wanted <= right:
+            high = right
+        elif wanted >= left:
+            low = left
+        else:
+            break
+    return values[wanted]

@@ -1,0 +1,101 @@
+"""Nodes for the units of a job at a given start, in order of node number."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from planner.compiled import kernel
+from planner.search.kernel.timeline import NEVER, least_free
+
+
+@kernel
+def pack_equal(board, amount, start, end, chosen):
+    """Choose nodes for equal units; there is room for all of them."""
+    top = board.tops[start // board.rules[0]]
+    unit = 0
+    for node in range(top.shape[0]):
+        if top[node] < amount[0]:
+            continue
+        least_free(board.times, board.free, board.length, node, start, end, board.least[node])
+        for _ in range(_copies(board.least[node], amount, chosen.shape[0] - unit)):
+            chosen[unit] = node
+            unit += 1
+        if unit == chosen.shape[0]:
+            return
+
+
+@kernel
+def pack_mixed(board, jobs, job, start, end, node_of_unit):
+    """Choose nodes for units of several sizes; returns whether all found room.
+
+    Each odd unit goes where it costs the fewest units of the main group, ties to the lowest node number.
+    """
+    least, taken = board.least, board.taken
+    main = jobs.main[job]
+    wanted = jobs.group_count[main]
+    room = np.int64(0)
+    fewest = NEVER
+    for group in range(jobs.group_ptr[job], jobs.group_ptr[job + 1]):
+        fewest = min(fewest, jobs.group_amount[group, 0])
+    top = board.tops[start // board.rules[0]]
+    for node in range(least.shape[0]):
+        if top[node] < fewest:
+            taken[node] = 0
+            for resource in range(least.shape[1]):
+                least[node, resource] = 0
+            continue
+        least_free(board.times, board.free, board.length, node, start, end, least[node])
+        taken[node] = _copies(least[node], jobs.group_amount[main], wanted)
+        room += taken[node]
+    unit = jobs.unit_ptr[job]
+    main_unit = unit
+    for group in range(jobs.group_ptr[job], jobs.group_ptr[job + 1]):
+        if group == main:
+            main_unit = unit
+            unit += wanted
+            continue
+        for _ in range(jobs.group_count[group]):
+            node, loss = _cheapest_node(least, taken, jobs.group_amount[group], jobs.group_amount[main], wanted)
+            if node < 0 or room - loss < wanted:
+                return False
+            for resource in range(least.shape[1]):
+                least[node, resource] -= jobs.group_amount[group, resource]
+            taken[node] -= loss
+            room -= loss
+            node_of_unit[unit] = node
+            unit += 1
+    placed = np.int64(0)
+    for node in range(least.shape[0]):
+        for _ in range(min(taken[node], wanted - placed)):
+            node_of_unit[main_unit + placed] = node
+            placed += 1
+    return placed == wanted
+
+
+@kernel
+def _cheapest_node(least, taken, amount, main_amount, wanted):
+    """The node that takes an odd unit at the least loss of main units, and that loss; -1 when none takes it."""
+    best, best_loss = np.int64(-1), NEVER
+    for node in range(least.shape[0]):
+        if _copies(least[node], amount, np.int64(1)) == 0:
+            continue
+        left = wanted
+        for resource in range(amount.shape[0]):
+            if main_amount[resource] > 0:
+                left = min(left, (least[node, resource] - amount[resource]) // main_amount[resource])
+        loss = taken[node] - max(left, 0)
+        if loss < best_loss:
+            best, best_loss = node, loss
+            if loss == 0:
+                break
+    return best, best_loss
+
+
+@kernel
+def _copies(least, amount, most):
+    """How many equal units fit into what is free, at most ``most``."""
+    copies = most
+    for resource in range(amount.shape[0]):
+        if amount[resource] > 0:
+            copies = min(copies, least[resource] // amount[resource])
+    return max(copies, 0)

@@ -1,0 +1,108 @@
+"""Jobs placed on a board one by one, each at its earliest start."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from planner.compiled import kernel
+from planner.search.kernel.board import hold, hold_power
+from planner.search.kernel.earliest import earliest_for_group
+from planner.search.kernel.memory import learned_start, remember
+from planner.search.kernel.pack import pack_equal, pack_mixed
+from planner.search.kernel.timeline import NEVER, first_room
+
+
+@kernel
+def place_from(board, jobs, order, position, start_of, node_of_unit):
+    """Place the jobs of ``order`` from a position on, and write their starts and nodes, -1 where deferred.
+
+    Returns the number of jobs of the order that are placed or deferred: all of them, or fewer when a timeline is full.
+    Then the board has to be widened, and the placement goes on from there.
+    """
+    for turn in range(position, order.shape[0]):
+        job = order[turn]
+        start = _earliest(board, jobs, job, node_of_unit)
+        units = node_of_unit[jobs.unit_ptr[job] : jobs.unit_ptr[job + 1]]
+        if start >= board.rules[1]:
+            start = np.int64(-1)
+            for unit in range(units.shape[0]):
+                units[unit] = -1
+        else:
+            end = start + jobs.duration[job]
+            if jobs.group_ptr[job + 1] - jobs.group_ptr[job] == 1:
+                pack_equal(board, jobs.group_amount[jobs.main[job]], start, end, units)
+            for node in units:
+                if board.length[node] + 2 > board.times.shape[1]:
+                    return turn
+            _hold_all(board, jobs, job, start, end, units)
+        start_of[job] = start
+    return order.shape[0]
+
+
+@kernel
+def _earliest(board, jobs, job, node_of_unit):
+    """Earliest start of a job, or a time from the day's end on; units of several sizes get their nodes on the way."""
+    day_end, limit = board.rules[1], board.rules[2]
+    first, last, main = jobs.group_ptr[job], jobs.group_ptr[job + 1], jobs.main[job]
+    span, release = jobs.duration[job], jobs.release[job]
+    amount, count = jobs.group_amount[main], jobs.group_count[main]
+    power = jobs.power[job] if limit >= 0 else np.int64(0)
+    board.watts[0] = power
+    start = learned_start(board.memory, board.remembered[0], amount, count, span, release, power)
+
+    while start < day_end:
+        moved = start
+        if limit >= 0:
+            moved = first_room(
+                board.site_times, board.site_free, board.site_length, np.int64(0), board.watts, np.int64(1), span,
+                moved, day_end - 1,
+            )  # fmt: skip
+        for group in range(first, last):
+            if moved < day_end:
+                moved = earliest_for_group(
+                    board, jobs.group_amount[group], jobs.group_need[group], span, moved, day_end - 1
+                )
+        if last - first == 1 and (moved == start or limit < 0):
+            start = moved
+            break
+        if moved == start:
+            if pack_mixed(board, jobs, job, start, start + span, node_of_unit):
+                break
+            moved = _next_gain(board, start)
+        start = moved
+
+    if last - first == 1:
+        remember(board.memory, board.remembered[0], amount, count, span, release, power, start)
+        board.remembered[0] += 1
+    return start
+
+
+@kernel
+def _next_gain(board, moment):
+    """The next time after a moment at which any node has more of anything free than just before."""
+    soonest = NEVER
+    for node in range(board.length.shape[0]):
+        for entry in range(1, board.length[node]):
+            if board.times[node, entry] >= soonest:
+                break
+            if board.times[node, entry] > moment:
+                gains = False
+                for resource in range(board.free.shape[2]):
+                    if board.free[node, entry, resource] > board.free[node, entry - 1, resource]:
+                        gains = True
+                if gains:
+                    soonest = board.times[node, entry]
+                    break
+    return soonest
+
+
+@kernel
+def _hold_all(board, jobs, job, start, end, units):
+    """Reserve a job's nodes and its power."""
+    unit = 0
+    for group in range(jobs.group_ptr[job], jobs.group_ptr[job + 1]):
+        for _ in range(jobs.group_count[group]):
+            hold(board, units[unit], jobs.group_amount[group], start, end)
+            unit += 1
+    if board.rules[2] >= 0:
+        hold_power(board, jobs.power[job], start, end)

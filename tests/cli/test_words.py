@@ -1,0 +1,235 @@
+"""Claims about the other commands: help, check, show, init and table."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from planner.cli.main import run
+from planner.readers.pue_csv import read_pue_table
+from tests.days import DAY, plan, rows_of, tree
+
+COMMANDS = ["check", "audit", "init", "show", "table", "table build"]
+
+
+@pytest.mark.parametrize("arguments", [[], ["--help"], ["-h"]])
+def test_help(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """``plan`` alone and ``plan --help`` show examples and exit codes on stdout, each example on one line."""
+    assert run(arguments) == 0
+    shown = capsys.readouterr()
+    assert shown.err == ""
+    assert "plan --day 2024-06-01 --jobs queue.csv   the same with the jobs of a file\n" in shown.out
+    text = " ".join(shown.out.split())
+    for code in ("0 done", "2 bad input", "3 no feasible plan", "5 a plan breaks a rule", "6 the output", "130 int"):
+        assert code in text
+    assert max(map(len, shown.out.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_of_commands(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Every command has help, and it says what the command is for."""
+    assert run([*command.split(), "--help"]) == 0
+    shown = capsys.readouterr()
+    assert shown.out.startswith(f"Usage: plan {command}")
+    assert shown.err == ""
+
+
+def test_command_groups_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    """A group without its command shows its help, and that is no error."""
+    assert run(["table"]) == 0
+    assert "build" in capsys.readouterr().out
+
+
+def test_help_is_light() -> None:
+    """``plan --help`` loads none of the packages that take seconds."""
+    script = (
+        "import sys; from planner.cli.main import run; code = run(['--help']);"
+        "heavy = {'pandas', 'pvlib', 'docplex', 'numba', 'numpy', 'scipy', 'pyarrow', 'rich'} & set(sys.modules);"
+        "sys.exit(f'{code} {heavy}' if code or heavy else 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 0, done.stderr
+
+
+def test_program_without_colour(tmp_path: Path) -> None:
+    """The installed program and ``python -m planner`` are the same, and write no colours into a pipe."""
+    environment = os.environ | {"NO_COLOR": "1"}
+    program = Path(sys.executable).parent / "plan"
+    outputs = [
+        subprocess.run(
+            [*command, "show", "methods"], capture_output=True, text=True, check=True, cwd=tmp_path, env=environment
+        )
+        for command in ([str(program)], [sys.executable, "-m", "planner"])
+    ]
+    assert outputs[0].stdout == outputs[1].stdout
+    assert "multisearch" in outputs[0].stdout
+    assert "\x1b" not in outputs[0].stdout + outputs[0].stderr
+
+
+def test_closed_pipe() -> None:
+    """A reader that goes away early, as ``head`` does, gets no traceback."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "planner", "show", "orderings"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert process.stdout is not None
+    process.stdout.close()
+    _, errors = process.communicate(timeout=60)
+    assert b"Traceback" not in errors
+    assert b"Exception" not in errors
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    """``plan --version`` is one line."""
+    assert run(["--version"]) == 0
+    assert re.fullmatch(r"plan \d+\.\d+\.\d+\n", capsys.readouterr().out)
+
+
+@pytest.mark.parametrize("arguments", [["--day", DAY], ["--scenario", "nope"], ["--set", "seed=1"], ["-q"]])
+def test_options_before_a_command(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """An option before a command is refused rather than lost."""
+    assert run([*arguments, "check"]) == 2
+    assert "stands before check and would be lost" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "arguments", [["frobnicate"], ["--seed", "1"], ["audit"], ["show"], ["init"], ["table", "build"], ["--day"]]
+)
+def test_usage_errors(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """What the parser refuses is one line with exit code 2, and points to the help."""
+    assert run(arguments) == 2
+    told = capsys.readouterr().err
+    assert re.fullmatch(r"plan: [^\n]*[^.]; see plan --help\n", told)
+
+
+def test_check(site: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """``plan check`` says what would be planned and from where, and writes nothing."""
+    before = tree(site)
+    assert run(["check", "--day", DAY]) == 0
+    shown = capsys.readouterr()
+    assert shown.err == ""
+    # wide 192 + deep 8 + long 320 + soon 4 + free 4 + night and again 288 each + more 960 + tiny 0.01 = 2064
+    # core-hours, of 4 nodes x 8 cores x 24 h = 768.
+    assert "jobs      9, asking 2,064 core-hours: 269 % of the day" in shown.out
+    assert "rejected: giant asks for 5 units" in shown.out
+    assert "machine   4 nodes, 32 cores" in shown.out
+    for source in ("jobs from", "weather from", "cooling table from"):
+        assert source in shown.out
+    assert tree(site) == before
+
+
+def test_check_json(site: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """``plan check --json`` is JSON and nothing else; without a day it takes tomorrow."""
+    assert run(["check", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["jobs"] == 9
+    assert [each["job_id"] for each in told["rejected"]] == ["giant"]
+    assert told["zone"] == "Europe/Paris"
+
+
+@pytest.mark.parametrize(
+    ("topic", "word"),
+    [("methods", "multisearch"), ("orderings", "+latest-start"), ("scenarios", "site"), ("versions", "numpy")],
+)
+def test_show(site: Path, topic: str, word: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Every topic lists names with a sentence each, and the same as JSON."""
+    assert run(["show", topic]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert run(["show", topic, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert [line.split()[0] for line in lines] == list(told)
+    assert word in told
+    assert all(told.values())
+
+
+def test_show_unknown(capsys: pytest.CaptureFixture[str]) -> None:
+    """An unknown topic is exit code 2 with the known ones."""
+    assert run(["show", "bananas"]) == 2
+    assert capsys.readouterr().err == (
+        "plan: nothing to show by the name of 'bananas'; known: methods, orderings, scenarios, versions\n"
+    )
+
+
+def test_show_scenarios_with_a_broken_one(site: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A scenario that cannot be read does not hide the others."""
+    (site / "scenarios" / "broken.yaml").write_text("a: [1\n")
+    assert run(["show", "scenarios"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == ["broken", "sample", "site"]
+    assert "cannot be read" in lines[0]
+
+
+def test_init(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """A new site plans its day by default and audits clean, as its README says; a second init refuses."""
+    monkeypatch.chdir(tmp_path)
+    assert run(["init", "mine"]) == 0
+    listed = capsys.readouterr().out.split()
+    assert listed == sorted(name for name in (f"mine/{path}" for path in tree(tmp_path / "mine")) if "." in name)
+    before = tree(tmp_path)
+    assert run(["init", "mine"]) == 2
+    assert capsys.readouterr().err == "plan: mine is not empty; name a new or empty folder\n"
+    assert tree(tmp_path) == before
+    monkeypatch.chdir(tmp_path / "mine")
+    assert run(["check", "--scenario", "site"]) == 0
+    plan("--day", DAY)
+    assert len(rows_of(Path("reports/site") / DAY / "schedule.csv")) == 12
+    assert run(["audit", f"reports/site/{DAY}"]) == 0
+
+
+def test_init_into_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A file where a folder should be is refused."""
+    (tmp_path / "taken").write_text("")
+    assert run(["init", str(tmp_path / "taken")]) == 2
+    assert run(["init", str(tmp_path / "taken" / "deeper")]) in (2, 6)
+    assert "Traceback" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("plant", ["air", "hybrid", "own.yaml"])
+def test_table(tmp_path: Path, plant: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """A table is built for a shipped plant or one's own, reads back, covers the power asked for, and has a picture."""
+    monkeypatch.chdir(tmp_path)
+    Path("own.yaml").write_text("base: air\nname: mine\nair: {chiller_cop: 2.5}\n")
+    arguments = ["--plant", plant, "--max-power-kw", "20", "--power-step-w", "1000", "--clamp"]
+    assert run(["table", "build", "--out", "t.csv", *arguments, "--picture", "t.png"]) == 0
+    assert capsys.readouterr().out == "t.csv\nt.png\n"
+    made, _ = read_pue_table("t.csv")
+    assert made.powers_w[-1] == 20000
+    assert made.clamp
+    assert Path("t.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["--plant", "water"], 2, "unknown cooling plant 'water'; use air or hybrid"),
+        (["--plant", "gone.yaml"], 2, "gone.yaml: no such file"),
+        (["--plant", "bad.yaml"], 2, "unknown key 'chiler_cop'; did you mean 'chiller_cop'"),
+        (["--max-power-kw", "-3"], 2, "--max-power-kw"),
+        (["--max-power-kw", "nan"], 2, "--max-power-kw"),
+        (["--max-power-kw", "1", "--power-step-w", "5000"], 2, "give a larger power or a smaller step"),
+        (["--picture", "t.xyz"], 2, "its name must end in .png, .svg, .pdf"),
+        (["--out", "no/where.csv"], 6, "no/where.csv: cannot be written"),
+        (["--out", "ok.csv", "--picture", "no/where.png"], 6, "no/where.png: cannot be written"),
+    ],
+)
+def test_table_bad_values(
+    tmp_path: Path,
+    arguments: list[str],
+    code: int,
+    message: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Bad values are one line with the right exit code, and no table appears."""
+    monkeypatch.chdir(tmp_path)
+    Path("bad.yaml").write_text("base: air\nair: {chiler_cop: 2.5}\n")
+    assert run(["table", "build", "--out", "t.csv", "--max-power-kw", "5", *arguments]) == code
+    told = capsys.readouterr().err
+    assert told.count("\n") == 1
+    assert message in told
+    assert not Path("t.csv").exists()

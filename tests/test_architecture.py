@@ -1,0 +1,82 @@
+"""The layers of the package: imports go down only, and heavy packages stay in their rooms."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).resolve().parent.parent / "planner"
+
+LAYERS = {
+    "errors": 0,
+    "units": 0,
+    "places": 0,
+    "compiled": 0,
+    "domain": 1,
+    "accounting": 2,
+    "readers": 3,
+    "search": 3,
+    "cooling": 3,
+    "sample": 3,
+    "site": 3,
+    "methods": 4,
+    "pipeline": 5,
+    "report": 5,
+    "cli": 6,
+}
+MAY_USE_SIBLINGS = {("units", "errors"), ("report", "pipeline")}
+"""Durations that cannot be read are errors; what a run leaves is written from what the pipeline returns."""
+
+MODULES = sorted(PACKAGE.rglob("*.py"))
+
+
+def room_of(module: str) -> str:
+    """The first part of a module's name below the package."""
+    return module.split(".")[1] if "." in module else module
+
+
+def imports_of(path: Path) -> list[str]:
+    """Every module that a file imports, wherever in the file."""
+    found = []
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module is not None:
+            assert node.level == 0, f"{path}: relative import"
+            found.append(node.module)
+    return found
+
+
+def own_room(path: Path) -> str:
+    """The room that a file stands in."""
+    first = path.relative_to(PACKAGE).parts[0]
+    return first.removesuffix(".py")
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_imports_go_down_only(path: Path) -> None:
+    """A file imports from lower layers and from its own room, never from above or from a sibling."""
+    here = own_room(path)
+    if here in ("__init__", "__main__"):
+        return
+    for module in imports_of(path):
+        if not module.startswith("planner."):
+            continue
+        there = room_of(module)
+        allowed = there == here or LAYERS[there] < LAYERS[here] or (here, there) in MAY_USE_SIBLINGS
+        assert allowed, f"{path.name} in {here} (layer {LAYERS[here]}) imports {module} (layer {LAYERS[there]})"
+
+
+@pytest.mark.parametrize(("package", "room"), [("numba", "compiled"), ("docplex", "cp"), ("ortools", "cp")])
+def test_heavy_packages_stay_in_their_room(package: str, room: str) -> None:
+    """numba is used by the decorator of kernels alone, docplex and OR-Tools by cp/ alone."""
+    users = {own_room(path) for path in MODULES if any(m.split(".")[0] == package for m in imports_of(path))}
+    assert users <= {room}
+
+
+def test_no_room_is_called_utils() -> None:
+    """A room is named for what is in it."""
+    names = {path.stem for path in MODULES}
+    assert not names & {"utils", "misc", "helpers", "common"}
