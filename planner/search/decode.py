@@ -11,6 +11,7 @@ from planner.domain.plan import DEFERRED, Plan
 from planner.domain.problem import Problem
 from planner.search.kernel import Board, Jobs, copy_board, kernel_jobs, new_board, place_from, wider_board
 from planner.search.kernel.board import hold, hold_power
+from planner.search.orderings import overdue_first
 from planner.units import MILLI
 
 _BOARDS: weakref.WeakKeyDictionary[Problem, tuple[Jobs, Board]] = weakref.WeakKeyDictionary()
@@ -19,8 +20,9 @@ _BOARDS: weakref.WeakKeyDictionary[Problem, tuple[Jobs, Board]] = weakref.WeakKe
 def decode(problem: Problem, order: Ints, release_s: Ints | None = None) -> Plan:
     """Place the jobs of ``order`` one by one, each at its earliest start; the others are deferred.
 
-    ``release_s`` replaces the jobs' own release times [s].
+    ``release_s`` replaces the jobs' own release times [s]. Overdue jobs go first, whatever the order.
     """
+    order = overdue_first(problem, order)
     jobs, opening = opening_board(problem)
     if release_s is not None:
         jobs = jobs._replace(release=release_s)

@@ -1,7 +1,8 @@
 """The 22 orderings: the sequences in which the heuristic tries jobs.
 
 Eleven keys, each increasing (``+``) and decreasing (``-``). Every ordering ends in the job id, so that it never depends
-on the order of the file. Jobs whose deadline falls on them today go before all others, the tightest first.
+on the order of the file. Jobs whose deadline falls on them today go before all others, the tightest first, and before
+those the ones that are overdue: deferred more often than the site allows.
 """
 
 from __future__ import annotations
@@ -92,7 +93,15 @@ def job_order(problem: Problem, ordering: str) -> Ints:
         keys[0] = -keys[0]
     urgent_first = np.where(columns.latest_start_s < problem.horizon.length_s, columns.latest_start_s, np.inf)
     # np.lexsort takes the least significant key first.
-    return np.lexsort((id_rank(problem), *reversed(keys), urgent_first)).astype(np.int64)
+    return overdue_first(problem, np.lexsort((id_rank(problem), *reversed(keys), urgent_first)).astype(np.int64))
+
+
+def overdue_first(problem: Problem, order: Ints) -> Ints:
+    """The same sequence with the overdue jobs before all others."""
+    if not problem.overdue:
+        return order
+    is_overdue = np.array([job.id in problem.overdue for job in problem.jobs], dtype=bool)[order]
+    return np.concatenate([order[is_overdue], order[~is_overdue]])
 
 
 def id_rank(problem: Problem) -> Ints:

@@ -172,7 +172,7 @@ def test_the_compiled_timelines_and_their_python_twins_agree() -> None:
                 at = pick(timeline.first_room)(times, free, length, node, amount, 1, duration, start, 99)
                 found.append(int(at))
                 if at < timeline.NEVER:
-                    pick(timeline.reserve)(times, free, length, node, amount, at, at + duration)
+                    pick(timeline.reserve)(times, free, length, node, amount, 1, at, at + duration)
                     pick(timeline.note_tops)(times, free, length, tops, 10, node, at, at + duration)
             assert found[0] == found[1]
         assert all(np.array_equal(one, two) for one, two in zip(*rows, strict=True))

@@ -106,7 +106,7 @@ def new_board(
     bucket_s = max(1, -(-day_end // BUCKETS))
     free = np.zeros((node_count, width, resource_count), np.int64)
     free[:, 0] = capacity
-    site_width = 2 * (len(jobs.release) + running) + 3 if power_limit >= 0 else 1
+    site_width = 2 * (len(jobs.release) + running) + 9 if power_limit >= 0 else 1
     return Board(
         rules=np.array([bucket_s, day_end, power_limit], np.int64),
         capacity=capacity,
@@ -143,15 +143,26 @@ def wider_board(board: Board) -> Board:
 @kernel
 def hold(board, node, amount, start, end):
     """Take a unit's amount from a node from start to end."""
-    reserve(board.times, board.free, board.length, node, amount, start, end)
+    reserve(board.times, board.free, board.length, node, amount, np.int64(1), start, end)
     note_tops(board.times, board.free, board.length, board.tops, board.rules[0], node, start, end)
 
 
 @kernel
+def give_back(board, node, amount, start, end):
+    """Give a unit's amount back to a node from start to end. What was learned so far no longer holds."""
+    reserve(board.times, board.free, board.length, node, amount, np.int64(-1), start, end)
+    note_tops(board.times, board.free, board.length, board.tops, board.rules[0], node, start, end)
+    last = min((end - 1) // board.rules[0], board.tops.shape[0] - 1)
+    for bucket in range(start // board.rules[0], last + 1):
+        board.crests[bucket] = max(board.crests[bucket], board.tops[bucket, node])
+    board.remembered[0] = 0
+
+
+@kernel
 def hold_power(board, power, start, end):
-    """Take power from the site's limit from start to end."""
+    """Take power from the site's limit from start to end; a negative one gives it back."""
     board.watts[0] = power
-    reserve(board.site_times, board.site_free, board.site_length, np.int64(0), board.watts, start, end)
+    reserve(board.site_times, board.site_free, board.site_length, np.int64(0), board.watts, np.int64(1), start, end)
 
 
 def _most_ready(capacity: Ints, jobs: Jobs) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from planner.compiled import kernel
-from planner.search.kernel.board import hold, hold_power
+from planner.search.kernel.board import give_back, hold, hold_power
 from planner.search.kernel.earliest import earliest_for_group
 from planner.search.kernel.memory import learned_start, remember
 from planner.search.kernel.pack import pack_equal, pack_mixed
@@ -21,7 +21,7 @@ def place_from(board, jobs, order, position, start_of, node_of_unit):
     """
     for turn in range(position, order.shape[0]):
         job = order[turn]
-        start = _earliest(board, jobs, job, node_of_unit)
+        start = earliest_start(board, jobs, job, jobs.release[job], node_of_unit)
         units = node_of_unit[jobs.unit_ptr[job] : jobs.unit_ptr[job + 1]]
         if start >= board.rules[1]:
             start = np.int64(-1)
@@ -34,17 +34,20 @@ def place_from(board, jobs, order, position, start_of, node_of_unit):
             for node in units:
                 if board.length[node] + 2 > board.times.shape[1]:
                     return turn
-            _hold_all(board, jobs, job, start, end, units)
+            hold_job(board, jobs, job, start, end, units)
         start_of[job] = start
     return order.shape[0]
 
 
 @kernel
-def _earliest(board, jobs, job, node_of_unit):
-    """Earliest start of a job, or a time from the day's end on; units of several sizes get their nodes on the way."""
+def earliest_start(board, jobs, job, release, node_of_unit):
+    """Earliest start of a job from its release on, or a time from the day's end on.
+
+    Units of several sizes get their nodes on the way.
+    """
     day_end, limit = board.rules[1], board.rules[2]
     first, last, main = jobs.group_ptr[job], jobs.group_ptr[job + 1], jobs.main[job]
-    span, release = jobs.duration[job], jobs.release[job]
+    span = jobs.duration[job]
     amount, count = jobs.group_amount[main], jobs.group_count[main]
     power = jobs.power[job] if limit >= 0 else np.int64(0)
     board.watts[0] = power
@@ -97,7 +100,7 @@ def _next_gain(board, moment):
 
 
 @kernel
-def _hold_all(board, jobs, job, start, end, units):
+def hold_job(board, jobs, job, start, end, units):
     """Reserve a job's nodes and its power."""
     unit = 0
     for group in range(jobs.group_ptr[job], jobs.group_ptr[job + 1]):
@@ -106,3 +109,15 @@ def _hold_all(board, jobs, job, start, end, units):
             unit += 1
     if board.rules[2] >= 0:
         hold_power(board, jobs.power[job], start, end)
+
+
+@kernel
+def lift_job(board, jobs, job, start, end, units):
+    """Give a job's nodes and its power back."""
+    unit = 0
+    for group in range(jobs.group_ptr[job], jobs.group_ptr[job + 1]):
+        for _ in range(jobs.group_count[group]):
+            give_back(board, units[unit], jobs.group_amount[group], start, end)
+            unit += 1
+    if board.rules[2] >= 0:
+        hold_power(board, -jobs.power[job], start, end)

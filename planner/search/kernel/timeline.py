@@ -69,13 +69,13 @@ def least_free(times, free, length, node, start, end, least):
 
 
 @kernel
-def reserve(times, free, length, node, amount, start, end):
-    """Take a unit's amount from a node from start to end. The row must have room for two more entries."""
+def reserve(times, free, length, node, amount, copies, start, end):
+    """Take units from a node from start to end; -1 of them gives one back. The row must have room for two entries."""
     first = _cut(times, free, length, node, start)
     after = _cut(times, free, length, node, end)
     for entry in range(first, after):
         for resource in range(amount.shape[0]):
-            free[node, entry, resource] -= amount[resource]
+            free[node, entry, resource] -= copies * amount[resource]
     _join(times, free, length, node, after)
     _join(times, free, length, node, first)
 

@@ -1,0 +1,187 @@
+"""The profit of a placement, as `settle` gives it, kept up to date job by job.
+
+The day is cut into pieces at the edges of segments and of demand intervals. ``energy`` holds the IT energy of the jobs
+in each piece [mW s], in whole numbers: adding a job and taking it away again leaves it as it was.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from planner.compiled import kernel
+from planner.domain.columns import Floats, Ints
+
+MILLIWATT_SECONDS_PER_KWH = 3.6e9
+
+
+class Money(NamedTuple):
+    """What a placement earns and costs.
+
+    Attributes
+    ----------
+    edges, segment_of, interval_of
+        Bounds of the pieces [s], and the segment and demand interval of each.
+    length
+        Length of each segment [s].
+    price
+        Cost of a bought kWh in each segment, carbon included [EUR].
+    solar
+        Energy of the site's photovoltaics in each segment [kWh].
+    cooling
+        Cooling energy per IT energy of each segment and table row.
+    grid
+        First power of the table and its step [mW].
+    interval_length
+        Length of each demand interval [s].
+    demand
+        Charge on the day's peak [EUR/kW].
+    earns
+        What a unit of each group earns a second on a node of each class [EUR].
+    class_of, idle
+        Class of each node, and what it draws while empty [mW].
+    base_revenue
+        What the running jobs earn [EUR].
+    """
+
+    edges: Ints
+    segment_of: Ints
+    interval_of: Ints
+    length: Ints
+    price: Floats
+    solar: Floats
+    cooling: Floats
+    grid: Ints
+    interval_length: Ints
+    demand: Floats
+    earns: Floats
+    class_of: Ints
+    idle: Ints
+    base_revenue: Floats
+
+
+class Tally(NamedTuple):
+    """What a placement adds up to; the rest is scratch space.
+
+    ``energy`` is that of the jobs by piece, ``revenue`` what they earn. ``rate`` is filled by `profit`: the cost of one
+    more kWh of IT energy in each segment, at its present cooling.
+    """
+
+    energy: Ints
+    revenue: Floats
+    idle: Ints
+    by_segment: Ints
+    by_interval: Floats
+    rate: Floats
+
+
+@kernel
+def add_energy(money, energy, power, start, end):
+    """Add the energy of a power from start to end to the pieces; a negative power takes it away."""
+    last = money.edges.shape[0] - 1
+    piece = piece_at(money.edges, start)
+    while piece < last and money.edges[piece] < end:
+        seconds = min(end, money.edges[piece + 1]) - max(start, money.edges[piece])
+        energy[piece] += power * seconds
+        piece += 1
+
+
+@kernel
+def piece_at(edges, moment):
+    """The piece that holds a moment."""
+    low, high = 0, edges.shape[0] - 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        if edges[middle] <= moment:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+@kernel
+def add_job(money, tally, jobs, job, start, units, sign):
+    """Add a job at a start on its nodes to a tally, or take it away with a sign of -1."""
+    end = min(start + jobs.duration[job], money.edges[-1])
+    add_energy(money, tally.energy, sign * jobs.power[job], start, end)
+    tally.revenue[0] += sign * (end - start) * earns_per_s(money, jobs, job, units)
+
+
+@kernel
+def earns_per_s(money, jobs, job, units):
+    """What a job earns a second on its nodes."""
+    per_s = 0.0
+    unit = 0
+    for group in range(jobs.group_ptr[job], jobs.group_ptr[job + 1]):
+        for _ in range(jobs.group_count[group]):
+            per_s += money.earns[group, money.class_of[units[unit]]]
+            unit += 1
+    return per_s
+
+
+@kernel
+def profit(money, tally, board):
+    """The day's profit [EUR]; also fills the tally's rates."""
+    pieces, segments = money.segment_of.shape[0], money.length.shape[0]
+    _idle_energy(money, tally, board)
+    for segment in range(segments):
+        tally.by_segment[segment] = 0
+    for piece in range(pieces):
+        tally.by_segment[money.segment_of[piece]] += tally.energy[piece] + tally.idle[piece]
+    total = tally.revenue[0]
+    for segment in range(segments):
+        energy = tally.by_segment[segment]
+        share = _cooling_share(money, segment, energy)
+        site_kwh = energy / MILLIWATT_SECONDS_PER_KWH * (1.0 + share)
+        bought = max(0.0, site_kwh - money.solar[segment])
+        total -= bought * money.price[segment]
+        tally.rate[segment] = (1.0 + share) * money.price[segment] if bought > 0 or money.solar[segment] == 0 else 0.0
+    if money.demand[0] > 0:
+        total -= money.demand[0] * _peak_kw(money, tally)
+    return total
+
+
+@kernel
+def _cooling_share(money, segment, energy):
+    """Cooling energy per IT energy of a segment, at the table's row for its mean power."""
+    if energy <= 0:
+        return 0.0
+    length = money.length[segment]
+    step = money.grid[1]
+    row = (2 * (energy - money.grid[0] * length) + step * length) // (2 * step * length)
+    return money.cooling[segment, min(max(row, 0), money.cooling.shape[1] - 1)]
+
+
+@kernel
+def _peak_kw(money, tally):
+    """Highest mean bought power over the demand intervals [kW]."""
+    for interval in range(money.interval_length.shape[0]):
+        tally.by_interval[interval] = 0.0
+    for piece in range(money.segment_of.shape[0]):
+        segment = money.segment_of[piece]
+        share = _cooling_share(money, segment, tally.by_segment[segment])
+        site = (tally.energy[piece] + tally.idle[piece]) / MILLIWATT_SECONDS_PER_KWH * (1.0 + share)
+        sun = money.solar[segment] * (money.edges[piece + 1] - money.edges[piece]) / money.length[segment]
+        tally.by_interval[money.interval_of[piece]] += max(0.0, site - sun)
+    peak = 0.0
+    for interval in range(money.interval_length.shape[0]):
+        peak = max(peak, tally.by_interval[interval] * 3600.0 / money.interval_length[interval])
+    return peak
+
+
+@kernel
+def _idle_energy(money, tally, board):
+    """Energy of nodes while nothing runs on them, by piece."""
+    for piece in range(tally.idle.shape[0]):
+        tally.idle[piece] = 0
+    for node in range(money.idle.shape[0]):
+        if money.idle[node] == 0:
+            continue
+        for entry in range(board.length[node]):
+            empty = True
+            for resource in range(board.free.shape[2]):
+                empty &= board.free[node, entry, resource] == board.capacity[node, resource]
+            if empty and board.times[node, entry] < money.edges[-1]:
+                end = money.edges[-1]
+                if entry + 1 < board.length[node]:
+                    end = min(end, board.times[node, entry + 1])
+                add_energy(money, tally.idle, money.idle[node], board.times[node, entry], end)

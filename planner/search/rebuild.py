@@ -1,0 +1,164 @@
+"""RebuildSearch: a plan improved by taking a few jobs out and putting them back otherwise, many thousand times.
+
+It is a ruin-and-recreate search (Schrimpf et al. 2000; Christiaens and Vanden Berghe 2020) under simulated annealing,
+on the real nodes. Only the jobs of a step are placed again, and only the pieces of the day that they touch are counted
+again, so a step costs some tens of microseconds where a decode of the whole day costs milliseconds.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+
+from planner.domain.columns import Ints
+from planner.domain.plan import DEFERRED, Plan
+from planner.domain.problem import Problem
+from planner.search.decode import opening_board
+from planner.search.kernel import Board, Jobs, copy_board, place_from, wider_board
+from planner.search.kernel.money import Money, Tally, add_job
+from planner.search.kernel.place import hold_job
+from planner.search.kernel.rebuild import BEST, LOOKS, Habits, Walk, rebuild
+from planner.search.margin import job_margin_per_s
+from planner.search.orderings import job_core_equivalents, profit_per_kw
+from planner.search.value import kernel_money, opening_tally
+
+
+@dataclass
+class Chain:
+    """One search: its board, its money and where it stands."""
+
+    problem: Problem
+    jobs: Jobs
+    money: Money
+    habits: Habits
+    board: Board
+    tally: Tally
+    walk: Walk
+
+    @classmethod
+    def from_plan(cls, problem: Problem, plan: Plan, *, seed: int, habits: Habits) -> Chain:
+        """A search that stands at a plan."""
+        jobs, opening = opening_board(problem)
+        money = kernel_money(problem)
+        tally = opening_tally(problem, money)
+        board = load_plan(copy_board(opening), jobs, plan)
+        for job in np.flatnonzero(plan.is_placed):
+            units = plan.node_of_unit[jobs.unit_ptr[job] : jobs.unit_ptr[job + 1]]
+            add_job(money, tally, jobs, job, plan.start_s[job], units.copy(), 1)
+        return cls(problem, jobs, money, habits, board, tally, _walk(problem, jobs, plan, seed, habits))
+
+    def run(self, steps: int, temperature: float) -> None:
+        """Take a number of steps at a temperature [EUR]."""
+        self._look_around()
+        left = steps
+        while left > 0:
+            done = rebuild(
+                self.board, self.jobs, self.money, self.tally, self.walk, self.habits, float(temperature), left
+            )
+            left -= done
+            if left > 0:
+                self.board = wider_board(self.board)
+
+    def _look_around(self) -> None:
+        """Sort the jobs by where they lie now, so that steps find their neighbours."""
+        walk = self.walk
+        number = np.arange(len(walk.start_of))
+        walk.near[0] = np.lexsort((number, walk.start_of))
+        walk.near[1] = np.lexsort((number, walk.start_of, np.where(walk.start_of >= 0, walk.first_node, -1)))
+        for row in range(2):
+            walk.near_at[row, walk.near[row]] = number
+
+    @property
+    def best_profit_eur(self) -> float:
+        """Profit of the best plan so far."""
+        return float(self.walk.profits[BEST])
+
+    def best_plan(self) -> Plan:
+        """The best plan so far."""
+        return Plan(self.walk.best_start_of.copy(), self.walk.best_node_of_unit.copy())
+
+
+def load_plan(board: Board, jobs: Jobs, plan: Plan) -> Board:
+    """Put a plan's jobs on a board that has none of them."""
+    for job in np.flatnonzero(plan.is_placed):
+        units = plan.node_of_unit[jobs.unit_ptr[job] : jobs.unit_ptr[job + 1]].copy()
+        while board.length[units].max() + 2 > board.times.shape[1]:
+            board = wider_board(board)
+        start = plan.start_s[job]
+        hold_job(board, jobs, job, start, start + jobs.duration[job], units)
+    return board
+
+
+def complete(problem: Problem, plan: Plan) -> Plan:
+    """Start every deferred job that still has room, the ones that earn most for their power first."""
+    jobs, opening = opening_board(problem)
+    board = load_plan(copy_board(opening), jobs, plan)
+    start_s, node_of_unit = plan.start_s.copy(), plan.node_of_unit.copy()
+    deferred = np.flatnonzero(start_s == DEFERRED)
+    urgent_first = np.minimum(jobs_latest(problem), problem.horizon.length_s)[deferred]
+    order = deferred[np.lexsort((-profit_per_kw(problem, problem.columns)[deferred], urgent_first))]
+    done = 0
+    while (done := place_from(board, jobs, order, done, start_s, node_of_unit)) < len(order):
+        board = wider_board(board)
+    return Plan(start_s, node_of_unit)
+
+
+def jobs_latest(problem: Problem) -> Ints:
+    """Latest start of each job that meets its deadline [s]."""
+    return problem.columns.latest_start_s
+
+
+def _walk(problem: Problem, jobs: Jobs, plan: Plan, seed: int, habits: Habits) -> Walk:
+    count = len(problem.jobs)
+    movable = problem.columns.latest_start_s >= problem.horizon.length_s
+    placed = np.flatnonzero(plan.is_placed & movable)
+    members = np.concatenate([placed, np.flatnonzero(~plan.is_placed & movable)]).astype(np.int64)
+    slot = np.full(count, -1, dtype=np.int64)
+    slot[members] = np.arange(len(members))
+    columns = problem.columns
+    equivalents = job_core_equivalents(columns)
+    per_core_s = problem.rates.eur_per_core_hour / 3600
+    first_node = np.where(plan.is_placed, plan.node_of_unit[jobs.unit_ptr[:-1]], 0) if count else np.zeros(0, np.int64)
+    most_out = habits.largest + habits.guests + 1
+    widest = np.sort(np.diff(jobs.unit_ptr))[-most_out:].sum() if count else 0
+    margin = profit_per_kw(problem, columns)
+    return Walk(
+        start_of=plan.start_s.copy(),
+        node_of_unit=plan.node_of_unit.copy(),
+        best_start_of=plan.start_s.copy(),
+        best_node_of_unit=plan.node_of_unit.copy(),
+        members=members,
+        slot=slot,
+        placed=np.array([len(placed)], dtype=np.int64),
+        keys=np.array(
+            [
+                -equivalents * columns.duration_s,
+                -columns.duration_s.astype(float),
+                -equivalents,
+                columns.duration_s.astype(float),
+                -np.where(np.isfinite(margin), margin, 1e9),
+            ]
+        ),
+        near=np.zeros((2, count), dtype=np.int64),
+        near_at=np.zeros((2, count), dtype=np.int64),
+        margin=np.divide(job_margin_per_s(problem), equivalents, out=np.zeros(count), where=equivalents > 0),
+        first_node=first_node.astype(np.int64),
+        earns=equivalents * columns.weight * per_core_s,
+        profits=np.array([-np.inf, -np.inf]),
+        counts=np.zeros(3, dtype=np.int64),
+        stream=np.array([seed], dtype=np.uint64),
+        out=np.zeros(most_out, dtype=np.int64),
+        rank=np.zeros(most_out),
+        old_start_of=np.zeros(most_out, dtype=np.int64),
+        old_nodes=np.zeros(int(widest) + 1, dtype=np.int64),
+        times=np.zeros(LOOKS, dtype=np.int64),
+        gains=np.zeros(LOOKS),
+    )
+
+
+def run_chains(chains: list[Chain], steps: int, temperature: float, workers: int) -> None:
+    """Let every chain take its steps, on as many threads as there are workers."""
+    with ThreadPoolExecutor(max_workers=workers) as pool:
+        list(pool.map(lambda chain: chain.run(steps, temperature), chains))

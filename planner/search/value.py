@@ -1,0 +1,72 @@
+"""The money of a problem as the kernels take it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from planner.accounting.energy import energy_between
+from planner.domain.problem import Problem
+from planner.search.kernel.money import Money, Tally
+from planner.units import MILLI, SECONDS_PER_HOUR
+
+
+def kernel_money(problem: Problem) -> Money:
+    """What placements of a problem earn and cost, cut into pieces."""
+    segments, length = problem.segments, problem.horizon.length_s
+    interval = problem.rates.demand_interval_s
+    has_demand = problem.rates.demand_eur_per_kw > 0
+    ticks = np.append(np.arange(0, length, interval), length) if has_demand else np.array([0, length])
+    borders = np.array([s.start_s for s in segments] + [length], dtype=np.int64)
+    edges = np.unique(np.concatenate([borders, ticks])).astype(np.int64)
+    table = problem.table
+    steps = np.array([s.temperature_c for s in segments], dtype=np.int64)
+    columns = np.clip((steps - table.first_temperature_c) // table.temperature_step_c, 0, table.cooling.shape[1] - 1)
+    carbon_eur = np.array([s.carbon_g_per_kwh for s in segments]) / 1e6 * problem.rates.carbon_eur_per_tonne
+    solar_w = np.array([s.solar_w for s in segments])
+    group_job = np.repeat(np.arange(len(problem.columns)), np.diff(problem.columns.group_ptr))
+    per_core_s = problem.rates.eur_per_core_hour / SECONDS_PER_HOUR
+    weights = problem.columns.weight[group_job]
+    return Money(
+        edges=edges,
+        segment_of=(np.searchsorted(borders, edges[:-1], side="right") - 1).astype(np.int64),
+        interval_of=(np.searchsorted(ticks, edges[:-1], side="right") - 1).astype(np.int64),
+        length=np.diff(borders),
+        price=np.array([s.price_eur_per_kwh for s in segments]) + carbon_eur,
+        solar=solar_w * np.diff(borders) / (MILLI * SECONDS_PER_HOUR),
+        cooling=np.ascontiguousarray(table.cooling[:, columns].T),
+        grid=np.array([table.first_power_w * MILLI, table.power_step_w * MILLI], dtype=np.int64),
+        interval_length=np.diff(ticks).astype(np.int64),
+        demand=np.array([problem.rates.demand_eur_per_kw]),
+        earns=problem.columns.group_core_equivalents * (weights * per_core_s)[:, None],
+        class_of=problem.nodes.class_of,
+        idle=problem.nodes.idle_mw,
+        base_revenue=np.array([_running_revenue(problem)]),
+    )
+
+
+def opening_tally(problem: Problem, money: Money) -> Tally:
+    """The tally of a day on which nothing but the running jobs runs."""
+    ends = np.minimum(np.array([w.end_s for w in problem.running], dtype=np.int64), problem.horizon.length_s)
+    starts = np.zeros(len(ends), dtype=np.int64)
+    pieces, segments = len(money.segment_of), len(money.length)
+    return Tally(
+        energy=energy_between(money.edges, starts, ends, problem.running_columns.power_mw),
+        revenue=money.base_revenue.copy(),
+        idle=np.zeros(pieces, dtype=np.int64),
+        by_segment=np.zeros(segments, dtype=np.int64),
+        by_interval=np.zeros(len(money.interval_length)),
+        rate=np.zeros(segments),
+    )
+
+
+def _running_revenue(problem: Problem) -> float:
+    columns, class_of = problem.running_columns, problem.nodes.class_of
+    total = 0.0
+    unit = 0
+    for index, work in enumerate(problem.running):
+        end = min(work.end_s, problem.horizon.length_s)
+        for node in work.nodes:
+            group = columns.unit_group[unit]
+            total += columns.group_core_equivalents[group, class_of[node]] * columns.weight[index] * end
+            unit += 1
+    return total * problem.rates.eur_per_core_hour / SECONDS_PER_HOUR

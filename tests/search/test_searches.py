@@ -1,0 +1,171 @@
+"""The searches that improve a plan: exact money, never worse than their seed, reproducible, and clean."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from planner.accounting.audit import audit
+from planner.accounting.settle import settle
+from planner.domain.plan import Plan
+from planner.domain.problem import Problem
+from planner.domain.result import Result, Trial
+from planner.search.decode import decode, opening_board
+from planner.search.delay import delay_search
+from planner.search.harvest import HarvestParams, harvest
+from planner.search.kernel import copy_board
+from planner.search.kernel.rebuild import CURRENT, Habits
+from planner.search.multisearch import multisearch
+from planner.search.orderings import job_order
+from planner.search.rebuild import Chain, complete, load_plan
+from planner.search.stop import MaxIterations, MaxRuntime, never
+from planner.search.tiers import Candidate, tier_search
+from tests.factories import random_problem
+
+Search = Callable[[Problem], Result]
+
+
+def by_harvest(problem: Problem) -> Result:
+    return harvest(problem, seed=1, workers=2, stop=never, time_limit_s=60, iterations=6000)
+
+
+def by_delay(problem: Problem) -> Result:
+    return delay_search(problem, workers=2, stop=never, step_s=7200)
+
+
+SEARCHES = pytest.mark.parametrize("search", [by_harvest, by_delay])
+
+
+def chain_at(problem: Problem, plan: Plan, seed: int = 3) -> Chain:
+    habits = Habits(4, 4, 0.5, problem.defer == "free")
+    return Chain.from_plan(problem, plan, seed=seed, habits=habits)
+
+
+@pytest.mark.parametrize("extras", [False, True])
+@pytest.mark.parametrize("defer", ["full", "free"])
+def test_the_kernel_counts_money_as_settle_does(extras: bool, defer: str) -> None:
+    """After thousands of steps with undos, the profit kept step by step is the settled profit of the plan."""
+    for seed in range(12):
+        problem = dataclasses.replace(random_problem(np.random.default_rng(seed), jobs=14, extras=extras), defer=defer)
+        chain = chain_at(problem, decode(problem, job_order(problem, "+area")))
+        for temperature in (0.0, 0.01):
+            chain.run(400, temperature)
+            present = Plan(chain.walk.start_of.copy(), chain.walk.node_of_unit.copy())
+            assert chain.walk.profits[CURRENT] == pytest.approx(settle(problem, present).profit_eur, abs=1e-6)
+            best = chain.best_plan()
+            assert chain.best_profit_eur == pytest.approx(settle(problem, best).profit_eur, abs=1e-6)
+
+
+def test_taking_jobs_off_and_putting_them_back_leaves_the_board_as_it_was() -> None:
+    """After many steps the board is the one that the present plan gives when it is loaded afresh."""
+    for seed in range(12):
+        problem = random_problem(np.random.default_rng(seed), jobs=14)
+        chain = chain_at(problem, decode(problem, job_order(problem, "-area")))
+        chain.run(500, 0.01)
+        jobs, opening = opening_board(problem)
+        present = Plan(chain.walk.start_of.copy(), chain.walk.node_of_unit.copy())
+        fresh = load_plan(copy_board(opening), jobs, present)
+        assert np.array_equal(fresh.length, chain.board.length)
+        assert np.array_equal(fresh.tops, chain.board.tops)
+        assert np.all(chain.board.crests >= chain.board.tops.max(axis=1))
+        for node, length in enumerate(fresh.length):
+            assert np.array_equal(fresh.times[node, :length], chain.board.times[node, :length])
+            assert np.array_equal(fresh.free[node, :length], chain.board.free[node, :length])
+
+
+@SEARCHES
+@pytest.mark.parametrize("defer", ["full", "free"])
+def test_a_search_is_never_worse_than_its_seed_and_clean(search: Search, defer: str) -> None:
+    """On random days with several resources, classes, running work, power limits and every extra cost."""
+    better = 0
+    for seed in range(8):
+        problem = random_problem(np.random.default_rng(seed), jobs=16, extras=seed % 2 == 0)
+        problem = dataclasses.replace(problem, defer=defer)
+        result, base = search(problem), multisearch(problem)
+        assert result.ledger.profit_eur >= base.ledger.profit_eur
+        assert result.ledger.profit_eur == settle(problem, result.plan).profit_eur
+        assert audit(problem, result.plan) == []
+        better += result.ledger.profit_eur > base.ledger.profit_eur + 1e-9
+    assert better > 0
+
+
+def test_the_same_seed_gives_the_same_plan_on_any_number_of_workers() -> None:
+    """With an iteration limit the answer depends on the seed alone; another seed walks another way."""
+    problem = random_problem(np.random.default_rng(21), jobs=30)
+
+    def plan(seed: int, workers: int) -> Result:
+        return harvest(problem, seed=seed, workers=workers, stop=never, time_limit_s=60, iterations=8000)
+
+    one, two, other = plan(5, 1), plan(5, 3), plan(6, 1)
+    assert np.array_equal(one.plan.start_s, two.plan.start_s)
+    assert np.array_equal(one.plan.node_of_unit, two.plan.node_of_unit)
+    assert one.trials == two.trials
+    assert one.trials != other.trials
+
+
+@SEARCHES
+def test_a_day_without_jobs(search: Search) -> None:
+    """Nothing to search is no reason to fail."""
+    empty = dataclasses.replace(random_problem(np.random.default_rng(2), jobs=0), running=())
+    assert search(empty).ledger.profit_eur == 0
+
+
+def test_no_time_at_all_still_gives_a_plan() -> None:
+    """A time limit of zero returns the first ordering's plan, audited like any other."""
+    problem = random_problem(np.random.default_rng(4), jobs=12)
+    for result in (
+        harvest(problem, seed=0, workers=1, stop=MaxRuntime(0), time_limit_s=0),
+        delay_search(problem, workers=1, stop=MaxRuntime(0)),
+    ):
+        assert audit(problem, result.plan) == []
+        assert len(result.trials) >= 1
+
+
+@pytest.mark.parametrize("after", [23, 30])
+def test_an_interrupt_returns_the_best_so_far(after: int) -> None:
+    """Ctrl-C in the middle of a search keeps what it has found."""
+    problem = random_problem(np.random.default_rng(6), jobs=25)
+    asked = 0
+
+    def stop(best_eur: float) -> bool:
+        nonlocal asked
+        asked += 1
+        if asked == after:
+            raise KeyboardInterrupt
+        return False
+
+    result = harvest(problem, seed=0, workers=1, stop=stop, time_limit_s=60, iterations=50_000)
+    assert result.ledger.profit_eur >= multisearch(problem).ledger.profit_eur
+    assert audit(problem, result.plan) == []
+
+
+def test_completion_starts_all_that_has_room() -> None:
+    """Under `defer: full` a plan with jobs taken out at random is clean again once completed."""
+    for seed in range(10):
+        problem = random_problem(np.random.default_rng(seed), jobs=14)
+        plan = decode(problem, job_order(problem, "+duration")[::2].copy())
+        assert audit(problem, complete(problem, plan)) == []
+
+
+def test_tiered_orders_stop_when_told_and_report_their_trials() -> None:
+    """A stop after two batches leaves sixteen trials, and improvements are heard of."""
+    problem = random_problem(np.random.default_rng(8), jobs=20)
+    base = multisearch(problem)
+    heard: list[Trial] = []
+    seed = Candidate(base.plan, base.ledger, base.best_trial)
+    best, trials = tier_search(problem, seed, seed=0, workers=2, stop=MaxIterations(1), on_trial=heard.append)
+    assert len(trials) == 16
+    assert best.ledger.profit_eur >= base.ledger.profit_eur
+    assert all(trial.profit_eur > base.ledger.profit_eur for trial in heard)
+
+
+def test_each_part_of_harvest_can_be_left_out() -> None:
+    """With no share for tiers the plan is rebuilt from MultiSearch's; the answer is still clean."""
+    problem = random_problem(np.random.default_rng(9), jobs=20)
+    params = HarvestParams(tier_share=0.0)
+    result = harvest(problem, seed=0, workers=1, stop=never, time_limit_s=9, iterations=3000, params=params)
+    assert audit(problem, result.plan) == []
+    assert result.ledger.profit_eur >= multisearch(problem).ledger.profit_eur
