@@ -1,0 +1,194 @@
+"""`profit_bound`: prices found by a linear program, and the bound that follows from them, whatever they are.
+
+With a price on every row of the site (room on the nodes in each slot, energy in each segment, the peak), no plan can
+earn more than the most that the site's side comes to at these prices, plus the most that each job by itself can earn
+above what it uses at these prices. Each part is worked out in closed form and without the solver; the solver only
+finds prices for which the sum is small. The proof is in docs/bound.md.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from planner.accounting.bound.load import RunningLoad, running_load
+from planner.accounting.bound.master import Solved, solve_master
+from planner.accounting.bound.offers import Offers, offers_of
+from planner.accounting.bound.shares import node_shares
+from planner.accounting.bound.site import SiteModel, site_model
+from planner.accounting.bound.slots import cut_slots
+from planner.domain.columns import Floats, Ints
+from planner.domain.problem import Problem
+from planner.units import SECONDS_PER_HOUR
+
+SLOT_S = 3600
+TOLERANCE = 1e-4
+"""Prices are good enough when better ones could lower the bound by at most this part of it."""
+ROUNDING = 1e-9
+"""Safety against rounding in sums of floats, as a part of the sum of the sizes of all terms."""
+_MANY_JOBS = 4_000
+_SAMPLE = 400
+_SAMPLE_TOLERANCE = 1e-3
+_MOST_ROUNDS = 60
+_STEPS = (1.0, 0.7, 0.4, 0.2)
+_MANY_STARTS = 20_000
+_NEARLY = 0.1
+"""Where there are many, a start is kept while it misses the best of its job by less than this part of its income."""
+
+
+@dataclass(frozen=True)
+class Bound:
+    """An upper limit on the profit of any plan: no plan that the rules allow settles to more.
+
+    Attributes
+    ----------
+    profit_eur
+        The limit.
+    slots
+        Slots of the day with a price of their own.
+    solve_s
+        Time that it took [s].
+    rounds
+        Linear programs solved; 0 when the time allowed none, so that the limit is a rough one.
+    slack_eur
+        How much lower the same model could bring the limit with the best prices, at most; None when not known.
+    """
+
+    profit_eur: float
+    slots: int
+    solve_s: float
+    rounds: int
+    slack_eur: float | None
+
+    def gap_fraction(self, profit_eur: float) -> float | None:
+        """How far a profit is below the limit, as a part of the limit; None when the limit is not above zero."""
+        return max(0.0, self.profit_eur - profit_eur) / self.profit_eur if self.profit_eur > 0 else None
+
+
+def profit_bound(
+    problem: Problem, *, slot_s: int | None = None, time_limit_s: float = 30.0, tolerance: float = TOLERANCE
+) -> Bound:
+    """An upper limit on the day's profit, from prices per slot of that length.
+
+    It is the least that such prices give, but for ``tolerance`` as a part of it; more when the time runs out.
+    """
+    began = time.perf_counter()
+    search = _PriceSearch(problem, slot_s or SLOT_S, began + time_limit_s, tolerance)
+    search.run()
+    return Bound(
+        profit_eur=search.best_eur,
+        slots=len(search.offers.slots),
+        solve_s=time.perf_counter() - began,
+        rounds=search.rounds,
+        slack_eur=None if search.program_eur is None else search.best_eur - search.program_eur,
+    )
+
+
+class _PriceSearch:
+    """Column generation: solve the program, price every job exactly, add the starts that earn more, again."""
+
+    def __init__(self, problem: Problem, slot_s: int, until: float, tolerance: float = TOLERANCE) -> None:
+        self.problem, self.until, self.tolerance = problem, until, tolerance
+        slots, shares = cut_slots(problem, slot_s), node_shares(problem)
+        idle = np.flatnonzero([node_class.idle_w > 0 for node_class in problem.cluster.classes])
+        self.load: RunningLoad = running_load(problem, shares, slots)
+        self.site: SiteModel = site_model(problem, shares, idle, slots, self.load)
+        self.offers: Offers = offers_of(problem, shares, idle, slots)
+        self.rounds = 0
+        self.program_eur: float | None = None
+        self.best_eur = math.inf
+        self.best_price = np.zeros(len(self.site.rhs))
+        for price in (self.best_price, self.site.opening_prices(0.5), self.site.opening_prices(1.0)):
+            self.consider(price)
+
+    def run(self) -> None:
+        """First prices from a sample of the jobs where they are many, then from all."""
+        jobs = len(self.problem.jobs)
+        if jobs > _MANY_JOBS:
+            # Jobs at equal steps in order of area stand for its neighbours.
+            area = np.zeros(jobs)
+            np.maximum.at(area, self.offers.job, self.offers.duration_s * self.offers.uses.max(axis=1))
+            chosen = np.argsort(area, kind="stable")[:: jobs // _SAMPLE]
+            self.improve(np.isin(np.arange(jobs), chosen), copies=jobs / len(chosen))
+        self.improve(np.ones(jobs, dtype=bool), copies=1.0)
+
+    def first_starts(self, parts: int) -> tuple[Ints, Ints]:
+        """Starts over all of the day that are not far from the best of their job at the best prices so far."""
+        floor = np.zeros(len(self.problem.jobs))
+        income = self.offers.eur_per_h * self.offers.duration_s / SECONDS_PER_HOUR
+        np.minimum.at(floor, self.offers.job, -_NEARLY * np.abs(income))
+        price = self.site.job_prices(self.best_price)
+        best = self.offers.best(price, len(self.problem.jobs))
+        return self.offers.good_starts(price, best + floor, parts=parts)
+
+    def improve(self, takes_part: npt.NDArray[np.bool_], *, copies: float) -> None:
+        """Solve and add starts until prices are nearly the best, or the time is over.
+
+        With some of the jobs only, each counts as several copies; such programs say nothing about the value for all.
+        """
+        whole = bool(takes_part.all())
+        offer, start_s = self.first_starts(parts=1 if self.rounds else 4)
+        for _ in range(_MOST_ROUNDS):
+            mine = takes_part[self.offers.job[offer]]
+            offer, start_s = _distinct(offer[mine], start_s[mine])
+            left_s = self.until - time.perf_counter()
+            if left_s <= 0:
+                return
+            solved = solve_master(self.site, self.offers, offer, start_s, copies=copies, time_limit_s=left_s)
+            if solved is None:
+                return
+            self.rounds += 1
+            before = self.best_eur
+            between = self.approach(solved.price)
+            if whole:
+                self.program_eur = solved.value_eur + self.load.revenue_eur
+                if self.best_eur - self.program_eur <= self.tolerance * abs(self.best_eur):
+                    return
+            elif before - self.best_eur < _SAMPLE_TOLERANCE * abs(before):
+                return
+            floor = self.floor(offer, solved, copies)
+            new = [self.offers.good_starts(self.site.job_prices(p), floor + 1e-9) for p in (solved.price, between)]
+            if not len(new[0][0]):
+                return
+            if len(offer) > _MANY_STARTS:
+                near = solved.worth >= copies * floor[self.offers.job[offer]] - _NEARLY * np.abs(solved.income)
+                offer, start_s = offer[near], start_s[near]
+            offer = np.concatenate([offer, *(each for each, _ in new)])
+            start_s = np.concatenate([start_s, *(each for _, each in new)])
+
+    def approach(self, price: Floats) -> Floats:
+        """Consider prices on the way from the best so far to those of a program; return the best of them."""
+        base, lowest, found = self.best_price, math.inf, price
+        for part in _STEPS:
+            between = base + part * (price - base)
+            bound = self.consider(between)
+            if bound < lowest:
+                lowest, found = bound, between
+        return found
+
+    def floor(self, offer: Ints, solved: Solved, copies: float) -> Floats:
+        """What each job earns above its price with the starts that the program has; 0 when it stays away."""
+        floor = np.zeros(len(self.problem.jobs))
+        np.maximum.at(floor, self.offers.job[offer], solved.worth / copies)
+        return floor
+
+    def consider(self, price: Floats) -> float:
+        """Work out the bound that follows from prices, and keep it if it is the lowest so far."""
+        price = self.site.settled(price)
+        site_eur, size = self.site.value(price)
+        jobs_eur = math.fsum(self.offers.best(self.site.job_prices(price), len(self.problem.jobs)))
+        bound = site_eur + jobs_eur + self.load.revenue_eur
+        bound += ROUNDING * (1.0 + size + jobs_eur + abs(self.load.revenue_eur))
+        if bound < self.best_eur:
+            self.best_eur, self.best_price = bound, price
+        return bound
+
+
+def _distinct(offer: Ints, start_s: Ints) -> tuple[Ints, Ints]:
+    """Each pair of an offer and a start once."""
+    pairs = np.unique(np.column_stack([offer, start_s]), axis=0)
+    return pairs[:, 0], pairs[:, 1]

@@ -1,0 +1,77 @@
+"""What the work that runs at midnight holds in each slot, and how much power the day's jobs can draw at most."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from planner.accounting.bound.shares import Shares
+from planner.accounting.bound.slots import Slots
+from planner.accounting.energy import energy_between, merged_intervals, overlap_s
+from planner.domain.columns import Floats
+from planner.domain.problem import Problem
+from planner.units import MILLI, MILLIWATT_SECONDS_PER_KWH, SECONDS_PER_HOUR
+
+
+@dataclass(frozen=True)
+class RunningLoad:
+    """Running work in each slot: energy, node-hours in each measure, hours of nodes in use per class; its revenue."""
+
+    work_kwh: Floats
+    share_h: Floats
+    busy_h: Floats
+    revenue_eur: float
+    most_kw: float
+
+
+def running_load(problem: Problem, shares: Shares, slots: Slots) -> RunningLoad:
+    """What running work takes; in no measure more than the nodes that it is on."""
+    columns, nodes = problem.running_columns, problem.nodes
+    end = np.minimum(np.array([work.end_s for work in problem.running], dtype=np.int64), problem.horizon.length_s)
+    start = np.zeros(len(end), dtype=np.int64)
+    unit_job = np.repeat(np.arange(len(columns)), np.diff(columns.unit_ptr))
+    unit_node = np.array([node for work in problem.running for node in work.nodes], dtype=np.int64)
+    unit_hours = overlap_s(slots.edges_s, start[unit_job], end[unit_job]) / SECONDS_PER_HOUR
+    unit_class = nodes.class_of[unit_node]
+
+    node, busy_start, busy_end = merged_intervals(unit_node, start[unit_job], end[unit_job])
+    busy_h = np.zeros((len(problem.cluster.classes), len(slots)))
+    np.add.at(busy_h, nodes.class_of[node], overlap_s(slots.edges_s, busy_start, busy_end) / SECONDS_PER_HOUR)
+    share_h = np.zeros((len(shares.class_of), len(slots)))
+    for measure, index in enumerate(shares.class_of):
+        share = np.where(unit_class == index, shares.of_running[measure, columns.unit_group], 0.0)
+        share_h[measure] = np.minimum(share @ unit_hours, busy_h[index])
+    earned = columns.group_core_equivalents[columns.unit_group, unit_class] * columns.weight[unit_job] * end[unit_job]
+    return RunningLoad(
+        work_kwh=energy_between(slots.edges_s, start, end, columns.power_mw) / MILLIWATT_SECONDS_PER_KWH,
+        share_h=share_h,
+        busy_h=busy_h,
+        revenue_eur=math.fsum(earned) * problem.rates.eur_per_core_hour / SECONDS_PER_HOUR,
+        most_kw=float(columns.power_mw.sum()) / MILLI**2,
+    )
+
+
+def most_power_kw(problem: Problem, shares: Shares) -> float:
+    """A power that the day's jobs together never exceed: the machine filled with parts of those densest in power.
+
+    One measure of each class is enough: in it the jobs that run at one moment take at most the class's nodes.
+    """
+    columns, classes = problem.columns, problem.cluster.classes
+    if not len(columns):
+        return 0.0
+    share = np.full((len(columns.group_count), len(classes)), np.inf)
+    for index in range(len(classes)):
+        of_class = np.flatnonzero(shares.class_of == index)
+        able = shares.fits[:, index]
+        share[able, index] = shares.of_group[of_class[0], able] if len(of_class) else 0.0
+    least = np.where(shares.fits.any(axis=1), share.min(axis=1), 0.0)
+    nodes = np.add.reduceat(columns.group_count * least, columns.group_ptr[:-1])
+    power_kw = columns.power_mw / MILLI**2
+    density = np.divide(power_kw, nodes, out=np.full(len(nodes), np.inf), where=nodes > 0)
+    order = np.argsort(-density)
+    taken = np.concatenate([[0.0], np.cumsum(nodes[order])])
+    room = np.clip(problem.cluster.node_count - taken[:-1], 0.0, nodes[order])
+    part = np.divide(room, nodes[order], out=np.ones(len(order)), where=nodes[order] > 0)
+    return float(part @ power_kw[order])

@@ -1,0 +1,64 @@
+"""The linear program that finds prices: the site with a few starts of each offer, solved by HiGHS."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from planner.accounting.bound.offers import Offers
+from planner.accounting.bound.site import SiteModel
+from planner.accounting.energy import overlap_s
+from planner.domain.columns import Floats, Ints
+from planner.units import SECONDS_PER_HOUR
+
+
+@dataclass(frozen=True)
+class Solved:
+    """Prices of the site's rows, the value of the program, and what each start earns above its price."""
+
+    price: Floats
+    value_eur: float
+    worth: Floats
+    income: Floats
+
+
+def solve_master(
+    site: SiteModel, offers: Offers, offer: Ints, start_s: Ints, *, copies: float, time_limit_s: float
+) -> Solved | None:
+    """Solve the program over some starts, each job ``copies`` times; None when HiGHS does not finish.
+
+    A job runs at most once, in parts of starts that add up to at most 1.
+    """
+    from scipy.optimize import linprog
+    from scipy.sparse import csr_array, diags_array, hstack, vstack
+
+    end_s = np.minimum(start_s + offers.duration_s[offer], offers.slots.edges_s[-1])
+    seconds = csr_array(overlap_s(offers.slots.edges_s, start_s, end_s))
+    income = copies * offers.eur_per_h[offer] * (end_s - start_s) / SECONDS_PER_HOUR
+    uses = copies * offers.uses[offer] / SECONDS_PER_HOUR
+    entered = [(diags_array(uses[:, quantity]) @ seconds).T for quantity in range(site.quantities)]
+    untouched = csr_array((len(site.rhs) - site.quantities * site.slots, len(offer)))
+    columns = vstack([*entered, untouched], format="csr")
+    jobs, which = np.unique(offers.job[offer], return_inverse=True)
+    once = csr_array((np.ones(len(offer)), (which, np.arange(len(offer)))), shape=(len(jobs), len(offer)))
+    rows = hstack([columns, site.matrix], format="csr")
+    equal = site.is_equal
+    found = linprog(
+        -np.concatenate([income, site.cost]),
+        A_ub=vstack([rows[~equal], hstack([once, csr_array((len(jobs), len(site.cost)))])], format="csr"),
+        b_ub=np.concatenate([site.rhs[~equal], np.ones(len(jobs))]),
+        A_eq=rows[equal],
+        b_eq=site.rhs[equal],
+        bounds=np.column_stack(
+            [np.concatenate([np.zeros(len(offer)), site.low]), np.concatenate([np.ones(len(offer)), site.high])]
+        ),
+        method="highs-ds",
+        options={"time_limit": max(0.01, time_limit_s)},
+    )
+    if found.status != 0:
+        return None
+    price = np.zeros(len(site.rhs))
+    price[~equal] = -found.ineqlin.marginals[: int(np.count_nonzero(~equal))]
+    price[equal] = -found.eqlin.marginals
+    return Solved(price, -float(found.fun), income - columns.T @ price, income)

@@ -1,0 +1,142 @@
+"""Offers: every way in which a job may use the machine, and the most that it can earn at given prices.
+
+An offer is a job with a class of nodes for each of its groups of units. Units of one group on different classes are
+mixtures of offers, so that the best offer is at least as good as the best mixture.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+
+import numpy as np
+
+from planner.accounting.bound.shares import Shares
+from planner.accounting.bound.slots import Slots
+from planner.domain.columns import Floats, Ints
+from planner.domain.problem import Problem
+from planner.units import MILLI, SECONDS_PER_HOUR
+
+MOST_CHOICES = 64
+"""A job with more ways to choose classes than this is taken to need no room: a higher bound, never a wrong one."""
+_CHUNK = 2_000_000
+
+
+@dataclass(frozen=True)
+class Offers:
+    """Offers as arrays: job, release and duration, what an hour earns, and what it uses of each priced quantity.
+
+    The priced quantities are the measures of node room, minus the units on each class (they save idle power), and
+    the job's power [kW].
+    """
+
+    job: Ints
+    release_s: Ints
+    duration_s: Ints
+    eur_per_h: Floats
+    uses: Floats
+    slots: Slots
+
+    def __len__(self) -> int:
+        return len(self.job)
+
+    @cached_property
+    def _spans(self) -> tuple[Ints, Ints]:
+        """Distinct (release, duration), and which of them each offer has."""
+        spans, which = np.unique(np.column_stack([self.release_s, self.duration_s]), axis=0, return_inverse=True)
+        return spans, which.reshape(-1)
+
+    @cached_property
+    def _starts(self) -> tuple[Ints, Ints]:
+        """Starts of each span at which what it earns can be greatest, and the ends within the day.
+
+        Prices are constant within slots, so what a job earns is straight in its start between the moments at which
+        its start or its end passes an edge of a slot.
+        """
+        (spans, _), edges = self._spans, self.slots.edges_s
+        release, duration = spans[:, :1], spans[:, 1:]
+        start = np.concatenate([np.maximum(edges[:-1], release), np.maximum(edges[1:] - duration, release)], axis=1)
+        return start, np.minimum(start + duration, edges[-1])
+
+    def chunks(self, price: Floats) -> Iterator[tuple[slice, Floats]]:
+        """What each offer earns, less its price, at each of its candidate starts; some offers at a time.
+
+        ``price`` has one row a priced quantity and one column a slot.
+        """
+        start, end = self._starts
+        _, which = self._spans
+        spent = self.slots.integral(price, end) - self.slots.integral(price, start)
+        hours = (end - start) / SECONDS_PER_HOUR
+        size = max(1, _CHUNK // max(1, start.shape[1] * len(price)))
+        for first in range(0, len(self), size):
+            part = slice(first, min(first + size, len(self)))
+            earned = self.eur_per_h[part, None] * hours[which[part]]
+            yield part, earned - np.einsum("op,poc->oc", self.uses[part], spent[:, which[part]])
+
+    def best(self, price: Floats, jobs: int) -> Floats:
+        """The most that each job can earn above its price with any start and classes; 0 when it stays away."""
+        most = np.zeros(jobs)
+        for part, value in self.chunks(price):
+            np.maximum.at(most, self.job[part], value.max(axis=1))
+        return most
+
+    def good_starts(self, price: Floats, floor: Floats, *, parts: int = 1) -> tuple[Ints, Ints]:
+        """Offers and starts that earn more above their price than the floor of their job.
+
+        Up to two an offer for each of that many parts of the day: the best with its start, and with its end, at the
+        edge of a slot.
+        """
+        start, _ = self._starts
+        _, which = self._spans
+        offers, starts = [], []
+        stretches = [each for each in np.array_split(np.arange(start.shape[1]), 2 * parts) if len(each)]
+        for part, value in self.chunks(price):
+            for stretch in stretches:
+                column = np.argmax(value[:, stretch], axis=1) + stretch[0]
+                wanted = np.flatnonzero(value[np.arange(len(value)), column] > floor[self.job[part]])
+                offers.append(wanted + part.start)
+                starts.append(start[which[part][wanted], column[wanted]])
+        if not offers:
+            return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+        return np.concatenate(offers), np.concatenate(starts)
+
+
+def offers_of(problem: Problem, shares: Shares, idle_classes: Ints, slots: Slots) -> Offers:
+    """All offers of the jobs; the priced quantities are the measures, the units on idle classes, and power."""
+    columns = problem.columns
+    made = [offer for job in range(len(columns)) for offer in _offers_of_job(problem, shares, idle_classes, job)]
+    owner = np.array([job for job, _, _ in made], dtype=np.int64)
+    return Offers(
+        job=owner,
+        release_s=columns.release_s[owner],
+        duration_s=columns.duration_s[owner],
+        eur_per_h=np.array([earned for _, earned, _ in made], dtype=np.float64),
+        uses=np.array([uses for _, _, uses in made]).reshape(len(made), len(shares.class_of) + len(idle_classes) + 1),
+        slots=slots,
+    )
+
+
+def _offers_of_job(
+    problem: Problem, shares: Shares, idle_classes: Ints, job: int
+) -> Iterator[tuple[int, float, Floats]]:
+    columns = problem.columns
+    groups = list(range(int(columns.group_ptr[job]), int(columns.group_ptr[job + 1])))
+    counts = columns.group_count[groups]
+    paid = problem.rates.eur_per_core_hour * columns.weight[job]
+    earns = counts[:, None] * columns.group_core_equivalents[groups] * paid
+    power_kw = [columns.power_mw[job] / MILLI**2]
+    fits = shares.fits[groups]
+    if math.prod(int(row.sum()) for row in fits) > MOST_CHOICES:
+        units = counts @ fits[:, idle_classes]
+        room = np.zeros(len(shares.class_of))
+        yield job, float(np.where(fits, earns, -np.inf).max(axis=1).sum()), np.concatenate([room, -units, power_kw])
+        return
+    for classes in product(*(np.flatnonzero(row) for row in fits)):
+        chosen = np.array(classes)
+        on_class = chosen[None, :] == shares.class_of[:, None]
+        room = np.where(on_class, shares.of_group[:, groups], 0.0) @ counts
+        units = (chosen[None, :] == idle_classes[:, None]) @ counts
+        yield job, float(earns[np.arange(len(groups)), chosen].sum()), np.concatenate([room, -units, power_kw])

@@ -1,0 +1,249 @@
+"""The site's side of the bound: node room, idle nodes, power, cooling, sun, tariff and demand charge as linear rows.
+
+Every variable lies in a box, so that any prices of the rows give a bound (see `SiteModel.value`), however they were
+found. The first rows are those that jobs enter: one per priced quantity and slot.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from planner.accounting.bound.curve import bought_points, cooling_rows, hull, lower_hull
+from planner.accounting.bound.load import RunningLoad, most_power_kw
+from planner.accounting.bound.shares import Shares
+from planner.accounting.bound.slots import Slots, demand_blocks, demand_windows
+from planner.domain.columns import Floats, Ints
+from planner.domain.problem import Problem
+from planner.units import MILLI, SECONDS_PER_HOUR
+
+GRAMS_PER_TONNE = 1e6
+
+
+@dataclass(frozen=True)
+class SiteModel:
+    """Maximise ``cost @ z`` with ``matrix @ z + (what jobs use) <= or = rhs`` and z between ``low`` and ``high``.
+
+    ``choice_row`` is the row in which a point of a segment's curve is chosen, -1 for other variables; ``curves`` has
+    for each segment the row of its IT energy, and the corners of a convex curve of cost over it, for first prices.
+    """
+
+    quantities: int
+    slots: int
+    matrix: Any
+    rhs: Floats
+    is_equal: npt.NDArray[np.bool_]
+    cost: Floats
+    low: Floats
+    high: Floats
+    choice_row: Ints
+    segment: Ints
+    curves: tuple[tuple[int, Floats, Floats], ...]
+
+    def opening_prices(self, load_fraction: float) -> Floats:
+        """Prices to begin with: energy at what it costs in each segment at some load, and room for nothing."""
+        price = np.zeros(len(self.rhs))
+        power = price[(self.quantities - 1) * self.slots : self.quantities * self.slots]
+        for slot in range(self.slots):
+            link, energy, cost = self.curves[self.segment[slot]]
+            at = energy[0] + load_fraction * (energy[-1] - energy[0])
+            step = min(max(1, int(np.searchsorted(energy, at))), len(energy) - 1)
+            if step:
+                price[link] = (cost[step] - cost[step - 1]) / max(energy[step] - energy[step - 1], 1e-9)
+            power[slot] = price[link]
+        return price
+
+    def job_prices(self, price: Floats) -> Floats:
+        """Prices of the rows that jobs enter; one row a priced quantity, one column a slot."""
+        return price[: self.quantities * self.slots].reshape(self.quantities, self.slots)
+
+    def settled(self, price: Floats) -> Floats:
+        """Prices made fit for a bound: no inequality below zero, and each segment's choice at its best price."""
+        price = np.where(self.is_equal, price, np.maximum(price, 0.0))
+        chooses = self.choice_row >= 0
+        price[self.choice_row[chooses]] = 0.0
+        left = (self.cost - self.matrix.T @ price)[chooses]
+        best = np.full(len(price), -np.inf)
+        np.maximum.at(best, self.choice_row[chooses], left)
+        return np.where(np.isfinite(best), best, price)
+
+    def value(self, price: Floats) -> tuple[float, float]:
+        """Most that the site's side can come to at settled prices, and the sum of the sizes of its terms."""
+        left = self.cost - self.matrix.T @ price
+        terms = np.concatenate([price * self.rhs, np.where(left > 0, self.high * left, self.low * left)])
+        return float(terms.sum()), float(np.abs(terms).sum())
+
+
+class _Rows:
+    """Rows and variables as they are written down."""
+
+    def __init__(self) -> None:
+        self.rhs: list[float] = []
+        self.equal: list[bool] = []
+        self.cost: list[float] = []
+        self.low: list[float] = []
+        self.high: list[float] = []
+        self.choice: list[int] = []
+        self.entries: list[tuple[int, int, float]] = []
+
+    def row(self, rhs: float, *, equal: bool = False) -> int:
+        self.rhs.append(rhs)
+        self.equal.append(equal)
+        return len(self.rhs) - 1
+
+    def variable(self, low: float, high: float, cost: float = 0.0, choice: int = -1) -> int:
+        self.low.append(low)
+        self.high.append(high)
+        self.cost.append(cost)
+        self.choice.append(choice)
+        return len(self.low) - 1
+
+    def put(self, row: int, variable: int, factor: float) -> None:
+        self.entries.append((row, variable, factor))
+
+    def model(self, quantities: int, slots: Slots, curves: list[tuple[int, Floats, Floats]]) -> SiteModel:
+        from scipy.sparse import csr_array
+
+        row, variable, factor = zip(*self.entries, strict=True)
+        shape = (len(self.rhs), len(self.low))
+        return SiteModel(
+            quantities=quantities,
+            slots=len(slots),
+            matrix=csr_array((factor, (row, variable)), shape=shape),
+            rhs=np.array(self.rhs),
+            is_equal=np.array(self.equal),
+            cost=np.array(self.cost),
+            low=np.array(self.low),
+            high=np.array(self.high),
+            choice_row=np.array(self.choice, dtype=np.int64),
+            segment=slots.segment,
+            curves=tuple(curves),
+        )
+
+
+def site_model(problem: Problem, shares: Shares, idle_classes: Ints, slots: Slots, load: RunningLoad) -> SiteModel:
+    """Write down the site's rows and variables."""
+    return _SiteRows(problem, shares, idle_classes, slots, load).build()
+
+
+class _SiteRows:
+    """The site's rows, one method a rule."""
+
+    def __init__(self, problem: Problem, shares: Shares, idle_classes: Ints, slots: Slots, load: RunningLoad) -> None:
+        self.problem, self.shares, self.slots, self.load = problem, shares, slots, load
+        self.idle_classes = idle_classes
+        self.rows = _Rows()
+        self.count = np.array([node_class.count for node_class in problem.cluster.classes])
+        self.idle_kw = np.array([round(each.idle_w * MILLI) for each in problem.cluster.classes]) / MILLI**2
+        self.all_idle_kw = float(self.count @ self.idle_kw)
+        self.most_kw = most_power_kw(problem, shares)
+
+    def build(self) -> SiteModel:
+        self._room()
+        self._units()
+        self._power()
+        self._segments()
+        self._demand()
+        return self.rows.model(len(self.shares.class_of) + len(self.idle_classes) + 1, self.slots, self.curves)
+
+    def _room(self) -> None:
+        """In each measure, the units on a class take at most its busy nodes; without idle power, all its nodes."""
+        self.busy = {
+            int(c): [
+                self.rows.variable(float(self.load.busy_h[c, h]), float(self.count[c] * self.slots.hours[h]))
+                for h in range(len(self.slots))
+            ]
+            for c in self.idle_classes
+        }
+        for measure, c in enumerate(self.shares.class_of.tolist()):
+            for h in range(len(self.slots)):
+                held = float(self.load.share_h[measure, h])
+                if c in self.busy:
+                    self.rows.put(self.rows.row(-held), self.busy[c][h], -1.0)
+                else:
+                    self.rows.row(float(self.count[c] * self.slots.hours[h]) - held)
+
+    def _units(self) -> None:
+        """A busy node has a unit on it: one that was running, or one of today's."""
+        for c in self.idle_classes.tolist():
+            for h in range(len(self.slots)):
+                self.rows.put(self.rows.row(float(self.load.busy_h[c, h])), self.busy[c][h], 1.0)
+
+    def _power(self) -> None:
+        """The energy of today's jobs in each slot; the power limit is the end of its box."""
+        limit_w = self.problem.cluster.power_limit_w
+        self.energy = []
+        for h, hours in enumerate(self.slots.hours):
+            most = self.most_kw * hours
+            if limit_w is not None:
+                most = min(most, max(0.0, limit_w / MILLI * hours - self.load.work_kwh[h]))
+            self.energy.append(self.rows.variable(0.0, float(most)))
+            self.rows.put(self.rows.row(0.0, equal=True), self.energy[h], -1.0)
+
+    def _segments(self) -> None:
+        """IT energy of a segment: jobs, running work, idle nodes; a point of its curve gives what it buys."""
+        self.bought: list[list[tuple[int, float]]] = []
+        self.curves: list[tuple[int, Floats, Floats]] = []
+        self.least_cooling = []
+        rates = self.problem.rates
+        for index, segment in enumerate(self.problem.segments):
+            within = np.flatnonzero(self.slots.segment == index)
+            hours = float(self.slots.hours[within].sum())
+            held = float(self.load.work_kwh[within].sum())
+            top = held + sum(self.rows.high[self.energy[h]] for h in within) + self.all_idle_kw * hours
+            price = segment.price_eur_per_kwh + segment.carbon_g_per_kwh / GRAMS_PER_TONNE * rates.carbon_eur_per_tonne
+            it, bought = bought_points(self.problem.table, segment, held, top)
+            curve = lower_hull(it, price * bought)
+            if rates.demand_eur_per_kw:
+                it, bought = hull(it, bought)
+                cost = -price * bought
+            else:
+                it, cost, bought = curve[0], -curve[1], np.zeros(len(curve[0]))
+            self.least_cooling.append(float(cooling_rows(self.problem.table, segment, held, top)[2].min()))
+            link = self.rows.row(-(held + self.all_idle_kw * hours), equal=True)
+            choose = self.rows.row(1.0, equal=True)
+            self.curves.append((link, *curve))
+            self._it_energy(link, within, 1.0)
+            points = []
+            for energy, eur, amount in zip(it.tolist(), cost.tolist(), bought.tolist(), strict=True):
+                point = self.rows.variable(0.0, 1.0, eur, choose)
+                self.rows.put(link, point, -energy)
+                self.rows.put(choose, point, 1.0)
+                points.append((point, amount))
+            self.bought.append(points)
+
+    def _demand(self) -> None:
+        """The peak is at least the mean bought power over any whole number of demand intervals."""
+        rates = self.problem.rates
+        if not rates.demand_eur_per_kw:
+            return
+        tables = self.problem.table.cooling
+        highest = (self.most_kw + self.all_idle_kw + float(self.load.most_kw)) * (1 + float(tables.max()))
+        peak = self.rows.variable(0.0, highest, -rates.demand_eur_per_kw)
+        for first, end in demand_blocks(self.problem):
+            hours = sum(segment.length_s for segment in self.problem.segments[first:end]) / SECONDS_PER_HOUR
+            block = self.rows.row(0.0)
+            self.rows.put(block, peak, -hours)
+            for points in self.bought[first:end]:
+                for point, amount in points:
+                    self.rows.put(block, point, amount)
+        for first, end in demand_windows(self.problem, self.slots):
+            within = np.arange(first, end)
+            index = int(self.slots.segment[first])
+            hours = float(self.slots.hours[within].sum())
+            per_it = 1 + self.least_cooling[index]
+            fixed = float(self.load.work_kwh[within].sum()) + self.all_idle_kw * hours
+            sun = self.problem.segments[index].solar_w / MILLI * hours
+            window = self.rows.row(sun - per_it * fixed)
+            self.rows.put(window, peak, -hours)
+            self._it_energy(window, within, per_it)
+
+    def _it_energy(self, row: int, within: Ints, factor: float) -> None:
+        """Energy of today's jobs in some slots, less what busy nodes do not draw as idle ones."""
+        for h in within.tolist():
+            self.rows.put(row, self.energy[h], factor)
+            for c, busy in self.busy.items():
+                self.rows.put(row, busy[h], -factor * float(self.idle_kw[c]))
