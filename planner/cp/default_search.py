@@ -1,0 +1,98 @@
+"""The engine's default search on the whole day, from nothing: the baseline of the published system."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from planner.accounting.settle import settle
+from planner.cp.engines.answer import Answer, Engine
+from planner.cp.engines.choose import choose_engine
+from planner.cp.finish import Complete, Finished, finish
+from planner.cp.model import ProfitModel
+from planner.cp.pooled import is_exact
+from planner.cp.scope import Scope, empty_plan
+from planner.domain.plan import DEFERRED, Plan
+from planner.domain.problem import Problem
+from planner.domain.result import Result, Status, Trial
+
+MOST_SEATS = 20_000
+"""With more choices of nodes than this the day is given to the engine in its pooled form."""
+
+PROOF_EUR = 1e-6
+"""A plan is proven when no other can earn more than this, and the error of whole numbers, beyond it."""
+
+
+def default_search(
+    problem: Problem,
+    *,
+    engine: str | None = None,
+    time_limit_s: float = 60.0,
+    seed: int = 0,
+    workers: int = 1,
+    stop: Callable[[float], bool] | None = None,
+    complete: Complete | None = None,
+    on_trial: Callable[[Trial], None] | None = None,
+) -> Result:
+    """Give the day to an engine without a starting point and keep the best that it finds in time.
+
+    ``stop`` is asked at each solution with the profit that the engine claims for it. When the engine finds nothing in
+    time, the plan is that of the jobs in order of submission.
+    """
+    began = time.perf_counter()
+    pooled = is_exact(problem) or _seats(problem) > MOST_SEATS
+    model = ProfitModel(problem, Scope.whole_day(problem, pooled=pooled))
+    chosen = choose_engine(engine, model.cpo)
+    answer = _solve(chosen, model, time_limit_s - (time.perf_counter() - began), seed, workers, stop)
+    if answer.status == "infeasible":
+        model = ProfitModel(problem, Scope.whole_day(problem, pooled=pooled, soft_deadlines=True))
+        answer = _solve(chosen, model, time_limit_s - (time.perf_counter() - began), seed, workers, stop)
+    found, name = None, f"{chosen.name}, {'pooled' if pooled else 'nodes'}"
+    if answer.solution is not None:
+        found = finish(problem, model.plan(answer.solution), model.starts(answer.solution), complete)
+    status: Status = "proven" if found is not None and _is_proven(model, answer, found) else "found"
+    if found is None:
+        found, name = _by_submission(problem, complete), f"{chosen.name} found nothing in time: order of submission"
+    trial = Trial(name, found.profit_eur, int(found.plan.is_placed.sum()))
+    if on_trial is not None:
+        on_trial(trial)
+    return Result(found.plan, found.ledger, "cp", status, time.perf_counter() - began, name, (trial,))
+
+
+def _solve(
+    engine: Engine,
+    model: ProfitModel,
+    time_limit_s: float,
+    seed: int,
+    workers: int,
+    stop: Callable[[float], bool] | None,
+) -> Answer:
+    def heard(value: float) -> bool:
+        return stop is not None and stop(model.objective.to_eur(value))
+
+    return engine.solve(model.cpo, time_limit_s=time_limit_s, seed=seed, workers=workers, heard=heard)
+
+
+def _is_proven(model: ProfitModel, answer: Answer, found: Finished) -> bool:
+    """Whether the engine's proof covers the plan: an exact form, and no profit lost in finishing."""
+    if answer.status != "optimal" or answer.objective is None or model.scope.soft_deadlines:
+        return False
+    slack = 2 * model.objective.scale.error_eur + PROOF_EUR
+    return model.is_exact and found.profit_eur >= model.objective.to_eur(answer.objective) - slack
+
+
+def _by_submission(problem: Problem, complete: Complete | None) -> Finished:
+    nothing = np.full(len(problem.jobs), DEFERRED, dtype=np.int64)
+    whole_queue = nothing if problem.defer == "free" else problem.columns.release_s
+    found = finish(problem, None, whole_queue, complete)
+    if found is None:
+        plan: Plan = empty_plan(problem)
+        found = Finished(plan, settle(problem, plan))
+    return found
+
+
+def _seats(problem: Problem) -> int:
+    """Choices of nodes that the form with nodes would have, at most."""
+    return int(np.minimum(problem.columns.group_count, 8).sum()) * problem.cluster.node_count

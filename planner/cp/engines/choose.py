@@ -1,0 +1,59 @@
+"""Which engines there are, and which one takes a model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from docplex.cp.model import CpoModel
+
+from planner.cp.engines.answer import Engine
+from planner.cp.engines.bits import COMMUNITY_BITS, bits
+from planner.cp.engines.cpo import CpOptimizer
+from planner.cp.engines.cpsat import CpSat
+from planner.errors import InputError, SolverError
+
+ENGINES: dict[str, Engine] = {
+    engine.name: engine for engine in (CpSat(), CpOptimizer(community=True), CpOptimizer(community=False))
+}
+
+
+@dataclass(frozen=True)
+class EngineFacts:
+    """What is known of an engine on this machine; ``version`` is None where it is not installed."""
+
+    name: str
+    version: str | None
+    limits: str
+    remedy: str
+
+
+def known_engines() -> list[EngineFacts]:
+    """All engines, installed or not."""
+    return [EngineFacts(e.name, e.version() if e.available() else None, e.limits, e.remedy) for e in ENGINES.values()]
+
+
+def engine_named(name: str) -> Engine:
+    """An engine by name; SolverError with the remedy when it is not installed."""
+    if name not in ENGINES:
+        raise InputError(f"unknown engine {name!r}; known: {', '.join(ENGINES)}")
+    engine = ENGINES[name]
+    if not engine.available():
+        raise SolverError(f"the engine {name} is not installed; {engine.remedy}, or leave --engine out")
+    return engine
+
+
+def choose_engine(name: str | None, model: CpoModel) -> Engine:
+    """The engine for a model: the one asked for, else licensed CP Optimizer, the Community Edition if it fits, CP-SAT.
+
+    SolverError when the one asked for is missing or too small.
+    """
+    if name is not None:
+        engine = engine_named(name)
+        if not engine.fits(model):
+            raise SolverError(
+                f"the model has {bits(model):.0f} bits and {name} takes {COMMUNITY_BITS}; use --engine cpsat,"
+                " --method relaxation (which works on parts of the day), or a licensed CP Optimizer"
+            )
+        return engine
+    order = (ENGINES["cpo"], ENGINES["cpo-community"], ENGINES["cpsat"])
+    return next(engine for engine in order if engine.available() and engine.fits(model))

@@ -1,0 +1,91 @@
+"""Jobs added to a plan that has room for them, each at its earliest start, without moving anything else."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from planner.accounting.room import StepTable, occupation, step_table
+from planner.domain.columns import Ints
+from planner.domain.plan import DEFERRED, Plan
+from planner.domain.problem import Problem
+from planner.units import MILLI
+
+
+def insert(problem: Problem, plan: Plan, job: int, release_s: int | None = None) -> Plan | None:
+    """The plan with a job at its earliest start from a moment on; None when there is no room today."""
+    columns = problem.columns
+    held = occupation(problem, plan, without=job)
+    nodes = step_table(problem.nodes.capacity, held.unit_node, held.unit_start_s, held.unit_end_s, held.unit_amount)
+    power = _power_table(problem, plan, job)
+    release = int(columns.release_s[job]) if release_s is None else release_s
+    duration = int(columns.duration_s[job])
+    ends = np.concatenate([held.unit_end_s, held.job_end_s])
+    moments = np.unique(np.append(ends[(ends > release) & (ends < problem.horizon.length_s)], release))
+    for moment in moments:
+        start, end = int(moment), int(moment) + duration
+        if power is not None and _least(power, 1, start, end)[0, 0] < columns.power_mw[job]:
+            continue
+        found = _pack(problem, job, _least(nodes, len(problem.nodes.capacity), start, end))
+        if found is not None:
+            return _with(problem, plan, job, start, found)
+    return None
+
+
+def without(problem: Problem, plan: Plan, job: int) -> Plan:
+    """The plan with a job deferred."""
+    return _with(problem, plan, job, DEFERRED, [DEFERRED] * problem.jobs[job].unit_count)
+
+
+def _with(problem: Problem, plan: Plan, job: int, start_s: int, nodes: list[int]) -> Plan:
+    starts, node_of_unit = plan.start_s.copy(), plan.node_of_unit.copy()
+    starts[job] = start_s
+    node_of_unit[problem.columns.unit_ptr[job] : problem.columns.unit_ptr[job + 1]] = nodes
+    return Plan(starts, node_of_unit)
+
+
+def _power_table(problem: Problem, plan: Plan, job: int) -> StepTable | None:
+    limit_w = problem.cluster.power_limit_w
+    if limit_w is None:
+        return None
+    held = occupation(problem, plan, without=job)
+    limit = np.array([[int(limit_w * MILLI)]], dtype=np.int64)
+    site = np.zeros(len(held.job_start_s), dtype=np.int64)
+    return step_table(limit, site, held.job_start_s, held.job_end_s, held.job_power_mw[:, None])
+
+
+def _least(table: StepTable, rows: int, start: int, end: int) -> Ints:
+    """What is free on each row all the way from start to end."""
+    inside = (table.time_s < end) & (table.until_s > start)
+    least = np.full((rows, table.free.shape[1]), np.iinfo(np.int64).max, dtype=np.int64)
+    np.minimum.at(least, table.row[inside], table.free[inside])
+    return least
+
+
+def _pack(problem: Problem, job: int, free: Ints) -> list[int] | None:
+    """Nodes for the units of a job, the odd units first; None when they do not fit.
+
+    An odd unit goes where it takes the least room from the largest group.
+    """
+    columns = problem.columns
+    groups = range(int(columns.group_ptr[job]), int(columns.group_ptr[job + 1]))
+    main = max(groups, key=lambda group: int(columns.group_count[group]))
+    free = free.copy()
+    chosen: dict[int, list[int]] = {}
+    for group in sorted(groups, key=lambda group: group == main):
+        amount, nodes = columns.group_amount[group], []
+        for _ in range(int(columns.group_count[group])):
+            takes = np.all(free >= amount, axis=1)
+            if not takes.any():
+                return None
+            loss = _copies(free, columns.group_amount[main]) - _copies(free - amount, columns.group_amount[main])
+            node = int(np.argmin(np.where(takes, loss if group != main else 0, np.iinfo(np.int64).max)))
+            free[node] -= amount
+            nodes.append(node)
+        chosen[group] = nodes
+    return [node for group in groups for node in chosen[group]]
+
+
+def _copies(free: Ints, amount: Ints) -> Ints:
+    asked = amount > 0
+    copies: Ints = np.maximum(0, np.min(free[:, asked] // amount[asked], axis=1))
+    return copies

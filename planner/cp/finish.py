@@ -1,0 +1,116 @@
+"""From what an engine found to a plan that keeps every rule, chosen by the ledger."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from planner.accounting.audit import Violation, audit
+from planner.accounting.settle import settle
+from planner.cp.fill import insert, without
+from planner.cp.scope import empty_plan
+from planner.domain.columns import Ints
+from planner.domain.ledger import Ledger
+from planner.domain.plan import DEFERRED, Plan
+from planner.domain.problem import Problem
+from planner.errors import TableError
+
+Complete = Callable[[Ints, Ints], Plan]
+"""Places the jobs of a sequence one by one, each at its earliest start from a given release [s] on."""
+
+MOST_ROUNDS = 200
+"""Jobs that are added to a plan before it is given up."""
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A plan that the audit found clean, with its ledger."""
+
+    plan: Plan
+    ledger: Ledger
+
+    @property
+    def profit_eur(self) -> float:
+        """Settled profit of the plan."""
+        return self.ledger.profit_eur
+
+
+def finish(problem: Problem, plan: Plan | None, start_s: Ints, complete: Complete | None) -> Finished | None:
+    """The most profitable clean plan that follows from what an engine found; None when there is none.
+
+    Tried are the plan as it is with every job added that still fits where the rules ask for it, and, with ``complete``,
+    the starts decoded again: in order, from these starts on, deferred jobs last. ``plan`` is None when the engine gave
+    starts without nodes.
+    """
+    candidates = []
+    if plan is not None:
+        repaired = repair(problem, plan)
+        if repaired is not None:
+            candidates.append(repaired)
+    if complete is not None and (plan is None or not candidates):
+        candidates += [complete(*_sequence(problem, start_s, delayed=delayed)) for delayed in (True, False)]
+    if complete is None and plan is None:
+        candidates.append(_insert_all(problem, start_s))
+    finished = [one for one in (_judge(problem, candidate) for candidate in candidates) if one is not None]
+    return max(finished, key=lambda one: one.profit_eur, default=None)
+
+
+def repair(problem: Problem, plan: Plan) -> Plan | None:
+    """The plan with jobs added, or moved forward for their deadline, until the audit is content."""
+    index = {f"job {job.id}": number for number, job in enumerate(problem.jobs)}
+    for _ in range(MOST_ROUNDS):
+        violations = audit(problem, plan)
+        if not violations:
+            return plan
+        changed = False
+        for violation in violations:
+            better = _mend(problem, plan, violation, index)
+            if better is not None:
+                plan, changed = better, True
+        if not changed:
+            return None
+    return None
+
+
+def _mend(problem: Problem, plan: Plan, violation: Violation, index: dict[str, int]) -> Plan | None:
+    if violation.rule not in ("defer", "deadline"):
+        return None
+    job = index[violation.where]
+    start = int(plan.start_s[job])
+    better = insert(problem, without(problem, plan, job), job)
+    return better if better is not None and (start == DEFERRED or better.start_s[job] < start) else None
+
+
+def _sequence(problem: Problem, start_s: Ints, *, delayed: bool) -> tuple[Ints, Ints]:
+    """Jobs in order of their starts, deferred ones by release, and the releases to decode them from.
+
+    Under ``defer: free`` a job that the engine left out stays out, unless its deadline falls on it.
+    """
+    columns = problem.columns
+    placed = start_s != DEFERRED
+    urgent = columns.latest_start_s < problem.horizon.length_s
+    order = np.lexsort((columns.release_s, np.where(placed, start_s, np.iinfo(np.int64).max)))
+    if problem.defer == "free":
+        order = order[(placed | urgent)[order]]
+    release = np.where(placed, start_s, columns.release_s) if delayed else columns.release_s
+    return order.astype(np.int64), release.astype(np.int64)
+
+
+def _insert_all(problem: Problem, start_s: Ints) -> Plan:
+    order, release = _sequence(problem, start_s, delayed=True)
+    plan = empty_plan(problem)
+    for job in order:
+        plan = insert(problem, plan, int(job), int(release[job])) or plan
+    return plan
+
+
+def _judge(problem: Problem, plan: Plan) -> Finished | None:
+    """The plan with its ledger, if it is clean and the PUE table knows its power."""
+    if audit(problem, plan):
+        return None
+    try:
+        return Finished(plan, settle(problem, plan))
+    except TableError:
+        return None

@@ -1,0 +1,113 @@
+"""The profit model of a scope: built once in docplex, read back as a plan."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from docplex.cp.model import CpoModel, maximize
+
+from planner.cp.constraints import Constraints
+from planner.cp.held import Held
+from planner.cp.objective import Objective
+from planner.cp.pooled import assign_nodes, is_exact, whole_node_class
+from planner.cp.scope import Scope
+from planner.cp.variables import Use, make_variables
+from planner.domain.plan import DEFERRED, Plan
+from planner.domain.problem import Problem
+
+
+class ProfitModel:
+    """A scope of a day as a docplex model.
+
+    ``cpo`` is the model, ``objective`` says what its value means in money.
+    """
+
+    def __init__(self, problem: Problem, scope: Scope) -> None:
+        self._problem = problem
+        self.scope = scope
+        self.variables = make_variables(problem, scope)
+        held = Held.of(problem, scope)
+        self.objective = Objective(problem, scope, self.variables, held)
+        self.cpo = CpoModel(name="profit")
+        Constraints(self.cpo, problem, scope, self.variables, held, self.objective).add_all()
+        self.cpo.add(maximize(self.objective.expression))
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the model decides exactly the day's plans and profits: then its optimum is the day's."""
+        return prices_exactly(self._problem) and (not self.scope.pooled or is_exact(self._problem))
+
+    def start_from(self, plan: Plan) -> None:
+        """Give the engine a plan to start from."""
+        point = self.cpo.create_empty_solution()
+        for job, interval in self.variables.jobs.items():
+            placed = bool(plan.is_placed[job])
+            _suggest(point, interval, int(plan.start_s[job]) if placed else None)
+        for choice in self.variables.choices:
+            start = int(plan.start_s[choice.job]) if plan.is_placed[choice.job] else None
+            open_units = self._units_by_place(plan, choice.group) if start is not None else {}
+            for seat in choice.seats:
+                taken = open_units.get(seat.place, 0) >= seat.units
+                if taken:
+                    open_units[seat.place] -= seat.units
+                _suggest(point, seat.interval, start if taken else None)
+        self.cpo.set_starting_point(point)
+
+    def starts(self, solution: Any) -> Any:
+        """Start of every job of the day under a solution; jobs outside the scope keep theirs."""
+        start_s = self.scope.others(self._problem).start_s.copy()
+        for job, interval in self.variables.jobs.items():
+            value = solution.get_var_solution(interval)
+            start_s[job] = value.get_start() if value is not None and value.is_present() else DEFERRED
+        return start_s
+
+    def plan(self, solution: Any) -> Plan | None:
+        """The plan of a solution; None when it was pooled and its nodes remain to be found."""
+        start_s = self.starts(solution)
+        if self.scope.pooled:
+            return assign_nodes(self._problem, start_s, self._classes()) if is_exact(self._problem) else None
+        node_of_unit = self.scope.others(self._problem).node_of_unit.copy()
+        columns = self._problem.columns
+        for use in self._taken(solution):
+            if start_s[use.job] == DEFERRED:
+                continue
+            units = slice(columns.unit_ptr[use.job], columns.unit_ptr[use.job + 1])
+            open_units = np.flatnonzero((columns.unit_group[units] == use.group) & (node_of_unit[units] == DEFERRED))
+            node_of_unit[units.start + open_units[: use.units]] = use.place
+        for job in self.scope.kept:
+            kept = self.scope.kept_nodes(self._problem, job)
+            if start_s[job] != DEFERRED and kept is not None:
+                node_of_unit[columns.unit_ptr[job] : columns.unit_ptr[job + 1]] = kept
+        return Plan(start_s, node_of_unit)
+
+    def _taken(self, solution: Any) -> list[Use]:
+        taken = list(self.variables.fixed_uses)
+        for choice in self.variables.choices:
+            for seat in choice.seats:
+                value = solution.get_var_solution(seat.interval)
+                if value is not None and value.is_present():
+                    taken.append(seat)
+        return taken
+
+    def _classes(self) -> dict[int, int]:
+        return {use.group: use.place for use in self.variables.fixed_uses}
+
+    def _units_by_place(self, plan: Plan, group: int) -> dict[int, int]:
+        nodes = plan.node_of_unit[self._problem.columns.unit_group == group]
+        places = self._problem.nodes.class_of[nodes] if self.scope.pooled else nodes
+        values, counts = np.unique(places, return_counts=True)
+        return dict(zip(values.tolist(), counts.tolist(), strict=True))
+
+
+def prices_exactly(problem: Problem) -> bool:
+    """Whether the model's profit of a plan is the ledger's: with idle power, if no two units can share a node."""
+    classes = range(len(problem.cluster.classes))
+    return not problem.nodes.idle_mw.any() or all(whole_node_class(problem, k) for k in classes)
+
+
+def _suggest(point: Any, interval: Any, start: int | None) -> None:
+    if start is None:
+        point.add_interval_var_solution(interval, presence=False)
+    else:
+        point.add_interval_var_solution(interval, presence=True, start=start)

@@ -1,0 +1,81 @@
+"""What each interval of a model earns and draws while it is present."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from planner.cp.pooled import busy_share
+from planner.cp.scope import Scope
+from planner.cp.variables import Interval, Use, Variables, counted_duration, latest_start
+from planner.domain.problem import Problem
+from planner.units import SECONDS_PER_HOUR
+
+
+@dataclass
+class Rate:
+    """An interval that can lie between two moments of the day, its revenue [EUR/s] and its power [mW].
+
+    The power of a job is less what the nodes it keeps busy would draw idle, so it may be negative.
+    """
+
+    interval: Interval
+    duration_s: int
+    first_s: int
+    last_s: int
+    earns_eur_per_s: float = 0.0
+    draws_mw: int = 0
+
+    def longest_in(self, start_s: int, end_s: int) -> int:
+        """The most seconds that the interval can share with a stretch of the day."""
+        return max(0, min(self.duration_s, min(end_s, self.last_s) - max(start_s, self.first_s)))
+
+
+def interval_rates(problem: Problem, scope: Scope, variables: Variables) -> list[Rate]:
+    """The rates of all intervals that earn or draw; of the seats only where nodes differ."""
+    columns, rates = problem.columns, {}
+
+    def rate_of(job: int, interval: Interval) -> Rate:
+        if id(interval) not in rates:
+            duration = counted_duration(problem, job)
+            last = min(problem.horizon.length_s, latest_start(problem, job) + duration)
+            rates[id(interval)] = Rate(interval, duration, int(columns.release_s[job]), last)
+        return rates[id(interval)]
+
+    def node_class(use: Use) -> int:
+        return use.place if scope.pooled else int(problem.nodes.class_of[use.place])
+
+    def revenue(use: Use) -> float:
+        cores = float(columns.group_core_equivalents[use.group, node_class(use)]) * use.units
+        return cores * float(columns.weight[use.job]) * problem.rates.eur_per_core_hour / SECONDS_PER_HOUR
+
+    def idle_saved(use: Use) -> int:
+        place = node_class(use)
+        idle = int(problem.nodes.idle_mw[problem.cluster.first_nodes[place]])
+        return (
+            int(idle * busy_share(problem, float(columns.group_core_equivalents[use.group, place]), place)) * use.units
+        )
+
+    for job, interval in variables.jobs.items():
+        rate_of(job, interval).draws_mw = int(columns.power_mw[job])
+    for job, interval, value in _per_interval(variables, revenue):
+        rate_of(job, interval).earns_eur_per_s += value
+    if problem.nodes.idle_mw.any():
+        for job, interval, value in _per_interval(variables, idle_saved):
+            rate_of(job, interval).draws_mw -= int(value)
+    return list(rates.values())
+
+
+def _per_interval(variables: Variables, value_of: Callable[[Use], float]) -> list[tuple[int, Interval, float]]:
+    """A value per use, on the job's interval as far as its seats have it in common, on the seats beyond that."""
+    values = [(use.job, use.interval, value_of(use)) for use in variables.fixed_uses]
+    for choice in variables.choices:
+        of_seats = [value_of(seat) for seat in choice.seats]
+        common = min(of_seats)
+        values.append((choice.job, variables.jobs[choice.job], common * choice.taken))
+        values += [
+            (choice.job, seat.interval, value - common)
+            for seat, value in zip(choice.seats, of_seats, strict=True)
+            if value > common
+        ]
+    return values

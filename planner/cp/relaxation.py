@@ -1,0 +1,182 @@
+"""RelaxationSearch: the engine improves a plan, free in all starts and in the nodes of single-unit jobs.
+
+Faithful to the published search: the nodes of every job with more than one unit stay as the seed has them, a solution
+must earn more than the best so far, and the engine searches over everything else. Where it cannot hold the day, it gets
+one part of it after another, with the rest as constants.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from planner.accounting.settle import settle
+from planner.cp.engines.answer import Answer, Engine
+from planner.cp.engines.bits import COMMUNITY_BITS, bits
+from planner.cp.engines.choose import choose_engine, engine_named
+from planner.cp.finish import Complete, Finished, finish
+from planner.cp.model import ProfitModel, prices_exactly
+from planner.cp.neighbourhoods import neighbourhoods, scope_around
+from planner.cp.scope import Scope
+from planner.domain.plan import Plan
+from planner.domain.problem import Problem
+from planner.domain.result import Result, Trial
+from planner.errors import SolverError
+
+Stop = Callable[[float], bool]
+
+MOST_DEATHS = 3
+"""Deaths of the engine in a row after which the search ends with what it has."""
+
+
+@dataclass(frozen=True)
+class RelaxationParams:
+    """How the day is cut into parts.
+
+    ``whole_day`` is the largest number of jobs that is tried at once, ``part`` that of a neighbourhood; ``step_s`` is
+    the engine's time for one of them.
+    """
+
+    whole_day: int = 120
+    part: int = 90
+    step_s: float = 1.0
+
+
+def relaxation_search(
+    problem: Problem,
+    seed_plan: Plan,
+    *,
+    engine: str | None = None,
+    seed: int = 0,
+    workers: int = 1,
+    stop: Stop = lambda best: False,
+    complete: Complete | None = None,
+    on_trial: Callable[[Trial], None] | None = None,
+    params: RelaxationParams | None = None,
+) -> Result:
+    """Improve a plan until ``stop`` says so, or the whole day has been proven to hold nothing better.
+
+    The result is never worse than the seed and always clean. SolverError when the engine asked for is missing.
+    """
+    search = _Search(problem, seed_plan, engine, seed, workers, stop, complete, on_trial, params or RelaxationParams())
+    return search.run()
+
+
+class _Search:
+    def __init__(
+        self,
+        problem: Problem,
+        seed_plan: Plan,
+        engine: str | None,
+        seed: int,
+        workers: int,
+        stop: Stop,
+        complete: Complete | None,
+        on_trial: Callable[[Trial], None] | None,
+        params: RelaxationParams,
+    ) -> None:
+        self._problem = problem
+        self._engine = engine
+        self._seed = seed
+        self._workers = workers
+        self._stop = stop
+        self._complete = complete
+        self._on_trial = on_trial
+        self._params = params
+        self._began = time.perf_counter()
+        self._best = Finished(seed_plan, settle(problem, seed_plan))
+        self._trials = [Trial("seed", self._best.profit_eur, int(seed_plan.is_placed.sum()))]
+        self._deaths = 0
+        if engine is not None:
+            engine_named(engine)
+
+    def run(self) -> Result:
+        try:
+            if not self._stop(self._best.profit_eur) and self._problem.jobs:
+                self._search()
+        except KeyboardInterrupt:
+            pass
+        best = max(self._trials, key=lambda trial: trial.profit_eur)
+        elapsed = time.perf_counter() - self._began
+        plan, ledger = self._best.plan, self._best.ledger
+        return Result(plan, ledger, "relaxation", "found", elapsed, best.name, tuple(self._trials))
+
+    def _search(self) -> None:
+        if len(self._problem.jobs) <= self._params.whole_day and self._whole_day():
+            return
+        rng = np.random.default_rng(self._seed)
+        size = min(self._params.part, len(self._problem.jobs))
+        for number, (name, scope_of) in enumerate(neighbourhoods(self._problem, rng, size), start=1):
+            if self._stop(self._best.profit_eur) or self._deaths >= MOST_DEATHS:
+                return
+            scope = scope_of(self._best.plan)
+            if scope.jobs:
+                self._improve(f"{name} {number}", scope)
+
+    def _whole_day(self) -> bool:
+        """Search the whole day, a step at a time; true when it is proven to hold nothing better."""
+        every = np.arange(len(self._problem.jobs), dtype=np.int64)
+        for number in range(1, 1000):
+            scope = scope_around(self._problem, self._best.plan, every, None)
+            if not scope.jobs:
+                return True
+            answer = self._improve(f"whole day {number}", scope, must_fit=False)
+            if answer is None:
+                return False
+            if answer.status == "optimal" or self._deaths >= MOST_DEATHS:
+                return True
+            if self._stop(self._best.profit_eur):
+                return True
+            if answer.solution is None and number >= 3:
+                return False
+        return False
+
+    def _improve(self, name: str, scope: Scope, *, must_fit: bool = True) -> Answer | None:
+        """Ask the engine for a better plan within a scope; None when it does not fit the engine."""
+        if prices_exactly(self._problem):
+            scope = replace(scope, at_least_eur=self._best.profit_eur)
+        model = ProfitModel(self._problem, scope)
+        while must_fit and self._engine == "cpo-community" and bits(model.cpo) > COMMUNITY_BITS:
+            scope = _smaller(scope, COMMUNITY_BITS / bits(model.cpo))
+            model = ProfitModel(self._problem, scope)
+        try:
+            chosen = choose_engine(self._engine, model.cpo)
+        except SolverError:
+            return None
+        model.start_from(self._best.plan)
+        answer = self._ask(chosen, model)
+        if answer.solution is not None:
+            self._keep_if_better(name, model, answer)
+        if answer.interrupted:
+            raise KeyboardInterrupt
+        return answer
+
+    def _ask(self, engine: Engine, model: ProfitModel) -> Answer:
+        try:
+            answer = engine.solve(model.cpo, time_limit_s=self._params.step_s, seed=self._seed, workers=self._workers)
+        except SolverError:
+            # The engine died with nothing in its hands; the best plan so far stands.
+            self._deaths += 1
+            return Answer("unknown", died=True)
+        self._deaths = self._deaths + 1 if answer.died else 0
+        return answer
+
+    def _keep_if_better(self, name: str, model: ProfitModel, answer: Answer) -> None:
+        found = finish(self._problem, model.plan(answer.solution), model.starts(answer.solution), self._complete)
+        if found is None:
+            return
+        trial = Trial(name, found.profit_eur, int(found.plan.is_placed.sum()))
+        if found.profit_eur > self._best.profit_eur:
+            self._best = found
+            self._trials.append(trial)
+            if self._on_trial is not None:
+                self._on_trial(trial)
+
+
+def _smaller(scope: Scope, share: float) -> Scope:
+    """A scope with fewer jobs, so that it takes about that share of the bits."""
+    jobs = scope.jobs[: max(1, int(len(scope.jobs) * share * 0.95))]
+    return replace(scope, jobs=jobs, kept=scope.kept & set(jobs))

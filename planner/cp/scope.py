@@ -1,0 +1,80 @@
+"""What an engine is to decide: which jobs, on which nodes, and what stays as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from planner.domain.columns import Ints
+from planner.domain.plan import DEFERRED, Plan
+from planner.domain.problem import Problem
+
+
+@dataclass(frozen=True)
+class Scope:
+    """The part of a day that an engine decides.
+
+    Attributes
+    ----------
+    jobs
+        Indices of the jobs to decide; every other job stays where ``around`` has it.
+    around
+        The plan of the other jobs, and the nodes of ``kept`` jobs; None when no other job is placed.
+    kept
+        Jobs among ``jobs`` whose nodes stay those of ``around``: only their start is decided.
+    nodes
+        Nodes that the other jobs may take; None for all.
+    pooled
+        Count what is in use per node class instead of per node; nodes are assigned afterwards.
+    soft_deadlines
+        Deadlines are worth more than any profit instead of being rules: for days on which they cannot all be met.
+    at_least_eur
+        The profit that a solution must reach: that of the plan which the engine starts from.
+    """
+
+    jobs: tuple[int, ...]
+    around: Plan | None = None
+    kept: frozenset[int] = frozenset()
+    nodes: tuple[int, ...] | None = None
+    pooled: bool = False
+    soft_deadlines: bool = False
+    at_least_eur: float | None = None
+    also_allowed: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
+    """Nodes that single jobs may take besides ``nodes``, such as the one that they are on."""
+
+    @classmethod
+    def whole_day(cls, problem: Problem, *, pooled: bool = False, soft_deadlines: bool = False) -> Scope:
+        """Every job, from nothing."""
+        return cls(tuple(range(len(problem.jobs))), pooled=pooled, soft_deadlines=soft_deadlines)
+
+    def others(self, problem: Problem) -> Plan:
+        """The plan without the jobs to decide."""
+        columns = problem.columns
+        if self.around is None:
+            return empty_plan(problem)
+        start_s, node_of_unit = self.around.start_s.copy(), self.around.node_of_unit.copy()
+        start_s[list(self.jobs)] = DEFERRED
+        node_of_unit[np.repeat(start_s == DEFERRED, np.diff(columns.unit_ptr))] = DEFERRED
+        return Plan(start_s, node_of_unit)
+
+    def kept_nodes(self, problem: Problem, job: int) -> Ints | None:
+        """Nodes of the units of a job whose nodes are kept; None when they are to be decided."""
+        if job not in self.kept:
+            return None
+        assert self.around is not None, "kept nodes need the plan that has them"
+        pointers = problem.columns.unit_ptr
+        return self.around.node_of_unit[pointers[job] : pointers[job + 1]]
+
+
+def empty_plan(problem: Problem) -> Plan:
+    """The plan that defers everything."""
+    units = int(problem.columns.unit_ptr[-1])
+    return Plan(np.full(len(problem.jobs), DEFERRED, dtype=np.int64), np.full(units, DEFERRED, dtype=np.int64))
+
+
+def must_start(problem: Problem, job: int) -> bool:
+    """Whether a job has a deadline that falls on it today and that it can meet."""
+    columns = problem.columns
+    return bool(columns.release_s[job] <= columns.latest_start_s[job] < problem.horizon.length_s)

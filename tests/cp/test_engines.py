@@ -1,0 +1,267 @@
+"""The engines: found, chosen, refused, killed, out of time; each time a status or a clear error, never a crash."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import docplex.cp.modeler as md
+import numpy as np
+import pytest
+from docplex.cp.expression import integer_var, interval_var
+from docplex.cp.model import CpoModel
+
+from planner.accounting.audit import audit
+from planner.cp.default_search import default_search
+from planner.cp.engines import cpo
+from planner.cp.engines.bits import COMMUNITY_BITS, bits
+from planner.cp.engines.choose import ENGINES, choose_engine, engine_named, known_engines
+from planner.cp.model import ProfitModel
+from planner.cp.relaxation import RelaxationParams, relaxation_search
+from planner.cp.scope import Scope
+from planner.errors import InputError, SolverError
+from planner.search.multisearch import multisearch
+from tests.cp.instances import tiny_problem
+from tests.factories import random_problem
+
+NAMES = ["cpsat", "cpo-community", "cpo"]
+
+
+@pytest.fixture(params=NAMES)
+def engine(request: pytest.FixtureRequest) -> str:
+    """Each engine that is installed."""
+    name = str(request.param)
+    if not ENGINES[name].available():
+        pytest.skip(f"the engine {name} is not installed; {ENGINES[name].remedy}")
+    return name
+
+
+def intervals(count: int) -> CpoModel:
+    """A model of free intervals, each with a million starts."""
+    model = CpoModel(name="free")
+    for number in range(count):
+        model.add(interval_var(start=(0, 10**6), size=1, name=f"i{number}"))
+    return model
+
+
+def hard_day() -> ProfitModel:
+    """A day of random jobs that no engine proves within seconds."""
+    problem = replace(random_problem(np.random.default_rng(8), jobs=14), defer="free")
+    return ProfitModel(problem, Scope.whole_day(problem))
+
+
+def test_every_engine_is_known() -> None:
+    """All engines are listed with their limits; the default one is always installed."""
+    facts = {one.name: one for one in known_engines()}
+    assert sorted(facts) == sorted(NAMES)
+    assert facts["cpsat"].version is not None
+    assert all(one.limits and one.remedy for one in facts.values())
+
+
+def test_bits_are_counted_as_the_community_edition_does() -> None:
+    """Starts count up to the number of intervals, absence counts one, alternatives their children, integers all."""
+    assert bits(intervals(100)) == pytest.approx(100 * np.log2(100))
+    model = CpoModel(name="small")
+    job = interval_var(start=(0, 2), size=1, optional=True, name="job")
+    model.add(md.alternative(job, [interval_var(size=1, optional=True, name=f"seat{k}") for k in range(8)]))
+    model.add(integer_var(0, 15, name="number") >= 1)
+    # One interval of its own: min(3, 1) starts and its absence is 1 bit, 8 seats are 3, 16 values are 4.
+    assert bits(model) == pytest.approx(1 + 3 + 4)
+
+
+def test_community_edition_refuses_where_the_bits_say_so() -> None:
+    """140 free intervals are within 1000 bits, 141 are not, and the engine agrees."""
+    engine = ENGINES["cpo-community"]
+    if not engine.available():
+        pytest.skip(f"the engine cpo-community is not installed; {engine.remedy}")
+    small, large = intervals(140), intervals(141)
+    assert bits(small) <= COMMUNITY_BITS < bits(large)
+    assert engine.solve(small, time_limit_s=5).solution is not None
+    with pytest.raises(SolverError, match="too large for the Community Edition"):
+        engine.solve(large, time_limit_s=5)
+
+
+def test_small_models_go_to_the_community_edition_and_large_ones_to_cpsat() -> None:
+    """Without a name the best engine that can hold the model is chosen."""
+    large = choose_engine(None, intervals(200))
+    small = choose_engine(None, intervals(2))
+    assert large.name == ("cpo" if ENGINES["cpo"].available() else "cpsat")
+    if not ENGINES["cpo"].available():
+        assert small.name == ("cpo-community" if ENGINES["cpo-community"].available() else "cpsat")
+
+
+def test_an_unknown_engine_is_an_input_error() -> None:
+    """The message lists the known ones."""
+    with pytest.raises(InputError, match="known: cpsat, cpo-community, cpo"):
+        engine_named("gecode")
+
+
+def test_a_missing_engine_names_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither choosing nor solving crashes."""
+    monkeypatch.setattr(cpo, "executables", list)
+    with pytest.raises(SolverError, match=r"pip install 'hpc-day-planner\[cpo\]'"):
+        engine_named("cpo-community")
+    with pytest.raises(SolverError, match="CPLEX_STUDIO_DIR"):
+        choose_engine("cpo", intervals(2))
+    with pytest.raises(SolverError, match="not installed"):
+        ENGINES["cpo"].solve(intervals(2), time_limit_s=1)
+
+
+def test_a_too_small_engine_names_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forcing the Community Edition on a large model says what to do."""
+    monkeypatch.setattr(type(ENGINES["cpo-community"]), "available", lambda self: True)
+    with pytest.raises(SolverError, match="--engine cpsat"):
+        choose_engine("cpo-community", intervals(200))
+
+
+def test_executables_are_looked_up_in_the_studio_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A licensed installation comes before what is on PATH; one that does not run is not available."""
+    studio = tmp_path / "studio" / "cpoptimizer" / "bin" / "x86-64_linux"
+    for folder in (studio, tmp_path / "path"):
+        folder.mkdir(parents=True)
+        (folder / "cpoptimizer").write_text("#!/bin/sh\nexit 1\n", encoding="utf-8")
+        (folder / "cpoptimizer").chmod(0o755)
+    monkeypatch.setenv("CPLEX_STUDIO_DIR2211", str(tmp_path / "studio"))
+    monkeypatch.setenv("PATH", f"{tmp_path / 'path'}{os.pathsep}{os.environ['PATH']}")
+    found = cpo.executables()
+    assert found[0] == str(studio / "cpoptimizer")
+    assert str(tmp_path / "path" / "cpoptimizer") in found
+    assert cpo.refuses_large(found[0]) is None
+
+
+def test_an_engine_that_dies_at_once_is_a_solver_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """There is no plan to fall back on, so the error says which engine to try."""
+    broken = tmp_path / "cpoptimizer"
+    broken.write_text("#!/bin/sh\nexit 1\n", encoding="utf-8")
+    broken.chmod(0o755)
+    monkeypatch.setattr(cpo, "executables", lambda: [str(broken)])
+    monkeypatch.setattr(cpo, "refuses_large", lambda path: False)
+    with pytest.raises(SolverError, match="try --engine cpsat"):
+        ENGINES["cpo"].solve(intervals(2), time_limit_s=1)
+    problem = tiny_problem(1)
+    seeded = multisearch(problem)
+    kept = relaxation_search(problem, seeded.plan, engine="cpo")
+    assert kept.ledger.profit_eur == seeded.ledger.profit_eur
+
+
+def test_killing_the_engine_leaves_its_best_solution(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The process is killed after its first solution; that solution is the answer."""
+    engine = ENGINES["cpo-community"]
+    if not engine.available():
+        pytest.skip(f"the engine cpo-community is not installed; {engine.remedy}")
+    started: list[int] = []
+    begin = cpo.CpoSolver.__init__
+
+    def remember(self: object, *args: object, **kwargs: object) -> None:
+        begin(self, *args, **kwargs)
+        started.append(self.agent.process.pid)  # type: ignore[attr-defined]
+
+    monkeypatch.setattr(cpo.CpoSolver, "__init__", remember)
+
+    def kill_soon(value: float) -> bool:
+        threading.Timer(0.05, os.kill, (started[-1], signal.SIGKILL)).start() if len(heard) == 0 else None
+        heard.append(value)
+        return False
+
+    heard: list[float] = []
+    model = hard_day()
+    answer = engine.solve(model.cpo, time_limit_s=20, heard=kill_soon)
+    assert answer.died
+    assert answer.solution is not None
+    assert answer.objective == max(heard)
+
+
+def test_no_time_is_no_answer(engine: str) -> None:
+    """A limit of 0 s is a status."""
+    assert ENGINES[engine].solve(hard_day().cpo, time_limit_s=0).status == "unknown"
+
+
+def test_one_second_is_kept(engine: str) -> None:
+    """A limit of 1 s gives a solution of a small day in about a second."""
+    began = time.monotonic()
+    answer = ENGINES[engine].solve(hard_day().cpo, time_limit_s=1, workers=2)
+    assert answer.status in ("feasible", "optimal")
+    assert time.monotonic() - began < 6
+
+
+def test_infeasible_is_a_status(engine: str) -> None:
+    """Two mandatory jobs in the room of one are reported, not raised."""
+    model = CpoModel(name="tight")
+    first, second = (interval_var(start=(0, 1), size=5, name=name) for name in ("first", "second"))
+    model.add(md.pulse(first, 1) + md.pulse(second, 1) <= 1)
+    model.add(md.maximize(md.overlap_length(first, (0, 3))))
+    assert ENGINES[engine].solve(model, time_limit_s=5).status == "infeasible"
+
+
+def test_deadlines_that_cannot_all_be_met_give_a_plan() -> None:
+    """Every job has the tightest deadline: as many as possible are met, and the plan is clean."""
+    for seed in range(6):
+        problem = tiny_problem(seed + 60)
+        starts = problem.horizon.start_unix + problem.columns.release_s
+        jobs = tuple(
+            replace(job, deadline_unix=int(start) + job.requested_s)
+            for job, start in zip(problem.jobs, starts, strict=True)
+        )
+        tight = replace(problem, jobs=jobs)
+        result = default_search(tight, time_limit_s=10)
+        assert audit(tight, result.plan) == []
+
+
+def test_limits_of_zero_and_one_second_give_a_plan() -> None:
+    """From nothing and in no time the plan is that of the order of submission; a second is enough for a small day."""
+    problem = random_problem(np.random.default_rng(3), jobs=10)
+    for limit in (0.0, 1.0):
+        result = default_search(problem, time_limit_s=limit)
+        assert audit(problem, result.plan) == []
+        assert result.plan.is_placed.any()
+
+
+def test_warm_start_is_the_first_solution(engine: str) -> None:
+    """An engine that starts from a plan never answers with less, whatever its time."""
+    problem = replace(random_problem(np.random.default_rng(5), jobs=12), defer="free")
+    seeded = multisearch(problem)
+    model = ProfitModel(problem, Scope.whole_day(problem))
+    model.start_from(seeded.plan)
+    answer = ENGINES[engine].solve(model.cpo, time_limit_s=2, workers=1)
+    assert answer.objective is not None
+    error = model.objective.scale.error_eur
+    assert model.objective.to_eur(answer.objective) >= seeded.ledger.profit_eur - 2 * error
+
+
+@pytest.mark.parametrize("rule", ["free", "full"])
+def test_relaxation_on_parts_never_loses(rule: str) -> None:
+    """With neighbourhoods smaller than the day the plan stays clean and never earns less than its seed."""
+    problem = replace(random_problem(np.random.default_rng(11), jobs=20), defer=rule)
+    seeded = multisearch(problem)
+    steps = iter([False] * 6)
+    params = RelaxationParams(whole_day=0, part=6, step_s=0.3)
+    result = relaxation_search(problem, seeded.plan, stop=lambda best: next(steps, True), params=params)
+    assert audit(problem, result.plan) == []
+    assert result.ledger.profit_eur >= seeded.ledger.profit_eur
+
+
+def test_relaxation_keeps_the_nodes_of_multi_unit_jobs() -> None:
+    """Whatever moves in time, the nodes of jobs with several units are those of the seed."""
+    problem = replace(random_problem(np.random.default_rng(21), jobs=9), defer="free")
+    seeded = multisearch(problem)
+    result = relaxation_search(problem, seeded.plan, params=RelaxationParams(step_s=0.5), stop=_after(2))
+    pointers = problem.columns.unit_ptr
+    for job in np.flatnonzero(result.plan.is_placed & seeded.plan.is_placed & (np.diff(pointers) > 1)):
+        units = slice(pointers[job], pointers[job + 1])
+        assert result.plan.node_of_unit[units].tolist() == seeded.plan.node_of_unit[units].tolist()
+
+
+def test_no_jobs_is_an_empty_plan() -> None:
+    """A day without jobs is planned, not refused."""
+    problem = replace(tiny_problem(0), jobs=())
+    assert not default_search(problem, time_limit_s=1).plan.is_placed.any()
+    assert not relaxation_search(problem, multisearch(problem).plan).plan.is_placed.any()
+
+
+def _after(steps: int):  # type: ignore[no-untyped-def]
+    left = iter([False] * steps)
+    return lambda best: next(left, True)

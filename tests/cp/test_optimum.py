@@ -1,0 +1,130 @@
+"""On tiny days, the optimum of every engine is that of looking at every plan."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from planner.accounting.audit import audit
+from planner.accounting.settle import settle
+from planner.cp.default_search import default_search
+from planner.cp.engines.choose import ENGINES
+from planner.cp.finish import repair
+from planner.cp.model import ProfitModel
+from planner.cp.pooled import is_exact
+from planner.cp.relaxation import relaxation_search
+from planner.cp.scope import Scope
+from planner.domain.problem import Problem
+from planner.search.multisearch import multisearch
+from tests.cp.enumeration import best_plan
+from tests.cp.instances import tiny_problem, with_deadline
+
+BLOCKS = range(8)
+PER_BLOCK = 12
+
+
+def installed(name: str) -> str:
+    """The name of an engine, or a skip that says how to get it."""
+    if not ENGINES[name].available():
+        pytest.skip(f"the engine {name} is not installed; {ENGINES[name].remedy}")
+    return name
+
+
+def solved(problem: Problem, engine: str, *, pooled: bool = False) -> tuple[float, float, ProfitModel]:
+    """Claimed and settled profit of the engine's optimum, and the model."""
+    model = ProfitModel(problem, Scope.whole_day(problem, pooled=pooled))
+    answer = ENGINES[engine].solve(model.cpo, time_limit_s=60, workers=2)
+    assert answer.status == "optimal"
+    assert answer.objective is not None
+    plan = model.plan(answer.solution)
+    assert plan is not None
+    assert audit(problem, plan) == []
+    return model.objective.to_eur(answer.objective), settle(problem, plan).profit_eur, model
+
+
+def check(problem: Problem, engine: str, *, pooled: bool = False) -> None:
+    """The optimum of an engine is the best of all plans, and its objective is the ledger's profit."""
+    best = settle(problem, best_plan(problem)).profit_eur
+    claimed, earned, model = solved(problem, engine, pooled=pooled)
+    error = model.objective.scale.error_eur
+    assert abs(claimed - earned) <= error + 1e-12
+    assert earned <= best + 1e-12
+    assert best - earned <= 2 * error + 1e-12
+
+
+@pytest.mark.parametrize("engine", ["cpsat", "cpo-community", "cpo"])
+@pytest.mark.parametrize("block", BLOCKS)
+def test_optimum_is_the_best_of_all_plans(engine: str, block: int) -> None:
+    """Several resources, classes, running work, a power limit and a table with kinks; `defer: free`."""
+    installed(engine)
+    for seed in range(block * PER_BLOCK, (block + 1) * PER_BLOCK):
+        check(tiny_problem(seed), engine)
+
+
+@pytest.mark.parametrize("engine", ["cpsat", "cpo-community", "cpo"])
+@pytest.mark.parametrize("block", BLOCKS)
+def test_optimum_with_every_charge(engine: str, block: int) -> None:
+    """The same with photovoltaics, carbon and a demand charge."""
+    installed(engine)
+    for seed in range(block * PER_BLOCK, (block + 1) * PER_BLOCK):
+        check(tiny_problem(seed + 1000, extras=True), engine)
+
+
+@pytest.mark.parametrize("engine", ["cpsat", "cpo-community", "cpo"])
+@pytest.mark.parametrize("block", range(4))
+def test_pooled_form_is_exact_for_whole_nodes(engine: str, block: int) -> None:
+    """Where no two units share a node, the pooled form has the same optimum, idle power and all charges included."""
+    installed(engine)
+    for seed in range(block * PER_BLOCK, (block + 1) * PER_BLOCK):
+        problem = tiny_problem(seed + 2000, extras=True, whole=True)
+        assert is_exact(problem)
+        check(problem, engine, pooled=True)
+        check(problem, engine)
+
+
+@pytest.mark.parametrize("engine", ["cpsat", "cpo-community", "cpo"])
+def test_deadlines_that_can_be_met_are_met(engine: str) -> None:
+    """With a deadline the optimum is the best of all plans that meet it."""
+    installed(engine)
+    for seed in range(12):
+        problem = with_deadline(tiny_problem(seed + 3000), 0, 40)
+        latest = 2 + int(problem.columns.release_s[0])
+        problem = with_deadline(problem, 0, latest + problem.jobs[0].requested_s)
+        model = ProfitModel(problem, Scope.whole_day(problem))
+        answer = ENGINES[engine].solve(model.cpo, time_limit_s=60, workers=2)
+        if answer.status == "infeasible":
+            continue
+        best = settle(problem, best_plan(problem, must_start=(0,), latest_s={0: latest})).profit_eur
+        assert answer.objective is not None
+        assert abs(model.objective.to_eur(answer.objective) - best) <= 3 * model.objective.scale.error_eur + 1e-12
+
+
+def test_searches_lie_between_the_heuristic_and_the_optimum() -> None:
+    """MultiSearch <= RelaxationSearch <= optimum under both rules of deferral, and every plan is clean."""
+    for seed in range(15):
+        for rule in ("free", "full"):
+            problem = replace(tiny_problem(seed + 4000, rich=seed % 2 == 0), defer=rule)
+            best = settle(problem, best_plan(problem)).profit_eur
+            seeded = multisearch(problem)
+            improved = relaxation_search(problem, seeded.plan)
+            whole = default_search(problem, time_limit_s=10)
+            assert seeded.ledger.profit_eur <= improved.ledger.profit_eur <= best + 1e-12
+            assert whole.ledger.profit_eur <= best + 1e-12
+            for result in (seeded, improved, whole):
+                assert audit(problem, result.plan) == []
+            if rule == "free":
+                assert whole.ledger.profit_eur == pytest.approx(best, abs=1e-8)
+            elif audit(problem, best_plan(problem)) == []:
+                # The best of all plans keeps the rule, so it is the best that does.
+                assert whole.ledger.profit_eur >= seeded.ledger.profit_eur - 1e-8
+
+
+def test_repair_adds_what_still_fits() -> None:
+    """Under `defer: full` an empty plan is filled until no deferred job could start."""
+    for seed in range(20):
+        problem = replace(tiny_problem(seed + 5000), defer="full")
+        empty = Scope.whole_day(problem).others(problem)
+        filled = repair(problem, empty)
+        assert filled is not None
+        assert audit(problem, filled) == []
