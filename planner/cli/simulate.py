@@ -1,0 +1,155 @@
+"""``plan simulate``: on-line policies replayed on a trace, with metrics."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Annotated, Any
+
+import typer
+
+from planner.cli.day import QuietOption, SettingsOption, open_scenario
+from planner.errors import InputError
+
+
+def simulate(
+    jobs: Annotated[Path, typer.Argument(metavar="JOBS", help="A trace: SWF, CSV or Parquet.")],
+    policy: Annotated[
+        list[str] | None,
+        typer.Option("--policy", "-p", help="easy, list, saf-list, easy-sjbf, ...; may be repeated, or by commas."),
+    ] = None,
+    estimate: Annotated[
+        list[str] | None,
+        typer.Option("--estimate", "-e", help="actual, requested, actual*0.5, or a predictor; may be repeated."),
+    ] = None,
+    processors: Annotated[int | None, typer.Option(min=1, help="One pool of so many; else the SWF header's.")] = None,
+    scenario: Annotated[str | None, typer.Option("--scenario", "-s", help="The cluster of a scenario instead.")] = None,
+    settings: SettingsOption = None,
+    metrics: Annotated[str | None, typer.Option(help="By commas; see `plan show metrics`. all: every one.")] = None,
+    trim: Annotated[str, typer.Option(help="none, or steady: without warm-up and cool-down.")] = "none",
+    correction: Annotated[str, typer.Option(help="Of an outlived estimate: request, steps, double.")] = "request",
+    wide: Annotated[str, typer.Option(help="Jobs wider than the machine: reject or clip.")] = "reject",
+    deadlines: Annotated[float, typer.Option(min=0, max=100, help="Percent of jobs that get a deadline.")] = 0.0,
+    seed: Annotated[int, typer.Option(min=0, help="Draws the jobs with a deadline.")] = 0,
+    out: Annotated[Path | None, typer.Option(help="Folder for metrics.csv, and jobs.csv and .swf of each run.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Replay a trace under on-line policies and measure what happened.
+
+    Example: plan simulate KTH-SP2.swf.gz -p list,easy -e actual,requested --metrics bsld,p2sf
+    """
+    from planner.metrics.registry import DEFAULT, METRICS, MONEY
+    from planner.online.estimates import estimate_named
+    from planner.online.policies import policy_named
+
+    if processors is not None and scenario is not None:
+        raise InputError("give --processors or --scenario, not both: one pool, or the scenario's cluster")
+    policies = [policy_named(name) for name in _listed(policy, "easy")]
+    estimates = [estimate_named(name) for name in _listed(estimate, "requested")]
+    names = _listed([metrics] if metrics else None, ",".join(DEFAULT))
+    if names == ["all"]:
+        names = [*METRICS, *(MONEY if scenario is not None else ())]
+
+    from planner.pipeline.simulate import Measured
+    from planner.pipeline.simulate import simulate as replay_all
+    from planner.pipeline.traces import read_cluster, read_pool
+
+    resolved = None if scenario is None else open_scenario(scenario, tuple(settings or ()))
+    measured = Measured.named(names, trim, resolved)
+    source = read_pool(jobs, processors, wide=wide) if resolved is None else read_cluster(jobs, resolved)
+    if not quiet:
+        typer.echo("\n".join(source.intake.lines()), err=True)
+    with ReplayBar(quiet=quiet) as bar:
+        runs = replay_all(
+            source,
+            policies,
+            estimates,
+            measured,
+            correction=correction,
+            deadline_percent=deadlines,
+            seed=seed,
+            on_run=bar.update,
+        )
+    rows = [run.row() for run in runs]
+    if out is not None:
+        from planner.report.replay_files import write_batsim_jobs, write_replay_swf, write_rows
+
+        write_rows(rows, out / "metrics.csv")
+        for run in runs:
+            stem = f"{run.policy}.{run.estimate}".replace("*", "x")
+            write_batsim_jobs(run.replay, out / f"{stem}.jobs.csv")
+            write_replay_swf(run.replay, out / f"{stem}.swf")
+    if as_json:
+        import json
+
+        text = {"trace": source.intake.as_dict(), "trimming": trim, "runs": rows}
+        typer.echo(json.dumps(text, indent=2, ensure_ascii=False))
+        return
+    from planner.metrics.outcome import TRIMMING
+
+    typer.echo(table_text(rows))
+    if not quiet:
+        typer.echo(f"{TRIMMING[trim]}; {len(source.trace):,} jobs on {source.trace.machine.processors:,.0f} processors")
+
+
+def table_text(rows: Sequence[Mapping[str, object]]) -> str:
+    """Lines of a table in columns: words to the left, numbers to the right."""
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    cells = [[_cell(row.get(name, "")) for name in columns] for row in rows]
+    widths = [max(len(name), *(len(line[k]) for line in cells)) for k, name in enumerate(columns)]
+    words = [all(isinstance(row.get(name, ""), str) for row in rows) for name in columns]
+    lines = [columns, *cells]
+    return "\n".join(
+        "  ".join(
+            text.ljust(width) if word else text.rjust(width)
+            for text, width, word in zip(line, widths, words, strict=True)
+        ).rstrip()
+        for line in lines
+    )
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, float):
+        return f"{value:.4f}" if abs(value) < 1000 else f"{value:,.1f}"
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def _listed(given: list[str] | None, default: str) -> list[str]:
+    """Names that were given one by one or by commas."""
+    texts = given or [default]
+    return [name.strip() for text in texts for name in text.split(",") if name.strip()]
+
+
+class ReplayBar:
+    """A bar on stderr for people: the run at hand and its finished jobs; silent elsewhere."""
+
+    def __init__(self, *, quiet: bool) -> None:
+        self._shows = not quiet and sys.stderr.isatty()
+        self._bar: Any = None
+        self._tasks: dict[str, Any] = {}
+
+    def __enter__(self) -> ReplayBar:
+        if self._shows:
+            from rich.console import Console
+            from rich.progress import Progress
+
+            self._bar = Progress(console=Console(stderr=True), transient=True)
+            self._bar.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def update(self, title: str, done: int, total: int) -> None:
+        """Hear how many jobs of a run have finished."""
+        if self._bar is None:
+            return
+        if title not in self._tasks:
+            self._tasks[title] = self._bar.add_task(title, total=total)
+        self._bar.update(self._tasks[title], completed=done)

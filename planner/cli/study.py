@@ -1,0 +1,108 @@
+"""``plan study``: published experiments, run end to end, with their figures beside ours."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from planner.cli.curie import curie23
+from planner.cli.day import QuietOption
+from planner.errors import InputError
+
+app = typer.Typer(help="Published experiments, run end to end, with their figures beside ours.", no_args_is_help=True)
+
+TracesArgument = Annotated[list[Path], typer.Argument(metavar="TRACE...", help="SWF traces to run it on.")]
+CsvOption = Annotated[Path | None, typer.Option("--out", help="Folder for the tables as CSV.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print as JSON.")]
+PARTS = ("policies", "predictors", "distortion")
+
+
+@app.callback()
+def study() -> None:
+    """Published experiments, run end to end, with their figures beside ours."""
+
+
+app.command("curie23")(curie23)
+
+
+@app.command("metrics")
+def metrics(
+    traces: TracesArgument,
+    part: Annotated[list[str] | None, typer.Option(help="policies, predictors or distortion; default all.")] = None,
+    out: CsvOption = None,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """The tables of the paper on packing efficiency and fairness: policies, predictors, distorted estimates."""
+    from planner.cli.simulate import ReplayBar
+    from planner.pipeline import studies
+    from planner.pipeline.traces import read_pool
+
+    wanted = part or list(PARTS)
+    for name in wanted:
+        if name not in PARTS:
+            raise InputError(f"unknown part {name!r} of the study; known: {', '.join(PARTS)}")
+    rows_of = {
+        "policies": studies.policy_rows,
+        "predictors": studies.predictor_rows,
+        "distortion": studies.distortion_rows,
+    }
+    tables: dict[str, Sequence[Mapping[str, object]]] = {}
+    for path in traces:
+        source = read_pool(path)
+        if not quiet:
+            typer.echo("\n".join(source.intake.lines()), err=True)
+        with ReplayBar(quiet=quiet) as bar:
+            for name in wanted:
+                tables[f"{path.name.split('.')[0]} {name}"] = rows_of[name](source, on_run=bar.update)
+    _show(tables, out, as_json)
+
+
+@app.command("deadlines")
+def deadlines(
+    traces: TracesArgument,
+    percent: Annotated[str, typer.Option(help="Shares of jobs with a deadline, by commas.")] = "20,40,60,80",
+    estimate: Annotated[str, typer.Option("--estimate", "-e", help="What the policies believe.")] = "requested",
+    seed: Annotated[int, typer.Option(min=0, help="Draws the jobs with a deadline.")] = 0,
+    out: CsvOption = None,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Deadline-based backfilling against conservative and EASY backfilling, with a share of jobs that can wait."""
+    from planner.cli.simulate import ReplayBar
+    from planner.pipeline.studies import deadline_rows
+    from planner.pipeline.traces import read_pool
+
+    try:
+        percents = [float(text) for text in percent.split(",") if text.strip()]
+    except ValueError as error:
+        raise InputError(f"cannot read {percent!r} as percentages; write 20,40,60,80") from error
+    tables: dict[str, Sequence[Mapping[str, object]]] = {}
+    for path in traces:
+        source = read_pool(path)
+        if not quiet:
+            typer.echo("\n".join(source.intake.lines()), err=True)
+        with ReplayBar(quiet=quiet) as bar:
+            rows = deadline_rows(source, percents, estimate=estimate, seed=seed, on_run=bar.update)
+        tables[f"{path.name.split('.')[0]} deadlines"] = rows
+    _show(tables, out, as_json)
+
+
+def _show(tables: Mapping[str, Sequence[Mapping[str, object]]], out: Path | None, as_json: bool) -> None:
+    """Print tables with their titles, and write them where asked."""
+    from planner.cli.simulate import table_text
+
+    if out is not None:
+        from planner.report.replay_files import write_rows
+
+        for title, rows in tables.items():
+            write_rows(rows, out / f"{title.replace(' ', '-')}.csv")
+    if as_json:
+        import json
+
+        typer.echo(json.dumps(tables, indent=2, ensure_ascii=False))
+        return
+    typer.echo("\n\n".join(f"{title}\n{table_text(rows)}" for title, rows in tables.items()))

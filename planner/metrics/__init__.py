@@ -1,0 +1,1 @@
+"""Metrics of what happened: pure functions of submit, start, runtime and width."""

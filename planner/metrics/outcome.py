@@ -1,0 +1,73 @@
+"""What happened to each job, and which jobs count."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from planner.domain.columns import Floats, Ints
+from planner.errors import InputError
+
+TRIMMING: dict[str, str] = {
+    "none": "all jobs",
+    "steady": "without the first 1 % of completions and without what ends after the last submission",
+}
+"""Rules by which jobs are left out of a metric (Tsafrir, Etsion and Feitelson 2007)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """Jobs as they ran, one entry a job; times in seconds.
+
+    ``deadline_s`` is the latest end, -1 for none; ``estimate_s`` the first estimate. ``processors`` is the
+    machine's size.
+    """
+
+    submit_s: Ints
+    start_s: Ints
+    runtime_s: Ints
+    width: Floats
+    processors: float
+    deadline_s: Ints
+    estimate_s: Ints
+
+    def __len__(self) -> int:
+        return len(self.submit_s)
+
+    @property
+    def wait_s(self) -> Ints:
+        """Q: from submission to start."""
+        return self.start_s - self.submit_s
+
+    @property
+    def end_s(self) -> Ints:
+        """Second at which each job has ended."""
+        return self.start_s + self.runtime_s
+
+    @property
+    def flow_s(self) -> Ints:
+        """F = Q + D: from submission to end."""
+        return self.end_s - self.submit_s
+
+    def trimmed(self, rule: str) -> Outcome:
+        """The jobs that count by a rule."""
+        if rule not in TRIMMING:
+            raise InputError(f"unknown trimming rule {rule!r}; known: {', '.join(TRIMMING)}")
+        if rule == "none" or not len(self):
+            return self
+        end_s = self.end_s
+        first = np.sort(end_s)[len(end_s) // 100]
+        return self.where((end_s > first) & (end_s < self.submit_s.max()))
+
+    def where(self, kept: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Outcome:
+        """Only some of the jobs."""
+        return replace(
+            self,
+            submit_s=self.submit_s[kept],
+            start_s=self.start_s[kept],
+            runtime_s=self.runtime_s[kept],
+            width=self.width[kept],
+            deadline_s=self.deadline_s[kept],
+            estimate_s=self.estimate_s[kept],
+        )

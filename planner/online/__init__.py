@@ -1,0 +1,1 @@
+"""The on-line simulator: a trace replayed under a policy that decides as jobs arrive."""

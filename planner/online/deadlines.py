@@ -1,0 +1,24 @@
+"""Deadlines for studies: a share of the jobs, drawn at random, must end within a day or ten times their request."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from planner.domain.columns import Ints
+from planner.errors import InputError
+from planner.online.trace import Trace
+
+LEAST_S = 24 * 3600
+TIMES_REQUEST = 10
+
+
+def draw_deadlines(trace: Trace, percent: float, seed: int) -> Ints:
+    """Latest end of each job [s], -1 for none: submit + max(24 h, 10 * requested time) for so many percent of the jobs.
+
+    The same seed draws the same jobs, and a smaller share is part of a larger one.
+    """
+    if not 0 <= percent <= 100:
+        raise InputError(f"{percent} % of jobs with a deadline; give a number from 0 to 100")
+    chosen = np.random.default_rng(seed).random(len(trace)) * 100 < percent
+    slack = np.maximum(LEAST_S, TIMES_REQUEST * trace.requested_s)
+    return np.where(chosen, trace.submit_s + slack, -1).astype(np.int64)

@@ -1,0 +1,1 @@
+"""The compiled core of the replay; nothing in here allocates."""

@@ -1,0 +1,191 @@
+"""The replay's clock: event second by event second, completions and arrivals first, then one scheduling round."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from planner.compiled import kernel
+from planner.online.kernel.heap import pop, push
+from planner.online.kernel.machine import hold_job
+from planner.online.kernel.queue import enqueue
+from planner.online.kernel.reserved import cancel, conservative_round, deadline_round
+from planner.online.kernel.rounds import can_start, easy_round, greedy_round, list_round, strict_round
+from planner.online.kernel.state import (
+    ARRIVED,
+    BROKEN,
+    CONSERVATIVE,
+    CORRECTION,
+    CORRECTIONS,
+    DEADLINE,
+    DUE_JOB,
+    DUE_KEY,
+    EARLY,
+    EASY,
+    END_JOB,
+    END_KEY,
+    ESTIMATE,
+    EXPECTED,
+    EXPECTED_END,
+    FINISHED,
+    FINISHED_JOB,
+    GREEDY,
+    LIST,
+    MACHINE,
+    NOW,
+    POLICY,
+    QUEUE,
+    QUEUED,
+    REQUESTED,
+    RESERVED,
+    ROUNDS,
+    RUNNING,
+    RUNTIME,
+    SCAN,
+    SCAN_ONLY_IF_FITS,
+    START,
+    STRICT,
+    SUBMIT,
+)
+from planner.online.kernel.timeline import NEVER, forget_past
+
+TO_REQUEST, STEPWISE, DOUBLING = range(3)
+"""What happens to an estimate that a job outlives: it becomes the requested time, grows in steps, or doubles."""
+
+STEPS_S = (60, 300, 900, 1800, 3600, 7200, 18000, 36000, 72000, 180000, 360000)
+"""How far beyond the first estimate the first, second, ... correction goes (Tsafrir, Etsion and Feitelson 2007)."""
+
+
+@kernel
+def advance(state, seconds):
+    """Replay up to so many event seconds; returns 0 when all is done, the entries needed to go on, or -1 to go on."""
+    for _ in range(seconds):
+        now = next_second(state)
+        if now == NEVER:
+            return np.int64(0)
+        needed = entries_needed(state, now)
+        if needed > state.line.shape[1]:
+            return needed
+        take_arrivals(state, now)
+        take_completions(state, now)
+        schedule(state, now)
+    return np.int64(-1)
+
+
+@kernel
+def next_second(state):
+    """The next second at which a job arrives, ends, or is reserved to start; else NEVER."""
+    now = NEVER
+    if state.clock[ARRIVED] < state.job.shape[1]:
+        now = state.job[SUBMIT, state.clock[ARRIVED]]
+    if state.clock[RUNNING] > 0:
+        now = min(now, state.job[END_KEY, 0])
+    if state.clock[POLICY] >= CONSERVATIVE:
+        for place in range(state.clock[QUEUED]):
+            now = min(now, state.job[RESERVED, state.job[QUEUE, place]])
+    return now
+
+
+@kernel
+def entries_needed(state, now):
+    """Entries that a row of the timeline may need in this second: two more for every job that can be held."""
+    longest = np.int64(0)
+    for row in range(state.length.shape[0] // 2):
+        longest = max(longest, state.length[row])
+    next_job = state.clock[ARRIVED]
+    while next_job < state.job.shape[1] and state.job[SUBMIT, next_job] == now:
+        next_job += 1
+    return longest + 2 * (state.clock[QUEUED] + next_job - state.clock[ARRIVED] + state.clock[EXPECTED]) + 8
+
+
+@kernel
+def take_arrivals(state, now):
+    """Correct estimates that were outlived, and let the jobs of this second arrive."""
+    state.clock[NOW] = now
+    state.clock[SCAN], state.clock[EARLY], state.clock[BROKEN] = 0, 0, 0
+    forget_past(state.line, state.length, now)
+    _correct(state, now)
+    while state.clock[ARRIVED] < state.job.shape[1] and state.job[SUBMIT, state.clock[ARRIVED]] == now:
+        enqueue(state, state.clock[ARRIVED])
+        state.clock[ARRIVED] += 1
+
+
+@kernel
+def take_completions(state, now):
+    """Let the jobs that end in this second give their nodes back."""
+    while state.clock[RUNNING] > 0 and state.job[END_KEY, 0] == now:
+        job = pop(state.job, END_KEY, END_JOB, state.clock[RUNNING])
+        state.clock[RUNNING] -= 1
+        if state.job[EXPECTED_END, job] > now:
+            hold_job(state, MACHINE, job, np.int64(-1), now, state.job[EXPECTED_END, job])
+            state.clock[EARLY] += 1
+        state.job[FINISHED_JOB, state.clock[FINISHED]] = job
+        state.clock[FINISHED] += 1
+        state.clock[SCAN] = 1
+
+
+@kernel
+def schedule(state, now):
+    """One scheduling round, unless nobody waits or the policy does not look at the queue in this second."""
+    if state.clock[QUEUED] == 0:
+        return
+    policy = state.clock[POLICY]
+    if state.clock[SCAN_ONLY_IF_FITS] > 0 and state.clock[SCAN] == 0:
+        fits = False
+        job = state.clock[ARRIVED] - 1
+        while job >= 0 and state.job[SUBMIT, job] == now and not fits:
+            fits = can_start(state, job, now)
+            job -= 1
+        if not fits:
+            return
+    state.clock[ROUNDS] += 1
+    if policy == STRICT:
+        strict_round(state, now)
+    elif policy == GREEDY:
+        greedy_round(state, now)
+    elif policy == LIST:
+        list_round(state, now)
+    elif policy == EASY:
+        easy_round(state, now)
+    elif policy == CONSERVATIVE:
+        conservative_round(state, now)
+    elif policy == DEADLINE:
+        deadline_round(state, now)
+
+
+@kernel
+def _correct(state, now):
+    """Give every running job that outlived its estimate a new expected end, at least one second from now."""
+    while state.clock[EXPECTED] > 0 and state.job[DUE_KEY, 0] <= now:
+        job = pop(state.job, DUE_KEY, DUE_JOB, state.clock[EXPECTED])
+        state.clock[EXPECTED] -= 1
+        end = state.job[START, job] + state.job[RUNTIME, job]
+        due = state.job[EXPECTED_END, job]
+        while due < end and due <= now:
+            due = max(_corrected(state, job, due), due + 1)
+            state.job[CORRECTIONS, job] += 1
+        if due <= now or end <= now:
+            continue
+        if state.clock[POLICY] >= CONSERVATIVE and state.clock[BROKEN] == 0:
+            state.clock[BROKEN] = 1
+            for place in range(state.clock[QUEUED]):
+                if state.job[RESERVED, state.job[QUEUE, place]] >= 0:
+                    cancel(state, state.job[QUEUE, place])
+        hold_job(state, MACHINE, job, np.int64(1), now, due)
+        state.job[EXPECTED_END, job] = due
+        if due < end:
+            push(state.job, DUE_KEY, DUE_JOB, state.clock[EXPECTED], due, job)
+            state.clock[EXPECTED] += 1
+
+
+@kernel
+def _corrected(state, job, due):
+    """The next expected end of a job by the rule of correction."""
+    start = state.job[START, job]
+    limit = start + state.job[REQUESTED, job]
+    if state.clock[CORRECTION] == STEPWISE:
+        step = state.job[CORRECTIONS, job]
+        first = start + max(np.int64(1), state.job[ESTIMATE, job])
+        return min(limit, first + STEPS_S[step]) if step < len(STEPS_S) else limit
+    if state.clock[CORRECTION] == DOUBLING:
+        return min(limit, start + 2 * (due - start))
+    return limit

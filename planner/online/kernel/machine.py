@@ -1,0 +1,180 @@
+"""Jobs on the machine: the earliest start at which all units have room, and holding nodes for them.
+
+A pool of processors is a machine of one node. On several nodes, each node names its own earliest start with room for
+one unit, for two at once, and so on; the U-th smallest of these is the next time at which U equal units can start.
+Units of several sizes go one group after another to the first nodes with room.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from planner.compiled import kernel
+from planner.online.kernel.state import ESTIMATE, GROUPS, LIMITED, NODE, NODES, POWER, UNITS
+from planner.online.kernel.timeline import NEVER, copies_between, first_room, hold
+
+
+@kernel
+def earliest_start(state, rows, job, earliest, latest):
+    """Earliest start of a job from ``earliest`` to ``latest`` by the timeline that begins at a row; else NEVER.
+
+    The nodes that it would have are noted with its units.
+    """
+    one = np.int64(1)
+    first, last = state.ptr[GROUPS, job], state.ptr[GROUPS, job + 1]
+    duration = max(one, state.job[ESTIMATE, job])
+    nodes, limited = state.clock[NODES], state.clock[LIMITED] > 0
+    if nodes == 1 and not limited and last - first == 1:
+        return first_room(
+            state.line, state.length, rows, state.group, first, state.group[first, 0], duration, earliest, latest
+        )
+    start = earliest
+    while start <= latest:
+        moved = start
+        if limited:
+            site = _site_row(state, job)
+            moved = first_room(state.line, state.length, rows + nodes, state.group, site, one, duration, moved, latest)
+        for group in range(first, last):
+            if moved <= latest:
+                moved = _earliest_for_group(state, rows, group, duration, moved, latest)
+        if moved == start and moved <= latest:
+            if _choose_nodes(state, rows, job, start, start + duration):
+                return start
+            moved = _next_change(state, rows, start)
+        start = moved
+    return NEVER
+
+
+@kernel
+def hold_job(state, rows, job, sign, start, end):
+    """Hold the nodes of a job from start to end (sign 1), or give them back (sign -1)."""
+    unit = state.ptr[UNITS, job]
+    for group in range(state.ptr[GROUPS, job], state.ptr[GROUPS, job + 1]):
+        for _ in range(state.group[group, 0]):
+            hold(state.line, state.length, rows + state.unit[NODE, unit], state.group, group, sign, start, end)
+            unit += 1
+    if state.clock[LIMITED] > 0:
+        hold(state.line, state.length, rows + state.clock[NODES], state.group, _site_row(state, job), sign, start, end)
+
+
+@kernel
+def _site_row(state, job):
+    """The scratch row of the table of groups, with what a job asks of the site's power."""
+    scratch = state.group.shape[0] - 1
+    state.group[scratch, 1] = state.job[POWER, job]
+    return scratch
+
+
+@kernel
+def plan_rows(state):
+    """First of the rows that are for plans."""
+    return state.length.shape[0] // 2
+
+
+@kernel
+def idle_now(state):
+    """What all nodes together have free of the first resource now."""
+    idle = np.int64(0)
+    for node in range(state.clock[NODES]):
+        idle += state.line[node, 0, 1]
+    return idle
+
+
+@kernel
+def _earliest_for_group(state, rows, group, duration, earliest, latest):
+    """Earliest start at which all units of a group have room at once; else NEVER."""
+    count = state.group[group, 0]
+    nodes = state.clock[NODES]
+    ready = state.ready
+    while earliest <= latest:
+        at_once, found = np.int64(0), np.int64(0)
+        for node in range(nodes):
+            copies = np.int64(1)
+            while copies <= count:
+                start = first_room(
+                    state.line, state.length, rows + node, state.group, group, copies, duration, earliest, latest
+                )
+                if start == NEVER:
+                    break
+                if start == earliest:
+                    at_once += 1
+                    if at_once == count:
+                        return earliest
+                ready[found] = start
+                found += 1
+                copies += 1
+        if found < count:
+            return NEVER
+        earliest = _smallest(ready, found, count)
+    return NEVER
+
+
+@kernel
+def _choose_nodes(state, rows, job, start, end):
+    """Give every unit the first node with room; earlier groups are held while later ones look. False if one fails."""
+    first, last = state.ptr[GROUPS, job], state.ptr[GROUPS, job + 1]
+    unit = state.ptr[UNITS, job]
+    complete = True
+    for group in range(first, last):
+        wanted = state.group[group, 0]
+        node = np.int64(0)
+        while wanted > 0 and node < state.clock[NODES]:
+            for _ in range(
+                copies_between(state.line, state.length, rows + node, state.group, group, start, end, wanted)
+            ):
+                state.unit[NODE, unit] = node
+                if last - first > 1:
+                    hold(state.line, state.length, rows + node, state.group, group, np.int64(1), start, end)
+                unit += 1
+                wanted -= 1
+            node += 1
+        if wanted > 0:
+            complete = False
+            break
+    if last - first > 1:
+        held = unit
+        unit = state.ptr[UNITS, job]
+        for group in range(first, last):
+            for _ in range(state.group[group, 0]):
+                if unit < held:
+                    node = state.unit[NODE, unit]
+                    hold(state.line, state.length, rows + node, state.group, group, np.int64(-1), start, end)
+                    unit += 1
+    return complete
+
+
+@kernel
+def _next_change(state, rows, moment):
+    """The first moment after a given one at which anything changes on a node; else NEVER."""
+    change = NEVER
+    for node in range(state.clock[NODES]):
+        for entry in range(state.length[rows + node]):
+            if state.line[rows + node, entry, 0] > moment:
+                change = min(change, state.line[rows + node, entry, 0])
+                break
+    return change
+
+
+@kernel
+def _smallest(values, length, rank):
+    """The rank-th smallest (from 1) of the first values, which are reordered (Hoare's selection)."""
+    low, high, wanted = 0, length - 1, rank - 1
+    while low < high:
+        pivot = values[(low + high) // 2]
+        left, right = low, high
+        while left <= right:
+            while values[left] < pivot:
+                left += 1
+            while values[right] > pivot:
+                right -= 1
+            if left <= right:
+                values[left], values[right] = values[right], values[left]
+                left += 1
+                right -= 1
+        if wanted <= right:
+            high = right
+        elif wanted >= left:
+            low = left
+        else:
+            break
+    return values[wanted]

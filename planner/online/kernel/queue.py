@@ -1,0 +1,149 @@
+"""The queue: the orders in which waiting jobs are tried, and starting the ones that were chosen."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from planner.compiled import kernel
+from planner.online.kernel.heap import push
+from planner.online.kernel.machine import hold_job
+from planner.online.kernel.state import (
+    ARRIVED,
+    BACK_A,
+    BACK_B,
+    BACKFILL,
+    BACKFILL_ORDER,
+    DUE_JOB,
+    DUE_KEY,
+    END_JOB,
+    END_KEY,
+    ESTIMATE,
+    EXPECTED,
+    EXPECTED_END,
+    MACHINE,
+    ORDER,
+    QUEUE,
+    QUEUED,
+    RANK_A,
+    RANK_B,
+    RUNNING,
+    RUNTIME,
+    START,
+    STARTED,
+    STARTED_AT,
+    WIDTH,
+)
+
+FCFS, SJF, LJF, SAF, LAF, SPF, SRF, LRF, SJBF = range(9)
+
+ORDER_CODES = {"fcfs": FCFS, "sjf": SJF, "ljf": LJF, "saf": SAF, "laf": LAF, "spf": SPF, "srf": SRF, "lrf": LRF}
+BACKFILL_CODES = ORDER_CODES | {"sjf": SJBF}
+"""What is started beside a reservation shortest first keeps its submit order among equals, as EASY++ has it."""
+
+HUGE = np.iinfo(np.int64).max // 4
+
+
+@kernel
+def order_keys(order, width, estimate):
+    """The two keys by which an order sorts a job, smallest first."""
+    if order == SJF:
+        return estimate, width
+    if order == SJBF:
+        return estimate, np.int64(0)
+    if order == LJF:
+        return -estimate, -width
+    area = width * estimate if width < HUGE // max(estimate, 1) else HUGE
+    if order == SAF:
+        return area, np.int64(0)
+    if order == LAF:
+        return -area, np.int64(0)
+    if order == SPF:
+        return (area * estimate if area < HUGE // max(estimate, 1) else HUGE), area
+    if order == SRF:
+        return width, estimate
+    if order == LRF:
+        return -width, -estimate
+    return np.int64(0), np.int64(0)
+
+
+@kernel
+def enqueue(state, job):
+    """Let a job wait, at its place in both orders."""
+    size = state.clock[QUEUED]
+    width, estimate = state.job[WIDTH, job], state.job[ESTIMATE, job]
+    state.job[RANK_A, job], state.job[RANK_B, job] = order_keys(state.clock[ORDER], width, estimate)
+    state.job[BACK_A, job], state.job[BACK_B, job] = order_keys(state.clock[BACKFILL_ORDER], width, estimate)
+    _insert(state.job, QUEUE, size, job, RANK_A, RANK_B)
+    _insert(state.job, BACKFILL, size, job, BACK_A, BACK_B)
+    state.clock[QUEUED] = size + 1
+
+
+@kernel
+def reorder(state):
+    """Sort the queue again, after its estimates were refreshed."""
+    size = state.clock[QUEUED]
+    for place in range(size):
+        job = state.job[QUEUE, place]
+        width, estimate = state.job[WIDTH, job], state.job[ESTIMATE, job]
+        state.job[RANK_A, job], state.job[RANK_B, job] = order_keys(state.clock[ORDER], width, estimate)
+        state.job[BACK_A, job], state.job[BACK_B, job] = order_keys(state.clock[BACKFILL_ORDER], width, estimate)
+    for place in range(size):
+        _insert(state.job, QUEUE, place, state.job[QUEUE, place], RANK_A, RANK_B)
+        _insert(state.job, BACKFILL, place, state.job[BACKFILL, place], BACK_A, BACK_B)
+
+
+@kernel
+def begin(state, job, now):
+    """Start a job on the nodes that were chosen for it, and hold them until its expected end."""
+    end = now + max(np.int64(1), state.job[ESTIMATE, job])
+    hold_job(state, MACHINE, job, np.int64(1), now, end)
+    mark_started(state, job, now)
+
+
+@kernel
+def mark_started(state, job, now):
+    """Note that a job runs whose nodes are held already."""
+    state.job[START, job] = now
+    state.job[STARTED_AT, job] = state.clock[STARTED]
+    state.clock[STARTED] += 1
+    state.job[EXPECTED_END, job] = now + max(np.int64(1), state.job[ESTIMATE, job])
+    push(state.job, END_KEY, END_JOB, state.clock[RUNNING], now + state.job[RUNTIME, job], job)
+    state.clock[RUNNING] += 1
+    if state.job[EXPECTED_END, job] < now + state.job[RUNTIME, job]:
+        push(state.job, DUE_KEY, DUE_JOB, state.clock[EXPECTED], state.job[EXPECTED_END, job], job)
+        state.clock[EXPECTED] += 1
+
+
+@kernel
+def drop_started(state):
+    """Take started jobs out of the queue."""
+    size = state.clock[QUEUED]
+    if state.clock[STARTED] + size == state.clock[ARRIVED]:
+        return
+    kept, behind = 0, 0
+    for place in range(size):
+        if state.job[START, state.job[QUEUE, place]] < 0:
+            state.job[QUEUE, kept] = state.job[QUEUE, place]
+            kept += 1
+        if state.job[START, state.job[BACKFILL, place]] < 0:
+            state.job[BACKFILL, behind] = state.job[BACKFILL, place]
+            behind += 1
+    state.clock[QUEUED] = kept
+
+
+@kernel
+def _insert(table, queue, size, job, key_a, key_b):
+    """Put a job at its place by two keys, then by submit order."""
+    place = size
+    while place > 0:
+        other = table[queue, place - 1]
+        if table[key_a, other] < table[key_a, job]:
+            break
+        if table[key_a, other] == table[key_a, job]:
+            if table[key_b, other] < table[key_b, job]:
+                break
+            if table[key_b, other] == table[key_b, job] and other < job:
+                break
+        table[queue, place] = other
+        place -= 1
+    table[queue, place] = job

@@ -1,0 +1,252 @@
+"""What a scheduling round does under the policies that keep reservations: conservative and deadline.
+
+Reservations of queued jobs stand in the machine's timeline beside the running jobs, so a job is started by letting its
+reservation become its run.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from planner.compiled import kernel
+from planner.online.kernel.machine import earliest_start, hold_job
+from planner.online.kernel.queue import drop_started, mark_started
+from planner.online.kernel.state import (
+    BROKEN,
+    DEADLINE_S,
+    DEFINITIVE,
+    EARLY,
+    ESTIMATE,
+    KIND,
+    MACHINE,
+    NODE,
+    PROMISED,
+    QUEUE,
+    QUEUED,
+    RESERVED,
+    SAVED,
+    SAVED_START,
+    TEMPORARY,
+    TENTATIVE,
+    UNITS,
+)
+from planner.online.kernel.timeline import NEVER
+
+
+@kernel
+def conservative_round(state, now):
+    """Compress if a job ended early; reserve for new jobs at their earliest; start what is reserved for now."""
+    _renew_if_broken(state, now)
+    if state.clock[EARLY] > 0:
+        _compress(state, now)
+    for place in range(state.clock[QUEUED]):
+        job = state.job[QUEUE, place]
+        if state.job[RESERVED, job] < 0:
+            reserve(state, job, now)
+    _start_reserved(state, now)
+
+
+@kernel
+def deadline_round(state, now):
+    """As conservative for regular jobs; tentative reservations give way to them as far as deadlines allow."""
+    _renew_if_broken(state, now)
+    nobody = np.int64(-1)
+    if state.clock[EARLY] > 0:
+        _give_way(state, nobody, now)
+    for place in range(state.clock[QUEUED]):
+        job = state.job[QUEUE, place]
+        if state.job[RESERVED, job] >= 0:
+            continue
+        if state.job[DEADLINE_S, job] < NEVER:
+            reserve(state, job, now)
+            if not _misses(state, job):
+                state.job[KIND, job] = TENTATIVE
+                state.job[PROMISED, job] = 1
+        else:
+            _give_way(state, job, now)
+    _start_reserved(state, now)
+
+
+@kernel
+def _give_way(state, new, now):
+    """Cancel tentative reservations, serve regular jobs (compress them, reserve for the new one), reserve again.
+
+    A tentative job that then misses its deadline goes before the new job, in a temporary list. When that is not
+    enough, so do all tentative jobs submitted before the last one that misses. When that fails too, everything stays as
+    it was, and the new job is reserved around it.
+    """
+    size = state.clock[QUEUED]
+    _save(state)
+    for place in range(size):
+        if state.job[RESERVED, state.job[QUEUE, place]] >= 0 and state.job[KIND, state.job[QUEUE, place]] == TENTATIVE:
+            cancel(state, state.job[QUEUE, place])
+    if new < 0:
+        _compress(state, now)
+    while True:
+        _reserve_kind(state, TEMPORARY, now)
+        if new >= 0:
+            reserve(state, new, now)
+        _reserve_kind(state, TENTATIVE, now)
+        missing = _first_missing(state, TENTATIVE)
+        moved = missing >= 0
+        if moved:
+            state.job[KIND, missing] = TEMPORARY
+        else:
+            missing = _last_missing(state, TEMPORARY)
+            if missing < 0:
+                break
+            for place in range(size):
+                job = state.job[QUEUE, place]
+                if state.job[KIND, job] == TENTATIVE and state.job[RESERVED, job] >= 0 and job < missing:
+                    state.job[KIND, job] = TEMPORARY
+                    moved = True
+        for place in range(size):
+            job = state.job[QUEUE, place]
+            if state.job[RESERVED, job] >= 0 and (job == new or state.job[KIND, job] != DEFINITIVE):
+                cancel(state, job)
+        if not moved:
+            _restore(state)
+            if new >= 0:
+                reserve(state, new, now)
+            else:
+                _compress(state, now)
+            break
+    for place in range(size):
+        if state.job[KIND, state.job[QUEUE, place]] == TEMPORARY:
+            state.job[KIND, state.job[QUEUE, place]] = DEFINITIVE
+
+
+@kernel
+def reserve(state, job, now):
+    """Reserve the earliest start from now on for a job."""
+    start = earliest_start(state, MACHINE, job, now, NEVER - 1)
+    _keep(state, job, start)
+
+
+@kernel
+def cancel(state, job):
+    """Give a job's reservation back; -2 says that it had one."""
+    start = state.job[RESERVED, job]
+    end = start + max(np.int64(1), state.job[ESTIMATE, job])
+    hold_job(state, MACHINE, job, np.int64(-1), start, end)
+    state.job[RESERVED, job] = -2
+
+
+@kernel
+def _keep(state, job, start):
+    """Hold the nodes chosen for a job from a start on."""
+    end = start + max(np.int64(1), state.job[ESTIMATE, job])
+    hold_job(state, MACHINE, job, np.int64(1), start, end)
+    state.job[RESERVED, job] = start
+
+
+@kernel
+def _compress(state, now):
+    """In submit order, move every reservation to its earliest start beside all others; none moves later."""
+    for place in range(state.clock[QUEUED]):
+        job = state.job[QUEUE, place]
+        before = state.job[RESERVED, job]
+        if before <= now:
+            continue
+        first, last = state.ptr[UNITS, job], state.ptr[UNITS, job + 1]
+        for unit in range(first, last):
+            state.unit[SAVED, unit] = state.unit[NODE, unit]
+        cancel(state, job)
+        start = earliest_start(state, MACHINE, job, now, before)
+        if start >= before:
+            for unit in range(first, last):
+                state.unit[NODE, unit] = state.unit[SAVED, unit]
+            start = before
+        _keep(state, job, start)
+
+
+@kernel
+def _reserve_kind(state, kind, now):
+    """Reserve for the cancelled jobs of a kind, in submit order."""
+    for place in range(state.clock[QUEUED]):
+        job = state.job[QUEUE, place]
+        if state.job[RESERVED, job] == -2 and state.job[KIND, job] == kind:
+            reserve(state, job, now)
+
+
+@kernel
+def _misses(state, job):
+    """Whether a job's reservation ends after its deadline."""
+    return state.job[RESERVED, job] + max(np.int64(1), state.job[ESTIMATE, job]) > state.job[DEADLINE_S, job]
+
+
+@kernel
+def _first_missing(state, kind):
+    """The first job of a kind whose reservation misses its deadline; -1 if none does."""
+    for place in range(state.clock[QUEUED]):
+        job = state.job[QUEUE, place]
+        if state.job[RESERVED, job] >= 0 and state.job[KIND, job] == kind and _misses(state, job):
+            return job
+    return np.int64(-1)
+
+
+@kernel
+def _last_missing(state, kind):
+    """The last job of a kind whose reservation misses its deadline; -1 if none does."""
+    missing = np.int64(-1)
+    for place in range(state.clock[QUEUED]):
+        job = state.job[QUEUE, place]
+        if state.job[RESERVED, job] >= 0 and state.job[KIND, job] == kind and _misses(state, job):
+            missing = job
+    return missing
+
+
+@kernel
+def _save(state):
+    """Note every reservation of the queue."""
+    for place in range(state.clock[QUEUED]):
+        job = state.job[QUEUE, place]
+        state.job[SAVED_START, job] = state.job[RESERVED, job]
+        for unit in range(state.ptr[UNITS, job], state.ptr[UNITS, job + 1]):
+            state.unit[SAVED, unit] = state.unit[NODE, unit]
+
+
+@kernel
+def _restore(state):
+    """Bring back the noted reservations, of which none may be held now except those that did not move."""
+    for place in range(state.clock[QUEUED]):
+        job = state.job[QUEUE, place]
+        if state.job[RESERVED, job] >= 0:
+            cancel(state, job)
+    for place in range(state.clock[QUEUED]):
+        job = state.job[QUEUE, place]
+        if state.job[SAVED_START, job] < 0:
+            state.job[RESERVED, job] = state.job[SAVED_START, job]
+            continue
+        for unit in range(state.ptr[UNITS, job], state.ptr[UNITS, job + 1]):
+            state.unit[NODE, unit] = state.unit[SAVED, unit]
+        _keep(state, job, state.job[SAVED_START, job])
+        if state.job[KIND, job] == TEMPORARY:
+            state.job[KIND, job] = TENTATIVE
+
+
+@kernel
+def _renew_if_broken(state, now):
+    """Make every reservation anew, in submit order, after a running job outlived its estimate.
+
+    The reservations were cancelled when the running job was extended. This alone may move a start later: the promise
+    was made on an estimate that proved wrong.
+    """
+    if state.clock[BROKEN] > 0:
+        for place in range(state.clock[QUEUED]):
+            job = state.job[QUEUE, place]
+            if state.job[RESERVED, job] == -2:
+                reserve(state, job, now)
+
+
+@kernel
+def _start_reserved(state, now):
+    """Start what is reserved for now."""
+    started = False
+    for place in range(state.clock[QUEUED]):
+        job = state.job[QUEUE, place]
+        if state.job[RESERVED, job] == now:
+            mark_started(state, job, now)
+            started = True
+    if started:
+        drop_started(state)

@@ -1,0 +1,187 @@
+"""What a scheduling round does under the policies that keep no reservations: strict, greedy, easy and list.
+
+Every function gets the state and the second. ``state.line`` says what the running jobs leave free
+until and after their expected ends.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from planner.compiled import kernel
+from planner.online.kernel.machine import earliest_start, hold_job, idle_now, plan_rows
+from planner.online.kernel.queue import begin, drop_started
+from planner.online.kernel.state import BACKFILL, ESTIMATE, MACHINE, QUEUE, QUEUED, RESERVED, START, WIDTH
+from planner.online.kernel.timeline import NEVER, copy_rows, entry_at
+
+
+@kernel
+def can_start(state, job, now):
+    """Whether a job has room from now until its expected end, beside all that is held."""
+    return earliest_start(state, MACHINE, job, now, now) == now
+
+
+@kernel
+def strict_round(state, now):
+    """In order, start what fits, stop at the first that does not."""
+    for place in range(state.clock[QUEUED]):
+        job = state.job[QUEUE, place]
+        if not can_start(state, job, now):
+            break
+        begin(state, job, now)
+    drop_started(state)
+
+
+@kernel
+def greedy_round(state, now):
+    """In order, start what fits, skip the rest."""
+    idle = idle_now(state)
+    for place in range(state.clock[QUEUED]):
+        job = state.job[QUEUE, place]
+        if state.job[WIDTH, job] <= idle and can_start(state, job, now):
+            begin(state, job, now)
+            idle -= state.job[WIDTH, job]
+    drop_started(state)
+
+
+@kernel
+def easy_round(state, now):
+    """In order, start what fits; reserve for the first that does not; start others that do not delay it."""
+    size = state.clock[QUEUED]
+    place = 0
+    while place < size and can_start(state, state.job[QUEUE, place], now):
+        begin(state, state.job[QUEUE, place], now)
+        place += 1
+    if size - place > 1 and idle_now(state) > 0:
+        if _is_pool(state):
+            _start_before_shadow(state, state.job[QUEUE, place], now)
+        else:
+            _start_beside_reservation(state, state.job[QUEUE, place], now)
+    drop_started(state)
+
+
+@kernel
+def _start_beside_reservation(state, head, now):
+    """Reserve nodes for the head; start, in backfill order, what has room now beside them."""
+    shadow = earliest_start(state, MACHINE, head, now, NEVER - 1)
+    until = shadow + max(np.int64(1), state.job[ESTIMATE, head])
+    hold_job(state, MACHINE, head, np.int64(1), shadow, until)
+    idle = idle_now(state)
+    for place in range(state.clock[QUEUED]):
+        job = state.job[BACKFILL, place]
+        if job == head or state.job[START, job] >= 0 or state.job[WIDTH, job] > idle:
+            continue
+        if can_start(state, job, now):
+            begin(state, job, now)
+            idle -= state.job[WIDTH, job]
+    hold_job(state, MACHINE, head, np.int64(-1), shadow, until)
+
+
+@kernel
+def _start_before_shadow(state, head, now):
+    """The same on one pool, where the reservation is a moment, the shadow time, and what is spare beside the head then.
+
+    What is free only grows until the shadow time, so a job delays nobody if it ends by then or takes what is spare.
+    """
+    shadow, spare = np.int64(-1), np.int64(0)
+    idle = idle_now(state)
+    for place in range(state.clock[QUEUED]):
+        job = state.job[BACKFILL, place]
+        width = state.job[WIDTH, job]
+        if width > idle or job == head or state.job[START, job] >= 0:
+            continue
+        if shadow < 0:
+            shadow, spare = _shadow(state, head, now)
+        in_time = now + max(np.int64(1), state.job[ESTIMATE, job]) <= shadow
+        if in_time or width <= spare:
+            begin(state, job, now)
+            idle -= width
+            if not in_time:
+                spare -= width
+
+
+@kernel
+def _shadow(state, head, now):
+    """When the head can start, and what is spare beside it then."""
+    pool = np.int64(0)
+    shadow = earliest_start(state, MACHINE, head, now, NEVER - 1)
+    free = state.line[pool, entry_at(state.line, state.length, pool, shadow), 1]
+    return shadow, free - state.job[WIDTH, head]
+
+
+@kernel
+def list_round(state, now):
+    """Forget all reservations; in order, reserve the earliest start for every job; start those that start now.
+
+    A job can only start now if it has room now in the plan so far, and the plan only fills up. So the round ends with
+    the last job of the queue that still has room now; what comes after it would only be reserved and forgotten.
+    """
+    size = state.clock[QUEUED]
+    plan = plan_rows(state)
+    copy_rows(state.line, state.length, plan)
+    idle = idle_now(state)
+    last = _last_with_room(state, size - 1, np.int64(0), idle, now)
+    known = np.int64(0)
+    place = np.int64(0)
+    while place <= last:
+        job = state.job[QUEUE, place]
+        floor = _learned(state, known, job, now)
+        start = earliest_start(state, plan, job, floor, NEVER - 1)
+        hold_job(state, plan, job, np.int64(1), start, start + max(np.int64(1), state.job[ESTIMATE, job]))
+        place += 1
+        if start == now:
+            begin(state, job, now)
+            idle -= state.job[WIDTH, job]
+        else:
+            known = _learn(state, known, job, start)
+        last = _last_with_room(state, last, place, idle, now)
+    drop_started(state)
+
+
+@kernel
+def _last_with_room(state, last, first, idle, now):
+    """The last job of the queue, from ``last`` back to ``first``, with room now in the plan; else first - 1."""
+    plan = plan_rows(state)
+    while last >= first:
+        job = state.job[QUEUE, last]
+        if state.job[WIDTH, job] <= idle and earliest_start(state, plan, job, now, now) == now:
+            break
+        last -= 1
+    return last
+
+
+REMEMBERED = 32
+"""How many starts of a round are kept to bound later ones."""
+
+
+@kernel
+def _learned(state, known, job, now):
+    """A moment before which a job cannot start: who asks at least as much as another starts no earlier in a plan."""
+    floor = now
+    if not _is_pool(state):
+        return floor
+    for place in range(min(known, REMEMBERED)):
+        other = state.ready[place]
+        if (
+            state.job[RESERVED, other] > floor
+            and state.job[WIDTH, other] <= state.job[WIDTH, job]
+            and state.job[ESTIMATE, other] <= state.job[ESTIMATE, job]
+        ):
+            floor = state.job[RESERVED, other]
+    return floor
+
+
+@kernel
+def _learn(state, known, job, start):
+    """Remember a start for later jobs of this round."""
+    if not _is_pool(state):
+        return known
+    state.job[RESERVED, job] = start
+    state.ready[known % REMEMBERED] = job
+    return known + 1
+
+
+@kernel
+def _is_pool(state):
+    """Whether the machine is one pool of one resource, so that width and estimate say all that a job asks."""
+    return state.line.shape[0] == 2 and state.line.shape[2] == 2

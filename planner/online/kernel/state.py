@@ -1,0 +1,89 @@
+"""The state of a replay in a few tables: jobs, what they ask, timelines, and the clock with its counters."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from planner.domain.columns import Ints
+
+
+def _places(first: int, last: int) -> list[np.int64]:
+    """Numbers from first to before last; as numpy's, since compiled code is made anew for every plain literal."""
+    return list(np.arange(first, last, dtype=np.int64))
+
+
+# Rows of the table of jobs: what a job is, what was decided, and (from QUEUE on) lists of jobs.
+SUBMIT, RUNTIME, REQUESTED, ESTIMATE, DEADLINE_S, WIDTH, POWER = _places(0, 7)
+START, EXPECTED_END, RESERVED, KIND, CORRECTIONS, STARTED_AT, SAVED_START = _places(7, 14)
+RANK_A, RANK_B, BACK_A, BACK_B = _places(14, 18)
+QUEUE, BACKFILL, END_KEY, END_JOB, DUE_KEY, DUE_JOB, FINISHED_JOB = _places(18, 25)
+(PROMISED,) = _places(25, 26)
+JOB_ROWS = 26
+
+# Rows of the tables of pointers and units.
+GROUPS, UNITS = _places(0, 2)
+NODE, SAVED = _places(0, 2)
+
+# Places in the clock: counters, then settings.
+NOW, ARRIVED, QUEUED, RUNNING, EXPECTED, FINISHED, ROUNDS, SCAN, EARLY, BROKEN, STARTED = _places(0, 11)
+POLICY, ORDER, BACKFILL_ORDER, CORRECTION, NODES, LIMITED, SCAN_ONLY_IF_FITS = _places(11, 18)
+CLOCK_SIZE = 18
+
+# The first row of the timelines.
+(MACHINE,) = _places(0, 1)
+
+# Kinds of policy, in the order of their names in the registry.
+STRICT, GREEDY, LIST, EASY, CONSERVATIVE, DEADLINE = _places(0, 6)
+
+# Kinds of reservation under the deadline policy.
+DEFINITIVE, TENTATIVE, TEMPORARY = _places(0, 3)
+
+
+class State(NamedTuple):
+    """Everything that a replay reads and writes; few tables, because compiled code takes each one apart in every call.
+
+    Attributes
+    ----------
+    job
+        One column a job, in submit order; the rows are named above. Starts and reservations are -1 before there are
+        any; a cancelled reservation is -2.
+    ptr
+        First group and first unit of each job, and the ends of the last.
+    group
+        One row for each group of equal units: how many, then what each asks of every resource. The last row is scratch.
+    unit
+        Node of each unit, and a place to note it.
+    line, length
+        Timeline of what running jobs (and kept reservations) leave free: a row a node, then one for the site's power if
+        that is limited. As many rows follow for plans that a round makes and forgets.
+    ready
+        Scratch space.
+    clock
+        Counters and settings; the places are named above.
+    """
+
+    job: Ints
+    ptr: Ints
+    group: Ints
+    unit: Ints
+    line: Ints
+    length: Ints
+    ready: Ints
+    clock: Ints
+
+
+FIRST_CAPACITY = 64
+"""Entries that a row of the timeline has room for at first."""
+
+
+def widened(state: State, needed: int) -> State:
+    """The same state with timelines that have room for so many entries in each row."""
+    rows, held, columns = state.line.shape
+    capacity = held
+    while capacity < needed:
+        capacity *= 2
+    line = np.zeros((rows, capacity, columns), dtype=np.int64)
+    line[:, :held] = state.line
+    return state._replace(line=line)

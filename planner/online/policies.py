@@ -1,0 +1,123 @@
+"""The policies by name: what each does in a round, in a sentence, and where it comes from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from planner.errors import InputError
+
+ORDERS: dict[str, str] = {
+    "fcfs": "by submit time",
+    "sjf": "shortest estimate first, narrower first among equals",
+    "ljf": "longest estimate first, wider first among equals",
+    "saf": "smallest area first: width times estimate",
+    "laf": "largest area first: width times estimate",
+    "spf": "smallest product of width and squared estimate first",
+    "srf": "smallest request first: narrowest, shorter first among equals",
+    "lrf": "largest request first: widest, longer first among equals",
+}
+"""Orders of the queue; jobs that are still equal keep their submit order."""
+
+KINDS = ("strict", "greedy", "list", "easy", "conservative", "deadline")
+ALIASES = {
+    "backfill": "list",
+    "list-reg": "list",
+    "justbf": "list",
+    "cbf": "conservative",
+    "dbf": "deadline",
+    "fcfs": "strict",
+}
+
+SENTENCES: dict[str, str] = {
+    "strict": "in order, starts what fits and stops at the first job that does not (first come, first served)",
+    "greedy": "in order, starts what fits and skips the rest (list scheduling; Graham 1969)",
+    "list": "in order, reserves the earliest start for every job anew in each round and starts those that start now"
+    " (List-REG, JustBF; Goponenko et al. 2022)",
+    "easy": "starts jobs in order, reserves for the first that cannot start, and starts others that do not delay it"
+    " (Lifka 1995; Mu'alem and Feitelson 2001)",
+    "conservative": "reserves for every job at submission and keeps it; compresses in submit order when a job ends"
+    " early (CBF; Feitelson and Weil 1998)",
+    "deadline": "conservative for regular jobs; jobs with a deadline have tentative reservations that give way to them,"
+    " never past the deadline (DBF; N'Takpé and Suter 2017)",
+}
+
+
+@dataclass(frozen=True)
+class Policy:
+    """A policy: its kind, the order of the queue, and for easy the order of what is started beside the reservation."""
+
+    kind: str
+    order: str = "fcfs"
+    backfill_order: str = "fcfs"
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise InputError(f"unknown policy {self.kind!r}; known: {', '.join(KINDS)}")
+        for order in (self.order, self.backfill_order):
+            if order not in ORDERS:
+                raise InputError(f"unknown order {order!r}; known: {', '.join(ORDERS)}")
+
+    @property
+    def name(self) -> str:
+        """The name by which the policy is asked for."""
+        before = "" if self.order == "fcfs" else f"{self.order}-"
+        after = "" if self.backfill_order == "fcfs" else f"-{self.backfill_order[:-1]}bf"
+        return f"{before}{self.kind}{after}"
+
+    @property
+    def scans_only_if_fits(self) -> bool:
+        """Whether an arrival alone makes it look at the queue only if that job fits, as plain EASY does."""
+        return self.kind == "easy" and self.order == "fcfs" and self.backfill_order == "fcfs"
+
+    @property
+    def refreshes(self) -> bool:
+        """Whether predictions of waiting jobs are made anew in every round; else a job keeps that of its arrival."""
+        return self.kind in ("greedy", "list") or (self.kind == "easy" and self.order == "fcfs" != self.backfill_order)
+
+
+def policy_named(name: str) -> Policy:
+    """The policy of a name such as ``list``, ``saf-list``, ``easy``, ``saf-easy``, ``easy-sjbf``, ``saf-easy-sjbf``."""
+    text = name.strip().lower()
+    parts = ALIASES.get(text, text).split("-")
+    kinds = [part for part in parts if ALIASES.get(part, part) in KINDS and part not in ORDERS]
+    if len(kinds) != 1:
+        raise InputError(f"unknown policy {name!r}; known: {', '.join(POLICIES)}; aliases: {', '.join(ALIASES)}")
+    place = parts.index(kinds[0])
+    kind = ALIASES.get(kinds[0], kinds[0])
+    before, after = parts[:place], parts[place + 1 :]
+    if kind != "easy" and not before:
+        before, after = after, []
+    if kind in ("conservative", "deadline") and before:
+        raise InputError(f"policy {kind!r} has no orders: it serves jobs as they were submitted; write {kind}")
+    if len(before) > 1 or len(after) > (1 if kind == "easy" else 0):
+        raise InputError(f"unknown policy {name!r}; write ORDER-{kind}" + ("-xxBF" if kind == "easy" else ""))
+    order = _order(before[0], name) if before else "fcfs"
+    backfill = "fcfs"
+    if after:
+        backfill = _order(after[0].removesuffix("bf") + "f" if after[0].endswith("bf") else after[0], name)
+    return Policy(kind, order, backfill)
+
+
+def _order(text: str, name: str) -> str:
+    if text not in ORDERS:
+        raise InputError(f"unknown order {text!r} in policy {name!r}; known: {', '.join(ORDERS)}")
+    return text
+
+
+def _known() -> dict[str, str]:
+    found = dict(SENTENCES)
+    for order, meaning in ORDERS.items():
+        if order != "fcfs":
+            found[f"{order}-list"] = f"list with the queue in another order: {meaning}"
+            found[f"{order}-greedy"] = f"greedy with the queue in another order: {meaning}"
+            found[f"{order}-strict"] = f"strict with the queue in another order: {meaning}"
+            found[f"{order}-easy"] = f"easy whose heads come in another order: {meaning}"
+            found[f"easy-{order[:-1]}bf"] = (
+                f"easy that starts others beside the reservation in another order: {meaning}"
+            )
+    found["saf-easy-sjbf"] = "both orders at once: any ORDER-easy-xxBF is understood"
+    return found
+
+
+POLICIES = _known()
+"""Every policy that has a name of its own, with a sentence."""

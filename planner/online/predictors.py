@@ -1,0 +1,190 @@
+"""Predictors of runtimes: each learns from completed jobs only, in the order in which they complete."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from itertools import product
+
+from planner.errors import InputError
+from planner.online.replay import Predictor
+from planner.online.trace import Trace
+
+
+class _Silent:
+    """What predictors share: the columns of the trace that are known when a job arrives."""
+
+    def __init__(self, trace: Trace) -> None:
+        self._runtime: list[int] = trace.runtime_s.tolist()
+        self._requested: list[int] = trace.requested_s.tolist()
+        self._width: list[int] = trace.width.tolist()
+        self._user: list[int] = trace.user.tolist()
+        self._name: list[int] = trace.name.tolist()
+
+    def begin(self, job: int, now: int) -> None:
+        """Starts teach nothing."""
+
+
+class Last2(_Silent):
+    """Mean runtime of the user's last two completed jobs; the requested time before there are two."""
+
+    def __init__(self, trace: Trace) -> None:
+        super().__init__(trace)
+        self._last: dict[int, tuple[int | None, int]] = {}
+
+    def predict(self, job: int, now: int) -> int:
+        """See the class."""
+        before, last = self._last.get(self._user[job], (None, 0))
+        return self._requested[job] if before is None else min(self._requested[job], (before + last) // 2)
+
+    def complete(self, job: int, now: int) -> None:
+        """Note the runtime."""
+        known = self._last.get(self._user[job])
+        self._last[self._user[job]] = (None if known is None else known[1], self._runtime[job])
+
+
+class Hierarchy(_Silent):
+    """Exponentially decaying mean over the most specific known group of jobs alike.
+
+    Groups: every combination of name, user, requested time and width but the empty one, in that order of importance. A
+    new runtime weighs 1, older ones 0.8 times as much as before.
+    """
+
+    KEEP = 0.8
+
+    def __init__(self, trace: Trace) -> None:
+        super().__init__(trace)
+        self._means: dict[Hashable, tuple[float, float]] = {}
+        self._templates = [chosen for chosen in product((True, False), repeat=4) if any(chosen)]
+
+    def predict(self, job: int, now: int) -> int:
+        """See the class."""
+        for group in self._groups(job):
+            if group in self._means:
+                weight, total = self._means[group]
+                return min(self._requested[job], round(total / weight))
+        return self._requested[job]
+
+    def complete(self, job: int, now: int) -> None:
+        """Add the runtime to all groups of the job."""
+        for group in self._groups(job):
+            weight, total = self._means.get(group, (0.0, 0.0))
+            self._means[group] = (1 + self.KEEP * weight, self._runtime[job] + self.KEEP * total)
+
+    def _groups(self, job: int) -> list[tuple[int | None, ...]]:
+        values = (self._name[job], self._user[job], self._requested[job], self._width[job])
+        return [tuple(v if used else None for v, used in zip(values, t, strict=True)) for t in self._templates]
+
+
+class Survival(_Silent):
+    """The shortest time that past jobs of the same name, user, request and width outlive with probability below p.
+
+    The survival curve is Kaplan and Meier's. A runtime weighs as much as it is long, older ones 0.9 times as much as
+    before; one made-up run of the requested time with a tenth of the weight stands at the beginning. Jobs cut at their
+    request are censored there, which is where the estimate is capped too.
+    """
+
+    KEEP, FIRST, NEGLIGIBLE = 0.9, 0.1, 1e-6
+
+    def __init__(self, trace: Trace, percent: float) -> None:
+        super().__init__(trace)
+        self._share = percent / 100
+        self._runs: dict[Hashable, list[tuple[int, float]]] = {}
+        self._answer: dict[Hashable, int] = {}
+
+    def predict(self, job: int, now: int) -> int:
+        """See the class."""
+        return self._answer.get(self._group(job), self._requested[job])
+
+    def complete(self, job: int, now: int) -> None:
+        """Add the runtime to the job's group, and find the group's time anew."""
+        group, requested, runtime = self._group(job), self._requested[job], self._runtime[job]
+        runs = self._runs.get(group, [(requested, self.FIRST * requested)])
+        least = self.NEGLIGIBLE * requested
+        runs = [(s, w * self.KEEP) for s, w in runs if w * self.KEEP > least] + [(runtime, float(runtime))]
+        self._runs[group] = runs
+        allowed = self._share * sum(weight for _, weight in runs)
+        surviving = 0.0
+        answer = requested
+        for seconds, weight in sorted(runs, reverse=True):
+            answer = seconds
+            surviving += weight
+            if surviving >= allowed:
+                break
+        self._answer[group] = min(requested, answer)
+
+    def _group(self, job: int) -> tuple[int, int, int, int]:
+        return self._name[job], self._user[job], self._requested[job], self._width[job]
+
+
+class SimilarJob(_Silent):
+    """The runtime of the user's last completed job with a similar profile, else the requested time.
+
+    Similar is, from strict to loose: the same name, width and request; name and width; name and request; name; width
+    and request; width. Rules with the name are skipped for jobs without one.
+    """
+
+    RULES = ((1, 1, 1), (1, 1, 0), (1, 0, 1), (1, 0, 0), (0, 1, 1), (0, 1, 0))
+
+    def __init__(self, trace: Trace) -> None:
+        super().__init__(trace)
+        self._last: dict[Hashable, int] = {}
+
+    def predict(self, job: int, now: int) -> int:
+        """See the class."""
+        for profile in self._profiles(job):
+            if profile in self._last:
+                return min(self._requested[job], self._last[profile])
+        return self._requested[job]
+
+    def complete(self, job: int, now: int) -> None:
+        """Note the runtime under every profile of the job."""
+        for profile in self._profiles(job):
+            self._last[profile] = self._runtime[job]
+
+    def _profiles(self, job: int) -> list[tuple[int | None, ...]]:
+        values = (self._name[job], self._width[job], self._requested[job])
+        rules = self.RULES if self._name[job] >= 0 else self.RULES[4:]
+        return [
+            (self._user[job], *(v if used else None for v, used in zip(values, rule, strict=True))) for rule in rules
+        ]
+
+
+PREDICTORS: dict[str, str] = {
+    "last2": "mean runtime of the user's last two completed jobs (Tsafrir, Etsion and Feitelson 2007)",
+    "hierarchy": "decaying mean over the most specific known group of like jobs (Goponenko et al. 2022)",
+    "survival-2": "shortest time that like jobs outlive with probability below 2 % (Goponenko et al. 2022)",
+    "survival-3": "the same with 3 %",
+    "survival-4": "the same with 4 %",
+    "data": "runtime of the user's last job with a similar profile, else the request (Galleguillos et al. 2018)",
+    "cvh": "on-line regression on quadratic features, tuned for bounded slowdown (Gaussier et al. 2015)",
+}
+"""The predictors, each with a sentence and its source; all are capped by the requested time."""
+
+
+def predictor_named(name: str) -> Callable[[Trace], Predictor]:
+    """What makes a fresh predictor of that name for a trace; ``survival-p`` takes any p in percent."""
+    if name.startswith("survival-"):
+        percent = _percent(name.removeprefix("survival-"), name)
+        return lambda trace: Survival(trace, percent)
+    if name == "cvh":
+        return _learned
+    simple: dict[str, Callable[[Trace], Predictor]] = {"last2": Last2, "hierarchy": Hierarchy, "data": SimilarJob}
+    if name not in simple:
+        raise InputError(f"unknown predictor {name!r}; known: {', '.join(PREDICTORS)}")
+    return simple[name]
+
+
+def _learned(trace: Trace) -> Predictor:
+    from planner.online.learned import Learned
+
+    return Learned(trace)
+
+
+def _percent(text: str, name: str) -> float:
+    try:
+        percent = float(text)
+    except ValueError:
+        percent = -1.0
+    if not 0 < percent < 100:
+        raise InputError(f"predictor {name!r}: give a percentage between 0 and 100, as in survival-3")
+    return percent

@@ -1,0 +1,189 @@
+"""A trace replayed under a policy: who started when, and on which nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from planner.domain.columns import Ints
+from planner.errors import InputError
+from planner.online.kernel.state import State
+from planner.online.policies import KINDS, Policy
+from planner.online.trace import Trace
+
+CORRECTIONS: dict[str, str] = {
+    "request": "the requested time (as in the published runs)",
+    "steps": "the estimate and 1, 5, 15, 30 min, 1, 2, 5, 10, 20, 50, 100 h more (Tsafrir, Etsion and Feitelson 2007)",
+    "double": "twice the estimate, again and again",
+}
+"""What the estimate of a job becomes when the job outlives it, never beyond the requested time."""
+
+SECONDS_AT_A_TIME = 4096
+"""Event seconds between two reports of progress."""
+
+OnProgress = Callable[[int, int], None]
+"""Hears how many jobs have finished, and of how many."""
+
+
+class Predictor(Protocol):
+    """Something that estimates runtimes from completed jobs; jobs are places in the trace."""
+
+    def predict(self, job: int, now: int) -> int:
+        """Estimate the runtime of a job that waits now [s]."""
+
+    def complete(self, job: int, now: int) -> None:
+        """Learn from a job that has just completed."""
+
+    def begin(self, job: int, now: int) -> None:
+        """Hear that a job has started."""
+
+
+@dataclass(frozen=True, eq=False)
+class Replay:
+    """What happened, one entry a job of the trace.
+
+    ``estimate_s`` is the first estimate of each job; ``deadline_s`` is -1 where there is none, and
+    ``promised`` 1 where the deadline policy's first reservation met it. ``node_of_unit`` has the node of each unit, in
+    the order of the trace's units. ``rounds`` counts scheduling rounds.
+    """
+
+    trace: Trace
+    policy: Policy
+    estimate_s: Ints
+    start_s: Ints
+    corrections: Ints
+    node_of_unit: Ints
+    deadline_s: Ints
+    promised: Ints
+    rounds: int
+
+    @property
+    def wait_s(self) -> Ints:
+        """Seconds from submission to start."""
+        return self.start_s - self.trace.submit_s
+
+    @property
+    def end_s(self) -> Ints:
+        """Second at which each job has ended."""
+        return self.start_s + self.trace.runtime_s
+
+
+def replay(
+    trace: Trace,
+    policy: Policy,
+    estimate: Ints | Predictor,
+    *,
+    correction: str = "request",
+    deadline_s: Ints | None = None,
+    on_progress: OnProgress | None = None,
+) -> Replay:
+    """Replay a trace.
+
+    Parameters
+    ----------
+    trace
+        The jobs and the machine; every job must fit on the empty machine.
+    policy
+        What a scheduling round does.
+    estimate
+        Estimates of all jobs [s], or a predictor that is asked as jobs arrive and told as they complete.
+    correction
+        What an estimate becomes when a job outlives it; see `CORRECTIONS`.
+    deadline_s
+        Latest end of each job, -1 for none; only the deadline policy heeds it.
+    on_progress
+        Hears of progress now and then.
+    """
+    from planner.online.kernel.clock import advance
+    from planner.online.kernel.state import CORRECTIONS as CORRECTED
+    from planner.online.kernel.state import FINISHED, NODE, PROMISED, ROUNDS, START, widened
+    from planner.online.predicted import replay_predicted
+
+    if correction not in CORRECTIONS:
+        raise InputError(f"unknown correction {correction!r}; known: {', '.join(CORRECTIONS)}")
+    deadlines = np.full(len(trace), -1, dtype=np.int64) if deadline_s is None else deadline_s
+    fixed = estimate if isinstance(estimate, np.ndarray) else trace.requested_s
+    state = _state(trace, policy, fixed, correction, deadlines)
+    first = np.maximum(fixed, 1)
+    if isinstance(estimate, np.ndarray):
+        status = -1
+        while status != 0:
+            status = int(advance(state, SECONDS_AT_A_TIME))
+            if status > 0:
+                state = widened(state, status)
+            if on_progress is not None:
+                on_progress(int(state.clock[FINISHED]), len(trace))
+    else:
+        state, first = replay_predicted(state, estimate, refresh=policy.refreshes, on_progress=on_progress)
+    return Replay(
+        trace=trace,
+        policy=policy,
+        estimate_s=first,
+        start_s=state.job[START].copy(),
+        corrections=state.job[CORRECTED].copy(),
+        node_of_unit=state.unit[NODE].copy(),
+        deadline_s=deadlines,
+        promised=state.job[PROMISED].copy(),
+        rounds=int(state.clock[ROUNDS]),
+    )
+
+
+def _state(trace: Trace, policy: Policy, estimate: Ints, correction: str, deadline_s: Ints) -> State:
+    """The state before the first event."""
+    from planner.online.kernel import state as places
+    from planner.online.kernel.queue import BACKFILL_CODES, ORDER_CODES
+    from planner.online.kernel.timeline import NEVER
+
+    count, units = len(trace), int(trace.unit_ptr[-1])
+    nodes, resources = trace.machine.capacity.shape
+    limited = trace.machine.power_limit >= 0
+    rows = nodes + (1 if limited else 0)
+    line = np.zeros((2 * rows, places.FIRST_CAPACITY, 1 + resources), dtype=np.int64)
+    line[:nodes, 0, 1:] = trace.machine.capacity
+    if limited:
+        line[nodes, 0, 1] = trace.machine.power_limit
+    job = np.zeros((places.JOB_ROWS, count), dtype=np.int64)
+    job[places.SUBMIT], job[places.RUNTIME], job[places.REQUESTED] = trace.submit_s, trace.runtime_s, trace.requested_s
+    job[places.ESTIMATE] = np.maximum(estimate, 1)
+    job[places.DEADLINE_S] = np.where(deadline_s >= 0, deadline_s, NEVER)
+    job[places.WIDTH], job[places.POWER] = trace.width, trace.power_mw
+    job[places.START] = job[places.RESERVED] = job[places.SAVED_START] = -1
+    group = np.zeros((len(trace.group_count) + 1, 1 + resources), dtype=np.int64)
+    group[:-1, 0], group[:-1, 1:] = trace.group_count, trace.group_amount
+    clock = np.zeros(places.CLOCK_SIZE, dtype=np.int64)
+    clock[places.POLICY] = KINDS.index(policy.kind)
+    clock[places.ORDER] = ORDER_CODES[policy.order]
+    clock[places.BACKFILL_ORDER] = BACKFILL_CODES[policy.backfill_order]
+    clock[places.CORRECTION] = list(CORRECTIONS).index(correction)
+    clock[places.NODES], clock[places.LIMITED] = nodes, int(limited)
+    clock[places.SCAN_ONLY_IF_FITS] = int(policy.scans_only_if_fits)
+    return places.State(
+        job=job,
+        ptr=np.array([trace.group_ptr, trace.unit_ptr], dtype=np.int64),
+        group=group,
+        unit=np.full((2, units), 0 if nodes == 1 else -1, dtype=np.int64),
+        line=line,
+        length=np.ones(2 * rows, dtype=np.int64),
+        ready=np.zeros(_most_at_once(trace), dtype=np.int64),
+        clock=clock,
+    )
+
+
+def _most_at_once(trace: Trace) -> int:
+    """The most units of one kind that the empty machine takes at once, as far as any job asks."""
+    from planner.online.kernel.rounds import REMEMBERED
+
+    capacity = trace.machine.capacity
+    most = REMEMBERED
+    if len(capacity) == 1:
+        return most
+    for amount, count in {
+        (tuple(a.tolist()), int(c)) for a, c in zip(trace.group_amount, trace.group_count, strict=True)
+    }:
+        asked = np.array(amount)
+        copies = np.min(capacity[:, asked > 0] // asked[asked > 0], axis=1)
+        most = max(most, int(np.minimum(copies, count).sum()))
+    return most

@@ -1,0 +1,125 @@
+"""A trace to be replayed: cleaned jobs in submit order, and the machine that they run on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from planner.domain.columns import Ints
+from planner.errors import InputError
+
+
+@dataclass(frozen=True, eq=False)
+class Machine:
+    """Nodes with capacities; a pool of processors is one node.
+
+    ``capacity`` has a row a node and a column a resource, the first being processors; ``power_limit`` below 0 is none.
+    ``scale`` says how many of the capacity's units make one processor.
+    """
+
+    capacity: Ints
+    power_limit: int = -1
+    scale: int = 1
+
+    @classmethod
+    def pool(cls, processors: int) -> Machine:
+        """One pool of processors."""
+        if processors < 1:
+            raise InputError(f"the machine has {processors} processors; it must have at least 1")
+        return cls(np.array([[processors]], dtype=np.int64))
+
+    @property
+    def processors(self) -> float:
+        """Processors of the whole machine."""
+        return float(self.capacity[:, 0].sum()) / self.scale
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """Jobs in submit order (ties in file order), one entry a job in every array; times in whole seconds.
+
+    ``width`` is what a job asks of the first resource, in the machine's units. ``user``, ``name``, ``group`` and
+    ``queue`` are numbers that stand for names, -1 for unknown. ``origin_unix`` is the Unix time of second 0, if known.
+    """
+
+    ids: tuple[str, ...]
+    submit_s: Ints
+    runtime_s: Ints
+    requested_s: Ints
+    width: Ints
+    machine: Machine
+    group_ptr: Ints
+    group_count: Ints
+    group_amount: Ints
+    unit_ptr: Ints
+    power_mw: Ints
+    user: Ints
+    name: Ints
+    group: Ints
+    queue: Ints
+    origin_unix: int | None = None
+    source: str = field(default="")
+
+    def __post_init__(self) -> None:
+        for array in (self.submit_s, self.runtime_s, self.requested_s, self.width):
+            if len(array) != len(self.ids):
+                raise InputError(f"{self.source}: {len(self.ids)} jobs, but a column of {len(array)}")
+        if np.any(np.diff(self.submit_s) < 0):
+            raise InputError(f"{self.source}: the jobs are not in order of submit time")
+        if len(self.ids) and (self.runtime_s.min() < 1 or self.requested_s.min() < 1 or self.width.min() < 1):
+            raise InputError(f"{self.source}: a job without runtime, requested time or width; clean the trace first")
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @property
+    def processors_of(self) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+        """Processors of each job."""
+        return self.width / self.machine.scale
+
+
+def pool_trace(
+    ids: tuple[str, ...],
+    submit_s: Ints,
+    runtime_s: Ints,
+    requested_s: Ints,
+    width: Ints,
+    processors: int,
+    *,
+    user: Ints | None = None,
+    name: Ints | None = None,
+    group: Ints | None = None,
+    queue: Ints | None = None,
+    origin_unix: int | None = None,
+    source: str = "",
+) -> Trace:
+    """A trace on one pool of processors; the jobs are put into submit order."""
+    order = np.argsort(submit_s, kind="stable")
+    count = len(order)
+    unknown = np.full(count, -1, dtype=np.int64)
+
+    def sorted_ints(values: Ints | None) -> Ints:
+        return unknown if values is None else np.ascontiguousarray(np.asarray(values, dtype=np.int64)[order])
+
+    widths = sorted_ints(width)
+    pointers = np.arange(count + 1, dtype=np.int64)
+    return Trace(
+        ids=tuple(ids[k] for k in order),
+        submit_s=sorted_ints(submit_s),
+        runtime_s=sorted_ints(runtime_s),
+        requested_s=sorted_ints(requested_s),
+        width=widths,
+        machine=Machine.pool(processors),
+        group_ptr=pointers,
+        group_count=np.ones(count, dtype=np.int64),
+        group_amount=widths[:, None].copy(),
+        unit_ptr=pointers,
+        power_mw=np.zeros(count, dtype=np.int64),
+        user=sorted_ints(user),
+        name=sorted_ints(name),
+        group=sorted_ints(group),
+        queue=sorted_ints(queue),
+        origin_unix=origin_unix,
+        source=source,
+    )

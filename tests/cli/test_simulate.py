@@ -1,0 +1,138 @@
+"""``plan simulate``, ``plan study`` and what ``plan show`` says of policies, metrics and predictors."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from planner.cli.main import run
+from planner.readers.jobs.swf import read_swf_trace
+
+SWF = """\
+; MaxProcs: 4
+; UnixStartTime: 1000000
+1 0 -1 100 4 -1 -1 4 200 -1 1 1 1 -1 -1 -1 -1 -1
+2 10 -1 100 2 -1 -1 4 100 -1 1 1 1 -1 -1 -1 -1 -1
+3 20 -1 50 1 -1 -1 -1 60 -1 1 2 1 -1 -1 -1 -1 -1
+4 30 -1 0 1 -1 -1 1 60 -1 5 2 1 -1 -1 -1 -1 -1
+5 40 -1 90 1 -1 -1 1 60 -1 1 2 1 -1 -1 -1 -1 -1
+6 50 -1 10 9 -1 -1 9 60 -1 1 2 1 -1 -1 -1 -1 -1
+"""
+
+
+@pytest.fixture
+def trace(tmp_path: Path) -> Path:
+    """Six lines: one never ran, one is too wide, one outran its request, one has no requested processors."""
+    path = tmp_path / "small.swf"
+    path.write_text(SWF, encoding="utf-8")
+    return path
+
+
+def test_several_policies_in_one_call(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """One row for every policy and estimate; what was cleaned is counted on stderr."""
+    assert run(["simulate", str(trace), "-p", "list,easy", "-p", "cbf", "-e", "actual,requested", "--json"]) == 0
+    out, err = capsys.readouterr()
+    answer = json.loads(out)
+    assert [row["policy"] for row in answer["runs"]] == ["list", "easy", "conservative"] * 2
+    assert {row["jobs"] for row in answer["runs"]} == {4}
+    assert answer["trace"]["dropped"] == {"runtime is zero or unknown": 1, "wider than the machine": 1}
+    assert "1 repaired: runtime above requested time: cut to it" in err
+    assert "1 repaired: requested processors missing: allocated processors taken" in err
+
+
+def test_a_table_for_people(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The header names the metrics asked for; the trimming rule and the job count stand below."""
+    assert run(["simulate", str(trace), "--metrics", "bsld,p3sf", "--wide", "clip"]) == 0
+    out = capsys.readouterr().out
+    assert out.splitlines()[0].split() == ["policy", "estimate", "jobs", "bsld", "p3sf", "cpu_s"]
+    assert "all jobs; 5 jobs on 4 processors" in out
+
+
+def test_files_for_other_tools(trace: Path, tmp_path: Path) -> None:
+    """jobs.csv has Batsim's columns, the SWF file reads back with the same starts, metrics.csv has a row a run."""
+    out = tmp_path / "out"
+    assert run(["simulate", str(trace), "-p", "easy", "-e", "actual", "--out", str(out), "-q"]) == 0
+    with (out / "easy.actual.jobs.csv").open(encoding="utf-8") as stream:
+        jobs = list(csv.DictReader(stream))
+    assert [job["starting_time"] for job in jobs] == ["0", "100", "200", "200"]
+    assert {"job_id", "submission_time", "waiting_time", "turnaround_time", "stretch", "final_state"} <= set(jobs[0])
+    swf = read_swf_trace(out / "easy.actual.swf")
+    assert (swf.columns["submit_s"] + swf.columns["wait_s"]).tolist() == [0, 100, 200, 200]
+    with (out / "metrics.csv").open(encoding="utf-8") as stream:
+        assert [row["policy"] for row in csv.DictReader(stream)] == ["easy"]
+
+
+def test_a_cluster_with_energy_and_profit(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """On a scenario's cluster the ledger's figures stand beside the metrics: 32 cores for an hour earn 0.64."""
+    path = tmp_path / "jobs.csv"
+    path.write_text(
+        "job_id,submit_time,requested_s,cores,power_w\na,2024-06-01T08:00:00-04:00,3600,32,1000\n", encoding="utf-8"
+    )
+    words = ["simulate", str(path), "--scenario", "sample", "--set", "weather.source=constant"]
+    words += ["--set", "weather.temperature_c=20", "--metrics", "wait,revenue_eur,profit_eur", "--json", "-q"]
+    assert run(words) == 0
+    (row,) = json.loads(capsys.readouterr().out)["runs"]
+    assert row["revenue_eur"] == pytest.approx(0.64)
+    assert row["wait"] == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["-p", "eazy"], "unknown policy 'eazy'; known: strict"),
+        (["-p", "xaf-list"], "unknown order 'xaf' in policy 'xaf-list'; known: fcfs"),
+        (["-e", "oracle"], "unknown estimate or predictor 'oracle'; known: actual"),
+        (["--metrics", "speed"], "unknown metric 'speed'; known: bsld"),
+        (["--metrics", "profit_eur"], "needs a scenario"),
+        (["--trim", "some"], "unknown trimming rule 'some'; known: none"),
+        (["--correction", "some"], "unknown correction 'some'; known: request"),
+        (["--wide", "some"], "unknown rule 'some' for wide jobs; known: reject"),
+        (["--processors", "4", "--scenario", "sample"], "not both"),
+    ],
+)
+def test_bad_words_are_named_with_the_known_ones(
+    trace: Path, words: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Exit code 2 and one line that says what is known."""
+    assert run(["simulate", str(trace), *words]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_bad_lines_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """As in the SWF reader: file, line, what was expected; a table needs its processors; a number may not repeat."""
+    path = tmp_path / "short.swf"
+    path.write_text("; MaxProcs: 4\n1 2 3\n", encoding="utf-8")
+    assert run(["simulate", str(path)]) == 2
+    assert "short.swf:2: expected 18 fields, found 3" in capsys.readouterr().err
+    path.write_text(SWF.replace("\n2 10", "\n1 10"), encoding="utf-8")
+    assert run(["simulate", str(path)]) == 2
+    assert "short.swf:4: job 1 is on an earlier line too" in capsys.readouterr().err
+    table = tmp_path / "jobs.csv"
+    table.write_text("job_id,submit_unix,requested_s,cores\na,0,60,1\n", encoding="utf-8")
+    assert run(["simulate", str(table)]) == 2
+    assert "give --processors" in capsys.readouterr().err
+    assert run(["simulate", str(tmp_path / "none.swf")]) == 2
+
+
+@pytest.mark.parametrize(("topic", "entry"), [("policies", "deadline"), ("metrics", "p2sf"), ("predictors", "cvh")])
+def test_show_explains(topic: str, entry: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each with a sentence."""
+    assert run(["show", topic, "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)[entry]) > 20
+
+
+def test_studies_run_end_to_end(trace: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Tables of the metrics paper and of deadlines on any trace, as text, JSON and CSV."""
+    assert run(["study", "metrics", str(trace), "--json", "-q", "--out", str(tmp_path / "t")]) == 0
+    tables = json.loads(capsys.readouterr().out)
+    assert list(tables) == ["small policies", "small predictors", "small distortion"]
+    assert len(tables["small policies"]) == 12
+    assert (tmp_path / "t" / "small-policies.csv").is_file()
+    assert run(["study", "deadlines", str(trace), "--percent", "50", "-q"]) == 0
+    assert capsys.readouterr().out.splitlines()[2].split()[2] == "deadline"
+    assert run(["study", "metrics", str(trace), "--part", "magic"]) == 2
+    assert "known: policies, predictors, distortion" in capsys.readouterr().err
+    assert run(["study", "deadlines", str(trace), "--percent", "many"]) == 2

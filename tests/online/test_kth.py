@@ -1,0 +1,61 @@
+"""The published simulator's own runs of the filtered KTH-SP2 trace, job by job."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from planner.metrics.registry import measure, metric_named
+from planner.online.check import violations
+from planner.online.estimates import estimate_named
+from planner.online.policies import policy_named
+from planner.online.replay import replay
+from planner.pipeline.published import KTH_SP2, METRICS
+from planner.pipeline.simulate import outcome_of
+from planner.pipeline.traces import Source, read_pool
+
+
+@pytest.fixture
+def kth(planner_data: Path) -> Source:
+    """The trace on its 100 processors."""
+    return read_pool(planner_data / "swf" / "KTH-SP2-filtered.swf.gz")
+
+
+def test_every_start_is_that_of_the_published_simulator(kth: Source, planner_data: Path) -> None:
+    """List-REG and EASY with actual runtimes: all 28,481 jobs start at the recorded second."""
+    with gzip.open(planner_data / "reference" / "kth_starts.csv.gz", "rt") as stream:
+        rows = list(csv.DictReader(stream))
+    assert tuple(row["job"] for row in rows) == kth.trace.ids
+    for policy, column in (("list", "list_reg_actual"), ("easy", "easy_actual")):
+        result = replay(kth.trace, policy_named(policy), kth.trace.runtime_s)
+        recorded = np.array([int(row[column]) for row in rows])
+        assert int(np.count_nonzero(result.start_s != recorded)) == 0, policy
+        assert violations(result) == []
+
+
+def test_metrics_of_easy_to_eight_digits(kth: Source) -> None:
+    """BSLD, AF, AWF and P2SF over all jobs, no trimming."""
+    result = replay(kth.trace, policy_named("easy"), kth.trace.runtime_s)
+    values = measure(outcome_of(result), [metric_named(name) for name in METRICS], "none")
+    expected = [71.72238511, 15187.60770338, 74030.66138819, 136735.30816278]
+    assert [round(value, 8) for value in values.values()] == expected
+
+
+@pytest.mark.parametrize("estimate", ["actual", "requested"])
+def test_published_percentages_within_rounding(kth: Source, estimate: str) -> None:
+    """Every policy of the metrics paper's table, against List-REG."""
+    metrics = [metric_named(name) for name in METRICS]
+
+    def values(policy: str) -> dict[str, float]:
+        result = replay(kth.trace, policy_named(policy), estimate_named(estimate).make(kth.trace))
+        return measure(outcome_of(result), metrics, "none")
+
+    base = values("list")
+    for policy, published in KTH_SP2[estimate].items():
+        ours = values(policy)
+        percents = [100 * (ours[name] / base[name] - 1) for name in METRICS]
+        assert [round(percent) for percent in percents] == list(published), (policy, percents)

@@ -1,0 +1,266 @@
+"""The replay against slow simulators written from the definitions, and what every policy promises."""
+
+from __future__ import annotations
+
+from dataclasses import replace as with_changes
+
+import numpy as np
+import pytest
+
+from planner.errors import AuditError, InputError
+from planner.online.check import require_sound, violations
+from planner.online.deadlines import draw_deadlines
+from planner.online.policies import policy_named
+from planner.online.replay import replay
+from planner.online.trace import Trace, pool_trace
+from tests.online.slow import SlowPool
+from tests.online.traces import as_nodes, random_cluster_trace, random_trace
+
+POLICIES = (
+    "strict",
+    "greedy",
+    "list",
+    "saf-list",
+    "easy",
+    "easy-sjbf",
+    "saf-easy",
+    "lrf-easy-labf",
+    "conservative",
+    "deadline",
+)
+EMPTY = np.zeros(0, dtype=np.int64)
+
+
+def estimates_of(trace: Trace) -> dict[str, np.ndarray]:
+    """Exact, too long, and too short estimates."""
+    half = np.maximum(1, trace.runtime_s // 2)
+    return {"actual": trace.runtime_s, "requested": trace.requested_s, "half": half}
+
+
+def slow_starts(trace: Trace, policy: str, estimate: np.ndarray) -> list[int]:
+    """Starts by the slow simulator."""
+    chosen = policy_named(policy)
+    columns = (trace.submit_s, trace.runtime_s, trace.requested_s, trace.width, estimate)
+    slow = SlowPool(*(column.tolist() for column in columns), processors=int(trace.machine.processors))
+    w, e = slow.width, slow.estimate
+    keys = {
+        "fcfs": None,
+        "sjf": lambda j: (e[j], w[j], j),
+        "ljf": lambda j: (-e[j], -w[j], j),
+        "saf": lambda j: (w[j] * e[j], j),
+        "laf": lambda j: (-w[j] * e[j], j),
+        "spf": lambda j: (w[j] * e[j] ** 2, w[j] * e[j], j),
+        "srf": lambda j: (w[j], e[j], j),
+        "lrf": lambda j: (-w[j], -e[j], j),
+        "sjbf": lambda j: (e[j], j),
+    }
+    backfill = keys["sjbf" if chosen.backfill_order == "sjf" else chosen.backfill_order]
+    return slow.run(chosen.kind, keys[chosen.order], backfill)
+
+
+@pytest.mark.parametrize("kind", ["actual", "requested", "half"])
+@pytest.mark.parametrize("policy", [name for name in POLICIES if name != "deadline"])
+def test_starts_equal_those_of_the_slow_simulator(policy: str, kind: str) -> None:
+    """Job by job, on crowded random traces; the slow EASY and CBF also check that they delay nobody."""
+    for seed in range(12):
+        trace = random_trace(seed)
+        estimate = estimates_of(trace)[kind]
+        assert replay(trace, policy_named(policy), estimate).start_s.tolist() == slow_starts(trace, policy, estimate), (
+            f"seed {seed}"
+        )
+
+
+@pytest.mark.parametrize("order", ["sjf", "ljf", "laf", "spf", "srf", "lrf"])
+def test_every_order_equals_its_definition(order: str) -> None:
+    """Lists in every order, against the slow simulator with the key as it is defined."""
+    for seed in range(6):
+        trace = random_trace(100 + seed)
+        starts = replay(trace, policy_named(f"{order}-list"), trace.requested_s).start_s
+        assert starts.tolist() == slow_starts(trace, f"{order}-list", trace.requested_s)
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_every_policy_is_sound_and_deterministic(policy: str) -> None:
+    """No processor over-used, nobody early, the same twice, inputs unchanged; with exact, long and short estimates."""
+    for seed in range(6):
+        trace = random_trace(200 + seed)
+        before = [column.copy() for column in (trace.submit_s, trace.runtime_s, trace.requested_s, trace.width)]
+        for estimate in estimates_of(trace).values():
+            deadlines = draw_deadlines(trace, 50, seed)
+            first = replay(trace, policy_named(policy), estimate, deadline_s=deadlines)
+            again = replay(trace, policy_named(policy), estimate, deadline_s=deadlines)
+            assert violations(first) == []
+            assert np.array_equal(first.start_s, again.start_s)
+        after = (trace.submit_s, trace.runtime_s, trace.requested_s, trace.width)
+        assert all(np.array_equal(a, b) for a, b in zip(before, after, strict=True))
+
+
+@pytest.mark.parametrize("policy", ["strict", "greedy", "saf-greedy"])
+def test_nodes_of_one_processor_are_a_pool(policy: str) -> None:
+    """w units on nodes of one processor each start when w processors of a pool would.
+
+    Not so under policies that reserve: a job keeps its nodes, so that w free processors at every moment are not enough.
+    """
+    for seed in range(4):
+        trace = random_trace(300 + seed)
+        for estimate in estimates_of(trace).values():
+            deadlines = draw_deadlines(trace, 40, seed)
+            pool = replay(trace, policy_named(policy), estimate, deadline_s=deadlines)
+            nodes = replay(as_nodes(trace), policy_named(policy), estimate, deadline_s=deadlines)
+            assert violations(nodes) == []
+            assert pool.start_s.tolist() == nodes.start_s.tolist(), f"seed {seed}"
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize("limit", [-1, 70])
+def test_clusters_are_never_over_used(policy: str, limit: int) -> None:
+    """Nodes of two classes, two resources, groups of units, and a power limit: every rule holds."""
+    for seed in range(6):
+        trace = random_cluster_trace(seed, power_limit=limit)
+        for estimate in (trace.runtime_s, trace.requested_s, np.maximum(1, trace.runtime_s // 2)):
+            result = replay(trace, policy_named(policy), estimate, deadline_s=draw_deadlines(trace, 50, seed))
+            assert violations(result) == []
+
+
+def test_strict_starts_in_submit_order() -> None:
+    """First come, first served: starts never go back."""
+    for seed in range(10):
+        trace = random_trace(400 + seed)
+        assert np.all(np.diff(replay(trace, policy_named("strict"), trace.requested_s).start_s) >= 0)
+
+
+def test_list_with_exact_estimates_delays_nobody_for_a_later_job() -> None:
+    """Leaving out the last job changes no start of the others, when runtimes are known."""
+    for seed in range(10):
+        trace = random_trace(500 + seed)
+        whole = replay(trace, policy_named("list"), trace.runtime_s).start_s
+        for kept in (39, 30, 17):
+            fewer = pool_trace(
+                trace.ids[:kept],
+                trace.submit_s[:kept],
+                trace.runtime_s[:kept],
+                trace.requested_s[:kept],
+                trace.width[:kept],
+                10,
+            )
+            assert np.array_equal(replay(fewer, policy_named("list"), fewer.runtime_s).start_s, whole[:kept])
+
+
+def test_list_and_conservative_agree_when_runtimes_are_known() -> None:
+    """Nothing ends early, so reservations made at submission are those made in every round."""
+    for seed in range(10):
+        trace = random_trace(600 + seed)
+        starts = [replay(trace, policy_named(p), trace.runtime_s).start_s for p in ("list", "conservative")]
+        assert np.array_equal(*starts)
+
+
+def test_deadline_policy_breaks_no_deadline_that_its_first_reservation_met() -> None:
+    """With estimates that are never too short, every promise is kept; and some promises are made."""
+    promised = 0
+    for seed in range(30):
+        trace = random_trace(700 + seed, jobs=60)
+        # tight enough to matter: the studies' rule leaves a day
+        deadlines = np.where(np.arange(60) % 2, trace.submit_s + 3 * trace.requested_s + 40, -1)
+        for estimate in (trace.runtime_s, trace.requested_s):
+            result = replay(trace, policy_named("deadline"), estimate, deadline_s=deadlines)
+            kept = result.promised > 0
+            assert np.all(result.end_s[kept] <= deadlines[kept]), f"seed {seed}"
+            promised += int(kept.sum())
+    assert promised > 100
+
+
+def test_deadline_policy_without_deadlines_is_conservative() -> None:
+    """Regular jobs alone are served conservatively."""
+    for seed in range(8):
+        trace = random_trace(800 + seed)
+        starts = [replay(trace, policy_named(p), trace.requested_s).start_s for p in ("deadline", "conservative")]
+        assert np.array_equal(*starts)
+
+
+def test_deadline_policy_lets_regular_jobs_go_first() -> None:
+    """A job that can wait is reserved at 100 on all processors; a regular one overtakes it, unless it is due soon."""
+    trace = pool_trace(
+        ("running", "patient", "regular"),
+        np.array([0, 1, 2]),
+        np.array([100, 50, 50]),
+        np.array([100, 50, 50]),
+        np.array([10, 10, 10]),
+        10,
+    )
+    late = np.array([-1, 1000, -1])
+    assert replay(trace, policy_named("deadline"), trace.requested_s, deadline_s=late).start_s.tolist() == [0, 150, 100]
+    # due at 199, it could not wait for the other: it keeps its place
+    tight = np.array([-1, 199, -1])
+    assert replay(trace, policy_named("deadline"), trace.requested_s, deadline_s=tight).start_s.tolist() == [
+        0,
+        100,
+        150,
+    ]
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_shifting_all_times_shifts_all_starts(policy: str) -> None:
+    """Nothing depends on when a trace begins."""
+    trace = random_trace(900)
+    later = with_changes(trace, submit_s=trace.submit_s + 10**9)
+    here, there = (replay(t, policy_named(policy), t.requested_s).start_s for t in (trace, later))
+    assert np.array_equal(here + 10**9, there)
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_no_jobs_and_one_job(policy: str) -> None:
+    """An empty trace ends at once; a single job starts when it is submitted."""
+    nobody = pool_trace((), EMPTY, EMPTY, EMPTY, EMPTY, 4)
+    assert len(replay(nobody, policy_named(policy), EMPTY).start_s) == 0
+    single = np.array([7])
+    alone = pool_trace(("a",), single, single, single, np.array([4]), 4)
+    assert replay(alone, policy_named(policy), single).start_s.tolist() == [7]
+
+
+def test_a_round_sees_all_completions_and_arrivals_of_its_second() -> None:
+    """A job of width 4 ends at 10, when two others arrive: sjf starts the shorter, though later in the file."""
+    trace = pool_trace(
+        ("a", "b", "c"), np.array([0, 10, 10]), np.array([10, 9, 5]), np.array([10, 9, 5]), np.array([4, 4, 4]), 4
+    )
+    assert replay(trace, policy_named("sjf-list"), trace.requested_s).start_s.tolist() == [0, 15, 10]
+
+
+def test_a_job_that_outlives_its_estimate_is_corrected() -> None:
+    """Believed to end at 5, it ends at 20: the job behind it waits; the estimate was corrected once, to the request."""
+    trace = pool_trace(("a", "b"), np.array([0, 6]), np.array([20, 5]), np.array([30, 5]), np.array([4, 4]), 4)
+    result = replay(trace, policy_named("list"), np.array([5, 5]))
+    assert result.start_s.tolist() == [0, 20]
+    assert result.corrections.tolist() == [1, 0]
+    steps = replay(trace, policy_named("list"), np.array([5, 5]), correction="double")
+    # looked at when b arrives at 6 and when a ends at 20: 5 -> 10 -> 20
+    assert steps.corrections.tolist() == [2, 0]
+
+
+def test_unknown_names_list_the_known_ones() -> None:
+    """Policies, orders and corrections."""
+    trace = random_trace(0)
+    with pytest.raises(InputError, match="unknown policy 'eazy'; known: strict, greedy, list"):
+        policy_named("eazy")
+    with pytest.raises(InputError, match="unknown order 'xyz' in policy 'xyz-list'; known: fcfs, sjf"):
+        policy_named("xyz-list")
+    with pytest.raises(InputError, match="unknown correction 'never'; known: request, steps, double"):
+        replay(trace, policy_named("easy"), trace.runtime_s, correction="never")
+
+
+def test_names_of_policies() -> None:
+    """Every way to write a policy leads to the same one, and back to its name."""
+    assert policy_named("List-REG") == policy_named("list") == policy_named("justbf")
+    assert policy_named("saf-list") == policy_named("list-saf")
+    assert policy_named("easy-sjbf").backfill_order == "sjf"
+    assert policy_named("saf-easy").order == "saf"
+    assert [policy_named(name).name for name in POLICIES] == list(POLICIES)
+
+
+def test_the_check_finds_what_is_wrong() -> None:
+    """A start before submission, and two jobs at once where one has room."""
+    trace = pool_trace(("a", "b"), np.array([5, 5]), np.array([9, 9]), np.array([9, 9]), np.array([3, 3]), 4)
+    good = replay(trace, policy_named("list"), trace.runtime_s)
+    require_sound(good)
+    assert "starts at 4 s" in violations(with_changes(good, start_s=np.array([4, 20])))[0]
+    with pytest.raises(AuditError, match="over-used at 13 s"):
+        require_sound(with_changes(good, start_s=np.array([5, 13])))
