@@ -18,7 +18,7 @@ from planner.accounting.audit import audit
 from planner.accounting.settle import settle
 from planner.domain.problem import Problem
 from planner.domain.result import Result, Trial
-from planner.search.kernel.rebuild import Habits
+from planner.search.kernel.stand import Habits
 from planner.search.multisearch import multisearch
 from planner.search.rebuild import Chain, complete, run_chains
 from planner.search.stop import Stop
@@ -35,7 +35,9 @@ class HarvestParams:
     Attributes
     ----------
     tier_share
-        Largest part of the time or of the iterations that tiered orders get.
+        Largest part of the time or of the iterations that tiered orders get; 0 leaves them out.
+    rebuilds
+        Whether the plan is rebuilt after that.
     meetings
         How often the chains of RebuildSearch meet.
     heat
@@ -45,6 +47,7 @@ class HarvestParams:
     """
 
     tier_share: float = 0.25
+    rebuilds: bool = True
     meetings: int = 12
     heat: float = 1e-7
     largest: int = 8
@@ -94,7 +97,7 @@ def harvest(
     best = Candidate(first.plan, first.ledger, first.best_trial)
     trials = list(first.trials)
     try:
-        if problem.jobs and budget.spent < 1 and not stop(best.ledger.profit_eur):
+        if problem.jobs and budget.spent < chosen.tier_share and not stop(best.ledger.profit_eur):
             best, tried = tier_search(
                 problem,
                 best,
@@ -104,6 +107,7 @@ def harvest(
                 on_trial=on_trial,
             )
             trials += sorted(tried, key=lambda trial: -trial.profit_eur)[:10]
+        if problem.jobs and chosen.rebuilds and budget.spent < 1 and not stop(best.ledger.profit_eur):
             best = _rebuild(problem, best, chosen, budget, seed, workers, stop, on_trial)
     except KeyboardInterrupt:
         pass
@@ -117,6 +121,7 @@ def harvest(
         solve_s=time.perf_counter() - began,
         best_trial=best.name,
         trials=tuple(trials),
+        cut_short=iterations is not None and bool(problem.jobs) and budget.spent < 0.99,
     )
 
 
@@ -182,7 +187,7 @@ def _better(
 
 def _met(problem: Problem, chains: list[Chain], best: Candidate, seed: int, habits: Habits) -> list[Chain]:
     """The chains after a meeting: the one with the lowest present profit starts anew from the best plan."""
-    behind = min(range(len(chains)), key=lambda index: (chains[index].walk.profits[0], index))
+    behind = min(range(len(chains)), key=lambda index: (chains[index].stand.profits[0], index))
     renewed = list(chains)
     renewed[behind] = Chain.from_plan(problem, best.plan, seed=seed, habits=habits)
     return renewed

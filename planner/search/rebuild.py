@@ -19,7 +19,8 @@ from planner.search.decode import opening_board
 from planner.search.kernel import Board, Jobs, copy_board, place_from, wider_board
 from planner.search.kernel.money import Money, Tally, add_job
 from planner.search.kernel.place import hold_job
-from planner.search.kernel.rebuild import BEST, LOOKS, Habits, Walk, rebuild
+from planner.search.kernel.rebuild import rebuild
+from planner.search.kernel.stand import BEST, LOOKS, Habits, Stand
 from planner.search.margin import job_margin_per_s
 from planner.search.orderings import job_core_equivalents, profit_per_kw
 from planner.search.value import kernel_money, opening_tally
@@ -35,7 +36,7 @@ class Chain:
     habits: Habits
     board: Board
     tally: Tally
-    walk: Walk
+    stand: Stand
 
     @classmethod
     def from_plan(cls, problem: Problem, plan: Plan, *, seed: int, habits: Habits) -> Chain:
@@ -47,7 +48,7 @@ class Chain:
         for job in np.flatnonzero(plan.is_placed):
             units = plan.node_of_unit[jobs.unit_ptr[job] : jobs.unit_ptr[job + 1]]
             add_job(money, tally, jobs, job, plan.start_s[job], units.copy(), 1)
-        return cls(problem, jobs, money, habits, board, tally, _walk(problem, jobs, plan, seed, habits))
+        return cls(problem, jobs, money, habits, board, tally, _stand(problem, jobs, plan, seed, habits))
 
     def run(self, steps: int, temperature: float) -> None:
         """Take a number of steps at a temperature [EUR]."""
@@ -55,7 +56,7 @@ class Chain:
         left = steps
         while left > 0:
             done = rebuild(
-                self.board, self.jobs, self.money, self.tally, self.walk, self.habits, float(temperature), left
+                self.board, self.jobs, self.money, self.tally, self.stand, self.habits, float(temperature), left
             )
             left -= done
             if left > 0:
@@ -63,21 +64,21 @@ class Chain:
 
     def _look_around(self) -> None:
         """Sort the jobs by where they lie now, so that steps find their neighbours."""
-        walk = self.walk
-        number = np.arange(len(walk.start_of))
-        walk.near[0] = np.lexsort((number, walk.start_of))
-        walk.near[1] = np.lexsort((number, walk.start_of, np.where(walk.start_of >= 0, walk.first_node, -1)))
+        stand = self.stand
+        number = np.arange(len(stand.start_of))
+        stand.near[0] = np.lexsort((number, stand.start_of))
+        stand.near[1] = np.lexsort((number, stand.start_of, np.where(stand.start_of >= 0, stand.first_node, -1)))
         for row in range(2):
-            walk.near_at[row, walk.near[row]] = number
+            stand.near_at[row, stand.near[row]] = number
 
     @property
     def best_profit_eur(self) -> float:
         """Profit of the best plan so far."""
-        return float(self.walk.profits[BEST])
+        return float(self.stand.profits[BEST])
 
     def best_plan(self) -> Plan:
         """The best plan so far."""
-        return Plan(self.walk.best_start_of.copy(), self.walk.best_node_of_unit.copy())
+        return Plan(self.stand.best_start_of.copy(), self.stand.best_node_of_unit.copy())
 
 
 def load_plan(board: Board, jobs: Jobs, plan: Plan) -> Board:
@@ -110,7 +111,7 @@ def jobs_latest(problem: Problem) -> Ints:
     return problem.columns.latest_start_s
 
 
-def _walk(problem: Problem, jobs: Jobs, plan: Plan, seed: int, habits: Habits) -> Walk:
+def _stand(problem: Problem, jobs: Jobs, plan: Plan, seed: int, habits: Habits) -> Stand:
     count = len(problem.jobs)
     movable = problem.columns.latest_start_s >= problem.horizon.length_s
     placed = np.flatnonzero(plan.is_placed & movable)
@@ -124,7 +125,7 @@ def _walk(problem: Problem, jobs: Jobs, plan: Plan, seed: int, habits: Habits) -
     most_out = habits.largest + habits.guests + 1
     widest = np.sort(np.diff(jobs.unit_ptr))[-most_out:].sum() if count else 0
     margin = profit_per_kw(problem, columns)
-    return Walk(
+    return Stand(
         start_of=plan.start_s.copy(),
         node_of_unit=plan.node_of_unit.copy(),
         best_start_of=plan.start_s.copy(),

@@ -56,7 +56,7 @@ class Tiering:
     def name(self) -> str:
         """A short name for reports."""
         hours = f"{self.release_s / 3600:.2g} h" if self.release_s < 86400 else "day"
-        return f"tiers of {self.width:.2g} by {hours}, size {self.wide:.1f}/{self.long:.1f}"
+        return f"tiers of {self.width:.3g} by {hours}, size {self.wide:.1f}/{self.long:.1f}"
 
 
 @dataclass(frozen=True)

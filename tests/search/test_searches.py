@@ -17,7 +17,7 @@ from planner.search.decode import decode, opening_board
 from planner.search.delay import delay_search
 from planner.search.harvest import HarvestParams, harvest
 from planner.search.kernel import copy_board
-from planner.search.kernel.rebuild import CURRENT, Habits
+from planner.search.kernel.stand import CURRENT, Habits
 from planner.search.multisearch import multisearch
 from planner.search.orderings import job_order
 from planner.search.rebuild import Chain, complete, load_plan
@@ -53,8 +53,8 @@ def test_the_kernel_counts_money_as_settle_does(extras: bool, defer: str) -> Non
         chain = chain_at(problem, decode(problem, job_order(problem, "+area")))
         for temperature in (0.0, 0.01):
             chain.run(400, temperature)
-            present = Plan(chain.walk.start_of.copy(), chain.walk.node_of_unit.copy())
-            assert chain.walk.profits[CURRENT] == pytest.approx(settle(problem, present).profit_eur, abs=1e-6)
+            present = Plan(chain.stand.start_of.copy(), chain.stand.node_of_unit.copy())
+            assert chain.stand.profits[CURRENT] == pytest.approx(settle(problem, present).profit_eur, abs=1e-6)
             best = chain.best_plan()
             assert chain.best_profit_eur == pytest.approx(settle(problem, best).profit_eur, abs=1e-6)
 
@@ -66,7 +66,7 @@ def test_taking_jobs_off_and_putting_them_back_leaves_the_board_as_it_was() -> N
         chain = chain_at(problem, decode(problem, job_order(problem, "-area")))
         chain.run(500, 0.01)
         jobs, opening = opening_board(problem)
-        present = Plan(chain.walk.start_of.copy(), chain.walk.node_of_unit.copy())
+        present = Plan(chain.stand.start_of.copy(), chain.stand.node_of_unit.copy())
         fresh = load_plan(copy_board(opening), jobs, present)
         assert np.array_equal(fresh.length, chain.board.length)
         assert np.array_equal(fresh.tops, chain.board.tops)

@@ -17,7 +17,7 @@ def pack_equal(board, amount, start, end, chosen):
         if top[node] < amount[0]:
             continue
         least_free(board.times, board.free, board.length, node, start, end, board.least[node])
-        for _ in range(_copies(board.least[node], amount, chosen.shape[0] - unit)):
+        for _ in range(copies_in(board.least[node], amount, chosen.shape[0] - unit)):
             chosen[unit] = node
             unit += 1
         if unit == chosen.shape[0]:
@@ -45,7 +45,7 @@ def pack_mixed(board, jobs, job, start, end, node_of_unit):
                 least[node, resource] = 0
             continue
         least_free(board.times, board.free, board.length, node, start, end, least[node])
-        taken[node] = _copies(least[node], jobs.group_amount[main], wanted)
+        taken[node] = copies_in(least[node], jobs.group_amount[main], wanted)
         room += taken[node]
     unit = jobs.unit_ptr[job]
     main_unit = unit
@@ -55,7 +55,7 @@ def pack_mixed(board, jobs, job, start, end, node_of_unit):
             unit += wanted
             continue
         for _ in range(jobs.group_count[group]):
-            node, loss = _cheapest_node(least, taken, jobs.group_amount[group], jobs.group_amount[main], wanted)
+            node, loss = cheapest_node(least, taken, jobs.group_amount[group], jobs.group_amount[main], wanted)
             if node < 0 or room - loss < wanted:
                 return False
             for resource in range(least.shape[1]):
@@ -73,11 +73,11 @@ def pack_mixed(board, jobs, job, start, end, node_of_unit):
 
 
 @kernel
-def _cheapest_node(least, taken, amount, main_amount, wanted):
+def cheapest_node(least, taken, amount, main_amount, wanted):
     """The node that takes an odd unit at the least loss of main units, and that loss; -1 when none takes it."""
     best, best_loss = np.int64(-1), NEVER
     for node in range(least.shape[0]):
-        if _copies(least[node], amount, np.int64(1)) == 0:
+        if copies_in(least[node], amount, np.int64(1)) == 0:
             continue
         left = wanted
         for resource in range(amount.shape[0]):
@@ -92,7 +92,7 @@ def _cheapest_node(least, taken, amount, main_amount, wanted):
 
 
 @kernel
-def _copies(least, amount, most):
+def copies_in(least, amount, most):
     """How many equal units fit into what is free, at most ``most``."""
     copies = most
     for resource in range(amount.shape[0]):

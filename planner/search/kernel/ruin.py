@@ -1,0 +1,66 @@
+"""Which jobs a step takes out: neighbours of one that earns little, and waiting jobs that compete with them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from planner.compiled import kernel
+from planner.search.kernel.chance import below, fraction
+from planner.search.kernel.stand import SHORT, WIDE
+
+
+@kernel
+def ruin(stand, habits):
+    """Choose the jobs of a step: some placed ones near each other in time or on the machine, and some waiting ones."""
+    stream, out, placed = stand.stream, stand.out, stand.placed[0]
+    waiting = stand.members.shape[0] - placed
+    count = np.int64(0)
+    if placed > 0:
+        wanted = min(placed, 1 + below(stream, habits.largest))
+        seed = stand.members[below(stream, placed)]
+        for _ in range(below(stream, 9)):
+            rival = stand.members[below(stream, placed)]
+            if stand.margin[rival] < stand.margin[seed]:
+                seed = rival
+        out[0] = seed
+        count = np.int64(1)
+        row = below(stream, stand.near.shape[0])
+        reach = 1 + wanted * (1 + below(stream, 3))
+        for _ in range(4 * wanted):
+            if count >= wanted:
+                break
+            place = stand.near_at[row, seed] + below(stream, 2 * reach + 1) - reach
+            if 0 <= place < stand.near.shape[1]:
+                other = stand.near[row, place]
+                if stand.start_of[other] >= 0 and stand.slot[other] >= 0 and not _is_out(out, count, other):
+                    out[count] = other
+                    count += 1
+    if waiting > 0:
+        guests = min(waiting, 1 + below(stream, habits.guests))
+        tries = 1 + below(stream, 24)
+        longest, widest = np.inf, np.inf
+        if count > 0 and fraction(stream) < 0.8:
+            longest, widest = 0.0, 0.0
+            for index in range(count):
+                longest = max(longest, stand.keys[SHORT, out[index]])
+                widest -= stand.keys[WIDE, out[index]]
+        for _ in range(guests):
+            other, best_margin = stand.members[placed + below(stream, waiting)], -np.inf
+            for _ in range(tries):
+                rival = stand.members[placed + below(stream, waiting)]
+                fits = stand.keys[SHORT, rival] <= longest and -stand.keys[WIDE, rival] <= widest
+                if fits and stand.margin[rival] > best_margin:
+                    other, best_margin = rival, stand.margin[rival]
+            if not _is_out(out, count, other):
+                out[count] = other
+                count += 1
+    return count
+
+
+@kernel
+def _is_out(out, count, job):
+    """Whether a job is among the chosen ones."""
+    found = False
+    for index in range(count):
+        found |= out[index] == job
+    return found

@@ -1,0 +1,131 @@
+"""Where a search stands, how it goes about it, and a job put on or taken off."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from planner.compiled import kernel
+from planner.domain.columns import Floats, Ints
+from planner.search.kernel.money import add_job
+from planner.search.kernel.place import hold_job, lift_job
+
+STEPS, ACCEPTED, IMPROVED = 0, 1, 2
+"""Counts of a search."""
+
+CURRENT, BEST = 0, 1
+"""Profits of a search [EUR]."""
+
+LARGE, LONG, WIDE, SHORT, THRIFTY = 0, 1, 2, 3, 4
+"""The sizes that jobs can be put back by; each is smallest for the job that goes first."""
+
+LOOKS = 3
+"""How many of the best-paying times are looked at for a job."""
+
+
+class Stand(NamedTuple):
+    """Where a search stands; the rest is scratch space.
+
+    Attributes
+    ----------
+    start_of, node_of_unit
+        The present placement.
+    best_start_of, best_node_of_unit
+        The best one so far.
+    members, slot, placed
+        The jobs that may be moved, the placed ones first; where each stands in that list (-1: it may not be moved); how
+        many are placed.
+    keys
+        Sizes of the jobs that they can be put back by; shape (keys, jobs).
+    near, near_at
+        The jobs in the order of their start, and in that of their first node and start, as they were when the search
+        was last looked at; and where each stands in these orders.
+    margin
+        Profit of each job per core-equivalent and second, at the day's mean cost [EUR].
+    first_node
+        Node of the first unit of each placed job.
+    earns
+        What each job earns a second on the first class that it fits [EUR].
+    profits, counts, stream
+        Profit now and at best; steps, accepted and improving ones; random numbers.
+    out, rank, old_start_of, old_nodes, times, gains
+        Jobs of this step, their order, where they were, and times to look at.
+    """
+
+    start_of: Ints
+    node_of_unit: Ints
+    best_start_of: Ints
+    best_node_of_unit: Ints
+    members: Ints
+    slot: Ints
+    placed: Ints
+    keys: Floats
+    near: Ints
+    near_at: Ints
+    margin: Floats
+    first_node: Ints
+    earns: Floats
+    profits: Floats
+    counts: Ints
+    stream: npt.NDArray[np.uint64]
+    out: Ints
+    rank: Floats
+    old_start_of: Ints
+    old_nodes: Ints
+    times: Ints
+    gains: Floats
+
+
+class Habits(NamedTuple):
+    """How a search goes about it.
+
+    Attributes
+    ----------
+    largest
+        Most jobs taken out in a step.
+    guests
+        Most waiting jobs that compete in a step.
+    priced
+        Chance that jobs go where they cost least among a few times, instead of at their earliest start.
+    may_refuse
+        Whether jobs that lose money may be left waiting.
+    """
+
+    largest: int
+    guests: int
+    priced: float
+    may_refuse: bool
+
+
+@kernel
+def put_on(board, jobs, money, tally, stand, job, start):
+    """Reserve a job's nodes, count its money, and list it as placed."""
+    units = stand.node_of_unit[jobs.unit_ptr[job] : jobs.unit_ptr[job + 1]]
+    hold_job(board, jobs, job, start, start + jobs.duration[job], units)
+    add_job(money, tally, jobs, job, start, units, np.int64(1))
+    stand.start_of[job] = start
+    stand.first_node[job] = units[0]
+    _swap(stand, stand.slot[job], stand.placed[0])
+    stand.placed[0] += 1
+
+
+@kernel
+def take_off(board, jobs, money, tally, stand, job):
+    """Give a job's nodes back, discount its money, and list it as waiting."""
+    start = stand.start_of[job]
+    units = stand.node_of_unit[jobs.unit_ptr[job] : jobs.unit_ptr[job + 1]]
+    add_job(money, tally, jobs, job, start, units, np.int64(-1))
+    lift_job(board, jobs, job, start, start + jobs.duration[job], units)
+    stand.start_of[job] = -1
+    stand.placed[0] -= 1
+    _swap(stand, stand.slot[job], stand.placed[0])
+
+
+@kernel
+def _swap(stand, one, other):
+    """Exchange two places of the list of jobs."""
+    first, second = stand.members[one], stand.members[other]
+    stand.members[one], stand.members[other] = second, first
+    stand.slot[first], stand.slot[second] = other, one
