@@ -28,7 +28,7 @@ from planner.search.multisearch import multisearch
 from tests.factories import DAY, random_problem
 
 OUTPUTS = (Path(__file__).parents[2] / "docs" / "outputs.md").read_text(encoding="utf-8")
-KEYS_OF_SUMMARY = ("totals", "peak_kw", "site_cost_eur", "utilisation_fraction", "jobs", "segments")
+KEYS_OF_SUMMARY = ("totals", "peak_kw", "site_cost_eur", "utilisation_fraction", "jobs", "segments", "last_end_s")
 
 
 @pytest.mark.parametrize("table", COLUMNS)

@@ -1,0 +1,164 @@
+"""``plan report``: what accounts, users and jobs earned and cost over written days."""
+
+from __future__ import annotations
+
+import calendar
+import datetime as dt
+import re
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from planner.cli.day import parse_day
+from planner.errors import InputError
+
+if TYPE_CHECKING:
+    from planner.report.cost_files import CostReport
+
+SKIPPED = 7
+"""Exit code when a folder was skipped; everything else is reported."""
+
+SHOWN = 40
+"""Lines on the terminal; all are in the files."""
+
+
+def report(
+    date: Annotated[str | None, typer.Option("--day", metavar="YYYY-MM-DD", help="One day.")] = None,
+    first: Annotated[str | None, typer.Option("--from", metavar="YYYY-MM-DD", help="The first day.")] = None,
+    last: Annotated[str | None, typer.Option("--to", metavar="YYYY-MM-DD", help="The last day.")] = None,
+    month: Annotated[str | None, typer.Option(metavar="YYYY-MM", help="A whole month.")] = None,
+    by: Annotated[str, typer.Option(metavar="account|user|job", help="What a line stands for.")] = "account",
+    scenario: Annotated[
+        str | None, typer.Option("--scenario", "-s", help="Whose days; not needed where there is one.")
+    ] = None,
+    out: Annotated[Path, typer.Option(help="The folder of results, as for plan --day.")] = Path("reports"),
+    as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No remarks.")] = False,
+) -> None:
+    """Report revenue, energy, costs and profit over written days, by account, user or job.
+
+    Writes CSV, Parquet and HTML to OUT/SCENARIO/costs. The lines, with that of the site, are the days' totals exactly.
+    Exit code 7: a damaged or foreign folder was named and skipped, the rest is reported.
+
+    Example: plan report --month 2024-06 --by account
+    """
+    low, high, asked = _range(date, first, last, month)
+
+    from planner.report.costs import FOLDER, WAYS, read_days
+
+    if by not in WAYS:
+        raise InputError(f"cannot report by {by!r}; choose {', '.join(WAYS)}")
+    name = _scenario(out, scenario)
+    days, skipped = read_days(out / name, low, high)
+    for path, why in skipped:
+        typer.echo(f"skipped {path}: {why}", err=True)
+    if not days:
+        raise InputError(f"{out / name}: no day of {asked} can be reported; plan one with plan --day")
+    currencies = sorted({day.currency for day in days})
+    if len(currencies) > 1:
+        raise InputError(f"the days count in {' and '.join(currencies)}; report those of one currency")
+
+    from planner.report.cost_files import make_report, report_rows, write_report
+    from planner.report.page.costs import costs_page
+    from planner.report.page.index import write_index
+
+    wanted = (high - low).days + 1 if low is not None and high is not None else len(days)
+    made = make_report(name, asked, by, days, skipped, wanted - len(days))  # type: ignore[arg-type]
+    stem = f"{asked.replace(' to ', '_').replace(' ', '-')}-by-{by}"
+    written = write_report(made, costs_page(made, f"{stem}.csv"), out / name / FOLDER, stem)
+    write_index(out)
+    if as_json:
+        import json
+
+        rows = [{key: _plain(value) for key, value in row.items()} for row in report_rows(made)]
+        typer.echo(json.dumps({"scenario": name, "range": asked, "currency": made.currency, "lines": rows}, indent=2))
+    else:
+        typer.echo(report_text(made))
+        typer.echo("\n" + "\n".join(f"  {path}" for path in written))
+    if made.missing and not quiet:
+        typer.echo(f"{made.missing} of {wanted} days have no result", err=True)
+    if skipped:
+        raise typer.Exit(SKIPPED)
+
+
+def report_text(made: CostReport) -> str:
+    """The report as a table of at most 40 lines, with the site's own line and the sum."""
+    heads = [made.by, "jobs", "core-hours", "kWh", "revenue", "IT", "cooling", "other", "profit", "wait h"]
+
+    def cells(label: str, jobs: str, sums: dict[str, Any], wait: float | None) -> list[str]:
+        other = sums["carbon_cost_eur"] + sums["demand_cost_eur"]
+        money = [sums["revenue_eur"], sums["it_cost_eur"], sums["cooling_cost_eur"], other, sums["profit_eur"]]
+        waited = "-" if wait is None else f"{wait:,.1f}"
+        amounts = [_shown(each, 2) for each in money]
+        return [label, jobs, _shown(sums["core_hours"], 0), _shown(sums["kwh"], 1), *amounts, waited]
+
+    lines = [
+        cells(line.key or "-", f"{len(line.job_ids):,}", line.sums, line.mean_wait_h) for line in made.lines[:SHOWN]
+    ]
+    if len(made.lines) > SHOWN:
+        lines.append([f"... and {len(made.lines) - SHOWN:,} more", *([""] * 9)])
+    lines.append(cells("site, no job's", "", made.site, None))
+    jobs = len({job for line in made.lines for job in line.job_ids})
+    lines.append(cells("all", f"{jobs:,}", made.totals, made.mean_wait_h))
+    widths = [max(len(row[k]) for row in [heads, *lines]) for k in range(len(heads))]
+    table = [
+        f"{row[0]:<{widths[0]}}" + "".join(f"  {row[k]:>{widths[k]}}" for k in range(1, len(row)))
+        for row in [heads, *lines]
+    ]
+    title = f"{made.scenario}, {made.asked}, {len(made.days)} days, money in {made.currency}"
+    return "\n".join([title, "", table[0], *table[1:]])
+
+
+def _shown(value: Decimal, digits: int) -> str:
+    """An amount for the eye; never a negative zero."""
+    return f"{value if round(value, digits) else 0:,.{digits}f}"
+
+
+def _plain(value: Any) -> Any:
+    return value if value is None or isinstance(value, str | int | float) else float(value)
+
+
+def _range(
+    date: str | None, first: str | None, last: str | None, month: str | None
+) -> tuple[dt.date | None, dt.date | None, str]:
+    """First and last day, and the range in words."""
+    ways = [date is not None, first is not None or last is not None, month is not None]
+    if sum(ways) > 1:
+        raise InputError("give --day, or --from and --to, or --month; not several of them")
+    if date is not None:
+        day = parse_day(date)
+        return day, day, day.isoformat()
+    if month is not None:
+        if not re.fullmatch(r"\d{4}-\d{2}", month):
+            raise InputError(f"cannot read {month!r} as a month; write it as 2024-06")
+        low = parse_day(f"{month}-01")
+        return low, low.replace(day=calendar.monthrange(low.year, low.month)[1]), month
+    if first is None and last is None:
+        return None, None, "all days"
+    if first is None or last is None:
+        raise InputError("give both --from and --to")
+    low, high = parse_day(first), parse_day(last)
+    if high < low:
+        raise InputError(f"the range ends on {high}, before it begins on {low}; swap --from and --to")
+    return low, high, f"{low} to {high}"
+
+
+def _scenario(out: Path, given: str | None) -> str:
+    """The scenario whose days are meant: as given, or the only one, or the one that plan --day takes."""
+    known = []
+    if out.is_dir():
+        known = sorted(path.name for path in out.iterdir() if path.is_dir() and _has_days(path))
+    name = given
+    if name is None:
+        name = known[0] if len(known) == 1 else next((each for each in ("site", "sample") if each in known), None)
+    if name is None or not (out / name).is_dir():
+        there = f"there are {', '.join(known)}" if known else "there are none; plan a day first"
+        what = "say which scenario" if name is None else f"no days of scenario {name!r}"
+        raise InputError(f"{out}: {what}; {there}")
+    return name
+
+
+def _has_days(folder: Path) -> bool:
+    return any(re.fullmatch(r"\d{4}-\d{2}-\d{2}", path.name) for path in folder.iterdir())

@@ -1,0 +1,120 @@
+"""A real browser without network, and days whose pages it opens."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from tests.days import DAY, SITE, plan, small_table
+
+FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+HOSTILE = "<script>alert(1)</script>"
+OWNED = "</script><script>document.title='owned'</script>"
+
+Opener = Callable[..., Page]
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """The system's chromium; tests are skipped where there is none."""
+    found = [shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome")]
+    path = next((each for each in found if each), None)
+    if path is None:
+        pytest.skip("no chromium on this machine; .ci/packages installs Debian's")
+    with sync_playwright() as driver:
+        started = driver.chromium.launch(executable_path=path, headless=True, args=list(FLAGS))
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def open_page(browser: Browser) -> Iterator[Opener]:
+    """Opens a file with the network off; at the end nothing was complained of, fetched, or asked of the user."""
+    complaints: list[str] = []
+    contexts = []
+
+    def opened(path: Path, *, width: int = 1400, scheme: str = "light") -> Page:
+        context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme, offline=True)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: complaints.append(f"{message.type}: {message.text}"))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("dialog", lambda dialog: complaints.append(f"dialog: {dialog.message}"))
+        page.on(
+            "request",
+            lambda request: None if request.url.startswith(("file:", "data:")) else complaints.append(request.url),
+        )
+        page.goto(path.resolve().as_uri())
+        page.wait_for_timeout(150)
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert complaints == []
+
+
+@pytest.fixture(scope="session")
+def sample_days(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The reports folder of three rolling days of the sample site with more work than fits, and their cost report."""
+    base = tmp_path_factory.mktemp("pages")
+    with contextlib.chdir(base):
+        more = ("--set", "jobs.load=1.3", "--scenario", "sample", "--method", "multisearch", "-q")
+        plan("run", "--from", DAY, "--to", "2024-06-03", *more)
+        plan("report", "--month", "2024-06", "--by", "account", "-q")
+    return base / "reports"
+
+
+@pytest.fixture(scope="session")
+def hostile_day(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a day whose jobs, accounts and users are named to break a page."""
+    base = tmp_path_factory.mktemp("hostile")
+    jobs = (
+        "job_id,submit_time,requested_h,units,cores_per_unit,power_w,account,user,name\n"
+        f"j1,2024-05-31T08:00:00+02:00,6,2,8,300,<b>bold</b>,<img src=x onerror=alert(2)>,{HOSTILE}\n"
+        f'"{OWNED}",2024-05-31T08:00:00+02:00,4,1,4,100,"a&amp;b",\'u\',{OWNED}\n'
+        f"j3,2024-05-31T08:00:00+02:00,1,9,8,100,chem,ann,{HOSTILE}\n"
+    )
+    for name, text in {"scenarios/site.yaml": SITE, "jobs/queue.csv": jobs, "tables/small.csv": small_table()}.items():
+        (base / name).parent.mkdir(parents=True, exist_ok=True)
+        (base / name).write_text(text, encoding="utf-8")
+    with contextlib.chdir(base):
+        plan("--day", DAY, "--method", "multisearch", "-q")
+        plan("report", "--day", DAY, "--by", "job", "-q")
+    return base / "reports" / "site" / DAY
+
+
+@pytest.fixture(scope="session")
+def curie_day(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a day of CEA Curie on 300 nodes; skipped where the trace is not there."""
+    data = Path(os.environ.get("PLANNER_DATA", Path(__file__).parents[3] / "shared" / "data"))
+    trace = data / "swf" / "CEA-Curie-2011-2.1-cln.swf.gz"
+    if not trace.is_file():
+        pytest.skip("the trace of Curie is not here; set PLANNER_DATA to the folder that holds swf/")
+    settings = (
+        f"jobs.source={trace}",
+        "jobs.visibility=day",
+        "jobs.lookback=0d",
+        "jobs.core_scale=9600/93312",
+        "zone=UTC",
+        "cluster.classes.gpu=null",
+        "cluster.classes.cpu.count=300",
+    )
+    base = tmp_path_factory.mktemp("curie")
+    words = [word for setting in settings for word in ("--set", setting)]
+    with contextlib.chdir(base):
+        plan("--day", "2012-08-07", "--scenario", "sample", "--method", "multisearch", "-q", *words)
+    return base / "reports" / "sample" / "2012-08-07"

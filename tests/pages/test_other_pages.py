@@ -1,0 +1,87 @@
+"""Claims about the index, cost and comparison pages, as a real browser shows them with the network off."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+from pathlib import Path
+
+import pytest
+
+from tests.days import DAY, plan, rows_of
+from tests.pages.conftest import Opener
+from tests.pages.look import cells, is_drawn, number
+
+
+@pytest.fixture(scope="session")
+def comparison(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of two scenarios compared over three days."""
+    base = tmp_path_factory.mktemp("compare")
+    with contextlib.chdir(base):
+        words = ("--from", DAY, "--to", "2024-06-03", "-m", "multisearch", "--set", "jobs.load=0.4", "-q")
+        plan("compare", "air-summer", "hybrid-summer", *words)
+    return next((base / "reports" / "compare").glob("*/*"))
+
+
+@pytest.mark.parametrize("width", [1400, 390])
+def test_index_leads_to_every_day(sample_days: Path, open_page: Opener, width: int) -> None:
+    """The index lists every day newest first, with the profit of its ledger, and its links open the pages."""
+    page = open_page(sample_days / "index.html", width=width)
+    rows = cells(page, "days")
+    assert [row[0] for row in rows] == ["2024-06-03", "2024-06-02", DAY]
+    for row in rows:
+        ledger = sum(float(each["profit_eur"]) for each in rows_of(sample_days / "sample" / row[0] / "segments.csv"))
+        assert number(row[3]) == pytest.approx(ledger, abs=0.006)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.locator(".month td a").first.click()
+    page.wait_for_selector("#gantt canvas")
+    assert DAY in page.title()
+    page.locator(".crumbs a").click()
+    page.wait_for_selector("#days")
+    page.locator("main ul a").first.click()
+    page.wait_for_selector("#lines")
+
+
+@pytest.mark.parametrize("width", [1400, 390])
+def test_cost_page_equals_its_csv(sample_days: Path, open_page: Opener, width: int) -> None:
+    """The lines of the cost page are those of its CSV, every figure is drawn, and hovering tells a day's revenue."""
+    page = open_page(sample_days / "sample" / "costs" / "2024-06-by-account.html", width=width)
+    written = rows_of(sample_days / "sample" / "costs" / "2024-06-by-account.csv")
+    shown = cells(page, "lines")
+    assert [row[0] for row in shown] == [row["account"] for row in written if row["kind"] == "account"]
+    for row, line in zip(shown, written, strict=False):
+        assert number(row[-2]) == pytest.approx(float(line["profit_eur"]), abs=0.00501)
+        assert number(row[3]) == pytest.approx(float(line["core_hours"]), abs=0.0501)
+    total = page.locator("#lines tfoot tr").last.locator("data").last.get_attribute("value")
+    assert float(total or "nan") == pytest.approx(sum(float(line["profit_eur"]) for line in written), abs=1e-6)
+    for figure in ("money", "energy", "pue"):
+        assert is_drawn(page.locator(f"#{figure} .plot")), figure
+    page.locator("#energy .plot").hover()
+    page.wait_for_timeout(100)
+    assert "kWh" in page.locator(".tip").inner_text()
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1400, "light"), (390, "dark")])
+def test_compare_page_equals_its_csv(comparison: Path, open_page: Opener, width: int, scheme: str) -> None:
+    """The comparison shows the runs of its CSV with their differences, and every figure is drawn."""
+    page = open_page(comparison / "compare.html", width=width, scheme=scheme)
+    with (comparison / "runs.csv").open(newline="", encoding="utf-8") as file:
+        written = list(csv.DictReader(file))
+    shown = cells(page, "runs")
+    assert [row[0] for row in shown] == ["air-summer", "hybrid-summer"]
+    for row, run in zip(shown, written, strict=True):
+        assert number(row[1].split("\n")[0]) == pytest.approx(float(run["profit_eur"]), abs=0.00501)
+    more = page.locator("#runs tbody tr").nth(1).locator("td small").first.inner_text()
+    assert number(more.split(", ")[0]) == pytest.approx(float(written[1]["profit_difference_eur"]), abs=0.00501)
+    for figure in ("profit", "more"):
+        assert is_drawn(page.locator(f"#{figure} .plot")), figure
+    assert page.locator("#pue circle").count() == 6
+    if width > 640:  # on a phone the strip scrolls in its box, and its points may lie outside
+        assert is_drawn(page.locator("#pue .still"))
+    assert is_drawn(page.locator("#multiples"))
+    assert page.locator("#multiples figure").count() == 3
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.locator("#profit .plot").hover()
+    page.wait_for_timeout(100)
+    assert "hybrid-summer" in page.locator(".tip").inner_text()
