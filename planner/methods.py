@@ -17,12 +17,18 @@ Stop = Callable[[float], bool]
 class Params:
     """What a method may be told besides the problem.
 
-    ``workers`` never changes an answer; ``on_trial`` hears of each candidate as it is tried.
+    ``workers`` never changes an answer; ``on_trial`` hears of each candidate as it is tried. ``engine`` names the CP
+    engine, None lets the planner choose; ``time_limit_s`` is what an engine that cannot ask ``stop`` gets.
+    ``iterations`` limits a search by its own steps, so that the answer depends on the seed alone; None leaves it to the
+    clock.
     """
 
     seed: int = 0
     workers: int = 0
     on_trial: Callable[[Trial], None] | None = None
+    engine: str | None = None
+    time_limit_s: float = 60.0
+    iterations: int | None = None
 
     @property
     def worker_count(self) -> int:
@@ -39,11 +45,105 @@ def _multisearch(problem: Problem, params: Params, stop: Stop) -> Result:
     return multisearch(problem, workers=params.worker_count, stop=stop, on_trial=params.on_trial)
 
 
+def _relaxation(problem: Problem, params: Params, stop: Stop) -> Result:
+    from dataclasses import replace
+    from functools import partial
+
+    from planner.cp.relaxation import relaxation_search
+    from planner.search.decode import decode
+
+    seed = _multisearch(problem, params, stop)
+    result = relaxation_search(
+        problem,
+        seed.plan,
+        engine=params.engine,
+        seed=params.seed,
+        workers=params.worker_count,
+        stop=stop,
+        complete=partial(decode, problem),
+        on_trial=params.on_trial,
+    )
+    return replace(
+        result,
+        solve_s=seed.solve_s + result.solve_s,
+        best_trial=seed.best_trial if result.best_trial == "seed" else result.best_trial,
+        trials=(*seed.trials, *result.trials[1:]),
+    )
+
+
+def _cp(problem: Problem, params: Params, stop: Stop) -> Result:
+    from functools import partial
+
+    from planner.cp.default_search import default_search
+    from planner.search.decode import decode
+
+    return default_search(
+        problem,
+        engine=params.engine,
+        time_limit_s=params.time_limit_s,
+        seed=params.seed,
+        workers=params.worker_count,
+        stop=stop,
+        complete=partial(decode, problem),
+        on_trial=params.on_trial,
+    )
+
+
+def _delay(problem: Problem, params: Params, stop: Stop) -> Result:
+    from planner.search.delay import delay_search
+
+    return delay_search(problem, workers=params.worker_count, stop=stop, on_trial=params.on_trial)
+
+
+def _harvest(problem: Problem, params: Params, stop: Stop) -> Result:
+    from planner.search.harvest import harvest
+
+    return harvest(
+        problem,
+        seed=params.seed,
+        workers=params.worker_count,
+        stop=stop,
+        time_limit_s=params.time_limit_s,
+        iterations=params.iterations,
+        on_trial=params.on_trial,
+    )
+
+
+def _rule(name: str) -> Method:
+    def method(problem: Problem, params: Params, stop: Stop) -> Result:
+        from planner.search.rules import walk_rule
+
+        return walk_rule(problem, name, params.on_trial)
+
+    return method
+
+
 METHODS: dict[str, tuple[Method, str]] = {
+    "harvest": (
+        _harvest,
+        "packs the best-paying work tightly, then rebuilds the plan piece by piece: the planner's own",
+    ),
     "multisearch": (_multisearch, "places jobs at their earliest starts in 22 orders and keeps the best plan"),
+    "relaxation": (
+        _relaxation,
+        "improves MultiSearch's plan with a CP engine: starts, and nodes of single-unit jobs",
+    ),
+    "delay": (_delay, "pushes one job after another later and places the jobs after it again, from MultiSearch's plan"),
+    "cp": (_cp, "gives the whole day to a CP engine from nothing: the baseline of the published study"),
+    "est-strict": (_rule("est-strict"), "rule: first come first served, waiting for the first that does not fit"),
+    "est": (_rule("est"), "rule: first come first served, skipping what does not fit now"),
+    "wt-strict": (_rule("wt-strict"), "rule: shortest requested time, waiting for the first that does not fit"),
+    "wt": (_rule("wt"), "rule: shortest requested time first, skipping what does not fit now"),
+    "profit-strict": (
+        _rule("profit-strict"),
+        "rule: highest profit over cost, waiting for the first that does not fit",
+    ),
+    "profit": (_rule("profit"), "rule: highest profit over cost first, skipping what does not fit now"),
 }
 
-DEFAULT_METHOD = "multisearch"
+DEFAULT_METHOD = "harvest"
+DEFAULT_ITERATIONS = 20_000
+"""Steps of a search when nothing is said: a few seconds on a day of some thousand jobs."""
 
 
 def method_named(name: str) -> Method:

@@ -38,6 +38,10 @@ giant,2024-02-01T08:10:00+01:00,1,5,8,32,400,bio,dee,,,
 """More than fits a day; ``giant`` never does."""
 
 
+BRIEF = ("--iterations", "1000", "--time-limit", "10m")
+"""A short search that no busy machine cuts shorter, so that it gives the same plan everywhere."""
+
+
 def write_small_site(folder: Path) -> Path:
     """Write the small site, with its scenario named ``site`` so that it is the default."""
     for name, text in {"scenarios/site.yaml": SITE, "jobs/queue.csv": JOBS, "tables/small.csv": small_table()}.items():

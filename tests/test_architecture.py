@@ -18,13 +18,17 @@ LAYERS = {
     "accounting": 2,
     "readers": 3,
     "search": 3,
+    "cp": 3,
+    "online": 3,
+    "metrics": 3,
     "cooling": 3,
     "sample": 3,
     "site": 3,
     "methods": 4,
     "pipeline": 5,
     "report": 5,
-    "cli": 6,
+    "runs": 6,
+    "cli": 7,
 }
 MAY_USE_SIBLINGS = {("units", "errors"), ("report", "pipeline")}
 """Durations that cannot be read are errors; what a run leaves is written from what the pipeline returns."""

@@ -39,17 +39,21 @@ class Violation:
         return f"{self.rule}: {self.where}: {self.detail}"
 
 
-def require_clean(problem: Problem, plan: Plan) -> None:
+def require_clean(problem: Problem, plan: Plan, *, leaves_room: bool = False) -> None:
     """Raise AuditError with the violations of a plan, if it has any."""
-    violations = audit(problem, plan)
+    violations = audit(problem, plan, leaves_room=leaves_room)
     if violations:
         shown = "; ".join(str(violation) for violation in violations[:5])
         more = f" (+{len(violations) - 5} more)" if len(violations) > 5 else ""
         raise AuditError(f"the plan breaks {len(violations)} rules: {shown}{more}")
 
 
-def audit(problem: Problem, plan: Plan) -> list[Violation]:
-    """All violations of the day's rules by a plan; none is the only good answer."""
+def audit(problem: Problem, plan: Plan, *, leaves_room: bool = False) -> list[Violation]:
+    """All violations of the day's rules by a plan; none is the only good answer.
+
+    ``leaves_room`` is for methods that promise nothing about ``defer`` and ``deadline``, such as rules that walk
+    through time.
+    """
     columns = problem.columns
     if len(plan.start_s) != len(columns) or len(plan.node_of_unit) != columns.unit_ptr[-1]:
         return [Violation("units", "plan", "it has another number of jobs or units than the problem")]
@@ -57,7 +61,7 @@ def audit(problem: Problem, plan: Plan) -> list[Violation]:
     if violations:
         return violations
     violations = _capacity(problem, plan) + _power(problem, plan)
-    if violations:
+    if violations or leaves_room:
         return violations
     return _deferrals(problem, plan) + _deadlines(problem, plan)
 

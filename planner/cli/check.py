@@ -50,11 +50,11 @@ def audit(
     from planner.report.read_back import read_day
 
     written = read_day(folder)
-    require_clean(written.problem, written.plan)
+    require_clean(written.problem, written.plan, leaves_room=written.leaves_room)
     wrong = disagreements(written)
     if wrong:
         raise AuditError(wrong[0] + (f" (+{len(wrong) - 1} more)" if len(wrong) > 1 else ""))
-    totals = settle(written.problem, written.plan).totals
+    totals = settle(written.happened, written.plan).totals
     started = int(written.plan.is_placed.sum())
     if as_json:
         import json

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from planner.pipeline.build import Day
     from planner.pipeline.day import PlannedDay
     from planner.readers.scenario.schema import Scenario
+    from planner.runs.one_day import Settings
 
 
 def parse_day(text: str) -> dt.date:
@@ -40,12 +41,26 @@ JobsOption = Annotated[
 SettingsOption = Annotated[
     list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Override a scenario key; may be repeated.")
 ]
+MethodOption = Annotated[str | None, typer.Option("--method", "-m", help="How to plan; see `plan show methods`.")]
+TimeLimitOption = Annotated[str, typer.Option(help="When to stop searching: 30s, 5m.")]
+SeedOption = Annotated[int | None, typer.Option(min=0, help="Replaces the scenario's seed.")]
+OutOption = Annotated[Path, typer.Option(help="Where results go, as OUT/SCENARIO/DAY.")]
+AlsoOption = Annotated[list[str] | None, typer.Option(help="Also write parquet or swf; may be repeated.")]
+WorkersOption = Annotated[int, typer.Option(min=0, help="Threads; 0 is one per core. Never changes an answer.")]
+EngineOption = Annotated[
+    str | None, typer.Option(help="CP engine of the methods that use one; see `plan show engines`.")
+]
+IterationsOption = Annotated[
+    int | None, typer.Option(min=1, help="Steps of a search; the same number gives the same plan. Default 50000.")
+]
+FreshOption = Annotated[bool, typer.Option("--fresh", help="Start anew, even where the day before has a result.")]
+BoundTimeOption = Annotated[str, typer.Option(help="Time for the bound on the profit; 0 leaves it out.")]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no remarks.")]
 
 
 @dataclass(frozen=True)
 class Request:
-    """What the user asked of ``plan --day``."""
+    """What the user asked of ``plan --day`` or ``plan run``."""
 
     date: str
     scenario: str | None
@@ -57,57 +72,63 @@ class Request:
     settings: tuple[str, ...]
     also: tuple[str, ...]
     workers: int
+    engine: str | None
+    iterations: int | None
     as_json: bool
     quiet: bool
     command: tuple[str, ...]
+    fresh: bool = False
+    bound_time: str = "30s"
 
 
 def plan_one(request: Request) -> None:
     """Plan a day, write its folder, and print its summary."""
-    from planner.methods import DEFAULT_METHOD, Params, method_named
-    from planner.search.stop import MaxRuntime
-
     day = parse_day(request.date)
-    limit_s = parse_duration(request.time_limit)
-    method = request.method or DEFAULT_METHOD
-    method_named(method)
-    began = dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
-    scenario = open_scenario(request.scenario, request.settings, request.seed, request.jobs)
+    settings = open_settings(request)
 
     from planner.cli.progress import Progress
-    from planner.pipeline.build import build_day
-    from planner.pipeline.day import plan_day
-    from planner.report.folder import held
-    from planner.report.provenance import provenance
     from planner.report.summary import summary_text
-    from planner.report.write import require_formats, write_day
+    from planner.runs.one_day import do_day, previous_of
 
-    require_formats(request.also)
-    target = request.out / scenario.name / day.isoformat()
-    with held(target):
-        with Progress(f"planning {day}", quiet=request.quiet) as progress:
-            built = build_day(scenario, day)
-            params = Params(seed=scenario.seed, workers=request.workers, on_trial=progress.trial)
-            planned = plan_day(built, method, params, MaxRuntime(limit_s))
-        if not request.quiet:
-            remark(built)
-            remark_limit(planned, limit_s)
-        run = provenance(
-            scenario,
-            method=method,
-            seed=scenario.seed,
-            workers=params.worker_count,
-            time_limit_s=limit_s,
-            command=request.command,
-            began=began,
-        )
-        summary = write_day(planned, target, run, request.also)
+    folder = request.out / settings.scenario.name
+    previous = None if request.fresh else previous_of(folder, settings.scenario, day)
+    with Progress(f"planning {day}", quiet=request.quiet) as progress:
+        done = do_day(settings, day, folder / day.isoformat(), previous, on_trial=progress.trial)
+    if done.planned is not None and not request.quiet:
+        remark(done.planned.day)
+        remark_limit(done.planned, settings.time_limit_s)
+        if previous is None and not request.fresh:
+            remark_gap(folder, day)
     if request.as_json:
         import json
 
-        typer.echo(json.dumps(summary, indent=2, ensure_ascii=False))
+        typer.echo(json.dumps(done.summary, indent=2, ensure_ascii=False))
     else:
-        typer.echo(summary_text(summary, str(target)))
+        typer.echo(summary_text(done.summary, str(done.folder)))
+
+
+def open_settings(request: Request) -> Settings:
+    """How the user wants days to be planned."""
+    from planner.methods import DEFAULT_ITERATIONS, DEFAULT_METHOD, method_named
+
+    limit_s = parse_duration(request.time_limit)
+    method = request.method or DEFAULT_METHOD
+    method_named(method)
+    scenario = open_scenario(request.scenario, request.settings, request.seed, request.jobs)
+
+    from planner.runs.one_day import Settings
+
+    return Settings(
+        scenario=scenario,
+        method=method,
+        time_limit_s=limit_s,
+        iterations=request.iterations or DEFAULT_ITERATIONS,
+        workers=request.workers,
+        engine=request.engine,
+        bound_time_s=parse_duration(request.bound_time),
+        also=request.also,
+        command=request.command,
+    )
 
 
 def open_scenario(
@@ -158,5 +179,19 @@ def remark_limit(planned: PlannedDay, limit_s: float) -> None:
         typer.echo(
             f"the time limit of {clock(limit_s)} ended the search after {len(result.trials)} candidates;"
             " another run may end elsewhere",
+            err=True,
+        )
+
+
+def remark_gap(folder: Path, day: dt.date) -> None:
+    """Tell on stderr when there are earlier days, but not the one before: then nothing is carried over."""
+    from planner.runs.one_day import last_before
+
+    earlier = last_before(folder, day)
+    if earlier is not None:
+        after, before = earlier + dt.timedelta(days=1), day - dt.timedelta(days=1)
+        typer.echo(
+            f"{day} starts anew: {folder} has a result of {earlier}, none of {before}; to carry work over, first"
+            f" plan run --from {after} --to {before}",
             err=True,
         )

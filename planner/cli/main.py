@@ -10,13 +10,13 @@ from typing import Annotated
 import typer
 
 from planner import __version__
-from planner.cli import check, day, show, site, table
+from planner.cli import check, compare, day, report, run_days, show, simulate, site, study, table
 from planner.errors import InputError, PlannerError
 
 EXIT_CODES = """\
 Exit codes: 0 done; 1 error; 2 bad input (the line says where and what to do); 3 no feasible plan; 4 engine missing or
 died; 5 a plan breaks a rule (from plan audit: or its files do not agree with it); 6 the output cannot be written or
-another run holds it; 130 interrupted."""
+another run holds it; 7 from plan report: a folder was named and skipped, the rest is reported; 130 interrupted."""
 
 INTERRUPTED = 130
 """What the parser makes of Ctrl-C."""
@@ -27,6 +27,9 @@ Examples:
   plan --day 2024-06-01                    plan a day of the sample site
   plan --day 2024-06-01 --scenario site    plan a day of scenarios/site.yaml
   plan --day 2024-06-01 --jobs queue.csv   the same with the jobs of a file
+  plan run --from 2024-06-01 --to 2024-06-07
+  plan compare air-summer hybrid-summer --day 2024-06-01
+  plan report --month 2024-06 --by account what each account earned and cost
   plan check --day 2024-06-01              read every input, solve nothing
   plan audit reports/sample/2024-06-01     re-check a written plan
   plan init mysite                         a new site to start from
@@ -40,11 +43,16 @@ app = typer.Typer(
     epilog=EXIT_CODES,
 )
 
+app.command("run")(run_days.run_range)
+app.command("compare")(compare.compare)
+app.command("report")(report.report)
 app.command("check")(check.check)
 app.command("audit")(check.audit)
 app.command("init")(site.init)
 app.command("show")(show.show)
 app.add_typer(table.app, name="table")
+app.command("simulate")(simulate.simulate)
+app.add_typer(study.app, name="study")
 
 
 def _version(value: bool) -> None:
@@ -58,14 +66,18 @@ def plan(
     context: typer.Context,
     date: day.DayOption = None,
     scenario: day.ScenarioOption = None,
-    method: Annotated[str | None, typer.Option("--method", "-m", help="How to plan; see `plan show methods`.")] = None,
-    time_limit: Annotated[str, typer.Option(help="When to stop searching: 30s, 5m.")] = "30s",
-    seed: Annotated[int | None, typer.Option(min=0, help="Replaces the scenario's seed.")] = None,
+    method: day.MethodOption = None,
+    time_limit: day.TimeLimitOption = "30s",
+    seed: day.SeedOption = None,
     jobs: day.JobsOption = None,
-    out: Annotated[Path, typer.Option(help="Where results go, as OUT/SCENARIO/DAY.")] = Path("reports"),
+    out: day.OutOption = Path("reports"),
     settings: day.SettingsOption = None,
-    also: Annotated[list[str] | None, typer.Option(help="Also write parquet or swf; may be repeated.")] = None,
-    workers: Annotated[int, typer.Option(min=0, help="Threads; 0 is one per core. Never changes an answer.")] = 0,
+    also: day.AlsoOption = None,
+    workers: day.WorkersOption = 0,
+    engine: day.EngineOption = None,
+    iterations: day.IterationsOption = None,
+    fresh: day.FreshOption = False,
+    bound_time: day.BoundTimeOption = "30s",
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
     quiet: day.QuietOption = False,
     version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="The version.")] = False,
@@ -87,9 +99,13 @@ def plan(
             settings=tuple(settings or ()),
             also=tuple(also or ()),
             workers=workers,
+            engine=engine,
+            iterations=iterations,
             as_json=as_json,
             quiet=quiet,
             command=tuple(context.obj or ()),
+            fresh=fresh,
+            bound_time=bound_time,
         )
     )
 
@@ -130,5 +146,5 @@ def run(arguments: Sequence[str]) -> int:
         print(f"plan: {text.rstrip('.')}; see plan --help", file=sys.stderr)
         return int(error.exit_code)
     if code == INTERRUPTED:
-        print("plan: interrupted; nothing was written", file=sys.stderr)
+        print("plan: interrupted; nothing more was written", file=sys.stderr)
     return code if isinstance(code, int) else 0

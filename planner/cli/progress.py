@@ -36,6 +36,12 @@ class Progress:
         if self._bar is not None:
             self._bar.stop()
 
+    def rename(self, title: str) -> None:
+        """Say what is done, and begin to count anew."""
+        self._title, self._best = title, float("-inf")
+        if self._bar is not None:
+            self._bar.update(self._task, description=title)
+
     def trial(self, trial: Trial) -> None:
         """Hear of one more candidate."""
         self._best = max(self._best, trial.profit_eur)

@@ -39,6 +39,15 @@ def _scenarios() -> dict[str, str]:
     return found
 
 
+def _engines() -> dict[str, str]:
+    from planner.cp.engines.choose import known_engines
+
+    return {
+        facts.name: f"{facts.version}; {facts.limits}" if facts.version else f"not installed; {facts.remedy}"
+        for facts in known_engines()
+    }
+
+
 def _versions() -> dict[str, str]:
     from planner import __version__
     from planner.report.provenance import versions
@@ -46,14 +55,41 @@ def _versions() -> dict[str, str]:
     return {"planner": __version__} | versions()
 
 
-TOPICS = {"methods": _methods, "orderings": _orderings, "scenarios": _scenarios, "versions": _versions}
+def _policies() -> dict[str, str]:
+    from planner.online.policies import POLICIES
+
+    return POLICIES
+
+
+def _metrics() -> dict[str, str]:
+    from planner.metrics.registry import METRICS, MONEY
+
+    return {metric.name: metric.meaning for metric in METRICS.values()} | MONEY
+
+
+def _predictors() -> dict[str, str]:
+    from planner.online.predictors import PREDICTORS
+
+    return PREDICTORS
+
+
+TOPICS = {
+    "methods": _methods,
+    "orderings": _orderings,
+    "policies": _policies,
+    "metrics": _metrics,
+    "predictors": _predictors,
+    "scenarios": _scenarios,
+    "engines": _engines,
+    "versions": _versions,
+}
 
 
 def show(
     topic: Annotated[str, typer.Argument(metavar="|".join(TOPICS), help="What to list.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
-    """List methods, orderings, scenarios or versions, each with a sentence."""
+    """List what there is to choose from, each with a sentence."""
     if topic not in TOPICS:
         raise InputError(f"nothing to show by the name of {topic!r}; known: {', '.join(TOPICS)}")
     entries = TOPICS[topic]()

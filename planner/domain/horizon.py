@@ -58,5 +58,9 @@ class Horizon:
         """The day after."""
         return Horizon(self.day + dt.timedelta(days=1), self.zone)
 
+    def day_before(self) -> Horizon:
+        """The day before."""
+        return Horizon(self.day - dt.timedelta(days=1), self.zone)
+
     def _midnight(self, day: dt.date) -> int:
         return int(dt.datetime.combine(day, dt.time(), tzinfo=zone_named(self.zone)).timestamp())

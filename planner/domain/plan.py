@@ -28,11 +28,15 @@ class Placement:
 
 @dataclass(frozen=True, slots=True)
 class Deferral:
-    """A job left for later (``deferred``) or refused for good (``rejected``), with the reason."""
+    """A job left for later (``deferred``) or refused for good (``rejected``), with the reason.
+
+    ``times`` counts the days that deferred it, this one included; 0 when it was rejected.
+    """
 
     job_id: str
     kind: Literal["deferred", "rejected"]
     reason: str
+    times: int = 0
 
 
 @dataclass(frozen=True, eq=False)

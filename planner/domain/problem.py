@@ -53,7 +53,8 @@ class Running:
 class Problem:
     """Everything one day is decided from; the only input of a method.
 
-    ``jobs`` are in order of submit time, then id; every one of them can fit on the empty machine.
+    ``jobs`` are in order of submit time, then id; every one of them can fit on the empty machine. ``overdue`` are the
+    ids of those that were deferred so often that they go before all others.
     """
 
     horizon: Horizon
@@ -64,6 +65,7 @@ class Problem:
     rates: Rates
     running: tuple[Running, ...] = ()
     defer: DeferRule = "full"
+    overdue: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         known = {job.id for job in self.jobs} | {work.job.id for work in self.running}

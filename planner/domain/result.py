@@ -22,7 +22,12 @@ class Trial:
 
 @dataclass(frozen=True)
 class Result:
-    """A plan with its ledger, the method that found it, and every candidate tried on the way."""
+    """A plan with its ledger, the method that found it, and every candidate tried on the way.
+
+    ``leaves_room`` is said by rules that walk through time: what they defer, or end after its deadline, might have had
+    room, so that the audit does not hold it against them. ``cut_short`` is said by a search with an iteration limit
+    that the clock or an interrupt ended first: its answer depends on the machine as well.
+    """
 
     plan: Plan
     ledger: Ledger
@@ -31,3 +36,5 @@ class Result:
     solve_s: float
     best_trial: str
     trials: tuple[Trial, ...] = field(default=())
+    leaves_room: bool = False
+    cut_short: bool = False

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import datetime as dt
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from planner.domain.fit import Fit
+from planner.domain.handover import Handover
 from planner.domain.horizon import Horizon
 from planner.domain.intake import Intake
 from planner.domain.job import Job
@@ -24,32 +25,64 @@ from planner.readers.scenario.schema import Scenario
 
 @dataclass(frozen=True)
 class Day:
-    """The problem of a day with what came with it: the refused jobs, and what each reader kept and dropped."""
+    """The problem of a day with what came with it: the refused jobs, and what each reader kept and dropped.
+
+    ``handover`` is what the day before left, None where the day starts anew.
+    """
 
     scenario: Scenario
     problem: Problem
     rejected: tuple[tuple[Job, Deferral], ...]
     intakes: tuple[Intake, ...]
+    handover: Handover | None = None
+
+    @property
+    def times_deferred(self) -> dict[str, int]:
+        """On how many days each job that was handed over waiting was deferred so far."""
+        waiting = self.handover.waiting if self.handover is not None else ()
+        return {each.job.id: each.times_deferred for each in waiting}
 
 
-def build_day(scenario: Scenario, day: dt.date) -> Day:
-    """Read every input of a day and put the problem together."""
+def build_day(scenario: Scenario, day: dt.date, handover: Handover | None = None, *, closed: bool = False) -> Day:
+    """Read every input of a day and put the problem together.
+
+    With a ``handover`` the day continues from the one before: its running work holds its nodes, its deferred jobs wait
+    again, and only jobs submitted since are new. ``closed``: no new jobs come in.
+    """
     horizon = Horizon(day, scenario.zone)
-    table, table_intake = read_pue_table(scenario.cooling.table)
-    segments, intakes = _segments(scenario, horizon, table)
-    jobs, jobs_intake = known_jobs(scenario, horizon)
+    empty, intakes = frame_day(scenario, horizon)
+    jobs, jobs_intake = ((), Intake("no new jobs")) if closed else known_jobs(scenario, horizon, handover is not None)
     fit = Fit(scenario.cluster)
-    taken, rejected = [], []
+    taken: list[Job] = [each.job for each in handover.waiting] if handover is not None else []
+    rejected = []
     for job in sorted(jobs, key=lambda job: (job.submit_unix, job.id)):
         reason = fit.why_never(job)
         if reason is None:
             taken.append(job)
         else:
             rejected.append((job, Deferral(job.id, "rejected", reason)))
+    often = scenario.rules.max_deferral_days
+    problem = replace(
+        empty,
+        jobs=tuple(sorted(taken, key=lambda job: (job.submit_unix, job.id))),
+        running=handover.running if handover is not None else (),
+        overdue=frozenset(
+            each.job.id
+            for each in (handover.waiting if handover is not None else ())
+            if often is not None and each.times_deferred >= often
+        ),
+    )
+    return Day(scenario, problem, tuple(rejected), (jobs_intake, *intakes), handover)
+
+
+def frame_day(scenario: Scenario, horizon: Horizon) -> tuple[Problem, list[Intake]]:
+    """The problem of a day without jobs: its cluster, segments, cooling and rates."""
+    table, table_intake = read_pue_table(scenario.cooling.table)
+    segments, intakes = _segments(scenario, horizon, table)
     problem = Problem(
         horizon=horizon,
         cluster=scenario.cluster,
-        jobs=tuple(taken),
+        jobs=(),
         segments=segments,
         table=table,
         rates=Rates(
@@ -60,19 +93,23 @@ def build_day(scenario: Scenario, day: dt.date) -> Day:
         ),
         defer="free" if scenario.rules.defer == "free" else "full",
     )
-    return Day(scenario, problem, tuple(rejected), (jobs_intake, *intakes, table_intake))
+    return problem, [*intakes, table_intake]
 
 
-def known_jobs(scenario: Scenario, horizon: Horizon) -> tuple[tuple[Job, ...], Intake]:
-    """The jobs that a day knows, when no earlier day handed any over.
+def known_jobs(scenario: Scenario, horizon: Horizon, continues: bool = False) -> tuple[tuple[Job, ...], Intake]:
+    """The jobs that a day knows of by itself.
 
-    A queue dump is taken whole; of a trace or the sample, what was submitted within the lookback before the day.
-    ``visibility: day`` adds what is submitted on the day itself.
+    On a first day a queue dump is taken whole; of a trace or the sample, what was submitted within the lookback before
+    the day. ``visibility: day`` adds what is submitted on the day itself. A day that ``continues`` from the one before
+    takes what that one could not know yet, so that every job comes in once.
     """
     choice = scenario.jobs
-    until = horizon.end_unix if choice.visibility == "day" else horizon.start_unix
+    sees_day = choice.visibility == "day"
+    until = horizon.end_unix if sees_day else horizon.start_unix
     window = (horizon.start_unix - choice.lookback_s, until)
-    power = _power_model(scenario)
+    if continues:
+        window = (horizon.start_unix if sees_day else horizon.day_before().start_unix, until)
+    power = power_model(scenario)
     if not isinstance(choice.source, Path):
         return _sample_jobs(scenario, window, power)
 
@@ -82,7 +119,7 @@ def known_jobs(scenario: Scenario, horizon: Horizon) -> tuple[tuple[Job, ...], I
     traces = tuple(suffix for suffix, name in FORMAT_OF_SUFFIX.items() if name == "swf")
     is_trace = choice.format == "swf" or (choice.format == "auto" and choice.source.name.lower().endswith(traces))
     whole_queue = not is_trace if choice.whole_queue is None else choice.whole_queue
-    if whole_queue:
+    if whole_queue and not continues:
         window = (0, until)
     unit_cores = choice.unit_cores or int(scenario.cluster.classes[0].capacity["cores"])
     return read_jobs(
@@ -120,7 +157,8 @@ def _sample_jobs(scenario: Scenario, window: tuple[int, int], power: PowerModel)
     return tuple(jobs), intake
 
 
-def _power_model(scenario: Scenario) -> PowerModel:
+def power_model(scenario: Scenario) -> PowerModel:
+    """What jobs draw whose source does not say."""
     choice = scenario.power
     if choice.w_per_core is not None:
         return per_core(choice.w_per_core)
@@ -157,6 +195,7 @@ def _segments(scenario: Scenario, horizon: Horizon, table: PueTable) -> tuple[tu
 
 def _weather(scenario: Scenario, horizon: Horizon) -> tuple[Weather, Intake]:
     from planner.readers.weather.read import constant_weather, read_weather
+    from planner.readers.weather.season import day_in_season
 
     choice = scenario.weather
     if choice.source == "constant" and choice.temperature_c is not None:
@@ -164,6 +203,8 @@ def _weather(scenario: Scenario, horizon: Horizon) -> tuple[Weather, Intake]:
     taken_day = None
     if choice.period is not None:
         taken_day = choice.period.taken + (horizon.day - choice.period.planned)
+    elif choice.season is not None:
+        taken_day = day_in_season(horizon.day, choice.season)
     return read_weather(choice.source, horizon=horizon, format=choice.format, zone=choice.zone, taken_day=taken_day)
 
 

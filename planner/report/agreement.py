@@ -19,20 +19,20 @@ _TOLERANCE = 2e-6
 def disagreements(written: WrittenDay) -> list[str]:
     """Everything in the files that the plan does not give, each as a line; none is the only good answer.
 
-    Reasons of deferral and the rows of rejected jobs are words of the run, and taken as they are.
+    Reasons and counts of deferral and the rows of rejected jobs are words of the run, and taken as they are.
     """
     problem, plan, tables = written.problem, written.plan, written.tables
-    ledger = settle(problem, plan)
+    ledger = settle(written.happened, plan)
     kinds = [row[tables["deferred"].columns.index("kind")] for row in tables["deferred"].rows]
     expected = {
-        "schedule": schedule_table(problem, plan, ledger),
+        "schedule": schedule_table(problem, plan, ledger, written.happened),
         "deferred": _deferred(written),
         "segments": segment_table(problem, ledger),
     }
     found = [
         f"{written.folder / name}.csv: {line}" for name in expected for line in _between(tables[name], expected[name])
     ]
-    totals = figures(problem, plan, ledger, rejected=kinds.count("rejected"))
+    totals = figures(written.happened, plan, ledger, rejected=kinds.count("rejected"))
     found += [f"{written.folder / 'summary.json'}: {line}" for line in _unlike(written.summary, totals)]
     return found
 
@@ -40,9 +40,13 @@ def disagreements(written: WrittenDay) -> list[str]:
 def _deferred(written: WrittenDay) -> Table:
     """The deferred jobs as they would be written, with the reasons and rejected rows of the file."""
     table = written.tables["deferred"]
-    kind, reason = table.columns.index("kind"), table.columns.index("reason")
+    kind, reason, times = (table.columns.index(name) for name in ("kind", "reason", "times_deferred"))
     jobs = {job.id: job for job in written.problem.jobs}
-    ours = [(jobs[row[0]], Deferral(row[0], "deferred", row[reason])) for row in table.rows if row[kind] == "deferred"]
+    ours = [
+        (jobs[row[0]], Deferral(row[0], "deferred", row[reason], int(row[times])))
+        for row in table.rows
+        if row[kind] == "deferred"
+    ]
     again = deferred_table(written.problem.horizon, ours)
     return Table(table.columns, again.rows + tuple(row for row in table.rows if row[kind] != "deferred"))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import platform
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -16,9 +16,24 @@ PACKAGES = ("numpy", "numba", "pandas", "pvlib", "scipy", "docplex", "ortools", 
 
 
 def provenance(
-    scenario: Scenario, *, method: str, seed: int, workers: int, time_limit_s: float, command: Sequence[str], began: str
+    scenario: Scenario,
+    *,
+    method: str,
+    seed: int,
+    workers: int,
+    time_limit_s: float,
+    command: Sequence[str],
+    began: str,
+    engine: str | None = None,
+    iterations: int | None = None,
+    continues: Mapping[str, str] | None = None,
+    closed: bool = False,
 ) -> dict[str, Any]:
-    """What ``run.json`` says."""
+    """What ``run.json`` says.
+
+    ``continues`` names the day before and the SHA-256 of its files, None where the day started anew; ``closed`` says
+    that no new jobs came in.
+    """
     return {
         "planner": __version__,
         "command": list(command),
@@ -27,10 +42,30 @@ def provenance(
         "seed": seed,
         "workers": workers,
         "time_limit_s": time_limit_s,
+        "engine": engine,
+        "iterations": iterations,
+        "continues": None if continues is None else dict(continues),
+        "closed": closed,
         "versions": versions(),
         "inputs": hashes(scenario.files()),
         "scenario": scenario.as_dict(),
     }
+
+
+SAME = (
+    "planner",
+    "method",
+    "seed",
+    "time_limit_s",
+    "engine",
+    "iterations",
+    "continues",
+    "closed",
+    "versions",
+    "inputs",
+    "scenario",
+)
+"""What must be the same for two runs of a day to give the same answer; the number of workers is no part of it."""
 
 
 def versions() -> dict[str, str]:
@@ -46,4 +81,9 @@ def versions() -> dict[str, str]:
 
 def hashes(files: Iterable[Path]) -> dict[str, str]:
     """SHA-256 of each file that exists, by its path."""
-    return {path.as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(files) if path.is_file()}
+    return {path.as_posix(): digest(path) for path in sorted(files) if path.is_file()}
+
+
+def digest(path: Path) -> str:
+    """SHA-256 of a file."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()

@@ -17,6 +17,8 @@ from planner.units import clock
 def summarise(planned: PlannedDay) -> dict[str, Any]:
     """Totals, jobs, method and trials of a planned day, as plain data."""
     day, result = planned.day, planned.result
+    bound = planned.bound
+    gap = None if bound is None else bound.gap_fraction(result.ledger.profit_eur)
     return {
         "scenario": day.scenario.name,
         "day": day.problem.horizon.day.isoformat(),
@@ -26,7 +28,13 @@ def summarise(planned: PlannedDay) -> dict[str, Any]:
         "status": result.status,
         "solve_s": round(result.solve_s, 3),
         "best_trial": result.best_trial,
-        **figures(day.problem, result.plan, result.ledger, rejected=len(day.rejected)),
+        "cut_short": result.cut_short,
+        "leaves_room": result.leaves_room,
+        "bound_eur": None if bound is None else _rounded(bound.profit_eur),
+        "gap_fraction": None if gap is None else _rounded(gap),
+        "execute": day.scenario.rules.execute,
+        "planned_profit_eur": _rounded(result.ledger.profit_eur),
+        **figures(planned.happened, result.plan, planned.ledger, rejected=len(day.rejected)),
         "trials": [
             {"name": trial.name, "profit_eur": _rounded(trial.profit_eur), "started": trial.started}
             for trial in result.trials
@@ -36,8 +44,12 @@ def summarise(planned: PlannedDay) -> dict[str, Any]:
 
 
 def figures(problem: Problem, plan: Plan, ledger: Ledger, *, rejected: int) -> dict[str, Any]:
-    """The part of a summary that follows from the plan alone, and so can be worked out again."""
+    """The part of a summary that follows from the plan alone, and so can be worked out again.
+
+    The problem is the day as it was carried out.
+    """
     started = int(plan.is_placed.sum())
+    running = _running_on(problem, plan)
     return {
         "totals": {name: _rounded(value) for name, value in ledger.totals.as_dict().items()},
         "peak_kw": _rounded(ledger.peak_kw),
@@ -47,11 +59,14 @@ def figures(problem: Problem, plan: Plan, ledger: Ledger, *, rejected: int) -> d
             "known": len(problem.jobs) + rejected,
             "started": started,
             "carried_in": len(problem.running),
+            "finished": len(problem.running) + started - running,
+            "running": running,
             "deferred": len(problem.jobs) - started,
             "rejected": rejected,
             "missed_deadlines": _missed_deadlines(problem, plan),
         },
         "segments": len(problem.segments),
+        "last_end_s": _last_end_s(problem, plan),
     }
 
 
@@ -61,7 +76,7 @@ def summary_text(summary: dict[str, Any], folder: str) -> str:
     lines = [
         f"{summary['day']}  {summary['scenario']}  ({summary['zone']})",
         "",
-        f"  profit          {totals['profit_eur']:>14,.2f} {money}",
+        f"  profit          {totals['profit_eur']:>14,.2f} {money}   {_how_good(summary)}",
         f"  revenue         {totals['revenue_eur']:>14,.2f} {money}   {totals['core_hours']:,.0f} core-equivalent"
         " hours",
         f"  IT energy       {totals['it_cost_eur']:>14,.2f} {money}   {totals['it_kwh']:,.1f} kWh",
@@ -74,17 +89,36 @@ def summary_text(summary: dict[str, Any], folder: str) -> str:
         lines.append(
             f"  demand charge   {totals['demand_cost_eur']:>14,.2f} {money}   peak {summary['peak_kw']:,.1f} kW bought"
         )
+    if summary["execute"] == "actual":
+        text = "had all jobs run as long as they asked"
+        lines.append(f"  planned profit  {summary['planned_profit_eur']:>14,.2f} {money}   {text}")
     if totals["solar_kwh"]:
         lines.append(f"  photovoltaics   {totals['solar_kwh']:>14,.1f} kWh used")
     lines += [
         f"  utilisation     {100 * summary['utilisation_fraction']:>14.1f} %",
         f"  jobs            {jobs['started']:>14,} started   {_rest(jobs)}",
-        f"  method          {summary['method']:>14}     best: {summary['best_trial']}"
-        f" of {len(summary['trials'])} orderings, {clock(summary['solve_s'])}",
+        f"  method          {summary['method']:>14}     {_tried(summary)}{clock(summary['solve_s'])}",
         "",
         f"  {folder}",
     ]
     return "\n".join(lines)
+
+
+def _tried(summary: dict[str, Any]) -> str:
+    """Which candidate won, where there was a choice."""
+    tried = len(summary["trials"])
+    text = f"best: {summary['best_trial']} of {tried} tried, " if tried > 1 else ""
+    return f"{text}cut short by the time limit, " if summary["cut_short"] else text
+
+
+def _how_good(summary: dict[str, Any]) -> str:
+    """How near the profit is to what no schedule can exceed."""
+    if summary["bound_eur"] is None:
+        return ""
+    gap, limit = summary["gap_fraction"], f"{summary['bound_eur']:,.2f} {summary['currency']}"
+    if gap is None:
+        return f"no schedule can earn more than {limit}"
+    return f"within {math.ceil(1e4 * gap) / 100:g} % of {limit}, which no schedule can exceed"
 
 
 def _rest(jobs: dict[str, int]) -> str:
@@ -111,6 +145,19 @@ def _utilisation(problem: Problem, ledger: Ledger) -> float:
         for name, start_s, end_s in zip(lines.job_ids, lines.start_s.tolist(), lines.end_s.tolist(), strict=True)
     )
     return used / (problem.cluster.total("cores") * problem.horizon.length_s)
+
+
+def _last_end_s(problem: Problem, plan: Plan) -> int:
+    """When the last job that runs today ends [s]; 0 when none runs."""
+    ends = (plan.start_s + problem.columns.duration_s)[plan.is_placed]
+    return max([work.end_s for work in problem.running] + ends.tolist(), default=0)
+
+
+def _running_on(problem: Problem, plan: Plan) -> int:
+    """Jobs that run on into the next day."""
+    ends = (plan.start_s + problem.columns.duration_s)[plan.is_placed]
+    carried = sum(work.end_s > problem.horizon.length_s for work in problem.running)
+    return carried + int((ends > problem.horizon.length_s).sum())
 
 
 def _missed_deadlines(problem: Problem, plan: Plan) -> int:

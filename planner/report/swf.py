@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from planner.domain.problem import Running
 from planner.pipeline.day import PlannedDay
 
 
 def write_swf(planned: PlannedDay, path: Path) -> None:
-    """Write the jobs that run today: waiting time by the plan, run time as requested.
+    """Write the jobs that run today: waiting time by the plan, run time as requested, or as it was.
 
     Job numbers count from 1 by start; a comment line gives the id that stands behind each number.
     """
     problem = planned.day.problem
     jobs = {job.id: job for job in problem.jobs}
-    work = [(r.start_s, r.job, r.end_s - r.start_s) for r in problem.running]
-    work += [(p.start_s, jobs[p.job_id], jobs[p.job_id].requested_s) for p in planned.result.plan.placements(problem)]
+    ran_s = {job.id: job.requested_s for job in planned.happened.jobs}
+    work = [(r.start_s, r.job, real.end_s - r.start_s) for r, real in _pairs(planned)]
+    work += [(p.start_s, jobs[p.job_id], ran_s[p.job_id]) for p in planned.result.plan.placements(problem)]
     work.sort(key=lambda item: (item[0], item[1].id))
     users = _numbers([job.user for _, job, _ in work])
     accounts = _numbers([job.account for _, job, _ in work])
@@ -38,6 +40,11 @@ def write_swf(planned: PlannedDay, path: Path) -> None:
         lines.append(f"; Job: {number} {' '.join(job.id.split())}")
         lines.append(" ".join(str(field) for field in fields))
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _pairs(planned: PlannedDay) -> zip[tuple[Running, Running]]:
+    """The running work as it was planned with and as it was carried out."""
+    return zip(planned.day.problem.running, planned.happened.running, strict=True)
 
 
 def _numbers(names: list[str]) -> dict[str, int]:

@@ -75,7 +75,8 @@ SCHEDULE_COLUMNS = (
     "profit_eur",
     "deadline_met",
 )
-DEFERRED_COLUMNS = (*REQUEST_COLUMNS, "kind", "reason")
+_LEDGER_COLUMNS = SCHEDULE_COLUMNS[SCHEDULE_COLUMNS.index("core_hours") : -1]
+DEFERRED_COLUMNS = (*REQUEST_COLUMNS, "times_deferred", "kind", "reason")
 SEGMENT_COLUMNS = (
     "start_time",
     "end_time",
@@ -109,7 +110,7 @@ Kind = Literal["text", "time", "whole", "number", "flag"]
 _KINDS: dict[Kind, tuple[str, ...]] = {
     "text": ("job_id", "account", "user", "name", "unit_groups", "state", "nodes", "unit_nodes", "kind", "reason"),
     "time": ("submit_time", "deadline", "start_time", "end_time"),
-    "whole": ("requested_s", "units", "runtime_s", "start_s", "end_s", "temperature_c"),
+    "whole": ("requested_s", "units", "runtime_s", "start_s", "end_s", "temperature_c", "times_deferred"),
     "flag": ("deadline_met",),
 }
 
@@ -119,17 +120,20 @@ def kind_of(column: str) -> Kind:
     return next((kind for kind, columns in _KINDS.items() if column in columns), "number")
 
 
-def schedule_table(problem: Problem, plan: Plan, ledger: Ledger) -> Table:
+def schedule_table(problem: Problem, plan: Plan, ledger: Ledger, happened: Problem | None = None) -> Table:
     """Every job that runs today, by start and id; ``state`` tells the carried ones from the planned.
 
-    Energy, money and hours are those of this day alone; start and end are the job's own.
+    Energy, money and hours are those of this day alone; start and end are the job's own. ``happened`` is the day as it
+    was carried out, whose ledger it is and which says when jobs end; the problem itself unless given.
     """
-    lines = ledger.jobs
-    work = [(r.job, "carried", r.start_s, r.end_s, r.nodes) for r in problem.running]
-    jobs = {job.id: job for job in problem.jobs}
+    lines, ran = ledger.jobs, happened or problem
+    work = [
+        (r.job, "carried", r.start_s, real.end_s, r.nodes) for r, real in zip(problem.running, ran.running, strict=True)
+    ]
+    jobs = {job.id: (job, real.requested_s) for job, real in zip(problem.jobs, ran.jobs, strict=True)}
     for placed in plan.placements(problem):
-        job = jobs[placed.job_id]
-        work.append((job, "planned", placed.start_s, placed.start_s + job.requested_s, placed.nodes))
+        job, ran_s = jobs[placed.job_id]
+        work.append((job, "planned", placed.start_s, placed.start_s + ran_s, placed.nodes))
     rows = [
         (
             *request_row(job, problem.horizon),
@@ -140,20 +144,16 @@ def schedule_table(problem: Problem, plan: Plan, ledger: Ledger) -> Table:
             str(end_s),
             problem.cluster.node_list(nodes),
             format_unit_nodes(nodes),
-            number(lines.core_equivalents[index], 3),
-            number(lines.core_hours[index]),
-            number(lines.work_kwh[index]),
-            number(lines.idle_kwh[index]),
-            number(lines.cooling_kwh[index]),
-            number(lines.revenue_eur[index]),
-            number(lines.it_cost_eur[index]),
-            number(lines.cooling_cost_eur[index]),
-            number(lines.carbon_cost_eur[index]),
-            number(lines.demand_cost_eur[index]),
-            number(lines.profit_eur[index]),
+            number(equivalents, 3),
+            *map(number, figures),
             _deadline_met(problem, job, end_s),
         )
-        for index, (job, state, start_s, end_s, nodes) in enumerate(work)
+        for (job, state, start_s, end_s, nodes), equivalents, figures in zip(
+            work,
+            lines.core_equivalents.tolist(),
+            np.column_stack([getattr(lines, name) for name in _LEDGER_COLUMNS]).tolist(),
+            strict=True,
+        )
     ]
     start, name = SCHEDULE_COLUMNS.index("start_s"), 0
     return Table(SCHEDULE_COLUMNS, tuple(sorted(rows, key=lambda row: (int(row[start]), row[name]))))
@@ -161,7 +161,7 @@ def schedule_table(problem: Problem, plan: Plan, ledger: Ledger) -> Table:
 
 def deferred_table(horizon: Horizon, deferrals: Iterable[tuple[Job, Deferral]]) -> Table:
     """Every known job that does not start today, with its reason."""
-    rows = ((*request_row(job, horizon), why.kind, why.reason) for job, why in deferrals)
+    rows = ((*request_row(job, horizon), str(why.times), why.kind, why.reason) for job, why in deferrals)
     return Table(DEFERRED_COLUMNS, tuple(sorted(rows, key=lambda row: (row[-2], row[0]))))
 
 
@@ -224,7 +224,8 @@ def local_time(horizon: Horizon, offset_s: int) -> str:
 
 def number(value: float, digits: int = 6) -> str:
     """A number with a fixed count of digits; never a negative zero."""
-    return f"{value + 0.0:.{digits}f}" if round(value, digits) else f"{0.0:.{digits}f}"
+    text = f"{value:.{digits}f}"
+    return text[1:] if text.startswith("-0") and not float(text) else text
 
 
 def exact(value: float) -> str:

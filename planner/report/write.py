@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from planner.errors import InputError
+from planner.pipeline.baselines import rule_baselines
 from planner.pipeline.day import PlannedDay
 from planner.report.folder import replaced
+from planner.report.page.day import day_page
+from planner.report.page.index import write_index
 from planner.report.parquet import write_parquet
+from planner.report.provenance import digest
 from planner.report.summary import summarise
 from planner.report.swf import write_swf
 from planner.report.tables import deferred_table, schedule_table, segment_table
@@ -18,14 +23,21 @@ FORMATS = ("parquet", "swf")
 """What a run can leave besides the CSVs, on request."""
 
 
-def write_day(planned: PlannedDay, target: Path, run: dict[str, Any], formats: tuple[str, ...] = ()) -> dict[str, Any]:
-    """Write a day's files in one step, and return its summary."""
+def write_day(
+    planned: PlannedDay, target: Path, run: dict[str, Any], formats: tuple[str, ...] = (), *, page: bool = True
+) -> dict[str, Any]:
+    """Write a day's files in one step, bring the index above it up to date, and return the day's summary.
+
+    Without a ``page`` there is no report.html, no index, and no rules to compare with: for the many days of a study.
+    """
     problem, result = planned.day.problem, planned.result
     summary = summarise(planned)
+    if page:
+        summary |= {"baselines": rule_baselines(problem)}
     tables = {
-        "schedule": schedule_table(problem, result.plan, result.ledger),
+        "schedule": schedule_table(problem, result.plan, planned.ledger, planned.happened),
         "deferred": deferred_table(problem.horizon, planned.deferrals),
-        "segments": segment_table(problem, result.ledger),
+        "segments": segment_table(problem, planned.ledger),
     }
     with replaced(target) as folder:
         for name, table in tables.items():
@@ -35,7 +47,15 @@ def write_day(planned: PlannedDay, target: Path, run: dict[str, Any], formats: t
         if "swf" in formats:
             write_swf(planned, folder / "schedule.swf")
         _write_json(summary, folder / "summary.json")
-        _write_json(run, folder / "run.json")
+        found = {
+            "bound": None if planned.bound is None else asdict(planned.bound),
+            "outputs": {path.name: digest(path) for path in sorted(folder.iterdir()) if path.suffix == ".csv"},
+        }
+        _write_json({**run, **found}, folder / "run.json")
+        if page:
+            (folder / "report.html").write_text(day_page(summary, {**run, **found}, tables), encoding="utf-8")
+    if page:
+        write_index(target.parent.parent)
     return summary
 
 

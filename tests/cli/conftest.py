@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.days import DAY, plan, write_small_site
+from tests.days import BRIEF, DAY, plan, write_small_site
 
 
 @pytest.fixture(scope="session")
@@ -16,7 +16,7 @@ def sample_day(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of the sample site's day, planned once, with every kind of file."""
     base = tmp_path_factory.mktemp("sample")
     with contextlib.chdir(base):
-        plan("--day", DAY, "--scenario", "sample", "--also", "parquet", "--also", "swf")
+        plan("--day", DAY, "--scenario", "sample", *BRIEF, "--also", "parquet", "--also", "swf")
     return base / "reports" / "sample" / DAY
 
 

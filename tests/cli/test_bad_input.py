@@ -97,7 +97,7 @@ BAD: dict[str, tuple[Callable[[Path], None], list[str], str]] = {
     "day that is not": (nothing, ["--day", "2024-02-30"], r"'2024-02-30' as a day"),
     "day out of range": (nothing, ["--day", "9999-12-31"], r"out of range"),
     "nonsense limit": (nothing, ["--time-limit", "soon"], r"cannot read 'soon' as a duration; write 30s, 5m, 2h or 1d"),
-    "unknown method": (nothing, ["--method", "magic"], r"unknown method 'magic'; known: multisearch"),
+    "unknown method": (nothing, ["--method", "magic"], r"unknown method 'magic'; known: harvest"),
     "unknown format": (nothing, ["--also", "pdf"], r"unknown output format 'pdf'; known: parquet, swf"),
     "negative seed": (nothing, ["--seed", "-1"], r"--seed"),
     "unknown option": (nothing, ["--frobnicate"], r"No such option: --frobnicate"),
@@ -201,11 +201,11 @@ def test_full_disk(at: int, site: Path, monkeypatch: pytest.MonkeyPatch, capsys:
 def test_interrupt(site: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """Ctrl-C ends with code 130 and one line, and leaves the earlier result."""
 
-    def interrupted(*_: object) -> None:
+    def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
     before = tree(site / "reports")
     monkeypatch.setattr("planner.pipeline.day.require_clean", interrupted)
     assert run(["--day", DAY]) == 130
-    assert capsys.readouterr().err == "plan: interrupted; nothing was written\n"
+    assert capsys.readouterr().err == "plan: interrupted; nothing more was written\n"
     assert tree(site / "reports") == before

@@ -441,7 +441,7 @@ def test_shipped_sample() -> None:
     assert site.zone == "America/New_York"
     assert [(c.name, c.count) for c in site.cluster.classes] == [("cpu", 280), ("gpu", 20)]
     assert site.cluster.total("cores") == 300 * 32
-    assert site.cluster.total("gpus") == 32
+    assert site.cluster.total("gpus") == 20 * 4
     assert (site.jobs.source, site.weather.source, site.tariff.eur_per_kwh) == ("sample", "sample", 0.15)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -91,13 +92,27 @@ def read_swf(
 ) -> tuple[tuple[Job, ...], Intake]:
     """Read the jobs of an SWF file, plain or compressed; see `swf_jobs` for what becomes of them."""
     return swf_jobs(
-        read_swf_trace(path),
+        _kept_trace(Path(path), _state(Path(path))),
         shape=shape,
         power=power,
         window=window,
         start_unix=start_unix,
         drop_zero_runtime=drop_zero_runtime,
     )
+
+
+@lru_cache(maxsize=1)
+def _kept_trace(path: Path, state: tuple[int, int]) -> SwfTrace:
+    """The trace of a file, read once for all days of a run; another state of the file is another file."""
+    return read_swf_trace(path)
+
+
+def _state(path: Path) -> tuple[int, int]:
+    try:
+        found = path.stat()
+    except OSError:
+        return (0, 0)
+    return (found.st_mtime_ns, found.st_size)
 
 
 def read_swf_trace(path: Path | str) -> SwfTrace:

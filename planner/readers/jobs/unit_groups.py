@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable
+from functools import lru_cache
 
 from planner.domain.job import UnitGroup
 from planner.errors import InputError
@@ -15,11 +16,22 @@ _NAME = re.compile(r"[^\s=;]+")
 
 def parse_unit_groups(text: str, resources: Collection[str]) -> tuple[UnitGroup, ...]:
     """Unit groups from their text; InputError when it cannot be read or names a resource not in the list."""
+    return _parse(text, tuple(resources))
+
+
+@lru_cache(maxsize=4096)
+def _parse(text: str, resources: tuple[str, ...]) -> tuple[UnitGroup, ...]:
+    """Many jobs of a queue ask the same."""
     return tuple(_parse_group(part.strip(), resources) for part in text.split(";"))
 
 
 def format_unit_groups(groups: Iterable[UnitGroup]) -> str:
     """Text of unit groups; `parse_unit_groups` gives back exactly the same groups."""
+    return _format(tuple(groups))
+
+
+@lru_cache(maxsize=4096)
+def _format(groups: tuple[UnitGroup, ...]) -> str:
     return "; ".join(
         f"{group.count}x " + " ".join(f"{_name(name)}={_amount(amount)}" for name, amount in group.amounts)
         for group in groups

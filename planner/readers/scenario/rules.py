@@ -83,11 +83,19 @@ def apply_cluster(choice: ClusterChoice, entry: Marked, key: str) -> Cluster:
 
 
 def apply_weather(weather: WeatherChoice, entry: Marked, key: str) -> WeatherChoice:
-    """``temperature_c`` if and only if the weather is constant."""
+    """``temperature_c`` if and only if the weather is constant; a period or a season, the later layer's."""
     kind = str(weather.source) if weather.source in ("sample", "constant") else "a file"
-    uses = {"constant": ("temperature_c",), "sample": ("period",), "a file": ("period", "format", "zone")}
+    other = ("period", "season")
+    uses = {"constant": ("temperature_c",), "sample": other, "a file": (*other, "format", "zone")}
     needs = {"constant": ("temperature_c",)}
-    return _only_used(weather, entry, key, "source", kind, uses, needs)
+    weather = _only_used(weather, entry, key, "source", kind, uses, needs)
+    period, season = given(entry, "period"), given(entry, "season")
+    if period is None or season is None or weather.period is None or weather.season is None:
+        return weather
+    if period.source.layer == season.source.layer:
+        raise bad(season, f"{key}.season", f"given together with {key}.period", "keep one of them")
+    later_season = season.source.layer > period.source.layer
+    return dataclasses.replace(weather, period=None) if later_season else dataclasses.replace(weather, season=None)
 
 
 def apply_tariff(tariff: TariffChoice, entry: Marked, key: str) -> TariffChoice:

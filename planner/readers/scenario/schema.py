@@ -75,13 +75,17 @@ class WeatherPeriod:
 
 @dataclass(frozen=True, kw_only=True)
 class WeatherChoice:
-    """Where the outside temperature comes from. ``source`` is ``"sample"``, ``"constant"`` or a file."""
+    """Where the outside temperature comes from. ``source`` is ``"sample"``, ``"constant"`` or a file.
+
+    ``season`` lays the weather of a season over any day: see `planner.readers.weather.season`.
+    """
 
     source: Annotated[str | Path, Key(read.word_or_path("sample", "constant"), example="sample")]
     format: Annotated[str, Key(read.one_of("auto", "epw", "tmy3", "open-meteo", "csv"))] = "auto"
     zone: Annotated[str | None, Key(read.zone)] = None
     temperature_c: Annotated[float | None, Key(read.number(-90, 60))] = None
     period: Annotated[WeatherPeriod | None, Key(Record(WeatherPeriod))] = None
+    season: Annotated[str | None, Key(read.one_of("winter", "spring", "summer", "autumn"))] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,9 +127,15 @@ class RevenueChoice:
 
 @dataclass(frozen=True, kw_only=True)
 class RulesChoice:
-    """``defer: full`` keeps only what cannot start today; ``free`` lets profit decide."""
+    """``defer: full`` keeps only what cannot start today; ``free`` lets profit decide.
+
+    A job that was deferred on ``max_deferral_days`` days goes before all others; None: never. ``execute: actual`` lets
+    jobs end at their real runtime once they are planned.
+    """
 
     defer: Annotated[str, Key(read.one_of("full", "free"))] = "full"
+    max_deferral_days: Annotated[int | None, Key(read.whole(1))] = None
+    execute: Annotated[str, Key(read.one_of("requested", "actual"))] = "requested"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,6 +6,7 @@ import datetime as dt
 import io
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -49,9 +50,24 @@ def read_epw(path: Path, name: str) -> TypicalYear:
     start of the hour, keeps the years of the months as they are and leaves missing codes in place; here the
     month, day and hour of the file are used, and the codes become holes.
     """
+    return _epw_year(path, name, read_text(path))
+
+
+def read_tmy3(path: Path, name: str) -> TypicalYear:
+    """Read a TMY3 file.
+
+    Hour k of a row is the hour that ends at k o'clock local standard time. pvlib labels that row k, the end
+    of the hour (24:00 as 00:00 of the next day, and Feb 29 moved to Mar 1); here the date and hour of the
+    file are used.
+    """
+    return _tmy3_year(path, name, read_text(path))
+
+
+@lru_cache(maxsize=2)
+def _epw_year(path: Path, name: str, text: str) -> TypicalYear:
+    """The year in the text of a file, made once for all days of a run."""
     from pvlib.iotools import read_epw as pvlib_read_epw
 
-    text = read_text(path)
     if not text.startswith("LOCATION"):
         raise FileFormatError(path, "does not start with LOCATION", line=1, remedy="give an EPW file")
     try:
@@ -65,17 +81,13 @@ def read_epw(path: Path, name: str) -> TypicalYear:
     return _year(path, name, clock, values, meta, _EPW_FIRST_LINE)
 
 
-def read_tmy3(path: Path, name: str) -> TypicalYear:
-    """Read a TMY3 file.
-
-    Hour k of a row is the hour that ends at k o'clock local standard time. pvlib labels that row k, the end
-    of the hour (24:00 as 00:00 of the next day, and Feb 29 moved to Mar 1); here the date and hour of the
-    file are used.
-    """
+@lru_cache(maxsize=2)
+def _tmy3_year(path: Path, name: str, text: str) -> TypicalYear:
+    """The year in the text of a file, made once for all days of a run."""
     from pvlib.iotools import read_tmy3 as pvlib_read_tmy3
 
     try:
-        frame, meta = pvlib_read_tmy3(io.StringIO(read_text(path)), map_variables=True)
+        frame, meta = pvlib_read_tmy3(io.StringIO(text), map_variables=True)
         date = frame["Date (MM/DD/YYYY)"].str.split("/", expand=True)
         hour = frame["Time (HH:MM)"].str.split(":", expand=True)[0]
         clock = np.column_stack([part.to_numpy(str).astype(np.int64) for part in (date[0], date[1], hour)])

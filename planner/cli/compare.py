@@ -1,0 +1,184 @@
+"""``plan compare``: scenarios and methods over the same days, side by side."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Annotated, Any
+
+import typer
+
+from planner.cli import day
+from planner.errors import InputError
+from planner.units import parse_duration
+
+BackendOption = Annotated[str, typer.Option(help="Where runs are planned: processes of this machine, or dask.")]
+AddressOption = Annotated[str | None, typer.Option(metavar="HOST:PORT", help="Scheduler of --backend dask.")]
+ProcessesOption = Annotated[int, typer.Option(min=0, help="Runs side by side; 0 is one per core.")]
+
+COLUMNS = 3
+"""Runs beside the baseline in one block, so that a line has at most 80 characters."""
+
+_LINES: tuple[tuple[str, str, Callable[[Any], str]], ...] = (
+    ("profit", "profit_eur", lambda v: f"{v:,.2f}"),
+    ("  difference", "profit_difference_eur", lambda v: f"{v:+,.2f}" if v else "-"),
+    ("  in percent", "profit_difference_percent", lambda v: f"{v:+.2f} %" if v else "-"),
+    ("revenue", "revenue_eur", lambda v: f"{v:,.2f}"),
+    ("energy cost", "energy_cost_eur", lambda v: f"{v:,.2f}"),
+    ("  of it cooling", "cooling_cost_eur", lambda v: f"{v:,.2f}"),
+    ("IT energy, kWh", "it_kwh", lambda v: f"{v:,.0f}"),
+    ("cooling, kWh", "cooling_kwh", lambda v: f"{v:,.0f}"),
+    ("own solar, kWh", "solar_kwh", lambda v: f"{v:,.0f}"),
+    ("carbon, kg", "carbon_kg", lambda v: f"{v:,.0f}"),
+    ("PUE", "pue", lambda v: f"{v:.3f}"),
+    ("utilisation", "utilisation_fraction", lambda v: f"{100 * v:.1f} %"),
+    ("makespan, h", "makespan_h", lambda v: f"{v:,.1f}"),
+    ("jobs started", "started", lambda v: f"{v:,}"),
+    ("jobs waiting", "deferred", lambda v: f"{v:,}"),
+    ("deadlines missed", "missed_deadlines", lambda v: f"{v:,}"),
+    ("limit on profit", "bound_eur", lambda v: f"{v:,.2f}"),
+)
+_ONLY_WHERE_THERE_IS_ANY = ("solar_kwh", "carbon_kg", "missed_deadlines", "bound_eur")
+
+
+def compare(
+    context: typer.Context,
+    scenarios: Annotated[list[str], typer.Argument(metavar="SCENARIO...", help="Names or files of scenarios.")],
+    date: day.DayOption = None,
+    first: Annotated[str | None, typer.Option("--from", metavar="YYYY-MM-DD", help="The first day.")] = None,
+    last: Annotated[str | None, typer.Option("--to", metavar="YYYY-MM-DD", help="The last day.")] = None,
+    method: Annotated[list[str] | None, typer.Option("--method", "-m", help="May be repeated.")] = None,
+    baseline: Annotated[
+        str | None, typer.Option(help="Scenario, or SCENARIO:METHOD, that others are held against; default the first.")
+    ] = None,
+    time_limit: day.TimeLimitOption = "30s",
+    seed: day.SeedOption = None,
+    jobs: day.JobsOption = None,
+    out: Annotated[Path, typer.Option(help="Where results go, below OUT/compare.")] = Path("reports"),
+    settings: day.SettingsOption = None,
+    engine: day.EngineOption = None,
+    iterations: day.IterationsOption = None,
+    bound_time: day.BoundTimeOption = "0",
+    processes: ProcessesOption = 0,
+    backend: BackendOption = "processes",
+    address: AddressOption = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
+    quiet: day.QuietOption = False,
+) -> None:
+    """Plan the same days in several scenarios, by one or more methods, and set the results side by side.
+
+    Example: plan compare air-summer hybrid-summer air-winter hybrid-winter --from 2024-06-01 --to 2024-06-07
+    """
+    from_day, to_day = _days(date, first, last)
+    limit_s, bound_s = parse_duration(time_limit), parse_duration(bound_time)
+
+    from planner.methods import DEFAULT_ITERATIONS, DEFAULT_METHOD, method_named
+
+    methods = method or [DEFAULT_METHOD]
+    for name in methods:
+        method_named(name)
+    opened = [day.open_scenario(name, tuple(settings or ()), seed, jobs) for name in scenarios]
+
+    from planner.runs.compare import compare_runs
+    from planner.runs.fanout import Engine
+    from planner.runs.one_day import Settings
+
+    how = Settings(
+        scenario=opened[0],
+        method=methods[0],
+        time_limit_s=limit_s,
+        iterations=iterations or DEFAULT_ITERATIONS,
+        engine=engine,
+        bound_time_s=bound_s,
+        command=tuple(context.obj or ()),
+        page=False,
+    )
+    with TaskBar("comparing", len(opened) * len(methods), quiet=quiet) as bar:
+        found = compare_runs(
+            opened,
+            methods,
+            from_day,
+            to_day,
+            out,
+            how=how,
+            baseline=baseline,
+            engine=Engine(backend, address, processes),
+            on_done=lambda task: bar.advance(task.name),
+        )
+    if as_json:
+        typer.echo((found.folder / "compare.json").read_text(encoding="utf-8").rstrip())
+        return
+    span = f"{from_day}" if from_day == to_day else f"{from_day} to {to_day}"
+    typer.echo(f"{span}, in {found.currency}; differences are against {found.baseline.replace(':', ', ')}\n")
+    typer.echo(compare_text(found.runs, found.baseline))
+    typer.echo(f"\n{_near(found.folder)}")
+
+
+def compare_text(runs: Sequence[dict[str, Any]], baseline: str) -> str:
+    """The runs in columns, the baseline first in every block; at most 80 characters a line."""
+    base = next(row for row in runs if f"{row['scenario']}:{row['method']}" == baseline)
+    others = [row for row in runs if row is not base]
+    several = len({row["method"] for row in runs}) > 1
+    blocks = [others[k : k + COLUMNS] for k in range(0, len(others), COLUMNS)] or [[]]
+    return "\n\n".join(_block([base, *block], several) for block in blocks)
+
+
+def _block(rows: Sequence[dict[str, Any]], several: bool) -> str:
+    heads = [["", *(row["scenario"] for row in rows)]]
+    if several:
+        heads.append(["", *(row["method"] for row in rows)])
+    lines = heads + [
+        [label, *(text(row[key]) if row[key] is not None else "-" for row in rows)]
+        for label, key, text in _LINES
+        if key not in _ONLY_WHERE_THERE_IS_ANY or any(row[key] for row in rows)
+    ]
+    return "\n".join(f"{label:<17}" + "".join(f"{_cut(cell):>15}" for cell in cells) for label, *cells in lines)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= 14 else text[:13] + "…"
+
+
+def _days(date: str | None, first: str | None, last: str | None) -> tuple[Any, Any]:
+    if date is not None and first is None and last is None:
+        return day.parse_day(date), day.parse_day(date)
+    if date is None and first is not None and last is not None:
+        return day.parse_day(first), day.parse_day(last)
+    raise InputError("say which days to compare: --day 2024-06-01, or --from 2024-06-01 --to 2024-06-07")
+
+
+def _near(path: Path) -> str:
+    """A path as the user would write it from here."""
+    return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)
+
+
+class TaskBar:
+    """A bar on stderr for people, of tasks done; silent elsewhere."""
+
+    def __init__(self, title: str, total: int, *, quiet: bool) -> None:
+        self._title, self._total = title, total
+        self._shows = not quiet and sys.stderr.isatty()
+        self._bar: Any = None
+
+    def __enter__(self) -> TaskBar:
+        if self._shows:
+            from rich.console import Console
+            from rich.progress import Progress
+
+            self._bar = Progress(console=Console(stderr=True), transient=True)
+            self._bar.start()
+            self._task = self._bar.add_task(self._title, total=self._total)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def advance(self, name: str) -> None:
+        """Hear that a task is done."""
+        if self._bar is not None:
+            self._bar.update(self._task, advance=1, description=f"{self._title}: {name} done")

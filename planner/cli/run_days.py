@@ -1,0 +1,156 @@
+"""``plan run``: day after day, each from what the last one left."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import Annotated, Any
+
+import typer
+
+from planner.cli import day
+
+FromOption = Annotated[str, typer.Option("--from", metavar="YYYY-MM-DD", help="The first day.")]
+ToOption = Annotated[str, typer.Option("--to", metavar="YYYY-MM-DD", help="The last day.")]
+UntilEmptyOption = Annotated[
+    bool, typer.Option("--until-empty", help="Go on after the last day, without new jobs, until none is left.")
+]
+
+
+def run_range(
+    context: typer.Context,
+    first: FromOption,
+    last: ToOption,
+    until_empty: UntilEmptyOption = False,
+    scenario: day.ScenarioOption = None,
+    method: day.MethodOption = None,
+    time_limit: day.TimeLimitOption = "30s",
+    seed: day.SeedOption = None,
+    jobs: day.JobsOption = None,
+    out: day.OutOption = Path("reports"),
+    settings: day.SettingsOption = None,
+    also: day.AlsoOption = None,
+    workers: day.WorkersOption = 0,
+    engine: day.EngineOption = None,
+    iterations: day.IterationsOption = None,
+    fresh: day.FreshOption = False,
+    bound_time: day.BoundTimeOption = "30s",
+    as_json: Annotated[bool, typer.Option("--json", help="Print the summaries as JSON.")] = False,
+    quiet: day.QuietOption = False,
+) -> None:
+    """Plan day after day: running work stays on its nodes, deferred jobs stay in the queue.
+
+    A nightly `plan --day` does the same one day at a time. An interrupted run goes on where it stopped: days that are
+    already there, planned from the same inputs, are kept.
+
+    Example: plan run --from 2024-06-01 --to 2024-06-07 --scenario air-summer
+    """
+    from_day, to_day = day.parse_day(first), day.parse_day(last)
+    chosen = day.open_settings(
+        day.Request(
+            date=first,
+            scenario=scenario,
+            method=method,
+            time_limit=time_limit,
+            seed=seed,
+            jobs=jobs,
+            out=out,
+            settings=tuple(settings or ()),
+            also=tuple(also or ()),
+            workers=workers,
+            engine=engine,
+            iterations=iterations,
+            as_json=as_json,
+            quiet=quiet,
+            command=tuple(context.obj or ()),
+            fresh=fresh,
+            bound_time=bound_time,
+        )
+    )
+
+    from planner.cli.progress import Progress
+    from planner.runs.rolling import run_days
+
+    folder = out / chosen.scenario.name
+    summaries: list[dict[str, Any]] = []
+    kept: list[bool] = []
+    with _interrupts() as interrupts, Progress(f"{from_day} to {to_day}", quiet=quiet) as progress:
+        for each in run_days(
+            chosen,
+            from_day,
+            to_day,
+            folder,
+            until_empty=until_empty,
+            fresh=fresh,
+            on_trial=progress.trial,
+            still_wanted=interrupts.end,
+        ):
+            summaries.append(each.summary)
+            kept.append(each.planned is None)
+            progress.rename(f"{each.day} done, {len(kept)} days")
+            if not quiet and each.planned is not None:
+                day.remark(each.planned.day)
+    if as_json:
+        import json
+
+        typer.echo(json.dumps(summaries, indent=2, ensure_ascii=False))
+    else:
+        typer.echo(days_text(summaries, kept))
+        typer.echo(f"\n{folder}")
+
+
+def days_text(summaries: Sequence[dict[str, Any]], kept: Sequence[bool]) -> str:
+    """One line a day, and their sum; ``kept`` are those that an earlier run had written."""
+    head = f"{'day':<11}{'profit':>12}{'PUE':>7}{'use %':>7}{'started':>9}{'finished':>9}{'running':>9}{'waiting':>9}"
+    lines = [head]
+    for summary, was_there in zip(summaries, kept, strict=True):
+        totals, jobs = summary["totals"], summary["jobs"]
+        lines.append(
+            f"{summary['day']:<11}{totals['profit_eur']:>12,.2f}{totals['pue']:>7.3f}"
+            f"{100 * summary['utilisation_fraction']:>7.1f}{jobs['started']:>9,}{jobs['finished']:>9,}"
+            f"{jobs['running']:>9,}{jobs['deferred']:>9,}{'  kept' if was_there else ''}"
+        )
+    profit = sum(summary["totals"]["profit_eur"] for summary in summaries)
+    it, cooling = (sum(summary["totals"][key] for summary in summaries) for key in ("it_kwh", "cooling_kwh"))
+    finished = sum(summary["jobs"]["finished"] for summary in summaries)
+    started = sum(summary["jobs"]["started"] for summary in summaries)
+    last = summaries[-1]["jobs"]
+    lines.append(
+        f"{'all':<11}{profit:>12,.2f}{1 + cooling / it if it else 1:>7.3f}{'':>7}{started:>9,}{finished:>9,}"
+        f"{last['running']:>9,}{last['deferred']:>9,}"
+    )
+    return "\n".join(lines)
+
+
+class _Interrupts:
+    """Remembers Ctrl-C: a search ends with the best so far, and the run must not go on to write it."""
+
+    def __init__(self) -> None:
+        self.came = False
+
+    def note(self, number: int, frame: FrameType | None) -> None:
+        """Hear of Ctrl-C."""
+        self.came = True
+        raise KeyboardInterrupt
+
+    def end(self) -> None:
+        """End the run if Ctrl-C came; the days written so far stand."""
+        if self.came:
+            raise KeyboardInterrupt
+
+
+@contextmanager
+def _interrupts() -> Iterator[_Interrupts]:
+    noted = _Interrupts()
+    try:
+        before = signal.signal(signal.SIGINT, noted.note)
+    except ValueError:  # not the main thread: whoever runs us there handles interrupts
+        yield noted
+        return
+    try:
+        yield noted
+    finally:
+        signal.signal(signal.SIGINT, before)

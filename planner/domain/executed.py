@@ -1,0 +1,26 @@
+"""What really happened: a planned day in which every job ends at its real runtime."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from planner.domain.job import Job
+from planner.domain.problem import Problem
+
+
+def executed(problem: Problem) -> Problem:
+    """The same day with every job as long as it really ran; a plan of the one is a plan of the other.
+
+    Jobs start when and where they were planned to: what ends early only leaves room. A job whose runtime is not known
+    runs as long as it asked.
+    """
+    return replace(
+        problem,
+        jobs=tuple(replace(job, requested_s=ran_s(job)) for job in problem.jobs),
+        running=tuple(replace(work, end_s=min(work.end_s, work.start_s + ran_s(work.job))) for work in problem.running),
+    )
+
+
+def ran_s(job: Job) -> int:
+    """How long a job really ran, at most the time that it asked for [s]."""
+    return min(job.runtime_s, job.requested_s) if job.runtime_s else job.requested_s

@@ -1,0 +1,30 @@
+"""What the rules of schedulers in use would earn on the day that was planned, for a plan to be held against."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from planner.domain.problem import Problem
+from planner.methods import METHODS, Params
+
+RULES = ("est", "est-strict", "wt", "wt-strict", "profit", "profit-strict")
+
+
+def rule_baselines(problem: Problem) -> list[dict[str, Any]]:
+    """Profit, revenue, cost and started jobs of each rule, as plain data, with every job as long as it asked."""
+    found = []
+    for name in RULES:
+        if name not in METHODS:
+            continue
+        result = METHODS[name][0](problem, Params(workers=1), lambda _: False)
+        totals = result.ledger.totals
+        found.append(
+            {
+                "name": name,
+                "profit_eur": round(totals.profit_eur, 6) + 0.0,
+                "revenue_eur": round(totals.revenue_eur, 6) + 0.0,
+                "energy_cost_eur": round(totals.energy_cost_eur, 6) + 0.0,
+                "started": int(result.plan.is_placed.sum()),
+            }
+        )
+    return found

@@ -1,0 +1,1 @@
+"""Runs of many days: rolling from one to the next, compared, and studied."""

@@ -1,0 +1,144 @@
+"""Runs side by side: days follow each other, but scenarios and methods do not, so each run of days is one task.
+
+Tasks go to processes of this machine (joblib), or to a Dask cluster that the user already has. They write their days
+where the user said, so a cluster must share that folder with us; a task that is begun again, because its worker died,
+keeps the days that are already there.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from planner.errors import InputError, OutputError, PlannerError, SolverError
+from planner.runs.one_day import Settings
+from planner.runs.rolling import run_days
+
+BACKENDS = ("processes", "dask")
+RETRIES = 3
+"""How often a task is begun again after its worker died."""
+ANSWER_S = 10
+"""How long a Dask scheduler may take to answer [s]."""
+
+
+@dataclass(frozen=True)
+class RunTask:
+    """A run of days by one method in one scenario, from nothing; ``name`` is for messages."""
+
+    name: str
+    settings: Settings
+    first: dt.date
+    last: dt.date
+    folder: Path
+    until_empty: bool = False
+
+
+@dataclass(frozen=True)
+class Failure:
+    """An error of a task as plain data: not every error survives the way between processes."""
+
+    exit_code: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Engine:
+    """Where tasks run. ``workers`` 0 is one process per core of this machine."""
+
+    backend: str = "processes"
+    address: str | None = None
+    workers: int = 0
+
+    def __post_init__(self) -> None:
+        if self.backend not in BACKENDS:
+            raise InputError(f"unknown backend {self.backend!r}; known: {', '.join(BACKENDS)}")
+        if (self.backend == "dask") != (self.address is not None):
+            raise InputError("--backend dask and --address HOST:PORT go together; give both or neither")
+
+
+Outcome = list[dict[str, Any]]
+"""Summaries of the days of a task, in order."""
+
+
+def run_tasks(
+    tasks: Sequence[RunTask], engine: Engine, on_done: Callable[[RunTask], None] | None = None
+) -> list[Outcome]:
+    """Run all tasks and return their outcomes in the same order; the first error ends it, and finished days stand."""
+    outcomes: dict[int, Outcome] = {}
+    begin = _on_dask if engine.backend == "dask" else _on_processes
+    for number, outcome in begin(tasks, engine):
+        if isinstance(outcome, Failure):
+            error = PlannerError(f"{tasks[number].name}: {outcome.text}")
+            error.exit_code = outcome.exit_code
+            raise error
+        _require_here(tasks[number], outcome)
+        outcomes[number] = outcome
+        if on_done is not None:
+            on_done(tasks[number])
+    return [outcomes[number] for number in range(len(tasks))]
+
+
+def do_task(number: int, task: RunTask) -> tuple[int, Outcome | Failure]:
+    """Run one task, wherever that is."""
+    try:
+        days = run_days(task.settings, task.first, task.last, task.folder, until_empty=task.until_empty, fresh=True)
+        return number, [done.summary for done in days]
+    except PlannerError as error:
+        return number, Failure(error.exit_code, str(error))
+
+
+def _on_processes(tasks: Sequence[RunTask], engine: Engine) -> Iterator[tuple[int, Outcome | Failure]]:
+    cores = len(os.sched_getaffinity(0))
+    processes = min(engine.workers or cores, len(tasks))
+    if processes <= 1:
+        for number, task in enumerate(tasks):
+            yield do_task(number, task)
+        return
+    from joblib import Parallel, delayed
+
+    threads = max(1, cores // processes)
+    shared = [_with_threads(task, threads) for task in tasks]
+    pool = Parallel(n_jobs=processes, backend="loky", return_as="generator_unordered")
+    yield from pool(delayed(do_task)(number, task) for number, task in enumerate(shared))
+
+
+def _on_dask(tasks: Sequence[RunTask], engine: Engine) -> Iterator[tuple[int, Outcome | Failure]]:
+    try:
+        from distributed import Client, as_completed
+    except ImportError as error:
+        raise SolverError("the dask backend is not installed; pip install 'hpc-day-planner[dask]'") from error
+    try:
+        client = Client(engine.address, timeout=ANSWER_S, set_as_default=False)
+    except (OSError, ValueError) as error:
+        problem = f"cannot reach a Dask scheduler at {engine.address}"
+        raise InputError(f"{problem}; start one with `dask scheduler`, or correct --address") from error
+    with client:
+        futures = [
+            client.submit(do_task, number, _with_threads(task, 1), pure=False, retries=RETRIES)
+            for number, task in enumerate(tasks)
+        ]
+        try:
+            for future in as_completed(futures, loop=client.loop):
+                yield future.result()
+        except OSError as error:
+            raise SolverError(f"the Dask cluster at {engine.address} was lost: {error}; run again to go on") from error
+        finally:
+            client.cancel(futures, force=True)
+
+
+def _with_threads(task: RunTask, threads: int) -> RunTask:
+    """Tasks that run side by side share the cores; the number of threads changes no answer."""
+    return replace(task, settings=replace(task.settings, workers=task.settings.workers or threads))
+
+
+def _require_here(task: RunTask, outcome: Outcome) -> None:
+    missing = [summary["day"] for summary in outcome if not (task.folder / summary["day"]).is_dir()]
+    if missing:
+        raise OutputError(
+            f"{task.folder / missing[0]} was written by a worker that does not share this folder with us;"
+            " choose a folder with --out that all workers can reach by the same path"
+        )

@@ -1,0 +1,73 @@
+"""Figures of runs: one row a day from its summary, and the sums of a whole run, as plain data."""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from planner.domain.horizon import Horizon
+
+Row = dict[str, Any]
+
+TOTALS = (
+    "profit_eur",
+    "revenue_eur",
+    "energy_cost_eur",
+    "it_cost_eur",
+    "cooling_cost_eur",
+    "carbon_cost_eur",
+    "demand_cost_eur",
+    "it_kwh",
+    "cooling_kwh",
+    "bought_kwh",
+    "solar_kwh",
+    "carbon_kg",
+    "core_hours",
+)
+"""Columns that are taken from the totals of a summary, and add up over days."""
+
+JOBS = ("started", "finished", "rejected", "missed_deadlines")
+"""Counts that add up over days."""
+
+STANDING = ("running", "deferred")
+"""Counts that stand at the end of a day."""
+
+
+def day_rows(names: Mapping[str, str], summaries: Sequence[Mapping[str, Any]]) -> list[Row]:
+    """One row a day: ``names`` such as scenario and method, then the figures of its summary."""
+    rows = []
+    for summary in summaries:
+        totals, jobs = summary["totals"], summary["jobs"]
+        rows.append(
+            {**names, "day": summary["day"]}
+            | {name: totals[name] for name in TOTALS}
+            | {"pue": totals["pue"], "utilisation_fraction": summary["utilisation_fraction"]}
+            | {name: jobs[name] for name in (*JOBS, *STANDING)}
+            | {"bound_eur": summary["bound_eur"], "gap_fraction": summary["gap_fraction"]}
+        )
+    return rows
+
+
+def run_row(names: Mapping[str, str], summaries: Sequence[Mapping[str, Any]]) -> Row:
+    """The sums of a run; its makespan is from the start of its first day to the end of its last job."""
+    rows = day_rows(names, summaries)
+    sums = {name: round(math.fsum(row[name] for row in rows), 6) for name in TOTALS}
+    horizons = [Horizon(dt.date.fromisoformat(s["day"]), s["zone"]) for s in summaries]
+    hours = math.fsum(horizon.length_s for horizon in horizons)
+    used = math.fsum(row["utilisation_fraction"] * h.length_s for row, h in zip(rows, horizons, strict=True))
+    last_end = max(h.start_unix + s["last_end_s"] for h, s in zip(horizons, summaries, strict=True))
+    bounds = [row["bound_eur"] for row in rows]
+    return (
+        {**names, "days": len(rows)}
+        | sums
+        | {
+            "pue": round(1 + sums["cooling_kwh"] / sums["it_kwh"], 6) if sums["it_kwh"] else 1.0,
+            "utilisation_fraction": round(used / hours, 6),
+            "makespan_h": round((last_end - horizons[0].start_unix) / 3600, 3),
+        }
+        | {name: sum(row[name] for row in rows) for name in JOBS}
+        | {name: rows[-1][name] for name in STANDING}
+        | {"bound_eur": round(math.fsum(bounds), 6) if all(bound is not None for bound in bounds) else None}
+    )

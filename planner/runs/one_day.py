@@ -1,0 +1,141 @@
+"""One day from its inputs to its folder: the step that nightly runs, rolling runs and comparisons have in common."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from planner.domain.horizon import Horizon
+from planner.domain.result import Trial
+from planner.errors import InputError
+from planner.methods import Params, method_named
+from planner.pipeline.build import Day, build_day
+from planner.pipeline.day import BOUND_TIME_S, PlannedDay, plan_day
+from planner.readers.scenario.schema import Scenario
+from planner.report.folder import held
+from planner.report.handover import Previous, read_previous
+from planner.report.provenance import provenance
+from planner.report.write import require_formats, write_day
+from planner.search.stop import MaxRuntime
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How days are planned, whatever the day.
+
+    ``bound_time_s`` 0 leaves the bound out; ``also`` are further formats to write; ``command`` is kept for provenance;
+    ``page`` says whether every day gets its page.
+    """
+
+    scenario: Scenario
+    method: str
+    time_limit_s: float = 30.0
+    iterations: int | None = None
+    workers: int = 0
+    engine: str | None = None
+    bound_time_s: float = BOUND_TIME_S
+    also: tuple[str, ...] = ()
+    command: tuple[str, ...] = ()
+    page: bool = True
+
+    def __post_init__(self) -> None:
+        method_named(self.method)
+        require_formats(self.also)
+
+    def params(self, on_trial: Callable[[Trial], None] | None = None) -> Params:
+        """What the method is told."""
+        return Params(
+            seed=self.scenario.seed,
+            workers=self.workers,
+            on_trial=on_trial,
+            engine=self.engine,
+            time_limit_s=self.time_limit_s,
+            iterations=self.iterations,
+        )
+
+    def run_facts(self, mark: Mapping[str, str] | None, *, closed: bool) -> dict[str, Any]:
+        """What run.json says of a day that continues from the one with this mark."""
+        return provenance(
+            self.scenario,
+            method=self.method,
+            seed=self.scenario.seed,
+            workers=self.params().worker_count,
+            time_limit_s=self.time_limit_s,
+            command=self.command,
+            began=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
+            engine=self.engine,
+            iterations=self.iterations,
+            continues=mark,
+            closed=closed,
+        )
+
+
+@dataclass(frozen=True)
+class DoneDay:
+    """A written day: its summary, and what was planned; None where an earlier run had already written it."""
+
+    day: dt.date
+    folder: Path
+    summary: dict[str, Any]
+    planned: PlannedDay | None = None
+
+
+def do_day(
+    settings: Settings,
+    day: dt.date,
+    target: Path,
+    previous: Previous | None,
+    *,
+    closed: bool = False,
+    on_trial: Callable[[Trial], None] | None = None,
+    still_wanted: Callable[[], None] | None = None,
+) -> DoneDay:
+    """Plan a day from what the day before left and write its folder.
+
+    ``closed``: no new jobs come in. ``still_wanted`` is called before anything is written, and may raise.
+    """
+    facts = settings.run_facts(None if previous is None else previous.mark, closed=closed)
+    with held(target):
+        built: Day = build_day(settings.scenario, day, None if previous is None else previous.handover, closed=closed)
+        planned = plan_day(
+            built,
+            settings.method,
+            settings.params(on_trial),
+            MaxRuntime(settings.time_limit_s),
+            bound_time_s=settings.bound_time_s,
+        )
+        if still_wanted is not None:
+            still_wanted()
+        summary = write_day(planned, target, facts, settings.also, page=settings.page)
+    return DoneDay(day, target, summary, planned)
+
+
+def previous_of(folder: Path, scenario: Scenario, day: dt.date) -> Previous | None:
+    """What the day before left in a folder of days; None when there is no result of it."""
+    before = Horizon(day, scenario.zone).day_before()
+    written = folder / before.day.isoformat()
+    try:
+        is_there = written.exists()
+    except OSError:  # a name too long, say: whoever writes there will tell
+        return None
+    return read_previous(written, scenario, before) if is_there else None
+
+
+def last_before(folder: Path, day: dt.date) -> dt.date | None:
+    """The last day before a day that has a result in a folder of days."""
+    found = []
+    for path in folder.glob("*-*-*"):
+        try:
+            found.append(dt.date.fromisoformat(path.name))
+        except ValueError:
+            continue
+    return max((each for each in found if each < day), default=None)
+
+
+def require_order(first: dt.date, last: dt.date) -> None:
+    """InputError unless the first day comes before the last or is the same."""
+    if last < first:
+        raise InputError(f"the days run from {first} to {last}, backwards; give the earlier one with --from")

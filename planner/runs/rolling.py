@@ -1,0 +1,137 @@
+"""Rolling days: each planned from what the day before left, with nothing ever lost between them."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from planner.domain.handover import Handover
+from planner.domain.horizon import Horizon
+from planner.domain.result import Trial
+from planner.errors import AuditError, FileFormatError, InputError
+from planner.report.handover import CARRIED_FILES, Previous, read_previous
+from planner.report.provenance import SAME, digest
+from planner.report.written import read_json
+from planner.runs.one_day import DoneDay, Settings, do_day, last_before, previous_of, require_order
+
+MOST_DAYS = 3660
+
+
+@dataclass
+class Balance:
+    """All jobs that ever came in, and what became of them: in = finished + running + waiting + rejected."""
+
+    came_in: int = 0
+    finished: int = 0
+    running: int = 0
+    waiting: int = 0
+    rejected: int = 0
+
+    @classmethod
+    def opening(cls, handover: Handover | None) -> Balance:
+        """The balance with which a run begins: what an earlier day handed over."""
+        if handover is None:
+            return cls()
+        return cls(len(handover), 0, len(handover.running), len(handover.waiting), 0)
+
+    def add(self, day: dt.date, jobs: dict[str, int], left: Handover) -> None:
+        """Add a day by its summary and by what its files hand over; AuditError when a job was lost or doubled."""
+        if jobs["carried_in"] != self.running:
+            raise AuditError(f"{day} began with {jobs['carried_in']} running jobs, the day before left {self.running}")
+        self.came_in += jobs["known"] - self.waiting
+        self.finished += jobs["finished"]
+        self.rejected += jobs["rejected"]
+        self.running, self.waiting = len(left.running), len(left.waiting)
+        if (self.running, self.waiting) != (jobs["running"], jobs["deferred"]):
+            raise AuditError(f"{day} hands over {self.running} running and {self.waiting} waiting jobs, not as it says")
+        told = self.finished + self.running + self.waiting + self.rejected
+        if self.came_in != told:
+            raise AuditError(f"after {day} {self.came_in} jobs have come in, but {told} are accounted for")
+
+
+def run_days(
+    settings: Settings,
+    first: dt.date,
+    last: dt.date,
+    folder: Path,
+    *,
+    until_empty: bool = False,
+    fresh: bool = False,
+    on_trial: Callable[[Trial], None] | None = None,
+    still_wanted: Callable[[], None] | None = None,
+) -> Iterator[DoneDay]:
+    """Plan and write days one after another, in folders named by them; each is handed out when it is written.
+
+    The first day continues from the result of the day before it where there is one, unless ``fresh``. Days that an
+    earlier run has already written from the same ground are kept. ``until_empty`` goes on after the last day, without
+    new jobs, until nothing runs or waits.
+    """
+    require_order(first, last)
+    scenario = settings.scenario
+    previous = None if fresh else _opening(settings, first, folder)
+    balance = Balance.opening(None if previous is None else previous.handover)
+    horizon = Horizon(first, scenario.zone)
+    while horizon.day <= last or (until_empty and previous is not None and not previous.handover.is_empty):
+        closed = horizon.day > last
+        target = folder / horizon.day.isoformat()
+        done = _kept(settings, horizon.day, target, previous, closed=closed) or do_day(
+            settings, horizon.day, target, previous, closed=closed, on_trial=on_trial, still_wanted=still_wanted
+        )
+        before, previous = previous, read_previous(target, scenario, horizon)
+        balance.add(horizon.day, done.summary["jobs"], previous.handover)
+        yield done
+        if closed and before is not None:
+            _require_progress(horizon.day, done, (horizon.day - last).days)
+        horizon = horizon.next_day()
+
+
+def _opening(settings: Settings, first: dt.date, folder: Path) -> Previous | None:
+    """What the run begins from; InputError when there are earlier days, but not the one before."""
+    previous = previous_of(folder, settings.scenario, first)
+    earlier = last_before(folder, first)
+    if previous is None and earlier is not None:
+        after = earlier + dt.timedelta(days=1)
+        raise InputError(
+            f"{folder} has a result of {earlier} and none of {first - dt.timedelta(days=1)}: what runs or waits"
+            f" would be lost; run from {after} on, or start anew with --fresh"
+        )
+    return previous
+
+
+def _kept(settings: Settings, day: dt.date, target: Path, previous: Previous | None, *, closed: bool) -> DoneDay | None:
+    """The day as an earlier run wrote it, when that run had the same ground and its files are whole."""
+    if not target.is_dir():
+        return None
+    try:
+        run, summary = read_json(target / "run.json"), read_json(target / "summary.json")
+    except FileFormatError:
+        return None
+    wanted = _plain(settings.run_facts(None if previous is None else previous.mark, closed=closed))
+    if any(run.get(key) != wanted[key] for key in SAME):
+        return None
+    if settings.bound_time_s > 0 and summary.get("bound_eur") is None:
+        return None
+    outputs = run.get("outputs") or {}
+    whole = all((target / name).is_file() and digest(target / name) == outputs.get(name) for name in CARRIED_FILES)
+    return DoneDay(day, target, summary) if whole and isinstance(summary.get("jobs"), dict) else None
+
+
+def _plain(facts: dict[str, Any]) -> dict[str, Any]:
+    """As JSON would give it back."""
+    import json
+
+    plain: dict[str, Any] = json.loads(json.dumps(facts))
+    return plain
+
+
+def _require_progress(day: dt.date, done: DoneDay, days: int) -> None:
+    jobs = done.summary["jobs"]
+    stuck = jobs["deferred"] > 0 and not jobs["started"] and not jobs["carried_in"]
+    if stuck or days > MOST_DAYS:
+        raise InputError(
+            f"the queue does not become empty: on {day} nothing ran and {jobs['deferred']} jobs still wait; with"
+            " rules.defer: free work that does not pay waits for ever"
+        )
