@@ -20,7 +20,7 @@ def curie23(
     methods: Annotated[str | None, typer.Option(help="By commas; default all of `plan show methods`.")] = None,
     data: Annotated[Path | None, typer.Option(help="Folder of the traces; default PLANNER_DATA.")] = None,
     time_limit: Annotated[str, typer.Option(help="Per day: 30s, 5m.")] = "60s",
-    bound_time: Annotated[str, typer.Option(help="Per day of a search, for the bound; 0 leaves it out.")] = "10s",
+    bound_time: Annotated[str, typer.Option(help="Per day of a search, for the bound; 0 leaves it out.")] = "60s",
     iterations: day.IterationsOption = None,
     out: Annotated[Path, typer.Option(help="Where results go, below OUT/studies/curie23.")] = Path("reports"),
     processes: ProcessesOption = 0,

@@ -51,7 +51,7 @@ EngineOption = Annotated[
     str | None, typer.Option(help="CP engine of the methods that use one; see `plan show engines`.")
 ]
 IterationsOption = Annotated[
-    int | None, typer.Option(min=1, help="Steps of a search; the same number gives the same plan. Default 50000.")
+    int | None, typer.Option(min=1, help="Steps of a search; the same number gives the same plan. Default 20000.")
 ]
 FreshOption = Annotated[bool, typer.Option("--fresh", help="Start anew, even where the day before has a result.")]
 BoundTimeOption = Annotated[str, typer.Option(help="Time for the bound on the profit; 0 leaves it out.")]

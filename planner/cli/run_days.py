@@ -38,6 +38,7 @@ def run_range(
     iterations: day.IterationsOption = None,
     fresh: day.FreshOption = False,
     bound_time: day.BoundTimeOption = "30s",
+    page: Annotated[bool, typer.Option(help="Whether every day gets a report.html; without, days are quicker.")] = True,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summaries as JSON.")] = False,
     quiet: day.QuietOption = False,
 ) -> None:
@@ -71,8 +72,12 @@ def run_range(
         )
     )
 
+    from dataclasses import replace
+
     from planner.cli.progress import Progress
     from planner.runs.rolling import run_days
+
+    chosen = replace(chosen, page=page)
 
     folder = out / chosen.scenario.name
     summaries: list[dict[str, Any]] = []

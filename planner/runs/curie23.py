@@ -47,7 +47,7 @@ class StudyChoice:
     scenarios: tuple[str, ...] = SCENARIOS
     methods: tuple[str, ...] = ()
     time_limit_s: float = 60.0
-    bound_time_s: float = 10.0
+    bound_time_s: float = 60.0
     iterations: int | None = None
     rule_bounds: bool = False
 

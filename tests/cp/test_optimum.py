@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from planner.accounting.audit import audit
+from planner.accounting.bound import profit_bound
 from planner.accounting.settle import settle
 from planner.cp.default_search import default_search
 from planner.cp.engines.choose import ENGINES
@@ -16,7 +17,10 @@ from planner.cp.pooled import is_exact
 from planner.cp.relaxation import relaxation_search
 from planner.cp.scope import Scope
 from planner.domain.problem import Problem
+from planner.search.delay import delay_search
+from planner.search.harvest import harvest
 from planner.search.multisearch import multisearch
+from planner.search.stop import never
 from tests.cp.enumeration import best_plan
 from tests.cp.instances import tiny_problem, with_deadline
 
@@ -128,3 +132,17 @@ def test_repair_adds_what_still_fits() -> None:
         filled = repair(problem, empty)
         assert filled is not None
         assert audit(problem, filled) == []
+
+
+def test_own_searches_lie_between_the_heuristic_and_the_optimum_below_the_bound() -> None:
+    """MultiSearch <= HarvestSearch, DelaySearch <= the best of all plans <= the proven bound, on tiny days."""
+    for seed in range(60):
+        problem = replace(tiny_problem(seed), defer="free")
+        best = settle(problem, best_plan(problem)).profit_eur
+        seeded = multisearch(problem).ledger.profit_eur
+        harvested = harvest(problem, seed=0, workers=1, stop=never, time_limit_s=60, iterations=2500)
+        delayed = delay_search(problem, workers=1, stop=never, step_s=60)
+        for result in (harvested, delayed):
+            assert seeded <= result.ledger.profit_eur <= best + 1e-9
+            assert audit(problem, result.plan) == []
+        assert best <= profit_bound(problem).profit_eur + 1e-9
