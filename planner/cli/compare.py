@@ -53,7 +53,7 @@ def compare(
     baseline: Annotated[
         str | None, typer.Option(help="Scenario, or SCENARIO:METHOD, that others are held against; default the first.")
     ] = None,
-    time_limit: day.TimeLimitOption = "30s",
+    time_limit: day.TimeLimitOption = "60s",
     seed: day.SeedOption = None,
     jobs: day.JobsOption = None,
     out: Annotated[Path, typer.Option(help="Where results go, below OUT/compare.")] = Path("reports"),

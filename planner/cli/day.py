@@ -78,7 +78,7 @@ class Request:
     quiet: bool
     command: tuple[str, ...]
     fresh: bool = False
-    bound_time: str = "60s"
+    bound_time: str = "30s"
 
 
 def plan_one(request: Request) -> None:

@@ -77,7 +77,7 @@ def plan(
     engine: day.EngineOption = None,
     iterations: day.IterationsOption = None,
     fresh: day.FreshOption = False,
-    bound_time: day.BoundTimeOption = "60s",
+    bound_time: day.BoundTimeOption = "30s",
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
     quiet: day.QuietOption = False,
     version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="The version.")] = False,

@@ -37,7 +37,7 @@ def run_range(
     engine: day.EngineOption = None,
     iterations: day.IterationsOption = None,
     fresh: day.FreshOption = False,
-    bound_time: day.BoundTimeOption = "60s",
+    bound_time: day.BoundTimeOption = "30s",
     page: Annotated[bool, typer.Option(help="Whether every day gets a report.html; without, days are quicker.")] = True,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summaries as JSON.")] = False,
     quiet: day.QuietOption = False,
