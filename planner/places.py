@@ -1,7 +1,10 @@
-"""Where the files that ship with the planner are."""
+"""Where the files that ship with the planner are, and where it keeps what takes long to make."""
 
 from __future__ import annotations
 
+import hashlib
+import os
+from functools import cache
 from pathlib import Path
 
 
@@ -21,3 +24,18 @@ def scenario_folders(cwd: Path) -> list[Path]:
     if own.is_dir() and own.resolve() != shipped.resolve():
         return [own, shipped]
     return [shipped]
+
+
+@cache
+def kept_folder(sources: Path) -> Path | None:
+    """Where to keep what the code in a folder has made, for later runs of the same code; None when nowhere."""
+    text = hashlib.sha256()
+    for path in sorted(sources.glob("*.py")):
+        text.update(path.read_bytes())
+    base = os.environ.get("NUMBA_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    folder = Path(base) / "hpc-day-planner" / text.hexdigest()[:16]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return None
+    return folder if os.access(folder, os.W_OK) else None

@@ -30,8 +30,9 @@ LAYERS = {
     "runs": 6,
     "cli": 7,
 }
-MAY_USE_SIBLINGS = {("units", "errors"), ("report", "pipeline")}
-"""Durations that cannot be read are errors; what a run leaves is written from what the pipeline returns."""
+MAY_USE_SIBLINGS = {("units", "errors"), ("compiled", "places"), ("report", "pipeline")}
+"""Durations that cannot be read are errors; machine code is kept in a place; what a run leaves is written from what the
+pipeline returns."""
 
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
@@ -84,3 +85,29 @@ def test_no_room_is_called_utils() -> None:
     """A room is named for what is in it."""
     names = {path.stem for path in MODULES}
     assert not names & {"utils", "misc", "helpers", "common"}
+
+
+def parts() -> set[tuple[str, str]]:
+    """Module and name of every function that is compiled into kernels only."""
+    found = set()
+    for path in MODULES:
+        module = ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts)
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.FunctionDef) and any(
+                isinstance(each, ast.Name) and each.id == "part" for each in node.decorator_list
+            ):
+                found.add((module, node.name))
+    return found
+
+
+def test_parts_of_kernels_are_called_by_compiled_code_alone() -> None:
+    """A part has no machine code of its own: only files beside it, in a kernel folder, may import it."""
+    known = parts()
+    assert len(known) > 50
+    for path in MODULES:
+        if path.parent.name == "kernel":
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom):
+                for alias in node.names:
+                    assert (node.module, alias.name) not in known, f"{path.name} imports the part {alias.name}"

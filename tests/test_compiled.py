@@ -1,12 +1,14 @@
-"""Kept machine code never outlives the text that it was made from."""
+"""Kernels and their parts, and machine code that never outlives the text that it was made from."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from planner import compiled
+from planner import places
+from planner.compiled import is_kept, kernel, part
 
 
 def test_a_change_beside_a_kernel_changes_its_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -16,11 +18,11 @@ def test_a_change_beside_a_kernel_changes_its_folder(tmp_path: Path, monkeypatch
     sources.mkdir()
     (sources / "caller.py").write_text("from callee import f\n")
     (sources / "callee.py").write_text("def f(): return 1\n")
-    compiled._cache_folder.cache_clear()
-    before = compiled._cache_folder(sources)
+    places.kept_folder.cache_clear()
+    before = places.kept_folder(sources)
     (sources / "callee.py").write_text("def f(): return 2\n")
-    compiled._cache_folder.cache_clear()
-    after = compiled._cache_folder(sources)
+    places.kept_folder.cache_clear()
+    after = places.kept_folder(sources)
     assert before is not None
     assert after is not None
     assert before != after
@@ -30,6 +32,46 @@ def test_without_a_place_for_it_nothing_is_kept(tmp_path: Path, monkeypatch: pyt
     """A home that cannot be written costs the compilation again, not the run."""
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "file"))
-    compiled._cache_folder.cache_clear()
-    assert compiled._cache_folder(tmp_path) is None
-    compiled._cache_folder.cache_clear()
+    places.kept_folder.cache_clear()
+    assert places.kept_folder(tmp_path) is None
+    places.kept_folder.cache_clear()
+
+
+@part
+def add_up_to(values, limit):
+    """Sum of the values below a limit."""
+    total = np.int64(0)
+    for value in values:
+        if value < limit:
+            total += value
+    return total
+
+
+@part
+def twice(values, limit):
+    """A part that calls a part."""
+    return 2 * add_up_to(values, limit)
+
+
+@kernel
+def both(values, limit):
+    """A kernel of two parts, one of them called twice."""
+    return twice(values, limit) + add_up_to(values, limit)
+
+
+def test_parts_are_compiled_into_their_kernel() -> None:
+    """The kernel gives what its Python text gives; its parts have code to be linked and nothing to be called."""
+    values = np.arange(10)
+    assert both(values, 5) == 30
+    assert len(both.overloads) == len(twice.overloads) == 1
+    (linked,) = twice.overloads.values()
+    assert linked.library.get_pointer_to_function(linked.fndesc.llvm_func_name) == 0
+    assert is_kept(both)
+
+
+def test_a_kernel_that_never_ran_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is kept in a fresh place."""
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    places.kept_folder.cache_clear()
+    assert not is_kept(both)
+    places.kept_folder.cache_clear()

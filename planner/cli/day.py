@@ -93,7 +93,9 @@ def plan_one(request: Request) -> None:
     folder = request.out / settings.scenario.name
     previous = None if request.fresh else previous_of(folder, settings.scenario, day)
     with Progress(f"planning {day}", quiet=request.quiet) as progress:
-        done = do_day(settings, day, folder / day.isoformat(), previous, on_trial=progress.trial)
+        done = do_day(
+            settings, day, folder / day.isoformat(), previous, on_trial=progress.trial, on_bound=progress.bound
+        )
     if done.planned is not None and not request.quiet:
         remark(done.planned.day)
         remark_limit(done.planned, settings.time_limit_s)

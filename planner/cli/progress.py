@@ -10,12 +10,12 @@ from planner.domain.result import Trial
 
 
 class Progress:
-    """Shows how many candidates were tried and the best profit so far."""
+    """Shows the best profit so far, and how far it is below the bound once that is known."""
 
     def __init__(self, title: str, *, quiet: bool) -> None:
         self._title = title
         self._bar: Any = None
-        self._best = float("-inf")
+        self._best, self._bound = float("-inf"), float("nan")
         self._shows = not quiet and sys.stderr.isatty()
 
     def __enter__(self) -> Progress:
@@ -38,7 +38,7 @@ class Progress:
 
     def rename(self, title: str) -> None:
         """Say what is done, and begin to count anew."""
-        self._title, self._best = title, float("-inf")
+        self._title, self._best, self._bound = title, float("-inf"), float("nan")
         if self._bar is not None:
             self._bar.update(self._task, description=title)
 
@@ -46,5 +46,10 @@ class Progress:
         """Hear of one more candidate."""
         self._best = max(self._best, trial.profit_eur)
         if self._bar is not None:
-            text = f"{self._title}: {trial.name}, best profit {self._best:,.2f}"
+            gap = f", within {max(0.0, 1 - self._best / self._bound):.2%} of the bound" if self._bound > 0 else ""
+            text = f"{self._title}: {trial.name}, best profit {self._best:,.2f}{gap}"
             self._bar.update(self._task, advance=1, description=text)
+
+    def bound(self, profit_eur: float) -> None:
+        """Hear of a limit on the profit of any plan."""
+        self._bound = profit_eur

@@ -91,6 +91,7 @@ def run_range(
             until_empty=until_empty,
             fresh=fresh,
             on_trial=progress.trial,
+            on_bound=progress.bound,
             still_wanted=interrupts.end,
         ):
             summaries.append(each.summary)

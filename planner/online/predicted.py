@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from planner.domain.columns import Ints
-from planner.online.kernel.clock import entries_needed, next_second, schedule, take_arrivals, take_completions
-from planner.online.kernel.queue import reorder
 from planner.online.kernel.state import (
     ARRIVED,
     ESTIMATE,
@@ -24,6 +22,7 @@ from planner.online.kernel.state import (
     State,
     widened,
 )
+from planner.online.kernel.steps import entries_needed, next_second, reorder, schedule, take_arrivals, take_completions
 from planner.online.kernel.timeline import NEVER
 
 if TYPE_CHECKING:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,8 +18,10 @@ from planner.domain.plan import Deferral
 from planner.domain.problem import Problem
 from planner.domain.result import Result
 from planner.errors import AuditError
-from planner.methods import Params, Stop, method_named
+from planner.methods import Params, method_named
 from planner.pipeline.build import Day
+from planner.search.ready import make_ready
+from planner.search.stop import MaxRuntime
 
 BOUND_TIME_S = 30.0
 """Time that the bound may take [s], unless told otherwise."""
@@ -50,23 +54,41 @@ class PlannedDay:
     bound: Bound | None
 
 
-def plan_day(day: Day, method: str, params: Params, stop: Stop, *, bound_time_s: float = BOUND_TIME_S) -> PlannedDay:
+def plan_day(
+    day: Day,
+    method: str,
+    params: Params,
+    *,
+    bound_time_s: float = BOUND_TIME_S,
+    on_bound: Callable[[float], None] | None = None,
+) -> PlannedDay:
     """Plan a day, audit the plan and bound the profit of all plans; AuditError when the plan breaks a rule.
 
-    ``bound_time_s`` 0 leaves the bound out.
+    The bound is worked out beside the search, which has its own time limit: ``on_bound`` hears of it while the search
+    goes on. ``bound_time_s`` 0 leaves the bound out.
     """
-    result = method_named(method)(day.problem, params, stop)
-    require_clean(day.problem, result.plan, leaves_room=result.leaves_room)
+    with ThreadPoolExecutor(max_workers=1) as pool:
+        bounding = pool.submit(_bound, day.problem, bound_time_s, on_bound)
+        make_ready(method, day.problem)
+        result = method_named(method)(day.problem, params, MaxRuntime(params.time_limit_s))
+        require_clean(day.problem, result.plan, leaves_room=result.leaves_room)
+        bound = bounding.result()
     happened, ledger = day.problem, result.ledger
     if day.scenario.rules.execute == "actual":
         happened = executed(day.problem)
         ledger = settle(happened, result.plan)
-    bound = None
-    if bound_time_s > 0:
-        bound = profit_bound(day.problem, time_limit_s=bound_time_s, tolerance=BOUND_TOLERANCE)
     deferrals = (*_deferred(day, result), *day.rejected)
     _require_all_told(day, result, deferrals)
     return PlannedDay(day, result, happened, ledger, deferrals, bound)
+
+
+def _bound(problem: Problem, time_s: float, on_bound: Callable[[float], None] | None) -> Bound | None:
+    if time_s <= 0:
+        return None
+    bound = profit_bound(problem, time_limit_s=time_s, tolerance=BOUND_TOLERANCE)
+    if on_bound is not None:
+        on_bound(bound.profit_eur)
+    return bound
 
 
 def _require_all_told(day: Day, result: Result, deferrals: tuple[tuple[Job, Deferral], ...]) -> None:

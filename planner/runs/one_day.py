@@ -19,7 +19,6 @@ from planner.report.folder import held
 from planner.report.handover import Previous, read_previous
 from planner.report.provenance import provenance
 from planner.report.write import require_formats, write_day
-from planner.search.stop import MaxRuntime
 
 
 @dataclass(frozen=True)
@@ -91,6 +90,7 @@ def do_day(
     *,
     closed: bool = False,
     on_trial: Callable[[Trial], None] | None = None,
+    on_bound: Callable[[float], None] | None = None,
     still_wanted: Callable[[], None] | None = None,
 ) -> DoneDay:
     """Plan a day from what the day before left and write its folder.
@@ -104,8 +104,8 @@ def do_day(
             built,
             settings.method,
             settings.params(on_trial),
-            MaxRuntime(settings.time_limit_s),
             bound_time_s=settings.bound_time_s,
+            on_bound=on_bound,
         )
         if still_wanted is not None:
             still_wanted()

@@ -61,6 +61,7 @@ def run_days(
     until_empty: bool = False,
     fresh: bool = False,
     on_trial: Callable[[Trial], None] | None = None,
+    on_bound: Callable[[float], None] | None = None,
     still_wanted: Callable[[], None] | None = None,
 ) -> Iterator[DoneDay]:
     """Plan and write days one after another, in folders named by them; each is handed out when it is written.
@@ -78,7 +79,14 @@ def run_days(
         closed = horizon.day > last
         target = folder / horizon.day.isoformat()
         done = _kept(settings, horizon.day, target, previous, closed=closed) or do_day(
-            settings, horizon.day, target, previous, closed=closed, on_trial=on_trial, still_wanted=still_wanted
+            settings,
+            horizon.day,
+            target,
+            previous,
+            closed=closed,
+            on_trial=on_trial,
+            on_bound=on_bound,
+            still_wanted=still_wanted,
         )
         before, previous = previous, read_previous(target, scenario, horizon)
         balance.add(horizon.day, done.summary["jobs"], previous.handover)

@@ -6,11 +6,10 @@ import weakref
 
 import numpy as np
 
-from planner.domain.columns import Ints
+from planner.domain.columns import Ints, JobColumns
 from planner.domain.plan import DEFERRED, Plan
 from planner.domain.problem import Problem
 from planner.search.kernel import Board, Jobs, copy_board, kernel_jobs, new_board, place_from, wider_board
-from planner.search.kernel.board import hold, hold_power
 from planner.search.orderings import overdue_first
 from planner.units import MILLI
 
@@ -28,22 +27,31 @@ def decode(problem: Problem, order: Ints, release_s: Ints | None = None) -> Plan
         jobs = jobs._replace(release=release_s)
     start_s = np.full(len(problem.jobs), DEFERRED, dtype=np.int64)
     node_of_unit = np.full(int(jobs.unit_ptr[-1]), DEFERRED, dtype=np.int64)
-    board, done = copy_board(opening), 0
-    while (done := place_from(board, jobs, order, done, start_s, node_of_unit)) < len(order):
-        board = wider_board(board)
+    place_all(copy_board(opening), jobs, order, start_s, node_of_unit)
     return Plan(start_s, node_of_unit)
+
+
+def place_all(board: Board, jobs: Jobs, order: Ints, start_s: Ints, node_of_unit: Ints, *, position: int = 0) -> Board:
+    """Place the jobs of ``order`` from a position on; returns the board, or a wider one that took its place.
+
+    Jobs that have a start already keep it; starts and nodes of the others are written.
+    """
+    while position < len(order):
+        position = place_from(board, jobs, order, position, start_s, node_of_unit)
+        if position < len(order):
+            board = wider_board(board)
+    return board
 
 
 def opening_board(problem: Problem) -> tuple[Jobs, Board]:
     """The jobs as the kernel takes them, and the machine as it stands at midnight; made once for a problem."""
     if problem not in _BOARDS:
-        jobs = _kernel_jobs(problem)
+        jobs = _kernel_jobs(problem.columns)
         _BOARDS[problem] = jobs, _with_running(problem, jobs)
     return _BOARDS[problem]
 
 
-def _kernel_jobs(problem: Problem) -> Jobs:
-    columns = problem.columns
+def _kernel_jobs(columns: JobColumns) -> Jobs:
     return kernel_jobs(
         release=columns.release_s,
         duration=columns.duration_s,
@@ -64,14 +72,7 @@ def _with_running(problem: Problem, jobs: Jobs) -> Board:
         jobs=jobs,
         running=len(problem.running),
     )
-    columns = problem.running_columns
-    unit = 0
-    for work, power in zip(problem.running, columns.power_mw, strict=True):
-        for node in work.nodes:
-            while board.length[node] + 2 > board.times.shape[1]:
-                board = wider_board(board)
-            hold(board, node, columns.group_amount[columns.unit_group[unit]], 0, work.end_s)
-            unit += 1
-        if limit_w is not None:
-            hold_power(board, power, 0, work.end_s)
-    return board
+    columns, count = problem.running_columns, len(problem.running)
+    held = _kernel_jobs(columns)._replace(duration=np.array([work.end_s for work in problem.running], dtype=np.int64))
+    nodes = np.array([node for work in problem.running for node in work.nodes], dtype=np.int64)
+    return place_all(board, held, np.arange(count), np.zeros(count, dtype=np.int64), nodes)

@@ -17,8 +17,8 @@ from planner.accounting.settle import settle
 from planner.domain.plan import DEFERRED, Plan
 from planner.domain.problem import Problem
 from planner.domain.result import Result, Trial
-from planner.search.decode import opening_board
-from planner.search.kernel import Board, Jobs, copy_board, place_from, wider_board
+from planner.search.decode import opening_board, place_all
+from planner.search.kernel import Jobs, copy_board
 from planner.search.losses import without_losses
 from planner.search.multisearch import multisearch
 from planner.search.orderings import ORDERINGS, job_order
@@ -92,7 +92,7 @@ class _Prefix:
         before = self.jobs.release[job]
         self.jobs.release[job] = release_s
         start_s, node_of_unit = self._start_s.copy(), self._node_of_unit.copy()
-        self._place(copy_board(self._board), self._order, position, start_s, node_of_unit)
+        place_all(copy_board(self._board), self.jobs, self._order, start_s, node_of_unit, position=position)
         self.jobs.release[job] = before
         plan = Plan(start_s, node_of_unit)
         return complete(self._problem, plan) if start_s[job] == DEFERRED else plan
@@ -101,16 +101,4 @@ class _Prefix:
         """Place the job at a position for good, released as given."""
         self.jobs.release[self._order[position]] = release_s
         upto = self._order[: position + 1]
-        self._board = self._place(self._board, upto, position, self._start_s, self._node_of_unit)
-
-    def _place(
-        self,
-        board: Board,
-        order: np.ndarray[tuple[int], np.dtype[np.int64]],
-        position: int,
-        start_s: np.ndarray[tuple[int], np.dtype[np.int64]],
-        node_of_unit: np.ndarray[tuple[int], np.dtype[np.int64]],
-    ) -> Board:
-        while (position := place_from(board, self.jobs, order, position, start_s, node_of_unit)) < len(order):
-            board = wider_board(board)
-        return board
+        self._board = place_all(self._board, self.jobs, upto, self._start_s, self._node_of_unit, position=position)

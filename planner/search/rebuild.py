@@ -15,15 +15,14 @@ import numpy as np
 from planner.domain.columns import Ints
 from planner.domain.plan import DEFERRED, Plan
 from planner.domain.problem import Problem
-from planner.search.decode import opening_board
-from planner.search.kernel import Board, Jobs, copy_board, place_from, wider_board
-from planner.search.kernel.money import Money, Tally, add_job
-from planner.search.kernel.place import hold_job
+from planner.search.decode import opening_board, place_all
+from planner.search.kernel import Board, Jobs, copy_board, wider_board
+from planner.search.kernel.money import Money, Tally
 from planner.search.kernel.rebuild import rebuild
 from planner.search.kernel.stand import BEST, LOOKS, Habits, Stand
 from planner.search.margin import job_margin_per_s
 from planner.search.orderings import job_core_equivalents, profit_per_kw
-from planner.search.value import kernel_money, opening_tally
+from planner.search.value import kernel_money, tally_of
 
 
 @dataclass
@@ -43,11 +42,8 @@ class Chain:
         """A search that stands at a plan."""
         jobs, opening = opening_board(problem)
         money = kernel_money(problem)
-        tally = opening_tally(problem, money)
+        tally = tally_of(problem, money, plan)
         board = load_plan(copy_board(opening), jobs, plan)
-        for job in np.flatnonzero(plan.is_placed):
-            units = plan.node_of_unit[jobs.unit_ptr[job] : jobs.unit_ptr[job + 1]]
-            add_job(money, tally, jobs, job, plan.start_s[job], units.copy(), 1)
         return cls(problem, jobs, money, habits, board, tally, _stand(problem, jobs, plan, seed, habits))
 
     def run(self, steps: int, temperature: float) -> None:
@@ -83,26 +79,19 @@ class Chain:
 
 def load_plan(board: Board, jobs: Jobs, plan: Plan) -> Board:
     """Put a plan's jobs on a board that has none of them."""
-    for job in np.flatnonzero(plan.is_placed):
-        units = plan.node_of_unit[jobs.unit_ptr[job] : jobs.unit_ptr[job + 1]].copy()
-        while board.length[units].max() + 2 > board.times.shape[1]:
-            board = wider_board(board)
-        start = plan.start_s[job]
-        hold_job(board, jobs, job, start, start + jobs.duration[job], units)
-    return board
+    placed = np.flatnonzero(plan.is_placed)
+    return place_all(board, jobs, placed, plan.start_s.copy(), plan.node_of_unit.copy())
 
 
 def complete(problem: Problem, plan: Plan) -> Plan:
     """Start every deferred job that still has room, the ones that earn most for their power first."""
     jobs, opening = opening_board(problem)
-    board = load_plan(copy_board(opening), jobs, plan)
     start_s, node_of_unit = plan.start_s.copy(), plan.node_of_unit.copy()
     deferred = np.flatnonzero(start_s == DEFERRED)
     urgent_first = np.minimum(jobs_latest(problem), problem.horizon.length_s)[deferred]
-    order = deferred[np.lexsort((-profit_per_kw(problem, problem.columns)[deferred], urgent_first))]
-    done = 0
-    while (done := place_from(board, jobs, order, done, start_s, node_of_unit)) < len(order):
-        board = wider_board(board)
+    last_chance = deferred[np.lexsort((-profit_per_kw(problem, problem.columns)[deferred], urgent_first))]
+    order = np.concatenate([np.flatnonzero(plan.is_placed), last_chance])
+    place_all(copy_board(opening), jobs, order, start_s, node_of_unit)
     return Plan(start_s, node_of_unit)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from planner.accounting.energy import energy_between
+from planner.domain.plan import Plan
 from planner.domain.problem import Problem
 from planner.search.kernel.money import Money, Tally
 from planner.units import MILLI, SECONDS_PER_HOUR
@@ -40,18 +41,25 @@ def kernel_money(problem: Problem) -> Money:
         earns=problem.columns.group_core_equivalents * (weights * per_core_s)[:, None],
         class_of=problem.nodes.class_of,
         idle=problem.nodes.idle_mw,
-        base_revenue=np.array([_running_revenue(problem)]),
     )
 
 
-def opening_tally(problem: Problem, money: Money) -> Tally:
-    """The tally of a day on which nothing but the running jobs runs."""
-    ends = np.minimum(np.array([w.end_s for w in problem.running], dtype=np.int64), problem.horizon.length_s)
-    starts = np.zeros(len(ends), dtype=np.int64)
+def tally_of(problem: Problem, money: Money, plan: Plan) -> Tally:
+    """What the running jobs and those that a plan starts add up to."""
+    length, columns, placed = problem.horizon.length_s, problem.columns, np.flatnonzero(plan.is_placed)
+    start_s = np.concatenate([np.zeros(len(problem.running), dtype=np.int64), plan.start_s[placed]])
+    running_end_s = np.array([work.end_s for work in problem.running], dtype=np.int64)
+    end_s = np.concatenate([running_end_s, (plan.start_s + columns.duration_s)[placed]])
+    power_mw = np.concatenate([problem.running_columns.power_mw, columns.power_mw[placed]])
+    unit_earns = money.earns[columns.unit_group, money.class_of[plan.node_of_unit]]
+    earns_per_s = np.bincount(
+        np.repeat(np.arange(len(columns)), np.diff(columns.unit_ptr)), unit_earns, minlength=len(columns)
+    )
+    seconds = np.minimum(end_s, length)[len(problem.running) :] - plan.start_s[placed]
     pieces, segments = len(money.segment_of), len(money.length)
     return Tally(
-        energy=energy_between(money.edges, starts, ends, problem.running_columns.power_mw),
-        revenue=money.base_revenue.copy(),
+        energy=energy_between(money.edges, start_s, np.minimum(end_s, length), power_mw),
+        revenue=np.array([_running_revenue(problem) + (earns_per_s[placed] * seconds).sum()]),
         idle=np.zeros(pieces, dtype=np.int64),
         by_segment=np.zeros(segments, dtype=np.int64),
         by_interval=np.zeros(len(money.interval_length)),

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import datetime as dt
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from planner.domain.horizon import Horizon
 from planner.errors import CoverageError, FileFormatError
+from planner.places import kept_folder
+from planner.readers.weather import typical_year
 from planner.readers.weather.read import read_weather
+from planner.readers.weather.typical_year import sample_path
 
 STANDARD = "Etc/GMT+5"  # UTC-5 all year, the sample's own standard time
 HEADER = [
@@ -211,3 +216,22 @@ def test_lyon_first_hour(planner_data: Path) -> None:
     path = planner_data / "weather" / "FRA_AR_Lyon-Bron.AP.074800_TMYx.2004-2018.epw.gz"
     weather, _ = read_weather(path, horizon=Horizon(dt.date(2012, 1, 1), "Europe/Paris"))
     assert weather.temperature_c.values[:3].tolist() == [0.0, 2.0, 1.9]
+
+
+def test_a_year_read_before_is_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is kept of a file is what was read; a damaged keep is read again."""
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    kept_folder.cache_clear()
+    typical_year._kept.cache_clear()
+    first = typical_year.read_tmy3(sample_path(), "sample")
+    (kept,) = tmp_path.rglob("*.npz")
+    for damage in (None, b"", kept.read_bytes()[:1000]):
+        if damage is not None:
+            kept.write_bytes(damage)
+        typical_year._kept.cache_clear()
+        again = typical_year.read_tmy3(sample_path(), "other name")
+        assert again == replace(first, name="other name", values=again.values)
+        for quantity, values in first.values.items():
+            assert np.array_equal(values, again.values[quantity], equal_nan=True)
+    typical_year._kept.cache_clear()
+    kept_folder.cache_clear()

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import product
 
 import numpy as np
 import pytest
 
-from planner.search.kernel import kernel_jobs, new_board, place_from, timeline, wider_board
-from planner.search.kernel.board import hold, hold_power
+from planner.compiled import kernel
+from planner.search.decode import place_all
+from planner.search.kernel import kernel_jobs, new_board, timeline
 
 NO_LIMIT = -1
 
@@ -75,18 +77,21 @@ class Instance:
         board = new_board(
             self.capacity, day_end=self.day_end, power_limit=self.limit, jobs=jobs, running=running, width=4
         )
-        rows = zip(self.running_node, self.running_end, self.running_amount, self.running_power, strict=True)
-        for node, end, amount, watts in rows:
-            while board.length[node] + 2 > board.times.shape[1]:
-                board = wider_board(board)
-            hold(board, node, amount, 0, end)
-            if self.limit >= 0:
-                hold_power(board, watts, 0, end)
+        ends, one_each = np.array(self.running_end, np.int64), np.arange(running + 1)
+        held = kernel_jobs(
+            release=np.zeros(running, np.int64),
+            duration=ends,
+            power=np.array(self.running_power, np.int64),
+            group_ptr=one_each,
+            group_count=np.ones(running, np.int64),
+            group_amount=np.array(self.running_amount, np.int64).reshape(running, self.capacity.shape[1]),
+            unit_ptr=one_each,
+        )
+        nodes = np.array(self.running_node, np.int64)
+        board = place_all(board, held, one_each[:-1], np.zeros(running, np.int64), nodes)
         start_of = np.full(len(self.release), -9)
         node_of_unit = np.full(self.unit_ptr[-1], -9)
-        done = 0
-        while (done := place_from(board, jobs, self.order, done, start_of, node_of_unit)) < len(self.order):
-            board = wider_board(board)
+        place_all(board, jobs, self.order, start_of, node_of_unit)
         return start_of, node_of_unit
 
     def units(self, job: int) -> list[np.ndarray]:
@@ -153,26 +158,38 @@ def test_timelines_grow_with_the_number_of_jobs() -> None:
     assert np.array_equal(instance.place()[0], instance.release)
 
 
-def test_the_compiled_timelines_and_their_python_twins_agree() -> None:
+@kernel
+def hold_first_room(times, free, length, tops, node, amount, duration, earliest, latest):
+    """Hold the first room on a node and note its tops; returns where it was."""
+    at = timeline.first_room(times, free, length, node, amount, np.int64(1), duration, earliest, latest)
+    if at < timeline.NEVER:
+        timeline.reserve(times, free, length, node, amount, np.int64(1), at, at + duration)
+        timeline.note_tops(times, free, length, tops, np.int64(10), node, at, at + duration)
+    return at
+
+
+def without_compiling(monkeypatch: pytest.MonkeyPatch) -> Callable[..., int]:
+    """The same as plain Python, all the way down."""
+    for name in ("entry_at", "first_room", "reserve", "note_tops", "_cut", "_join"):
+        monkeypatch.setattr(timeline, name, getattr(timeline, name).py_func)
+    return hold_first_room.py_func
+
+
+def test_the_compiled_timelines_and_their_python_twins_agree(monkeypatch: pytest.MonkeyPatch) -> None:
     """Compilation changes nothing: first room, reserving and tops give the same on random timelines."""
-    rng = np.random.default_rng(5)
-    for _ in range(60):
-        rows = [
-            (np.zeros((2, 64), np.int64), np.zeros((2, 64, 2), np.int64), np.ones(2, np.int64), np.full((10, 2), 9))
-            for _ in range(2)
-        ]
-        for times, free, length, _ in rows:
-            times[:], free[:, 0] = 0, 9
-            assert length.tolist() == [1, 1]
-        for _ in range(12):
-            node, start = int(rng.integers(0, 2)), int(rng.integers(0, 80))
-            amount, duration = rng.integers(0, 3, 2), int(rng.integers(1, 25))
-            found = []
-            for (times, free, length, tops), pick in zip(rows, (lambda f: f, lambda f: f.py_func), strict=True):
-                at = pick(timeline.first_room)(times, free, length, node, amount, 1, duration, start, 99)
-                found.append(int(at))
-                if at < timeline.NEVER:
-                    pick(timeline.reserve)(times, free, length, node, amount, 1, at, at + duration)
-                    pick(timeline.note_tops)(times, free, length, tops, 10, node, at, at + duration)
-            assert found[0] == found[1]
-        assert all(np.array_equal(one, two) for one, two in zip(*rows, strict=True))
+    results = []
+    for compiled in (True, False):
+        run = hold_first_room if compiled else without_compiling(monkeypatch)
+        rng = np.random.default_rng(5)
+        found = []
+        for _ in range(60):
+            times, free = np.zeros((2, 64), np.int64), np.zeros((2, 64, 2), np.int64)
+            length, tops = np.ones(2, np.int64), np.full((10, 2), 9)
+            free[:, 0] = 9
+            for _ in range(12):
+                node, start = int(rng.integers(0, 2)), int(rng.integers(0, 80))
+                amount, duration = rng.integers(0, 3, 2), int(rng.integers(1, 25))
+                found.append(int(run(times, free, length, tops, node, amount, duration, start, 99)))
+            found += [times.tolist(), free.tolist(), length.tolist(), tops.tolist()]
+        results.append(found)
+    assert results[0] == results[1]

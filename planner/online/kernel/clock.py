@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from planner.compiled import kernel
+from planner.compiled import kernel, part
 from planner.online.kernel.heap import pop, push
 from planner.online.kernel.machine import hold_job
 from planner.online.kernel.queue import enqueue
@@ -71,7 +71,7 @@ def advance(state, seconds):
     return np.int64(-1)
 
 
-@kernel
+@part
 def next_second(state):
     """The next second at which a job arrives, ends, or is reserved to start; else NEVER."""
     now = NEVER
@@ -85,7 +85,7 @@ def next_second(state):
     return now
 
 
-@kernel
+@part
 def entries_needed(state, now):
     """Entries that a row of the timeline may need in this second: two more for every job that can be held."""
     longest = np.int64(0)
@@ -97,7 +97,7 @@ def entries_needed(state, now):
     return longest + 2 * (state.clock[QUEUED] + next_job - state.clock[ARRIVED] + state.clock[EXPECTED]) + 8
 
 
-@kernel
+@part
 def take_arrivals(state, now):
     """Correct estimates that were outlived, and let the jobs of this second arrive."""
     state.clock[NOW] = now
@@ -109,7 +109,7 @@ def take_arrivals(state, now):
         state.clock[ARRIVED] += 1
 
 
-@kernel
+@part
 def take_completions(state, now):
     """Let the jobs that end in this second give their nodes back."""
     while state.clock[RUNNING] > 0 and state.job[END_KEY, 0] == now:
@@ -123,7 +123,7 @@ def take_completions(state, now):
         state.clock[SCAN] = 1
 
 
-@kernel
+@part
 def schedule(state, now):
     """One scheduling round, unless nobody waits or the policy does not look at the queue in this second."""
     if state.clock[QUEUED] == 0:
@@ -152,7 +152,7 @@ def schedule(state, now):
         deadline_round(state, now)
 
 
-@kernel
+@part
 def _correct(state, now):
     """Give every running job that outlived its estimate a new expected end, at least one second from now."""
     while state.clock[EXPECTED] > 0 and state.job[DUE_KEY, 0] <= now:
@@ -177,7 +177,7 @@ def _correct(state, now):
             state.clock[EXPECTED] += 1
 
 
-@kernel
+@part
 def _corrected(state, job, due):
     """The next expected end of a job by the rule of correction."""
     start = state.job[START, job]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from planner.compiled import kernel
+from planner.compiled import part
 from planner.online.kernel.state import STARTED_AT
 
 
-@kernel
+@part
 def push(table, keys, jobs, size, key, job):
     """Add a job. The caller counts."""
     place = size
@@ -19,7 +19,7 @@ def push(table, keys, jobs, size, key, job):
     table[keys, place], table[jobs, place] = key, job
 
 
-@kernel
+@part
 def pop(table, keys, jobs, size):
     """Remove the first job, and return it. The caller counts."""
     first = table[jobs, 0]
@@ -42,7 +42,7 @@ def pop(table, keys, jobs, size):
     return first
 
 
-@kernel
+@part
 def _before(table, key, job, other_key, other):
     """Whether a job comes before another one."""
     return key < other_key or (key == other_key and table[STARTED_AT, job] < table[STARTED_AT, other])

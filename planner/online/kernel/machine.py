@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from planner.compiled import kernel
+from planner.compiled import part
 from planner.online.kernel.state import ESTIMATE, GROUPS, LIMITED, NODE, NODES, POWER, UNITS
 from planner.online.kernel.timeline import NEVER, copies_between, first_room, hold
 
 
-@kernel
+@part
 def earliest_start(state, rows, job, earliest, latest):
     """Earliest start of a job from ``earliest`` to ``latest`` by the timeline that begins at a row; else NEVER.
 
@@ -45,7 +45,7 @@ def earliest_start(state, rows, job, earliest, latest):
     return NEVER
 
 
-@kernel
+@part
 def hold_job(state, rows, job, sign, start, end):
     """Hold the nodes of a job from start to end (sign 1), or give them back (sign -1)."""
     unit = state.ptr[UNITS, job]
@@ -57,7 +57,7 @@ def hold_job(state, rows, job, sign, start, end):
         hold(state.line, state.length, rows + state.clock[NODES], state.group, _site_row(state, job), sign, start, end)
 
 
-@kernel
+@part
 def _site_row(state, job):
     """The scratch row of the table of groups, with what a job asks of the site's power."""
     scratch = state.group.shape[0] - 1
@@ -65,13 +65,13 @@ def _site_row(state, job):
     return scratch
 
 
-@kernel
+@part
 def plan_rows(state):
     """First of the rows that are for plans."""
     return state.length.shape[0] // 2
 
 
-@kernel
+@part
 def idle_now(state):
     """What all nodes together have free of the first resource now."""
     idle = np.int64(0)
@@ -80,7 +80,7 @@ def idle_now(state):
     return idle
 
 
-@kernel
+@part
 def _earliest_for_group(state, rows, group, duration, earliest, latest):
     """Earliest start at which all units of a group have room at once; else NEVER."""
     count = state.group[group, 0]
@@ -109,7 +109,7 @@ def _earliest_for_group(state, rows, group, duration, earliest, latest):
     return NEVER
 
 
-@kernel
+@part
 def _choose_nodes(state, rows, job, start, end):
     """Give every unit the first node with room; earlier groups are held while later ones look. False if one fails."""
     first, last = state.ptr[GROUPS, job], state.ptr[GROUPS, job + 1]
@@ -143,7 +143,7 @@ def _choose_nodes(state, rows, job, start, end):
     return complete
 
 
-@kernel
+@part
 def _next_change(state, rows, moment):
     """The first moment after a given one at which anything changes on a node; else NEVER."""
     change = NEVER
@@ -155,7 +155,7 @@ def _next_change(state, rows, moment):
     return change
 
 
-@kernel
+@part
 def _smallest(values, length, rank):
     """The rank-th smallest (from 1) of the first values, which are reordered (Hoare's selection)."""
     low, high, wanted = 0, length - 1, rank - 1

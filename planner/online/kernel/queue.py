@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from planner.compiled import kernel
+from planner.compiled import part
 from planner.online.kernel.heap import push
 from planner.online.kernel.machine import hold_job
 from planner.online.kernel.state import (
@@ -43,7 +43,7 @@ BACKFILL_CODES = ORDER_CODES | {"sjf": SJBF}
 HUGE = np.iinfo(np.int64).max // 4
 
 
-@kernel
+@part
 def order_keys(order, width, estimate):
     """The two keys by which an order sorts a job, smallest first."""
     if order == SJF:
@@ -66,7 +66,7 @@ def order_keys(order, width, estimate):
     return np.int64(0), np.int64(0)
 
 
-@kernel
+@part
 def enqueue(state, job):
     """Let a job wait, at its place in both orders."""
     size = state.clock[QUEUED]
@@ -78,7 +78,7 @@ def enqueue(state, job):
     state.clock[QUEUED] = size + 1
 
 
-@kernel
+@part
 def reorder(state):
     """Sort the queue again, after its estimates were refreshed."""
     size = state.clock[QUEUED]
@@ -92,7 +92,7 @@ def reorder(state):
         _insert(state.job, BACKFILL, place, state.job[BACKFILL, place], BACK_A, BACK_B)
 
 
-@kernel
+@part
 def begin(state, job, now):
     """Start a job on the nodes that were chosen for it, and hold them until its expected end."""
     end = now + max(np.int64(1), state.job[ESTIMATE, job])
@@ -100,7 +100,7 @@ def begin(state, job, now):
     mark_started(state, job, now)
 
 
-@kernel
+@part
 def mark_started(state, job, now):
     """Note that a job runs whose nodes are held already."""
     state.job[START, job] = now
@@ -114,7 +114,7 @@ def mark_started(state, job, now):
         state.clock[EXPECTED] += 1
 
 
-@kernel
+@part
 def drop_started(state):
     """Take started jobs out of the queue."""
     size = state.clock[QUEUED]
@@ -131,7 +131,7 @@ def drop_started(state):
     state.clock[QUEUED] = kept
 
 
-@kernel
+@part
 def _insert(table, queue, size, job, key_a, key_b):
     """Put a job at its place by two keys, then by submit order."""
     place = size

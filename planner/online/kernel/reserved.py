@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from planner.compiled import kernel
+from planner.compiled import part
 from planner.online.kernel.machine import earliest_start, hold_job
 from planner.online.kernel.queue import drop_started, mark_started
 from planner.online.kernel.state import (
@@ -33,7 +33,7 @@ from planner.online.kernel.state import (
 from planner.online.kernel.timeline import NEVER
 
 
-@kernel
+@part
 def conservative_round(state, now):
     """Compress if a job ended early; reserve for new jobs at their earliest; start what is reserved for now."""
     _renew_if_broken(state, now)
@@ -46,7 +46,7 @@ def conservative_round(state, now):
     _start_reserved(state, now)
 
 
-@kernel
+@part
 def deadline_round(state, now):
     """As conservative for regular jobs; tentative reservations give way to them as far as deadlines allow."""
     _renew_if_broken(state, now)
@@ -67,7 +67,7 @@ def deadline_round(state, now):
     _start_reserved(state, now)
 
 
-@kernel
+@part
 def _give_way(state, new, now):
     """Cancel tentative reservations, serve regular jobs (compress them, reserve for the new one), reserve again.
 
@@ -116,14 +116,14 @@ def _give_way(state, new, now):
             state.job[KIND, state.job[QUEUE, place]] = DEFINITIVE
 
 
-@kernel
+@part
 def reserve(state, job, now):
     """Reserve the earliest start from now on for a job."""
     start = earliest_start(state, MACHINE, job, now, NEVER - 1)
     _keep(state, job, start)
 
 
-@kernel
+@part
 def cancel(state, job):
     """Give a job's reservation back; -2 says that it had one."""
     start = state.job[RESERVED, job]
@@ -132,7 +132,7 @@ def cancel(state, job):
     state.job[RESERVED, job] = -2
 
 
-@kernel
+@part
 def _keep(state, job, start):
     """Hold the nodes chosen for a job from a start on."""
     end = start + max(np.int64(1), state.job[ESTIMATE, job])
@@ -140,7 +140,7 @@ def _keep(state, job, start):
     state.job[RESERVED, job] = start
 
 
-@kernel
+@part
 def _compress(state, now):
     """In submit order, move every reservation to its earliest start beside all others; none moves later."""
     for place in range(state.clock[QUEUED]):
@@ -160,7 +160,7 @@ def _compress(state, now):
         _keep(state, job, start)
 
 
-@kernel
+@part
 def _reserve_kind(state, kind, now):
     """Reserve for the cancelled jobs of a kind, in submit order."""
     for place in range(state.clock[QUEUED]):
@@ -169,13 +169,13 @@ def _reserve_kind(state, kind, now):
             reserve(state, job, now)
 
 
-@kernel
+@part
 def _misses(state, job):
     """Whether a job's reservation ends after its deadline."""
     return state.job[RESERVED, job] + max(np.int64(1), state.job[ESTIMATE, job]) > state.job[DEADLINE_S, job]
 
 
-@kernel
+@part
 def _first_missing(state, kind):
     """The first job of a kind whose reservation misses its deadline; -1 if none does."""
     for place in range(state.clock[QUEUED]):
@@ -185,7 +185,7 @@ def _first_missing(state, kind):
     return np.int64(-1)
 
 
-@kernel
+@part
 def _last_missing(state, kind):
     """The last job of a kind whose reservation misses its deadline; -1 if none does."""
     missing = np.int64(-1)
@@ -196,7 +196,7 @@ def _last_missing(state, kind):
     return missing
 
 
-@kernel
+@part
 def _save(state):
     """Note every reservation of the queue."""
     for place in range(state.clock[QUEUED]):
@@ -206,7 +206,7 @@ def _save(state):
             state.unit[SAVED, unit] = state.unit[NODE, unit]
 
 
-@kernel
+@part
 def _restore(state):
     """Bring back the noted reservations, of which none may be held now except those that did not move."""
     for place in range(state.clock[QUEUED]):
@@ -225,7 +225,7 @@ def _restore(state):
             state.job[KIND, job] = TENTATIVE
 
 
-@kernel
+@part
 def _renew_if_broken(state, now):
     """Make every reservation anew, in submit order, after a running job outlived its estimate.
 
@@ -239,7 +239,7 @@ def _renew_if_broken(state, now):
                 reserve(state, job, now)
 
 
-@kernel
+@part
 def _start_reserved(state, now):
     """Start what is reserved for now."""
     started = False

@@ -8,20 +8,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from planner.compiled import kernel
+from planner.compiled import part
 from planner.online.kernel.machine import earliest_start, hold_job, idle_now, plan_rows
 from planner.online.kernel.queue import begin, drop_started
 from planner.online.kernel.state import BACKFILL, ESTIMATE, MACHINE, QUEUE, QUEUED, RESERVED, START, WIDTH
 from planner.online.kernel.timeline import NEVER, copy_rows, entry_at
 
 
-@kernel
+@part
 def can_start(state, job, now):
     """Whether a job has room from now until its expected end, beside all that is held."""
     return earliest_start(state, MACHINE, job, now, now) == now
 
 
-@kernel
+@part
 def strict_round(state, now):
     """In order, start what fits, stop at the first that does not."""
     for place in range(state.clock[QUEUED]):
@@ -32,7 +32,7 @@ def strict_round(state, now):
     drop_started(state)
 
 
-@kernel
+@part
 def greedy_round(state, now):
     """In order, start what fits, skip the rest."""
     idle = idle_now(state)
@@ -44,7 +44,7 @@ def greedy_round(state, now):
     drop_started(state)
 
 
-@kernel
+@part
 def easy_round(state, now):
     """In order, start what fits; reserve for the first that does not; start others that do not delay it."""
     size = state.clock[QUEUED]
@@ -60,7 +60,7 @@ def easy_round(state, now):
     drop_started(state)
 
 
-@kernel
+@part
 def _start_beside_reservation(state, head, now):
     """Reserve nodes for the head; start, in backfill order, what has room now beside them."""
     shadow = earliest_start(state, MACHINE, head, now, NEVER - 1)
@@ -77,7 +77,7 @@ def _start_beside_reservation(state, head, now):
     hold_job(state, MACHINE, head, np.int64(-1), shadow, until)
 
 
-@kernel
+@part
 def _start_before_shadow(state, head, now):
     """The same on one pool, where the reservation is a moment, the shadow time, and what is spare beside the head then.
 
@@ -100,7 +100,7 @@ def _start_before_shadow(state, head, now):
                 spare -= width
 
 
-@kernel
+@part
 def _shadow(state, head, now):
     """When the head can start, and what is spare beside it then."""
     pool = np.int64(0)
@@ -109,7 +109,7 @@ def _shadow(state, head, now):
     return shadow, free - state.job[WIDTH, head]
 
 
-@kernel
+@part
 def list_round(state, now):
     """Forget all reservations; in order, reserve the earliest start for every job; start those that start now.
 
@@ -138,7 +138,7 @@ def list_round(state, now):
     drop_started(state)
 
 
-@kernel
+@part
 def _last_with_room(state, last, first, idle, now):
     """The last job of the queue, from ``last`` back to ``first``, with room now in the plan; else first - 1."""
     plan = plan_rows(state)
@@ -154,7 +154,7 @@ REMEMBERED = 32
 """How many starts of a round are kept to bound later ones."""
 
 
-@kernel
+@part
 def _learned(state, known, job, now):
     """A moment before which a job cannot start: who asks at least as much as another starts no earlier in a plan."""
     floor = now
@@ -171,7 +171,7 @@ def _learned(state, known, job, now):
     return floor
 
 
-@kernel
+@part
 def _learn(state, known, job, start):
     """Remember a start for later jobs of this round."""
     if not _is_pool(state):
@@ -181,7 +181,7 @@ def _learn(state, known, job, start):
     return known + 1
 
 
-@kernel
+@part
 def _is_pool(state):
     """Whether the machine is one pool of one resource, so that width and estimate say all that a job asks."""
     return state.line.shape[0] == 2 and state.line.shape[2] == 2

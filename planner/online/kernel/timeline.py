@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from planner.compiled import kernel
+from planner.compiled import part
 
 NEVER = np.iinfo(np.int64).max // 2
 """A moment that does not come."""
 
 
-@kernel
+@part
 def entry_at(line, length, row, moment):
     """The entry of a row that holds at a moment."""
     low, high = 0, length[row]
@@ -28,7 +28,7 @@ def entry_at(line, length, row, moment):
     return low
 
 
-@kernel
+@part
 def first_room(line, length, row, ask, kind, copies, duration, earliest, latest):
     """Earliest start from ``earliest`` to ``latest`` at which a row has room for so many units; else NEVER.
 
@@ -54,7 +54,7 @@ def first_room(line, length, row, ask, kind, copies, duration, earliest, latest)
     return NEVER
 
 
-@kernel
+@part
 def copies_between(line, length, row, ask, kind, start, end, most):
     """How many equal units a row has room for all the way from start to end, at most ``most``."""
     copies = most
@@ -67,7 +67,7 @@ def copies_between(line, length, row, ask, kind, start, end, most):
     return max(copies, 0)
 
 
-@kernel
+@part
 def hold(line, length, row, ask, kind, sign, start, end):
     """Take a unit's room on a row from start to end (sign 1), or give it back (sign -1); needs room for two entries."""
     if start >= end:
@@ -81,7 +81,7 @@ def hold(line, length, row, ask, kind, sign, start, end):
     _join(line, length, row, first)
 
 
-@kernel
+@part
 def forget_past(line, length, now):
     """Let the rows of the machine, the first half, begin now."""
     for row in range(line.shape[0] // 2):
@@ -94,7 +94,7 @@ def forget_past(line, length, now):
         line[row, 0, 0] = now
 
 
-@kernel
+@part
 def copy_rows(line, length, rows):
     """Write the first rows, so many, into those that follow them."""
     for row in range(rows):
@@ -104,7 +104,7 @@ def copy_rows(line, length, rows):
                 line[rows + row, entry, column] = line[row, entry, column]
 
 
-@kernel
+@part
 def _cut(line, length, row, moment):
     """Make an entry begin at a moment, and return it."""
     entry = entry_at(line, length, row, moment)
@@ -121,7 +121,7 @@ def _cut(line, length, row, moment):
     return entry
 
 
-@kernel
+@part
 def _join(line, length, row, entry):
     """Remove an entry that says the same as the one before it."""
     if entry == 0:

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import datetime as dt
+import hashlib
+import importlib.util
 import io
-from collections.abc import Mapping
+import tempfile
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
+from zipfile import BadZipFile
 
 import numpy as np
 import numpy.typing as npt
 
 from planner.domain.horizon import Horizon
-from planner.errors import FileFormatError
+from planner.errors import FileFormatError, InputError
+from planner.places import kept_folder
 from planner.readers.weather.files import WeatherFile, read_text
 from planner.readers.weather.samples import Samples
 from planner.units import SECONDS_PER_HOUR
@@ -50,7 +57,7 @@ def read_epw(path: Path, name: str) -> TypicalYear:
     start of the hour, keeps the years of the months as they are and leaves missing codes in place; here the
     month, day and hour of the file are used, and the codes become holes.
     """
-    return _epw_year(path, name, read_text(path))
+    return _kept(path, name, read_text(path), _epw_year)
 
 
 def read_tmy3(path: Path, name: str) -> TypicalYear:
@@ -60,12 +67,11 @@ def read_tmy3(path: Path, name: str) -> TypicalYear:
     of the hour (24:00 as 00:00 of the next day, and Feb 29 moved to Mar 1); here the date and hour of the
     file are used.
     """
-    return _tmy3_year(path, name, read_text(path))
+    return _kept(path, name, read_text(path), _tmy3_year)
 
 
-@lru_cache(maxsize=2)
 def _epw_year(path: Path, name: str, text: str) -> TypicalYear:
-    """The year in the text of a file, made once for all days of a run."""
+    """The year in the text of a file."""
     from pvlib.iotools import read_epw as pvlib_read_epw
 
     if not text.startswith("LOCATION"):
@@ -81,9 +87,8 @@ def _epw_year(path: Path, name: str, text: str) -> TypicalYear:
     return _year(path, name, clock, values, meta, _EPW_FIRST_LINE)
 
 
-@lru_cache(maxsize=2)
 def _tmy3_year(path: Path, name: str, text: str) -> TypicalYear:
-    """The year in the text of a file, made once for all days of a run."""
+    """The year in the text of a file."""
     from pvlib.iotools import read_tmy3 as pvlib_read_tmy3
 
     try:
@@ -101,9 +106,10 @@ def _tmy3_year(path: Path, name: str, text: str) -> TypicalYear:
 
 def sample_path() -> Path:
     """Greensboro, North Carolina: the TMY3 file inside the pvlib package (UTC-5)."""
-    import pvlib
-
-    return Path(pvlib.__file__).parent / "data" / "723170TYA.CSV"
+    found = importlib.util.find_spec("pvlib")
+    if found is None or not found.submodule_search_locations:
+        raise InputError("the sample weather is inside the pvlib package, which is missing; install the planner again")
+    return Path(found.submodule_search_locations[0]) / "data" / "723170TYA.CSV"
 
 
 @dataclass(frozen=True)
@@ -125,14 +131,15 @@ class TypicalYear:
 
         Each hour of standard time takes the value of its month, day and hour, so that Dec 31 and Jan 1 meet.
         """
-        import pandas as pd
-
         # two days more on either side: room for any zone, and neighbours for holes at the edge
         day = dt.datetime.combine(taken_day or horizon.day, dt.time(), tzinfo=dt.UTC)
         first_s = int((day - dt.timedelta(days=2)).timestamp())
         clock_s = first_s + SECONDS_PER_HOUR * np.arange(5 * 24, dtype=np.int64)
-        clock = pd.DatetimeIndex(clock_s.astype("datetime64[s]"))
-        hours = _hour_of_year(clock.month.to_numpy(), clock.day.to_numpy(), clock.hour.to_numpy())
+        days = clock_s.astype("datetime64[s]").astype("datetime64[D]")
+        months = days.astype("datetime64[M]")
+        hours = _hour_of_year(
+            months.astype(np.int64) % 12 + 1, (days - months).astype(np.int64) + 1, clock_s // SECONDS_PER_HOUR % 24
+        )
         samples = {
             quantity: Samples(f"{quantity.partition('_')[0]} of {self.name}", clock_s - self.offset_s, year[hours])
             for quantity, year in self.values.items()
@@ -144,6 +151,30 @@ class TypicalYear:
             self.altitude_m,
             notes=(f"typical year in UTC{self.offset_s / SECONDS_PER_HOUR:+g}, by month, day and hour",),
         )
+
+
+@lru_cache(maxsize=2)
+def _kept(path: Path, name: str, text: str, read: Callable[[Path, str, str], TypicalYear]) -> TypicalYear:
+    """The year in the text of a file, read once for all days of a run and kept for later runs.
+
+    Loading pvlib and reading a year takes about a second, half of the time before a search can start.
+    """
+    folder = kept_folder(Path(__file__).parent)
+    if folder is None:
+        return read(path, name, text)
+    kept = folder / f"{hashlib.sha256(text.encode()).hexdigest()[:16]}-pvlib-{version('pvlib')}.npz"
+    try:
+        with np.load(kept) as found:
+            offset_s, *place = found["place"].tolist()
+            return TypicalYear(name, round(offset_s), {quantity: found[quantity] for quantity in QUANTITIES}, *place)
+    except (OSError, ValueError, KeyError, EOFError, BadZipFile):
+        year = read(path, name, text)
+    place = [year.offset_s, year.latitude_deg, year.longitude_deg, year.altitude_m]
+    with suppress(OSError), tempfile.NamedTemporaryFile(dir=folder, suffix=".npz", delete=False) as file:
+        np.savez(file, allow_pickle=False, place=place, **year.values)
+        file.close()
+        Path(file.name).replace(kept)
+    return year
 
 
 def _year(

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from planner.compiled import kernel
+from planner.compiled import part
 from planner.domain.columns import Ints
 from planner.search.kernel.timeline import note_tops, reserve
 
@@ -140,14 +140,14 @@ def wider_board(board: Board) -> Board:
     return board._replace(times=times, free=free)
 
 
-@kernel
+@part
 def hold(board, node, amount, start, end):
     """Take a unit's amount from a node from start to end."""
     reserve(board.times, board.free, board.length, node, amount, np.int64(1), start, end)
     note_tops(board.times, board.free, board.length, board.tops, board.rules[0], node, start, end)
 
 
-@kernel
+@part
 def give_back(board, node, amount, start, end):
     """Give a unit's amount back to a node from start to end. What was learned so far no longer holds."""
     reserve(board.times, board.free, board.length, node, amount, np.int64(-1), start, end)
@@ -158,7 +158,7 @@ def give_back(board, node, amount, start, end):
     board.remembered[0] = 0
 
 
-@kernel
+@part
 def hold_power(board, power, start, end):
     """Take power from the site's limit from start to end; a negative one gives it back."""
     board.watts[0] = power

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from planner.compiled import kernel
+from planner.compiled import part
 
 _STEP = np.uint64(0x9E3779B97F4A7C15)
 _ONE = np.uint64(0xBF58476D1CE4E5B9)
@@ -12,7 +12,7 @@ _TWO = np.uint64(0x94D049BB133111EB)
 _53 = 1.0 / 9007199254740992.0
 
 
-@kernel
+@part
 def fraction(stream):
     """A number from 0 to below 1; moves the stream on."""
     stream[0] += _STEP
@@ -23,7 +23,7 @@ def fraction(stream):
     return np.float64(mixed >> np.uint64(11)) * _53
 
 
-@kernel
+@part
 def below(stream, limit):
     """A whole number from 0 to below the limit; moves the stream on."""
     return np.int64(fraction(stream) * limit)

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from planner.compiled import kernel
+from planner.compiled import part
 from planner.search.kernel.timeline import NEVER, first_room
 
 
-@kernel
+@part
 def earliest_for_group(board, amount, count, duration, earliest, latest):
     """Earliest start from ``earliest`` to ``latest`` at which ``count`` equal units have room at once; else NEVER."""
     for node in range(board.known.shape[0]):
@@ -33,7 +33,7 @@ def earliest_for_group(board, amount, count, duration, earliest, latest):
     return NEVER
 
 
-@kernel
+@part
 def _crest(board, bucket, cores):
     """An upper limit on the free cores of any node in a bucket, looked up afresh while it would let the job in."""
     if board.crests[bucket] >= cores:
@@ -44,7 +44,7 @@ def _crest(board, bucket, cores):
     return board.crests[bucket]
 
 
-@kernel
+@part
 def _for_one(board, top, amount, duration, earliest, end, latest):
     """Earliest start of a single unit within a bucket, or the time after it.
 
@@ -65,7 +65,7 @@ def _for_one(board, top, amount, duration, earliest, end, latest):
     return best
 
 
-@kernel
+@part
 def _for_many(board, top, amount, count, duration, earliest, end, latest):
     """Earliest start of several equal units within a bucket, or a later time before which there is none."""
     if _room_at_most(top, amount[0], count) < count:
@@ -103,7 +103,7 @@ def _for_many(board, top, amount, count, duration, earliest, end, latest):
     return earliest
 
 
-@kernel
+@part
 def _room_at_most(top, cores, count):
     """An upper limit on how many units of that many cores can start in a bucket, counted up to ``count``."""
     if cores == 0:
@@ -115,7 +115,7 @@ def _room_at_most(top, cores, count):
     return room
 
 
-@kernel
+@part
 def _fits_empty(capacity, node, amount, copies):
     """Whether a node has room for ``copies`` units when it is empty."""
     fits = True
@@ -124,7 +124,7 @@ def _fits_empty(capacity, node, amount, copies):
     return fits
 
 
-@kernel
+@part
 def _smallest(values, length, rank):
     """The rank-th smallest (from 1) of the first values, which are reordered (Hoare's selection)."""
     low, high, wanted = 0, length - 1, rank - 1

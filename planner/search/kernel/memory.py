@@ -6,10 +6,10 @@ Reservations are only ever added, so the row stays true for the rest of the plac
 
 from __future__ import annotations
 
-from planner.compiled import kernel
+from planner.compiled import part
 
 
-@kernel
+@part
 def learned_start(memory, remembered, amount, count, duration, release, power):
     """The latest start found for an earlier job that asked no more than this one; at least the release."""
     start = release
@@ -32,7 +32,7 @@ def learned_start(memory, remembered, amount, count, duration, release, power):
     return start
 
 
-@kernel
+@part
 def remember(memory, remembered, amount, count, duration, release, power, start):
     """Keep what a job asked and where it could start, in place of the oldest."""
     resources = amount.shape[0]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from planner.compiled import kernel
+from planner.compiled import part
 from planner.domain.columns import Floats, Ints
 
 MILLIWATT_SECONDS_PER_KWH = 3.6e9
@@ -39,8 +39,6 @@ class Money(NamedTuple):
         What a unit of each group earns a second on a node of each class [EUR].
     class_of, idle
         Class of each node, and what it draws while empty [mW].
-    base_revenue
-        What the running jobs earn [EUR].
     """
 
     edges: Ints
@@ -56,7 +54,6 @@ class Money(NamedTuple):
     earns: Floats
     class_of: Ints
     idle: Ints
-    base_revenue: Floats
 
 
 class Tally(NamedTuple):
@@ -74,7 +71,7 @@ class Tally(NamedTuple):
     rate: Floats
 
 
-@kernel
+@part
 def add_energy(money, energy, power, start, end):
     """Add the energy of a power from start to end to the pieces; a negative power takes it away."""
     last = money.edges.shape[0] - 1
@@ -85,7 +82,7 @@ def add_energy(money, energy, power, start, end):
         piece += 1
 
 
-@kernel
+@part
 def piece_at(edges, moment):
     """The piece that holds a moment."""
     low, high = 0, edges.shape[0] - 1
@@ -98,7 +95,7 @@ def piece_at(edges, moment):
     return low
 
 
-@kernel
+@part
 def add_job(money, tally, jobs, job, start, units, sign):
     """Add a job at a start on its nodes to a tally, or take it away with a sign of -1."""
     end = min(start + jobs.duration[job], money.edges[-1])
@@ -106,7 +103,7 @@ def add_job(money, tally, jobs, job, start, units, sign):
     tally.revenue[0] += sign * (end - start) * earns_per_s(money, jobs, job, units)
 
 
-@kernel
+@part
 def earns_per_s(money, jobs, job, units):
     """What a job earns a second on its nodes."""
     per_s = 0.0
@@ -118,7 +115,7 @@ def earns_per_s(money, jobs, job, units):
     return per_s
 
 
-@kernel
+@part
 def profit(money, tally, board):
     """The day's profit [EUR]; also fills the tally's rates."""
     pieces, segments = money.segment_of.shape[0], money.length.shape[0]
@@ -140,7 +137,7 @@ def profit(money, tally, board):
     return total
 
 
-@kernel
+@part
 def _cooling_share(money, segment, energy):
     """Cooling energy per IT energy of a segment, at the table's row for its mean power."""
     if energy <= 0:
@@ -151,7 +148,7 @@ def _cooling_share(money, segment, energy):
     return money.cooling[segment, min(max(row, 0), money.cooling.shape[1] - 1)]
 
 
-@kernel
+@part
 def _peak_kw(money, tally):
     """Highest mean bought power over the demand intervals [kW]."""
     for interval in range(money.interval_length.shape[0]):
@@ -168,7 +165,7 @@ def _peak_kw(money, tally):
     return peak
 
 
-@kernel
+@part
 def _idle_energy(money, tally, board):
     """Energy of nodes while nothing runs on them, by piece."""
     for piece in range(tally.idle.shape[0]):

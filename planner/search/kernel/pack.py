@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from planner.compiled import kernel
+from planner.compiled import part
 from planner.search.kernel.timeline import NEVER, least_free
 
 
-@kernel
+@part
 def pack_equal(board, amount, start, end, chosen):
     """Choose nodes for equal units; there is room for all of them."""
     top = board.tops[start // board.rules[0]]
@@ -24,7 +24,7 @@ def pack_equal(board, amount, start, end, chosen):
             return
 
 
-@kernel
+@part
 def pack_mixed(board, jobs, job, start, end, node_of_unit):
     """Choose nodes for units of several sizes; returns whether all found room.
 
@@ -72,7 +72,7 @@ def pack_mixed(board, jobs, job, start, end, node_of_unit):
     return placed == wanted
 
 
-@kernel
+@part
 def cheapest_node(least, taken, amount, main_amount, wanted):
     """The node that takes an odd unit at the least loss of main units, and that loss; -1 when none takes it."""
     best, best_loss = np.int64(-1), NEVER
@@ -91,7 +91,7 @@ def cheapest_node(least, taken, amount, main_amount, wanted):
     return best, best_loss
 
 
-@kernel
+@part
 def copies_in(least, amount, most):
     """How many equal units fit into what is free, at most ``most``."""
     copies = most

@@ -1,10 +1,10 @@
-"""Jobs placed on a board one by one, each at its earliest start."""
+"""Jobs placed on a board one by one, each where it is said to start, or at its earliest start."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from planner.compiled import kernel
+from planner.compiled import kernel, part
 from planner.search.kernel.board import give_back, hold, hold_power
 from planner.search.kernel.earliest import earliest_for_group
 from planner.search.kernel.memory import learned_start, remember
@@ -16,12 +16,15 @@ from planner.search.kernel.timeline import NEVER, first_room
 def place_from(board, jobs, order, position, start_of, node_of_unit):
     """Place the jobs of ``order`` from a position on, and write their starts and nodes, -1 where deferred.
 
+    A job that has a start already, from 0 on, is put there on the nodes that it has.
     Returns the number of jobs of the order that are placed or deferred: all of them, or fewer when a timeline is full.
     Then the board has to be widened, and the placement goes on from there.
     """
     for turn in range(position, order.shape[0]):
         job = order[turn]
-        start = earliest_start(board, jobs, job, jobs.release[job], node_of_unit)
+        start, is_given = start_of[job], start_of[job] >= 0
+        if not is_given:
+            start = earliest_start(board, jobs, job, jobs.release[job], node_of_unit)
         units = node_of_unit[jobs.unit_ptr[job] : jobs.unit_ptr[job + 1]]
         if start >= board.rules[1]:
             start = np.int64(-1)
@@ -29,7 +32,7 @@ def place_from(board, jobs, order, position, start_of, node_of_unit):
                 units[unit] = -1
         else:
             end = start + jobs.duration[job]
-            if jobs.group_ptr[job + 1] - jobs.group_ptr[job] == 1:
+            if not is_given and jobs.group_ptr[job + 1] - jobs.group_ptr[job] == 1:
                 pack_equal(board, jobs.group_amount[jobs.main[job]], start, end, units)
             for node in units:
                 if board.length[node] + 2 > board.times.shape[1]:
@@ -39,7 +42,7 @@ def place_from(board, jobs, order, position, start_of, node_of_unit):
     return order.shape[0]
 
 
-@kernel
+@part
 def earliest_start(board, jobs, job, release, node_of_unit):
     """Earliest start of a job from its release on, or a time from the day's end on.
 
@@ -80,7 +83,7 @@ def earliest_start(board, jobs, job, release, node_of_unit):
     return start
 
 
-@kernel
+@part
 def _next_gain(board, moment):
     """The next time after a moment at which any node has more of anything free than just before."""
     soonest = NEVER
@@ -99,7 +102,7 @@ def _next_gain(board, moment):
     return soonest
 
 
-@kernel
+@part
 def hold_job(board, jobs, job, start, end, units):
     """Reserve a job's nodes and its power."""
     unit = 0
@@ -111,7 +114,7 @@ def hold_job(board, jobs, job, start, end, units):
         hold_power(board, jobs.power[job], start, end)
 
 
-@kernel
+@part
 def lift_job(board, jobs, job, start, end, units):
     """Give a job's nodes and its power back."""
     unit = 0

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from planner.compiled import kernel
+from planner.compiled import kernel, part
 from planner.search.kernel.chance import fraction
 from planner.search.kernel.money import profit
 from planner.search.kernel.recreate import recreate
@@ -45,7 +45,7 @@ def rebuild(board, jobs, money, tally, stand, habits, temperature, steps):
     return steps
 
 
-@kernel
+@part
 def _is_tight(board, habits):
     """Whether a timeline might run out of room within one step."""
     margin = 4 * (habits.largest + habits.guests)
@@ -55,7 +55,7 @@ def _is_tight(board, habits):
     return longest + margin > board.times.shape[1]
 
 
-@kernel
+@part
 def _lift(board, jobs, money, tally, stand, count):
     """Take the chosen jobs off the board, and note where they were."""
     base = np.int64(0)
@@ -70,7 +70,7 @@ def _lift(board, jobs, money, tally, stand, count):
             take_off(board, jobs, money, tally, stand, job)
 
 
-@kernel
+@part
 def _undo(board, jobs, money, tally, stand, count):
     """Put the jobs of a step back to where they were."""
     for index in range(count):
@@ -87,7 +87,7 @@ def _undo(board, jobs, money, tally, stand, count):
             put_on(board, jobs, money, tally, stand, job, stand.old_start_of[index])
 
 
-@kernel
+@part
 def _note_best(stand):
     """Copy the present placement to the best one."""
     for job in range(stand.start_of.shape[0]):

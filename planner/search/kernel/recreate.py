@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from planner.compiled import kernel
+from planner.compiled import part
 from planner.search.kernel.chance import below, fraction
 from planner.search.kernel.money import piece_at
 from planner.search.kernel.pack import pack_equal
@@ -12,7 +12,7 @@ from planner.search.kernel.place import earliest_start
 from planner.search.kernel.stand import LOOKS, THRIFTY, put_on
 
 
-@kernel
+@part
 def recreate(board, jobs, money, tally, stand, habits, count):
     """Place the chosen jobs again, one by one, in an order by one of their sizes with some chance in it."""
     key = below(stand.stream, stand.keys.shape[0] + 1)
@@ -34,7 +34,7 @@ def recreate(board, jobs, money, tally, stand, habits, count):
         _insert(board, jobs, money, tally, stand, habits, stand.out[best], priced)
 
 
-@kernel
+@part
 def _insert(board, jobs, money, tally, stand, habits, job, priced):
     """Place one job, at its earliest start or where it costs least among a few times, or leave it waiting."""
     day_end = board.rules[1]
@@ -65,7 +65,7 @@ def _insert(board, jobs, money, tally, stand, habits, job, priced):
     put_on(board, jobs, money, tally, stand, job, start)
 
 
-@kernel
+@part
 def _best_times(money, tally, jobs, stand, job, start, day_end):
     """Fill ``times`` with the best-paying starts after a given one, room or not: at an edge, or ending at one.
 
@@ -90,7 +90,7 @@ def _best_times(money, tally, jobs, stand, job, start, day_end):
                     break
 
 
-@kernel
+@part
 def _gain(money, tally, jobs, stand, job, start, day_end):
     """What a job would earn at a start, at the present rates; minus infinity when it cannot start today."""
     if start >= day_end:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from planner.compiled import kernel
+from planner.compiled import part
 from planner.search.kernel.chance import below, fraction
 from planner.search.kernel.stand import SHORT, WIDE
 
 
-@kernel
+@part
 def ruin(stand, habits):
     """Choose the jobs of a step: some placed ones near each other in time or on the machine, and some waiting ones."""
     stream, out, placed = stand.stream, stand.out, stand.placed[0]
@@ -57,7 +57,7 @@ def ruin(stand, habits):
     return count
 
 
-@kernel
+@part
 def _is_out(out, count, job):
     """Whether a job is among the chosen ones."""
     found = False

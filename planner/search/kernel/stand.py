@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from planner.compiled import kernel
+from planner.compiled import part
 from planner.domain.columns import Floats, Ints
 from planner.search.kernel.money import add_job
 from planner.search.kernel.place import hold_job, lift_job
@@ -99,7 +99,7 @@ class Habits(NamedTuple):
     may_refuse: bool
 
 
-@kernel
+@part
 def put_on(board, jobs, money, tally, stand, job, start):
     """Reserve a job's nodes, count its money, and list it as placed."""
     units = stand.node_of_unit[jobs.unit_ptr[job] : jobs.unit_ptr[job + 1]]
@@ -111,7 +111,7 @@ def put_on(board, jobs, money, tally, stand, job, start):
     stand.placed[0] += 1
 
 
-@kernel
+@part
 def take_off(board, jobs, money, tally, stand, job):
     """Give a job's nodes back, discount its money, and list it as waiting."""
     start = stand.start_of[job]
@@ -123,7 +123,7 @@ def take_off(board, jobs, money, tally, stand, job):
     _swap(stand, stand.slot[job], stand.placed[0])
 
 
-@kernel
+@part
 def _swap(stand, one, other):
     """Exchange two places of the list of jobs."""
     first, second = stand.members[one], stand.members[other]

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from planner.compiled import kernel
+from planner.compiled import part
 
 NEVER = np.iinfo(np.int64).max // 2
 """A start that no job can have."""
 
 
-@kernel
+@part
 def entry_at(times, length, node, moment):
     """The entry of a node that holds at a moment."""
     low, high = 0, length[node]
@@ -30,7 +30,7 @@ def entry_at(times, length, node, moment):
     return low
 
 
-@kernel
+@part
 def first_room(times, free, length, node, amount, copies, duration, earliest, latest):
     """Earliest start from ``earliest`` to ``latest`` at which a node has room for ``copies`` units; else NEVER."""
     if earliest > latest:
@@ -55,7 +55,7 @@ def first_room(times, free, length, node, amount, copies, duration, earliest, la
                 return NEVER
 
 
-@kernel
+@part
 def least_free(times, free, length, node, start, end, least):
     """Write into ``least`` what a node has free of each resource all the way from start to end."""
     entry = entry_at(times, length, node, start)
@@ -68,7 +68,7 @@ def least_free(times, free, length, node, start, end, least):
         entry += 1
 
 
-@kernel
+@part
 def reserve(times, free, length, node, amount, copies, start, end):
     """Take units from a node from start to end; -1 of them gives one back. The row must have room for two entries."""
     first = _cut(times, free, length, node, start)
@@ -80,7 +80,7 @@ def reserve(times, free, length, node, amount, copies, start, end):
     _join(times, free, length, node, first)
 
 
-@kernel
+@part
 def note_tops(times, free, length, tops, bucket_s, node, start, end):
     """Write into ``tops`` the most that a node has free of the first resource in each bucket from start to end."""
     bucket = start // bucket_s
@@ -100,7 +100,7 @@ def note_tops(times, free, length, tops, bucket_s, node, start, end):
         bucket += 1
 
 
-@kernel
+@part
 def _cut(times, free, length, node, moment):
     """Make an entry begin at a moment, and return it."""
     entry = entry_at(times, length, node, moment)
@@ -118,7 +118,7 @@ def _cut(times, free, length, node, moment):
     return entry
 
 
-@kernel
+@part
 def _join(times, free, length, node, entry):
     """Remove an entry that says the same as the one before it."""
     if entry == 0:

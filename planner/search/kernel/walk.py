@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from planner.compiled import kernel
+from planner.compiled import kernel, part
 from planner.domain.columns import Ints
 from planner.search.kernel.pack import cheapest_node, copies_in
 
@@ -77,7 +77,7 @@ def walk(machine, jobs, line, strict, day_end, start_of, node_of_unit):
         now = following
 
 
-@kernel
+@part
 def _start_what_fits(machine, jobs, line, length, strict, epoch, now, start_of, node_of_unit):
     """Go through the queue once; returns how many are left in it."""
     kept = np.int64(0)
@@ -104,7 +104,7 @@ def _start_what_fits(machine, jobs, line, length, strict, epoch, now, start_of, 
     return kept
 
 
-@kernel
+@part
 def _join(line, length, job):
     """Put a job at its place in the queue."""
     place = length
@@ -115,7 +115,7 @@ def _join(line, length, job):
     return length + 1
 
 
-@kernel
+@part
 def _find_nodes(machine, jobs, job, node_of_unit):
     """Choose nodes in order of their number for all units of a job; returns whether there was room."""
     first, last = jobs.group_ptr[job], jobs.group_ptr[job + 1]
@@ -139,7 +139,7 @@ def _find_nodes(machine, jobs, job, node_of_unit):
     return True
 
 
-@kernel
+@part
 def _find_mixed(machine, jobs, job, node_of_unit):
     """The same for units of several sizes: each odd one where it costs the fewest units of the main group."""
     least, taken = machine.least, machine.taken
@@ -182,7 +182,7 @@ def _find_mixed(machine, jobs, job, node_of_unit):
     return True
 
 
-@kernel
+@part
 def _begin(machine, jobs, job, end, node_of_unit):
     """Take a job's nodes and power, and note its end."""
     _change(machine, jobs, job, node_of_unit, np.int64(-1))
@@ -196,7 +196,7 @@ def _begin(machine, jobs, job, end, node_of_unit):
     machine.end_job[entry] = job
 
 
-@kernel
+@part
 def _end(machine, jobs, node_of_unit):
     """Give back what the job that ends first holds."""
     _change(machine, jobs, machine.end_job[0], node_of_unit, np.int64(1))
@@ -217,7 +217,7 @@ def _end(machine, jobs, node_of_unit):
     machine.end_job[entry] = job
 
 
-@kernel
+@part
 def _change(machine, jobs, job, node_of_unit, sign):
     """Take (-1) or give back (1) what a job holds."""
     unit = jobs.unit_ptr[job]

@@ -1,0 +1,59 @@
+"""How long a first run compiles, and how soon the search starts in later ones.
+
+    python benchmarks/startup.py            # one first run with nothing kept, then three later ones
+
+Each run is a process of its own that plans a day of the sample site, as `plan --day` does.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+DAY = "2024-06-01"
+LATER = 3
+
+RUN = """
+import time
+began = time.perf_counter()
+import sys
+from planner.pipeline import day
+from planner.cli.main import run
+clock = day.MaxRuntime
+def noted(seconds):
+    print(f"{time.perf_counter() - began:.2f}", file=sys.stderr)
+    return clock(seconds)
+day.MaxRuntime = noted
+sys.exit(run(["--day", sys.argv[1], "--out", sys.argv[2], "--json", "--quiet"]))
+"""
+
+
+def run_once(kept: Path, out: Path) -> tuple[float, float, float]:
+    """Seconds until the search starts, of the search, and of the whole process."""
+    began = time.perf_counter()
+    done = subprocess.run(
+        [sys.executable, "-c", RUN, DAY, str(out)],
+        env={**os.environ, "NUMBA_CACHE_DIR": str(kept)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return float(done.stderr.split()[-1]), json.loads(done.stdout)["solve_s"], time.perf_counter() - began
+
+
+def main() -> None:
+    """Print a line for each run."""
+    print("run     search starts after   search   whole process   [s]")
+    with tempfile.TemporaryDirectory() as name:
+        for number in range(1 + LATER):
+            until, search, whole = run_once(Path(name) / "kept", Path(name) / "out")
+            print(f"{'later' if number else 'first':6s} {until:20.1f} {search:8.1f} {whole:15.1f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,50 @@
+"""The decorators of compiled code: numba, with what keeps it quick and true.
+
+A `kernel` is called from Python; a `part` is called by kernels and by other parts alone. Neither allocates anything, so
+numba's counting of references, which would take more than half of their time, is off. The machine code of kernels is
+kept between runs in a folder named by the text of all files beside them: numba itself would not notice that a function
+called by a kept one has changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+from planner.places import kept_folder
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def kernel(function: Function) -> Function:
+    """Compile a function on its first call, or take its machine code from an earlier run."""
+    from numba import config, njit
+
+    folder = kept_folder(Path(function.__code__.co_filename).parent)
+    before = config.CACHE_DIR
+    config.CACHE_DIR = str(folder) if folder is not None else before
+    try:
+        made: Function = njit(cache=folder is not None, nogil=True, _nrt=False, no_cfunc_wrapper=True)(function)
+    finally:
+        config.CACHE_DIR = before
+    return made
+
+
+def part(function: Function) -> Function:
+    """Compile a function into the kernels that call it; Python must not."""
+    from numba import njit
+
+    from planner.compiled.linking import PartCompiler
+
+    made: Function = njit(
+        nogil=True, _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True, pipeline_class=PartCompiler
+    )(function)
+    return made
+
+
+def is_kept(function: Callable[..., Any]) -> bool:
+    """Whether machine code of a kernel is kept from an earlier run."""
+    source = Path(function.__code__.co_filename)
+    folder = kept_folder(source.parent)
+    return folder is not None and any(folder.rglob(f"{source.stem}.{function.__name__}-*.nbi"))
