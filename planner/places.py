@@ -27,15 +27,16 @@ def scenario_folders(cwd: Path) -> list[Path]:
 
 
 @cache
-def kept_folder(sources: Path) -> Path | None:
-    """Where to keep what the code in a folder has made, for later runs of the same code; None when nowhere."""
+def kept_folder(*sources: Path) -> Path | None:
+    """Where to keep what the code in some folders has made, for later runs of the same code; None when nowhere."""
     text = hashlib.sha256()
-    for path in sorted(sources.glob("*.py")):
-        text.update(path.read_bytes())
+    for folder in sources:
+        for path in sorted(folder.glob("*.py")):
+            text.update(path.read_bytes())
     base = os.environ.get("NUMBA_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    folder = Path(base) / "hpc-day-planner" / text.hexdigest()[:16]
+    kept = Path(base) / "hpc-day-planner" / text.hexdigest()[:16]
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        kept.mkdir(parents=True, exist_ok=True)
     except OSError:
         return None
-    return folder if os.access(folder, os.W_OK) else None
+    return kept if os.access(kept, os.W_OK) else None

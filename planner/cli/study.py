@@ -17,7 +17,7 @@ app = typer.Typer(help="Published experiments, run end to end, with their figure
 TracesArgument = Annotated[list[Path], typer.Argument(metavar="TRACE...", help="SWF traces to run it on.")]
 CsvOption = Annotated[Path | None, typer.Option("--out", help="Folder for the tables as CSV.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print as JSON.")]
-PARTS = ("policies", "predictors", "distortion")
+PARTS = ("policies", "easy", "predictors", "distortion")
 
 
 @app.callback()
@@ -31,7 +31,8 @@ app.command("curie23")(curie23)
 @app.command("metrics")
 def metrics(
     traces: TracesArgument,
-    part: Annotated[list[str] | None, typer.Option(help="policies, predictors or distortion; default all.")] = None,
+    processors: Annotated[int | None, typer.Option(min=1, help="Machine size; else the SWF header's.")] = None,
+    part: Annotated[list[str] | None, typer.Option(help=f"One of {', '.join(PARTS)}; default all.")] = None,
     out: CsvOption = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
@@ -47,12 +48,13 @@ def metrics(
             raise InputError(f"unknown part {name!r} of the study; known: {', '.join(PARTS)}")
     rows_of = {
         "policies": studies.policy_rows,
+        "easy": studies.easy_rows,
         "predictors": studies.predictor_rows,
         "distortion": studies.distortion_rows,
     }
     tables: dict[str, Sequence[Mapping[str, object]]] = {}
     for path in traces:
-        source = read_pool(path)
+        source = read_pool(path, processors)
         if not quiet:
             typer.echo("\n".join(source.intake.lines()), err=True)
         with ReplayBar(quiet=quiet) as bar:

@@ -2,8 +2,8 @@
 
 A `kernel` is called from Python; a `part` is called by kernels and by other parts alone. Neither allocates anything, so
 numba's counting of references, which would take more than half of their time, is off. The machine code of kernels is
-kept between runs in a folder named by the text of all files beside them: numba itself would not notice that a function
-called by a kept one has changed.
+kept between runs in a folder named by the text of all files beside them and of this folder: numba itself would not
+notice that a function called by a kept one has changed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def kernel(function: Function) -> Function:
     """Compile a function on its first call, or take its machine code from an earlier run."""
     from numba import config, njit
 
-    folder = kept_folder(Path(function.__code__.co_filename).parent)
+    folder = _folder(function)
     before = config.CACHE_DIR
     config.CACHE_DIR = str(folder) if folder is not None else before
     try:
@@ -45,6 +45,10 @@ def part(function: Function) -> Function:
 
 def is_kept(function: Callable[..., Any]) -> bool:
     """Whether machine code of a kernel is kept from an earlier run."""
-    source = Path(function.__code__.co_filename)
-    folder = kept_folder(source.parent)
+    source, folder = Path(function.__code__.co_filename), _folder(function)
     return folder is not None and any(folder.rglob(f"{source.stem}.{function.__name__}-*.nbi"))
+
+
+def _folder(function: Callable[..., Any]) -> Path | None:
+    """Where the machine code of a kernel is kept."""
+    return kept_folder(Path(function.__code__.co_filename).parent, Path(__file__).parent)

@@ -35,3 +35,18 @@ def published_change(jobs: int, estimate: str, policy: str, metric: str) -> int 
     if jobs != KTH_JOBS or policy not in KTH_SP2.get(estimate, {}):
         return None
     return KTH_SP2[estimate][policy][METRICS.index(metric)]
+
+
+EASY_BSLD: dict[tuple[int, int], dict[str, float]] = {
+    (28_481, 100): {"requested": 92.6, "actual": 71.7},
+    (54_034, 128): {"requested": 87.9, "actual": 70.5},
+    (232_536, 1_152): {"requested": 36.5, "actual": 30.6},
+    (295_540, 80_640): {"requested": 202.1, "actual": 69.9},
+}
+"""Mean bounded slowdown of EASY (Gaussier, Glesser, Reis and Trystram 2015, "Improving Backfilling by using Machine
+Learning to predict Running Times") on KTH-SP2, SDSC-SP2, SDSC-BLUE and Curie, by usable jobs and processors."""
+
+
+def published_bsld(jobs: int, processors: int, estimate: str) -> float | None:
+    """The published mean bounded slowdown of EASY on a trace of that size; None where none is known."""
+    return EASY_BSLD.get((jobs, processors), {}).get(estimate)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from planner.online.estimates import estimate_named
 from planner.online.policies import policy_named
-from planner.pipeline.published import METRICS, POLICIES, published_change
+from planner.pipeline.published import METRICS, POLICIES, published_bsld, published_change
 from planner.pipeline.simulate import Measured, OnRun, Run, simulate
 from planner.pipeline.traces import Source
 
@@ -31,6 +31,20 @@ def policy_rows(source: Source, *, on_run: OnRun | None = None) -> Rows:
                 published = published_change(len(source.trace), estimate, run.policy, name)
                 row[f"{name} published"] = "" if published is None else f"{published:+d} %"
             rows.append(row)
+    return rows
+
+
+def easy_rows(source: Source, *, on_run: OnRun | None = None) -> Rows:
+    """Mean bounded slowdown of EASY with actual and requested times, the published one beside it."""
+    rows: Rows = []
+    estimates = [estimate_named(name) for name in ("actual", "requested")]
+    for run in simulate(source, [policy_named("easy")], estimates, Measured.named(["bsld"]), on_run=on_run):
+        ours = run.values["bsld"]
+        published = published_bsld(len(source.trace), int(source.trace.machine.processors), run.estimate)
+        row: dict[str, object] = {"policy": "easy", "estimate": run.estimate, "bsld": ours}
+        row["bsld published"] = "" if published is None else f"{published:.1f}"
+        row["difference"] = "" if published is None else _percent(ours, published)
+        rows.append(row)
     return rows
 
 

@@ -128,11 +128,11 @@ def test_studies_run_end_to_end(trace: Path, tmp_path: Path, capsys: pytest.Capt
     """Tables of the metrics paper and of deadlines on any trace, as text, JSON and CSV."""
     assert run(["study", "metrics", str(trace), "--json", "-q", "--out", str(tmp_path / "t")]) == 0
     tables = json.loads(capsys.readouterr().out)
-    assert list(tables) == ["small policies", "small predictors", "small distortion"]
+    assert list(tables) == ["small policies", "small easy", "small predictors", "small distortion"]
     assert len(tables["small policies"]) == 12
     assert (tmp_path / "t" / "small-policies.csv").is_file()
     assert run(["study", "deadlines", str(trace), "--percent", "50", "-q"]) == 0
     assert capsys.readouterr().out.splitlines()[2].split()[2] == "deadline"
     assert run(["study", "metrics", str(trace), "--part", "magic"]) == 2
-    assert "known: policies, predictors, distortion" in capsys.readouterr().err
+    assert "known: policies, easy, predictors, distortion" in capsys.readouterr().err
     assert run(["study", "deadlines", str(trace), "--percent", "many"]) == 2

@@ -16,6 +16,7 @@ from planner.online.policies import policy_named
 from planner.online.replay import replay
 from planner.pipeline.published import KTH_SP2, METRICS
 from planner.pipeline.simulate import outcome_of
+from planner.pipeline.studies import easy_rows
 from planner.pipeline.traces import Source, read_pool
 
 
@@ -59,3 +60,12 @@ def test_published_percentages_within_rounding(kth: Source, estimate: str) -> No
         ours = values(policy)
         percents = [100 * (ours[name] / base[name] - 1) for name in METRICS]
         assert [round(percent) for percent in percents] == list(published), (policy, percents)
+
+
+def test_easy_agrees_with_a_second_paper_on_other_traces(planner_data: Path) -> None:
+    """Bounded slowdown of EASY on SDSC-SP2 and SDSC-BLUE: a tenth of a percent when runtimes are known."""
+    for name in ("SDSC-SP2-1998-4.2-cln", "SDSC-BLUE-2000-4.2-cln"):
+        source = read_pool(planner_data / "swf" / f"{name}.swf.gz")
+        actual, requested = easy_rows(source)
+        assert float(str(actual["bsld"])) == pytest.approx(float(str(actual["bsld published"])), rel=2e-3)
+        assert float(str(requested["bsld"])) == pytest.approx(float(str(requested["bsld published"])), rel=3e-2)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from planner.compiled import part
+from planner.compiled.selection import smallest
 from planner.online.kernel.state import ESTIMATE, GROUPS, LIMITED, NODE, NODES, POWER, UNITS
 from planner.online.kernel.timeline import NEVER, copies_between, first_room, hold
 
@@ -105,7 +106,7 @@ def _earliest_for_group(state, rows, group, duration, earliest, latest):
                 copies += 1
         if found < count:
             return NEVER
-        earliest = _smallest(ready, found, count)
+        earliest = smallest(ready, found, count)
     return NEVER
 
 
@@ -153,28 +154,3 @@ def _next_change(state, rows, moment):
                 change = min(change, state.line[rows + node, entry, 0])
                 break
     return change
-
-
-@part
-def _smallest(values, length, rank):
-    """The rank-th smallest (from 1) of the first values, which are reordered (Hoare's selection)."""
-    low, high, wanted = 0, length - 1, rank - 1
-    while low < high:
-        pivot = values[(low + high) // 2]
-        left, right = low, high
-        while left <= right:
-            while values[left] < pivot:
-                left += 1
-            while values[right] > pivot:
-                right -= 1
-            if left <= right:
-                values[left], values[right] = values[right], values[left]
-                left += 1
-                right -= 1
-        if wanted <= right:
-            high = right
-        elif wanted >= left:
-            low = left
-        else:
-            break
-    return values[wanted]

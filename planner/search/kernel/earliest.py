@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from planner.compiled import part
+from planner.compiled.selection import smallest
 from planner.search.kernel.timeline import NEVER, first_room
 
 
@@ -99,7 +100,7 @@ def _for_many(board, top, amount, count, duration, earliest, end, latest):
                 copies += 1
         if found < count:
             return NEVER
-        earliest = _smallest(ready, found, count)
+        earliest = smallest(ready, found, count)
     return earliest
 
 
@@ -122,28 +123,3 @@ def _fits_empty(capacity, node, amount, copies):
     for resource in range(amount.shape[0]):
         fits &= copies * amount[resource] <= capacity[node, resource]
     return fits
-
-
-@part
-def _smallest(values, length, rank):
-    """The rank-th smallest (from 1) of the first values, which are reordered (Hoare's selection)."""
-    low, high, wanted = 0, length - 1, rank - 1
-    while low < high:
-        pivot = values[(low + high) // 2]
-        left, right = low, high
-        while left <= right:
-            while values[left] < pivot:
-                left += 1
-            while values[right] > pivot:
-                right -= 1
-            if left <= right:
-                values[left], values[right] = values[right], values[left]
-                left += 1
-                right -= 1
-        if wanted <= right:
-            high = right
-        elif wanted >= left:
-            low = left
-        else:
-            break
-    return values[wanted]
