@@ -124,6 +124,18 @@ def previous_of(folder: Path, scenario: Scenario, day: dt.date) -> Previous | No
     return read_previous(written, scenario, before) if is_there else None
 
 
+def ground_of(folder: Path, scenario: Scenario, day: dt.date) -> Previous | None:
+    """What a day continues from; InputError when there are earlier days, but not the one before."""
+    previous, earlier = previous_of(folder, scenario, day), last_before(folder, day)
+    if previous is None and earlier is not None:
+        after, before = earlier + dt.timedelta(days=1), day - dt.timedelta(days=1)
+        raise InputError(
+            f"{folder} has a result of {earlier} and none of {before}: what runs or waits would be lost;"
+            f" plan run --from {after}, or start anew with --fresh"
+        )
+    return previous
+
+
 def last_before(folder: Path, day: dt.date) -> dt.date | None:
     """The last day before a day that has a result in a folder of days."""
     found = []

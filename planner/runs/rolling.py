@@ -15,7 +15,7 @@ from planner.errors import AuditError, FileFormatError, InputError
 from planner.report.handover import CARRIED_FILES, Previous, read_previous
 from planner.report.provenance import SAME, digest
 from planner.report.written import read_json
-from planner.runs.one_day import DoneDay, Settings, do_day, last_before, previous_of, require_order
+from planner.runs.one_day import DoneDay, Settings, do_day, ground_of, require_order
 
 MOST_DAYS = 3660
 
@@ -72,7 +72,7 @@ def run_days(
     """
     require_order(first, last)
     scenario = settings.scenario
-    previous = None if fresh else _opening(settings, first, folder)
+    previous = None if fresh else ground_of(folder, scenario, first)
     balance = Balance.opening(None if previous is None else previous.handover)
     horizon = Horizon(first, scenario.zone)
     while horizon.day <= last or (until_empty and previous is not None and not previous.handover.is_empty):
@@ -94,19 +94,6 @@ def run_days(
         if closed and before is not None:
             _require_progress(horizon.day, done, (horizon.day - last).days)
         horizon = horizon.next_day()
-
-
-def _opening(settings: Settings, first: dt.date, folder: Path) -> Previous | None:
-    """What the run begins from; InputError when there are earlier days, but not the one before."""
-    previous = previous_of(folder, settings.scenario, first)
-    earlier = last_before(folder, first)
-    if previous is None and earlier is not None:
-        after = earlier + dt.timedelta(days=1)
-        raise InputError(
-            f"{folder} has a result of {earlier} and none of {first - dt.timedelta(days=1)}: what runs or waits"
-            f" would be lost; run from {after} on, or start anew with --fresh"
-        )
-    return previous
 
 
 def _kept(settings: Settings, day: dt.date, target: Path, previous: Previous | None, *, closed: bool) -> DoneDay | None:

@@ -210,14 +210,21 @@ def test_another_scenario_in_the_folder(site: Path, capsys: pytest.CaptureFixtur
 
 
 def test_gap(site: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A run that would leave days out is refused; a single day starts anew and says so."""
+    """Days that would leave others out are refused, since work would be lost; --fresh starts anew."""
     line = bad_line(capsys, "run", "--from", "2024-06-09", "--to", "2024-06-10", *QUICK)
     assert f"has a result of {LAST} and none of 2024-06-08" in line
-    assert "run from 2024-06-07 on, or start anew with --fresh" in line
-    plan("--day", "2024-06-09", *QUICK[:-1])
-    assert "2024-06-09 starts anew" in capsys.readouterr().err
+    assert "plan run --from 2024-06-07, or start anew with --fresh" in line
+    assert bad_line(capsys, "--day", "2024-06-09", *QUICK) == line
+    plan("--day", "2024-06-09", *QUICK, "--fresh")
     line = bad_line(capsys, "run", "--from", LAST, "--to", FIRST, *QUICK)
     assert "backwards" in line
+
+
+def test_a_gap_on_the_sample_site(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Its jobs are made up, so any day can be tried: it starts anew and says so."""
+    for day in ("2024-06-01", "2024-06-09"):
+        plan("--day", day, "--out", str(tmp_path), "-m", "est", "--bound-time", "0")
+    assert "2024-06-09 starts anew" in capsys.readouterr().err
 
 
 def test_max_deferral_days(site: Path) -> None:
