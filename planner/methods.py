@@ -141,6 +141,9 @@ METHODS: dict[str, tuple[Method, str]] = {
     "profit": (_rule("profit"), "rule: highest profit over cost first, skipping what does not fit now"),
 }
 
+ENGINE_METHODS = ("relaxation", "cp")
+"""Those that run a CP engine."""
+
 DEFAULT_METHOD = "harvest"
 DEFAULT_ITERATIONS = 20_000
 """Steps of a search when nothing is said: a few seconds on a day of some thousand jobs."""
@@ -151,3 +154,21 @@ def method_named(name: str) -> Method:
     if name not in METHODS:
         raise InputError(f"unknown method {name!r}; known: {', '.join(METHODS)}")
     return METHODS[name][0]
+
+
+def make_ready(name: str, problem: Problem) -> None:
+    """Load what a method runs on, and compile what is new to this machine, so that none of its time goes into that."""
+    import importlib
+
+    from planner.search import ready
+
+    ready.make_ready(name, problem)
+    if name in ENGINE_METHODS:
+        importlib.import_module("planner.cp.default_search" if name == "cp" else "planner.cp.relaxation")
+
+
+def require_engine(name: str) -> None:
+    """SolverError with the remedy when a CP engine is not known or not installed."""
+    from planner.cp.engines.choose import engine_named
+
+    engine_named(name)

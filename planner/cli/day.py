@@ -113,11 +113,13 @@ def plan_one(request: Request) -> None:
 
 def open_settings(request: Request) -> Settings:
     """How the user wants days to be planned."""
-    from planner.methods import DEFAULT_ITERATIONS, DEFAULT_METHOD, method_named
+    from planner.methods import DEFAULT_ITERATIONS, DEFAULT_METHOD, method_named, require_engine
 
     limit_s = parse_duration(request.time_limit)
     method = request.method or DEFAULT_METHOD
     method_named(method)
+    if request.engine is not None:
+        require_engine(request.engine)
     scenario = open_scenario(request.scenario, request.settings, request.seed, request.jobs)
 
     from planner.runs.one_day import Settings
@@ -177,8 +179,10 @@ def remark(built: Day) -> None:
 
 
 def remark_limit(planned: PlannedDay, limit_s: float) -> None:
-    """Tell on stderr when it was the time limit that ended the search."""
+    """Tell on stderr when it was the time limit, or a lost engine, that ended the search."""
     result = planned.result
+    if result.engine_died:
+        typer.echo("the engine died; this is the best plan until then; try another with --engine", err=True)
     if result.solve_s >= limit_s:
         typer.echo(
             f"the time limit of {clock(limit_s)} ended the search after {len(result.trials)} candidates;"

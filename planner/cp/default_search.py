@@ -58,7 +58,8 @@ def default_search(
     trial = Trial(name, found.profit_eur, int(found.plan.is_placed.sum()))
     if on_trial is not None:
         on_trial(trial)
-    return Result(found.plan, found.ledger, "cp", status, time.perf_counter() - began, name, (trial,))
+    elapsed = time.perf_counter() - began
+    return Result(found.plan, found.ledger, "cp", status, elapsed, name, (trial,), engine_died=answer.died)
 
 
 def _solve(

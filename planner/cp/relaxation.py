@@ -102,7 +102,16 @@ class _Search:
         best = max(self._trials, key=lambda trial: trial.profit_eur)
         elapsed = time.perf_counter() - self._began
         plan, ledger = self._best.plan, self._best.ledger
-        return Result(plan, ledger, "relaxation", "found", elapsed, best.name, tuple(self._trials))
+        return Result(
+            plan,
+            ledger,
+            "relaxation",
+            "found",
+            elapsed,
+            best.name,
+            tuple(self._trials),
+            engine_died=self._deaths >= MOST_DEATHS,
+        )
 
     def _search(self) -> None:
         if len(self._problem.jobs) <= self._params.whole_day and self._whole_day():

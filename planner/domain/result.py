@@ -26,7 +26,8 @@ class Result:
 
     ``leaves_room`` is said by rules that walk through time: what they defer, or end after its deadline, might have had
     room, so that the audit does not hold it against them. ``cut_short`` is said by a search with an iteration limit
-    that the clock or an interrupt ended first: its answer depends on the machine as well.
+    that the clock or an interrupt ended first: its answer depends on the machine as well. ``engine_died``: the CP
+    engine was lost on the way, and the plan is the best until then.
     """
 
     plan: Plan
@@ -38,3 +39,4 @@ class Result:
     trials: tuple[Trial, ...] = field(default=())
     leaves_room: bool = False
     cut_short: bool = False
+    engine_died: bool = False

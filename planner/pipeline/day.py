@@ -18,9 +18,8 @@ from planner.domain.plan import Deferral
 from planner.domain.problem import Problem
 from planner.domain.result import Result
 from planner.errors import AuditError
-from planner.methods import Params, method_named
+from planner.methods import Params, make_ready, method_named
 from planner.pipeline.build import Day
-from planner.search.ready import make_ready
 from planner.search.stop import MaxRuntime
 
 BOUND_TIME_S = 30.0
