@@ -131,6 +131,13 @@ def replay(
     )
 
 
+def make_ready(trace: Trace, policy: Policy) -> None:
+    """Compile or load the kernel of a replay with fixed estimates, so that none of its time goes into that."""
+    from planner.online.kernel.clock import advance
+
+    advance(_state(trace, policy, trace.requested_s, "request", np.full(len(trace), -1, dtype=np.int64)), 0)
+
+
 def _state(trace: Trace, policy: Policy, estimate: Ints, correction: str, deadline_s: Ints) -> State:
     """The state before the first event."""
     from planner.online.kernel import state as places

@@ -13,7 +13,7 @@ from planner.online.check import require_sound
 from planner.online.deadlines import draw_deadlines
 from planner.online.estimates import Estimate
 from planner.online.policies import Policy
-from planner.online.replay import Replay, replay
+from planner.online.replay import Replay, make_ready, replay
 from planner.pipeline.traces import Source
 from planner.readers.scenario.schema import Scenario
 
@@ -77,6 +77,8 @@ def simulate(
     """Replay every policy with every estimate; each replay is checked before it is measured."""
     deadlines = draw_deadlines(source.trace, deadline_percent, seed)
     runs = []
+    if policies:
+        make_ready(source.trace, policies[0])
     for estimate in estimates:
         for policy in policies:
             title = f"{policy.name}, {estimate.name}"
