@@ -19,8 +19,11 @@ def curie23(
     scenarios: Annotated[str | None, typer.Option(help="By commas; default all four.")] = None,
     methods: Annotated[str | None, typer.Option(help="By commas; default all of `plan show methods`.")] = None,
     data: Annotated[Path | None, typer.Option(help="Folder of the traces; default PLANNER_DATA.")] = None,
-    time_limit: Annotated[str, typer.Option(help="Per day: 30s, 5m.")] = "60s",
-    bound_time: Annotated[str, typer.Option(help="Per day of a search, for the bound; 0 leaves it out.")] = "60s",
+    time_limit: Annotated[
+        str, typer.Option(help="Per day, of the methods that go by the clock: cp, relaxation, delay.")
+    ] = "60s",
+    bound_time: Annotated[str, typer.Option(help="Per day, for the bound; 0 leaves it out.")] = "60s",
+    bounded: Annotated[str, typer.Option(help="Methods whose days get a bound, by commas.")] = "harvest",
     iterations: day.IterationsOption = None,
     out: Annotated[Path, typer.Option(help="Where results go, below OUT/studies/curie23.")] = Path("reports"),
     processes: ProcessesOption = 0,
@@ -47,6 +50,7 @@ def curie23(
         time_limit_s=parse_duration(time_limit),
         bound_time_s=parse_duration(bound_time),
         iterations=iterations or DEFAULT_ITERATIONS,
+        bounded=_listed(bounded),
     )
     with TaskBar("curie23", len(choice.scenarios) * len(choice.methods), quiet=quiet) as bar:
         found = run_study(

@@ -29,7 +29,8 @@ def policy_rows(source: Source, *, on_run: OnRun | None = None) -> Rows:
             for name in METRICS:
                 row[name] = _percent(run.values[name], base.values[name])
                 published = published_change(len(source.trace), estimate, run.policy, name)
-                row[f"{name} published"] = "" if published is None else f"{published:+d} %"
+                if published is not None:
+                    row[f"{name} published"] = f"{published:+d} %"
             rows.append(row)
     return rows
 
@@ -42,8 +43,8 @@ def easy_rows(source: Source, *, on_run: OnRun | None = None) -> Rows:
         ours = run.values["bsld"]
         published = published_bsld(len(source.trace), int(source.trace.machine.processors), run.estimate)
         row: dict[str, object] = {"policy": "easy", "estimate": run.estimate, "bsld": ours}
-        row["bsld published"] = "" if published is None else f"{published:.1f}"
-        row["difference"] = "" if published is None else _percent(ours, published)
+        if published is not None:
+            row |= {"bsld published": f"{published:.1f}", "difference": _percent(ours, published)}
         rows.append(row)
     return rows
 

@@ -27,6 +27,10 @@ FIRST_DAY = dt.date(2012, 8, 7)
 DAYS = 23
 SCENARIOS = ("air-winter", "air-summer", "hybrid-winter", "hybrid-summer")
 RULES = ("est-strict", "est", "wt-strict", "wt", "profit-strict", "profit")
+BY_THE_CLOCK = ("cp", "relaxation", "delay")
+"""Methods that search until their time is over; the others end by themselves, so that time changes no answer."""
+AMPLE_TIME_S = 3600.0
+"""Time per day of methods that end by themselves."""
 TRACE = "swf/CEA-Curie-2011-2.1-cln.swf.gz"
 WEATHER = "weather/FRA_AR_Lyon-Bron.AP.074800_TMYx.2004-2018.epw.gz"
 
@@ -41,7 +45,10 @@ PUBLISHED: dict[str, dict[str, float]] = {
 
 @dataclass(frozen=True)
 class StudyChoice:
-    """Which part of the study to run, and how: ``rule_bounds`` also bounds the days of the rules."""
+    """Which part of the study to run, and how.
+
+    ``time_limit_s`` is per day, of the methods that go by the clock; ``bounded`` are the methods whose days are bounded.
+    """
 
     days: int = DAYS
     scenarios: tuple[str, ...] = SCENARIOS
@@ -49,7 +56,7 @@ class StudyChoice:
     time_limit_s: float = 60.0
     bound_time_s: float = 60.0
     iterations: int | None = None
-    rule_bounds: bool = False
+    bounded: tuple[str, ...] = ("harvest",)
 
 
 @dataclass(frozen=True)
@@ -146,8 +153,12 @@ def _settings(choice: StudyChoice, data: Path | None, command: Sequence[str]) ->
 
 
 def _of_method(settings: Settings, method: str, choice: StudyChoice) -> Settings:
-    bound_s = choice.bound_time_s if choice.rule_bounds or method not in RULES else 0.0
-    return replace(settings, method=method, bound_time_s=bound_s)
+    return replace(
+        settings,
+        method=method,
+        time_limit_s=choice.time_limit_s if method in BY_THE_CLOCK else AMPLE_TIME_S,
+        bound_time_s=choice.bound_time_s if method in choice.bounded else 0.0,
+    )
 
 
 def _rules_first(methods: Sequence[str]) -> list[str]:
