@@ -19,9 +19,7 @@ def curie23(
     scenarios: Annotated[str | None, typer.Option(help="By commas; default all four.")] = None,
     methods: Annotated[str | None, typer.Option(help="By commas; default all of `plan show methods`.")] = None,
     data: Annotated[Path | None, typer.Option(help="Folder of the traces; default PLANNER_DATA.")] = None,
-    time_limit: Annotated[
-        str, typer.Option(help="Per day, of the methods that go by the clock: cp, relaxation, delay.")
-    ] = "60s",
+    time_limit: Annotated[str, typer.Option(help="Per day, of cp, relaxation and delay: 30s, 5m.")] = "60s",
     bound_time: Annotated[str, typer.Option(help="Per day, for the bound; 0 leaves it out.")] = "60s",
     bounded: Annotated[str, typer.Option(help="Methods whose days get a bound, by commas.")] = "harvest",
     iterations: day.IterationsOption = None,

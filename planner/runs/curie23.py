@@ -47,7 +47,7 @@ PUBLISHED: dict[str, dict[str, float]] = {
 class StudyChoice:
     """Which part of the study to run, and how.
 
-    ``time_limit_s`` is per day, of the methods that go by the clock; ``bounded`` are the methods whose days are bounded.
+    ``time_limit_s`` is per day, of the methods that go by the clock; ``bounded`` are those whose days get a bound.
     """
 
     days: int = DAYS
