@@ -23,6 +23,9 @@ def curie23(
     bound_time: Annotated[str, typer.Option(help="Per day, for the bound; 0 leaves it out.")] = "60s",
     bounded: Annotated[str, typer.Option(help="Methods whose days get a bound, by commas.")] = "harvest",
     iterations: day.IterationsOption = None,
+    trace_cores: Annotated[
+        int, typer.Option(min=9600, help="Cores of the traced machine, from which jobs are scaled.")
+    ] = 93_312,
     out: Annotated[Path, typer.Option(help="Where results go, below OUT/studies/curie23.")] = Path("reports"),
     processes: ProcessesOption = 0,
     backend: BackendOption = "processes",
@@ -49,6 +52,7 @@ def curie23(
         bound_time_s=parse_duration(bound_time),
         iterations=iterations or DEFAULT_ITERATIONS,
         bounded=_listed(bounded),
+        trace_cores=trace_cores,
     )
     with TaskBar("curie23", len(choice.scenarios) * len(choice.methods), quiet=quiet) as bar:
         found = run_study(

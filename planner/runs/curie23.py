@@ -31,6 +31,8 @@ BY_THE_CLOCK = ("cp", "relaxation", "delay")
 """Methods that search until their time is over; the others end by themselves, so that time changes no answer."""
 AMPLE_TIME_S = 3600.0
 """Time per day of methods that end by themselves."""
+TRACE_CORES = 93_312
+"""Cores of the traced machine, by the header of the trace."""
 TRACE = "swf/CEA-Curie-2011-2.1-cln.swf.gz"
 WEATHER = "weather/FRA_AR_Lyon-Bron.AP.074800_TMYx.2004-2018.epw.gz"
 
@@ -61,6 +63,7 @@ class StudyChoice:
     bound_time_s: float = 60.0
     iterations: int | None = None
     bounded: tuple[str, ...] = ("harvest",)
+    trace_cores: int = TRACE_CORES
 
 
 @dataclass(frozen=True)
@@ -124,14 +127,17 @@ def data_folder(given: Path | None) -> Path:
     return folder.resolve()
 
 
-def study_scenario(name: str, data: Path) -> Scenario:
-    """A shipped scenario with the study's jobs, machine and weather in place of its own."""
+def study_scenario(name: str, data: Path, trace_cores: int = TRACE_CORES) -> Scenario:
+    """A shipped scenario with the study's jobs, machine and weather in place of its own.
+
+    Cores asked for are scaled from a machine of ``trace_cores`` to one of 9,600.
+    """
     weather = data / WEATHER
     settings = [
         f"jobs.source={data / TRACE}",
         "jobs.visibility=day",
         "jobs.lookback=0",
-        "jobs.core_scale=9600/93312",
+        f"jobs.core_scale=9600/{trace_cores}",
         "zone=UTC",
         "power.draw_w_per_core=[7.8, 11.11]",
         "cluster.classes={cpu: {count: 300, capacity: {cores: 32, memory_gb: 128}}, gpu: null}",
@@ -144,7 +150,7 @@ def _settings(choice: StudyChoice, data: Path | None, command: Sequence[str]) ->
     folder = data_folder(data)
     return {
         name: Settings(
-            study_scenario(name, folder),
+            study_scenario(name, folder, choice.trace_cores),
             RULES[0],
             time_limit_s=choice.time_limit_s,
             iterations=choice.iterations,
