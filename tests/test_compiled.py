@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from planner import places
-from planner.compiled import is_kept, kernel, part
+from planner.compiled import is_missing, kernel, part
 
 
 def test_a_change_beside_a_kernel_changes_its_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -66,12 +66,14 @@ def test_parts_are_compiled_into_their_kernel() -> None:
     assert len(both.overloads) == len(twice.overloads) == 1
     (linked,) = twice.overloads.values()
     assert linked.library.get_pointer_to_function(linked.fndesc.llvm_func_name) == 0
-    assert is_kept(both)
+    assert not is_missing(both)
 
 
-def test_a_kernel_that_never_ran_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing is kept in a fresh place."""
-    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
-    places.kept_folder.cache_clear()
-    assert not is_kept(both)
+def test_a_kernel_is_missing_where_it_never_ran(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is in a fresh place; where nothing can be kept there is nothing to miss."""
+    (tmp_path / "file").write_text("")
+    for place, missing in ((tmp_path, True), (tmp_path / "file", False)):
+        monkeypatch.setenv("NUMBA_CACHE_DIR", str(place))
+        places.kept_folder.cache_clear()
+        assert is_missing(both) is missing
     places.kept_folder.cache_clear()

@@ -43,10 +43,10 @@ def part(function: Function) -> Function:
     return made
 
 
-def is_kept(function: Callable[..., Any]) -> bool:
-    """Whether machine code of a kernel is kept from an earlier run."""
+def is_missing(function: Callable[..., Any]) -> bool:
+    """Whether machine code of a kernel could be kept from an earlier run, and is not."""
     source, folder = Path(function.__code__.co_filename), _folder(function)
-    return folder is not None and any(folder.rglob(f"{source.stem}.{function.__name__}-*.nbi"))
+    return folder is not None and not any(folder.rglob(f"{source.stem}.{function.__name__}-*.nbi"))
 
 
 def _folder(function: Callable[..., Any]) -> Path | None:

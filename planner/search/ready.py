@@ -14,7 +14,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from planner.compiled import is_kept
+from planner.compiled import is_missing
 from planner.domain.plan import DEFERRED, Plan
 from planner.domain.problem import Problem
 from planner.search.kernel import place_from
@@ -33,7 +33,7 @@ def make_ready(method: str, problem: Problem) -> None:
         walk_rule(small, method)
         return
     if method == "harvest":
-        beside = None if is_kept(place_from) else _begin_beside(small)
+        beside = _begin_beside(small) if is_missing(place_from) else None
         _rebuild(small)
         if beside is not None:
             beside.wait()
