@@ -64,7 +64,7 @@ def curie23(
             on_done=lambda task: bar.advance(task.name),
         )
     if picture:
-        _draw(found.folder, choice.scenarios)
+        _draw(found.folder, choice.scenarios, days)
     if as_json:
         import json
 
@@ -121,12 +121,14 @@ def _listed(text: str | None) -> tuple[str, ...]:
     return tuple(name.strip() for name in (text or "").split(",") if name.strip())
 
 
-def _draw(folder: Path, scenarios: Sequence[str]) -> None:
+def _draw(folder: Path, scenarios: Sequence[str], days: int) -> None:
     import importlib.util
 
     if importlib.util.find_spec("matplotlib") is None:
         return
+    from planner.runs.curie23 import RULES
     from planner.runs.curves import draw_curves
 
     for scenario in scenarios:
-        draw_curves(folder / f"cumulative-{scenario}.csv", folder / f"cumulative-{scenario}.png", title=scenario)
+        table = folder / f"cumulative-{scenario}.csv"
+        draw_curves(table, table.with_suffix(".png"), title=scenario, rules=RULES, day=days)
