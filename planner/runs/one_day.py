@@ -139,9 +139,13 @@ def ground_of(folder: Path, scenario: Scenario, day: dt.date) -> Previous | None
 def last_before(folder: Path, day: dt.date) -> dt.date | None:
     """The last day before a day that has a result in a folder of days."""
     found = []
-    for path in folder.glob("*-*-*"):
+    try:
+        names = [path.name for path in folder.glob("*-*-*")]
+    except OSError:  # a name too long, say: whoever writes there will tell
+        return None
+    for name in names:
         try:
-            found.append(dt.date.fromisoformat(path.name))
+            found.append(dt.date.fromisoformat(name))
         except ValueError:
             continue
     return max((each for each in found if each < day), default=None)

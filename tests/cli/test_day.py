@@ -180,7 +180,7 @@ def test_odd_days(site: Path, scenario: str, day: str) -> None:
         ("site", "2024-10-27"): 25,
     }
     fewer_jobs = ["--set", "jobs.load=0.1"] if scenario == "sample" else []
-    plan("--day", day, "--scenario", scenario, *fewer_jobs, "-q")
+    plan("--day", day, "--scenario", scenario, *fewer_jobs, "--fresh", "-q")
     folder = site / "reports" / scenario / day
     assert_sums(folder)
     assert int(rows_of(folder / "segments.csv")[-1]["end_s"]) == 3600 * hours.get((scenario, day), 24)
