@@ -53,20 +53,25 @@ def twice(values, limit):
     return 2 * add_up_to(values, limit)
 
 
-@kernel
 def both(values, limit):
     """A kernel of two parts, one of them called twice."""
     return twice(values, limit) + add_up_to(values, limit)
 
 
-def test_parts_are_compiled_into_their_kernel() -> None:
+def test_parts_are_compiled_into_their_kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The kernel gives what its Python text gives; its parts have code to be linked and nothing to be called."""
-    values = np.arange(10)
-    assert both(values, 5) == 30
-    assert len(both.overloads) == len(twice.overloads) == 1
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    places.kept_folder.cache_clear()
+    made = kernel(both)
+    assert is_missing(made)
+    assert made(np.arange(10), 5) == 30
+    assert not is_missing(made)
     (linked,) = twice.overloads.values()
     assert linked.library.get_pointer_to_function(linked.fndesc.llvm_func_name) == 0
-    assert not is_missing(both)
+    again = kernel(both)
+    assert again(np.arange(10), 5) == 30
+    assert sum(again.stats.cache_hits.values()) == 1
+    places.kept_folder.cache_clear()
 
 
 def test_a_kernel_is_missing_where_it_never_ran(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
