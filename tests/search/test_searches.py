@@ -76,6 +76,22 @@ def test_taking_jobs_off_and_putting_them_back_leaves_the_board_as_it_was() -> N
             assert np.array_equal(fresh.free[node, :length], chain.board.free[node, :length])
 
 
+def test_rebuilding_leaves_overdue_jobs_where_they_are() -> None:
+    """They were placed before all others, and nothing may take their place again."""
+    moved = 0
+    for seed in range(8):
+        problem = random_problem(np.random.default_rng(seed), jobs=16)
+        overdue = [job.id for job in problem.jobs[::3]]
+        problem = dataclasses.replace(problem, overdue=frozenset(overdue))
+        plan = decode(problem, job_order(problem, "-area"))
+        chain = chain_at(problem, plan)
+        chain.run(500, 1.0)
+        held = np.array([job.id in problem.overdue for job in problem.jobs])
+        assert np.array_equal(chain.stand.start_of[held], plan.start_s[held])
+        moved += int(np.count_nonzero(chain.stand.start_of != plan.start_s))
+    assert moved > 0
+
+
 @SEARCHES
 @pytest.mark.parametrize("defer", ["full", "free"])
 def test_a_search_is_never_worse_than_its_seed_and_clean(search: Search, defer: str) -> None:
