@@ -141,6 +141,9 @@ METHODS: dict[str, tuple[Method, str]] = {
     "profit": (_rule("profit"), "rule: highest profit over cost first, skipping what does not fit now"),
 }
 
+RULES = ("est", "est-strict", "wt", "wt-strict", "profit", "profit-strict")
+"""Those that stand for schedulers in use."""
+
 ENGINE_METHODS = ("relaxation", "cp")
 """Those that run a CP engine."""
 

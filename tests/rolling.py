@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from tests import days
 from tests.days import small_table
 
 FIRST = "2024-06-03"
@@ -17,18 +18,7 @@ QUICK = ("--method", "multisearch", "--bound-time", "0", "-q")
 
 CSVS = ("schedule.csv", "deferred.csv", "segments.csv")
 
-SITE = """\
-description: Four nodes with more work than they can do
-zone: Europe/Paris
-jobs: {source: ../jobs/queue.csv}
-cluster:
-  classes:
-    cpu: {count: 4, capacity: {cores: 8, memory_gb: 32}}
-weather: {source: constant, temperature_c: 12}
-tariff: {kind: flat, eur_per_kwh: 0.2}
-cooling: {table: ../tables/small.csv}
-revenue: {eur_per_core_hour: 0.05}
-"""
+SITE = days.SITE.replace("Four nodes and ten jobs", "Four nodes with more work than they can do")
 
 WARM = "base: site\ndescription: The same on a hot day\nweather: {source: constant, temperature_c: 33}\n"
 

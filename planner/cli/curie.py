@@ -126,7 +126,7 @@ def _draw(folder: Path, scenarios: Sequence[str], days: int) -> None:
 
     if importlib.util.find_spec("matplotlib") is None:
         return
-    from planner.runs.curie23 import RULES
+    from planner.methods import RULES
     from planner.runs.curves import draw_curves
 
     for scenario in scenarios:

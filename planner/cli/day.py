@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -77,8 +77,15 @@ class Request:
     as_json: bool
     quiet: bool
     command: tuple[str, ...]
-    fresh: bool = False
-    bound_time: str = "30s"
+    fresh: bool
+    bound_time: str
+
+    @classmethod
+    def of(cls, context: typer.Context, date: str) -> Request:
+        """The request in a command's options, which have the names of the fields."""
+        options = {field.name: context.params[field.name] for field in fields(cls) if field.name in context.params}
+        lists = {name: tuple(options[name] or ()) for name in ("settings", "also")}
+        return cls(**{**options, **lists, "date": date, "command": tuple(context.obj or ())})
 
 
 def plan_one(request: Request) -> None:

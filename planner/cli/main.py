@@ -87,27 +87,7 @@ def plan(
         return
     if date is None:
         raise typer.BadParameter("say which day to plan, as in --day 2024-06-01", param_hint="--day")
-    day.plan_one(
-        day.Request(
-            date=date,
-            scenario=scenario,
-            method=method,
-            time_limit=time_limit,
-            seed=seed,
-            jobs=jobs,
-            out=out,
-            settings=tuple(settings or ()),
-            also=tuple(also or ()),
-            workers=workers,
-            engine=engine,
-            iterations=iterations,
-            as_json=as_json,
-            quiet=quiet,
-            command=tuple(context.obj or ()),
-            fresh=fresh,
-            bound_time=bound_time,
-        )
-    )
+    day.plan_one(day.Request.of(context, date))
 
 
 def _refuse_options(context: typer.Context, command: str) -> None:

@@ -50,27 +50,7 @@ def run_range(
     Example: plan run --from 2024-06-01 --to 2024-06-07 --scenario air-summer
     """
     from_day, to_day = day.parse_day(first), day.parse_day(last)
-    chosen = day.open_settings(
-        day.Request(
-            date=first,
-            scenario=scenario,
-            method=method,
-            time_limit=time_limit,
-            seed=seed,
-            jobs=jobs,
-            out=out,
-            settings=tuple(settings or ()),
-            also=tuple(also or ()),
-            workers=workers,
-            engine=engine,
-            iterations=iterations,
-            as_json=as_json,
-            quiet=quiet,
-            command=tuple(context.obj or ()),
-            fresh=fresh,
-            bound_time=bound_time,
-        )
-    )
+    chosen = day.open_settings(day.Request.of(context, first))
 
     from dataclasses import replace
 

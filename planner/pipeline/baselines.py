@@ -5,17 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from planner.domain.problem import Problem
-from planner.methods import METHODS, Params
-
-RULES = ("est", "est-strict", "wt", "wt-strict", "profit", "profit-strict")
+from planner.methods import METHODS, RULES, Params
 
 
 def rule_baselines(problem: Problem) -> list[dict[str, Any]]:
     """Profit, revenue, cost and started jobs of each rule, as plain data, with every job as long as it asked."""
     found = []
     for name in RULES:
-        if name not in METHODS:
-            continue
         result = METHODS[name][0](problem, Params(workers=1), lambda _: False)
         totals = result.ledger.totals
         found.append(

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from planner.errors import InputError
-from planner.methods import METHODS
+from planner.methods import METHODS, RULES
 from planner.places import scenario_folders, shipped_folder
 from planner.readers.scenario.load import load_scenario
 from planner.readers.scenario.schema import Scenario
@@ -26,7 +26,6 @@ from planner.runs.one_day import Settings
 FIRST_DAY = dt.date(2012, 8, 7)
 DAYS = 23
 SCENARIOS = ("air-winter", "air-summer", "hybrid-winter", "hybrid-summer")
-RULES = ("est-strict", "est", "wt-strict", "wt", "profit-strict", "profit")
 BY_THE_CLOCK = ("cp", "relaxation", "delay")
 """Methods that search until their time is over; the others end by themselves, so that time changes no answer."""
 AMPLE_TIME_S = 3600.0

@@ -46,12 +46,13 @@ def place_all(board: Board, jobs: Jobs, order: Ints, start_s: Ints, node_of_unit
 def opening_board(problem: Problem) -> tuple[Jobs, Board]:
     """The jobs as the kernel takes them, and the machine as it stands at midnight; made once for a problem."""
     if problem not in _BOARDS:
-        jobs = _kernel_jobs(problem.columns)
+        jobs = jobs_of(problem.columns)
         _BOARDS[problem] = jobs, _with_running(problem, jobs)
     return _BOARDS[problem]
 
 
-def _kernel_jobs(columns: JobColumns) -> Jobs:
+def jobs_of(columns: JobColumns) -> Jobs:
+    """Jobs as the kernels take them."""
     return kernel_jobs(
         release=columns.release_s,
         duration=columns.duration_s,
@@ -73,6 +74,6 @@ def _with_running(problem: Problem, jobs: Jobs) -> Board:
         running=len(problem.running),
     )
     columns, count = problem.running_columns, len(problem.running)
-    held = _kernel_jobs(columns)._replace(duration=np.array([work.end_s for work in problem.running], dtype=np.int64))
+    held = jobs_of(columns)._replace(duration=np.array([work.end_s for work in problem.running], dtype=np.int64))
     nodes = np.array([node for work in problem.running for node in work.nodes], dtype=np.int64)
     return place_all(board, held, np.arange(count), np.zeros(count, dtype=np.int64), nodes)

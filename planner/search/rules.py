@@ -12,7 +12,7 @@ from planner.domain.columns import Floats, Ints, job_columns
 from planner.domain.plan import DEFERRED, Plan
 from planner.domain.problem import Problem
 from planner.domain.result import Result, Trial
-from planner.search.kernel import kernel_jobs
+from planner.search.decode import jobs_of
 from planner.search.kernel.walk import Line, Machine, walk
 from planner.search.orderings import id_rank, overdue_first, profit_per_kw
 from planner.units import MILLI
@@ -71,15 +71,7 @@ def _walk(problem: Problem, order: Ints, *, strict: bool) -> Plan:
     count, running = len(problem.jobs), len(problem.running)
     everything = [*problem.jobs, *(work.job for work in problem.running)]
     columns = job_columns(everything, problem.cluster, problem.horizon)
-    jobs = kernel_jobs(
-        release=columns.release_s,
-        duration=columns.duration_s,
-        power=columns.power_mw,
-        group_ptr=columns.group_ptr,
-        group_count=columns.group_count,
-        group_amount=columns.group_amount,
-        unit_ptr=columns.unit_ptr,
-    )
+    jobs = jobs_of(columns)
     start_s = np.full(count + running, DEFERRED, dtype=np.int64)
     node_of_unit = np.full(int(columns.unit_ptr[-1]), DEFERRED, dtype=np.int64)
     node_of_unit[columns.unit_ptr[count] :] = [node for work in problem.running for node in work.nodes]

@@ -47,6 +47,17 @@ def pack_mixed(board, jobs, job, start, end, node_of_unit):
         least_free(board.times, board.free, board.length, node, start, end, least[node])
         taken[node] = copies_in(least[node], jobs.group_amount[main], wanted)
         room += taken[node]
+    return share_out(least, taken, room, jobs, job, node_of_unit)
+
+
+@part
+def share_out(least, taken, room, jobs, job, node_of_unit):
+    """Give a job's units of several sizes the room that there is; returns whether all found some.
+
+    ``least`` is what each node has free, ``taken`` how many units of the main group it would take, ``room`` their sum.
+    """
+    main = jobs.main[job]
+    wanted = jobs.group_count[main]
     unit = jobs.unit_ptr[job]
     main_unit = unit
     for group in range(jobs.group_ptr[job], jobs.group_ptr[job + 1]):

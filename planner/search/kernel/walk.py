@@ -12,7 +12,7 @@ import numpy as np
 
 from planner.compiled import kernel, part
 from planner.domain.columns import Ints
-from planner.search.kernel.pack import cheapest_node, copies_in
+from planner.search.kernel.pack import copies_in, share_out
 
 
 class Machine(NamedTuple):
@@ -151,35 +151,11 @@ def _find_mixed(machine, jobs, job, node_of_unit):
             least[node, resource] = machine.free[node, resource]
         taken[node] = copies_in(least[node], jobs.group_amount[main], wanted)
         room += taken[node]
-    fits = room >= wanted
-    unit = jobs.unit_ptr[job]
-    main_unit = unit
-    for group in range(jobs.group_ptr[job], jobs.group_ptr[job + 1]):
-        if group == main:
-            main_unit = unit
-            unit += wanted
-            continue
-        for _ in range(jobs.group_count[group]):
-            if fits:
-                node, loss = cheapest_node(least, taken, jobs.group_amount[group], jobs.group_amount[main], wanted)
-                fits = node >= 0 and room - loss >= wanted
-                if fits:
-                    for resource in range(least.shape[1]):
-                        least[node, resource] -= jobs.group_amount[group, resource]
-                    taken[node] -= loss
-                    room -= loss
-                    node_of_unit[unit] = node
-            unit += 1
-    if not fits:
-        for unit in range(jobs.unit_ptr[job], jobs.unit_ptr[job + 1]):
-            node_of_unit[unit] = -1
-        return False
-    placed = np.int64(0)
-    for node in range(least.shape[0]):
-        for _ in range(min(taken[node], wanted - placed)):
-            node_of_unit[main_unit + placed] = node
-            placed += 1
-    return True
+    if share_out(least, taken, room, jobs, job, node_of_unit):
+        return True
+    for unit in range(jobs.unit_ptr[job], jobs.unit_ptr[job + 1]):
+        node_of_unit[unit] = -1
+    return False
 
 
 @part
