@@ -44,8 +44,8 @@ EASY_BSLD: dict[tuple[int, int], dict[str, float]] = {
     (295_540, 80_640): {"requested": 202.1, "actual": 69.9},
 }
 """Mean bounded slowdown of EASY (Gaussier, Glesser, Reis and Trystram 2015, "Improving Backfilling by using Machine
-Learning to predict Running Times") on KTH-SP2, SDSC-SP2, SDSC-BLUE and Curie, by usable jobs and processors. Quoted from
-memory, not checked against the text."""
+Learning to predict Running Times") on KTH-SP2, SDSC-SP2, SDSC-BLUE and Curie, by usable jobs and processors.
+Quoted from memory, not checked against the text."""
 
 
 def published_bsld(jobs: int, processors: int, estimate: str) -> float | None:
