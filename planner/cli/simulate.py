@@ -30,7 +30,11 @@ def simulate(
     metrics: Annotated[str | None, typer.Option(help="By commas; see `plan show metrics`. all: every one.")] = None,
     trim: Annotated[str, typer.Option(help="none, or steady: without warm-up and cool-down.")] = "none",
     correction: Annotated[str, typer.Option(help="Of an outlived estimate: request, steps, double.")] = "request",
+    rounds: Annotated[str, typer.Option(help="Scheduling rounds: at most one a second, or one an event.")] = "second",
     wide: Annotated[str, typer.Option(help="Jobs wider than the machine: reject or clip.")] = "reject",
+    unrequested: Annotated[
+        str, typer.Option(help="SWF jobs without a requested time: keep (it is their runtime) or drop.")
+    ] = "keep",
     deadlines: Annotated[float, typer.Option(min=0, max=100, help="Percent of jobs that get a deadline.")] = 0.0,
     seed: Annotated[int, typer.Option(min=0, help="Draws the jobs with a deadline.")] = 0,
     out: Annotated[Path | None, typer.Option(help="Folder for metrics.csv, and jobs.csv and .swf of each run.")] = None,
@@ -59,7 +63,11 @@ def simulate(
 
     resolved = None if scenario is None else open_scenario(scenario, tuple(settings or ()))
     measured = Measured.named(names, trim, resolved)
-    source = read_pool(jobs, processors, wide=wide) if resolved is None else read_cluster(jobs, resolved)
+    source = (
+        read_pool(jobs, processors, wide=wide, unrequested=unrequested)
+        if resolved is None
+        else read_cluster(jobs, resolved)
+    )
     if not quiet:
         typer.echo("\n".join(source.intake.lines()), err=True)
     with ReplayBar(quiet=quiet) as bar:
@@ -69,6 +77,7 @@ def simulate(
             estimates,
             measured,
             correction=correction,
+            rounds=rounds,
             deadline_percent=deadlines,
             seed=seed,
             on_run=bar.update,

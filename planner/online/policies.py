@@ -64,15 +64,20 @@ class Policy:
         after = "" if self.backfill_order == "fcfs" else f"-{self.backfill_order[:-1]}bf"
         return f"{before}{self.kind}{after}"
 
-    @property
-    def scans_only_if_fits(self) -> bool:
-        """Whether an arrival alone makes it look at the queue only if that job fits, as plain EASY does."""
-        return self.kind == "easy" and self.order == "fcfs" and self.backfill_order == "fcfs"
+    def scans_only_if_fits(self, rounds: str, *, predicted: bool) -> bool:
+        """Whether an arrival alone makes it look at the queue only if that job fits.
+
+        In the published runs so does EASY, and with predictions and at most one round a second EASY-SJBF.
+        """
+        return self._is_easy_or_sjbf and (self.backfill_order == "fcfs" or (predicted and rounds == "second"))
+
+    def refreshes(self, rounds: str) -> bool:
+        """Whether predictions of waiting jobs are made anew in every round; else a job keeps that of its arrival."""
+        return rounds == "second" and (self.kind in ("greedy", "list") or self._is_easy_or_sjbf)
 
     @property
-    def refreshes(self) -> bool:
-        """Whether predictions of waiting jobs are made anew in every round; else a job keeps that of its arrival."""
-        return self.kind in ("greedy", "list") or (self.kind == "easy" and self.order == "fcfs" != self.backfill_order)
+    def _is_easy_or_sjbf(self) -> bool:
+        return self.kind == "easy" and self.order == "fcfs" and self.backfill_order in ("fcfs", "sjf")
 
 
 def policy_named(name: str) -> Policy:

@@ -11,6 +11,7 @@ from planner.domain.columns import Ints
 from planner.online.kernel.state import (
     ARRIVED,
     ESTIMATE,
+    EVERY_EVENT,
     FINISHED,
     FINISHED_JOB,
     QUEUE,
@@ -18,11 +19,20 @@ from planner.online.kernel.state import (
     START,
     STARTED,
     STARTED_AT,
-    SUBMIT,
     State,
     widened,
 )
-from planner.online.kernel.steps import entries_needed, next_second, reorder, schedule, take_arrivals, take_completions
+from planner.online.kernel.steps import (
+    entries_needed,
+    is_arriving,
+    is_ending,
+    next_second,
+    open_second,
+    reorder,
+    schedule,
+    take_arrival,
+    take_completion,
+)
 from planner.online.kernel.timeline import NEVER
 
 if TYPE_CHECKING:
@@ -36,42 +46,83 @@ def replay_predicted(
 
     In each second, arriving jobs are predicted first, so they know only completions of earlier seconds; then the
     predictor learns from the jobs that complete in this second. With ``refresh`` waiting jobs are predicted anew after
-    each lesson.
+    the lessons of a round.
     """
     count = state.job.shape[1]
-    first = np.zeros(count, dtype=np.int64)
-    clock = state.clock
-    told = 0
+    taught = Taught(state, predictor, refresh=refresh)
     seconds = 0
-    while (now := int(next_second(state))) != NEVER:
-        needed = int(entries_needed(state, now))
-        if needed > state.line.shape[1]:
-            state = widened(state, needed)
-        arriving = int(clock[ARRIVED])
-        while arriving < count and state.job[SUBMIT, arriving] == now:
-            state.job[ESTIMATE, arriving] = first[arriving] = max(1, int(predictor.predict(arriving, now)))
-            arriving += 1
-        take_arrivals(state, now)
-        take_completions(state, now)
-        finished = int(clock[FINISHED])
-        for job in state.job[FINISHED_JOB, told:finished].tolist():
-            predictor.complete(job, now)
-        if refresh and clock[QUEUED] and finished > told:
-            for job in state.job[QUEUE, : clock[QUEUED]].tolist():
-                state.job[ESTIMATE, job] = max(1, int(predictor.predict(job, now)))
-            reorder(state)
-        told = finished
-        before = int(clock[STARTED])
-        waiting = state.job[QUEUE, : clock[QUEUED]].tolist()
-        schedule(state, now)
-        if clock[STARTED] > before:
-            running = [job for job in waiting if state.job[START, job] == now]
-            running.sort(key=lambda job: int(state.job[STARTED_AT, job]))
-            for job in running:
-                predictor.begin(job, now)
+    while (now := int(next_second(taught.state))) != NEVER:
+        taught.replay_second(now)
         seconds += 1
         if on_progress is not None and seconds % 4096 == 0:
-            on_progress(finished, count)
+            on_progress(int(taught.state.clock[FINISHED]), count)
     if on_progress is not None:
         on_progress(count, count)
-    return state, first
+    return taught.state, taught.first
+
+
+class Taught:
+    """A replay together with the predictor that it asks and teaches."""
+
+    def __init__(self, state: State, predictor: Predictor, *, refresh: bool) -> None:
+        self.state = state
+        self.first: Ints = np.zeros(state.job.shape[1], dtype=np.int64)
+        self._predictor = predictor
+        self._refresh = refresh
+        self._every_event = bool(state.clock[EVERY_EVENT])
+        self._told = 0
+        self._begun: list[int] = []
+
+    def replay_second(self, now: int) -> None:
+        """The arrivals and completions of a second, with a round after each or after all of them; then the starts."""
+        needed = int(entries_needed(self.state, now))
+        if needed > self.state.line.shape[1]:
+            self.state = widened(self.state, needed)
+        open_second(self.state, now)
+        events = 0
+        while is_arriving(self.state, now):
+            self._arrive(now)
+            events += 1
+            if self._every_event:
+                self._round(now)
+        while is_ending(self.state, now):
+            take_completion(self.state, now)
+            events += 1
+            if self._every_event:
+                self._round(now)
+        if not self._every_event or events == 0:
+            self._round(now)
+        for job in self._begun:
+            self._predictor.begin(job, now)
+        self._begun.clear()
+
+    def _arrive(self, now: int) -> None:
+        """Let the next job arrive with a prediction."""
+        job = int(self.state.clock[ARRIVED])
+        self.state.job[ESTIMATE, job] = self.first[job] = max(1, int(self._predictor.predict(job, now)))
+        take_arrival(self.state)
+
+    def _round(self, now: int) -> None:
+        """Teach what has completed since the last round, then run one, and note which jobs begin."""
+        self._teach(now)
+        job, clock = self.state.job, self.state.clock
+        before = int(clock[STARTED])
+        waiting = job[QUEUE, : clock[QUEUED]].tolist()
+        schedule(self.state, now)
+        if clock[STARTED] > before:
+            begun = [one for one in waiting if job[START, one] == now]
+            self._begun += sorted(begun, key=lambda one: int(job[STARTED_AT, one]))
+
+    def _teach(self, now: int) -> None:
+        """Let the predictor learn from jobs that have completed, and predict anew for those that wait."""
+        job, clock = self.state.job, self.state.clock
+        finished = int(clock[FINISHED])
+        if finished == self._told:
+            return
+        for one in job[FINISHED_JOB, self._told : finished].tolist():
+            self._predictor.complete(one, now)
+        self._told = finished
+        if self._refresh and clock[QUEUED]:
+            for one in job[QUEUE, : clock[QUEUED]].tolist():
+                job[ESTIMATE, one] = max(1, int(self._predictor.predict(one, now)))
+            reorder(self.state)

@@ -17,9 +17,15 @@ from planner.online.trace import Trace
 CORRECTIONS: dict[str, str] = {
     "request": "the requested time (as in the published runs)",
     "steps": "the estimate and 1, 5, 15, 30 min, 1, 2, 5, 10, 20, 50, 100 h more (Tsafrir, Etsion and Feitelson 2007)",
-    "double": "twice the estimate, again and again",
+    "double": "twice the estimate, again and again, also beyond the requested time (Gaussier et al. 2015)",
 }
-"""What the estimate of a job becomes when the job outlives it, never beyond the requested time."""
+"""What the estimate of a job becomes when the job outlives it; the first two never go beyond the requested time."""
+
+ROUNDS: dict[str, str] = {
+    "second": "at most one a second, after all its arrivals and completions",
+    "event": "one after every arrival and every completion (Gaussier et al. 2015)",
+}
+"""When scheduling rounds run. What completes in one second is known to one round, or to one round after the other."""
 
 SECONDS_AT_A_TIME = 4096
 """Event seconds between two reports of progress."""
@@ -77,6 +83,7 @@ def replay(
     estimate: Ints | Predictor,
     *,
     correction: str = "request",
+    rounds: str = "second",
     deadline_s: Ints | None = None,
     on_progress: OnProgress | None = None,
 ) -> Replay:
@@ -92,42 +99,46 @@ def replay(
         Estimates of all jobs [s], or a predictor that is asked as jobs arrive and told as they complete.
     correction
         What an estimate becomes when a job outlives it; see `CORRECTIONS`.
+    rounds
+        When scheduling rounds run; see `ROUNDS`.
     deadline_s
         Latest end of each job, -1 for none; only the deadline policy heeds it.
     on_progress
         Hears of progress now and then.
     """
+    from planner.online.kernel import state as places
     from planner.online.kernel.clock import advance
-    from planner.online.kernel.state import CORRECTIONS as CORRECTED
-    from planner.online.kernel.state import FINISHED, NODE, PROMISED, ROUNDS, START, widened
     from planner.online.predicted import replay_predicted
 
     if correction not in CORRECTIONS:
         raise InputError(f"unknown correction {correction!r}; known: {', '.join(CORRECTIONS)}")
+    if rounds not in ROUNDS:
+        raise InputError(f"unknown rounds {rounds!r}; known: {', '.join(ROUNDS)}")
     deadlines = np.full(len(trace), -1, dtype=np.int64) if deadline_s is None else deadline_s
+    predicted = not isinstance(estimate, np.ndarray)
     fixed = estimate if isinstance(estimate, np.ndarray) else trace.requested_s
-    state = _state(trace, policy, fixed, correction, deadlines)
+    state = _state(trace, policy, fixed, deadlines, correction=correction, rounds=rounds, predicted=predicted)
     first = np.maximum(fixed, 1)
     if isinstance(estimate, np.ndarray):
         status = -1
         while status != 0:
             status = int(advance(state, SECONDS_AT_A_TIME))
             if status > 0:
-                state = widened(state, status)
+                state = places.widened(state, status)
             if on_progress is not None:
-                on_progress(int(state.clock[FINISHED]), len(trace))
+                on_progress(int(state.clock[places.FINISHED]), len(trace))
     else:
-        state, first = replay_predicted(state, estimate, refresh=policy.refreshes, on_progress=on_progress)
+        state, first = replay_predicted(state, estimate, refresh=policy.refreshes(rounds), on_progress=on_progress)
     return Replay(
         trace=trace,
         policy=policy,
         estimate_s=first,
-        start_s=state.job[START].copy(),
-        corrections=state.job[CORRECTED].copy(),
-        node_of_unit=state.unit[NODE].copy(),
+        start_s=state.job[places.START].copy(),
+        corrections=state.job[places.CORRECTIONS].copy(),
+        node_of_unit=state.unit[places.NODE].copy(),
         deadline_s=deadlines,
-        promised=state.job[PROMISED].copy(),
-        rounds=int(state.clock[ROUNDS]),
+        promised=state.job[places.PROMISED].copy(),
+        rounds=int(state.clock[places.ROUNDS]),
     )
 
 
@@ -135,10 +146,19 @@ def make_ready(trace: Trace, policy: Policy) -> None:
     """Compile or load the kernel of a replay with fixed estimates, so that none of its time goes into that."""
     from planner.online.kernel.clock import advance
 
-    advance(_state(trace, policy, trace.requested_s, "request", np.full(len(trace), -1, dtype=np.int64)), 0)
+    advance(_state(trace, policy, trace.requested_s, np.full(len(trace), -1, dtype=np.int64)), 0)
 
 
-def _state(trace: Trace, policy: Policy, estimate: Ints, correction: str, deadline_s: Ints) -> State:
+def _state(
+    trace: Trace,
+    policy: Policy,
+    estimate: Ints,
+    deadline_s: Ints,
+    *,
+    correction: str = "request",
+    rounds: str = "second",
+    predicted: bool = False,
+) -> State:
     """The state before the first event."""
     from planner.online.kernel import state as places
     from planner.online.kernel.queue import BACKFILL_CODES, ORDER_CODES
@@ -166,7 +186,8 @@ def _state(trace: Trace, policy: Policy, estimate: Ints, correction: str, deadli
     clock[places.BACKFILL_ORDER] = BACKFILL_CODES[policy.backfill_order]
     clock[places.CORRECTION] = list(CORRECTIONS).index(correction)
     clock[places.NODES], clock[places.LIMITED] = nodes, int(limited)
-    clock[places.SCAN_ONLY_IF_FITS] = int(policy.scans_only_if_fits)
+    clock[places.SCAN_ONLY_IF_FITS] = int(policy.scans_only_if_fits(rounds, predicted=predicted))
+    clock[places.EVERY_EVENT] = int(rounds == "event")
     return places.State(
         job=job,
         ptr=np.array([trace.group_ptr, trace.unit_ptr], dtype=np.int64),

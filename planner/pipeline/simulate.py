@@ -70,6 +70,7 @@ def simulate(
     measured: Measured,
     *,
     correction: str = "request",
+    rounds: str = "second",
     deadline_percent: float = 0.0,
     seed: int = 0,
     on_run: OnRun | None = None,
@@ -88,6 +89,7 @@ def simulate(
                 policy,
                 estimate.make(source.trace),
                 correction=correction,
+                rounds=rounds,
                 deadline_s=deadlines,
                 on_progress=None if on_run is None else lambda done, of, title=title: on_run(title, done, of),  # type: ignore[misc]
             )

@@ -36,6 +36,8 @@ CLIPPED = "wider than the machine: clipped to it"
 NEVER_FITS = "cannot run even on the empty machine"
 NO_TABLE_RUNTIME = "runtime missing: requested time taken"
 WIDE = ("reject", "clip")
+UNREQUESTED = ("keep", "drop")
+NO_REQUEST = "without requested time"
 WIDEST = 10**9
 
 
@@ -48,16 +50,20 @@ class Source:
     jobs: tuple[Job, ...] = ()
 
 
-def read_pool(path: Path, processors: int | None = None, *, wide: str = "reject") -> Source:
+def read_pool(path: Path, processors: int | None = None, *, wide: str = "reject", unrequested: str = "keep") -> Source:
     """Read a trace for one pool of processors; an SWF header says how many unless told.
 
     Cleaning: jobs without runtime or processors are dropped; a missing processor count or requested time is taken from
-    the other field; a runtime is cut at the requested time; a job wider than the machine is dropped or clipped.
+    the other field; a runtime is cut at the requested time; a job wider than the machine is dropped or clipped. Jobs of
+    an SWF file without a requested time can be dropped instead.
     """
     if wide not in WIDE:
         raise InputError(f"unknown rule {wide!r} for wide jobs; known: {', '.join(WIDE)}")
+    if unrequested not in UNREQUESTED:
+        known = ", ".join(UNREQUESTED)
+        raise InputError(f"unknown rule {unrequested!r} for jobs without a requested time; known: {known}")
     if _is_swf(path):
-        return _swf_pool(read_swf_trace(path), processors, wide)
+        return _swf_pool(read_swf_trace(path), processors, wide, unrequested)
     if processors is None:
         raise InputError(f"{path}: a job table does not say how many processors there are; give --processors")
     jobs, intake = read_jobs(path, shape=UnitShape(unit_cores=WIDEST), power=per_core(0.0))
@@ -143,7 +149,7 @@ def _is_swf(path: Path) -> bool:
     return any(path.name.lower().endswith(suffix) for suffix, kind in FORMAT_OF_SUFFIX.items() if kind == "swf")
 
 
-def _swf_pool(swf: SwfTrace, processors: int | None, wide: str) -> Source:
+def _swf_pool(swf: SwfTrace, processors: int | None, wide: str, unrequested: str) -> Source:
     size = processors if processors is not None else swf.header_integer("MaxProcs") or swf.header_integer("MaxNodes")
     if size is None or size < 1:
         raise InputError(f"{swf.path}: the header does not say how many processors there are; give --processors")
@@ -154,6 +160,8 @@ def _swf_pool(swf: SwfTrace, processors: int | None, wide: str) -> Source:
     requested_s = np.where(column["requested_s"] > 0, column["requested_s"], column["runtime_s"])
     kept = _drop(kept, width <= 0, NO_PROCESSORS, intake)
     kept = _drop(kept, column["runtime_s"] <= 0, NO_RUNTIME, intake)
+    if unrequested == "drop":
+        kept = _drop(kept, column["requested_s"] <= 0, NO_REQUEST, intake)
     kept, width = _fitted(width, kept, size, wide, intake)
     for reason, repaired in (
         (TOOK_USED_PROCESSORS, kept & (column["requested_procs"] <= 0)),

@@ -23,8 +23,10 @@ class SlowPool:
     reserved: dict[int, int] = field(default_factory=dict)
     queue: list[int] = field(default_factory=list)
 
-    def run(self, policy: str, key: object = None, backfill_key: object = None) -> list[int]:
-        """Starts of all jobs under a policy."""
+    def run(
+        self, policy: str, key: object = None, backfill_key: object = None, *, every_event: bool = False
+    ) -> list[int]:
+        """Starts of all jobs under a policy, with a round after all events of a second or after every one."""
         jobs = range(len(self.submit))
         running: set[int] = set()
         now = -1
@@ -35,27 +37,37 @@ class SlowPool:
             if not moments:
                 return [self.start[j] for j in jobs]
             now = min(moments)
-            ended = sorted(j for j in running if self.start[j] + self.runtime[j] == now)
-            broken = False
-            for j in sorted(running - set(ended)):
-                if self.expected[j] <= now:
-                    self.expected[j] = max(now + 1, self.start[j] + self.requested[j])
-                    broken = True
-            early = any(self.expected[j] > now for j in ended)
-            running -= set(ended)
+            ended = [j for j in self.start if j in running and self.start[j] + self.runtime[j] == now]
             arrived = [j for j in jobs if self.submit[j] == now]
-            self.queue += arrived
-            held = [(now, self.expected[j], self.width[j]) for j in running]
-            if policy == "conservative":
-                started = self._conservative(now, held, early, broken)
-            else:
-                order = sorted(self.queue, key=key) if key else list(self.queue)  # type: ignore[arg-type]
-                started = getattr(self, f"_{policy}")(now, held, order, arrived, bool(ended), backfill_key)
-            for j in started:
-                self.start[j] = now
-                self.expected[j] = now + self.estimate[j]
-                self.queue.remove(j)
-                running.add(j)
+            broken = self._correct(now, running if every_event else running - set(ended))
+            rounds = [(arrived, ended)]
+            if every_event and arrived + ended:
+                rounds = [([j], []) for j in arrived] + [([], [j]) for j in ended]
+            for newcomers, gone in rounds:
+                early = any(self.expected[j] > now for j in gone)
+                running -= set(gone)
+                self.queue += newcomers
+                held = [(now, self.expected[j], self.width[j]) for j in running]
+                if policy == "conservative":
+                    started = self._conservative(now, held, early, broken)
+                else:
+                    order = sorted(self.queue, key=key) if key else list(self.queue)  # type: ignore[arg-type]
+                    started = getattr(self, f"_{policy}")(now, held, order, newcomers, bool(gone), backfill_key)
+                broken = False
+                for j in started:
+                    self.start[j] = now
+                    self.expected[j] = now + self.estimate[j]
+                    self.queue.remove(j)
+                    running.add(j)
+
+    def _correct(self, now: int, running: set[int]) -> bool:
+        """Believe the requests of running jobs that outlived their estimates; whether that holds anything longer."""
+        outlived = [
+            j for j in running if self.expected[j] < self.start[j] + self.runtime[j] and self.expected[j] <= now
+        ]
+        for j in outlived:
+            self.expected[j] = max(self.expected[j] + 1, self.start[j] + self.requested[j])
+        return any(self.expected[j] > now for j in outlived)
 
     def fits(self, held: list[Interval], job: int, start: int) -> bool:
         """Whether a job has room from a start on, second by second where anything changes."""

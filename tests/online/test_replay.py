@@ -11,7 +11,7 @@ from planner.errors import AuditError, InputError
 from planner.online.check import require_sound, violations
 from planner.online.deadlines import draw_deadlines
 from planner.online.policies import policy_named
-from planner.online.replay import replay
+from planner.online.replay import ROUNDS, replay
 from planner.online.trace import Trace, pool_trace
 from tests.online.slow import SlowPool
 from tests.online.traces import as_nodes, random_cluster_trace, random_trace
@@ -37,7 +37,7 @@ def estimates_of(trace: Trace) -> dict[str, np.ndarray]:
     return {"actual": trace.runtime_s, "requested": trace.requested_s, "half": half}
 
 
-def slow_starts(trace: Trace, policy: str, estimate: np.ndarray) -> list[int]:
+def slow_starts(trace: Trace, policy: str, estimate: np.ndarray, *, every_event: bool = False) -> list[int]:
     """Starts by the slow simulator."""
     chosen = policy_named(policy)
     columns = (trace.submit_s, trace.runtime_s, trace.requested_s, trace.width, estimate)
@@ -55,19 +55,19 @@ def slow_starts(trace: Trace, policy: str, estimate: np.ndarray) -> list[int]:
         "sjbf": lambda j: (e[j], j),
     }
     backfill = keys["sjbf" if chosen.backfill_order == "sjf" else chosen.backfill_order]
-    return slow.run(chosen.kind, keys[chosen.order], backfill)
+    return slow.run(chosen.kind, keys[chosen.order], backfill, every_event=every_event)
 
 
+@pytest.mark.parametrize("rounds", ROUNDS)
 @pytest.mark.parametrize("kind", ["actual", "requested", "half"])
 @pytest.mark.parametrize("policy", [name for name in POLICIES if name != "deadline"])
-def test_starts_equal_those_of_the_slow_simulator(policy: str, kind: str) -> None:
+def test_starts_equal_those_of_the_slow_simulator(policy: str, kind: str, rounds: str) -> None:
     """Job by job, on crowded random traces; the slow EASY and CBF also check that they delay nobody."""
     for seed in range(12):
         trace = random_trace(seed)
         estimate = estimates_of(trace)[kind]
-        assert replay(trace, policy_named(policy), estimate).start_s.tolist() == slow_starts(trace, policy, estimate), (
-            f"seed {seed}"
-        )
+        ours = replay(trace, policy_named(policy), estimate, rounds=rounds).start_s.tolist()
+        assert ours == slow_starts(trace, policy, estimate, every_event=rounds == "event"), f"seed {seed}"
 
 
 @pytest.mark.parametrize("order", ["sjf", "ljf", "laf", "spf", "srf", "lrf"])
@@ -79,16 +79,17 @@ def test_every_order_equals_its_definition(order: str) -> None:
         assert starts.tolist() == slow_starts(trace, f"{order}-list", trace.requested_s)
 
 
+@pytest.mark.parametrize("rounds", ROUNDS)
 @pytest.mark.parametrize("policy", POLICIES)
-def test_every_policy_is_sound_and_deterministic(policy: str) -> None:
+def test_every_policy_is_sound_and_deterministic(policy: str, rounds: str) -> None:
     """No processor over-used, nobody early, the same twice, inputs unchanged; with exact, long and short estimates."""
     for seed in range(6):
         trace = random_trace(200 + seed)
         before = [column.copy() for column in (trace.submit_s, trace.runtime_s, trace.requested_s, trace.width)]
         for estimate in estimates_of(trace).values():
             deadlines = draw_deadlines(trace, 50, seed)
-            first = replay(trace, policy_named(policy), estimate, deadline_s=deadlines)
-            again = replay(trace, policy_named(policy), estimate, deadline_s=deadlines)
+            first = replay(trace, policy_named(policy), estimate, deadline_s=deadlines, rounds=rounds)
+            again = replay(trace, policy_named(policy), estimate, deadline_s=deadlines, rounds=rounds)
             assert violations(first) == []
             assert np.array_equal(first.start_s, again.start_s)
         after = (trace.submit_s, trace.runtime_s, trace.requested_s, trace.width)
@@ -118,8 +119,10 @@ def test_clusters_are_never_over_used(policy: str, limit: int) -> None:
     for seed in range(6):
         trace = random_cluster_trace(seed, power_limit=limit)
         for estimate in (trace.runtime_s, trace.requested_s, np.maximum(1, trace.runtime_s // 2)):
-            result = replay(trace, policy_named(policy), estimate, deadline_s=draw_deadlines(trace, 50, seed))
-            assert violations(result) == []
+            deadlines = draw_deadlines(trace, 50, seed)
+            for rounds in ROUNDS:
+                result = replay(trace, policy_named(policy), estimate, deadline_s=deadlines, rounds=rounds)
+                assert violations(result) == []
 
 
 def test_strict_starts_in_submit_order() -> None:
@@ -225,6 +228,18 @@ def test_a_round_sees_all_completions_and_arrivals_of_its_second() -> None:
     assert replay(trace, policy_named("sjf-list"), trace.requested_s).start_s.tolist() == [0, 15, 10]
 
 
+def test_a_round_an_event_knows_of_one_completion_after_the_other() -> None:
+    """Two jobs end early at 10. Between their ends d takes the place that c, which needs both, would have had."""
+    requested = np.array([20, 20, 5, 10])
+    trace = pool_trace(
+        tuple("abcd"), np.array([0, 0, 1, 2]), np.array([10, 10, 5, 10]), requested, np.array([2, 2, 3, 2]), 4
+    )
+    starts = {
+        rounds: replay(trace, policy_named("easy"), requested, rounds=rounds).start_s.tolist() for rounds in ROUNDS
+    }
+    assert starts == {"second": [0, 0, 10, 15], "event": [0, 0, 20, 10]}
+
+
 def test_a_job_that_outlives_its_estimate_is_corrected() -> None:
     """Believed to end at 5, it ends at 20: the job behind it waits; the estimate was corrected once, to the request."""
     trace = pool_trace(("a", "b"), np.array([0, 6]), np.array([20, 5]), np.array([30, 5]), np.array([4, 4]), 4)
@@ -237,7 +252,7 @@ def test_a_job_that_outlives_its_estimate_is_corrected() -> None:
 
 
 def test_unknown_names_list_the_known_ones() -> None:
-    """Policies, orders and corrections."""
+    """Policies, orders, corrections and rounds."""
     trace = random_trace(0)
     with pytest.raises(InputError, match="unknown policy 'eazy'; known: strict, greedy, list"):
         policy_named("eazy")
@@ -245,6 +260,8 @@ def test_unknown_names_list_the_known_ones() -> None:
         policy_named("xyz-list")
     with pytest.raises(InputError, match="unknown correction 'never'; known: request, steps, double"):
         replay(trace, policy_named("easy"), trace.runtime_s, correction="never")
+    with pytest.raises(InputError, match="unknown rounds 'never'; known: second, event"):
+        replay(trace, policy_named("easy"), trace.runtime_s, rounds="never")
 
 
 def test_names_of_policies() -> None:

@@ -1,4 +1,4 @@
-"""The replay's clock: event second by event second, completions and arrivals first, then one scheduling round."""
+"""The replay's clock: event second by event second; arrivals, completions, and scheduling rounds after them."""
 
 from __future__ import annotations
 
@@ -24,10 +24,12 @@ from planner.online.kernel.state import (
     END_JOB,
     END_KEY,
     ESTIMATE,
+    EVERY_EVENT,
     EXPECTED,
     EXPECTED_END,
     FINISHED,
     FINISHED_JOB,
+    FRESH,
     GREEDY,
     LIST,
     MACHINE,
@@ -65,10 +67,35 @@ def advance(state, seconds):
         needed = entries_needed(state, now)
         if needed > state.line.shape[1]:
             return needed
-        take_arrivals(state, now)
-        take_completions(state, now)
-        schedule(state, now)
+        open_second(state, now)
+        if state.clock[EVERY_EVENT] > 0:
+            _round_after_every_event(state, now)
+        else:
+            _round_after_all_events(state, now)
     return np.int64(-1)
+
+
+@part
+def _round_after_all_events(state, now):
+    """All arrivals and completions of a second, then one round."""
+    while is_arriving(state, now):
+        take_arrival(state)
+    while is_ending(state, now):
+        take_completion(state, now)
+    schedule(state, now)
+
+
+@part
+def _round_after_every_event(state, now):
+    """The arrivals and completions of a second with a round after each; one round if only reservations are due."""
+    if not is_arriving(state, now) and not is_ending(state, now):
+        schedule(state, now)
+    while is_arriving(state, now):
+        take_arrival(state)
+        schedule(state, now)
+    while is_ending(state, now):
+        take_completion(state, now)
+        schedule(state, now)
 
 
 @part
@@ -98,46 +125,70 @@ def entries_needed(state, now):
 
 
 @part
-def take_arrivals(state, now):
-    """Correct estimates that were outlived, and let the jobs of this second arrive."""
+def open_second(state, now):
+    """Begin a second: what is past is forgotten, and estimates that were outlived are corrected."""
     state.clock[NOW] = now
-    state.clock[SCAN], state.clock[EARLY], state.clock[BROKEN] = 0, 0, 0
     forget_past(state.line, state.length, now)
     _correct(state, now)
-    while state.clock[ARRIVED] < state.job.shape[1] and state.job[SUBMIT, state.clock[ARRIVED]] == now:
-        enqueue(state, state.clock[ARRIVED])
-        state.clock[ARRIVED] += 1
 
 
 @part
-def take_completions(state, now):
-    """Let the jobs that end in this second give their nodes back."""
-    while state.clock[RUNNING] > 0 and state.job[END_KEY, 0] == now:
-        job = pop(state.job, END_KEY, END_JOB, state.clock[RUNNING])
-        state.clock[RUNNING] -= 1
-        if state.job[EXPECTED_END, job] > now:
-            hold_job(state, MACHINE, job, np.int64(-1), now, state.job[EXPECTED_END, job])
-            state.clock[EARLY] += 1
-        state.job[FINISHED_JOB, state.clock[FINISHED]] = job
-        state.clock[FINISHED] += 1
-        state.clock[SCAN] = 1
+def is_arriving(state, now):
+    """Whether another job arrives in this second."""
+    return state.clock[ARRIVED] < state.job.shape[1] and state.job[SUBMIT, state.clock[ARRIVED]] == now
+
+
+@part
+def take_arrival(state):
+    """Let the next job arrive."""
+    enqueue(state, state.clock[ARRIVED])
+    state.clock[ARRIVED] += 1
+    state.clock[FRESH] += 1
+
+
+@part
+def is_ending(state, now):
+    """Whether another job ends in this second."""
+    return state.clock[RUNNING] > 0 and state.job[END_KEY, 0] == now
+
+
+@part
+def take_completion(state, now):
+    """Let the next job that ends in this second give its nodes back."""
+    job = pop(state.job, END_KEY, END_JOB, state.clock[RUNNING])
+    state.clock[RUNNING] -= 1
+    if state.job[EXPECTED_END, job] > now:
+        hold_job(state, MACHINE, job, np.int64(-1), now, state.job[EXPECTED_END, job])
+        state.clock[EARLY] += 1
+    state.job[FINISHED_JOB, state.clock[FINISHED]] = job
+    state.clock[FINISHED] += 1
+    state.clock[SCAN] = 1
 
 
 @part
 def schedule(state, now):
-    """One scheduling round, unless nobody waits or the policy does not look at the queue in this second."""
-    if state.clock[QUEUED] == 0:
-        return
+    """A scheduling round, if the policy looks at the queue after what happened since the last one."""
+    if state.clock[QUEUED] > 0 and _looks_at_queue(state, now):
+        state.clock[ROUNDS] += 1
+        _run_round(state, now)
+    state.clock[SCAN], state.clock[FRESH], state.clock[EARLY], state.clock[BROKEN] = 0, 0, 0, 0
+
+
+@part
+def _looks_at_queue(state, now):
+    """Whether a round is due: always, or for plain EASY if a job has ended or one that has just arrived fits."""
+    if state.clock[SCAN_ONLY_IF_FITS] == 0 or state.clock[SCAN] > 0:
+        return True
+    for job in range(state.clock[ARRIVED] - state.clock[FRESH], state.clock[ARRIVED]):
+        if can_start(state, job, now):
+            return True
+    return False
+
+
+@part
+def _run_round(state, now):
+    """What a round does is the policy's."""
     policy = state.clock[POLICY]
-    if state.clock[SCAN_ONLY_IF_FITS] > 0 and state.clock[SCAN] == 0:
-        fits = False
-        job = state.clock[ARRIVED] - 1
-        while job >= 0 and state.job[SUBMIT, job] == now and not fits:
-            fits = can_start(state, job, now)
-            job -= 1
-        if not fits:
-            return
-    state.clock[ROUNDS] += 1
     if policy == STRICT:
         strict_round(state, now)
     elif policy == GREEDY:
@@ -154,7 +205,10 @@ def schedule(state, now):
 
 @part
 def _correct(state, now):
-    """Give every running job that outlived its estimate a new expected end, at least one second from now."""
+    """Give every running job that outlived its estimate a new expected end, at least one second from now.
+
+    A job that ends in this second needs none, unless rounds run before its completion is known.
+    """
     while state.clock[EXPECTED] > 0 and state.job[DUE_KEY, 0] <= now:
         job = pop(state.job, DUE_KEY, DUE_JOB, state.clock[EXPECTED])
         state.clock[EXPECTED] -= 1
@@ -163,7 +217,7 @@ def _correct(state, now):
         while due < end and due <= now:
             due = max(_corrected(state, job, due), due + 1)
             state.job[CORRECTIONS, job] += 1
-        if due <= now or end <= now:
+        if due <= now or (end <= now and state.clock[EVERY_EVENT] == 0):
             continue
         if state.clock[POLICY] >= CONSERVATIVE and state.clock[BROKEN] == 0:
             state.clock[BROKEN] = 1
@@ -187,5 +241,5 @@ def _corrected(state, job, due):
         first = start + max(np.int64(1), state.job[ESTIMATE, job])
         return min(limit, first + STEPS_S[step]) if step < len(STEPS_S) else limit
     if state.clock[CORRECTION] == DOUBLING:
-        return min(limit, start + 2 * (due - start))
+        return start + 2 * (due - start)
     return limit

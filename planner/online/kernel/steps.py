@@ -19,15 +19,33 @@ def entries_needed(state, now):
 
 
 @kernel
-def take_arrivals(state, now):
-    """See `clock.take_arrivals`."""
-    clock.take_arrivals(state, now)
+def open_second(state, now):
+    """See `clock.open_second`."""
+    clock.open_second(state, now)
 
 
 @kernel
-def take_completions(state, now):
-    """See `clock.take_completions`."""
-    clock.take_completions(state, now)
+def is_arriving(state, now):
+    """See `clock.is_arriving`."""
+    return clock.is_arriving(state, now)
+
+
+@kernel
+def take_arrival(state):
+    """See `clock.take_arrival`."""
+    clock.take_arrival(state)
+
+
+@kernel
+def is_ending(state, now):
+    """See `clock.is_ending`."""
+    return clock.is_ending(state, now)
+
+
+@kernel
+def take_completion(state, now):
+    """See `clock.take_completion`."""
+    clock.take_completion(state, now)
 
 
 @kernel
