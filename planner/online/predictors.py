@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import insort
 from collections.abc import Callable, Hashable
 from itertools import product
 
@@ -61,7 +62,7 @@ class Hierarchy(_Silent):
         for group in self._groups(job):
             if group in self._means:
                 weight, total = self._means[group]
-                return min(self._requested[job], round(total / weight))
+                return min(self._requested[job], int(total / weight + 0.5))
         return self._requested[job]
 
     def complete(self, job: int, now: int) -> None:
@@ -78,42 +79,96 @@ class Hierarchy(_Silent):
 class Survival(_Silent):
     """The shortest time that past jobs of the same name, user, request and width outlive with probability below p.
 
-    The survival curve is Kaplan and Meier's. A runtime weighs as much as it is long, older ones 0.9 times as much as
-    before; one made-up run of the requested time with a tenth of the weight stands at the beginning. Jobs cut at their
-    request are censored there, which is where the estimate is capped too.
+    The survival curve is Kaplan and Meier's over weighted runtimes, see `Survivors`. Jobs cut at their request are
+    censored there, which is where the estimate is capped too.
     """
-
-    KEEP, FIRST, NEGLIGIBLE = 0.9, 0.1, 1e-6
 
     def __init__(self, trace: Trace, percent: float) -> None:
         super().__init__(trace)
-        self._share = percent / 100
-        self._runs: dict[Hashable, list[tuple[int, float]]] = {}
-        self._answer: dict[Hashable, int] = {}
+        self._sure = 1 - percent / 100
+        self._groups: dict[Hashable, Survivors] = {}
 
     def predict(self, job: int, now: int) -> int:
         """See the class."""
-        return self._answer.get(self._group(job), self._requested[job])
+        group = self._groups.get(self._group(job))
+        return self._requested[job] if group is None else group.time_s
 
     def complete(self, job: int, now: int) -> None:
-        """Add the runtime to the job's group, and find the group's time anew."""
-        group, requested, runtime = self._group(job), self._requested[job], self._runtime[job]
-        runs = self._runs.get(group, [(requested, self.FIRST * requested)])
-        least = self.NEGLIGIBLE * requested
-        runs = [(s, w * self.KEEP) for s, w in runs if w * self.KEEP > least] + [(runtime, float(runtime))]
-        self._runs[group] = runs
-        allowed = self._share * sum(weight for _, weight in runs)
-        surviving = 0.0
-        answer = requested
-        for seconds, weight in sorted(runs, reverse=True):
-            answer = seconds
-            surviving += weight
-            if surviving >= allowed:
-                break
-        self._answer[group] = min(requested, answer)
+        """Add the runtime to the job's group."""
+        group = self._groups.setdefault(self._group(job), Survivors(self._requested[job], self._sure))
+        group.add(self._runtime[job])
 
     def _group(self, job: int) -> tuple[int, int, int, int]:
         return self._name[job], self._user[job], self._requested[job], self._width[job]
+
+
+class Survivors:
+    """Runtimes of like jobs, and the shortest of them, ``time_s``, up to which a sure share of their weight lies.
+
+    A runtime weighs as much as it is long, older ones 0.9 times as much as before; one made-up run of the requested
+    time with a tenth of the weight stands at the beginning. The sums of the weights up to the time and beyond it are
+    carried along, as in the published runs; there the sum up to the time begins with 1, not with the made-up run.
+    """
+
+    KEEP, FIRST = 0.9, 0.1
+
+    def __init__(self, requested_s: int, sure: float) -> None:
+        self.time_s = requested_s
+        self._sure = sure
+        self._times = [requested_s]
+        self._weights = {requested_s: (self.FIRST * requested_s, 0)}
+        self._place = self._added = 0
+        self._within, self._beyond = 1.0, 0.0
+
+    def add(self, runtime_s: int) -> None:
+        """Add a runtime, and move the time where the weights now say."""
+        known = runtime_s in self._weights
+        self._weights[runtime_s] = (runtime_s + (self._weight(runtime_s) if known else 0.0), self._added)
+        if not known:
+            insort(self._times, runtime_s)
+            self._place += runtime_s < self.time_s
+        self._within *= self.KEEP
+        self._beyond *= self.KEEP
+        if runtime_s > self.time_s:
+            self._beyond += runtime_s
+            self._lengthen()
+        else:
+            self._within += runtime_s
+            if runtime_s < self.time_s:
+                self._shorten()
+        self._added += 1
+
+    def _lengthen(self) -> None:
+        """Go up until a sure share lies within."""
+        while self._within / (self._within + self._beyond) <= self._sure and self._place + 1 < len(self._times):
+            self._move(1)
+            weight = self._weight(self.time_s)
+            self._within += weight
+            self._beyond -= weight
+            if self._place == self._added + 1:
+                self._beyond = 0.0
+
+    def _shorten(self) -> None:
+        """Go down as long as a sure share lies within."""
+        weight = self._weight(self.time_s)
+        while self._place > 0 and (self._within - weight) / (self._within + self._beyond) > self._sure:
+            self._within -= weight
+            self._beyond += weight
+            self._move(-1)
+            weight = self._weight(self.time_s)
+            if self._place == 0:
+                self._within = weight
+
+    def _move(self, places: int) -> None:
+        self._place += places
+        self.time_s = self._times[self._place]
+
+    def _weight(self, runtime_s: int) -> float:
+        """What a runtime weighs by now."""
+        weight, added = self._weights[runtime_s]
+        weight *= self.KEEP ** (self._added - added)
+        self._weights[runtime_s] = (weight, self._added)
+        return weight
 
 
 class SimilarJob(_Silent):

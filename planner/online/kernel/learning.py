@@ -11,36 +11,61 @@ REGULARISATION = 4e9
 BASE = 18
 """Features before products."""
 
-FEATURES = 1 + BASE + BASE * (BASE + 1) // 2
+PAIRED = 16
+"""The first so many of them are multiplied with each other, all with themselves."""
+
+FEATURES = 1 + BASE + PAIRED * (PAIRED - 1) // 2 + BASE
+TINY = 1e-9
+
+COUNT, NORM = range(2)
+WEIGHT, LARGEST, STEEPNESS = range(3)
 
 
 @kernel
 def products(base, features):
-    """Write the features and all products of two of them after the 1 that stands first."""
+    """Write the features after the 1 that stands first, then products of two of them, then their squares."""
     place = 1
     for first in range(BASE):
         features[place] = base[first]
         place += 1
-    for first in range(BASE):
-        for second in range(first, BASE):
+    for first in range(PAIRED):
+        for second in range(first + 1, PAIRED):
             features[place] = base[first] * base[second]
             place += 1
+    for first in range(BASE):
+        features[place] = base[first] * base[first]
+        place += 1
+
+
+@kernel
+def predicted(model, features):
+    """What the linear model says."""
+    total = 0.0
+    for k in range(features.shape[0]):
+        total += model[WEIGHT, k] * features[k]
+    return total
 
 
 @kernel
 def learn(model, progress, features, runtime, weight):
-    """One normalised adaptive gradient step."""
-    predicted = 0.0
+    """One normalised adaptive gradient step; ``progress`` counts by two, as in the published runs."""
+    norm = 0.0
     for k in range(features.shape[0]):
         size = abs(features[k])
-        if size > model[1, k]:
-            model[0, k] *= model[1, k] / size
-            model[1, k] = size
-        progress[1] += (features[k] / model[1, k]) ** 2
-        predicted += model[0, k] * features[k]
-    slope = weight * (2 * (predicted - runtime) if predicted > runtime else -1.0)
+        if size > model[LARGEST, k]:
+            model[WEIGHT, k] *= model[LARGEST, k] / size
+            model[LARGEST, k] = size
+        norm += features[k] * features[k] / (model[LARGEST, k] * model[LARGEST, k])
+    progress[NORM] += norm
+    error = predicted(model, features) - runtime
     for k in range(features.shape[0]):
-        gradient = slope * features[k] + 2 * REGULARISATION * model[0, k]
-        model[2, k] += gradient * gradient
-        model[0, k] -= STEP * gradient / (math.sqrt(progress[1] * model[2, k] / progress[0]) * model[1, k])
-    progress[0] += 1
+        slope = 0.0
+        if error > 0:
+            slope = weight * (2 * features[k] * error)
+        elif error < 0:
+            slope = -weight * features[k]
+        slope += REGULARISATION * model[WEIGHT, k]
+        model[STEEPNESS, k] += slope * slope
+        scale = math.sqrt(progress[NORM] * model[STEEPNESS, k] / progress[COUNT]) * model[LARGEST, k]
+        model[WEIGHT, k] += -STEP * slope / scale
+    progress[COUNT] += 2
