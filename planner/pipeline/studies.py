@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from planner.online.estimates import estimate_named
 from planner.online.policies import policy_named
-from planner.pipeline.published import METRICS, POLICIES, published_bsld, published_change
+from planner.pipeline.published import METRICS, POLICIES, PREDICTIONS, RUNS, published_change
 from planner.pipeline.simulate import Measured, OnRun, Run, simulate
 from planner.pipeline.traces import Source
 
@@ -12,6 +12,8 @@ PREDICTORS = ("requested", "actual", "last2", "hierarchy", "survival-2", "surviv
 PREDICTED_POLICIES = ("list", "easy", "easy-sjbf")
 FACTORS = ("0.5", "0.75", "1", "1.25", "1.5", "2")
 DEADLINE_POLICIES = ("deadline", "conservative", "easy")
+ROUNDING = 1e-12
+"""Relative difference that comes from the order in which numbers are added."""
 
 Rows = list[dict[str, object]]
 
@@ -35,17 +37,35 @@ def policy_rows(source: Source, *, on_run: OnRun | None = None) -> Rows:
     return rows
 
 
-def easy_rows(source: Source, *, on_run: OnRun | None = None) -> Rows:
-    """Mean bounded slowdown of EASY with actual and requested times, the published one beside it."""
+def prediction_rows(source: Source, *, on_run: OnRun | None = None) -> Rows:
+    """Bounded slowdown of EASY and EASY-SJBF with estimates and corrections, a round an event; the published beside.
+
+    Where nothing is published of a trace, all runs are made. The last column, ``by second``, has the same run with at
+    most one round a second.
+    """
+    campaign = PREDICTIONS.get((len(source.trace), int(source.trace.machine.processors)))
+    measured = Measured.named(["bsld"])
     rows: Rows = []
-    estimates = [estimate_named(name) for name in ("actual", "requested")]
-    for run in simulate(source, [policy_named("easy")], estimates, Measured.named(["bsld"]), on_run=on_run):
-        ours = run.values["bsld"]
-        published = published_bsld(len(source.trace), int(source.trace.machine.processors), run.estimate)
-        row: dict[str, object] = {"policy": "easy", "estimate": run.estimate, "bsld": ours}
-        if published is not None:
-            row |= {"bsld published": f"{published:.1f}", "difference": _percent(ours, published)}
-        rows.append(row)
+    for policy, estimate, correction in RUNS if campaign is None else campaign.bsld:
+        by_event, by_second = (
+            simulate(
+                source,
+                [policy_named(policy)],
+                [estimate_named(estimate)],
+                measured,
+                correction=correction,
+                rounds=rounds,
+                on_run=on_run,
+            )[0].values["bsld"]
+            for rounds in ("event", "second")
+        )
+        row: dict[str, object] = {"policy": policy, "estimate": estimate, "correction": correction, "bsld": by_event}
+        if campaign is not None:
+            published = campaign.bsld[policy, estimate, correction]
+            off = by_event / published - 1
+            row |= {"published": published, "of jobs": campaign.jobs}
+            row |= {"difference": "none" if abs(off) < ROUNDING else f"{100 * off:+.4f} %"}
+        rows.append(row | {"by second": by_second})
     return rows
 
 

@@ -89,7 +89,9 @@ def test_a_cluster_with_energy_and_profit(tmp_path: Path, capsys: pytest.Capture
         (["--metrics", "profit_eur"], "needs a scenario"),
         (["--trim", "some"], "unknown trimming rule 'some'; known: none"),
         (["--correction", "some"], "unknown correction 'some'; known: request"),
+        (["--rounds", "some"], "unknown rounds 'some'; known: second, event"),
         (["--wide", "some"], "unknown rule 'some' for wide jobs; known: reject"),
+        (["--unrequested", "some"], "unknown rule 'some' for jobs without a requested time; known: keep, drop"),
         (["--processors", "4", "--scenario", "sample"], "not both"),
     ],
 )
@@ -128,11 +130,14 @@ def test_studies_run_end_to_end(trace: Path, tmp_path: Path, capsys: pytest.Capt
     """Tables of the metrics paper and of deadlines on any trace, as text, JSON and CSV."""
     assert run(["study", "metrics", str(trace), "--json", "-q", "--out", str(tmp_path / "t")]) == 0
     tables = json.loads(capsys.readouterr().out)
-    assert list(tables) == ["small policies", "small easy", "small predictors", "small distortion"]
+    assert list(tables) == ["small policies", "small predictors", "small distortion"]
     assert len(tables["small policies"]) == 12
     assert (tmp_path / "t" / "small-policies.csv").is_file()
+    assert run(["study", "predictions", str(trace), "--json", "-q"]) == 0
+    rows = json.loads(capsys.readouterr().out)["small predictions"]
+    assert {(row["policy"], row["estimate"]) for row in rows} >= {("easy", "cvh"), ("easy-sjbf", "last2")}
     assert run(["study", "deadlines", str(trace), "--percent", "50", "-q"]) == 0
     assert capsys.readouterr().out.splitlines()[2].split()[2] == "deadline"
     assert run(["study", "metrics", str(trace), "--part", "magic"]) == 2
-    assert "known: policies, easy, predictors, distortion" in capsys.readouterr().err
+    assert "known: policies, predictors, distortion" in capsys.readouterr().err
     assert run(["study", "deadlines", str(trace), "--percent", "many"]) == 2
