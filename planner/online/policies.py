@@ -44,13 +44,17 @@ SENTENCES: dict[str, str] = {
 
 @dataclass(frozen=True)
 class Policy:
-    """A policy: its kind, the order of the queue, and for easy the order of what is started beside the reservation."""
+    """A policy: its kind, the order of the queue, and for easy the order of what is started beside the reservation.
+
+    That is the order of the queue unless another is given.
+    """
 
     kind: str
     order: str = "fcfs"
-    backfill_order: str = "fcfs"
+    backfill_order: str = ""
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "backfill_order", self.backfill_order or self.order)
         if self.kind not in KINDS:
             raise InputError(f"unknown policy {self.kind!r}; known: {', '.join(KINDS)}")
         for order in (self.order, self.backfill_order):
@@ -61,8 +65,9 @@ class Policy:
     def name(self) -> str:
         """The name by which the policy is asked for."""
         before = "" if self.order == "fcfs" else f"{self.order}-"
-        after = "" if self.backfill_order == "fcfs" else f"-{self.backfill_order[:-1]}bf"
-        return f"{before}{self.kind}{after}"
+        if self.backfill_order == self.order:
+            return f"{before}{self.kind}"
+        return f"{before}{self.kind}-{'fcfs' if self.backfill_order == 'fcfs' else self.backfill_order[:-1] + 'bf'}"
 
     def scans_only_if_fits(self, rounds: str, *, predicted: bool) -> bool:
         """Whether an arrival alone makes it look at the queue only if that job fits.
@@ -97,7 +102,7 @@ def policy_named(name: str) -> Policy:
     if len(before) > 1 or len(after) > (1 if kind == "easy" else 0):
         raise InputError(f"unknown policy {name!r}; write ORDER-{kind}" + ("-xxBF" if kind == "easy" else ""))
     order = _order(before[0], name) if before else "fcfs"
-    backfill = "fcfs"
+    backfill = ""
     if after:
         backfill = _order(after[0].removesuffix("bf") + "f" if after[0].endswith("bf") else after[0], name)
     return Policy(kind, order, backfill)
@@ -116,11 +121,11 @@ def _known() -> dict[str, str]:
             found[f"{order}-list"] = f"list with the queue in another order: {meaning}"
             found[f"{order}-greedy"] = f"greedy with the queue in another order: {meaning}"
             found[f"{order}-strict"] = f"strict with the queue in another order: {meaning}"
-            found[f"{order}-easy"] = f"easy whose heads come in another order: {meaning}"
+            found[f"{order}-easy"] = f"easy with the queue in another order: {meaning}"
             found[f"easy-{order[:-1]}bf"] = (
                 f"easy that starts others beside the reservation in another order: {meaning}"
             )
-    found["saf-easy-sjbf"] = "both orders at once: any ORDER-easy-xxBF is understood"
+    found["saf-easy-sjbf"] = "both orders at once: any ORDER-easy-xxBF is understood, and ORDER-easy-fcfs"
     return found
 
 

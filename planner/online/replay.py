@@ -161,7 +161,7 @@ def _state(
 ) -> State:
     """The state before the first event."""
     from planner.online.kernel import state as places
-    from planner.online.kernel.queue import BACKFILL_CODES, ORDER_CODES
+    from planner.online.kernel.queue import ORDER_CODES, backfill_code
     from planner.online.kernel.timeline import NEVER
 
     count, units = len(trace), int(trace.unit_ptr[-1])
@@ -183,7 +183,7 @@ def _state(
     clock = np.zeros(places.CLOCK_SIZE, dtype=np.int64)
     clock[places.POLICY] = KINDS.index(policy.kind)
     clock[places.ORDER] = ORDER_CODES[policy.order]
-    clock[places.BACKFILL_ORDER] = BACKFILL_CODES[policy.backfill_order]
+    clock[places.BACKFILL_ORDER] = backfill_code(policy.order, policy.backfill_order)
     clock[places.CORRECTION] = list(CORRECTIONS).index(correction)
     clock[places.NODES], clock[places.LIMITED] = nodes, int(limited)
     clock[places.SCAN_ONLY_IF_FITS] = int(policy.scans_only_if_fits(rounds, predicted=predicted))

@@ -24,6 +24,7 @@ POLICIES = (
     "easy",
     "easy-sjbf",
     "saf-easy",
+    "sjf-easy-fcfs",
     "lrf-easy-labf",
     "conservative",
     "deadline",
@@ -54,7 +55,7 @@ def slow_starts(trace: Trace, policy: str, estimate: np.ndarray, *, every_event:
         "lrf": lambda j: (-w[j], -e[j], j),
         "sjbf": lambda j: (e[j], j),
     }
-    backfill = keys["sjbf" if chosen.backfill_order == "sjf" else chosen.backfill_order]
+    backfill = keys["sjbf" if policy == "easy-sjbf" else chosen.backfill_order]
     return slow.run(chosen.kind, keys[chosen.order], backfill, every_event=every_event)
 
 
@@ -269,7 +270,8 @@ def test_names_of_policies() -> None:
     assert policy_named("List-REG") == policy_named("list") == policy_named("justbf")
     assert policy_named("saf-list") == policy_named("list-saf")
     assert policy_named("easy-sjbf").backfill_order == "sjf"
-    assert policy_named("saf-easy").order == "saf"
+    assert policy_named("saf-easy") == policy_named("saf-easy-sabf")
+    assert policy_named("saf-easy-fcfs").backfill_order == "fcfs"
     assert [policy_named(name).name for name in POLICIES] == list(POLICIES)
 
 

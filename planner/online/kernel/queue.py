@@ -37,10 +37,13 @@ from planner.online.kernel.state import (
 FCFS, SJF, LJF, SAF, LAF, SPF, SRF, LRF, SJBF = range(9)
 
 ORDER_CODES = {"fcfs": FCFS, "sjf": SJF, "ljf": LJF, "saf": SAF, "laf": LAF, "spf": SPF, "srf": SRF, "lrf": LRF}
-BACKFILL_CODES = ORDER_CODES | {"sjf": SJBF}
-"""What is started beside a reservation shortest first keeps its submit order among equals, as EASY++ has it."""
 
 HUGE = np.iinfo(np.int64).max // 4
+
+
+def backfill_code(order: str, backfill_order: str) -> int:
+    """The order of what is started beside a reservation; easy-sjbf keeps the submit order of equally long jobs."""
+    return SJBF if (order, backfill_order) == ("fcfs", "sjf") else ORDER_CODES[backfill_order]
 
 
 @part
