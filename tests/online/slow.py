@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from planner.online.replay import Predictor
+
 Interval = tuple[int, int, int]
 """Start, end and width of what is held."""
 
@@ -22,6 +24,9 @@ class SlowPool:
     expected: dict[int, int] = field(default_factory=dict)
     reserved: dict[int, int] = field(default_factory=dict)
     queue: list[int] = field(default_factory=list)
+    predictor: Predictor | None = None
+    refreshes: bool = False
+    scans_only_if_fits: bool = False
 
     def run(
         self, policy: str, key: object = None, backfill_key: object = None, *, every_event: bool = False
@@ -47,6 +52,7 @@ class SlowPool:
                 early = any(self.expected[j] > now for j in gone)
                 running -= set(gone)
                 self.queue += newcomers
+                self._learn(now, newcomers, gone)
                 held = [(now, self.expected[j], self.width[j]) for j in running]
                 if policy == "conservative":
                     started = self._conservative(now, held, early, broken)
@@ -59,6 +65,19 @@ class SlowPool:
                     self.expected[j] = now + self.estimate[j]
                     self.queue.remove(j)
                     running.add(j)
+            for j in (j for j in self.start if self.start[j] == now and self.predictor):
+                self.predictor.begin(j, now)
+
+    def _learn(self, now: int, newcomers: list[int], gone: list[int]) -> None:
+        """Predict those who came, learn from those who went, and predict anew where the policy does."""
+        if self.predictor is None:
+            return
+        for j in newcomers:
+            self.estimate[j] = max(1, self.predictor.predict(j, now))
+        for j in gone:
+            self.predictor.complete(j, now)
+        for j in self.queue if self.refreshes else []:
+            self.estimate[j] = max(1, self.predictor.predict(j, now))
 
     def _correct(self, now: int, running: set[int]) -> bool:
         """Believe the requests of running jobs that outlived their estimates; whether that holds anything longer."""
@@ -112,8 +131,7 @@ class SlowPool:
         return started
 
     def _easy(self, now, held, order, arrived, ended, backfill_key):  # type: ignore[no-untyped-def]
-        plain = backfill_key is None and order == self.queue
-        if plain and not ended and not any(self.fits(held, job, now) for job in arrived):
+        if self.scans_only_if_fits and not ended and not any(self.fits(held, job, now) for job in arrived):
             return []
         started = []
         waiting = list(order)

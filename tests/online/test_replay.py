@@ -10,8 +10,9 @@ import pytest
 from planner.errors import AuditError, InputError
 from planner.online.check import require_sound, violations
 from planner.online.deadlines import draw_deadlines
+from planner.online.estimates import estimate_named
 from planner.online.policies import policy_named
-from planner.online.replay import ROUNDS, replay
+from planner.online.replay import ROUNDS, Predictor, replay
 from planner.online.trace import Trace, pool_trace
 from tests.online.slow import SlowPool
 from tests.online.traces import as_nodes, random_cluster_trace, random_trace
@@ -29,6 +30,7 @@ POLICIES = (
     "conservative",
     "deadline",
 )
+REFRESHING = ("greedy", "list", "saf-list", "easy", "easy-sjbf")
 EMPTY = np.zeros(0, dtype=np.int64)
 
 
@@ -38,11 +40,19 @@ def estimates_of(trace: Trace) -> dict[str, np.ndarray]:
     return {"actual": trace.runtime_s, "requested": trace.requested_s, "half": half}
 
 
-def slow_starts(trace: Trace, policy: str, estimate: np.ndarray, *, every_event: bool = False) -> list[int]:
+def slow_starts(
+    trace: Trace, policy: str, estimate: np.ndarray, *, predictor: Predictor | None = None, every_event: bool = False
+) -> list[int]:
     """Starts by the slow simulator."""
     chosen = policy_named(policy)
     columns = (trace.submit_s, trace.runtime_s, trace.requested_s, trace.width, estimate)
-    slow = SlowPool(*(column.tolist() for column in columns), processors=int(trace.machine.processors))
+    slow = SlowPool(
+        *(column.tolist() for column in columns),
+        processors=int(trace.machine.processors),
+        predictor=predictor,
+        refreshes=policy in REFRESHING and not every_event,
+        scans_only_if_fits=policy == "easy" or (policy == "easy-sjbf" and predictor is not None and not every_event),
+    )
     w, e = slow.width, slow.estimate
     keys = {
         "fcfs": None,
@@ -69,6 +79,20 @@ def test_starts_equal_those_of_the_slow_simulator(policy: str, kind: str, rounds
         estimate = estimates_of(trace)[kind]
         ours = replay(trace, policy_named(policy), estimate, rounds=rounds).start_s.tolist()
         assert ours == slow_starts(trace, policy, estimate, every_event=rounds == "event"), f"seed {seed}"
+
+
+@pytest.mark.parametrize("rounds", ROUNDS)
+@pytest.mark.parametrize("name", ["last2", "hierarchy", "survival-3", "data", "cvh"])
+def test_starts_with_predictions_equal_those_of_the_slow_simulator(name: str, rounds: str) -> None:
+    """Who is asked and taught when, job by job: at arrival, at the end, and anew in rounds of some policies."""
+    for policy in (name for name in POLICIES if name != "deadline"):
+        for seed in range(4):
+            trace = random_trace(seed, jobs=60)
+            ours = replay(trace, policy_named(policy), estimate_named(name).make(trace), rounds=rounds)
+            predictor = estimate_named(name).make(trace)
+            assert not isinstance(predictor, np.ndarray)
+            starts = slow_starts(trace, policy, trace.requested_s, predictor=predictor, every_event=rounds == "event")
+            assert ours.start_s.tolist() == starts, (policy, seed)
 
 
 @pytest.mark.parametrize("order", ["sjf", "ljf", "laf", "spf", "srf", "lrf"])
