@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -18,6 +19,10 @@ TracesArgument = Annotated[list[Path], typer.Argument(metavar="TRACE...", help="
 ProcessorsOption = Annotated[int | None, typer.Option(min=1, help="Machine size; else the SWF header's.")]
 CsvOption = Annotated[Path | None, typer.Option("--out", help="Folder for the tables as CSV.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print as JSON.")]
+RowsOf = Callable[..., Sequence[Mapping[str, object]]]
+"""Makes the rows of a table from a trace; hears of its runs as `on_run`."""
+
+Tables = dict[str, Sequence[Mapping[str, object]]]
 PARTS = ("policies", "predictors", "distortion")
 
 
@@ -39,28 +44,18 @@ def metrics(
     quiet: QuietOption = False,
 ) -> None:
     """The tables of the paper on packing efficiency and fairness: policies, predictors, distorted estimates."""
-    from planner.cli.simulate import ReplayBar
     from planner.pipeline import studies
-    from planner.pipeline.traces import read_pool
 
     wanted = part or list(PARTS)
     for name in wanted:
         if name not in PARTS:
             raise InputError(f"unknown part {name!r} of the study; known: {', '.join(PARTS)}")
-    rows_of = {
+    rows_of: dict[str, RowsOf] = {
         "policies": studies.policy_rows,
         "predictors": studies.predictor_rows,
         "distortion": studies.distortion_rows,
     }
-    tables: dict[str, Sequence[Mapping[str, object]]] = {}
-    for path in traces:
-        source = read_pool(path, processors)
-        if not quiet:
-            typer.echo("\n".join(source.intake.lines()), err=True)
-        with ReplayBar(quiet=quiet) as bar:
-            for name in wanted:
-                tables[f"{path.name.split('.')[0]} {name}"] = rows_of[name](source, on_run=bar.update)
-    _show(tables, out, as_json)
+    _show(_tables(traces, {name: rows_of[name] for name in wanted}, quiet, processors=processors), out, as_json)
 
 
 @app.command("predictions")
@@ -76,18 +71,10 @@ def predictions(
     The paper of 2015 on learning runtimes: a scheduling round an event, jobs without a requested time left out. Its
     CEA-Curie has 80640 processors.
     """
-    from planner.cli.simulate import ReplayBar
     from planner.pipeline.studies import prediction_rows
-    from planner.pipeline.traces import read_pool
 
-    tables: dict[str, Sequence[Mapping[str, object]]] = {}
-    for path in traces:
-        source = read_pool(path, processors, unrequested="drop")
-        if not quiet:
-            typer.echo("\n".join(source.intake.lines()), err=True)
-        with ReplayBar(quiet=quiet) as bar:
-            tables[f"{path.name.split('.')[0]} predictions"] = prediction_rows(source, on_run=bar.update)
-    _show(tables, out, as_json)
+    rows_of: dict[str, RowsOf] = {"predictions": prediction_rows}
+    _show(_tables(traces, rows_of, quiet, processors=processors, unrequested="drop"), out, as_json)
 
 
 @app.command("deadlines")
@@ -101,26 +88,42 @@ def deadlines(
     quiet: QuietOption = False,
 ) -> None:
     """Deadline-based backfilling against conservative and EASY backfilling, with a share of jobs that can wait."""
-    from planner.cli.simulate import ReplayBar
     from planner.pipeline.studies import deadline_rows
-    from planner.pipeline.traces import read_pool
 
     try:
         percents = [float(text) for text in percent.split(",") if text.strip()]
     except ValueError as error:
         raise InputError(f"cannot read {percent!r} as percentages; write 20,40,60,80") from error
-    tables: dict[str, Sequence[Mapping[str, object]]] = {}
+    rows_of: dict[str, RowsOf] = {
+        "deadlines": partial(deadline_rows, percents=percents, estimate=estimate, seed=seed),
+    }
+    _show(_tables(traces, rows_of, quiet), out, as_json)
+
+
+def _tables(
+    traces: Sequence[Path],
+    rows_of: Mapping[str, RowsOf],
+    quiet: bool,
+    *,
+    processors: int | None = None,
+    unrequested: str = "keep",
+) -> Tables:
+    """Every table of every trace, by the names of both."""
+    from planner.cli.simulate import ReplayBar
+    from planner.pipeline.traces import read_pool
+
+    tables: Tables = {}
     for path in traces:
-        source = read_pool(path)
+        source = read_pool(path, processors, unrequested=unrequested)
         if not quiet:
             typer.echo("\n".join(source.intake.lines()), err=True)
         with ReplayBar(quiet=quiet) as bar:
-            rows = deadline_rows(source, percents, estimate=estimate, seed=seed, on_run=bar.update)
-        tables[f"{path.name.split('.')[0]} deadlines"] = rows
-    _show(tables, out, as_json)
+            for name, rows in rows_of.items():
+                tables[f"{path.name.split('.')[0]} {name}"] = rows(source, on_run=bar.update)
+    return tables
 
 
-def _show(tables: Mapping[str, Sequence[Mapping[str, object]]], out: Path | None, as_json: bool) -> None:
+def _show(tables: Tables, out: Path | None, as_json: bool) -> None:
     """Print tables with their titles, and write them where asked."""
     from planner.cli.simulate import table_text
 
