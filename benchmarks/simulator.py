@@ -77,7 +77,8 @@ def measure(name: str, trace, policy: str, estimate: str) -> float:  # type: ign
     result = replay(trace, policy_named(policy), seconds)
     cpu_s = time.process_time() - began
     mean_queue = float(result.wait_s.sum()) / float(result.end_s.max() - trace.submit_s[0])
-    print(f"{name:32} {policy:13} {estimate:10} {cpu_s:8.3f} s CPU, {result.rounds:,} rounds, {mean_queue:.1f} waiting")
+    told = f"{result.round_count:,} rounds, {mean_queue:.1f} waiting"
+    print(f"{name:32} {policy:13} {estimate:10} {cpu_s:8.3f} s CPU, {told}")
     return cpu_s
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
 from typing import Annotated, Any
@@ -30,7 +31,9 @@ def simulate(
     metrics: Annotated[str | None, typer.Option(help="By commas; see `plan show metrics`. all: every one.")] = None,
     trim: Annotated[str, typer.Option(help="none, or steady: without warm-up and cool-down.")] = "none",
     correction: Annotated[str, typer.Option(help="Of an outlived estimate: request, steps, double.")] = "request",
-    rounds: Annotated[str, typer.Option(help="Scheduling rounds: at most one a second, or one an event.")] = "second",
+    rounds: Annotated[
+        str, typer.Option(help="second: at most one scheduling round a second; event: one after every event.")
+    ] = "second",
     wide: Annotated[str, typer.Option(help="Jobs wider than the machine: reject or clip.")] = "reject",
     unrequested: Annotated[
         str, typer.Option(help="SWF jobs without a requested time: keep (it is their runtime) or drop.")
@@ -51,18 +54,21 @@ def simulate(
 
     if processors is not None and scenario is not None:
         raise InputError("give --processors or --scenario, not both: one pool, or the scenario's cluster")
+    if scenario is not None and (wide, unrequested) != ("reject", "keep"):
+        raise InputError("--wide and --unrequested are for one pool; a scenario's own rules say which jobs it takes")
     policies = [policy_named(name) for name in _listed(policy, "easy")]
     estimates = [estimate_named(name) for name in _listed(estimate, "requested")]
     names = _listed([metrics] if metrics else None, ",".join(DEFAULT))
     if names == ["all"]:
         names = [*METRICS, *(MONEY if scenario is not None else ())]
 
-    from planner.pipeline.simulate import Measured
+    from planner.pipeline.simulate import Conduct, Measured
     from planner.pipeline.simulate import simulate as replay_all
     from planner.pipeline.traces import read_cluster, read_pool
 
     resolved = None if scenario is None else open_scenario(scenario, tuple(settings or ()))
     measured = Measured.named(names, trim, resolved)
+    conduct = Conduct(correction, rounds, deadlines, seed)
     source = (
         read_pool(jobs, processors, wide=wide, unrequested=unrequested)
         if resolved is None
@@ -76,32 +82,31 @@ def simulate(
             policies,
             estimates,
             measured,
-            correction=correction,
-            rounds=rounds,
-            deadline_percent=deadlines,
-            seed=seed,
+            conduct=conduct,
             on_run=bar.update,
         )
     rows = [run.row() for run in runs]
     if out is not None:
         from planner.report.replay_files import write_batsim_jobs, write_replay_swf, write_rows
 
-        write_rows(rows, out / "metrics.csv")
+        write_rows([row | asdict(conduct) for row in rows], out / "metrics.csv")
         for run in runs:
             stem = f"{run.policy}.{run.estimate}".replace("*", "x")
             write_batsim_jobs(run.replay, out / f"{stem}.jobs.csv")
-            write_replay_swf(run.replay, out / f"{stem}.swf")
+            write_replay_swf(run.replay, out / f"{stem}.swf", conduct.changed())
     if as_json:
         import json
 
-        text = {"trace": source.intake.as_dict(), "trimming": trim, "runs": rows}
+        text = {"trace": source.intake.as_dict(), "trimming": trim, **asdict(conduct), "runs": rows}
         typer.echo(json.dumps(text, indent=2, ensure_ascii=False))
         return
     from planner.metrics.outcome import TRIMMING
 
     typer.echo(table_text(rows))
     if not quiet:
-        typer.echo(f"{TRIMMING[trim]}; {len(source.trace):,} jobs on {source.trace.machine.processors:,.0f} processors")
+        told = f"; {conduct.changed()}" if conduct.changed() else ""
+        size = f"{len(source.trace):,} jobs on {source.trace.machine.processors:,.0f} processors"
+        typer.echo(f"{TRIMMING[trim]}; {size}{told}")
 
 
 def table_text(rows: Sequence[Mapping[str, object]]) -> str:

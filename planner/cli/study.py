@@ -119,7 +119,8 @@ def _tables(
             typer.echo("\n".join(source.intake.lines()), err=True)
         with ReplayBar(quiet=quiet) as bar:
             for name, rows in rows_of.items():
-                tables[f"{path.name.split('.')[0]} {name}"] = rows(source, on_run=bar.update)
+                stem = path.name.removesuffix(".gz").removesuffix(".swf")
+                tables[f"{stem} {name}"] = rows(source, on_run=bar.update)
     return tables
 
 

@@ -60,6 +60,10 @@ class Policy:
         for order in (self.order, self.backfill_order):
             if order not in ORDERS:
                 raise InputError(f"unknown order {order!r}; known: {', '.join(ORDERS)}")
+        if self.kind in ("conservative", "deadline") and self.order != "fcfs":
+            raise InputError(f"policy {self.kind!r} has no orders: it serves jobs as they were submitted")
+        if self.kind != "easy" and self.backfill_order != self.order:
+            raise InputError(f"policy {self.kind!r} has one order; a second one is for easy")
 
     @property
     def name(self) -> str:
@@ -97,14 +101,13 @@ def policy_named(name: str) -> Policy:
     before, after = parts[:place], parts[place + 1 :]
     if kind != "easy" and not before:
         before, after = after, []
-    if kind in ("conservative", "deadline") and before:
-        raise InputError(f"policy {kind!r} has no orders: it serves jobs as they were submitted; write {kind}")
     if len(before) > 1 or len(after) > (1 if kind == "easy" else 0):
         raise InputError(f"unknown policy {name!r}; write ORDER-{kind}" + ("-xxBF" if kind == "easy" else ""))
     order = _order(before[0], name) if before else "fcfs"
     backfill = ""
     if after:
-        backfill = _order(after[0].removesuffix("bf") + "f" if after[0].endswith("bf") else after[0], name)
+        backfill = after[0].removesuffix("bf") + "f"
+        backfill = backfill if backfill in ORDERS else _order(after[0], name)
     return Policy(kind, order, backfill)
 
 
@@ -125,6 +128,9 @@ def _known() -> dict[str, str]:
             found[f"easy-{order[:-1]}bf"] = (
                 f"easy that starts others beside the reservation in another order: {meaning}"
             )
+    found["easy-sjbf"] = (
+        "easy that starts others beside the reservation shortest estimate first (EASY++ without predictions)"
+    )
     found["saf-easy-sjbf"] = "both orders at once: any ORDER-easy-xxBF is understood, and ORDER-easy-fcfs"
     return found
 

@@ -49,7 +49,7 @@ def replay_predicted(
     the lessons of a round.
     """
     count = state.job.shape[1]
-    taught = Taught(state, predictor, refresh=refresh)
+    taught = TaughtReplay(state, predictor, refresh=refresh)
     seconds = 0
     while (now := int(next_second(taught.state))) != NEVER:
         taught.replay_second(now)
@@ -61,7 +61,7 @@ def replay_predicted(
     return taught.state, taught.first
 
 
-class Taught:
+class TaughtReplay:
     """A replay together with the predictor that it asks and teaches."""
 
     def __init__(self, state: State, predictor: Predictor, *, refresh: bool) -> None:

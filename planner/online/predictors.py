@@ -55,6 +55,7 @@ class Hierarchy(_Silent):
     def __init__(self, trace: Trace) -> None:
         super().__init__(trace)
         self._means: dict[Hashable, tuple[float, float]] = {}
+        self._groups_of: dict[int, list[tuple[int | None, ...]]] = {}
         self._templates = [chosen for chosen in product((True, False), repeat=4) if any(chosen)]
 
     def predict(self, job: int, now: int) -> int:
@@ -62,7 +63,7 @@ class Hierarchy(_Silent):
         for group in self._groups(job):
             if group in self._means:
                 weight, total = self._means[group]
-                return min(self._requested[job], int(total / weight + 0.5))
+                return min(self._requested[job], round(total / weight))
         return self._requested[job]
 
     def complete(self, job: int, now: int) -> None:
@@ -70,10 +71,15 @@ class Hierarchy(_Silent):
         for group in self._groups(job):
             weight, total = self._means.get(group, (0.0, 0.0))
             self._means[group] = (1 + self.KEEP * weight, self._runtime[job] + self.KEEP * total)
+        del self._groups_of[job]
 
     def _groups(self, job: int) -> list[tuple[int | None, ...]]:
-        values = (self._name[job], self._user[job], self._requested[job], self._width[job])
-        return [tuple(v if used else None for v, used in zip(values, t, strict=True)) for t in self._templates]
+        if job not in self._groups_of:
+            values = (self._name[job], self._user[job], self._requested[job], self._width[job])
+            self._groups_of[job] = [
+                tuple(v if used else None for v, used in zip(values, t, strict=True)) for t in self._templates
+            ]
+        return self._groups_of[job]
 
 
 class Survival(_Silent):
@@ -95,8 +101,10 @@ class Survival(_Silent):
 
     def complete(self, job: int, now: int) -> None:
         """Add the runtime to the job's group."""
-        group = self._groups.setdefault(self._group(job), Survivors(self._requested[job], self._sure))
-        group.add(self._runtime[job])
+        group = self._group(job)
+        if group not in self._groups:
+            self._groups[group] = Survivors(self._requested[job], self._sure)
+        self._groups[group].add(self._runtime[job])
 
     def _group(self, job: int) -> tuple[int, int, int, int]:
         return self._name[job], self._user[job], self._requested[job], self._width[job]
@@ -107,7 +115,8 @@ class Survivors:
 
     A runtime weighs as much as it is long, older ones 0.9 times as much as before; one made-up run of the requested
     time with a tenth of the weight stands at the beginning. The sums of the weights up to the time and beyond it are
-    carried along, as in the published runs; there the sum up to the time begins with 1, not with the made-up run.
+    carried along, as in the published code: the sum up to the time begins with 1 and not with the weight of the made-up
+    run, and that weight decays from the second runtime on.
     """
 
     KEEP, FIRST = 0.9, 0.1
@@ -145,8 +154,6 @@ class Survivors:
             weight = self._weight(self.time_s)
             self._within += weight
             self._beyond -= weight
-            if self._place == self._added + 1:
-                self._beyond = 0.0
 
     def _shorten(self) -> None:
         """Go down as long as a sure share lies within."""
@@ -156,8 +163,6 @@ class Survivors:
             self._beyond += weight
             self._move(-1)
             weight = self._weight(self.time_s)
-            if self._place == 0:
-                self._within = weight
 
     def _move(self, places: int) -> None:
         self._place += places

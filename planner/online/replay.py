@@ -25,7 +25,10 @@ ROUNDS: dict[str, str] = {
     "second": "at most one a second, after all its arrivals and completions",
     "event": "one after every arrival and every completion (Gaussier et al. 2015)",
 }
-"""When scheduling rounds run. What completes in one second is known to one round, or to one round after the other."""
+"""When scheduling rounds run. What completes in one second is known to one round, or to one round after the other.
+
+With a round an event, a job also keeps the prediction of its arrival: see `Policy.refreshes`.
+"""
 
 SECONDS_AT_A_TIME = 4096
 """Event seconds between two reports of progress."""
@@ -53,7 +56,7 @@ class Replay:
 
     ``estimate_s`` is the first estimate of each job; ``deadline_s`` is -1 where there is none, and
     ``promised`` 1 where the deadline policy's first reservation met it. ``node_of_unit`` has the node of each unit, in
-    the order of the trace's units. ``rounds`` counts scheduling rounds.
+    the order of the trace's units. ``round_count`` counts scheduling rounds.
     """
 
     trace: Trace
@@ -64,7 +67,7 @@ class Replay:
     node_of_unit: Ints
     deadline_s: Ints
     promised: Ints
-    rounds: int
+    round_count: int
 
     @property
     def wait_s(self) -> Ints:
@@ -138,7 +141,7 @@ def replay(
         node_of_unit=state.unit[places.NODE].copy(),
         deadline_s=deadlines,
         promised=state.job[places.PROMISED].copy(),
-        rounds=int(state.clock[places.ROUNDS]),
+        round_count=int(state.clock[places.ROUNDS]),
     )
 
 

@@ -112,7 +112,9 @@ PREDICTIONS: dict[tuple[int, int], Campaign] = {
 """Result tables published with Gaussier, Glesser, Reis and Trystram, "Improving backfilling by using machine learning
 to predict running times" (SC 2015): KTH-SP2, SDSC-SP2, SDSC-BLUE and CEA-Curie, by usable jobs and processors here.
 
-All jobs, no trimming, a scheduling round an event. The paper prints them to one digit.
+All jobs, no trimming, a scheduling round an event. The paper prints some of them to one digit. Read from copies of the
+authors' repository predictsim on GitHub, ``jad-darrous/predictsim`` and, for Curie, ``dinesh121991/predictsim``: column
+``avgbsld`` of ``experiments/data/<trace>/sim_analysis/metrics_complete``.
 """
 
 RUNS = tuple(PREDICTIONS[28_481, 100].bsld)

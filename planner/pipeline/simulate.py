@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from planner.errors import InputError
 from planner.metrics.outcome import TRIMMING, Outcome
@@ -63,20 +63,37 @@ class Measured:
         return cls(tuple(metric_named(name) for name in names if name not in MONEY), money, trimming, scenario)
 
 
+@dataclass(frozen=True)
+class Conduct:
+    """How traces are replayed, whatever the policy: corrections, rounds, and how many jobs are given a deadline."""
+
+    correction: str = "request"
+    rounds: str = "second"
+    deadline_percent: float = 0.0
+    seed: int = 0
+
+    def changed(self) -> str:
+        """What differs from the usual, in words."""
+        usual = Conduct()
+        return ", ".join(
+            f"{name} {value}" for name, value in asdict(self).items() if value != getattr(usual, name)
+        ).replace("_", " ")
+
+
+USUAL = Conduct()
+
+
 def simulate(
     source: Source,
     policies: list[Policy],
     estimates: list[Estimate],
     measured: Measured,
     *,
-    correction: str = "request",
-    rounds: str = "second",
-    deadline_percent: float = 0.0,
-    seed: int = 0,
+    conduct: Conduct = USUAL,
     on_run: OnRun | None = None,
 ) -> list[Run]:
     """Replay every policy with every estimate; each replay is checked before it is measured."""
-    deadlines = draw_deadlines(source.trace, deadline_percent, seed)
+    deadlines = draw_deadlines(source.trace, conduct.deadline_percent, conduct.seed)
     runs = []
     if policies:
         make_ready(source.trace, policies[0])
@@ -88,8 +105,8 @@ def simulate(
                 source.trace,
                 policy,
                 estimate.make(source.trace),
-                correction=correction,
-                rounds=rounds,
+                correction=conduct.correction,
+                rounds=conduct.rounds,
                 deadline_s=deadlines,
                 on_progress=None if on_run is None else lambda done, of, title=title: on_run(title, done, of),  # type: ignore[misc]
             )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from planner.online.estimates import estimate_named
 from planner.online.policies import policy_named
 from planner.pipeline.published import METRICS, POLICIES, PREDICTIONS, RUNS, published_change
-from planner.pipeline.simulate import Measured, OnRun, Run, simulate
+from planner.pipeline.simulate import Conduct, Measured, OnRun, Run, simulate
 from planner.pipeline.traces import Source
 
 PREDICTORS = ("requested", "actual", "last2", "hierarchy", "survival-2", "survival-3", "survival-4", "data", "cvh")
@@ -40,8 +40,8 @@ def policy_rows(source: Source, *, on_run: OnRun | None = None) -> Rows:
 def prediction_rows(source: Source, *, on_run: OnRun | None = None) -> Rows:
     """Bounded slowdown of EASY and EASY-SJBF with estimates and corrections, a round an event; the published beside.
 
-    Where nothing is published of a trace, all runs are made. The last column, ``by second``, has the same run with at
-    most one round a second.
+    Where nothing is published of a trace, all runs are made. The last column, ``by second``, has what the same policy
+    and estimate come to with at most one round a second, where waiting jobs are also predicted anew.
     """
     campaign = PREDICTIONS.get((len(source.trace), int(source.trace.machine.processors)))
     measured = Measured.named(["bsld"])
@@ -53,8 +53,7 @@ def prediction_rows(source: Source, *, on_run: OnRun | None = None) -> Rows:
                 [policy_named(policy)],
                 [estimate_named(estimate)],
                 measured,
-                correction=correction,
-                rounds=rounds,
+                conduct=Conduct(correction=correction, rounds=rounds),
                 on_run=on_run,
             )[0].values["bsld"]
             for rounds in ("event", "second")
@@ -108,8 +107,7 @@ def deadline_rows(
             policies,
             [estimate_named(estimate)],
             measured,
-            deadline_percent=percent,
-            seed=seed,
+            conduct=Conduct(deadline_percent=percent, seed=seed),
             on_run=on_run,
         )
         for run in runs:

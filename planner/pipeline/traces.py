@@ -64,6 +64,8 @@ def read_pool(path: Path, processors: int | None = None, *, wide: str = "reject"
         raise InputError(f"unknown rule {unrequested!r} for jobs without a requested time; known: {known}")
     if _is_swf(path):
         return _swf_pool(read_swf_trace(path), processors, wide, unrequested)
+    if unrequested == "drop":
+        raise InputError(f"{path}: every job of a table has a requested time; only SWF jobs may have none")
     if processors is None:
         raise InputError(f"{path}: a job table does not say how many processors there are; give --processors")
     jobs, intake = read_jobs(path, shape=UnitShape(unit_cores=WIDEST), power=per_core(0.0))
@@ -87,7 +89,7 @@ def read_pool(path: Path, processors: int | None = None, *, wide: str = "reject"
         source=str(path),
     )
     intake.kept = len(trace)
-    return Source(trace, intake)
+    return _with_jobs(Source(trace, intake))
 
 
 def read_cluster(path: Path, scenario: Scenario) -> Source:
@@ -136,7 +138,15 @@ def read_cluster(path: Path, scenario: Scenario) -> Source:
         origin_unix=origin,
         source=str(path),
     )
-    return Source(trace, intake, tuple(taken))
+    return _with_jobs(Source(trace, intake, tuple(taken)))
+
+
+def _with_jobs(source: Source) -> Source:
+    """The same, if there is anything to replay."""
+    if len(source.trace) == 0:
+        dropped = "; ".join(f"{count} {reason}" for reason, count in source.intake.dropped.items())
+        raise InputError(f"{source.intake.source}: no job can be replayed" + (f" ({dropped})" if dropped else ""))
+    return source
 
 
 def _any_horizon(scenario: Scenario) -> Horizon:
@@ -185,7 +195,7 @@ def _swf_pool(swf: SwfTrace, processors: int | None, wide: str, unrequested: str
         source=str(swf.path),
     )
     intake.kept = len(trace)
-    return Source(trace, intake)
+    return _with_jobs(Source(trace, intake))
 
 
 def _whole_lines(swf: SwfTrace, intake: Intake) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:

@@ -36,15 +36,18 @@ def write_batsim_jobs(replay: Replay, path: Path) -> None:
     _write_csv(path, BATSIM_COLUMNS, _batsim_rows(replay))
 
 
-def write_replay_swf(replay: Replay, path: Path) -> None:
-    """Write the replay in the Standard Workload Format; field 17 counts corrections, field 18 is the first estimate."""
+def write_replay_swf(replay: Replay, path: Path, note: str = "") -> None:
+    """Write the replay in the Standard Workload Format; field 17 counts corrections, field 18 is the first estimate.
+
+    ``note`` says what was unusual about it.
+    """
     trace = replay.trace
     lines = [
         "; Version: 2.2",
         *([f"; UnixStartTime: {trace.origin_unix}"] if trace.origin_unix is not None else []),
         f"; MaxJobs: {len(trace)}",
         f"; MaxProcs: {trace.machine.processors:.0f}",
-        f"; Note: {trace.source} replayed under {replay.policy.name}",
+        f"; Note: {trace.source} replayed under {replay.policy.name}" + (f", {note}" if note else ""),
         "; Note: field 17 is the number of corrections of the estimate, field 18 the first estimate",
     ]
     numbered = all(identity.isdigit() for identity in trace.ids)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from planner.cli.main import run
+from planner.pipeline.published import PREDICTIONS, Campaign
 from planner.readers.jobs.swf import read_swf_trace
 
 SWF = """\
@@ -93,6 +94,8 @@ def test_a_cluster_with_energy_and_profit(tmp_path: Path, capsys: pytest.Capture
         (["--wide", "some"], "unknown rule 'some' for wide jobs; known: reject"),
         (["--unrequested", "some"], "unknown rule 'some' for jobs without a requested time; known: keep, drop"),
         (["--processors", "4", "--scenario", "sample"], "not both"),
+        (["--scenario", "sample", "--wide", "clip"], "--wide and --unrequested are for one pool"),
+        (["--scenario", "sample", "--unrequested", "drop"], "--wide and --unrequested are for one pool"),
     ],
 )
 def test_bad_words_are_named_with_the_known_ones(
@@ -101,6 +104,60 @@ def test_bad_words_are_named_with_the_known_ones(
     """Exit code 2 and one line that says what is known."""
     assert run(["simulate", str(trace), *words]) == 2
     assert message in capsys.readouterr().err
+
+
+def test_jobs_without_a_request_can_be_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Kept, such a job asks for its runtime; where no job is left, or for a table, the option is refused."""
+    path = tmp_path / "some.swf"
+    lines = [f"{job} 0 -1 50 1 -1 -1 1 {request} -1 1 1 1 1 1 -1 -1 -1" for job, request in ((1, -1), (2, 60))]
+    path.write_text("; MaxProcs: 4\n" + "\n".join(lines) + "\n", encoding="utf-8")
+    for rule, kept in (("keep", 2), ("drop", 1)):
+        assert run(["simulate", str(path), "--unrequested", rule, "--json", "-q"]) == 0
+        assert json.loads(capsys.readouterr().out)["trace"]["kept"] == kept
+    path.write_text("; MaxProcs: 4\n" + lines[0] + "\n", encoding="utf-8")
+    assert run(["simulate", str(path), "--unrequested", "drop"]) == 2
+    assert "no job can be replayed (1 without requested time)" in capsys.readouterr().err
+    table = tmp_path / "jobs.csv"
+    table.write_text("job_id,submit_unix,requested_s,cores\na,0,60,1\n", encoding="utf-8")
+    assert run(["simulate", str(table), "--processors", "4", "--unrequested", "drop"]) == 2
+    assert "every job of a table has a requested time" in capsys.readouterr().err
+
+
+def test_how_it_was_replayed_is_told(trace: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Corrections, rounds and deadlines stand in JSON and CSV, and what is unusual below the table and in the SWF."""
+    words = [
+        "simulate",
+        str(trace),
+        "-p",
+        "easy",
+        "--rounds",
+        "event",
+        "--deadlines",
+        "50",
+        "--out",
+        str(tmp_path / "o"),
+    ]
+    assert run(words) == 0
+    assert "rounds event, deadline percent 50.0" in capsys.readouterr().out
+    assert "replayed under easy, rounds event" in (tmp_path / "o" / "easy.requested.swf").read_text(encoding="utf-8")
+    with (tmp_path / "o" / "metrics.csv").open(encoding="utf-8") as stream:
+        (row,) = csv.DictReader(stream)
+    assert (row["rounds"], row["correction"], row["seed"]) == ("event", "request", "0")
+    assert run([*words, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["rounds"] == "event"
+
+
+def test_a_published_run_stands_beside_ours(
+    trace: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A trace is known by its jobs and processors; the difference is in percent of what was published."""
+    assert run(["simulate", str(trace), "-p", "easy", "-e", "actual", "--rounds", "event", "--json", "-q"]) == 0
+    ours = json.loads(capsys.readouterr().out)["runs"][0]
+    other = Campaign(jobs=7, bsld={("easy", "actual", "request"): ours["bsld"] / 1.25})
+    monkeypatch.setitem(PREDICTIONS, (ours["jobs"], 4), other)
+    assert run(["study", "predictions", str(trace), "--processors", "4", "--json", "-q"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)["small predictions"]
+    assert (row["of jobs"], row["difference"]) == (7, "+25.0000 %")
 
 
 def test_bad_lines_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

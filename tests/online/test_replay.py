@@ -11,7 +11,7 @@ from planner.errors import AuditError, InputError
 from planner.online.check import require_sound, violations
 from planner.online.deadlines import draw_deadlines
 from planner.online.estimates import estimate_named
-from planner.online.policies import policy_named
+from planner.online.policies import Policy, policy_named
 from planner.online.replay import ROUNDS, Predictor, replay
 from planner.online.trace import Trace, pool_trace
 from tests.online.slow import SlowPool
@@ -25,7 +25,9 @@ POLICIES = (
     "easy",
     "easy-sjbf",
     "saf-easy",
+    "sjf-easy",
     "sjf-easy-fcfs",
+    "saf-easy-sjbf",
     "lrf-easy-labf",
     "conservative",
     "deadline",
@@ -271,9 +273,22 @@ def test_a_job_that_outlives_its_estimate_is_corrected() -> None:
     result = replay(trace, policy_named("list"), np.array([5, 5]))
     assert result.start_s.tolist() == [0, 20]
     assert result.corrections.tolist() == [1, 0]
-    steps = replay(trace, policy_named("list"), np.array([5, 5]), correction="double")
+    doubled = replay(trace, policy_named("list"), np.array([5, 5]), correction="double")
     # looked at when b arrives at 6 and when a ends at 20: 5 -> 10 -> 20
-    assert steps.corrections.tolist() == [2, 0]
+    assert doubled.corrections.tolist() == [2, 0]
+
+
+def test_doubling_goes_beyond_the_request() -> None:
+    """Believed to run 16 s, a is then given 20, its request, or 32; b, which needs all, waits for it; c may fit in."""
+    trace = pool_trace(
+        ("a", "b", "c"), np.array([0, 17, 18]), np.array([19, 5, 9]), np.array([20, 5, 9]), np.array([2, 4, 2]), 4
+    )
+    estimate = np.array([16, 5, 9])
+    starts = {
+        correction: replay(trace, policy_named("easy"), estimate, correction=correction).start_s.tolist()
+        for correction in ("request", "double")
+    }
+    assert starts == {"request": [0, 19, 24], "double": [0, 27, 18]}
 
 
 def test_unknown_names_list_the_known_ones() -> None:
@@ -285,6 +300,12 @@ def test_unknown_names_list_the_known_ones() -> None:
         policy_named("xyz-list")
     with pytest.raises(InputError, match="unknown correction 'never'; known: request, steps, double"):
         replay(trace, policy_named("easy"), trace.runtime_s, correction="never")
+    with pytest.raises(InputError, match="unknown order 'fcbf' in policy 'easy-fcbf'"):
+        policy_named("easy-fcbf")
+    with pytest.raises(InputError, match="'conservative' has no orders"):
+        policy_named("saf-conservative")
+    with pytest.raises(InputError, match="'list' has one order"):
+        Policy("list", "saf", "sjf")
     with pytest.raises(InputError, match="unknown rounds 'never'; known: second, event"):
         replay(trace, policy_named("easy"), trace.runtime_s, rounds="never")
 
