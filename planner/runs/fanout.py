@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import datetime as dt
 import os
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -103,7 +104,10 @@ def _on_processes(tasks: Sequence[RunTask], engine: Engine) -> Iterator[tuple[in
     threads = max(1, cores // processes)
     shared = [_with_threads(task, threads) for task in tasks]
     pool = Parallel(n_jobs=processes, backend="loky", return_as="generator_unordered")
-    yield from pool(delayed(do_task)(number, task) for number, task in enumerate(shared))
+    with warnings.catch_warnings():
+        # A process that has grown by a few hundred megabytes is replaced between two tasks, which loses nothing.
+        warnings.filterwarnings("ignore", message="A worker stopped while some jobs were given")
+        yield from pool(delayed(do_task)(number, task) for number, task in enumerate(shared))
 
 
 def _on_dask(tasks: Sequence[RunTask], engine: Engine) -> Iterator[tuple[int, Outcome | Failure]]:
