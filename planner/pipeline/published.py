@@ -103,9 +103,14 @@ PREDICTIONS: dict[tuple[int, int], Campaign] = {
         jobs=295_540,
         bsld={
             ("easy", "requested", "request"): 202.133161662561,
+            ("easy", "requested*2", "request"): 255.290734570217,
+            ("easy", "actual", "request"): 69.9259347073813,
             ("easy-sjbf", "requested", "request"): 169.030310143181,
             ("easy-sjbf", "requested*2", "request"): 198.990042815193,
             ("easy-sjbf", "actual", "request"): 12.079795446879,
+            ("easy-sjbf", "last2", "request"): 21.3284265658258,
+            ("easy-sjbf", "last2", "steps"): 193.471297793165,
+            ("easy-sjbf", "last2", "double"): 192.473112415704,
         },
     ),
 }

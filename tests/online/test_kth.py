@@ -78,9 +78,11 @@ def test_a_second_papers_runs_to_twelve_digits(kth: Source, run: tuple[str, str,
 
 
 def test_a_second_papers_runs_of_curie(planner_data: Path) -> None:
-    """The same of 295,540 jobs on that paper's 80,640 processors."""
+    """The same of 295,540 jobs on that paper's 80,640 processors; with predictions it takes minutes and is left out."""
     trace = read_pool(planner_data / "swf" / "CEA-Curie-2011-2.1-cln.swf.gz", 80_640).trace
     for (policy, estimate, _), published in PREDICTIONS[295_540, 80_640].bsld.items():
+        if estimate == "last2":
+            continue
         result = replay(trace, policy_named(policy), estimate_named(estimate).make(trace), rounds="event")
         ours = measure(outcome_of(result), [metric_named("bsld")], "none")["bsld"]
         assert ours == pytest.approx(published, rel=1e-12), (policy, estimate)
