@@ -35,11 +35,12 @@ def scope_around(problem: Problem, plan: Plan, jobs: Ints, rng: np.random.Genera
     """The scope of RelaxationSearch: multi-unit jobs keep their nodes, single-unit jobs may move.
 
     With ``rng`` the nodes to move to are drawn; without, they are all nodes. A multi-unit job that is deferred has no
-    nodes to keep and stays deferred.
+    nodes to keep and stays deferred; an overdue one that is placed stays where it is.
     """
     columns = problem.columns
     units = np.diff(columns.unit_ptr)
     jobs = jobs[(units[jobs] == 1) | plan.is_placed[jobs]]
+    jobs = jobs[~(problem.is_overdue & plan.is_placed)[jobs]]
     kept = frozenset(int(job) for job in jobs if units[job] > 1)
     singles = [int(job) for job in jobs if units[job] == 1]
     nodes = None

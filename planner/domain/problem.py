@@ -6,6 +6,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
+import numpy as np
+import numpy.typing as npt
+
 from planner.domain.cluster import Cluster
 from planner.domain.columns import JobColumns, NodeColumns, job_columns, node_columns
 from planner.domain.horizon import Horizon
@@ -77,6 +80,11 @@ class Problem:
         edges = [segment.start_s for segment in self.segments] + [self.horizon.length_s]
         if edges[0] != 0 or any(s.end_s != edge for s, edge in zip(self.segments, edges[1:], strict=True)):
             raise InputError("the segments do not cover the day without gaps")
+
+    @cached_property
+    def is_overdue(self) -> npt.NDArray[np.bool_]:
+        """Which of the jobs are overdue."""
+        return np.array([job.id in self.overdue for job in self.jobs], dtype=np.bool_)
 
     @cached_property
     def columns(self) -> JobColumns:

@@ -2,8 +2,8 @@
 
 Pick a job; raise its earliest start by a step; place all jobs again; keep the plan if it earns more. When the job has
 reached the end of the day, fix its earliest start where the best plan has it and pick the next, until time is up or
-every job was tried. A job's earliest start touches only the jobs placed after it, so only those are placed again: the
-board before it is kept and copied.
+every job was tried. Overdue jobs are not delayed. A job's earliest start touches only the jobs placed after it, so only
+those are placed again: the board before it is kept and copied.
 """
 
 from __future__ import annotations
@@ -49,7 +49,8 @@ def delay_search(
                 break
             own = int(prefix.jobs.release[job])
             kept = own
-            for release in range(own + step_s, problem.horizon.length_s, step_s):
+            latest = own if problem.is_overdue[job] else problem.horizon.length_s
+            for release in range(own + step_s, latest, step_s):
                 found = prefix.decode(position, release)
                 settled = settle(problem, found)
                 if problem.defer == "free":

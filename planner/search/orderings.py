@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from planner.domain.columns import Floats, Ints, JobColumns
 from planner.domain.problem import Problem
@@ -101,13 +100,8 @@ def overdue_first(problem: Problem, order: Ints) -> Ints:
     """The same sequence with the overdue jobs before all others."""
     if not problem.overdue:
         return order
-    goes_first = is_overdue(problem)[order]
+    goes_first = problem.is_overdue[order]
     return np.concatenate([order[goes_first], order[~goes_first]])
-
-
-def is_overdue(problem: Problem) -> npt.NDArray[np.bool_]:
-    """Which jobs were deferred more often than the site allows."""
-    return np.array([job.id in problem.overdue for job in problem.jobs], dtype=bool)
 
 
 def id_rank(problem: Problem) -> Ints:

@@ -21,7 +21,7 @@ from planner.search.kernel.money import Money, Tally
 from planner.search.kernel.rebuild import rebuild
 from planner.search.kernel.stand import BEST, LOOKS, Habits, Stand
 from planner.search.margin import job_margin_per_s
-from planner.search.orderings import is_overdue, job_core_equivalents, profit_per_kw
+from planner.search.orderings import job_core_equivalents, profit_per_kw
 from planner.search.value import kernel_money, tally_of
 
 
@@ -102,7 +102,7 @@ def jobs_latest(problem: Problem) -> Ints:
 
 def _stand(problem: Problem, jobs: Jobs, plan: Plan, seed: int, habits: Habits) -> Stand:
     count = len(problem.jobs)
-    movable = (problem.columns.latest_start_s >= problem.horizon.length_s) & ~is_overdue(problem)
+    movable = (problem.columns.latest_start_s >= problem.horizon.length_s) & ~problem.is_overdue
     placed = np.flatnonzero(plan.is_placed & movable)
     members = np.concatenate([placed, np.flatnonzero(~plan.is_placed & movable)]).astype(np.int64)
     slot = np.full(count, -1, dtype=np.int64)

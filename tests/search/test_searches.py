@@ -92,6 +92,19 @@ def test_rebuilding_leaves_overdue_jobs_where_they_are() -> None:
     assert moved > 0
 
 
+def test_delaying_leaves_overdue_jobs_where_they_are() -> None:
+    """Pushed later they would not go before all others any more; the rest still is."""
+    delayed = 0
+    for seed in range(20):
+        problem = random_problem(np.random.default_rng(seed), jobs=10)
+        problem = dataclasses.replace(problem, overdue=frozenset(job.id for job in problem.jobs[::3]))
+        seeded = multisearch(problem, workers=1, stop=never)
+        found = by_delay(problem)
+        assert np.array_equal(found.plan.start_s[problem.is_overdue], seeded.plan.start_s[problem.is_overdue])
+        delayed += found.ledger.profit_eur > seeded.ledger.profit_eur
+    assert delayed > 0
+
+
 @SEARCHES
 @pytest.mark.parametrize("defer", ["full", "free"])
 def test_a_search_is_never_worse_than_its_seed_and_clean(search: Search, defer: str) -> None:
