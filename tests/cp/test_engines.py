@@ -254,17 +254,15 @@ def test_relaxation_keeps_the_nodes_of_multi_unit_jobs() -> None:
 
 def test_relaxation_leaves_overdue_jobs_where_they_are() -> None:
     """They were placed before all others; the day would earn more if they were moved, as it does without that rule."""
-    moved = 0
-    for seed in range(4):
-        problem = replace(random_problem(np.random.default_rng(40 + seed), jobs=9), defer="free")
+    for seed in (43, 44, 45):
+        problem = replace(random_problem(np.random.default_rng(seed), jobs=7), defer="free")
         for overdue in (frozenset(), frozenset(job.id for job in problem.jobs[::2])):
             day = replace(problem, overdue=overdue)
             seeded = multisearch(day)
-            found = relaxation_search(day, seeded.plan, params=RelaxationParams(step_s=5), stop=_after(2))
-            held = day.is_overdue & seeded.plan.is_placed
-            assert np.array_equal(found.plan.start_s[held], seeded.plan.start_s[held])
-            moved += not overdue and not np.array_equal(found.plan.start_s[::2], seeded.plan.start_s[::2])
-    assert moved > 0
+            found = relaxation_search(day, seeded.plan, params=RelaxationParams(step_s=2), stop=_after(2))
+            placed = np.flatnonzero(seeded.plan.is_placed[::2]) * 2
+            stay = np.array_equal(found.plan.start_s[placed], seeded.plan.start_s[placed])
+            assert stay == bool(overdue)
 
 
 def test_no_jobs_is_an_empty_plan() -> None:
