@@ -7,7 +7,16 @@ from typing import Annotated
 
 import typer
 
-from planner.cli.day import DayOption, JobsOption, ScenarioOption, SettingsOption, open_scenario, parse_day
+from planner.cli.day import (
+    DayOption,
+    FreshOption,
+    JobsOption,
+    OutOption,
+    ScenarioOption,
+    SettingsOption,
+    open_scenario,
+    parse_day,
+)
 from planner.errors import AuditError
 
 
@@ -16,24 +25,32 @@ def check(
     scenario: ScenarioOption = None,
     jobs: JobsOption = None,
     settings: SettingsOption = None,
+    out: OutOption = Path("reports"),
+    fresh: FreshOption = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
-    """Read every input of a day and say what would be planned; solve nothing and write nothing."""
+    """Read every input of a day and say what would be planned; solve nothing and write nothing.
+
+    The day before, where it has a result, is one of them: what runs or waits is carried over.
+    """
     import datetime as dt
 
     from planner.domain.horizon import zone_named
     from planner.pipeline.build import build_day
     from planner.report.inputs import inputs_of, inputs_text
+    from planner.runs.one_day import nightly_ground_of
 
     resolved = open_scenario(scenario, tuple(settings or ()), jobs=jobs)
     tomorrow = dt.datetime.now(zone_named(resolved.zone)).date() + dt.timedelta(days=1)
-    built = build_day(resolved, parse_day(date) if date is not None else tomorrow)
+    day = parse_day(date) if date is not None else tomorrow
+    previous = None if fresh else nightly_ground_of(out / resolved.name, resolved, day)
+    built = build_day(resolved, day, None if previous is None else previous.handover)
     if as_json:
         import json
 
-        typer.echo(json.dumps(inputs_of(built), indent=2, ensure_ascii=False))
+        typer.echo(json.dumps(inputs_of(built, previous), indent=2, ensure_ascii=False))
     else:
-        typer.echo(inputs_text(built))
+        typer.echo(inputs_text(built, previous))
 
 
 def audit(

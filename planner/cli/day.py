@@ -95,12 +95,10 @@ def plan_one(request: Request) -> None:
 
     from planner.cli.progress import Progress
     from planner.report.summary import summary_text
-    from planner.runs.one_day import do_day, ground_of, previous_of
+    from planner.runs.one_day import do_day, nightly_ground_of
 
     folder = request.out / settings.scenario.name
-    is_sample = not isinstance(settings.scenario.jobs.source, Path)
-    ground = previous_of if is_sample else ground_of
-    previous = None if request.fresh else ground(folder, settings.scenario, day)
+    previous = None if request.fresh else nightly_ground_of(folder, settings.scenario, day)
     with Progress(f"planning {day}", quiet=request.quiet) as progress:
         done = do_day(
             settings, day, folder / day.isoformat(), previous, on_trial=progress.trial, on_bound=progress.bound

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from planner.pipeline.build import Day
+from planner.report.handover import Previous
 from planner.units import SECONDS_PER_HOUR
 
 
-def inputs_of(day: Day) -> dict[str, Any]:
-    """The inputs of a day in numbers, as plain data."""
+def inputs_of(day: Day, previous: Previous | None = None) -> dict[str, Any]:
+    """The inputs of a day in numbers, as plain data; ``previous`` is the day that it continues from."""
     problem = day.problem
     cluster, segments = problem.cluster, problem.segments
     capacity = cluster.total("cores") * problem.horizon.length_s / SECONDS_PER_HOUR
@@ -23,6 +24,9 @@ def inputs_of(day: Day) -> dict[str, Any]:
         "day": problem.horizon.day.isoformat(),
         "zone": problem.horizon.zone,
         "hours": problem.horizon.length_s / SECONDS_PER_HOUR,
+        "continues": None if previous is None else previous.mark["day"],
+        "running": len(problem.running),
+        "waiting": 0 if previous is None else len(previous.handover.waiting),
         "jobs": len(problem.jobs),
         "rejected": [{"job_id": why.job_id, "reason": why.reason} for _, why in day.rejected],
         "requested_core_hours": round(asked, 1),
@@ -38,9 +42,9 @@ def inputs_of(day: Day) -> dict[str, Any]:
     }
 
 
-def inputs_text(day: Day) -> str:
+def inputs_text(day: Day, previous: Previous | None = None) -> str:
     """The same in a few lines."""
-    facts = inputs_of(day)
+    facts = inputs_of(day, previous)
     low_c, high_c = facts["temperature_c"]
     low, high = facts["price_eur_per_kwh"]
     lines = [
@@ -48,6 +52,7 @@ def inputs_text(day: Day) -> str:
         "",
         f"  jobs      {facts['jobs']:,}, asking {facts['requested_core_hours']:,.0f} core-hours:"
         f" {100 * facts['load_fraction']:.0f} % of the day",
+        f"  before    {_ground(facts)}",
         f"  rejected  {len(facts['rejected']):,}",
         f"  machine   {facts['nodes']:,} nodes, {facts['cores']:,.0f} cores",
         f"  segments  {facts['segments']}, {low_c} to {high_c} C, {low:.4f} to {high:.4f} {day.scenario.currency}/kWh",
@@ -62,6 +67,12 @@ def inputs_text(day: Day) -> str:
     if facts["full_power_w"] > facts["table_power_w"][1] and not day.problem.table.clamp:
         lines += ["", "  warning: a full machine may draw more than the table covers; build a larger table"]
     return "\n".join(lines)
+
+
+def _ground(facts: dict[str, Any]) -> str:
+    if facts["continues"] is None:
+        return "nothing: the day starts anew"
+    return f"{facts['continues']}, which leaves {facts['running']:,} jobs running and {facts['waiting']:,} waiting"
 
 
 def _full_power_w(day: Day) -> float:

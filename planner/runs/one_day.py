@@ -136,6 +136,12 @@ def ground_of(folder: Path, scenario: Scenario, day: dt.date) -> Previous | None
     return previous
 
 
+def nightly_ground_of(folder: Path, scenario: Scenario, day: dt.date) -> Previous | None:
+    """What one day by itself continues from: the same, but the sample's made-up jobs may begin anew after a gap."""
+    is_sample = not isinstance(scenario.jobs.source, Path)
+    return (previous_of if is_sample else ground_of)(folder, scenario, day)
+
+
 def last_before(folder: Path, day: dt.date) -> dt.date | None:
     """The last day before a day that has a result in a folder of days."""
     found = []

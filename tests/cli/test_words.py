@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 import os
 import re
@@ -125,9 +126,28 @@ def test_check(site: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert tree(site) == before
 
 
+def test_check_reads_the_day_before(site: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What it leaves is counted; a gap in the days is refused in the words of planning; --fresh starts anew."""
+    assert run(["--day", DAY, "-m", "multisearch", "--bound-time", "0", "-q"]) == 0
+    day = dt.date.fromisoformat(DAY)
+    tomorrow, later = (str(day + dt.timedelta(days=days)) for days in (1, 2))
+    capsys.readouterr()
+    assert run(["check", "--day", tomorrow, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["continues"] == DAY
+    assert told["running"] + told["waiting"] > 0
+    assert run(["check", "--day", tomorrow]) == 0
+    assert f"before    {DAY}, which leaves {told['running']} jobs running" in capsys.readouterr().out
+    assert run(["check", "--day", later]) == run(["--day", later, "-q"]) == 2
+    checked, planned = capsys.readouterr().err.splitlines()
+    assert checked == planned
+    assert run(["check", "--day", later, "--fresh"]) == 0
+    assert "nothing: the day starts anew" in capsys.readouterr().out
+
+
 def test_check_json(site: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """``plan check --json`` is JSON and nothing else; without a day it takes tomorrow."""
-    assert run(["check", "--json"]) == 0
+    assert run(["check", "--json", "--fresh"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told["jobs"] == 9
     assert [each["job_id"] for each in told["rejected"]] == ["giant"]
