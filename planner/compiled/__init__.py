@@ -43,6 +43,12 @@ def part(function: Function) -> Function:
     return made
 
 
+def kernel_of(made: Function) -> Function:
+    """A kernel that does what a part does, for Python to call."""
+    written: Function = made.py_func  # type: ignore[attr-defined]
+    return kernel(written)
+
+
 def is_missing(function: Callable[..., Any]) -> bool:
     """Whether machine code of a kernel could be kept from an earlier run, and is not."""
     source, folder = Path(function.__code__.co_filename), _folder(function)

@@ -50,68 +50,57 @@ class Campaign:
     bsld: dict[tuple[str, str, str], float]
 
 
+RUNS: tuple[tuple[str, str, str], ...] = (
+    ("easy", "requested", "request"),
+    ("easy", "requested*2", "request"),
+    ("easy", "actual", "request"),
+    ("easy-sjbf", "requested", "request"),
+    ("easy-sjbf", "requested*2", "request"),
+    ("easy-sjbf", "actual", "request"),
+    ("easy-sjbf", "last2", "request"),
+    ("easy-sjbf", "last2", "steps"),
+    ("easy-sjbf", "last2", "double"),
+    ("easy", "last2", "request"),
+    ("easy", "last2", "steps"),
+    ("easy", "last2", "double"),
+    ("easy", "cvh", "request"),
+    ("easy", "cvh", "steps"),
+    ("easy", "cvh", "double"),
+)
+"""The runs of `PREDICTIONS`; all of them are made of a trace of which nothing was published."""
+
+
+def _campaign(jobs: int, *bsld: float) -> Campaign:
+    """Runs of a trace with these bounded slowdowns: the first of `RUNS`, so many."""
+    return Campaign(jobs, dict(zip(RUNS, bsld, strict=False)))
+
+
 PREDICTIONS: dict[tuple[int, int], Campaign] = {
-    (28_481, 100): Campaign(
-        jobs=28_481,
-        bsld={
-            ("easy", "requested", "request"): 92.57653973362949,
-            ("easy", "requested*2", "request"): 79.9302510862489,
-            ("easy", "actual", "request"): 71.7223851124418,
-            ("easy", "last2", "request"): 65.7235894400489,
-            ("easy", "last2", "steps"): 85.4429055860284,
-            ("easy", "last2", "double"): 76.9224423223752,
-            ("easy", "cvh", "request"): 72.2094323161655,
-            ("easy", "cvh", "steps"): 71.2977655452963,
-            ("easy", "cvh", "double"): 70.1579366090176,
-            ("easy-sjbf", "requested", "request"): 69.40540058030349,
-            ("easy-sjbf", "requested*2", "request"): 58.9125322399729,
-            ("easy-sjbf", "actual", "request"): 49.8477189313406,
-            ("easy-sjbf", "last2", "request"): 62.8568827272923,
-            ("easy-sjbf", "last2", "steps"): 63.5006771704074,
-            ("easy-sjbf", "last2", "double"): 64.527474221916,
-        },
+    (28_481, 100): _campaign(
+        28_481,
+        *(92.57653973362949, 79.9302510862489, 71.7223851124418),
+        *(69.40540058030349, 58.9125322399729, 49.8477189313406),
+        *(62.8568827272923, 63.5006771704074, 64.527474221916),
+        *(65.7235894400489, 85.4429055860284, 76.9224423223752),
+        *(72.2094323161655, 71.2977655452963, 70.1579366090176),
     ),
-    (53_999, 128): Campaign(
-        jobs=54_006,
-        bsld={
-            ("easy", "requested", "request"): 87.8703241921987,
-            ("easy", "requested*2", "request"): 82.13522465093959,
-            ("easy", "actual", "request"): 70.4779419668026,
-            ("easy-sjbf", "requested", "request"): 84.8889445442655,
-            ("easy-sjbf", "requested*2", "request"): 77.9010408094305,
-            ("easy-sjbf", "actual", "request"): 56.836221269454,
-            ("easy-sjbf", "last2", "request"): 65.063601053285,
-            ("easy-sjbf", "last2", "steps"): 79.3962818520491,
-            ("easy-sjbf", "last2", "double"): 98.0031571790094,
-        },
+    (53_999, 128): _campaign(
+        54_006,
+        *(87.8703241921987, 82.13522465093959, 70.4779419668026),
+        *(84.8889445442655, 77.9010408094305, 56.836221269454),
+        *(65.063601053285, 79.3962818520491, 98.0031571790094),
     ),
-    (232_536, 1_152): Campaign(
-        jobs=232_542,
-        bsld={
-            ("easy", "requested", "request"): 36.523363539312896,
-            ("easy", "requested*2", "request"): 33.3701998672158,
-            ("easy", "actual", "request"): 30.6214539423518,
-            ("easy-sjbf", "requested", "request"): 19.826011515171498,
-            ("easy-sjbf", "requested*2", "request"): 18.275664563958003,
-            ("easy-sjbf", "actual", "request"): 13.1775880058696,
-            ("easy-sjbf", "last2", "request"): 16.826861218912,
-            ("easy-sjbf", "last2", "steps"): 20.9864307955655,
-            ("easy-sjbf", "last2", "double"): 22.339324670744098,
-        },
+    (232_536, 1_152): _campaign(
+        232_542,
+        *(36.523363539312896, 33.3701998672158, 30.6214539423518),
+        *(19.826011515171498, 18.275664563958003, 13.1775880058696),
+        *(16.826861218912, 20.9864307955655, 22.339324670744098),
     ),
-    (295_540, 80_640): Campaign(
-        jobs=295_540,
-        bsld={
-            ("easy", "requested", "request"): 202.133161662561,
-            ("easy", "requested*2", "request"): 255.290734570217,
-            ("easy", "actual", "request"): 69.9259347073813,
-            ("easy-sjbf", "requested", "request"): 169.030310143181,
-            ("easy-sjbf", "requested*2", "request"): 198.990042815193,
-            ("easy-sjbf", "actual", "request"): 12.079795446879,
-            ("easy-sjbf", "last2", "request"): 21.3284265658258,
-            ("easy-sjbf", "last2", "steps"): 193.471297793165,
-            ("easy-sjbf", "last2", "double"): 192.473112415704,
-        },
+    (295_540, 80_640): _campaign(
+        295_540,
+        *(202.133161662561, 255.290734570217, 69.9259347073813),
+        *(169.030310143181, 198.990042815193, 12.079795446879),
+        *(21.3284265658258, 193.471297793165, 192.473112415704),
     ),
 }
 """Result tables published with Gaussier, Glesser, Reis and Trystram, "Improving backfilling by using machine learning
@@ -121,6 +110,3 @@ All jobs, no trimming, a scheduling round an event. The paper prints some of the
 authors' repository predictsim on GitHub, ``jad-darrous/predictsim`` and, for Curie, ``dinesh121991/predictsim``: column
 ``avgbsld`` of ``experiments/data/<trace>/sim_analysis/metrics_complete``.
 """
-
-RUNS = tuple(PREDICTIONS[28_481, 100].bsld)
-"""What is run on a trace of which nothing was published."""

@@ -74,10 +74,8 @@ class Conduct:
 
     def changed(self) -> str:
         """What differs from the usual, in words."""
-        usual = Conduct()
-        return ", ".join(
-            f"{name} {value}" for name, value in asdict(self).items() if value != getattr(usual, name)
-        ).replace("_", " ")
+        told = asdict(self).items()
+        return ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in told if value != getattr(USUAL, name))
 
 
 USUAL = Conduct()
