@@ -53,9 +53,11 @@ def merged_intervals(owner: Ints, start_s: Ints, end_s: Ints) -> tuple[Ints, Int
         return owner, start_s, end_s
     order = np.lexsort((start_s, owner))
     owner, start_s, end_s = owner[order], start_s[order], end_s[order]
-    # The latest end so far, per owner: owners are set so far apart that one running maximum serves all.
-    apart = int(end_s.max() - min(0, start_s.min())) + 1
-    reach = np.maximum.accumulate(end_s + owner * apart) - owner * apart
+    # The latest end so far, per owner: one running maximum over ranks serves all, since later owners rank higher. Times
+    # themselves would not do: far ends of many owners set apart go beyond 64 bits.
+    ends, rank = np.unique(end_s, return_inverse=True)
+    place = np.cumsum(np.append(False, owner[1:] != owner[:-1])) * len(ends)
+    reach = ends[np.maximum.accumulate(rank + place) - place]
     opens = np.ones(len(owner), dtype=bool)
     opens[1:] = (owner[1:] != owner[:-1]) | (start_s[1:] > reach[:-1])
     first = np.flatnonzero(opens)

@@ -15,9 +15,9 @@ import numpy.typing as npt
 
 from planner.accounting.energy import merged_intervals
 from planner.domain.columns import Ints, JobColumns
+from planner.domain.packing import copies_of, is_decidable, main_group, nodes_for
 from planner.domain.plan import Plan
 from planner.domain.problem import Problem
-from planner.units import MILLI
 
 FOR_EVER = np.int64(2**50)
 
@@ -103,9 +103,9 @@ class Room:
             problem.nodes.capacity, held.unit_node, held.unit_start_s, held.unit_end_s, held.unit_amount
         )
         self._site: StepTable | None = None
-        if problem.cluster.power_limit_w is not None:
+        if problem.cluster.power_limit_mw is not None:
             self._site = step_table(
-                np.array([[int(problem.cluster.power_limit_w * MILLI)]], dtype=np.int64),
+                np.array([[problem.cluster.power_limit_mw]], dtype=np.int64),
                 np.zeros(len(held.job_start_s), dtype=np.int64),
                 held.job_start_s,
                 held.job_end_s,
@@ -113,21 +113,21 @@ class Room:
             )
 
     def can_start(self, job: int, latest_s: int) -> bool:
-        """Whether a job could start from its release to ``latest_s``; exact with at most one odd unit.
+        """Whether a job could start from its release to ``latest_s``.
 
-        A job with more odd units than one is said to fit nowhere.
+        A job of so many sizes of units that it cannot be decided is said to fit nowhere.
         """
         columns = self._columns
         groups = range(int(columns.group_ptr[job]), int(columns.group_ptr[job + 1]))
         duration, release = int(columns.duration_s[job]), int(columns.release_s[job])
-        if len(groups) > 2 or release > latest_s:
-            return False
         counts = [int(columns.group_count[group]) for group in groups]
-        if len(groups) == 2 and min(counts) > 1:
+        if release > latest_s or (sum(counts) > max(counts) + 1 and not is_decidable(counts, self._node_count)):
             return False
         amounts = [columns.group_amount[group] for group in groups]
         forbidden = [self._forbidden_starts(a, n, duration) for a, n in zip(amounts, counts, strict=True)]
         moments = np.concatenate([[release], *(end for levels in forbidden for _, end in levels)])
+        if len(groups) > 1:
+            moments = np.concatenate([moments, self._nodes.time_s])
         veto = self._power_veto(int(columns.power_mw[job]), duration)
         if veto is not None:
             moments = np.concatenate([moments, veto[1]])
@@ -165,12 +165,15 @@ class Room:
         return np.sort(start), np.sort(end)
 
     def _packs(self, start: int, duration: int, amounts: list[Ints], counts: list[int]) -> bool:
-        """Whether equal units and one odd unit fit at a start, trying every node for the odd one."""
+        """Whether units of several sizes fit at a start; a single odd one is tried on every node."""
         least = self._least_free(start, start + duration)
-        main, odd = (0, 1) if counts[1] == 1 else (1, 0)
-        before = _copies(least, amounts[main])
+        if sum(counts) > max(counts) + 1:
+            return nodes_for(least, amounts, counts) is not None
+        main = main_group(counts)
+        odd = 1 - main
+        before = copies_of(least, amounts[main])
         takes_odd = np.all(least >= amounts[odd], axis=1)
-        after = _copies(least - amounts[odd], amounts[main])
+        after = copies_of(least - amounts[odd], amounts[main])
         total = before.sum() - before + after
         return bool(np.any(takes_odd & (total >= counts[main])))
 
@@ -186,10 +189,3 @@ class Room:
 def _count_at(starts: Ints, ends: Ints, moments: Ints) -> npt.NDArray[np.int64]:
     """How many half-open intervals hold at each moment, from their sorted starts and ends."""
     return np.searchsorted(starts, moments, side="right") - np.searchsorted(ends, moments, side="right")
-
-
-def _copies(free: Ints, amount: Ints) -> Ints:
-    """How many equal units fit into what each node has free."""
-    asked = amount > 0
-    copies: Ints = np.maximum(0, np.min(free[:, asked] // amount[asked], axis=1))
-    return copies

@@ -15,7 +15,6 @@ from planner.cp.pooled import whole_node_class
 from planner.cp.scope import Scope
 from planner.cp.variables import Use, Variables
 from planner.domain.problem import Problem
-from planner.units import MILLI
 
 
 class Constraints:
@@ -84,14 +83,14 @@ class Constraints:
 
     def _power_stays_within_the_limit(self) -> None:
         """At every second, the power of all running jobs stays within the site's limit."""
-        limit_w = self._problem.cluster.power_limit_w
-        if limit_w is None:
+        limit_mw = self._problem.cluster.power_limit_mw
+        if limit_mw is None:
             return
         drawn = [(interval, int(self._problem.columns.power_mw[job])) for job, interval in self._variables.jobs.items()]
         pulses = [md.pulse(interval, power) for interval, power in drawn if power > 0]
         pulses += [md.pulse((start, end), height) for start, end, height in self._held.power_pulses()]
         if pulses:
-            self._model.add(_total(pulses) <= int(limit_w * MILLI))
+            self._model.add(_total(pulses) <= limit_mw)
 
     def _power_stays_within_the_table(self) -> None:
         """In every segment that draws power, the mean IT power is one that the PUE table knows."""

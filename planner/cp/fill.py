@@ -6,9 +6,9 @@ import numpy as np
 
 from planner.accounting.room import StepTable, occupation, step_table
 from planner.domain.columns import Ints
+from planner.domain.packing import is_decidable, nodes_for
 from planner.domain.plan import DEFERRED, Plan
 from planner.domain.problem import Problem
-from planner.units import MILLI
 
 
 def insert(problem: Problem, plan: Plan, job: int, release_s: int | None = None) -> Plan | None:
@@ -44,11 +44,11 @@ def _with(problem: Problem, plan: Plan, job: int, start_s: int, nodes: list[int]
 
 
 def _power_table(problem: Problem, plan: Plan, job: int) -> StepTable | None:
-    limit_w = problem.cluster.power_limit_w
-    if limit_w is None:
+    limit_mw = problem.cluster.power_limit_mw
+    if limit_mw is None:
         return None
     held = occupation(problem, plan, without=job)
-    limit = np.array([[int(limit_w * MILLI)]], dtype=np.int64)
+    limit = np.array([[limit_mw]], dtype=np.int64)
     site = np.zeros(len(held.job_start_s), dtype=np.int64)
     return step_table(limit, site, held.job_start_s, held.job_end_s, held.job_power_mw[:, None])
 
@@ -62,30 +62,11 @@ def _least(table: StepTable, rows: int, start: int, end: int) -> Ints:
 
 
 def _pack(problem: Problem, job: int, free: Ints) -> list[int] | None:
-    """Nodes for the units of a job, the odd units first; None when they do not fit.
-
-    An odd unit goes where it takes the least room from the largest group.
-    """
+    """Nodes for the units of a job; None when they do not fit, or when that is too much to decide."""
     columns = problem.columns
     groups = range(int(columns.group_ptr[job]), int(columns.group_ptr[job + 1]))
-    main = max(groups, key=lambda group: int(columns.group_count[group]))
-    free = free.copy()
-    chosen: dict[int, list[int]] = {}
-    for group in sorted(groups, key=lambda group: group == main):
-        amount, nodes = columns.group_amount[group], []
-        for _ in range(int(columns.group_count[group])):
-            takes = np.all(free >= amount, axis=1)
-            if not takes.any():
-                return None
-            loss = _copies(free, columns.group_amount[main]) - _copies(free - amount, columns.group_amount[main])
-            node = int(np.argmin(np.where(takes, loss if group != main else 0, np.iinfo(np.int64).max)))
-            free[node] -= amount
-            nodes.append(node)
-        chosen[group] = nodes
-    return [node for group in groups for node in chosen[group]]
-
-
-def _copies(free: Ints, amount: Ints) -> Ints:
-    asked = amount > 0
-    copies: Ints = np.maximum(0, np.min(free[:, asked] // amount[asked], axis=1))
-    return copies
+    counts = [int(columns.group_count[group]) for group in groups]
+    if not is_decidable(counts, len(free)):
+        return None
+    chosen = nodes_for(free, [columns.group_amount[group] for group in groups], counts)
+    return None if chosen is None else [node for nodes in chosen for node in nodes]

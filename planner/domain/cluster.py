@@ -9,6 +9,7 @@ from functools import cached_property
 from itertools import accumulate
 
 from planner.errors import InputError
+from planner.units import MILLI
 
 CORES = "cores"
 
@@ -71,6 +72,11 @@ class Cluster:
     def first_nodes(self) -> tuple[int, ...]:
         """Number of the first node of each class, and the node count at the end."""
         return tuple(accumulate((node_class.count for node_class in self.classes), initial=0))
+
+    @cached_property
+    def power_limit_mw(self) -> int | None:
+        """The power limit in whole milliwatts, rounded as the power of jobs is; None without one."""
+        return None if self.power_limit_w is None else round(self.power_limit_w * MILLI)
 
     def total(self, resource: str) -> float:
         """Capacity of the whole machine in a resource."""

@@ -9,6 +9,7 @@ import numpy as np
 from planner.domain.cluster import Cluster
 from planner.domain.columns import Ints, class_capacities
 from planner.domain.job import Job, UnitGroup
+from planner.domain.packing import copies_of, is_decidable, nodes_for
 from planner.units import MILLI
 
 
@@ -23,9 +24,9 @@ class Fit:
 
     def why_never(self, job: Job) -> str | None:
         """Why a job cannot run even on the empty machine; None when it can."""
-        limit_w = self._cluster.power_limit_w
-        if limit_w is not None and round(job.power_w * MILLI) > int(limit_w * MILLI):
-            return f"draws {job.power_w:.0f} W, more than the site's limit of {limit_w:.0f} W"
+        limit_mw = self._cluster.power_limit_mw
+        if limit_mw is not None and round(job.power_w * MILLI) > limit_mw:
+            return f"draws {job.power_w:.6g} W, more than the site's limit of {limit_mw / MILLI:.6g} W"
         return self._why_not(job.units)
 
     def _judge(self, units: tuple[UnitGroup, ...]) -> str | None:
@@ -37,10 +38,10 @@ class Fit:
             amounts.append(self._amount(group))
             if not np.any(np.all(amounts[-1] <= self._capacities, axis=1)):
                 return f"a unit asks for {_words(group)}, more than any node has"
-            most = int((self._counts * _copies(self._capacities, amounts[-1])).sum())
+            most = int((self._counts * copies_of(self._capacities, amounts[-1])).sum())
             if group.count > most:
                 return f"asks for {group.count} units of {_words(group)}, the machine takes {most} at once"
-        if len(units) > 1 and not self._packs(units, amounts):
+        if len(units) > 1 and self._cannot_pack(units, amounts):
             return "its units do not fit on the empty machine together"
         return None
 
@@ -49,24 +50,17 @@ class Fit:
             [np.ceil(round(group.amount(name) * MILLI, 3)) for name in self._cluster.resources], dtype=np.int64
         )
 
-    def _packs(self, units: tuple[UnitGroup, ...], amounts: list[Ints]) -> bool:
-        """Whether units of several sizes fit: each odd one where it costs the fewest of the largest group."""
-        main = max(range(len(units)), key=lambda index: units[index].count)
-        free = np.repeat(self._capacities, self._counts, axis=0)
-        for index, group in enumerate(units):
-            for _ in range(group.count if index != main else 0):
-                takes = np.all(free >= amounts[index], axis=1)
-                loss = _copies(free, amounts[main]) - _copies(free - amounts[index], amounts[main])
-                if not takes.any():
-                    return False
-                free[np.argmin(np.where(takes, loss, np.iinfo(np.int64).max))] -= amounts[index]
-        return bool(_copies(free, amounts[main]).sum() >= units[main].count)
-
-
-def _copies(free: Ints, amount: Ints) -> Ints:
-    asked = amount > 0
-    copies: Ints = np.maximum(0, np.min(free[:, asked] // amount[asked], axis=1))
-    return copies
+    def _cannot_pack(self, units: tuple[UnitGroup, ...], amounts: list[Ints]) -> bool:
+        """Whether units of several sizes are proven not to fit on the empty machine together."""
+        counts = [group.count for group in units]
+        wanted = sum(amount * count for amount, count in zip(amounts, counts, strict=True))
+        if np.any(self._counts @ self._capacities < wanted):
+            return True
+        # More nodes of a class than the job has units are never needed.
+        useful = np.minimum(self._counts, sum(counts))
+        if not is_decidable(counts, int(useful.sum())):
+            return False
+        return nodes_for(np.repeat(self._capacities, useful, axis=0), amounts, counts) is None
 
 
 def _words(group: UnitGroup) -> str:

@@ -55,7 +55,7 @@ def build_day(scenario: Scenario, day: dt.date, handover: Handover | None = None
     fit = Fit(scenario.cluster)
     taken: list[Job] = [each.job for each in handover.waiting] if handover is not None else []
     rejected = []
-    for job in sorted(jobs, key=lambda job: (job.submit_unix, job.id)):
+    for job in sorted(jobs, key=lambda job: job.submission_key):
         reason = fit.why_never(job)
         if reason is None:
             taken.append(job)
@@ -64,7 +64,7 @@ def build_day(scenario: Scenario, day: dt.date, handover: Handover | None = None
     often = scenario.rules.max_deferral_days
     problem = replace(
         empty,
-        jobs=tuple(sorted(taken, key=lambda job: (job.submit_unix, job.id))),
+        jobs=tuple(sorted(taken, key=lambda job: job.submission_key)),
         running=handover.running if handover is not None else (),
         overdue=frozenset(
             each.job.id

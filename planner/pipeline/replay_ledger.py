@@ -65,7 +65,7 @@ def _as_planned(
         else:
             starting.append(job)
             placements[job.id] = Placement(job.id, start_s, nodes)
-    starting.sort(key=lambda job: (job.submit_unix, job.id))
+    starting.sort(key=lambda job: job.submission_key)
     empty, _ = frame_day(scenario, horizon)
     problem = replace(empty, jobs=tuple(starting), running=tuple(running), defer="free")
     return problem, Plan.of(problem, placements)

@@ -118,14 +118,14 @@ def read_cluster(path: Path, scenario: Scenario) -> Source:
     per_group = np.repeat(np.arange(len(taken)), np.diff(columns.group_ptr))
     width = np.zeros(len(taken), dtype=np.int64)
     np.add.at(width, per_group, columns.group_count * columns.group_amount[:, 0])
-    limit = cluster.power_limit_w
+    limit = cluster.power_limit_mw
     trace = Trace(
         ids=tuple(job.id for job in taken),
         submit_s=np.array([job.submit_unix - origin for job in taken], dtype=np.int64),
         runtime_s=runtime_s,
         requested_s=requested_s,
         width=np.maximum(width, 1),
-        machine=Machine(node_columns(cluster).capacity, -1 if limit is None else int(limit * MILLI), MILLI),
+        machine=Machine(node_columns(cluster).capacity, -1 if limit is None else limit, MILLI),
         group_ptr=columns.group_ptr,
         group_count=columns.group_count,
         group_amount=columns.group_amount,

@@ -78,7 +78,7 @@ def read_day(folder: Path) -> WrittenDay:
         problem = Problem(
             horizon=horizon,
             cluster=cluster,
-            jobs=tuple(sorted([job for job, _ in planned] + waiting, key=lambda job: (job.submit_unix, job.id))),
+            jobs=tuple(sorted([job for job, _ in planned] + waiting, key=lambda job: job.submission_key)),
             segments=segments,
             table=read_pue_table(table_path)[0],
             rates=rates,

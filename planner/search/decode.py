@@ -11,7 +11,6 @@ from planner.domain.plan import DEFERRED, Plan
 from planner.domain.problem import Problem
 from planner.search.kernel import Board, Jobs, copy_board, kernel_jobs, new_board, place_from, wider_board
 from planner.search.orderings import overdue_first
-from planner.units import MILLI
 
 _BOARDS: weakref.WeakKeyDictionary[Problem, tuple[Jobs, Board]] = weakref.WeakKeyDictionary()
 
@@ -65,11 +64,11 @@ def jobs_of(columns: JobColumns) -> Jobs:
 
 
 def _with_running(problem: Problem, jobs: Jobs) -> Board:
-    limit_w = problem.cluster.power_limit_w
+    limit_mw = problem.cluster.power_limit_mw
     board = new_board(
         problem.nodes.capacity,
         day_end=problem.horizon.length_s,
-        power_limit=-1 if limit_w is None else int(limit_w * MILLI),
+        power_limit=-1 if limit_mw is None else limit_mw,
         jobs=jobs,
         running=len(problem.running),
     )

@@ -1,8 +1,9 @@
 """The 22 orderings: the sequences in which the heuristic tries jobs.
 
-Eleven keys, each increasing (``+``) and decreasing (``-``). Every ordering ends in the job id, so that it never depends
-on the order of the file. Jobs whose deadline falls on them today go before all others, the tightest first, and before
-those the ones that are overdue: deferred more often than the site allows.
+Eleven keys, each increasing (``+``) and decreasing (``-``). Ties go by submission: the older job first, then by
+id as people count, so that no ordering depends on the order of the file. Jobs whose deadline falls on them today go
+before all others, the tightest first, and before those the ones that are overdue: deferred more often than the site
+allows.
 """
 
 from __future__ import annotations
@@ -93,7 +94,9 @@ def job_order(problem: Problem, ordering: str) -> Ints:
         keys[0] = -keys[0]
     urgent_first = np.where(columns.latest_start_s < problem.horizon.length_s, columns.latest_start_s, np.inf)
     # np.lexsort takes the least significant key first.
-    return overdue_first(problem, np.lexsort((id_rank(problem), *reversed(keys), urgent_first)).astype(np.int64))
+    return overdue_first(
+        problem, np.lexsort((submission_rank(problem), *reversed(keys), urgent_first)).astype(np.int64)
+    )
 
 
 def overdue_first(problem: Problem, order: Ints) -> Ints:
@@ -104,11 +107,11 @@ def overdue_first(problem: Problem, order: Ints) -> Ints:
     return np.concatenate([order[goes_first], order[~goes_first]])
 
 
-def id_rank(problem: Problem) -> Ints:
-    """Rank of each job by its id: the last word in every ordering."""
-    ids = [job.id for job in problem.jobs]
-    rank = np.empty(len(ids), dtype=np.int64)
-    rank[sorted(range(len(ids)), key=ids.__getitem__)] = np.arange(len(ids))
+def submission_rank(problem: Problem) -> Ints:
+    """Rank of each job by submit time, then by id as people count: the last word in every ordering."""
+    keys = [job.submission_key for job in problem.jobs]
+    rank = np.empty(len(keys), dtype=np.int64)
+    rank[sorted(range(len(keys)), key=keys.__getitem__)] = np.arange(len(keys))
     return rank
 
 

@@ -13,9 +13,9 @@ from planner.domain.plan import DEFERRED, Plan
 from planner.domain.problem import Problem
 from planner.domain.result import Result, Trial
 from planner.search.decode import jobs_of
+from planner.search.kernel.board import Jobs, cells_needed, most_groups
 from planner.search.kernel.walk import Line, Machine, walk
-from planner.search.orderings import id_rank, overdue_first, profit_per_kw
-from planner.units import MILLI
+from planner.search.orderings import overdue_first, profit_per_kw, submission_rank
 
 
 def _submit(problem: Problem) -> Ints:
@@ -43,7 +43,7 @@ STRICT = "-strict"
 
 def rule_order(problem: Problem, name: str) -> Ints:
     """Indices of the problem's jobs in the order of a rule."""
-    keys = (id_rank(problem), _submit(problem), RULES[name.removesuffix(STRICT)](problem))
+    keys = (submission_rank(problem), RULES[name.removesuffix(STRICT)](problem))
     return overdue_first(problem, np.lexsort(keys).astype(np.int64))
 
 
@@ -87,18 +87,18 @@ def _walk(problem: Problem, order: Ints, *, strict: bool) -> Plan:
         queue=np.zeros(count, dtype=np.int64),
         failed=np.zeros(len(shapes), dtype=np.int64),
     )
-    machine = _opening(problem, columns.group_amount[columns.unit_group[columns.unit_ptr[count] :]], count)
+    machine = _opening(problem, jobs, columns.group_amount[columns.unit_group[columns.unit_ptr[count] :]], count)
     walk(machine, jobs, line, strict, np.int64(problem.horizon.length_s), start_s, node_of_unit)
     return Plan(start_s[:count].copy(), node_of_unit[: columns.unit_ptr[count]].copy())
 
 
-def _opening(problem: Problem, running_amounts: Ints, count: int) -> Machine:
+def _opening(problem: Problem, jobs: Jobs, running_amounts: Ints, count: int) -> Machine:
     """The machine at midnight; the heap of ends may begin sorted."""
     free = problem.nodes.capacity.copy()
     held = np.array([node for work in problem.running for node in work.nodes], dtype=np.int64)
     np.subtract.at(free, held, running_amounts)
-    limit_w = problem.cluster.power_limit_w
-    left_mw = int((limit_w or 0.0) * MILLI) - int(problem.running_columns.power_mw.sum())
+    limit_mw = problem.cluster.power_limit_mw
+    left_mw = (limit_mw or 0) - int(problem.running_columns.power_mw.sum())
     running = len(problem.running)
     ends = np.array([work.end_s for work in problem.running], dtype=np.int64)
     by_end = np.argsort(ends, kind="stable")
@@ -106,10 +106,12 @@ def _opening(problem: Problem, running_amounts: Ints, count: int) -> Machine:
     end_time[:running], end_job[:running] = ends[by_end], by_end + count
     return Machine(
         free=free,
-        totals=np.array([free[:, 0].sum(), left_mw, limit_w is not None], dtype=np.int64),
+        totals=np.array([free[:, 0].sum(), left_mw, limit_mw is not None], dtype=np.int64),
         end_time=end_time,
         end_job=end_job,
         running=np.array([running], dtype=np.int64),
         least=np.zeros_like(free),
         taken=np.zeros(len(free), dtype=np.int64),
+        cells=np.zeros(cells_needed(jobs, len(free)), dtype=np.int64),
+        pattern=np.zeros(most_groups(jobs), dtype=np.int64),
     )

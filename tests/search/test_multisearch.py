@@ -10,6 +10,7 @@ import pytest
 from planner.accounting.audit import audit
 from planner.accounting.settle import settle
 from planner.domain.cluster import Cluster, NodeClass
+from planner.domain.job import counting_key
 from planner.domain.problem import Problem, Rates
 from planner.domain.result import Trial
 from planner.search.decode import decode
@@ -50,6 +51,25 @@ def test_an_ordering_sorts_by_what_it_says(ordering: str) -> None:
     distinct = {"power", "area", "duration", "latest-start", "power-over-profit"}
     if ordering[1:] in distinct:
         assert job_order(problem, ordering).tolist() == job_order(problem, opposite)[::-1].tolist()
+
+
+@pytest.mark.parametrize("ordering", ORDERINGS)
+def test_ties_go_to_the_older_job_and_then_by_id_as_people_count(ordering: str) -> None:
+    """Equal jobs, all submitted before midnight: 10 is the oldest, 9 and 11 came in one second, 8 came last."""
+    problem = random_problem(np.random.default_rng(6), jobs=1)
+    submits = {"8": -10, "9": -20, "11": -20, "10": -30}
+    jobs = tuple(
+        dataclasses.replace(problem.jobs[0], id=name, submit_unix=DAY.start_unix + submit)
+        for name, submit in submits.items()
+    )
+    problem = dataclasses.replace(problem, jobs=jobs)
+    assert [jobs[k].id for k in job_order(problem, ordering)] == ["10", "9", "11", "8"]
+
+
+def test_people_count_by_value() -> None:
+    """Runs of digits compare by value, leading zeros and all, and digits come after nothing and before nothing else."""
+    ids = ["a10", "a9", "a", "10b", "9", "010", "a9.2", "a9.10", "9" * 5000, "b"]
+    assert sorted(ids, key=counting_key) == ["a", "a9", "a9.2", "a9.10", "a10", "b", "9", "010", "10b", "9" * 5000]
 
 
 def test_jobs_due_today_go_first() -> None:

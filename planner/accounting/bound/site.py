@@ -174,12 +174,12 @@ class _SiteRows:
 
     def _power(self) -> None:
         """The energy of today's jobs in each slot; the power limit is the end of its box."""
-        limit_w = self.problem.cluster.power_limit_w
+        limit_mw = self.problem.cluster.power_limit_mw
         self.energy = []
         for h, hours in enumerate(self.slots.hours):
             most = self.most_kw * hours
-            if limit_w is not None:
-                most = min(most, max(0.0, limit_w / MILLI * hours - self.load.work_kwh[h]))
+            if limit_mw is not None:
+                most = min(most, max(0.0, limit_mw / MILLI**2 * hours - self.load.work_kwh[h]))
             self.energy.append(self.rows.variable(0.0, float(most)))
             self.rows.put(self.rows.row(0.0, equal=True), self.energy[h], -1.0)
 

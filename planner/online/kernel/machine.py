@@ -2,7 +2,8 @@
 
 A pool of processors is a machine of one node. On several nodes, each node names its own earliest start with room for
 one unit, for two at once, and so on; the U-th smallest of these is the next time at which U equal units can start.
-Units of several sizes go one group after another to the first nodes with room.
+Units of several sizes go one group after another to the first nodes with room; where that fails, a table over the nodes
+decides whether there is any room (`planner.domain.packing`).
 """
 
 from __future__ import annotations
@@ -10,9 +11,10 @@ from __future__ import annotations
 import numpy as np
 
 from planner.compiled import part
+from planner.compiled.packing import pack_exactly
 from planner.compiled.selection import smallest
 from planner.online.kernel.state import ESTIMATE, GROUPS, LIMITED, NODE, NODES, POWER, UNITS
-from planner.online.kernel.timeline import NEVER, copies_between, first_room, hold
+from planner.online.kernel.timeline import NEVER, copies_between, first_room, hold, least_between
 
 
 @part
@@ -141,7 +143,25 @@ def _choose_nodes(state, rows, job, start, end):
                     node = state.unit[NODE, unit]
                     hold(state.line, state.length, rows + node, state.group, group, np.int64(-1), start, end)
                     unit += 1
+        if not complete:
+            complete = _pack_exactly(state, rows, job, start, end)
     return complete
+
+
+@part
+def _pack_exactly(state, rows, job, start, end):
+    """Choose nodes for units of several sizes where the first nodes with room did not do; False if there is no room."""
+    first, last = state.ptr[GROUPS, job], state.ptr[GROUPS, job + 1]
+    for node in range(state.clock[NODES]):
+        least_between(state.line, state.length, rows + node, start, end, state.free[node])
+    main = first
+    for group in range(first, last):
+        if state.group[group, 0] > state.group[main, 0]:
+            main = group
+    return pack_exactly(
+        state.free, state.group[:, 1:], state.group[:, 0], first, last, main, state.cells, state.pattern,
+        state.unit[NODE, state.ptr[UNITS, job] : state.ptr[UNITS, job + 1]],
+    )  # fmt: skip
 
 
 @part

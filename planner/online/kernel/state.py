@@ -58,7 +58,7 @@ class State(NamedTuple):
     line, length
         Timeline of what running jobs (and kept reservations) leave free: a row a node, then one for the site's power if
         that is limited. As many rows follow for plans that a round makes and forgets.
-    ready
+    ready, free, cells, pattern
         Scratch space.
     clock
         Counters and settings; the places are named above.
@@ -71,6 +71,9 @@ class State(NamedTuple):
     line: Ints
     length: Ints
     ready: Ints
+    free: Ints
+    cells: Ints
+    pattern: Ints
     clock: Ints
 
 

@@ -68,6 +68,19 @@ def copies_between(line, length, row, ask, kind, start, end, most):
 
 
 @part
+def least_between(line, length, row, start, end, least):
+    """Write into ``least`` what a row has free of each resource all the way from start to end."""
+    entry = entry_at(line, length, row, start)
+    for resource in range(least.shape[0]):
+        least[resource] = line[row, entry, 1 + resource]
+    entry += 1
+    while entry < length[row] and line[row, entry, 0] < end:
+        for resource in range(least.shape[0]):
+            least[resource] = min(least[resource], line[row, entry, 1 + resource])
+        entry += 1
+
+
+@part
 def hold(line, length, row, ask, kind, sign, start, end):
     """Take a unit's room on a row from start to end (sign 1), or give it back (sign -1); needs room for two entries."""
     if start >= end:

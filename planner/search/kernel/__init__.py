@@ -9,8 +9,9 @@ most free cores of each node are kept, so stretches in which too few nodes have 
 what is learned of one job serves later ones: reservations are only ever added, so a job that asks at least as much
 (units, amounts, time, release, power) as an earlier one cannot start before the earliest start found for that one.
 
-Odd units (those outside the job's largest group) are put one by one where they cost the fewest units of that group.
-With at most one odd unit the start is exactly the earliest; with more, the earliest at which this rule finds room.
+Odd units (those outside the job's largest group) are put one by one where they cost the fewest units of that group;
+where several of them find no room that way, a table over the nodes decides (`planner.domain.packing`). So the start is
+exactly the earliest, except for jobs of so many sizes that the table would be too large.
 
 Cost of one placement: at most O(N (B + log E)) for N nodes, B stretches and E timeline entries a node, times the rounds
 until the U-th smallest stands still (one or two as a rule).

@@ -8,6 +8,7 @@ import numpy as np
 
 from planner.compiled import part
 from planner.domain.columns import Ints
+from planner.domain.packing import MOST_CELLS, is_decidable, other_combinations
 from planner.search.kernel.timeline import note_tops, reserve
 
 BUCKETS = 96
@@ -75,7 +76,7 @@ class Board(NamedTuple):
         One more timeline, of the power that is left.
     memory, remembered
         What earlier jobs asked and where they could start, and how many there were.
-    least, taken, ready, known, watts
+    least, taken, ready, known, watts, cells, pattern
         Scratch space.
     """
 
@@ -96,6 +97,8 @@ class Board(NamedTuple):
     ready: Ints
     known: Ints
     watts: Ints
+    cells: Ints
+    pattern: Ints
 
 
 def new_board(
@@ -125,6 +128,8 @@ def new_board(
         ready=np.zeros(_most_ready(capacity, jobs), np.int64),
         known=np.zeros(node_count, np.int64),
         watts=np.zeros(1, np.int64),
+        cells=np.zeros(cells_needed(jobs, node_count), np.int64),
+        pattern=np.zeros(most_groups(jobs), np.int64),
     )
 
 
@@ -163,6 +168,21 @@ def hold_power(board, power, start, end):
     """Take power from the site's limit from start to end; a negative one gives it back."""
     board.watts[0] = power
     reserve(board.site_times, board.site_free, board.site_length, np.int64(0), board.watts, np.int64(1), start, end)
+
+
+def cells_needed(jobs: Jobs, nodes: int) -> int:
+    """Cells of the largest table that packs a job of several odd units exactly; at least one."""
+    needed = 1
+    for job in np.flatnonzero(np.diff(jobs.group_ptr) > 1):
+        counts = jobs.group_count[jobs.group_ptr[job] : jobs.group_ptr[job + 1]].tolist()
+        if sum(counts) > max(counts) + 1 and is_decidable(counts, nodes):
+            needed = max(needed, other_combinations(counts) * (nodes + 1))
+    return min(needed, MOST_CELLS)
+
+
+def most_groups(jobs: Jobs) -> int:
+    """The most groups of equal units that a job has; at least one."""
+    return int(np.diff(jobs.group_ptr).max(initial=1))
 
 
 def _most_ready(capacity: Ints, jobs: Jobs) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from planner.compiled import part
+from planner.compiled.packing import pack_exactly
 from planner.search.kernel.timeline import NEVER, least_free
 
 
@@ -28,13 +29,38 @@ def pack_equal(board, amount, start, end, chosen):
 def pack_mixed(board, jobs, job, start, end, node_of_unit):
     """Choose nodes for units of several sizes; returns whether all found room.
 
-    Each odd unit goes where it costs the fewest units of the main group, ties to the lowest node number.
+    Each odd unit goes where it costs the fewest units of the main group, ties to the lowest node number. When several
+    odd ones find no room that way, it is decided exactly whether there is any.
     """
+    if share_out(board.least, board.taken, _look(board, jobs, job, start, end), jobs, job, node_of_unit):
+        return True
+    if not has_odd_units(jobs, job):
+        return False
+    _look(board, jobs, job, start, end)
+    return pack_the_odd(board.least, jobs, job, board.cells, board.pattern, node_of_unit)
+
+
+@part
+def has_odd_units(jobs, job):
+    """Whether more than one unit of a job is outside its main group."""
+    return jobs.unit_ptr[job + 1] - jobs.unit_ptr[job] > jobs.group_count[jobs.main[job]] + 1
+
+
+@part
+def pack_the_odd(free, jobs, job, cells, pattern, node_of_unit):
+    """Choose nodes for a job of several odd units out of what each node has free, exactly."""
+    return pack_exactly(
+        free, jobs.group_amount, jobs.group_count, jobs.group_ptr[job], jobs.group_ptr[job + 1], jobs.main[job], cells,
+        pattern, node_of_unit[jobs.unit_ptr[job] : jobs.unit_ptr[job + 1]],
+    )  # fmt: skip
+
+
+@part
+def _look(board, jobs, job, start, end):
+    """Write what each node has free for a job and how many main units it takes; returns their sum."""
     least, taken = board.least, board.taken
     main = jobs.main[job]
-    wanted = jobs.group_count[main]
-    room = np.int64(0)
-    fewest = NEVER
+    room, fewest = np.int64(0), NEVER
     for group in range(jobs.group_ptr[job], jobs.group_ptr[job + 1]):
         fewest = min(fewest, jobs.group_amount[group, 0])
     top = board.tops[start // board.rules[0]]
@@ -45,9 +71,9 @@ def pack_mixed(board, jobs, job, start, end, node_of_unit):
                 least[node, resource] = 0
             continue
         least_free(board.times, board.free, board.length, node, start, end, least[node])
-        taken[node] = copies_in(least[node], jobs.group_amount[main], wanted)
+        taken[node] = copies_in(least[node], jobs.group_amount[main], jobs.group_count[main])
         room += taken[node]
-    return share_out(least, taken, room, jobs, job, node_of_unit)
+    return room
 
 
 @part

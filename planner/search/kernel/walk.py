@@ -12,7 +12,7 @@ import numpy as np
 
 from planner.compiled import kernel, part
 from planner.domain.columns import Ints
-from planner.search.kernel.pack import copies_in, share_out
+from planner.search.kernel.pack import copies_in, has_odd_units, pack_the_odd, share_out
 
 
 class Machine(NamedTuple):
@@ -28,7 +28,7 @@ class Machine(NamedTuple):
         A heap of what runs: its ends [s] and jobs.
     running
         How many entries the heap has.
-    least, taken
+    least, taken, cells, pattern
         Scratch space for units of several sizes.
     """
 
@@ -39,6 +39,8 @@ class Machine(NamedTuple):
     running: Ints
     least: Ints
     taken: Ints
+    cells: Ints
+    pattern: Ints
 
 
 class Line(NamedTuple):
@@ -141,7 +143,10 @@ def _find_nodes(machine, jobs, job, node_of_unit):
 
 @part
 def _find_mixed(machine, jobs, job, node_of_unit):
-    """The same for units of several sizes: each odd one where it costs the fewest units of the main group."""
+    """The same for units of several sizes: each odd one where it costs the fewest units of the main group.
+
+    When several odd ones find no room that way, it is decided exactly whether there is any.
+    """
     least, taken = machine.least, machine.taken
     main = jobs.main[job]
     wanted = jobs.group_count[main]
@@ -152,6 +157,8 @@ def _find_mixed(machine, jobs, job, node_of_unit):
         taken[node] = copies_in(least[node], jobs.group_amount[main], wanted)
         room += taken[node]
     if share_out(least, taken, room, jobs, job, node_of_unit):
+        return True
+    if has_odd_units(jobs, job) and pack_the_odd(machine.free, jobs, job, machine.cells, machine.pattern, node_of_unit):
         return True
     for unit in range(jobs.unit_ptr[job], jobs.unit_ptr[job + 1]):
         node_of_unit[unit] = -1
