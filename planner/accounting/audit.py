@@ -15,6 +15,7 @@ one already shown to have no room.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -43,9 +44,14 @@ def require_clean(problem: Problem, plan: Plan, *, leaves_room: bool = False) ->
     """Raise AuditError with the violations of a plan, if it has any."""
     violations = audit(problem, plan, leaves_room=leaves_room)
     if violations:
-        shown = "; ".join(str(violation) for violation in violations[:5])
-        more = f" (+{len(violations) - 5} more)" if len(violations) > 5 else ""
-        raise AuditError(f"the plan breaks {len(violations)} rules: {shown}{more}")
+        raise AuditError(f"the plan breaks {broken_rules(violations)}")
+
+
+def broken_rules(violations: Sequence[Violation]) -> str:
+    """How many rules are broken, and the first few of them in words."""
+    shown = "; ".join(str(violation) for violation in violations[:5])
+    more = f" (+{len(violations) - 5} more)" if len(violations) > 5 else ""
+    return f"{len(violations)} rule{'s' if len(violations) > 1 else ''}: {shown}{more}"
 
 
 def audit(problem: Problem, plan: Plan, *, leaves_room: bool = False) -> list[Violation]:
@@ -109,11 +115,11 @@ def _capacity(problem: Problem, plan: Plan) -> list[Violation]:
 
 
 def _power(problem: Problem, plan: Plan) -> list[Violation]:
-    limit_w = problem.cluster.power_limit_w
-    if limit_w is None:
+    limit_mw = problem.cluster.power_limit_mw
+    if limit_mw is None:
         return []
     held = occupation(problem, plan)
-    limit = np.array([[int(limit_w * MILLI)]], dtype=np.int64)
+    limit = np.array([[limit_mw]], dtype=np.int64)
     site = np.zeros(len(held.job_start_s), dtype=np.int64)
     table = step_table(limit, site, held.job_start_s, held.job_end_s, held.job_power_mw[:, None])
     return [

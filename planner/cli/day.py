@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -103,6 +103,7 @@ def plan_one(request: Request) -> None:
         done = do_day(
             settings, day, folder / day.isoformat(), previous, on_trial=progress.trial, on_bound=progress.bound
         )
+    remark_stand_in(done.summary)
     if done.planned is not None and not request.quiet:
         remark(done.planned.day)
         remark_limit(done.planned, settings.time_limit_s)
@@ -192,6 +193,16 @@ def remark_limit(planned: PlannedDay, limit_s: float) -> None:
         typer.echo(
             f"the time limit of {clock(limit_s)} ended the search after {len(result.trials)} candidates;"
             " another run may end elsewhere",
+            err=True,
+        )
+
+
+def remark_stand_in(summary: dict[str, Any]) -> None:
+    """Tell on stderr when a plan broke a rule and another one stands in for it; a quiet run tells it too."""
+    if summary.get("stands_in_for"):
+        typer.echo(
+            f"{summary['day']}: {summary['stands_in_for']}; a plan of {summary['method']} stands in. Please report this"
+            " bug of the planner",
             err=True,
         )
 

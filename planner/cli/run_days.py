@@ -77,6 +77,7 @@ def run_range(
             summaries.append(each.summary)
             kept.append(each.planned is None)
             progress.rename(f"{each.day} done, {len(kept)} days")
+            day.remark_stand_in(each.summary)
             if not quiet and each.planned is not None:
                 day.remark(each.planned.day)
     if as_json:

@@ -27,7 +27,8 @@ class Result:
     ``leaves_room`` is said by rules that walk through time: what they defer, or end after its deadline, might have had
     room, so that the audit does not hold it against them. ``cut_short`` is said by a search with an iteration limit
     that the clock or an interrupt ended first: its answer depends on the machine as well. ``engine_died``: the CP
-    engine was lost on the way, and the plan is the best until then.
+    engine was lost on the way, and the plan is the best until then. ``stands_in_for`` says which plan broke which rule,
+    where this one was taken in its place.
     """
 
     plan: Plan
@@ -40,3 +41,4 @@ class Result:
     leaves_room: bool = False
     cut_short: bool = False
     engine_died: bool = False
+    stands_in_for: str = ""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from planner.accounting.audit import require_clean
+from planner.accounting.audit import audit, broken_rules
 from planner.accounting.bound import Bound, profit_bound
 from planner.accounting.settle import settle
 from planner.domain.executed import executed
@@ -61,7 +61,10 @@ def plan_day(
     bound_time_s: float = BOUND_TIME_S,
     on_bound: Callable[[float], None] | None = None,
 ) -> PlannedDay:
-    """Plan a day, audit the plan and bound the profit of all plans; AuditError when the plan breaks a rule.
+    """Plan a day, audit the plan and bound the profit of all plans.
+
+    A plan that breaks a rule is a bug of its method; the best simple plan that breaks none then stands in for it, and
+    the result says so.
 
     The bound is worked out beside the search, which has its own time limit: ``on_bound`` hears of it while the search
     goes on. ``bound_time_s`` 0 leaves the bound out.
@@ -70,7 +73,7 @@ def plan_day(
         bounding = pool.submit(_bound, day.problem, bound_time_s, on_bound)
         make_ready(method, day.problem)
         result = method_named(method)(day.problem, params, MaxRuntime(params.time_limit_s))
-        require_clean(day.problem, result.plan, leaves_room=result.leaves_room)
+        result = accepted(day.problem, result)
         bound = bounding.result()
     happened, ledger = day.problem, result.ledger
     if day.scenario.rules.execute == "actual":
@@ -79,6 +82,32 @@ def plan_day(
     deferrals = (*_deferred(day, result), *day.rejected)
     _require_all_told(day, result, deferrals)
     return PlannedDay(day, result, happened, ledger, deferrals, bound)
+
+
+def accepted(problem: Problem, result: Result) -> Result:
+    """The result if the audit accepts its plan; else the best plan of one ordering that it accepts, else a rule's.
+
+    A site must not be left without a plan. AuditError when not even these keep the rules.
+    """
+    violations = audit(problem, result.plan, leaves_room=result.leaves_room)
+    if not violations:
+        return result
+    why = f"the plan of {result.method} breaks {broken_rules(violations)}"
+    for other in _simple_results(problem):
+        if not audit(problem, other.plan, leaves_room=other.leaves_room):
+            return replace(other, stands_in_for=why)
+    raise AuditError(why)
+
+
+def _simple_results(problem: Problem) -> Iterator[Result]:
+    """Results that owe nothing to a search: one for each ordering, the best first, then the oldest rule's."""
+    from planner.search.multisearch import multisearch
+    from planner.search.orderings import ORDERINGS
+    from planner.search.rules import walk_rule
+
+    single = [multisearch(problem, orderings=(ordering,)) for ordering in ORDERINGS]
+    yield from sorted(single, key=lambda result: -result.ledger.profit_eur)
+    yield walk_rule(problem, "est")
 
 
 def _bound(problem: Problem, time_s: float, on_bound: Callable[[float], None] | None) -> Bound | None:

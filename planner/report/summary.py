@@ -30,6 +30,7 @@ def summarise(planned: PlannedDay) -> dict[str, Any]:
         "best_trial": result.best_trial,
         "cut_short": result.cut_short,
         "leaves_room": result.leaves_room,
+        "stands_in_for": result.stands_in_for or None,
         "bound_eur": None if bound is None else _rounded(bound.profit_eur),
         "gap_fraction": None if gap is None else _rounded(gap),
         "execute": day.scenario.rules.execute,

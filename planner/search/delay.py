@@ -13,16 +13,14 @@ from collections.abc import Callable
 
 import numpy as np
 
-from planner.accounting.settle import settle
 from planner.domain.plan import DEFERRED, Plan
 from planner.domain.problem import Problem
 from planner.domain.result import Result, Trial
+from planner.search.complete import complete, settle_decoded
 from planner.search.decode import opening_board, place_all
 from planner.search.kernel import Jobs, copy_board
-from planner.search.losses import without_losses
 from planner.search.multisearch import multisearch
 from planner.search.orderings import ORDERINGS, job_order
-from planner.search.rebuild import complete
 from planner.search.stop import Stop
 
 STEP_S = 3600
@@ -49,12 +47,8 @@ def delay_search(
                 break
             own = int(prefix.jobs.release[job])
             kept = own
-            latest = own if problem.is_overdue[job] else problem.horizon.length_s
-            for release in range(own + step_s, latest, step_s):
-                found = prefix.decode(position, release)
-                settled = settle(problem, found)
-                if problem.defer == "free":
-                    found, settled = without_losses(problem, found, settled)
+            for release in range(own + step_s, _latest(problem, int(job)), step_s):
+                found, settled = settle_decoded(problem, prefix.decode(position, release))
                 if settled.profit_eur > ledger.profit_eur:
                     plan, ledger, name, kept = found, settled, f"{seed.best_trial}, delayed", int(found.start_s[job])
                     if on_trial is not None:
@@ -75,6 +69,14 @@ def delay_search(
     )
 
 
+def _latest(problem: Problem, job: int) -> int:
+    """End of the releases that a job is pushed to [s]: its deadline stays in reach, an overdue job is not pushed."""
+    if problem.is_overdue[job]:
+        return 0
+    last_in_time = int(problem.columns.latest_start_s[job])
+    return min(problem.horizon.length_s, last_in_time + 1)
+
+
 class _Prefix:
     """The board with the jobs before a position on it, from which the rest is placed again and again."""
 
@@ -88,7 +90,7 @@ class _Prefix:
         self._node_of_unit = np.full(int(jobs.unit_ptr[-1]), DEFERRED, dtype=np.int64)
 
     def decode(self, position: int, release_s: int) -> Plan:
-        """The plan in which the job at a position is released later; deferred jobs get a last chance."""
+        """The plan in which the job at a position is released later, unless that is too late for it."""
         job = self._order[position]
         before = self.jobs.release[job]
         self.jobs.release[job] = release_s
@@ -96,7 +98,8 @@ class _Prefix:
         place_all(copy_board(self._board), self.jobs, self._order, start_s, node_of_unit, position=position)
         self.jobs.release[job] = before
         plan = Plan(start_s, node_of_unit)
-        return complete(self._problem, plan) if start_s[job] == DEFERRED else plan
+        is_too_late = start_s[job] == DEFERRED or start_s[job] > self._problem.columns.latest_start_s[job]
+        return complete(self._problem, plan) if is_too_late else plan
 
     def fix(self, position: int, release_s: int) -> None:
         """Place the job at a position for good, released as given."""

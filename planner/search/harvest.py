@@ -18,9 +18,10 @@ from planner.accounting.audit import audit
 from planner.accounting.settle import settle
 from planner.domain.problem import Problem
 from planner.domain.result import Result, Trial
+from planner.search.complete import complete
 from planner.search.kernel.stand import Habits
 from planner.search.multisearch import multisearch
-from planner.search.rebuild import Chain, complete, run_chains
+from planner.search.rebuild import Chain, run_chains
 from planner.search.stop import Stop
 from planner.search.tiers import Candidate, tier_search
 
@@ -174,9 +175,7 @@ def _better(
     for chain in chains:
         if chain.best_profit_eur <= best.ledger.profit_eur:
             continue
-        plan = chain.best_plan()
-        if problem.defer == "full":
-            plan = complete(problem, plan)
+        plan = complete(problem, chain.best_plan())
         ledger = settle(problem, plan)
         if ledger.profit_eur > best.ledger.profit_eur and not audit(problem, plan):
             best = Candidate(plan, ledger, f"rebuilt from {best.name.removeprefix('rebuilt from ')}")

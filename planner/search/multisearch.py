@@ -6,14 +6,13 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 
-from planner.accounting.settle import settle
 from planner.domain.columns import Ints
 from planner.domain.ledger import Ledger
 from planner.domain.plan import Plan
 from planner.domain.problem import Problem
 from planner.domain.result import Result, Trial
+from planner.search.complete import settle_decoded
 from planner.search.decode import decode
-from planner.search.losses import without_losses
 from planner.search.orderings import ORDERINGS, job_order
 from planner.search.stop import Stop, never
 
@@ -38,10 +37,7 @@ def multisearch(
     trials: dict[str, Trial] = {}
 
     def attempt(name: str) -> tuple[Plan, Ledger, Trial]:
-        plan = decode(problem, sequences[name])
-        ledger = settle(problem, plan)
-        if problem.defer == "free":
-            plan, ledger = without_losses(problem, plan, ledger)
+        plan, ledger = settle_decoded(problem, decode(problem, sequences[name]))
         return plan, ledger, Trial(name, ledger.profit_eur, int(plan.is_placed.sum()))
 
     with ThreadPoolExecutor(max_workers=workers) as pool:

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from planner.domain.columns import Ints
-from planner.domain.plan import DEFERRED, Plan
+from planner.domain.plan import Plan
 from planner.domain.problem import Problem
 from planner.search.decode import opening_board, place_all
 from planner.search.kernel import Board, Jobs, copy_board, wider_board
@@ -81,23 +80,6 @@ def load_plan(board: Board, jobs: Jobs, plan: Plan) -> Board:
     """Put a plan's jobs on a board that has none of them."""
     placed = np.flatnonzero(plan.is_placed)
     return place_all(board, jobs, placed, plan.start_s.copy(), plan.node_of_unit.copy())
-
-
-def complete(problem: Problem, plan: Plan) -> Plan:
-    """Start every deferred job that still has room, the ones that earn most for their power first."""
-    jobs, opening = opening_board(problem)
-    start_s, node_of_unit = plan.start_s.copy(), plan.node_of_unit.copy()
-    deferred = np.flatnonzero(start_s == DEFERRED)
-    urgent_first = np.minimum(jobs_latest(problem), problem.horizon.length_s)[deferred]
-    last_chance = deferred[np.lexsort((-profit_per_kw(problem, problem.columns)[deferred], urgent_first))]
-    order = np.concatenate([np.flatnonzero(plan.is_placed), last_chance])
-    place_all(copy_board(opening), jobs, order, start_s, node_of_unit)
-    return Plan(start_s, node_of_unit)
-
-
-def jobs_latest(problem: Problem) -> Ints:
-    """Latest start of each job that meets its deadline [s]."""
-    return problem.columns.latest_start_s
 
 
 def _stand(problem: Problem, jobs: Jobs, plan: Plan, seed: int, habits: Habits) -> Stand:

@@ -13,16 +13,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from planner.accounting.settle import settle
 from planner.domain.columns import Floats, Ints
 from planner.domain.ledger import Ledger
 from planner.domain.plan import Plan
 from planner.domain.problem import Problem
 from planner.domain.result import Trial
+from planner.search.complete import settle_decoded
 from planner.search.decode import decode
-from planner.search.losses import without_losses
 from planner.search.margin import job_margin_per_s
-from planner.search.orderings import id_rank, job_core_equivalents
+from planner.search.orderings import job_core_equivalents, submission_rank
 from planner.search.stop import Stop
 
 BATCH = 8
@@ -85,7 +84,7 @@ def tier_search(
     idle = 0
 
     def attempt(tiering: Tiering) -> Candidate:
-        return Candidate(*evaluate(problem, facts.order(tiering)), tiering.name)
+        return Candidate(*settle_decoded(problem, decode(problem, facts.order(tiering))), tiering.name)
 
     with ThreadPoolExecutor(max_workers=workers) as pool:
         for batch in _batches(rng):
@@ -104,13 +103,6 @@ def tier_search(
     return best, trials
 
 
-def evaluate(problem: Problem, order: Ints) -> tuple[Plan, Ledger]:
-    """The plan of an order and its ledger; without its losses where the rules allow it."""
-    plan = decode(problem, order)
-    ledger = settle(problem, plan)
-    return without_losses(problem, plan, ledger) if problem.defer == "free" else (plan, ledger)
-
-
 @dataclass(frozen=True)
 class _Facts:
     """What orders are made from."""
@@ -120,7 +112,7 @@ class _Facts:
     rank: Floats
     equivalents: Floats
     inside_s: Ints
-    ids: Ints
+    submitted: Ints
 
     @classmethod
     def of(cls, problem: Problem) -> _Facts:
@@ -128,19 +120,19 @@ class _Facts:
         equivalents = job_core_equivalents(columns)
         inside = np.minimum(columns.duration_s, day - columns.release_s)
         margin = np.divide(job_margin_per_s(problem), equivalents, out=np.zeros(len(columns)), where=equivalents > 0)
-        ids = id_rank(problem)
-        best_first = np.lexsort((ids, -margin))
+        submitted = submission_rank(problem)
+        best_first = np.lexsort((submitted, -margin))
         rank = np.empty(len(columns))
         capacity = problem.cluster.total("cores") * day
         rank[best_first] = np.cumsum((equivalents * inside)[best_first]) / capacity
         urgent = np.where(columns.latest_start_s < day, columns.latest_start_s, np.inf)
-        return cls(urgent, columns.release_s, rank, equivalents, inside, ids)
+        return cls(urgent, columns.release_s, rank, equivalents, inside, submitted)
 
     def order(self, tiering: Tiering) -> Ints:
         """The sequence of jobs of a tiering."""
         size = np.maximum(self.equivalents, 1e-9) ** tiering.wide * self.inside_s.astype(float) ** tiering.long
         keys = (
-            self.ids,
+            self.submitted,
             -size,
             np.floor(self.rank / tiering.width),
             np.floor(self.release_s / tiering.release_s),

@@ -136,3 +136,21 @@ def test_room_agrees_with_trying_every_second() -> None:
             # The heuristic places the job next, given the same seven before it: a second witness, found otherwise.
             placed = decode(problem, np.append(order[:7], left)).start_s[left] >= 0
             assert could == placed, f"seed {seed}, job {left}"
+
+
+def test_a_machine_of_100000_nodes_is_audited_right() -> None:
+    """A full machine leaves no room for a deferred job; with the last node free for a second it does."""
+    nodes = 100_000
+    full, late = job("full", 24, units=nodes - 1), job("late", 1, release_s=HOUR)
+    last = Running(job("last", 30, release_s=-HOUR), -HOUR, 86400, (nodes - 1,))
+    assert rules(day(full, late, nodes=nodes, running=(last,)), full=(0, tuple(range(nodes - 1)))) == []
+    free_at_the_end = dataclasses.replace(last, end_s=86399)
+    problem = day(full, late, nodes=nodes, running=(free_at_the_end,))
+    assert rules(problem, full=(0, tuple(range(nodes - 1)))) == ["defer"]
+
+
+def test_a_deferred_job_of_several_sizes_is_found_to_have_room() -> None:
+    """Units of 3, 3, 1 and 1 cores fit on two nodes of 4 in just one way; deferring the job is against the rule."""
+    mixed = dataclasses.replace(job("m", 1), units=(UnitGroup.of(2, {"cores": 1}), UnitGroup.of(2, {"cores": 3})))
+    assert rules(day(mixed)) == ["defer"]
+    assert rules(day(mixed, job("b", 24, cores=1)), b=(0, (0,))) == []

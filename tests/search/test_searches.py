@@ -13,6 +13,7 @@ from planner.accounting.settle import settle
 from planner.domain.plan import Plan
 from planner.domain.problem import Problem
 from planner.domain.result import Result, Trial
+from planner.search.complete import complete
 from planner.search.decode import decode, opening_board
 from planner.search.delay import delay_search
 from planner.search.harvest import HarvestParams, harvest
@@ -20,7 +21,7 @@ from planner.search.kernel import copy_board
 from planner.search.kernel.stand import CURRENT, Habits
 from planner.search.multisearch import multisearch
 from planner.search.orderings import job_order
-from planner.search.rebuild import Chain, complete, load_plan
+from planner.search.rebuild import Chain, load_plan
 from planner.search.stop import MaxIterations, MaxRuntime, never
 from planner.search.tiers import Candidate, tier_search
 from tests.factories import random_problem

@@ -1,0 +1,83 @@
+"""A plan made to keep the rules that look at it as a whole, once jobs were moved or left out.
+
+What a search changes may open room: for a job that is deferred (``defer: full`` starts it then), or for one that ends
+after its deadline although it could now meet it (it must, whatever the rule of deferral). Both are mended here without
+moving anything else.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from planner.accounting.settle import settle
+from planner.domain.columns import Ints
+from planner.domain.ledger import Ledger
+from planner.domain.plan import DEFERRED, Plan
+from planner.domain.problem import Problem
+from planner.search.decode import opening_board, place_all
+from planner.search.kernel import copy_board
+from planner.search.losses import without_losses
+from planner.search.orderings import profit_per_kw
+
+
+def settle_decoded(problem: Problem, plan: Plan) -> tuple[Plan, Ledger]:
+    """The ledger of a plan whose jobs were placed one by one, and the plan: without its losses under ``defer: free``.
+
+    Such a plan keeps every rule; leaving jobs out may let another one meet its deadline.
+    """
+    ledger = settle(problem, plan)
+    if problem.defer == "full":
+        return plan, ledger
+    leaner, ledger = without_losses(problem, plan, ledger)
+    kept = leaner if leaner is plan else complete(problem, leaner)
+    return kept, ledger if kept is leaner else settle(problem, kept)
+
+
+def complete(problem: Problem, plan: Plan) -> Plan:
+    """Start what has room, and let jobs meet deadlines that they can now meet; the plan itself when all is well.
+
+    Cost: one placement of the day, and one more for each job that misses its deadline.
+    """
+    while True:
+        if problem.defer == "full" and not np.all(plan.is_placed):
+            plan = _start_deferred(problem, plan)
+        sooner = next((found for job in _missed(problem, plan) if (found := _in_time(problem, plan, job))), None)
+        if sooner is None:
+            return plan
+        plan = sooner
+
+
+def _start_deferred(problem: Problem, plan: Plan) -> Plan:
+    """Start every deferred job that has room: the tightest deadlines first, then the best earners for their power."""
+    deferred = np.flatnonzero(~plan.is_placed)
+    urgent_first = np.minimum(problem.columns.latest_start_s, problem.horizon.length_s)[deferred]
+    last_chance = deferred[np.lexsort((-profit_per_kw(problem, problem.columns)[deferred], urgent_first))]
+    fuller = _placed_again(problem, plan, last_chance)
+    return plan if np.array_equal(fuller.start_s, plan.start_s) else fuller
+
+
+def _missed(problem: Problem, plan: Plan) -> list[int]:
+    """Jobs that end after a deadline that they could meet on an empty machine, the tightest first."""
+    columns = problem.columns
+    start = np.where(plan.is_placed, plan.start_s, problem.horizon.length_s)
+    missed = np.flatnonzero((start > columns.latest_start_s) & (columns.latest_start_s >= columns.release_s))
+    return [int(job) for job in missed[np.argsort(columns.latest_start_s[missed], kind="stable")]]
+
+
+def _in_time(problem: Problem, plan: Plan, job: int) -> Plan | None:
+    """The plan with a job moved to a start that meets its deadline; None when there is no room for that."""
+    start_s, node_of_unit = plan.start_s.copy(), plan.node_of_unit.copy()
+    start_s[job] = DEFERRED
+    node_of_unit[problem.columns.unit_ptr[job] : problem.columns.unit_ptr[job + 1]] = DEFERRED
+    moved = _placed_again(problem, Plan(start_s, node_of_unit), np.array([job], dtype=np.int64))
+    in_time = DEFERRED < moved.start_s[job] <= problem.columns.latest_start_s[job]
+    return moved if in_time else None
+
+
+def _placed_again(problem: Problem, plan: Plan, then: Ints) -> Plan:
+    """The plan on an empty machine, and then more jobs, each at its earliest start."""
+    jobs, opening = opening_board(problem)
+    start_s, node_of_unit = plan.start_s.copy(), plan.node_of_unit.copy()
+    order = np.concatenate([np.flatnonzero(plan.is_placed), then])
+    place_all(copy_board(opening), jobs, order, start_s, node_of_unit)
+    return Plan(start_s, node_of_unit)
