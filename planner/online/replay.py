@@ -165,7 +165,7 @@ def _state(
 ) -> State:
     """The state before the first event."""
     from planner.online.kernel import state as places
-    from planner.online.kernel.queue import ORDER_CODES, backfill_code
+    from planner.online.kernel.queue import backfill_code, queue_code
     from planner.online.kernel.timeline import NEVER
 
     count, units = len(trace), int(trace.unit_ptr[-1])
@@ -186,7 +186,8 @@ def _state(
     group[:-1, 0], group[:-1, 1:] = trace.group_count, trace.group_amount
     clock = np.zeros(places.CLOCK_SIZE, dtype=np.int64)
     clock[places.POLICY] = KINDS.index(policy.kind)
-    clock[places.ORDER] = ORDER_CODES[policy.order]
+    is_exact = not predicted and np.array_equal(estimate, trace.runtime_s)
+    clock[places.ORDER] = queue_code(policy.kind, policy.order, is_exact=is_exact)
     clock[places.BACKFILL_ORDER] = backfill_code(policy.order, policy.backfill_order)
     clock[places.CORRECTION] = list(CORRECTIONS).index(correction)
     clock[places.NODES], clock[places.LIMITED] = nodes, int(limited)

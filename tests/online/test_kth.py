@@ -37,6 +37,17 @@ def test_every_start_is_that_of_the_published_simulator(kth: Source, planner_dat
         assert violations(result) == []
 
 
+def test_equal_areas_under_laf_greedy(kth: Source) -> None:
+    """With actual runtimes the longer of two equal areas goes first, with requested times the older one.
+
+    Jobs 1523 (10 processors for 20 s) and 1545 (8 for 25 s) wait together; so do 5005 (8 x 21 s) and 5031 (6 x 28 s).
+    """
+    row = {job: index for index, job in enumerate(kth.trace.ids)}
+    start = replay(kth.trace, policy_named("laf-greedy"), kth.trace.runtime_s).start_s
+    assert [int(start[row[job]]) for job in ("1523", "1545")] == [2190111, 2190086]
+    assert [int(start[row[job]]) for job in ("5005", "5031")] == [6658744, 6658692]
+
+
 def test_metrics_of_easy_to_eight_digits(kth: Source) -> None:
     """BSLD, AF, AWF and P2SF over all jobs, no trimming."""
     result = replay(kth.trace, policy_named("easy"), kth.trace.runtime_s)

@@ -34,11 +34,20 @@ from planner.online.kernel.state import (
     WIDTH,
 )
 
-FCFS, SJF, LJF, SAF, LAF, SPF, SRF, LRF, SJBF = range(9)
+FCFS, SJF, LJF, SAF, LAF, SPF, SRF, LRF, SJBF, LAF_LONGEST = range(10)
 
 ORDER_CODES = {"fcfs": FCFS, "sjf": SJF, "ljf": LJF, "saf": SAF, "laf": LAF, "spf": SPF, "srf": SRF, "lrf": LRF}
 
 HUGE = np.iinfo(np.int64).max // 4
+
+
+def queue_code(kind: str, order: str, *, is_exact: bool) -> int:
+    """The order of the queue; ``is_exact`` says that the estimates are the actual runtimes.
+
+    Then, of equal areas, ``laf-greedy`` serves the longer job first, as the published runs do. With requested times
+    those runs keep the submit order, and so does ``laf-list`` with either.
+    """
+    return LAF_LONGEST if (kind, order) == ("greedy", "laf") and is_exact else ORDER_CODES[order]
 
 
 def backfill_code(order: str, backfill_order: str) -> int:
@@ -60,6 +69,8 @@ def order_keys(order, width, estimate):
         return area, np.int64(0)
     if order == LAF:
         return -area, np.int64(0)
+    if order == LAF_LONGEST:
+        return -area, -estimate
     if order == SPF:
         return (area * estimate if area < HUGE // max(estimate, 1) else HUGE), area
     if order == SRF:
