@@ -25,6 +25,9 @@ from planner.search.rebuild import Chain, run_chains
 from planner.search.stop import Stop
 from planner.search.tiers import Candidate, tier_search
 
+SMALL_DAY = 40
+"""A day of at most so many jobs is searched more widely: there are steps enough to try jobs anywhere."""
+
 CHAINS = 2
 """Searches side by side: fixed, so that the number of workers changes nothing."""
 
@@ -144,7 +147,15 @@ def _rebuild(
 ) -> Candidate:
     """RebuildSearch in chains that meet: the one behind goes on from the plan of the one ahead."""
     varies = len({(s.temperature_c, s.price_eur_per_kwh, s.solar_w, s.carbon_g_per_kwh) for s in problem.segments}) > 1
-    habits = Habits(params.largest, params.guests, 0.5 if varies else 0.0, problem.defer == "free")
+    is_small = len(problem.jobs) <= SMALL_DAY
+    habits = Habits(
+        largest=params.largest,
+        guests=params.guests,
+        priced=0.5 if varies else 0.0,
+        wanders=0.4 if is_small else 0.02,
+        exact=is_small or any(segment.solar_w > 0 for segment in problem.segments),
+        may_refuse=problem.defer == "free",
+    )
     chains = [
         Chain.from_plan(problem, best.plan, seed=seed * CHAINS + number + 1, habits=habits) for number in range(CHAINS)
     ]

@@ -53,7 +53,7 @@ def _rebuild(small: Problem) -> None:
     """Take a step of RebuildSearch from an empty plan, which needs nothing to be placed first."""
     units = int(small.columns.unit_ptr[-1])
     nothing = Plan(np.full(1, DEFERRED, dtype=np.int64), np.full(units, DEFERRED, dtype=np.int64))
-    Chain.from_plan(small, nothing, seed=0, habits=Habits(1, 1, 0.5, True)).run(1, 0.0)
+    Chain.from_plan(small, nothing, seed=0, habits=Habits(1, 1, 0.5, 0.1, True, True)).run(1, 0.0)
 
 
 if __name__ == "__main__":

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
+from itertools import product
 
 import numpy as np
 import pytest
 
 from planner.accounting.audit import audit
 from planner.accounting.settle import settle
-from planner.domain.plan import Plan
-from planner.domain.problem import Problem
+from planner.domain.cluster import Cluster, NodeClass
+from planner.domain.job import Job, UnitGroup
+from planner.domain.plan import Placement, Plan
+from planner.domain.problem import Problem, Rates
 from planner.domain.result import Result, Trial
+from planner.domain.segment import Segment
 from planner.search.complete import complete
 from planner.search.decode import decode, opening_board
 from planner.search.delay import delay_search
@@ -24,7 +28,7 @@ from planner.search.orderings import job_order
 from planner.search.rebuild import Chain, load_plan
 from planner.search.stop import MaxIterations, MaxRuntime, never
 from planner.search.tiers import Candidate, tier_search
-from tests.factories import random_problem
+from tests.factories import DAY, flat_table, random_problem, small_table
 
 Search = Callable[[Problem], Result]
 
@@ -41,7 +45,7 @@ SEARCHES = pytest.mark.parametrize("search", [by_harvest, by_delay])
 
 
 def chain_at(problem: Problem, plan: Plan, seed: int = 3) -> Chain:
-    habits = Habits(4, 4, 0.5, problem.defer == "free")
+    habits = Habits(4, 4, 0.5, 0.1, True, problem.defer == "free")
     return Chain.from_plan(problem, plan, seed=seed, habits=habits)
 
 
@@ -199,3 +203,77 @@ def test_each_part_of_harvest_can_be_left_out() -> None:
     result = harvest(problem, seed=0, workers=1, stop=never, time_limit_s=9, iterations=3000, params=params)
     assert audit(problem, result.plan) == []
     assert result.ledger.profit_eur >= multisearch(problem).ledger.profit_eur
+
+
+def sunny_day(seed: int, *, idle_w: float, demand_eur_per_kw: float) -> Problem:
+    """Two nodes, two jobs, hourly prices and a roof of 1.5 kW; every job may be left out."""
+    rng = np.random.default_rng(seed)
+    segments = tuple(
+        Segment(
+            hour * 3600,
+            (hour + 1) * 3600,
+            int(rng.integers(1, 6)) * 5,
+            round(float(rng.uniform(0.02, 0.4)), 3),
+            solar_w=1500 * max(0.0, float(np.sin((hour - 6) / 12 * np.pi))),
+        )
+        for hour in range(24)
+    )
+    jobs = tuple(
+        Job(
+            f"j{number}",
+            DAY.start_unix + int(rng.integers(0, 8)) * 1800,
+            int(rng.integers(3600, 8 * 3600)),
+            (UnitGroup.of(1, {"cores": float(rng.integers(1, 8))}),),
+            float(rng.uniform(200, 1500)),
+        )
+        for number in range(2)
+    )
+    cluster = Cluster((NodeClass("n", 2, {"cores": 8}, idle_w=idle_w),))
+    rates = Rates(float(rng.uniform(0.005, 0.04)), demand_eur_per_kw=demand_eur_per_kw)
+    return Problem(DAY, cluster, jobs, segments, small_table(clamp=True), rates, defer="free")
+
+
+def best_on_a_grid(problem: Problem) -> float:
+    """The best profit when jobs start at their release or at an even hour, on either node, or not at all."""
+    choices = []
+    for release in problem.columns.release_s.tolist():
+        starts = [release, *range(-(-release // 7200) * 7200, 86400, 7200)]
+        choices.append([None, *product(starts, (0, 1))])
+    best = -np.inf
+    for chosen in product(*choices):
+        placements = {
+            job.id: Placement(job.id, one[0], (one[1],))
+            for job, one in zip(problem.jobs, chosen, strict=True)
+            if one is not None
+        }
+        plan = Plan.of(problem, placements)
+        profit = settle(problem, plan).profit_eur
+        if profit > best and not audit(problem, plan):
+            best = profit
+    return best
+
+
+@pytest.mark.parametrize(("idle_w", "demand"), [(0.0, 0.0), (100.0, 0.0), (80.0, 0.2)])
+def test_harvest_does_not_lose_to_a_two_hour_grid(idle_w: float, demand: float) -> None:
+    """With the sun, idle power and a demand charge the best start lies where the sun is used up, not at an edge."""
+    for seed in range(4):
+        problem = sunny_day(seed, idle_w=idle_w, demand_eur_per_kw=demand)
+        found = harvest(problem, seed=0, workers=1, stop=never, time_limit_s=60, iterations=8000)
+        assert found.ledger.profit_eur >= best_on_a_grid(problem) - 1e-9, f"seed {seed}"
+
+
+def test_a_job_starts_where_the_sun_just_covers_it() -> None:
+    """Sun of 0.3, 1 and 0.3 kW from 10:00, 11:00 and 12:00, and dear power: 600 W for two hours cost nothing at 10:30.
+
+    Half an hour of 600 W is the 0.3 kWh that the first and the last hour have; any other start buys some energy.
+    """
+    edges, sun = (0, 36000, 39600, 43200, 46800, 86400), (0.0, 300.0, 1000.0, 300.0, 0.0)
+    segments = tuple(
+        Segment(start, end, 20, 1.0, solar_w=watts) for start, end, watts in zip(edges, edges[1:], sun, strict=False)
+    )
+    cluster = Cluster((NodeClass("n", 1, {"cores": 1}),))
+    jobs = (Job("a", DAY.start_unix, 7200, (UnitGroup.of(1, {"cores": 1.0}),), 600.0),)
+    problem = Problem(DAY, cluster, jobs, segments, flat_table(), Rates(0.01), defer="free")
+    found = harvest(problem, seed=0, workers=1, stop=never, time_limit_s=60, iterations=2000)
+    assert found.plan.start_s.tolist() == [37800]
+    assert found.ledger.profit_eur == pytest.approx(0.02)

@@ -60,7 +60,8 @@ class Tally(NamedTuple):
     """What a placement adds up to; the rest is scratch space.
 
     ``energy`` is that of the jobs by piece, ``revenue`` what they earn. ``rate`` is filled by `profit`: the cost of one
-    more kWh of IT energy in each segment, at its present cooling.
+    more kWh of IT energy in each segment, at its present cooling. ``by_segment`` is the IT energy of each segment, with
+    the idle energy that `profit` last found.
     """
 
     energy: Ints
@@ -99,7 +100,12 @@ def piece_at(edges, moment):
 def add_job(money, tally, jobs, job, start, units, sign):
     """Add a job at a start on its nodes to a tally, or take it away with a sign of -1."""
     end = min(start + jobs.duration[job], money.edges[-1])
-    add_energy(money, tally.energy, sign * jobs.power[job], start, end)
+    piece, last = piece_at(money.edges, start), money.edges.shape[0] - 1
+    while piece < last and money.edges[piece] < end:
+        seconds = min(end, money.edges[piece + 1]) - max(start, money.edges[piece])
+        tally.energy[piece] += sign * jobs.power[job] * seconds
+        tally.by_segment[money.segment_of[piece]] += sign * jobs.power[job] * seconds
+        piece += 1
     tally.revenue[0] += sign * (end - start) * earns_per_s(money, jobs, job, units)
 
 
@@ -126,10 +132,8 @@ def profit(money, tally, board):
         tally.by_segment[money.segment_of[piece]] += tally.energy[piece] + tally.idle[piece]
     total = tally.revenue[0]
     for segment in range(segments):
-        energy = tally.by_segment[segment]
-        share = _cooling_share(money, segment, energy)
-        site_kwh = energy / MILLIWATT_SECONDS_PER_KWH * (1.0 + share)
-        bought = max(0.0, site_kwh - money.solar[segment])
+        share = cooling_share(money, segment, tally.by_segment[segment])
+        bought = bought_kwh(money, segment, tally.by_segment[segment])
         total -= bought * money.price[segment]
         tally.rate[segment] = (1.0 + share) * money.price[segment] if bought > 0 or money.solar[segment] == 0 else 0.0
     if money.demand[0] > 0:
@@ -138,14 +142,32 @@ def profit(money, tally, board):
 
 
 @part
-def _cooling_share(money, segment, energy):
+def bought_kwh(money, segment, energy):
+    """What a segment with that IT energy buys, beyond its sun [kWh]."""
+    site_kwh = energy / MILLIWATT_SECONDS_PER_KWH * (1.0 + cooling_share(money, segment, energy))
+    return max(0.0, site_kwh - money.solar[segment])
+
+
+@part
+def cooling_share(money, segment, energy):
     """Cooling energy per IT energy of a segment, at the table's row for its mean power."""
     if energy <= 0:
         return 0.0
-    length = money.length[segment]
-    step = money.grid[1]
-    row = (2 * (energy - money.grid[0] * length) + step * length) // (2 * step * length)
-    return money.cooling[segment, min(max(row, 0), money.cooling.shape[1] - 1)]
+    return money.cooling[segment, min(max(table_row(money, segment, energy), 0), money.cooling.shape[1] - 1)]
+
+
+@part
+def table_row(money, segment, energy):
+    """The row of the table for the mean power of a segment with that IT energy, within the table or beyond it."""
+    length, step = money.length[segment], money.grid[1]
+    return (2 * (energy - money.grid[0] * length) + step * length) // (2 * step * length)
+
+
+@part
+def end_of_row(money, segment, row):
+    """The least IT energy of a segment at which the next row of the table holds [mW s]."""
+    length, step = money.length[segment], money.grid[1]
+    return money.grid[0] * length + ((2 * row + 1) * step * length + 1) // 2
 
 
 @part
@@ -155,7 +177,7 @@ def _peak_kw(money, tally):
         tally.by_interval[interval] = 0.0
     for piece in range(money.segment_of.shape[0]):
         segment = money.segment_of[piece]
-        share = _cooling_share(money, segment, tally.by_segment[segment])
+        share = cooling_share(money, segment, tally.by_segment[segment])
         site = (tally.energy[piece] + tally.idle[piece]) / MILLIWATT_SECONDS_PER_KWH * (1.0 + share)
         sun = money.solar[segment] * (money.edges[piece + 1] - money.edges[piece]) / money.length[segment]
         tally.by_interval[money.interval_of[piece]] += max(0.0, site - sun)

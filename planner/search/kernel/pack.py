@@ -6,6 +6,7 @@ import numpy as np
 
 from planner.compiled import part
 from planner.compiled.packing import pack_exactly
+from planner.search.kernel.chance import below
 from planner.search.kernel.timeline import NEVER, least_free
 
 
@@ -23,6 +24,30 @@ def pack_equal(board, amount, start, end, chosen):
             unit += 1
         if unit == chosen.shape[0]:
             return
+
+
+@part
+def pack_anywhere(board, jobs, job, start, end, stream, node_of_unit):
+    """Choose for each unit a node with room, counting from a random one; returns whether all found one."""
+    nodes = board.least.shape[0]
+    for node in range(nodes):
+        least_free(board.times, board.free, board.length, node, start, end, board.least[node])
+    unit = jobs.unit_ptr[job]
+    for group in range(jobs.group_ptr[job], jobs.group_ptr[job + 1]):
+        amount = jobs.group_amount[group]
+        for _ in range(jobs.group_count[group]):
+            first = below(stream, nodes)
+            turn = 0
+            while turn < nodes and copies_in(board.least[(first + turn) % nodes], amount, np.int64(1)) == 0:
+                turn += 1
+            if turn == nodes:
+                return False
+            node = (first + turn) % nodes
+            for resource in range(amount.shape[0]):
+                board.least[node, resource] -= amount[resource]
+            node_of_unit[unit] = node
+            unit += 1
+    return True
 
 
 @part

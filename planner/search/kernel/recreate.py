@@ -1,4 +1,4 @@
-"""How a step puts its jobs back: one by one, at their earliest starts or where they pay best."""
+"""How a step puts its jobs back: one by one, at their earliest starts, where they pay best, or anywhere."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ import numpy as np
 
 from planner.compiled import part
 from planner.search.kernel.chance import below, fraction
-from planner.search.kernel.money import piece_at
-from planner.search.kernel.pack import pack_equal
+from planner.search.kernel.money import bought_kwh, cooling_share, end_of_row, piece_at, table_row
+from planner.search.kernel.pack import pack_anywhere, pack_equal
 from planner.search.kernel.place import earliest_start
-from planner.search.kernel.stand import LOOKS, THRIFTY, put_on
+from planner.search.kernel.stand import EARLIEST, LOOKS, PRICED, THRIFTY, WANDERING, put_on
+
+MILLIWATT_SECONDS_PER_KWH = 3.6e9
 
 
 @part
@@ -18,7 +20,7 @@ def recreate(board, jobs, money, tally, stand, habits, count):
     key = below(stand.stream, stand.keys.shape[0] + 1)
     if fraction(stand.stream) < 0.4:
         key = np.int64(THRIFTY)
-    priced = fraction(stand.stream) < habits.priced
+    way = _way(stand, habits)
     for index in range(count):
         noise = fraction(stand.stream)
         stand.rank[index] = noise
@@ -31,76 +33,143 @@ def recreate(board, jobs, money, tally, stand, habits, count):
             if stand.rank[index] < np.inf and (best < 0 or stand.rank[index] < stand.rank[best]):
                 best = index
         stand.rank[best] = np.inf
-        _insert(board, jobs, money, tally, stand, habits, stand.out[best], priced)
+        _insert(board, jobs, money, tally, stand, habits, stand.out[best], way)
 
 
 @part
-def _insert(board, jobs, money, tally, stand, habits, job, priced):
-    """Place one job, at its earliest start or where it costs least among a few times, or leave it waiting."""
+def _way(stand, habits):
+    """Where this step puts its jobs back."""
+    if habits.wanders > 0 and fraction(stand.stream) < habits.wanders:
+        return np.int64(WANDERING)
+    return np.int64(PRICED) if fraction(stand.stream) < habits.priced else np.int64(EARLIEST)
+
+
+@part
+def _insert(board, jobs, money, tally, stand, habits, job, way):
+    """Place one job, or leave it waiting where the rules allow that and every start found loses money."""
     day_end = board.rules[1]
     start = earliest_start(board, jobs, job, jobs.release[job], stand.node_of_unit)
-    if priced or habits.may_refuse:
-        value = _gain(money, tally, jobs, stand, job, start, day_end)
-        if priced and start < day_end:
+    if way == WANDERING:
+        start = _some_start(board, jobs, money, stand, job, start, day_end)
+        if habits.may_refuse and fraction(stand.stream) < 0.25:
+            start = day_end
+    elif way == PRICED or habits.may_refuse:
+        value = _gain(money, tally, jobs, stand, job, start, day_end, True)
+        if way == PRICED and start < day_end:
             at = start
-            _best_times(money, tally, jobs, stand, job, start, day_end)
+            _best_times(money, tally, jobs, stand, job, start, day_end, habits.exact)
             for look in range(LOOKS):
                 if stand.times[look] < 0:
                     continue
                 other = earliest_start(board, jobs, job, stand.times[look], stand.node_of_unit)
-                gained = _gain(money, tally, jobs, stand, job, other, day_end)
+                gained = _gain(money, tally, jobs, stand, job, other, day_end, True)
                 if gained > value:
                     at, value = other, gained
             start = earliest_start(board, jobs, job, at, stand.node_of_unit)
         if habits.may_refuse and value < 0:
             start = day_end
+    _put(board, jobs, money, tally, stand, job, start, way)
+
+
+@part
+def _put(board, jobs, money, tally, stand, job, start, way):
+    """Put a job on the board at a start that has room; one from the end of the day on leaves it waiting."""
     units = stand.node_of_unit[jobs.unit_ptr[job] : jobs.unit_ptr[job + 1]]
-    if start >= day_end:
+    if start >= board.rules[1]:
         for unit in range(units.shape[0]):
             units[unit] = -1
         return
     end = start + jobs.duration[job]
-    if jobs.group_ptr[job + 1] - jobs.group_ptr[job] == 1:
+    if way == WANDERING and not pack_anywhere(board, jobs, job, start, end, stand.stream, stand.node_of_unit):
+        earliest_start(board, jobs, job, start, stand.node_of_unit)
+        way = np.int64(EARLIEST)
+    if way != WANDERING and jobs.group_ptr[job + 1] - jobs.group_ptr[job] == 1:
         pack_equal(board, jobs.group_amount[jobs.main[job]], start, end, units)
     put_on(board, jobs, money, tally, stand, job, start)
 
 
 @part
-def _best_times(money, tally, jobs, stand, job, start, day_end):
-    """Fill ``times`` with the best-paying starts after a given one, room or not: at an edge, or ending at one.
+def _some_start(board, jobs, money, stand, job, start, day_end):
+    """A start that has room, from some moment on: any, or an edge of a segment, or one at which the job would end."""
+    if start >= day_end or fraction(stand.stream) < 0.25:
+        return start
+    moment = start + below(stand.stream, day_end - start)
+    draw = fraction(stand.stream)
+    if draw < 0.6:
+        edge = money.edges[below(stand.stream, money.edges.shape[0])]
+        moment = edge if draw < 0.3 else edge - jobs.duration[job]
+    if moment <= start:
+        return start
+    found = earliest_start(board, jobs, job, moment, stand.node_of_unit)
+    return found if found < day_end else earliest_start(board, jobs, job, start, stand.node_of_unit)
 
-    Now and then a good time is overlooked, so that jobs do not all crowd into the same hour.
+
+@part
+def _best_times(money, tally, jobs, stand, job, start, day_end, exact):
+    """Fill ``times`` with the best-paying starts after a given one, room or not.
+
+    Looked at are starts at an edge of a piece of the day or that end at one, and where it is exact, those with which
+    the job uses up the sun of a segment, or just reaches the next row of the table. Now and then a good time is
+    overlooked, so that jobs do not all crowd into the same hour.
     """
     for look in range(LOOKS):
         stand.times[look] = -1
         stand.gains[look] = -np.inf
-    for edge in range(money.segment_of.shape[0]):
-        for aligned in range(2):
-            moment = money.edges[edge]
-            if aligned == 1:
-                moment = money.edges[edge + 1] - jobs.duration[job]
-            if moment <= start or fraction(stand.stream) < 0.2:
-                continue
-            gained = _gain(money, tally, jobs, stand, job, moment, day_end)
-            for look in range(LOOKS):
-                if gained > stand.gains[look]:
-                    for later in range(LOOKS - 1, look, -1):
-                        stand.times[later], stand.gains[later] = stand.times[later - 1], stand.gains[later - 1]
-                    stand.times[look], stand.gains[look] = moment, gained
-                    break
+    for piece in range(money.segment_of.shape[0]):
+        _consider(money, tally, jobs, stand, job, money.edges[piece], start, day_end, exact)
+        _consider(money, tally, jobs, stand, job, money.edges[piece + 1] - jobs.duration[job], start, day_end, exact)
+    if not exact or jobs.power[job] == 0:
+        return
+    first = np.int64(0)
+    for segment in range(money.length.shape[0]):
+        last = first + money.length[segment]
+        energy = tally.by_segment[segment]
+        sunny = money.solar[segment] * MILLIWATT_SECONDS_PER_KWH / (1.0 + cooling_share(money, segment, energy))
+        for goal in (sunny, np.float64(end_of_row(money, segment, table_row(money, segment, energy)))):
+            # A second less than it takes keeps the job within the sun or below the row.
+            seconds = np.int64((goal - energy) / jobs.power[job])
+            if 0 < seconds < money.length[segment]:
+                _consider(money, tally, jobs, stand, job, last - seconds, start, day_end, exact)
+                _consider(money, tally, jobs, stand, job, first + seconds - jobs.duration[job], start, day_end, exact)
+        first = last
 
 
 @part
-def _gain(money, tally, jobs, stand, job, start, day_end):
-    """What a job would earn at a start, at the present rates; minus infinity when it cannot start today."""
+def _consider(money, tally, jobs, stand, job, moment, start, day_end, exact):
+    """Note a start among the best if it is one; now and then it is overlooked."""
+    if moment <= start or fraction(stand.stream) < 0.2:
+        return
+    gained = _gain(money, tally, jobs, stand, job, moment, day_end, exact)
+    for look in range(LOOKS):
+        if gained > stand.gains[look]:
+            for later in range(LOOKS - 1, look, -1):
+                stand.times[later], stand.gains[later] = stand.times[later - 1], stand.gains[later - 1]
+            stand.times[look], stand.gains[look] = moment, gained
+            return
+
+
+@part
+def _gain(money, tally, jobs, stand, job, start, day_end, exact):
+    """What a job would earn at a start; minus infinity when it cannot start today.
+
+    Exact with the sun and the table's rows, or else at the present rates. Idle power and the demand charge are left to
+    the profit of the whole plan.
+    """
     if start >= day_end:
         return -np.inf
     end = min(start + jobs.duration[job], day_end)
     gain = stand.earns[job] * (end - start)
-    per_s = jobs.power[job] / 3.6e9
-    piece = piece_at(money.edges, start)
-    while piece < money.segment_of.shape[0] and money.edges[piece] < end:
-        seconds = min(end, money.edges[piece + 1]) - max(start, money.edges[piece])
-        gain -= per_s * seconds * tally.rate[money.segment_of[piece]]
-        piece += 1
+    piece, last = piece_at(money.edges, start), money.segment_of.shape[0]
+    while piece < last and money.edges[piece] < end:
+        segment = money.segment_of[piece]
+        added = np.int64(0)
+        while piece < last and money.segment_of[piece] == segment and money.edges[piece] < end:
+            added += jobs.power[job] * (min(end, money.edges[piece + 1]) - max(start, money.edges[piece]))
+            piece += 1
+        if exact:
+            before = tally.by_segment[segment]
+            more = bought_kwh(money, segment, before + added) - bought_kwh(money, segment, before)
+            gain -= more * money.price[segment]
+        else:
+            gain -= added / MILLIWATT_SECONDS_PER_KWH * tally.rate[segment]
     return gain

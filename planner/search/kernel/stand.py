@@ -24,6 +24,9 @@ LARGE, LONG, WIDE, SHORT, THRIFTY = 0, 1, 2, 3, 4
 LOOKS = 3
 """How many of the best-paying times are looked at for a job."""
 
+EARLIEST, PRICED, WANDERING = 0, 1, 2
+"""Where a step puts its jobs back."""
+
 
 class Stand(NamedTuple):
     """Where a search stands; the rest is scratch space.
@@ -89,6 +92,11 @@ class Habits(NamedTuple):
         Most waiting jobs that compete in a step.
     priced
         Chance that jobs go where they cost least among a few times, instead of at their earliest start.
+    wanders
+        Chance that jobs go to some time and some nodes, whatever they cost.
+    exact
+        Whether the cost of a time is worked out for the whole job, with the sun and the rows of the table that it
+        reaches, instead of at the present rates.
     may_refuse
         Whether jobs that lose money may be left waiting.
     """
@@ -96,6 +104,8 @@ class Habits(NamedTuple):
     largest: int
     guests: int
     priced: float
+    wanders: float
+    exact: bool
     may_refuse: bool
 
 

@@ -1,0 +1,37 @@
+"""Hold the search against the best of all plans and the bound on many small days.
+
+    python -m tests.small_days --count 500 [--seed 0]
+
+Prints each day that breaks the chain, then the figures, and exits with 1 if there was one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from tests.small_days.days import check_day, lost_share
+
+
+def main() -> int:
+    """Check the days and print what was found."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--count", type=int, default=500)
+    parser.add_argument("--seed", type=int, default=0)
+    choice = parser.parse_args()
+    days = []
+    for seed in range(choice.seed, choice.seed + choice.count):
+        days.append(check_day(seed, iterations=20_000))
+        for words in days[-1].broken:
+            print(f"seed {seed}: {words}", flush=True)
+    free = [day for day in days if not day.has_deadlines]
+    optimal = sum(day.harvest_eur >= day.optimum_eur - 1e-9 for day in free)
+    broken = sum(bool(day.broken) for day in days)
+    print(f"{len(days)} days, {sum(day.rejected for day in days)} jobs rejected, {broken} days broken")
+    print(f"without deadlines {len(free)}: HarvestSearch finds the optimum on {optimal}", end="")
+    print(f" and earns {100 * lost_share(days):.3f} % less than the optimum in all")
+    return 1 if broken else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

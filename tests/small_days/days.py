@@ -1,0 +1,167 @@
+"""Random days of eight seconds with everything that a day may have, and what must hold on each of them.
+
+Every plan of such a day can be looked at (`tests.cp.enumeration`, which shares no code with the planner). So the chain
+
+    profit of the search  <=  the best of all plans  <=  the proven bound
+
+can be checked, and no job may be rejected that some assignment of its units to nodes would let run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import pairwise, product
+
+import numpy as np
+
+from planner.accounting.audit import audit
+from planner.accounting.bound import profit_bound
+from planner.accounting.settle import settle
+from planner.domain.cluster import Cluster, NodeClass
+from planner.domain.fit import Fit
+from planner.domain.job import Job, UnitGroup
+from planner.domain.problem import Problem, Rates, Running
+from planner.search.harvest import harvest
+from planner.search.multisearch import multisearch
+from planner.search.stop import never
+from tests.cp.enumeration import best_plan
+from tests.cp.instances import LENGTH_S, SHORT, kinked_table, short_segments
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What was found on a day; ``broken`` says in words what must not be.
+
+    ``has_deadlines``: the best of all plans is then not held to the deadlines, and the search is.
+    """
+
+    seed: int
+    multisearch_eur: float
+    harvest_eur: float
+    optimum_eur: float
+    bound_eur: float
+    rejected: int
+    has_deadlines: bool
+    broken: tuple[str, ...]
+
+
+def small_day(seed: int) -> tuple[Problem, list[Job]]:
+    """A random day, and all jobs that were asked for, whether they fit the machine or not."""
+    rng = np.random.default_rng(seed)
+    cluster = _cluster(rng)
+    asked = [_job(rng, number, cluster, mixed=number == 0) for number in range(3)]
+    running: tuple[Running, ...] = ()
+    if rng.random() < 0.5:
+        held = Job("r", SHORT.start_unix - 50, 100, (UnitGroup.of(1, {"cores": 2.0}),), 90.5)
+        running = (Running(held, -50, int(rng.integers(1, LENGTH_S + 2)), (0,)),)
+    has_extras = bool(rng.random() < 0.7)
+    problem = Problem(
+        horizon=SHORT,
+        cluster=cluster,
+        jobs=tuple(job for job in asked if Fit(cluster).why_never(job) is None),
+        segments=short_segments(rng, extras=has_extras),
+        table=kinked_table(rng),
+        rates=Rates(
+            eur_per_core_hour=float(rng.choice([0.5, 0.02, 0.008])),
+            demand_eur_per_kw=0.00002 if has_extras and rng.random() < 0.5 else 0.0,
+            demand_interval_s=3,
+            carbon_eur_per_tonne=80.0 if has_extras else 0.0,
+        ),
+        running=running,
+        defer="free",
+    )
+    return problem, asked
+
+
+def check_day(seed: int, iterations: int = 6000) -> Checked:
+    """Search a day and hold the search against the best of all plans, the bound and the rules."""
+    problem, asked = small_day(seed)
+    broken = [
+        f"job {job.id} is rejected though it fits"
+        for job in asked
+        if job not in problem.jobs and fits_by_trying(problem.cluster, job)
+    ]
+    first = multisearch(problem)
+    found = harvest(problem, seed=0, workers=1, stop=never, time_limit_s=60, iterations=iterations)
+    best = settle(problem, best_plan(problem)).profit_eur
+    bound = profit_bound(problem).profit_eur
+    broken += [f"harvest: {violation}" for violation in audit(problem, found.plan)]
+    full = replace(problem, defer="full")
+    broken += [f"multisearch, defer: full: {violation}" for violation in audit(full, multisearch(full).plan)]
+    chain = (first.ledger.profit_eur, found.ledger.profit_eur, best, bound)
+    names = ("multisearch, harvest", "harvest, optimum", "optimum, bound")
+    for (lower, upper), both in zip(pairwise(chain), names, strict=True):
+        if lower > upper + 1e-9:
+            broken.append(f"{both}: {lower} > {upper}")
+    has_deadlines = any(job.deadline_unix is not None for job in problem.jobs)
+    return Checked(seed, *chain, len(asked) - len(problem.jobs), has_deadlines, tuple(broken))
+
+
+def lost_share(days: Sequence[Checked]) -> float:
+    """What the search earns less than the best of all plans, over days without deadlines, as a part of that."""
+    free = [day for day in days if not day.has_deadlines]
+    return sum(day.optimum_eur - day.harvest_eur for day in free) / sum(abs(day.optimum_eur) for day in free)
+
+
+def fits_by_trying(cluster: Cluster, job: Job) -> bool:
+    """Whether a job runs on the empty machine, by trying every assignment of its units, in exact numbers."""
+    if cluster.power_limit_w is not None and exact(job.power_w) > exact(cluster.power_limit_w):
+        return False
+    nodes = [node_class for node_class in cluster.classes for _ in range(node_class.count)]
+    units = [group for group in job.units for _ in range(group.count)]
+    return any(
+        all(
+            sum(exact(unit.amount(name)) for unit, node in zip(units, chosen, strict=True) if node == number)
+            <= exact(node_class.capacity.get(name, 0.0))
+            for number, node_class in enumerate(nodes)
+            for name in {name for unit in units for name, _ in unit.amounts}
+        )
+        for chosen in product(range(len(nodes)), repeat=len(units))
+    )
+
+
+def exact(value: float) -> Fraction:
+    """A number to the thousandth, as amounts and watts are held."""
+    return Fraction(round(value * 1000), 1000)
+
+
+def _cluster(rng: np.random.Generator) -> Cluster:
+    idle = 60.0 if rng.random() < 0.4 else 0.0
+    classes = [NodeClass("cpu", int(rng.integers(1, 3)), {"cores": 4, "memory_gb": 4}, idle_w=idle)]
+    if rng.random() < 0.5:
+        classes.append(NodeClass("gpu", 1, {"cores": 6, "memory_gb": 3, "gpus": 2}, idle_w=idle))
+    limit = round(float(rng.uniform(250, 900)), 1) if rng.random() < 0.4 else None
+    return Cluster(tuple(classes), power_limit_w=limit)
+
+
+def _job(rng: np.random.Generator, number: int, cluster: Cluster, *, mixed: bool) -> Job:
+    node_class = cluster.classes[int(rng.integers(0, len(cluster.classes)))]
+
+    def amounts() -> dict[str, float]:
+        asked = {"cores": float(rng.integers(1, 5))}
+        if rng.random() < 0.4:
+            asked["memory_gb"] = float(rng.integers(1, 4))
+        if "gpus" in node_class.capacity and rng.random() < 0.5:
+            asked["gpus"] = float(rng.integers(1, 3))
+        return asked
+
+    groups = [UnitGroup.of(int(rng.integers(1, 3)), amounts())]
+    if mixed:
+        sizes = [(2, 1), (1, 1), (1, 2)][int(rng.integers(0, 3))]
+        groups = [UnitGroup.of(count, amounts()) for count in sizes]
+    limit_w = cluster.power_limit_w
+    power_w = limit_w if limit_w is not None and rng.random() < 0.2 else round(float(rng.uniform(50, 400)), 3)
+    requested_s = int(rng.integers(1, LENGTH_S + 3))
+    submit_unix = SHORT.start_unix + int(rng.integers(-3, LENGTH_S - 2))
+    is_due = rng.random() < 0.25
+    return Job(
+        id=f"j{number}",
+        submit_unix=submit_unix,
+        requested_s=requested_s,
+        units=tuple(groups),
+        power_w=power_w,
+        revenue_weight=float(rng.choice([0.5, 1.0, 2.0])),
+        deadline_unix=submit_unix + requested_s + int(rng.integers(0, 6)) if is_due else None,
+    )
