@@ -87,13 +87,15 @@ def simulate(
         )
     rows = [run.row() for run in runs]
     if out is not None:
+        from planner.report.folder import filled
         from planner.report.replay_files import write_batsim_jobs, write_replay_swf, write_rows
 
-        write_rows([row | asdict(conduct) for row in rows], out / "metrics.csv")
-        for run in runs:
-            stem = f"{run.policy}.{run.estimate}".replace("*", "x")
-            write_batsim_jobs(run.replay, out / f"{stem}.jobs.csv")
-            write_replay_swf(run.replay, out / f"{stem}.swf", conduct.changed())
+        with filled(out) as place:
+            for run in runs:
+                stem = f"{run.policy}.{run.estimate}".replace("*", "x")
+                write_batsim_jobs(run.replay, place / f"{stem}.jobs.csv")
+                write_replay_swf(run.replay, place / f"{stem}.swf", conduct.changed())
+            write_rows([row | asdict(conduct) for row in rows], place / "metrics.csv")
     if as_json:
         import json
 

@@ -31,9 +31,9 @@ if moment == "aside":
         return kill() if len(calls) == 2 else rename(self, other)
     Path.rename = counted
 if moment == "flushing":
-    folder._flush = kill
+    folder.flush = kill
 if moment == "moved":
-    folder._remove = kill
+    folder.remove = kill
 with folder.held(target):
     if moment == "held":
         kill()
