@@ -33,10 +33,10 @@ def kept_folder(*sources: Path) -> Path | None:
     for folder in sources:
         for path in sorted(folder.glob("*.py")):
             text.update(path.read_bytes())
-    base = os.environ.get("NUMBA_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    kept = Path(base) / "hpc-day-planner" / text.hexdigest()[:16]
     try:
+        base = os.environ.get("NUMBA_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+        kept = Path(base) / "hpc-day-planner" / text.hexdigest()[:16]
         kept.mkdir(parents=True, exist_ok=True)
-    except OSError:
+    except (OSError, RuntimeError):  # RuntimeError: nobody knows where home is
         return None
     return kept if os.access(kept, os.W_OK) else None

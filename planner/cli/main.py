@@ -16,7 +16,8 @@ from planner.errors import InputError, PlannerError
 EXIT_CODES = """\
 Exit codes: 0 done; 1 error; 2 bad input (the line says where and what to do); 3 no feasible plan; 4 engine missing or
 died; 5 a plan breaks a rule (from plan audit: or its files do not agree with it); 6 the output cannot be written or
-another run holds it; 7 from plan report: a folder was named and skipped, the rest is reported; 130 interrupted."""
+another run holds it; 7 from plan report: a folder was named and skipped, the rest is reported; 130 interrupted;
+143 terminated (SIGTERM)."""
 
 INTERRUPTED = 130
 """What the parser makes of Ctrl-C."""
