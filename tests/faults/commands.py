@@ -21,8 +21,8 @@ COMPARE = ("compare", "site", "warm", "--day", FIRST, "-m", "est", "--processes"
 SIMULATE = ("simulate", "jobs/trace.swf", "-p", "easy,list", "--processors", "32", "--out", "simulated", "-q")
 
 TRACE = "".join(
-    f"{n} {n * 40} -1 {60 + 37 * n % 400} {1 + n * 7 % 30} -1 -1 {1 + n * 7 % 30} {600 + n} -1 1 {n % 3} 1 1 1 1 -1 -1\n"
-    for n in range(1, 25)
+    f"{n} {n * 40} -1 {60 + 37 * n % 400} {width} -1 -1 {width} {600 + n} -1 1 {n % 3} 1 1 1 1 -1 -1\n"
+    for n, width in ((n, 1 + n * 7 % 30) for n in range(1, 25))
 )
 
 DAY_FILES = ("schedule.csv", "deferred.csv", "segments.csv")
@@ -127,9 +127,9 @@ def state(site: Path) -> dict[str, bytes]:
         for path in sorted((site / top).rglob("*")):
             parts = path.relative_to(site).parts
             is_of_a_day = (path.parent / "run.json").is_file()
-            if path.is_file() and not any(part.startswith(".") for part in parts):
-                if not is_of_a_day or path.name in DAY_FILES:
-                    found["/".join(parts)] = path.read_bytes()
+            is_same_again = path.is_file() and (not is_of_a_day or path.name in DAY_FILES)
+            if is_same_again and not _is_hidden(path, site):
+                found["/".join(parts)] = path.read_bytes()
     return found
 
 

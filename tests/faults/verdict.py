@@ -1,4 +1,4 @@
-"""What must hold after a fault: the old or the new result, whole and audited, and a rerun that ends as if undisturbed."""
+"""What must hold after a fault: the old or the new result, whole and audited, and a rerun as if undisturbed."""
 
 from __future__ import annotations
 
