@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import csv
 import io
 import os
 import shutil
@@ -129,8 +130,17 @@ def state(site: Path) -> dict[str, bytes]:
             is_of_a_day = (path.parent / "run.json").is_file()
             is_same_again = path.is_file() and (not is_of_a_day or path.name in DAY_FILES)
             if is_same_again and not _is_hidden(path, site):
-                found["/".join(parts)] = path.read_bytes()
+                found["/".join(parts)] = _timeless(path)
     return found
+
+
+def _timeless(path: Path) -> bytes:
+    """The bytes of a file; of metrics without the time that the simulation took."""
+    if path.name != "metrics.csv":
+        return path.read_bytes()
+    with path.open(newline="", encoding="utf-8") as file:
+        rows = [{name: cell for name, cell in row.items() if name != "cpu_s"} for row in csv.DictReader(file)]
+    return repr(rows).encode()
 
 
 def hidden(site: Path) -> list[str]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import signal
 import sys
-import tempfile
 import time
 import traceback
 from collections.abc import Callable
@@ -56,18 +55,47 @@ def in_a_child(
     ``lines`` counts lines of the code that writes; else file operations count. ``first`` is called in the child before
     all else.
     """
-    with tempfile.TemporaryFile() as said, tempfile.TemporaryFile() as counted:
-        child = os.fork()
-        if not child:
-            _be_the_child(site, words, (by, at_step, lines), (said.fileno(), counted.fileno()), first)
-        if after_s is not None and by is not None:
-            time.sleep(after_s)
-            os.kill(child, by)
-        status = _ended(child)
-        said.seek(0)
-        counted.seek(0)
-        steps = int(counted.read().split()[-1] or 0) if os.fstat(counted.fileno()).st_size else 0
-        return Ending(os.waitstatus_to_exitcode(status), said.read().decode(errors="replace"), steps)
+    child = begun(site, words, (by, at_step, lines), first)
+    if after_s is not None and by is not None:
+        time.sleep(after_s)
+        os.kill(child.number, by)
+    return child.ending()
+
+
+@dataclass(frozen=True)
+class Child:
+    """A command at work in a process of its own."""
+
+    number: int
+    _said: int
+    _counted: int
+
+    def ending(self) -> Ending:
+        """Wait for its end."""
+        status = _ended(self.number)
+        text, steps = (_drained(handle) for handle in (self._said, self._counted))
+        return Ending(os.waitstatus_to_exitcode(status), text, int(steps or 0))
+
+
+def begun(
+    site: Path,
+    words: tuple[str, ...],
+    when: tuple[signal.Signals | None, int | None, bool] = (None, None, False),
+    first: Callable[[], None] | None = None,
+) -> Child:
+    """Begin a command in a child; what it says must fit a pipe."""
+    (said, said_in), (counted, counted_in) = os.pipe(), os.pipe()
+    number = os.fork()
+    if not number:
+        _be_the_child(site, words, when, (said_in, counted_in), first)
+    for handle in (said_in, counted_in):
+        os.close(handle)
+    return Child(number, said, counted)
+
+
+def _drained(handle: int) -> str:
+    with os.fdopen(handle, "rb") as stream:
+        return stream.read().decode(errors="replace")
 
 
 def _ended(child: int) -> int:
@@ -109,7 +137,7 @@ def _be_the_child(
             program.main()
         finally:
             counter.end()
-            os.pwrite(counted, str(counter.steps).encode(), 0)
+            os.write(counted, str(counter.steps).encode())
     except SystemExit as ended:
         code = ended.code if isinstance(ended.code, int) else 1
     except BaseException:

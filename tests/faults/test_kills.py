@@ -10,15 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults.campaign import SIGNALS, Campaign, Kill, draw
+from tests.faults.campaign import SIGNALS, Campaign, draw
 from tests.faults.commands import COMMANDS, Stage, ended
 from tests.faults.moments import in_a_child
 from tests.faults.verdict import INDEX, require_recovery, standing
-
-
-@pytest.fixture(scope="module")
-def stage(tmp_path_factory: pytest.TempPathFactory) -> Stage:
-    return Stage(tmp_path_factory.mktemp("faults"))
 
 
 def test_kills_drawn_from_a_seed(stage: Stage) -> None:
@@ -30,7 +25,6 @@ def test_kills_drawn_from_a_seed(stage: Stage) -> None:
 def test_killed_before_the_index(stage: Stage) -> None:
     """A run that is killed between a day and the index leaves an index without it; the rerun brings it in."""
     command = COMMANDS["run"]
-    campaign = Campaign(stage)
     stage.reset(command)
     steps = in_a_child(stage.site, command.words).steps
     missed = 0
@@ -46,7 +40,6 @@ def test_killed_before_the_index(stage: Stage) -> None:
         if missed == 3 or len(days) < 3:
             break
     assert missed == 3, "no kill came between the last day and the index"
-    assert campaign.one(Kill("run", signal.SIGKILL, "file", 0.5))
 
 
 @pytest.mark.parametrize(("by", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGINT, 130)])

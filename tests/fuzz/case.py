@@ -15,10 +15,14 @@ REFUSED = frozenset({0, 2, 3, 4, 6})
 
 @dataclass(frozen=True)
 class Case:
-    """A command to run in a site whose files are already written; ``codes`` are the exit codes that it may have."""
+    """A command to run in a site whose files are already written; ``codes`` are the exit codes that it may have.
+
+    ``clean``: when it ends well, every day in the site must pass the audit.
+    """
 
     argv: list[str]
     codes: frozenset[int] = REFUSED
+    clean: bool = True
 
 
 Make = Callable[[random.Random, Path], Case]

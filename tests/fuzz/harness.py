@@ -77,7 +77,7 @@ def judge(case: Case, site: Path) -> Outcome:
         wrong = Outcome("memory", True, f"{peak / 1e9:.1f} GB")
     if wrong is None and took > MOST_SECONDS:
         wrong = Outcome("time", True, f"{took:.0f} s")
-    if wrong is None and code == 0:
+    if wrong is None and code == 0 and case.clean:
         wrong = _audited(site)
     told = f"exit code {code}\n--- stdout\n{seen.out[:5000]}\n--- stderr\n{seen.err[:5000]}"
     return Outcome(GOOD[code]) if wrong is None else Outcome(wrong.word, True, f"{wrong.detail}\n{told}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.fuzz import command, jobs, scenario, series, tables
+from tests.fuzz import command, jobs, results, scenario, series, tables
 from tests.fuzz.case import Make
 
 KINDS: dict[str, Make] = {
@@ -19,6 +19,7 @@ KINDS: dict[str, Make] = {
     "tmy3": series.tmy3,
     "open-meteo": series.open_meteo,
     "weather-csv": series.weather_csv,
+    "results": results.results,
     "command": command.command,
 }
 """Names with what makes a case of the kind; the number of a case decides all that is random in it."""
