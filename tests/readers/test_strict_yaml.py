@@ -172,7 +172,7 @@ def test_files(tmp_path: Path) -> None:
     assert read_yaml(empty).plain() is None
     with pytest.raises(FileFormatError, match=r"bin\.yaml:1: not UTF-8"):
         read_yaml(binary)
-    with pytest.raises(InputError, match=r"gone\.yaml: cannot be read"):
+    with pytest.raises(InputError, match=r"gone\.yaml: no such file"):
         read_yaml(tmp_path / "gone.yaml")
 
 
