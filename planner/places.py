@@ -18,6 +18,24 @@ def shipped_folder() -> Path:
     return inside if inside.is_dir() else package.parent
 
 
+def is_there(path: Path) -> bool:
+    """Whether anything has this path; a path that cannot be is not there."""
+    try:
+        return path.exists()
+    except (OSError, ValueError):  # too long a name, or no text
+        return False
+
+
+def is_folder(path: Path) -> bool:
+    """Whether a folder has this path."""
+    return is_there(path) and path.is_dir()
+
+
+def is_file(path: Path) -> bool:
+    """Whether a file has this path."""
+    return is_there(path) and path.is_file()
+
+
 def scenario_folders(cwd: Path) -> list[Path]:
     """Folders in which a scenario's name is looked up, the site's own before the shipped ones."""
     own, shipped = cwd / "scenarios", shipped_folder() / "scenarios"

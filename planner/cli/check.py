@@ -17,6 +17,7 @@ from planner.cli.day import (
     open_scenario,
     parse_day,
 )
+from planner.cli.terminal import say, say_json
 from planner.errors import AuditError
 
 
@@ -46,11 +47,9 @@ def check(
     previous = None if fresh else nightly_ground_of(out / resolved.name, resolved, day)
     built = build_day(resolved, day, None if previous is None else previous.handover)
     if as_json:
-        import json
-
-        typer.echo(json.dumps(inputs_of(built, previous), indent=2, ensure_ascii=False))
+        say_json(inputs_of(built, previous))
     else:
-        typer.echo(inputs_text(built, previous))
+        say(inputs_text(built, previous))
 
 
 def audit(
@@ -75,14 +74,13 @@ def audit(
     started = int(written.plan.is_placed.sum())
     since = changed_since(written)
     if as_json:
-        import json
-
-        facts = {"violations": [], "changed_since": since, "started": started, "totals": dict(totals.as_dict())}
-        typer.echo(json.dumps(facts, indent=2))
+        say_json(
+            {"violations": [], "changed_since": since, "started": started, "totals": dict(totals.as_dict())},
+        )
     else:
-        typer.echo(
+        say(
             f"{folder}: clean; {started:,} jobs started, {len(written.problem.jobs) - started:,} deferred,"
             f" profit {totals.profit_eur:,.2f}, as stated"
         )
         for path in since:
-            typer.echo(f"  changed or gone since: {path}")
+            say(f"  changed or gone since: {path}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -11,7 +10,9 @@ import typer
 
 from planner import __version__
 from planner.cli import check, compare, day, report, run_days, show, simulate, site, study, table
+from planner.cli.terminal import say
 from planner.errors import InputError, PlannerError
+from planner.printable import LONGEST_LINE, one_line
 
 EXIT_CODES = """\
 Exit codes: 0 done; 1 error; 2 bad input (the line says where and what to do); 3 no feasible plan; 4 engine missing or
@@ -58,7 +59,7 @@ app.add_typer(study.app, name="study")
 
 def _version(value: bool) -> None:
     if value:
-        typer.echo(f"plan {__version__}")
+        say(f"plan {__version__}")
         raise typer.Exit
 
 
@@ -100,6 +101,26 @@ def _refuse_options(context: typer.Context, command: str) -> None:
             raise InputError(f"{option} stands before {command} and would be lost; options go after the command")
 
 
+def _require_text(arguments: Sequence[str]) -> None:
+    """InputError for bytes that are no text: they could be neither shown nor written to the files of a run."""
+    for what, text in [*((f"argument {k}", each) for k, each in enumerate(arguments, start=1)), *_here()]:
+        try:
+            text.encode("utf-8")
+        except UnicodeEncodeError as error:
+            raise InputError(f"{what}, {text!r}, is not UTF-8 text; use names that are") from error
+        if "\x00" in text:
+            raise InputError(f"{what}, {text!r}, holds a NUL character; leave it out")
+
+
+def _here() -> list[tuple[str, str]]:
+    try:
+        return [("the folder that the program runs in", str(Path.cwd()))]
+    except OSError as error:
+        raise InputError(
+            f"the folder that the program runs in is gone ({error.strerror}); change to another"
+        ) from error
+
+
 def run(arguments: Sequence[str]) -> int:
     """Run the command line and return its exit code."""
     from typer.main import get_command
@@ -107,9 +128,10 @@ def run(arguments: Sequence[str]) -> int:
     command = get_command(app)
     given = list(arguments)
     try:
+        _require_text(given)
         code = command.main(args=given or ["--help"], prog_name="plan", standalone_mode=False, obj=given)
     except PlannerError as error:
-        print(f"plan: {error}", file=sys.stderr)
+        say(f"plan: {error}", err=True)
         return error.exit_code
     except SystemExit as ended:
         # The parser's way to say that whoever read our output has gone away, as `head` does.
@@ -122,10 +144,10 @@ def run(arguments: Sequence[str]) -> int:
             raise
         text = str(error.format_message())
         if type(error).__name__ == "NoArgsIsHelpError":
-            print(text)
+            say(text)
             return 0
-        print(f"plan: {text.rstrip('.')}; see plan --help", file=sys.stderr)
+        say(f"plan: {one_line(text.rstrip('.'), LONGEST_LINE - 30)}; see plan --help", err=True)
         return int(error.exit_code)
     if code == INTERRUPTED:
-        print("plan: interrupted; nothing more was written", file=sys.stderr)
+        say("plan: interrupted; nothing more was written", err=True)
     return code if isinstance(code, int) else 0

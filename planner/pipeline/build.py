@@ -6,6 +6,7 @@ import datetime as dt
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from planner.bounds import SAMPLE_JOBS
 from planner.domain.fit import Fit
 from planner.domain.handover import Handover
 from planner.domain.horizon import Horizon
@@ -152,6 +153,7 @@ def _sample_jobs(scenario: Scenario, window: tuple[int, int], power: PowerModel)
             load=scenario.jobs.load,
         )
         jobs += [job for job in made if low <= job.submit_unix < high]
+        SAMPLE_JOBS.require("the number of jobs of the sample workload, from the lookback on,", len(jobs))
         day = horizon.next_day().day
     intake.kept = len(jobs)
     return tuple(jobs), intake

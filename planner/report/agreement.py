@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from planner.domain.plan import Deferral
+from planner.printable import one_line
 from planner.report.provenance import digest
 from planner.report.read_back import WrittenDay
 from planner.report.seals import changed
-from planner.report.shape import legible
 from planner.report.summary import figures
 from planner.report.tables import Table, deferred_table, kind_of, schedule_table, segment_table
 
@@ -74,12 +74,12 @@ def _deferred(written: WrittenDay) -> Table:
 def _between(stated: Table, given: Table) -> Iterator[str]:
     for row, again in zip(stated.rows, given.rows, strict=True):
         if row[0] != again[0]:
-            yield f"the row of {legible(row[0], 40)} stands where {legible(again[0], 40)} belongs"
+            yield f"the row of {one_line(row[0], 40)} stands where {one_line(again[0], 40)} belongs"
             return
         for column, cell, right in zip(stated.columns, row, again, strict=True):
             if cell != right and not (kind_of(column) == "number" and _close(cell, float(right))):
-                stated_text, given_text = legible(cell, 60) or "empty", legible(right, 60) or "nothing"
-                yield f"{legible(row[0], 40)}: {column} is {stated_text}, the plan gives {given_text}"
+                stated_text, given_text = one_line(cell, 60) or "empty", one_line(right, 60) or "nothing"
+                yield f"{one_line(row[0], 40)}: {column} is {stated_text}, the plan gives {given_text}"
 
 
 def _unlike(stated: Mapping[str, Any], given: Mapping[str, Any], prefix: str = "") -> Iterator[str]:

@@ -8,34 +8,35 @@ import re
 from collections.abc import Mapping
 from decimal import Decimal
 
-from planner.report.shape import LARGEST, shown
+from planner import bounds
+from planner.bounds import Bounds
+from planner.report.shape import shown
 
-LONGEST_S = 10**10
-"""No time or duration in a result is further from its day [s]."""
-MOST_UNITS = 10_000_000
-"""Units of a job; more would fill the memory before anything could be checked."""
+OFFSET_S = Bounds(-2 * bounds.REQUESTED_S.high, 2 * bounds.REQUESTED_S.high, "s")
+"""No start or end is further from its day."""
+COUNT = Bounds(0, 10**9)
 
 _WHOLE = re.compile(r"-?\d{1,18}", re.ASCII)
 _AMOUNT = re.compile(r"-?\d{1,15}\.\d{1,6}", re.ASCII)
 Row = Mapping[str, str]
 
 
-def whole(row: Row, name: str, low: int = 0, high: int = LONGEST_S) -> int:
+def whole(row: Row, name: str, limits: Bounds = COUNT) -> int:
     """A whole number."""
     text = row[name]
-    if not _WHOLE.fullmatch(text) or not low <= int(text) <= high:
-        raise ValueError(f"{name} is {shown(text)}, expected a whole number from {low} to {high}")
+    if not _WHOLE.fullmatch(text) or int(text) not in limits:
+        raise ValueError(f"{name} is {shown(text)}, expected a whole number {limits}")
     return int(text)
 
 
-def number(row: Row, name: str, low: float = -LARGEST, high: float = LARGEST) -> float:
-    """A finite number."""
+def number(row: Row, name: str, limits: Bounds) -> float:
+    """A number."""
     try:
         value = float(row[name])
     except ValueError:
         value = math.nan
-    if not low <= value <= high:
-        raise ValueError(f"{name} is {shown(row[name])}, expected a number from {low:g} to {high:g}")
+    if value not in limits:
+        raise ValueError(f"{name} is {shown(row[name])}, expected a number {limits}")
     return value
 
 

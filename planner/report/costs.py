@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from planner.errors import FileFormatError, PlannerError
+from planner.printable import one_line
 from planner.report.cells import amount, choice, moment
 from planner.report.results import REMEDY, read_run, read_summary
 from planner.report.seals import changed
-from planner.report.shape import legible
 from planner.report.tables import COLUMNS
 from planner.report.written import read_rows, read_table
 
@@ -129,7 +129,7 @@ def read_cost_day(folder: Path, day: dt.date) -> CostDay:
     """A written day; FileFormatError when a file is missing or damaged, is of another day, or its sums do not hold."""
     run, summary = read_run(folder), read_summary(folder)
     if (summary["day"], summary["scenario"]) != (day.isoformat(), folder.resolve().parent.name):
-        problem = f"it is {summary['day']} of {legible(summary['scenario'], 40)}; the folder is another day's"
+        problem = f"it is {summary['day']} of {one_line(summary['scenario'], 40)}; the folder is another day's"
         raise FileFormatError(folder / "summary.json", problem, remedy="move it where it belongs")
     tables = {"schedule": read_table(folder / "schedule.csv", COLUMNS["schedule"])}
     jobs = tuple(read_rows(folder, tables, "schedule", lambda row: _job_day(row, day)))

@@ -13,10 +13,10 @@ from planner.domain.job import Job
 from planner.domain.plan import Placement
 from planner.domain.problem import Running
 from planner.errors import FileFormatError, InputError
+from planner.printable import one_line
 from planner.readers.scenario.schema import Scenario
 from planner.report.provenance import digest
 from planner.report.results import TOLD, cluster_of, read_run
-from planner.report.shape import legible
 from planner.report.tables import COLUMNS
 from planner.report.written import deferred_of, read_rows, read_table, scheduled_of
 
@@ -87,7 +87,7 @@ def _require_same_site(run: Mapping[str, Any], scenario: Scenario) -> None:
     }
     for what, (was, wanted) in facts.items():
         if was != wanted:
-            raise _OtherGroundError(f"it was planned with another {what}, {legible(was, 40)} and not {wanted}")
+            raise _OtherGroundError(f"it was planned with another {what}, {one_line(was, 40)} and not {wanted}")
     if then["cluster"] != now["cluster"]:
         raise _OtherGroundError("it was planned for another cluster")
 
@@ -101,7 +101,7 @@ def _handover(folder: Path, run: Mapping[str, Any], horizon: Horizon) -> Handove
     try:
         running = [_carried(job, placed, length_s, end_s) for job, _, placed, end_s in scheduled if end_s > length_s]
     except InputError as error:
-        raise FileFormatError(folder / "schedule.csv", f"it is damaged: {legible(str(error), TOLD)}") from error
+        raise FileFormatError(folder / "schedule.csv", f"it is damaged: {one_line(str(error), TOLD)}") from error
     if any(node >= cluster.node_count for work in running for node in work.nodes):
         raise FileFormatError(folder / "schedule.csv", "it is damaged: a job is on a node that is not there")
     return Handover(tuple(running), tuple(Waiting(*each) for each in deferred if each is not None))

@@ -6,7 +6,9 @@ import re
 from collections.abc import Sequence
 from itertools import groupby
 
+from planner import bounds
 from planner.errors import InputError
+from planner.printable import shortened
 
 _PART = re.compile(r"(\d{1,12})(?:\*(\d{1,12})|-(\d{1,12}))?", re.ASCII)
 
@@ -30,16 +32,14 @@ def format_unit_nodes(nodes: Sequence[int]) -> str:
     return " ".join(parts)
 
 
-def parse_unit_nodes(text: str, most: int = 10_000_000) -> tuple[int, ...]:
-    """The nodes of such a text, one a unit; InputError when they are more than ``most``."""
+def parse_unit_nodes(text: str) -> tuple[int, ...]:
+    """The nodes of such a text, one a unit; InputError when they are more than a job may have."""
     nodes: list[int] = []
     for part in text.split():
         match = _PART.fullmatch(part)
         if match is None:
-            shown = text if len(text) <= 60 else text[:57] + "..."
-            raise InputError(f"cannot read '{shown}' as nodes; expected text such as 0-3 7*2")
+            raise InputError(f"cannot read '{shortened(text, 60)}' as nodes; expected text such as 0-3 7*2")
         node, copies, last = int(match[1]), int(match[2] or 1), int(match[3] or match[1])
-        if len(nodes) + max(copies, last - node + 1) > most:
-            raise InputError(f"more than {most:,} nodes")
+        bounds.UNITS.require("the number of unit_nodes", len(nodes) + max(copies, last - node + 1))
         nodes += [node] * copies if match[2] else range(node, last + 1)
     return tuple(nodes)

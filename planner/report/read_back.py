@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from planner import bounds
 from planner.accounting.settle import settle
 from planner.domain.executed import executed
 from planner.domain.horizon import Horizon
@@ -17,13 +18,15 @@ from planner.domain.problem import Problem, Rates, Running
 from planner.domain.pue_table import PueTable
 from planner.domain.segment import Segment
 from planner.errors import FileFormatError, InputError
+from planner.printable import one_line
 from planner.readers.pue_csv import read_pue_table
 from planner.report.cells import number, whole
 from planner.report.provenance import digest
 from planner.report.results import REMEDY, TOLD, cluster_of, read_run, read_summary
-from planner.report.shape import legible
 from planner.report.tables import COLUMNS, Table
 from planner.report.written import deferred_of, read_rows, read_table, scheduled_of
+
+_SOLAR_W = bounds.Bounds(0, 1000 * bounds.SOLAR_KW.high, "W")
 
 
 @dataclass(frozen=True)
@@ -98,7 +101,7 @@ def read_day(folder: Path) -> WrittenDay:
 
 
 def _no_day(folder: Path, error: InputError) -> FileFormatError:
-    return FileFormatError(folder, f"its files do not make a day: {legible(str(error), TOLD)}", remedy=REMEDY)
+    return FileFormatError(folder, f"its files do not make a day: {one_line(str(error), TOLD)}", remedy=REMEDY)
 
 
 def _table(folder: Path, run: dict[str, Any]) -> PueTable:
@@ -109,18 +112,20 @@ def _table(folder: Path, run: dict[str, Any]) -> PueTable:
     except (OSError, ValueError):  # gone, or a name that no file can have
         is_same = False
     if not is_same:
-        shown = legible(str(path), 2 * TOLD)
+        shown = one_line(str(path), 2 * TOLD)
         raise InputError(f"{shown}: this PUE table is gone or not the one of {folder}; restore it")
     return read_pue_table(path)[0]
 
 
 def _segment(row: dict[str, str]) -> Segment:
-    start_s = whole(row, "start_s")
+    start_s, end_s = whole(row, "start_s"), whole(row, "end_s")
+    if end_s <= start_s:
+        raise ValueError(f"end_s is {end_s}, not after start_s, which is {start_s}")
     return Segment(
         start_s=start_s,
-        end_s=whole(row, "end_s", low=start_s + 1),
-        temperature_c=whole(row, "temperature_c", -1000, 1000),
-        price_eur_per_kwh=number(row, "price_eur_per_kwh", -1e9, 1e9),
-        solar_w=number(row, "solar_w", 0, 1e12),
-        carbon_g_per_kwh=number(row, "carbon_g_per_kwh", 0, 1e9),
+        end_s=end_s,
+        temperature_c=whole(row, "temperature_c", bounds.TABLE_C),
+        price_eur_per_kwh=number(row, "price_eur_per_kwh", bounds.VALUE_IN_FILE),
+        solar_w=number(row, "solar_w", _SOLAR_W),
+        carbon_g_per_kwh=number(row, "carbon_g_per_kwh", bounds.G_PER_KWH_IN_FILE),
     )

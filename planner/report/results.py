@@ -11,8 +11,10 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+from planner import bounds
 from planner.domain.cluster import Cluster, NodeClass
 from planner.errors import FileFormatError, InputError
+from planner.printable import one_line
 from planner.report.shape import (
     AMOUNT,
     COUNT,
@@ -30,7 +32,6 @@ from planner.report.shape import (
     Named,
     Record,
     Shape,
-    legible,
     misfit,
     number,
     one_of,
@@ -40,8 +41,6 @@ from planner.report.shape import (
 REMEDY = "plan the day again"
 TOLD = 160
 """Characters of another message that a message repeats."""
-MOST_NODES = 2_000_000
-"""Nodes of a machine; more would fill the memory before anything could be checked."""
 
 _CLUSTER = Record(
     {
@@ -49,15 +48,15 @@ _CLUSTER = Record(
             Record(
                 {
                     "name": WORD,
-                    "count": whole(1, MOST_NODES),
-                    "capacity": Named(number(0, 1e12)),
-                    "idle_w": number(0, 1e9),
+                    "count": whole(bounds.NODES),
+                    "capacity": Named(number(bounds.NODE_AMOUNT)),
+                    "idle_w": number(bounds.IDLE_W),
                 },
                 frozenset({"idle_w"}),
             ),
             least=1,
         ),
-        "power_limit_w": Maybe(AMOUNT),
+        "power_limit_w": Maybe(number(bounds.POWER_LIMIT_W)),
     }
 )
 _SCENARIO = Record(
@@ -67,10 +66,10 @@ _SCENARIO = Record(
         "jobs": Record({"visibility": WORD}),
         "cluster": _CLUSTER,
         "cooling": Record({"table": WORD}),
-        "revenue": Record({"eur_per_core_hour": number(-1e9, 1e9)}),
+        "revenue": Record({"eur_per_core_hour": number(bounds.EUR_PER_CORE_HOUR)}),
         "rules": Record({"defer": one_of("full", "free"), "execute": TEXT}, frozenset({"execute"})),
-        "demand": Record({"eur_per_kw": number(-1e9, 1e9), "interval_s": whole(1, 10**6)}),
-        "carbon": Record({"eur_per_tonne": number(-1e9, 1e9)}),
+        "demand": Record({"eur_per_kw": number(bounds.EUR_PER_KW), "interval_s": whole(bounds.DEMAND_INTERVAL_S)}),
+        "carbon": Record({"eur_per_tonne": number(bounds.EUR_PER_TONNE)}),
     }
 )
 RUN = Record(
@@ -79,7 +78,7 @@ RUN = Record(
         "command": Every(TEXT),
         "began": TEXT,
         "method": WORD,
-        "seed": whole(0, 10**40),
+        "seed": whole(bounds.SEED),
         "workers": COUNT,
         "time_limit_s": AMOUNT,
         "engine": Maybe(TEXT),
@@ -186,7 +185,7 @@ def _read(path: Path, shape: Shape) -> dict[str, Any]:
     except RecursionError as error:
         raise FileFormatError(path, "it is damaged (nested too deeply)", remedy=REMEDY) from error
     except ValueError as error:
-        raise FileFormatError(path, f"it is damaged ({legible(str(error), TOLD)})", remedy=REMEDY) from error
+        raise FileFormatError(path, f"it is damaged ({one_line(str(error), TOLD)})", remedy=REMEDY) from error
     wrong = misfit(content, shape)
     if wrong is None and shape is RUN:
         wrong = _no_cluster(content)
@@ -198,12 +197,10 @@ def _read(path: Path, shape: Shape) -> dict[str, Any]:
 
 def _no_cluster(run: dict[str, Any]) -> str | None:
     """Why the machine in a run.json is none, in words."""
-    if sum(each["count"] for each in run["scenario"]["cluster"]["classes"]) > MOST_NODES:
-        return f"scenario.cluster has more than {MOST_NODES:,} nodes"
     try:
         cluster_of(run)
     except InputError as error:
-        return f"scenario.cluster is none: {legible(str(error), TOLD)}"
+        return f"scenario.cluster is none: {one_line(str(error), TOLD)}"
     return None
 
 

@@ -10,12 +10,15 @@ import datetime as dt
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
+from planner import bounds
+from planner.bounds import Bounds
 from planner.domain.horizon import zone_named
 from planner.errors import InputError
+from planner.printable import one_line
 
 SHOWN = 40
 """Characters of a bad value that a message shows."""
-LARGEST = 1e15
+ANY = Bounds(-1e15, 1e15)
 """No number in a result is beyond this, so that sums of them stay exact enough."""
 
 
@@ -96,18 +99,12 @@ def shown(value: object) -> str:
     if isinstance(value, list):
         return "a list" if value else "an empty list"
     if isinstance(value, str):
-        return f"the text '{legible(value, SHOWN)}'"
-    return legible(str(value), SHOWN)
-
-
-def legible(text: str, most: int) -> str:
-    """The text on one line of at most so many characters, with a question mark for all that cannot be shown."""
-    cut = text if len(text) <= most else text[: most - 3] + "..."
-    return "".join(sign if sign.isprintable() else "?" for sign in cut)
+        return f"the text '{one_line(value, SHOWN)}'"
+    return one_line(str(value), SHOWN)
 
 
 def _below(where: str, name: str) -> str:
-    name = legible(name, SHOWN)
+    name = one_line(name, SHOWN)
     return f"{where}.{name}" if where else name
 
 
@@ -115,16 +112,17 @@ def _first(found: Iterable[str | None]) -> str | None:
     return next((each for each in found if each is not None), None)
 
 
-def number(low: float = -LARGEST, high: float = LARGEST, words: str = "a number") -> Leaf:
-    """A finite number within bounds."""
-    return Leaf(words + _between(low, high), lambda value: _is_number(value) and low <= value <= high)  # type: ignore[operator]
+def number(limits: Bounds = ANY) -> Leaf:
+    """A number within bounds."""
+    words = "a number" if limits is ANY else f"a number {limits}"
+    return Leaf(words, lambda value: isinstance(value, int | float) and not isinstance(value, bool) and value in limits)
 
 
-def whole(low: int = 0, high: int = int(LARGEST)) -> Leaf:
+def whole(limits: Bounds) -> Leaf:
     """A whole number within bounds."""
     return Leaf(
-        "a whole number" + _between(low, high),
-        lambda value: isinstance(value, int) and not isinstance(value, bool) and low <= value <= high,
+        f"a whole number {limits}",
+        lambda value: isinstance(value, int) and not isinstance(value, bool) and value in limits,
     )
 
 
@@ -133,22 +131,12 @@ def one_of(*words: str) -> Leaf:
     return Leaf(" or ".join(words), lambda value: isinstance(value, str) and value in words)
 
 
-def _between(low: float, high: float) -> str:
-    if low == -LARGEST:
-        return "" if high == LARGEST else f" up to {high:g}"
-    return f" from {low:g} up" if high == LARGEST else f" from {low:g} to {high:g}"
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and (abs(value) <= LARGEST)
-
-
 def _is_day(value: object) -> bool:
     try:
         day = dt.date.fromisoformat(str(value))
     except ValueError:
         return False
-    return isinstance(value, str) and day.isoformat() == value and 1970 <= day.year < 2200
+    return isinstance(value, str) and day.isoformat() == value and day.year in bounds.PLANNED_YEARS
 
 
 def _is_zone(value: object) -> bool:
@@ -169,7 +157,7 @@ DAY = Leaf("a day such as 2024-06-01", _is_day)
 ZONE = Leaf("a time zone such as Europe/Paris", _is_zone)
 DIGEST = Leaf("a SHA-256 of 64 digits", _is_digest)
 NUMBER = number()
-AMOUNT = number(low=0)
-COUNT = whole()
+AMOUNT = number(Bounds(0, 1e15))
+COUNT = whole(Bounds(0, 10**15))
 MAPPING = Leaf("a mapping", lambda value: isinstance(value, Mapping))
 LIST = Leaf("a list", lambda value: isinstance(value, list))

@@ -9,15 +9,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
+from planner import bounds
 from planner.domain.cluster import Cluster
 from planner.domain.job import Job
 from planner.domain.plan import Placement
 from planner.errors import FileFormatError
+from planner.printable import one_line
 from planner.readers.jobs.unit_groups import parse_unit_groups
-from planner.report.cells import LONGEST_S, MOST_UNITS, choice, moment, number, whole
+from planner.report.cells import OFFSET_S, choice, moment, number, whole
 from planner.report.node_text import parse_unit_nodes
 from planner.report.results import REMEDY, TOLD, text_of
-from planner.report.shape import legible
 from planner.report.tables import Table
 
 T = TypeVar("T")
@@ -38,7 +39,7 @@ def read_table(path: Path, columns: tuple[str, ...]) -> Table:
             header = tuple(next(reader, []))
             if header != columns:
                 odd = ", ".join(sorted(set(header) ^ set(columns))) or "their order"
-                problem = f"other columns than expected: {legible(odd, TOLD)}"
+                problem = f"other columns than expected: {one_line(odd, TOLD)}"
                 raise FileFormatError(path, problem, line=1, remedy=REMEDY)
             for row in reader:
                 if len(row) != len(columns):
@@ -46,7 +47,7 @@ def read_table(path: Path, columns: tuple[str, ...]) -> Table:
                     raise FileFormatError(path, problem, line=reader.line_num, remedy=REMEDY)
                 rows.append(tuple(row))
     except csv.Error as error:
-        raise FileFormatError(path, f"cannot read it ({legible(str(error), TOLD)})", remedy=REMEDY) from error
+        raise FileFormatError(path, f"cannot read it ({one_line(str(error), TOLD)})", remedy=REMEDY) from error
     return Table(header, tuple(rows))
 
 
@@ -66,7 +67,7 @@ def read_rows(folder: Path, tables: dict[str, Table], name: str, parse: Callable
         try:
             parsed.append(parse(dict(zip(tables[name].columns, row, strict=True))))
         except ValueError as error:
-            problem = f"cannot read the row of {legible(row[0], 40)} ({legible(str(error), TOLD)})"
+            problem = f"cannot read the row of {one_line(row[0], 40)} ({one_line(str(error), TOLD)})"
             raise FileFormatError(folder / f"{name}.csv", problem, remedy=REMEDY) from error
     return parsed
 
@@ -79,13 +80,15 @@ def scheduled_of(row: dict[str, str], cluster: Cluster) -> tuple[Job, str, Place
     """
     state = choice(row, "state", "planned", "carried")
     job = job_of(row, cluster)
-    nodes = parse_unit_nodes(row["unit_nodes"], MOST_UNITS)
+    nodes = parse_unit_nodes(row["unit_nodes"])
     if len(nodes) != job.unit_count:
         raise ValueError(f"{job.unit_count} units on {len(nodes)} nodes")
-    if any(not -1 < node < (cluster.node_count if state == "carried" else LONGEST_S) for node in nodes):
+    if state == "carried" and any(node >= cluster.node_count for node in nodes):
         raise ValueError(f"unit_nodes names a node that is none of the {cluster.node_count}")
-    start_s = whole(row, "start_s", low=-LONGEST_S)
-    return job, state, Placement(job.id, start_s, nodes), whole(row, "end_s", low=start_s)
+    start_s, end_s = whole(row, "start_s", OFFSET_S), whole(row, "end_s", OFFSET_S)
+    if end_s < start_s:
+        raise ValueError(f"end_s is {end_s}, before start_s, which is {start_s}")
+    return job, state, Placement(job.id, start_s, nodes), end_s
 
 
 def deferred_of(row: dict[str, str], cluster: Cluster) -> tuple[Job, int] | None:
@@ -97,21 +100,16 @@ def deferred_of(row: dict[str, str], cluster: Cluster) -> tuple[Job, int] | None
 
 def job_of(row: dict[str, str], cluster: Cluster) -> Job:
     """The job of a row of schedule.csv or deferred.csv."""
-    units = parse_unit_groups(row["unit_groups"], cluster.resources)
-    if sum(group.count for group in units) > MOST_UNITS:
-        raise ValueError(f"unit_groups has more than {MOST_UNITS:,} units")
-    if any(value > 1e12 for group in units for _, value in group.amounts):
-        raise ValueError("unit_groups asks for more than 1e+12 of a resource")
     return Job(
         id=row["job_id"],
         submit_unix=int(moment(row, "submit_time").timestamp()),
-        requested_s=whole(row, "requested_s", low=1),
-        units=units,
-        power_w=number(row, "power_w", 0, 1e9),
+        requested_s=whole(row, "requested_s", bounds.REQUESTED_S),
+        units=parse_unit_groups(row["unit_groups"], cluster.resources),
+        power_w=number(row, "power_w", bounds.JOB_W),
         account=row["account"],
         user=row["user"],
         name=row["name"],
-        runtime_s=whole(row, "runtime_s") if row["runtime_s"] else None,
+        runtime_s=whole(row, "runtime_s", bounds.RUNTIME_S) if row["runtime_s"] else None,
         deadline_unix=int(moment(row, "deadline").timestamp()) if row["deadline"] else None,
-        revenue_weight=number(row, "revenue_weight", 0, 1e12),
+        revenue_weight=number(row, "revenue_weight", bounds.REVENUE_WEIGHT),
     )

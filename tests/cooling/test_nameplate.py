@@ -42,7 +42,7 @@ def test_a_file_overrides_its_base(tmp_path: Path) -> None:
         ("base: air\nwater_share: 0.5\n", "no water loop"),
         ("base: ari\n", "base: air or base: hybrid"),
         ("base: air\nbase: hybrid\n", ":2: key 'base' is given twice"),
-        ("base: [air\n", "not YAML"),
+        ("base: [air\n", "a list in brackets is not closed"),
         ("", "no nameplate values"),
     ],
 )

@@ -7,6 +7,7 @@ import os
 import resource
 import tempfile
 import threading
+import traceback
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
@@ -104,7 +105,10 @@ def _work(connection: Connection, keep: Path) -> None:
                 return
             said.seek(0)
             said.truncate()
-            outcome = run_case(kind, number, keep=keep)
+            try:
+                outcome = run_case(kind, number, keep=keep)
+            except Exception:  # of the mutator: the campaign goes on, and tells of it
+                outcome = Outcome("harness", True, traceback.format_exc())
             said.seek(0)
             written = said.read(2000)
             if written and not outcome.failed:

@@ -200,7 +200,7 @@ def test_file_without_rows_or_times(tmp_path: Path) -> None:
     """An empty file, a header alone and a table without times are errors that name the file."""
     path = tmp_path / "p.csv"
     for text, problem in (
-        ("", "cannot be read as CSV"),
+        ("", "has no rows"),
         ("time,price\n", "has no rows"),
         ("when,price\n1,2\n", "has no time column among when, price"),
     ):

@@ -301,7 +301,7 @@ def test_open_meteo_radiation_is_of_the_hour_before(tmp_path: Path) -> None:
         (
             '{"utc_offset_seconds": 0, "hourly_units": {"temperature_2m": "°F"},'
             ' "hourly": {"time": ["2024-06-01T00:00"], "temperature_2m": [70]}}',
-            "is in °F; ask the API for celsius",
+            "is in '°F'; ask the API for celsius",
         ),
     ],
 )
