@@ -181,7 +181,7 @@ def text_of(path: Path) -> str:
 def _read(path: Path, shape: Shape) -> dict[str, Any]:
     text = text_of(path)
     try:
-        content = json.loads(text, parse_constant=_refuse)
+        content = json.loads(text)
     except RecursionError as error:
         raise FileFormatError(path, "it is damaged (nested too deeply)", remedy=REMEDY) from error
     except ValueError as error:
@@ -202,7 +202,3 @@ def _no_cluster(run: dict[str, Any]) -> str | None:
     except InputError as error:
         return f"scenario.cluster is none: {one_line(str(error), TOLD)}"
     return None
-
-
-def _refuse(constant: str) -> float:
-    raise ValueError(f"{constant} is no number")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -37,9 +36,9 @@ def test_killed_before_the_index(stage: Stage) -> None:
         if len(days) == 3 and any(day not in shown for day in days):
             require_recovery(stage, command)
             missed += 1
-        if missed == 3 or len(days) < 3:
+        if missed == 2 or len(days) < 3:
             break
-    assert missed == 3, "no kill came between the last day and the index"
+    assert missed == 2, "no kill came between the last day and the index"
 
 
 @pytest.mark.parametrize(("by", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGINT, 130)])
@@ -56,20 +55,31 @@ def test_end_in_good_order(stage: Stage, by: signal.Signals, code: int) -> None:
     assert not list((stage.site / "reports").rglob(".*"))
 
 
-def test_interrupt_while_the_program_loads(stage: Stage) -> None:
-    """Ctrl-C while libraries are loaded is one line and exit code 130; no library swallows it or shows its insides."""
-    command = COMMANDS["day"]
-    stage.reset(command)
-    for after_s in (0.15, 0.3, 0.45):
-        words = [sys.executable, "-m", "planner", *command.words]
-        process = subprocess.Popen(words, cwd=stage.site, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-        time.sleep(after_s)
-        process.send_signal(signal.SIGINT)
-        _, told = process.communicate(timeout=60)
-        if process.returncode == -signal.SIGINT or "<frozen" in told or "site.py" in told:
-            continue  # the interpreter itself had not begun with the program
-        assert process.returncode == 130, told
-        assert told.strip() == "plan: interrupted; nothing more was written"
+SWALLOWED = """
+import os, signal, sys
+import planner.cli.main as cli
+from planner.__main__ import main
+
+def load_a_library(arguments):
+    try:
+        os.kill(os.getpid(), signal.{name})
+    except BaseException:
+        print("a library shows its insides", file=sys.stderr)
+    return 0
+
+cli.run = load_a_library
+main()
+"""
+
+
+@pytest.mark.parametrize(("name", "code"), [("SIGINT", 130), ("SIGTERM", 143)])
+def test_signal_while_the_program_loads(name: str, code: int) -> None:
+    """While libraries are loaded a signal is one line and its exit code; no library can swallow it."""
+    words = [sys.executable, "-c", SWALLOWED.format(name=name)]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == code
+    word = "interrupted" if name == "SIGINT" else "terminated"
+    assert done.stderr == f"plan: {word}; nothing more was written\n"
 
 
 def test_what_a_live_run_holds_is_left_alone(stage: Stage) -> None:
