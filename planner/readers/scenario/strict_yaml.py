@@ -15,7 +15,7 @@ from pathlib import Path
 
 import yaml
 
-from planner.bounds import YAML_DEPTH, YAML_VALUES
+from planner.bounds import YAML_CHARACTERS, YAML_DEPTH, YAML_VALUES
 from planner.errors import FileFormatError
 from planner.readers.files import open_text
 
@@ -80,6 +80,8 @@ def read_yaml(path: Path, layer: int = 0) -> Marked:
 
 def parse_yaml(text: str, source: Source) -> Marked:
     """The value that a YAML text holds; nothing at all is None."""
+    if len(text) not in YAML_CHARACTERS:
+        raise FileFormatError(source.label, f"more than {YAML_CHARACTERS.high:,} characters", remedy="write it shorter")
     try:
         loader = _StrictLoader(text)
         try:
