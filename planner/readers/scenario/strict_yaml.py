@@ -90,6 +90,8 @@ def parse_yaml(text: str, source: Source) -> Marked:
             loader.dispose()
         return Marked(None, source) if node is None else _Marker(source).marked(node)
     except yaml.YAMLError as error:
+        if isinstance(error, _TooDeepError):
+            raise FileFormatError(source.label, "nested too deeply; write it flatter") from error
         raise _format_error(error, text, source) from error
     except RecursionError as error:
         raise FileFormatError(source.label, "nested too deeply; write it flatter") from error
@@ -112,8 +114,24 @@ _PATTERNS = {
 }
 
 
+class _TooDeepError(yaml.YAMLError):
+    """Brackets in brackets without end, on which the scanner would spend minutes."""
+
+
 class _StrictLoader(yaml.SafeLoader):
     """Finds the structure of a text and the tags of its plain scalars by our patterns."""
+
+    def fetch_flow_collection_start(self, token: type[yaml.Token]) -> None:
+        """Begin a list or mapping in brackets."""
+        if self.flow_level not in YAML_DEPTH:
+            raise _TooDeepError
+        super().fetch_flow_collection_start(token)
+
+    def add_indent(self, column: int) -> bool:
+        """Begin a list or mapping that is indented."""
+        if len(self.indents) not in YAML_DEPTH:
+            raise _TooDeepError
+        return bool(super().add_indent(column))
 
 
 _StrictLoader.yaml_implicit_resolvers = {}
