@@ -89,7 +89,8 @@ UNIT_GROUPS = Bounds(1, 1_000, "groups")
 DAY_UNITS = Bounds(0, 2_000_000, "units")
 REVENUE_WEIGHT = Bounds(0, 10_000)
 JOBS_OF_A_FILE = Bounds(0, 2_000_000, "jobs")
-SAMPLE_JOBS = Bounds(0, 200_000, "jobs")
+SAMPLE_DAYS = Bounds(0, 60, "days")
+SAMPLE_JOBS = Bounds(0, 50_000, "jobs")
 LOAD = Bounds(0, 100, above=True)
 CORE_SCALE = Bounds(0, 1e6, above=True)
 UNIT_CORES = Bounds(1, 10**9, "cores")
@@ -128,11 +129,14 @@ SEGMENTS = Bounds(1, 1_500, "segments")
 DEMAND_INTERVAL_S = Bounds(60, DAY_S, "s")
 
 # Times. Nothing after the year 9998, so that every zone can write it.
+MOMENT_S = Bounds(-10 * YEAR_S, int(dt.datetime(9999, 1, 1, tzinfo=dt.UTC).timestamp()) - 1, "s")
+"""Unix time of whatever happens to a job; the sample site has days before the first that can be planned."""
 UNIX_S = Bounds(0, int(dt.datetime(9999, 1, 1, tzinfo=dt.UTC).timestamp()) - 1, "s")
 PLANNED_YEARS = Bounds(1970, 2199)
 HORIZON_YEARS = Bounds(1960, 2600)
 """The days beside a planned one too, and those whose weather stands in for it."""
 DURATION_S = Bounds(0, 100 * YEAR_S, "s")
+RUN_DAYS = Bounds(1, 3_660, "days")
 SOLVE_S = Bounds(0, YEAR_S, "s")
 
 # Commands.
@@ -144,5 +148,6 @@ ITERATIONS = Bounds(1, 10**9)
 # Files.
 FILE_BYTES = Bounds(0, 192 * 1024**2, "bytes")
 LINES = Bounds(0, 5_000_000, "lines")
-YAML_VALUES = Bounds(0, 100_000, "values")
+YAML_CHARACTERS = Bounds(0, 200_000, "characters")
+YAML_VALUES = Bounds(0, 20_000, "values")
 YAML_DEPTH = Bounds(0, 50, "levels")

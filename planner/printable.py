@@ -8,6 +8,15 @@ LONGEST_LINE = 300
 """Characters of a line about something wrong; what is longer hides what matters."""
 
 
+def is_text(text: str) -> bool:
+    """Whether UTF-8 can write the text: not so with the bytes of odd file names, or with halves of characters."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def printable(text: str) -> str:
     r"""The text with every character that cannot be seen written out, such as ``\x1b``; line breaks too."""
     if text.isprintable():

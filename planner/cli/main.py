@@ -12,7 +12,7 @@ from planner import __version__
 from planner.cli import check, compare, day, report, run_days, show, simulate, site, study, table
 from planner.cli.terminal import say
 from planner.errors import InputError, PlannerError
-from planner.printable import LONGEST_LINE, one_line
+from planner.printable import LONGEST_LINE, is_text, one_line
 
 EXIT_CODES = """\
 Exit codes: 0 done; 1 error; 2 bad input (the line says where and what to do); 3 no feasible plan; 4 engine missing or
@@ -104,10 +104,8 @@ def _refuse_options(context: typer.Context, command: str) -> None:
 def _require_text(arguments: Sequence[str]) -> None:
     """InputError for bytes that are no text: they could be neither shown nor written to the files of a run."""
     for what, text in [*((f"argument {k}", each) for k, each in enumerate(arguments, start=1)), *_here()]:
-        try:
-            text.encode("utf-8")
-        except UnicodeEncodeError as error:
-            raise InputError(f"{what}, {text!r}, is not UTF-8 text; use names that are") from error
+        if not is_text(text):
+            raise InputError(f"{what}, {text!r}, is not UTF-8 text; use names that are")
         if "\x00" in text:
             raise InputError(f"{what}, {text!r}, holds a NUL character; leave it out")
 

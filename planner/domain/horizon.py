@@ -32,6 +32,8 @@ class Horizon:
     def __post_init__(self) -> None:
         zone_named(self.zone)
         HORIZON_YEARS.require(f"the year of {self.day}", self.day.year)
+        if self.length_s <= 0:
+            raise InputError(f"there is no {self.day} in {self.zone}: its calendar skips that day; choose another")
 
     @cached_property
     def start_unix(self) -> int:

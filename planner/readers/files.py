@@ -76,6 +76,8 @@ def require_file(path: Path | str) -> Path:
         raise InputError(f"{path}: is a folder; give the name of a file in it")
     if not is_there(path):
         raise InputError(f"{path}: no such file; check the name and the folder that the program runs in")
+    if not path.is_file():
+        raise InputError(f"{path}: is a device or a pipe; save its contents in a file, and give that")
     return path
 
 

@@ -18,6 +18,9 @@ from planner.errors import FileFormatError
 if TYPE_CHECKING:
     import pandas as pd
 
+LONGEST_TEXT = 60
+"""Characters of a time that are looked at; one that is longer is none."""
+
 QUARTER_S = 900
 """Zones change their clocks on quarters of an hour, and nowhere between."""
 
@@ -53,7 +56,7 @@ def unix_moments(
     """
     import pandas as pd
 
-    series = pd.Series(texts, dtype="str")
+    series = pd.Series([text[:LONGEST_TEXT] for text in texts], dtype="str")
     # an offset can only follow a time of day, so the hyphens of a date are not taken for one
     aware = series.str.contains(r":\d\d.*(?:[Zz]|[+-]\d\d:?(?:\d\d)?)\s*$", regex=True, na=False).to_numpy(bool)
 
@@ -76,7 +79,8 @@ def unix_moments(
         reason = (str(error).splitlines() or [""])[0]
         raise fail(0, f"a time cannot be read ({reason})", "write all as 2024-06-01T00:00+02:00") from error
     # Without an answer a year is NaN, and lies in no bounds.
-    bad = np.flatnonzero(~((years >= HORIZON_YEARS.low) & (years <= HORIZON_YEARS.high)))
+    long = np.array([len(text) > LONGEST_TEXT for text in texts], dtype=np.bool_)
+    bad = np.flatnonzero(long | ~((years >= HORIZON_YEARS.low) & (years <= HORIZON_YEARS.high)))
     if bad.size:
         row = int(bad[0])
         remedy = f"write it as 2024-06-01T00:00+02:00, with a year {HORIZON_YEARS}"
@@ -148,7 +152,8 @@ def clock_minutes(horizon: Horizon) -> npt.NDArray[np.int64]:
     quarters = np.arange(horizon.start_unix, horizon.end_unix, QUARTER_S)
     clocks = [dt.datetime.fromtimestamp(int(unix), tz=zone) for unix in quarters]
     first = np.array([clock.hour * 60 + clock.minute for clock in clocks], dtype=np.int64)
-    minutes: npt.NDArray[np.int64] = (first[:, None] + np.arange(15)).ravel()
+    # modulo, for days that began or ended within a quarter: clocks kept seconds of their own as late as 1979
+    minutes: npt.NDArray[np.int64] = (first[:, None] + np.arange(15)).ravel() % (24 * 60)
     return minutes
 
 

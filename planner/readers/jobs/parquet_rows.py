@@ -33,7 +33,9 @@ def read_parquet_rows(path: Path | str) -> tuple[list[str], list[Row]]:
     try:
         file = pyarrow.parquet.ParquetFile(path)
         JOBS_OF_A_FILE.require(f"{path}: the number of rows", file.metadata.num_rows)
-        table = file.read(use_threads=False)
+        # A short file may say one long text a million times: it is kept once.
+        words = [field.name for field in file.schema_arrow if field.type in (pa.string(), pa.large_string())]
+        table = pyarrow.parquet.ParquetFile(path, read_dictionary=words).read(use_threads=False)
         kept = [k for k, name in enumerate(table.column_names) if not _INDEX.fullmatch(name)]
         names = [table.column_names[k] for k in kept]
         texts = [_texts(path, table.column_names[k], table.column(k)) for k in kept]
@@ -56,8 +58,7 @@ def _texts(path: Path, name: str, column: Any) -> list[str]:
 
     kind = column.type
     if pa.types.is_dictionary(kind):
-        column = column.cast(kind.value_type)
-        kind = kind.value_type
+        return [text for chunk in column.chunks for text in _chosen(path, name, chunk)]
     if pa.types.is_timestamp(kind):
         suffix = "+00:00" if kind.tz is not None else ""
         return [_moment(value, kind.unit, suffix) for value in column.cast(pa.int64()).to_pylist()]
@@ -75,6 +76,14 @@ def _texts(path: Path, name: str, column: Any) -> list[str]:
         problem = f"row {long}: column {name} has more than {LONGEST_CELL:,} characters"
         raise FileFormatError(path, problem, remedy="shorten the text")
     return texts
+
+
+def _chosen(path: Path, name: str, chunk: Any) -> list[str]:
+    """The cells of a column of which each says which of a few values it has."""
+    import pyarrow as pa
+
+    known = _texts(path, name, pa.chunked_array([chunk.dictionary]))
+    return ["" if place is None else known[place] for place in chunk.indices.to_pylist()]
 
 
 def _cell(value: object) -> str:

@@ -32,7 +32,7 @@ NO_TIME = "requested time and runtime are missing"
 NO_RUNTIME = "runtime is zero or unknown"
 PARTIAL = "line of a partial execution: the job has its own line"
 
-_HEADER = re.compile(r"\s*;\s*([A-Za-z][\w -]*?)\s*:(?:\s+(.*?))?\s*")
+_HEADER_KEY = re.compile(r"[A-Za-z][\w -]*")
 _LEADING_INTEGER = re.compile(r"\s*([+-]?\d{1,15})(?![\d.])", re.ASCII)
 
 _Mask = npt.NDArray[np.bool_]
@@ -330,7 +330,8 @@ def _start_unix(trace: SwfTrace, override: int | None) -> int:
 def _header(comments: list[str]) -> dict[str, tuple[str, ...]]:
     header: dict[str, tuple[str, ...]] = {}
     for line in comments:
-        match = _HEADER.fullmatch(line)
-        if match:
-            header[match[1]] = (*header.get(match[1], ()), match[2] or "")
+        word, colon, value = line.strip().removeprefix(";").partition(":")
+        key = word.strip()
+        if colon and _HEADER_KEY.fullmatch(key) and (not value or value[0].isspace()):
+            header[key] = (*header.get(key, ()), value.strip())
     return header

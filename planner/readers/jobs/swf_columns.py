@@ -48,7 +48,7 @@ BOUNDS = dict.fromkeys(FIELDS, _ANYTHING) | {
 }
 """What each field may be: whatever is below 0 means unknown, and no number is beyond what counts exactly."""
 
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _PLAIN = np.isin(np.arange(256), np.frombuffer(b"0123456789+-. \t\n", dtype=np.uint8))
 
 

@@ -14,7 +14,8 @@ from planner.errors import FileFormatError
 from planner.readers.csv_lines import numbered_rows
 from planner.readers.files import open_text
 
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
+_RETURN = re.compile(r"\r(?!\n)")
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +31,8 @@ class Row:
         return column in self.cells
 
     def text(self, column: str) -> str:
-        """The cell as it stands; empty when there is nothing in it."""
-        return self.cells.get(column, "")
+        """The cell as it stands, but for a lone carriage return, which is a line break; empty when there is nothing."""
+        return _RETURN.sub("\n", self.cells.get(column, ""))
 
     def number(self, column: str, bounds: Bounds) -> Decimal:
         """The cell as a number within bounds, exactly as written."""

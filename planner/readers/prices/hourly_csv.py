@@ -23,7 +23,7 @@ from planner.readers.local_times import Moments, unix_moments
 from planner.readers.weather.samples import Samples
 
 TIME_NAMES = ("time", "timestamp", "datetime", "date")
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 
 def read_timed_csv(path: Path | str, *, zone: str | None = None) -> TimedCsv:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from planner.errors import FileFormatError, InputError, ScenarioError
 from planner.places import is_file
+from planner.printable import is_text
 from planner.readers.scenario.schema import SCENARIO, Scenario
 from planner.readers.scenario.strict_yaml import Marked, Source, parse_yaml, read_yaml
 from planner.readers.scenario.values import BadValueError, guess
@@ -81,6 +82,8 @@ def find_scenario(name_or_path: str | Path, folders: Sequence[Path]) -> Path:
         path = _at_home(Path(name_or_path))
         if not is_file(path):
             raise InputError(f"{path}: no such scenario file")
+        if not is_text(str(path.resolve())):
+            raise InputError(f"{path.resolve()} is not UTF-8 text; use names that are")
         return path
     known = known_scenarios(folders)
     if name_or_path not in known:

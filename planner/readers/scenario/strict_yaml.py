@@ -15,7 +15,7 @@ from pathlib import Path
 
 import yaml
 
-from planner.bounds import YAML_DEPTH, YAML_VALUES
+from planner.bounds import YAML_CHARACTERS, YAML_DEPTH, YAML_VALUES
 from planner.errors import FileFormatError
 from planner.readers.files import open_text
 
@@ -80,6 +80,8 @@ def read_yaml(path: Path, layer: int = 0) -> Marked:
 
 def parse_yaml(text: str, source: Source) -> Marked:
     """The value that a YAML text holds; nothing at all is None."""
+    if len(text) not in YAML_CHARACTERS:
+        raise FileFormatError(source.label, f"more than {YAML_CHARACTERS.high:,} characters", remedy="write it shorter")
     try:
         loader = _StrictLoader(text)
         try:
@@ -88,6 +90,8 @@ def parse_yaml(text: str, source: Source) -> Marked:
             loader.dispose()
         return Marked(None, source) if node is None else _Marker(source).marked(node)
     except yaml.YAMLError as error:
+        if isinstance(error, _TooDeepError):
+            raise FileFormatError(source.label, "nested too deeply; write it flatter") from error
         raise _format_error(error, text, source) from error
     except RecursionError as error:
         raise FileFormatError(source.label, "nested too deeply; write it flatter") from error
@@ -110,8 +114,24 @@ _PATTERNS = {
 }
 
 
+class _TooDeepError(yaml.YAMLError):
+    """Brackets in brackets without end, on which the scanner would spend minutes."""
+
+
 class _StrictLoader(yaml.SafeLoader):
     """Finds the structure of a text and the tags of its plain scalars by our patterns."""
+
+    def fetch_flow_collection_start(self, token: type[yaml.Token]) -> None:
+        """Begin a list or mapping in brackets."""
+        if self.flow_level not in YAML_DEPTH:
+            raise _TooDeepError
+        super().fetch_flow_collection_start(token)
+
+    def add_indent(self, column: int) -> bool:
+        """Begin a list or mapping that is indented."""
+        if len(self.indents) not in YAML_DEPTH:
+            raise _TooDeepError
+        return bool(super().add_indent(column))
 
 
 _StrictLoader.yaml_implicit_resolvers = {}

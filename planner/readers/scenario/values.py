@@ -16,7 +16,7 @@ from planner.bounds import CORE_SCALE, PLANNED_YEARS, W_PER_CORE, Bounds
 from planner.domain.horizon import zone_named
 from planner.errors import InputError
 from planner.places import is_file, is_folder
-from planner.printable import shortened
+from planner.printable import is_text, shortened
 from planner.readers.scenario.strict_yaml import Marked
 from planner.units import parse_duration
 
@@ -188,6 +188,8 @@ def path(entry: Marked, key: str) -> Path:
         found = (entry.source.folder / Path(written).expanduser()).resolve()
     except (OSError, RuntimeError, ValueError):  # a circle of links, or the home of nobody
         raise bad(entry, key, f"{written!r} leads nowhere", "give the path of a file") from None
+    if not is_text(str(found)):
+        raise bad(entry, key, f"{found} is not UTF-8 text", "use names that are")
     if not is_file(found):
         problem = "is a folder, not a file" if is_folder(found) else "does not exist"
         raise bad(entry, key, f"{written!r}: {found} {problem}", "paths start at the file that writes them")
