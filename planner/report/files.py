@@ -5,31 +5,36 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+LEFT_OVER = re.compile(r"\.(.+)\.(?:lock|new-\d+|old-\d+)")
+"""Names of locks and of what is begun or moved aside, with the name that they are about."""
+
 
 @contextlib.contextmanager
 def alone_in(folder: Path) -> Iterator[None]:
-    """Wait for other runs that put files into a folder; the folder is its own lock, so that nothing is left behind.
-
-    Files that a killed run had begun are removed: whoever begins one holds this lock.
-    """
+    """Wait for other runs that put files into a folder; the folder is its own lock, so that nothing is left behind."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)
-        for begun in folder.glob(".*.new-*"):
-            if begun.is_file():
-                begun.unlink(missing_ok=True)
         yield
     finally:
         os.close(handle)
 
 
 def put(target: Path, content: bytes) -> None:
-    """Write a file in one step; the caller is `alone_in` its folder."""
+    """Write a file in one step; the caller is `alone_in` its folder, or the folder is its own.
+
+    What killed runs had begun of it is removed: whoever begins a file is alone.
+    """
     fresh = target.parent / f".{target.name}.new-{os.getpid()}"
+    for begun in target.parent.iterdir():
+        match = LEFT_OVER.fullmatch(begun.name)
+        if match and match[1] == target.name and begun.is_file():
+            begun.unlink(missing_ok=True)
     try:
         fresh.write_bytes(content)
         flush(fresh)
@@ -58,11 +63,11 @@ def remove(path: Path) -> None:
 def linked(source: Path, target: Path) -> None:
     """Fill a new folder with all that another holds, as further names of the same files where the disk can.
 
-    Hidden files are left out: they are locks and what killed runs left.
+    What killed runs left there is left out.
     """
     for path in source.iterdir():
         place = target / path.name
-        if path.name.startswith("."):
+        if LEFT_OVER.fullmatch(path.name):
             continue
         if path.is_dir() and not path.is_symlink():
             place.mkdir()

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from planner.errors import OutputError
-from planner.report.files import flush, linked, remove
+from planner.report.files import LEFT_OVER, flush, linked, remove
 
 _AT_FDCWD = -100
 _RENAME_EXCHANGE = 2
@@ -27,15 +27,14 @@ _PAUSE_S = 0.05
 PATIENCE_S = 60.0
 """How long to wait for another run that only writes a few files [s]."""
 
-_LEFT_OVER = re.compile(r"\.(.+)\.(?:lock|new-\d+|old-\d+)")
-
 
 @contextlib.contextmanager
-def held(target: Path, wait_s: float = 0.0) -> Iterator[None]:
+def held(target: Path, wait_s: float = 0.0, *, tidy: bool = True) -> Iterator[None]:
     """Hold a target folder for this run; OutputError when another run holds it or it cannot be written.
 
     Afterwards the lock is gone again, and so are the folders made for it that nothing was written to. ``wait_s`` is how
-    long to wait for another run.
+    long to wait for another run; ``tidy``: the folder around it is one of results, where dead runs may
+    have left things of other targets.
     """
     lock = _lock_of(target)
     try:
@@ -51,7 +50,8 @@ def held(target: Path, wait_s: float = 0.0) -> Iterator[None]:
             _tidy(target)
         except OSError as error:
             raise OutputError(_cannot(target, error)) from error
-        clear_left_overs(target.parent)
+        if tidy:
+            clear_left_overs(target.parent)
         yield
     finally:
         # Removed while still held: whoever waits for this file finds that it is no longer the one at its path.
@@ -101,7 +101,7 @@ def filled(target: Path) -> Iterator[Path]:
     """
     target = Path(os.path.abspath(target))  # noqa: PTH100, a link stays a link
     if _can_be_replaced(target):
-        with held(target, PATIENCE_S), renewed(target) as fresh:
+        with held(target, PATIENCE_S, tidy=False), renewed(target) as fresh:
             yield fresh
     else:
         yield target
@@ -126,7 +126,7 @@ def _can_be_replaced(target: Path) -> bool:
 def clear_left_overs(folder: Path) -> None:
     """Remove what killed runs left in a folder of results; never anything that a live run holds."""
     try:
-        names = {match[1] for path in folder.iterdir() if (match := _LEFT_OVER.fullmatch(path.name))}
+        names = {match[1] for path in folder.iterdir() if (match := LEFT_OVER.fullmatch(path.name))}
     except OSError:  # not there, or not to be read: whoever writes there will tell
         return
     for name in sorted(names):

@@ -170,6 +170,8 @@ def test_renewed_keeps_the_rest(tmp_path: Path) -> None:
     write(tmp_path / "day", "old")
     (tmp_path / "day" / "below").mkdir()
     (tmp_path / "day" / "below" / "three").write_text("old")
+    (tmp_path / "day" / ".mine").write_text("hidden")
+    (tmp_path / "day" / ".one.new-7").write_text("begun")
 
     def fail() -> None:
         with subject.renewed(tmp_path / "day") as fresh:
@@ -183,6 +185,7 @@ def test_renewed_keeps_the_rest(tmp_path: Path) -> None:
         put(fresh / "one", b"new")
     assert contents(tmp_path / "day") == ["new", "old"]
     assert (tmp_path / "day" / "below" / "three").read_text() == "old"
+    assert names(tmp_path / "day") == [".mine", "below", "one", "two"]
     assert names(tmp_path) == ["day"]
 
 
@@ -197,7 +200,11 @@ def test_filled_leaves_folders_of_the_user_in_their_place(tmp_path: Path, monkey
         assert place != plain
         put(place / "one", b"new")
     assert names(plain) == ["one"]
+    (tmp_path / ".mine.lock").write_text("of another program")
+    (tmp_path / ".mine.new-1").write_text("likewise")
+    with subject.filled(tmp_path / "third") as place:
+        put(place / "one", b"new")
+    assert names(tmp_path) == [".mine.lock", ".mine.new-1", "mine", "plain", "third"]
     monkeypatch.chdir(plain)
     with subject.filled(Path()) as place:
         assert place == plain
-    assert names(tmp_path) == ["mine", "plain"]
