@@ -29,8 +29,8 @@ REFUSED = frozenset({2, 5})
 CODES = {
     "audit": frozenset({0, 2, 5}),
     "report": frozenset({0, 2, 7}),
-    "run": frozenset({0, 2, 5}),
-    "day": frozenset({0, 2}),
+    "run": frozenset({0, 2, 5, 6}),
+    "day": frozenset({0, 2, 6}),
     "check": frozenset({0, 2}),
 }
 
