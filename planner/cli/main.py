@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -119,15 +120,20 @@ def _here() -> list[tuple[str, str]]:
         ) from error
 
 
-def run(arguments: Sequence[str]) -> int:
-    """Run the command line and return its exit code."""
+@cache
+def _command() -> Any:
+    """The commands as the parser has them, made once: that takes longer than most of what they do."""
     from typer.main import get_command
 
-    command = get_command(app)
+    return get_command(app)
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run the command line and return its exit code."""
     given = list(arguments)
     try:
         _require_text(given)
-        code = command.main(args=given or ["--help"], prog_name="plan", standalone_mode=False, obj=given)
+        code = _command().main(args=given or ["--help"], prog_name="plan", standalone_mode=False, obj=given)
     except PlannerError as error:
         say(f"plan: {error}", err=True)
         return error.exit_code

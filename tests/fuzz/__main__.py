@@ -36,7 +36,8 @@ def main() -> int:
     campaign.run(cases, given.processes)
     failed = sum(each.failed for each in campaign.outcomes.values())
     print(table_text(campaign.outcomes))
-    print(f"\n{len(cases):,} cases in {time.monotonic() - began:.0f} s, {failed:,} beyond the allowed outcomes")
+    took = f"{len(campaign.outcomes):,} cases in {time.monotonic() - began:.0f} s"
+    print(f"\n{took}, {failed:,} beyond the allowed outcomes")
     if failed:
         print(f"their sites are in {keep}; run one again with --replay KIND:NUMBER")
     return int(failed > 0)

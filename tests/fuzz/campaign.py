@@ -34,15 +34,21 @@ class Campaign:
     outcomes: dict[Number, Outcome] = field(default_factory=dict)
 
     def run(self, cases: list[Number], processes: int) -> None:
-        """Run all cases; failures are kept and told of at once."""
+        """Run all cases; failures are kept and told of at once. Ctrl-C ends it with what came until then."""
         waiting: SimpleQueue[Number] = SimpleQueue()
         for case in cases:
             waiting.put(case)
         threads = [threading.Thread(target=self._serve, args=(waiting,)) for _ in range(processes)]
         for thread in threads:
             thread.start()
-        for thread in threads:
-            thread.join()
+        try:
+            for thread in threads:
+                thread.join()
+        except KeyboardInterrupt:
+            for _ in _drained(waiting):
+                pass
+            for thread in threads:
+                thread.join()
 
     def _serve(self, waiting: SimpleQueue[Number]) -> None:
         worker: Worker | None = None

@@ -52,6 +52,17 @@ _COMMANDS: dict[str, tuple[list[str], dict[str, str]]] = {
             "--out": "replayed",
         },
     ),
+    "compare": (
+        ["site", "sample"],
+        {
+            "--day": DAY,
+            "--method": "est",
+            "--processes": "1",
+            "--out": "reports",
+            "--baseline": "site",
+            "--set": "seed=1",
+        },
+    ),
     "study deadlines": (["jobs/trace.swf"], {"--percent": "20", "--seed": "1", "--estimate": "actual", "--out": "o"}),
     "study metrics": (["jobs/trace.swf"], {"--processors": "32", "--part": "policies", "--out": "o"}),
 }

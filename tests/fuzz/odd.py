@@ -53,6 +53,12 @@ TEXTS = (
     "{a: [b, c]}",
     "!!python/object:os.system x",
     "&a *a",
+    "a\rb",
+    "9" * 50_000 + "x",
+    " " * 50_000 + "x",
+    ":00" * 20_000 + "Z",
+    "[/red]",
+    "[bold]x",
 )
 
 MOMENTS = (

@@ -112,7 +112,7 @@ def _mutate_table(rng: random.Random, path: Path) -> None:
     rows = list(csv.reader(io.StringIO(path.read_text(encoding="utf-8"), newline="")))
     for _ in range(rng.choice([1, 1, 1, 2, 5])):
         row, other = rng.choice(rows[1:] or rows), rng.choice(rows)
-        column = rng.randrange(len(rows[0]))
+        column = rng.randrange(min(len(row), len(other)))
         match rng.randrange(8):
             case 0 | 1 | 2 | 3:
                 row[column] = odd_word(rng)
@@ -124,10 +124,8 @@ def _mutate_table(rng: random.Random, path: Path) -> None:
                 rows.append(list(other))
             case _:
                 rows.remove(row)
-                rows = rows or [[""]]
-                rows.insert(rng.randrange(len(rows) + 1), row) if rng.random() < 0.5 else None
-        if len(rows) < 2 or not rows[0]:
-            break
+                if rng.random() < 0.5 or not rows:
+                    rows.insert(rng.randrange(len(rows) + 1), row)
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows(rows)
     path.write_bytes(text.getvalue().encode("utf-8", "surrogatepass"))
