@@ -2,14 +2,74 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
+from types import FrameType
+from typing import TextIO
+
+ENDED = {
+    signal.SIGINT: (130, "interrupted"),
+    signal.SIGTERM: (143, "terminated"),
+    signal.SIGHUP: (129, "terminated"),
+}
+"""Signals that end a run in good order, with the exit code that shells expect and the word for it."""
 
 
 def main() -> None:
     """Run the command line, and end with the exit code that fits."""
-    from planner.cli.main import run
+    for number in ENDED:
+        if signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler):  # nohup, say, ignores one
+            signal.signal(number, _end)
+    for stream in (sys.stdout, sys.stderr):
+        _never_fail(stream)
+    try:
+        from planner.cli.main import run
 
-    sys.exit(run(sys.argv[1:]))
+        code = run(sys.argv[1:])
+    except SystemExit as ended:
+        code = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
+        word = next((word for told, word in ENDED.values() if told == code), None)
+        if word is not None:
+            print(_told(word), file=sys.stderr)
+    # All is written and told: what is left is the end of the interpreter, which nothing should disturb.
+    for number in ENDED:
+        signal.signal(number, signal.SIG_IGN)
+    sys.exit(code)
+
+
+def _end(number: int, frame: FrameType | None) -> None:
+    """End the run by way of everything that tidies up, or at once where a command has not begun its work."""
+    code, word = ENDED[signal.Signals(number)]
+    if not _is_at_work(frame):
+        # Libraries that are being loaded may swallow an exception, and the run would go on.
+        os.write(2, f"{_told(word)}\n".encode())
+        os._exit(code)
+    if number == signal.SIGINT:
+        raise KeyboardInterrupt
+    raise SystemExit(code)
+
+
+def _told(word: str) -> str:
+    return f"plan: {word}; nothing more was written"
+
+
+def _is_at_work(frame: FrameType | None) -> bool:
+    """Whether a command runs, and not only the reading of the command line."""
+    while frame is not None:
+        name = str(frame.f_globals.get("__name__"))
+        is_import = frame.f_code.co_name == "<module>"
+        if name.startswith("planner.cli.") and name != "planner.cli.main" and not is_import:
+            return True
+        frame = frame.f_back
+    return False
+
+
+def _never_fail(stream: TextIO | None) -> None:
+    """Let a stream that cannot show a sign show its number in place of it."""
+    reconfigure = getattr(stream, "reconfigure", None)
+    if reconfigure is not None:
+        reconfigure(errors="backslashreplace")
 
 
 if __name__ == "__main__":

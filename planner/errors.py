@@ -18,11 +18,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from planner.printable import LONGEST_LINE, one_line
+
+LONGEST = LONGEST_LINE - 10
+"""Characters of an error, which leaves room for the program's name before it."""
+MOST_PROBLEMS = 20
+"""Problems of a scenario that are told of at once."""
+
 
 class PlannerError(Exception):
-    """Base of everything deliberate."""
+    """Base of everything deliberate; its text is one printable line of at most 290 characters."""
 
     exit_code = 1
+
+    def __init__(self, text: str) -> None:
+        super().__init__(one_line(text, LONGEST))
 
 
 class InputError(PlannerError, ValueError):
@@ -44,7 +54,11 @@ class ScenarioError(InputError):
 
     def __init__(self, path: Path | str, problems: Sequence[str]) -> None:
         self.problems = tuple(problems)
-        super().__init__("\n".join(f"{path}: {problem}" for problem in self.problems))
+        told = self.problems[:MOST_PROBLEMS]
+        if len(told) < len(self.problems):
+            told = (*told, f"and {len(self.problems) - len(told)} more")
+        # Not the base's one line: every problem has its own.
+        Exception.__init__(self, "\n".join(one_line(f"{path}: {problem}", LONGEST) for problem in told))
 
 
 class TableError(InputError):

@@ -18,6 +18,24 @@ def shipped_folder() -> Path:
     return inside if inside.is_dir() else package.parent
 
 
+def is_there(path: Path) -> bool:
+    """Whether anything has this path; a path that cannot be is not there."""
+    try:
+        return path.exists()
+    except (OSError, ValueError):  # too long a name, or no text
+        return False
+
+
+def is_folder(path: Path) -> bool:
+    """Whether a folder has this path."""
+    return is_there(path) and path.is_dir()
+
+
+def is_file(path: Path) -> bool:
+    """Whether a file has this path."""
+    return is_there(path) and path.is_file()
+
+
 def scenario_folders(cwd: Path) -> list[Path]:
     """Folders in which a scenario's name is looked up, the site's own before the shipped ones."""
     own, shipped = cwd / "scenarios", shipped_folder() / "scenarios"
@@ -33,10 +51,10 @@ def kept_folder(*sources: Path) -> Path | None:
     for folder in sources:
         for path in sorted(folder.glob("*.py")):
             text.update(path.read_bytes())
-    base = os.environ.get("NUMBA_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    kept = Path(base) / "hpc-day-planner" / text.hexdigest()[:16]
     try:
+        base = os.environ.get("NUMBA_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+        kept = Path(base) / "hpc-day-planner" / text.hexdigest()[:16]
         kept.mkdir(parents=True, exist_ok=True)
-    except OSError:
+    except (OSError, RuntimeError):  # RuntimeError: nobody knows where home is
         return None
     return kept if os.access(kept, os.W_OK) else None

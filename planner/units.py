@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 
+from planner.bounds import DURATION_S
 from planner.errors import InputError
+from planner.printable import shortened
 
 SECONDS_PER_HOUR = 3600
 MILLI = 1000
@@ -12,15 +14,14 @@ MILLI = 1000
 
 MILLIWATT_SECONDS_PER_KWH = 3.6e9
 
-_DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|min|h|d)?")
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|min|h|d)?", re.ASCII)
 _SECONDS = {"s": 1, "m": 60, "min": 60, "h": 3600, "d": 86400, None: 1}
 
 
 def parse_duration(text: str | int | float) -> float:
     """Seconds in a duration such as ``30``, ``"30s"``, ``"5m"``, ``"1.5h"``, ``"1d"`` or ``"1h 30m"``."""
     if isinstance(text, int | float) and not isinstance(text, bool):
-        if text < 0:
-            raise InputError(f"duration {text} is negative; give a number of seconds, or 30s, 5m, 2h, 1d")
+        DURATION_S.require("the duration", text)
         return float(text)
     parts = str(text).strip().lower()
     position, total = 0, 0.0
@@ -34,6 +35,7 @@ def parse_duration(text: str | int | float) -> float:
             position += 1
     if not parts or position < len(parts):
         raise InputError(f"cannot read {text!r} as a duration; write 30s, 5m, 2h or 1d")
+    DURATION_S.require(f"the duration {shortened(parts, 40)!r}", total)
     return total
 
 

@@ -10,7 +10,9 @@ import pytest
 PACKAGE = Path(__file__).resolve().parent.parent / "planner"
 
 LAYERS = {
+    "printable": 0,
     "errors": 0,
+    "bounds": 0,
     "units": 0,
     "places": 0,
     "compiled": 0,
@@ -30,9 +32,18 @@ LAYERS = {
     "runs": 6,
     "cli": 7,
 }
-MAY_USE_SIBLINGS = {("units", "errors"), ("compiled", "places"), ("report", "pipeline")}
-"""Durations that cannot be read are errors; machine code is kept in a place; what a run leaves is written from what the
-pipeline returns."""
+MAY_USE_SIBLINGS = {
+    ("errors", "printable"),
+    ("bounds", "errors"),
+    ("units", "errors"),
+    ("units", "bounds"),
+    ("units", "printable"),
+    ("compiled", "places"),
+    ("report", "pipeline"),
+    ("cooling", "readers"),
+}
+"""Errors are printable; numbers out of bounds and durations that cannot be read are errors; machine code is kept in a
+place; what a run leaves is written from what the pipeline returns; a nameplate is read as strictly as a scenario."""
 
 MODULES = sorted(PACKAGE.rglob("*.py"))
 

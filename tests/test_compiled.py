@@ -82,3 +82,65 @@ def test_a_kernel_is_missing_where_it_never_ran(tmp_path: Path, monkeypatch: pyt
         places.kept_folder.cache_clear()
         assert is_missing(both) is missing
     places.kept_folder.cache_clear()
+
+
+def sum_of_squares(values):
+    """A kernel by itself; of 0 to 4 it gives 0 + 1 + 4 + 9 + 16 = 30."""
+    total = np.int64(0)
+    for value in values:
+        total += value * value
+    return total
+
+
+def damage(files: list[Path], how: str) -> None:
+    """Change kept files in one of the ways in which files are changed."""
+    contents = [path.read_bytes() for path in files]
+    for path, content, other in zip(files, contents, reversed(contents), strict=True):
+        middle = len(content) // 2
+        path.write_bytes(
+            {
+                "empty": b"",
+                "cut": content[:middle],
+                "garbage": b"\x80\x04garbage" * 200,
+                "foreign": other,
+                "one bit": content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :],
+            }[how]
+        )
+
+
+def test_damaged_code_is_compiled_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Kept code that is empty, cut, garbled, another's or off by a bit is compiled again and kept again, never run."""
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "cache"))
+    places.kept_folder.cache_clear()
+
+    def hits() -> int:
+        made = kernel(sum_of_squares)
+        assert made(np.arange(5)) == 30
+        return sum(made.stats.cache_hits.values())
+
+    assert is_missing(sum_of_squares)
+    assert [hits(), hits()] == [0, 1]
+    files = list((tmp_path / "cache").rglob("*.nb*"))
+    assert len(files) == 2
+    for how in ("empty", "cut", "garbage", "foreign", "one bit"):
+        damage(files, how)
+        assert is_missing(sum_of_squares)
+        assert [hits(), hits()] == [0, 1], how
+    damage([path for path in files if path.suffix == ".nbc"], "one bit")
+    assert [hits(), hits()] == [0, 1]
+    places.kept_folder.cache_clear()
+
+
+def test_a_full_disk_costs_the_keeping_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Code that cannot be kept is compiled all the same."""
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    places.kept_folder.cache_clear()
+    made = kernel(both)
+    places.kept_folder.cache_clear()
+    monkeypatch.setattr("planner.compiled.kept._SealedFiles._save_index", full)
+    assert made(np.arange(5), 3) == 9
+    assert not list(tmp_path.rglob("*.nb*"))

@@ -17,6 +17,7 @@ from planner.cli.day import (
     open_scenario,
     parse_day,
 )
+from planner.cli.terminal import say, say_json
 from planner.errors import AuditError
 
 
@@ -46,11 +47,9 @@ def check(
     previous = None if fresh else nightly_ground_of(out / resolved.name, resolved, day)
     built = build_day(resolved, day, None if previous is None else previous.handover)
     if as_json:
-        import json
-
-        typer.echo(json.dumps(inputs_of(built, previous), indent=2, ensure_ascii=False))
+        say_json(inputs_of(built, previous))
     else:
-        typer.echo(inputs_text(built, previous))
+        say(inputs_text(built, previous))
 
 
 def audit(
@@ -59,11 +58,11 @@ def audit(
 ) -> None:
     """Re-check a written plan against every rule, and every number in its CSV and JSON files against the plan.
 
-    Exit code 5 when the plan breaks a rule or a file does not agree with it, 2 when a file is missing or damaged.
+    Every file must also be the one that the run wrote, by its SHA-256 in run.json. Exit code 5 when the plan breaks a
+    rule or a file does not agree with it or was changed, 2 when a file is missing or damaged.
     """
     from planner.accounting.audit import require_clean
-    from planner.accounting.settle import settle
-    from planner.report.agreement import disagreements
+    from planner.report.agreement import changed_since, disagreements
     from planner.report.read_back import read_day
 
     written = read_day(folder)
@@ -71,14 +70,17 @@ def audit(
     wrong = disagreements(written)
     if wrong:
         raise AuditError(wrong[0] + (f" (+{len(wrong) - 1} more)" if len(wrong) > 1 else ""))
-    totals = settle(written.happened, written.plan).totals
+    totals = written.ledger.totals
     started = int(written.plan.is_placed.sum())
+    since = changed_since(written)
     if as_json:
-        import json
-
-        typer.echo(json.dumps({"violations": [], "started": started, "totals": dict(totals.as_dict())}, indent=2))
+        say_json(
+            {"violations": [], "changed_since": since, "started": started, "totals": dict(totals.as_dict())},
+        )
     else:
-        typer.echo(
+        say(
             f"{folder}: clean; {started:,} jobs started, {len(written.problem.jobs) - started:,} deferred,"
             f" profit {totals.profit_eur:,.2f}, as stated"
         )
+        for path in since:
+            say(f"  changed or gone since: {path}")

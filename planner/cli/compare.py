@@ -10,13 +10,16 @@ from typing import Annotated, Any
 
 import typer
 
+from planner.bounds import WORKERS
 from planner.cli import day
+from planner.cli.terminal import say, say_json
 from planner.errors import InputError
-from planner.units import parse_duration
 
 BackendOption = Annotated[str, typer.Option(help="Where runs are planned: processes of this machine, or dask.")]
 AddressOption = Annotated[str | None, typer.Option(metavar="HOST:PORT", help="Scheduler of --backend dask.")]
-ProcessesOption = Annotated[int, typer.Option(min=0, help="Runs side by side; 0 is one per core.")]
+ProcessesOption = Annotated[
+    int, typer.Option(min=0, max=int(WORKERS.high), help="Runs side by side; 0 is one per core.")
+]
 
 COLUMNS = 3
 """Runs beside the baseline in one block, so that a line has at most 80 characters."""
@@ -72,7 +75,7 @@ def compare(
     Example: plan compare air-summer hybrid-summer air-winter hybrid-winter --from 2024-06-01 --to 2024-06-07
     """
     from_day, to_day = _days(date, first, last)
-    limit_s, bound_s = parse_duration(time_limit), parse_duration(bound_time)
+    limit_s, bound_s = day.solve_time(time_limit, "--time-limit"), day.solve_time(bound_time, "--bound-time")
 
     from planner.methods import DEFAULT_ITERATIONS, DEFAULT_METHOD, method_named
 
@@ -108,12 +111,14 @@ def compare(
             on_done=lambda task: bar.advance(task.name),
         )
     if as_json:
-        typer.echo((found.folder / "compare.json").read_text(encoding="utf-8").rstrip())
+        import json
+
+        say_json(json.loads((found.folder / "compare.json").read_text(encoding="utf-8")))
         return
     span = f"{from_day}" if from_day == to_day else f"{from_day} to {to_day}"
-    typer.echo(f"{span}, in {found.currency}; differences are against {found.baseline.replace(':', ', ')}\n")
-    typer.echo(compare_text(found.runs, found.baseline))
-    typer.echo(f"\n{_near(found.folder)}")
+    say(f"{span}, in {found.currency}; differences are against {found.baseline.replace(':', ', ')}\n")
+    say(compare_text(found.runs, found.baseline))
+    say(f"\n{_near(found.folder)}")
 
 
 def compare_text(runs: Sequence[dict[str, Any]], baseline: str) -> str:
@@ -181,4 +186,6 @@ class TaskBar:
     def advance(self, name: str) -> None:
         """Hear that a task is done."""
         if self._bar is not None:
-            self._bar.update(self._task, advance=1, description=f"{self._title}: {name} done")
+            from rich.markup import escape
+
+            self._bar.update(self._task, advance=1, description=escape(f"{self._title}: {name} done"))

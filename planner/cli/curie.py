@@ -10,6 +10,7 @@ import typer
 
 from planner.cli import day
 from planner.cli.compare import AddressOption, BackendOption, ProcessesOption, TaskBar
+from planner.cli.terminal import say, say_json
 from planner.units import parse_duration
 
 
@@ -66,15 +67,13 @@ def curie23(
     if picture:
         _draw(found.folder, choice.scenarios, days)
     if as_json:
-        import json
-
-        typer.echo(json.dumps({"runs": found.runs, "published": found.published}, indent=2))
+        say_json({"runs": found.runs, "published": found.published})
         return
     for scenario in choice.scenarios:
         here = [row for row in found.runs if row["scenario"] == scenario]
-        typer.echo(f"{scenario}\n{_runs_text(here, days)}\n")
-    typer.echo(_published_text(found.published))
-    typer.echo(f"\n{found.folder}")
+        say(f"{scenario}\n{_runs_text(here, days)}\n")
+    say(_published_text(found.published))
+    say(f"\n{found.folder}")
 
 
 def _runs_text(rows: Sequence[dict[str, Any]], days: int) -> str:

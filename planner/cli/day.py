@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from planner.bounds import ITERATIONS, PLANNED_YEARS, SEED, SOLVE_S, WORKERS
+from planner.cli.terminal import say, say_json
 from planner.errors import InputError
+from planner.printable import printable
 from planner.units import clock, parse_duration
 
 if TYPE_CHECKING:
@@ -25,9 +28,16 @@ def parse_day(text: str) -> dt.date:
         day = dt.date.fromisoformat(text)
     except ValueError as error:
         raise InputError(f"cannot read {text!r} as a day; write it as 2024-06-01") from error
-    if not 1970 <= day.year < 2200:
-        raise InputError(f"the day {text} is out of range; it must lie between 1970 and 2199")
+    if day.year not in PLANNED_YEARS:
+        raise InputError(f"the day {text} is out of range; its year must be {PLANNED_YEARS}")
     return day
+
+
+def solve_time(text: str, option: str) -> float:
+    """How long a search or a bound may take [s]."""
+    seconds = parse_duration(text)
+    SOLVE_S.require(option, seconds)
+    return seconds
 
 
 DayOption = Annotated[str | None, typer.Option("--day", metavar="YYYY-MM-DD", help="The day to plan.")]
@@ -43,15 +53,20 @@ SettingsOption = Annotated[
 ]
 MethodOption = Annotated[str | None, typer.Option("--method", "-m", help="How to plan; see `plan show methods`.")]
 TimeLimitOption = Annotated[str, typer.Option(help="When to stop searching: 30s, 5m.")]
-SeedOption = Annotated[int | None, typer.Option(min=0, help="Replaces the scenario's seed.")]
+SeedOption = Annotated[int | None, typer.Option(min=0, max=int(SEED.high), help="Replaces the scenario's seed.")]
 OutOption = Annotated[Path, typer.Option(help="Where results go, as OUT/SCENARIO/DAY.")]
 AlsoOption = Annotated[list[str] | None, typer.Option(help="Also write parquet or swf; may be repeated.")]
-WorkersOption = Annotated[int, typer.Option(min=0, help="Threads; 0 is one per core. Never changes an answer.")]
+WorkersOption = Annotated[
+    int, typer.Option(min=0, max=int(WORKERS.high), help="Threads; 0 is one per core. Never changes an answer.")
+]
 EngineOption = Annotated[
     str | None, typer.Option(help="CP engine of the methods that use one; see `plan show engines`.")
 ]
 IterationsOption = Annotated[
-    int | None, typer.Option(min=1, help="Steps of a search; the same number gives the same plan. Default 20000.")
+    int | None,
+    typer.Option(
+        min=1, max=int(ITERATIONS.high), help="Steps of a search; the same number gives the same plan. Default 20000."
+    ),
 ]
 FreshOption = Annotated[bool, typer.Option("--fresh", help="Start anew, even where the day before has a result.")]
 BoundTimeOption = Annotated[str, typer.Option(help="Time for the bound on the profit; 0 leaves it out.")]
@@ -110,18 +125,16 @@ def plan_one(request: Request) -> None:
         if previous is None and not request.fresh:
             remark_gap(folder, day)
     if request.as_json:
-        import json
-
-        typer.echo(json.dumps(done.summary, indent=2, ensure_ascii=False))
+        say_json(done.summary)
     else:
-        typer.echo(summary_text(done.summary, str(done.folder)))
+        say(summary_text(done.summary, str(done.folder)))
 
 
 def open_settings(request: Request) -> Settings:
     """How the user wants days to be planned."""
     from planner.methods import DEFAULT_ITERATIONS, DEFAULT_METHOD, method_named, require_engine
 
-    limit_s = parse_duration(request.time_limit)
+    limit_s, bound_s = solve_time(request.time_limit, "--time-limit"), solve_time(request.bound_time, "--bound-time")
     method = request.method or DEFAULT_METHOD
     method_named(method)
     if request.engine is not None:
@@ -137,7 +150,7 @@ def open_settings(request: Request) -> Settings:
         iterations=request.iterations or DEFAULT_ITERATIONS,
         workers=request.workers,
         engine=request.engine,
-        bound_time_s=parse_duration(request.bound_time),
+        bound_time_s=bound_s,
         also=request.also,
         command=request.command,
     )
@@ -171,26 +184,26 @@ def remark(built: Day) -> None:
     """Tell on stderr what the readers repaired and dropped, and which jobs were refused."""
     for intake in built.intakes:
         if intake.repaired or intake.dropped:
-            typer.echo("\n".join(intake.lines()), err=True)
+            say("\n".join(intake.lines()), err=True)
     if built.rejected:
         job, why = built.rejected[0]
         more = f", and {len(built.rejected) - 1} more" if len(built.rejected) > 1 else ""
-        typer.echo(f"rejected: job {job.id} {why.reason}{more} (all in deferred.csv)", err=True)
+        say(f"rejected: job {printable(job.id)} {why.reason}{more} (all in deferred.csv)", err=True)
     if not built.problem.jobs:
-        typer.echo("no jobs are known for this day; the plan is empty", err=True)
+        say("no jobs are known for this day; the plan is empty", err=True)
         for note in built.intakes[0].notes:
-            typer.echo(f"  {note}", err=True)
+            say(f"  {note}", err=True)
         if built.scenario.jobs.visibility == "midnight":
-            typer.echo("  jobs submitted on the day itself count with --set jobs.visibility=day", err=True)
+            say("  jobs submitted on the day itself count with --set jobs.visibility=day", err=True)
 
 
 def remark_limit(planned: PlannedDay, limit_s: float) -> None:
     """Tell on stderr when it was the time limit, or a lost engine, that ended the search."""
     result = planned.result
     if result.engine_died:
-        typer.echo("the engine died; this is the best plan until then; try another with --engine", err=True)
+        say("the engine died; this is the best plan until then; try another with --engine", err=True)
     if result.solve_s >= limit_s:
-        typer.echo(
+        say(
             f"the time limit of {clock(limit_s)} ended the search after {len(result.trials)} candidates;"
             " another run may end elsewhere",
             err=True,
@@ -214,7 +227,7 @@ def remark_gap(folder: Path, day: dt.date) -> None:
     earlier = last_before(folder, day)
     if earlier is not None:
         after, before = earlier + dt.timedelta(days=1), day - dt.timedelta(days=1)
-        typer.echo(
+        say(
             f"{day} starts anew: {folder} has a result of {earlier}, none of {before}; to carry work over, first"
             f" plan run --from {after} --to {before}",
             err=True,

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from planner import __version__
 from planner.cli import check, compare, day, report, run_days, show, simulate, site, study, table
+from planner.cli.terminal import say
 from planner.errors import InputError, PlannerError
+from planner.printable import LONGEST_LINE, is_text, one_line
 
 EXIT_CODES = """\
 Exit codes: 0 done; 1 error; 2 bad input (the line says where and what to do); 3 no feasible plan; 4 engine missing or
 died; 5 a plan breaks a rule (from plan audit: or its files do not agree with it); 6 the output cannot be written or
-another run holds it; 7 from plan report: a folder was named and skipped, the rest is reported; 130 interrupted."""
+another run holds it; 7 from plan report: a folder was named and skipped, the rest is reported; 130 interrupted;
+143 terminated (SIGTERM)."""
 
 INTERRUPTED = 130
 """What the parser makes of Ctrl-C."""
@@ -57,7 +60,7 @@ app.add_typer(study.app, name="study")
 
 def _version(value: bool) -> None:
     if value:
-        typer.echo(f"plan {__version__}")
+        say(f"plan {__version__}")
         raise typer.Exit
 
 
@@ -99,16 +102,40 @@ def _refuse_options(context: typer.Context, command: str) -> None:
             raise InputError(f"{option} stands before {command} and would be lost; options go after the command")
 
 
-def run(arguments: Sequence[str]) -> int:
-    """Run the command line and return its exit code."""
+def _require_text(arguments: Sequence[str]) -> None:
+    """InputError for bytes that are no text: they could be neither shown nor written to the files of a run."""
+    for what, text in [*((f"argument {k}", each) for k, each in enumerate(arguments, start=1)), *_here()]:
+        if not is_text(text):
+            raise InputError(f"{what}, {text!r}, is not UTF-8 text; use names that are")
+        if "\x00" in text:
+            raise InputError(f"{what}, {text!r}, holds a NUL character; leave it out")
+
+
+def _here() -> list[tuple[str, str]]:
+    try:
+        return [("the folder that the program runs in", str(Path.cwd()))]
+    except OSError as error:
+        raise InputError(
+            f"the folder that the program runs in is gone ({error.strerror}); change to another"
+        ) from error
+
+
+@cache
+def _command() -> Any:
+    """The commands as the parser has them, made once: that takes longer than most of what they do."""
     from typer.main import get_command
 
-    command = get_command(app)
+    return get_command(app)
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run the command line and return its exit code."""
     given = list(arguments)
     try:
-        code = command.main(args=given or ["--help"], prog_name="plan", standalone_mode=False, obj=given)
+        _require_text(given)
+        code = _command().main(args=given or ["--help"], prog_name="plan", standalone_mode=False, obj=given)
     except PlannerError as error:
-        print(f"plan: {error}", file=sys.stderr)
+        say(f"plan: {error}", err=True)
         return error.exit_code
     except SystemExit as ended:
         # The parser's way to say that whoever read our output has gone away, as `head` does.
@@ -121,10 +148,10 @@ def run(arguments: Sequence[str]) -> int:
             raise
         text = str(error.format_message())
         if type(error).__name__ == "NoArgsIsHelpError":
-            print(text)
+            say(text)
             return 0
-        print(f"plan: {text.rstrip('.')}; see plan --help", file=sys.stderr)
+        say(f"plan: {one_line(text.rstrip('.'), LONGEST_LINE - 30)}; see plan --help", err=True)
         return int(error.exit_code)
     if code == INTERRUPTED:
-        print("plan: interrupted; nothing more was written", file=sys.stderr)
+        say("plan: interrupted; nothing more was written", err=True)
     return code if isinstance(code, int) else 0

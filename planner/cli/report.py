@@ -12,7 +12,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from planner.cli.day import parse_day
+from planner.cli.terminal import say, say_json
 from planner.errors import InputError
+from planner.places import is_folder
+from planner.printable import printable
 
 if TYPE_CHECKING:
     from planner.report.cost_files import CostReport
@@ -53,7 +56,7 @@ def report(
     name = _scenario(out, scenario)
     days, skipped = read_days(out / name, low, high)
     for path, why in skipped:
-        typer.echo(f"skipped {path}: {why}", err=True)
+        say(f"skipped {path}: {why}", err=True)
     if not days:
         raise InputError(f"{out / name}: no day of {asked} can be reported; plan one with plan --day")
     currencies = sorted({day.currency for day in days})
@@ -70,15 +73,13 @@ def report(
     written = write_report(made, costs_page(made, f"{stem}.csv"), out / name / FOLDER, stem)
     write_index(out)
     if as_json:
-        import json
-
         rows = [{key: _plain(value) for key, value in row.items()} for row in report_rows(made)]
-        typer.echo(json.dumps({"scenario": name, "range": asked, "currency": made.currency, "lines": rows}, indent=2))
+        say_json({"scenario": name, "range": asked, "currency": made.currency, "lines": rows})
     else:
-        typer.echo(report_text(made))
-        typer.echo("\n" + "\n".join(f"  {path}" for path in written))
+        say(report_text(made))
+        say("\n" + "\n".join(f"  {path}" for path in written))
     if made.missing and not quiet:
-        typer.echo(f"{made.missing} of {wanted} days have no result", err=True)
+        say(f"{made.missing} of {wanted} days have no result", err=True)
     if skipped:
         raise typer.Exit(SKIPPED)
 
@@ -95,7 +96,8 @@ def report_text(made: CostReport) -> str:
         return [label, jobs, _shown(sums["core_hours"], 0), _shown(sums["kwh"], 1), *amounts, waited]
 
     lines = [
-        cells(line.key or "-", f"{len(line.job_ids):,}", line.sums, line.mean_wait_h) for line in made.lines[:SHOWN]
+        cells(printable(line.key) or "-", f"{len(line.job_ids):,}", line.sums, line.mean_wait_h)
+        for line in made.lines[:SHOWN]
     ]
     if len(made.lines) > SHOWN:
         lines.append([f"... and {len(made.lines) - SHOWN:,} more", *([""] * 9)])
@@ -131,7 +133,7 @@ def _range(
         day = parse_day(date)
         return day, day, day.isoformat()
     if month is not None:
-        if not re.fullmatch(r"\d{4}-\d{2}", month):
+        if not re.fullmatch(r"\d{4}-\d{2}", month, re.ASCII):
             raise InputError(f"cannot read {month!r} as a month; write it as 2024-06")
         low = parse_day(f"{month}-01")
         return low, low.replace(day=calendar.monthrange(low.year, low.month)[1]), month
@@ -148,12 +150,12 @@ def _range(
 def _scenario(out: Path, given: str | None) -> str:
     """The scenario whose days are meant: as given, or the only one, or the one that plan --day takes."""
     known = []
-    if out.is_dir():
+    if is_folder(out):
         known = sorted(path.name for path in out.iterdir() if path.is_dir() and _has_days(path))
     name = given
     if name is None:
         name = known[0] if len(known) == 1 else next((each for each in ("site", "sample") if each in known), None)
-    if name is None or not (out / name).is_dir():
+    if name is None or not is_folder(out / name):
         there = f"there are {', '.join(known)}" if known else "there are none; plan a day first"
         what = "say which scenario" if name is None else f"no days of scenario {name!r}"
         raise InputError(f"{out}: {what}; {there}")

@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from planner.cli import day
+from planner.cli.terminal import say, say_json
 
 FromOption = Annotated[str, typer.Option("--from", metavar="YYYY-MM-DD", help="The first day.")]
 ToOption = Annotated[str, typer.Option("--to", metavar="YYYY-MM-DD", help="The last day.")]
@@ -81,12 +82,10 @@ def run_range(
             if not quiet and each.planned is not None:
                 day.remark(each.planned.day)
     if as_json:
-        import json
-
-        typer.echo(json.dumps(summaries, indent=2, ensure_ascii=False))
+        say_json(summaries)
     else:
-        typer.echo(days_text(summaries, kept))
-        typer.echo(f"\n{folder}")
+        say(days_text(summaries, kept))
+        say(f"\n{folder}")
 
 
 def days_text(summaries: Sequence[dict[str, Any]], kept: Sequence[bool]) -> str:

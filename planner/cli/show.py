@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from planner.cli.terminal import say, say_json
 from planner.errors import InputError
 
 
@@ -94,10 +95,8 @@ def show(
         raise InputError(f"nothing to show by the name of {topic!r}; known: {', '.join(TOPICS)}")
     entries = TOPICS[topic]()
     if as_json:
-        import json
-
-        typer.echo(json.dumps(entries, indent=2, ensure_ascii=False))
+        say_json(entries)
         return
     width = max(map(len, entries))
     for name, text in entries.items():
-        typer.echo(f"{name:<{width}}  {text}")
+        say(f"{name:<{width}}  {text}")

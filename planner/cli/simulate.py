@@ -11,7 +11,9 @@ from typing import Annotated, Any
 
 import typer
 
+from planner.bounds import PERCENT, PROCESSORS, SEED
 from planner.cli.day import QuietOption, SettingsOption, open_scenario
+from planner.cli.terminal import say, say_json
 from planner.errors import InputError
 
 
@@ -25,7 +27,9 @@ def simulate(
         list[str] | None,
         typer.Option("--estimate", "-e", help="actual, requested, actual*0.5, or a predictor; may be repeated."),
     ] = None,
-    processors: Annotated[int | None, typer.Option(min=1, help="One pool of so many; else the SWF header's.")] = None,
+    processors: Annotated[
+        int | None, typer.Option(min=1, max=int(PROCESSORS.high), help="One pool of so many; else the SWF header's.")
+    ] = None,
     scenario: Annotated[str | None, typer.Option("--scenario", "-s", help="The cluster of a scenario instead.")] = None,
     settings: SettingsOption = None,
     metrics: Annotated[str | None, typer.Option(help="By commas; see `plan show metrics`. all: every one.")] = None,
@@ -39,7 +43,7 @@ def simulate(
         str, typer.Option(help="SWF jobs without a requested time: keep (it is their runtime) or drop.")
     ] = "keep",
     deadlines: Annotated[float, typer.Option(min=0, max=100, help="Percent of jobs that get a deadline.")] = 0.0,
-    seed: Annotated[int, typer.Option(min=0, help="Draws the jobs with a deadline.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=int(SEED.high), help="Draws the jobs with a deadline.")] = 0,
     out: Annotated[Path | None, typer.Option(help="Folder for metrics.csv, and jobs.csv and .swf of each run.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
     quiet: QuietOption = False,
@@ -52,6 +56,7 @@ def simulate(
     from planner.online.estimates import estimate_named
     from planner.online.policies import policy_named
 
+    PERCENT.require("--deadlines", deadlines)
     if processors is not None and scenario is not None:
         raise InputError("give --processors or --scenario, not both: one pool, or the scenario's cluster")
     if scenario is not None and (wide, unrequested) != ("reject", "keep"):
@@ -75,7 +80,7 @@ def simulate(
         else read_cluster(jobs, resolved)
     )
     if not quiet:
-        typer.echo("\n".join(source.intake.lines()), err=True)
+        say("\n".join(source.intake.lines()), err=True)
     with ReplayBar(quiet=quiet) as bar:
         runs = replay_all(
             source,
@@ -87,26 +92,26 @@ def simulate(
         )
     rows = [run.row() for run in runs]
     if out is not None:
+        from planner.report.folder import filled
         from planner.report.replay_files import write_batsim_jobs, write_replay_swf, write_rows
 
-        write_rows([row | asdict(conduct) for row in rows], out / "metrics.csv")
-        for run in runs:
-            stem = f"{run.policy}.{run.estimate}".replace("*", "x")
-            write_batsim_jobs(run.replay, out / f"{stem}.jobs.csv")
-            write_replay_swf(run.replay, out / f"{stem}.swf", conduct.changed())
+        with filled(out) as place:
+            for run in runs:
+                stem = f"{run.policy}.{run.estimate}".replace("*", "x")
+                write_batsim_jobs(run.replay, place / f"{stem}.jobs.csv")
+                write_replay_swf(run.replay, place / f"{stem}.swf", conduct.changed())
+            write_rows([row | asdict(conduct) for row in rows], place / "metrics.csv")
     if as_json:
-        import json
-
         text = {"trace": source.intake.as_dict(), "trimming": trim, **asdict(conduct), "runs": rows}
-        typer.echo(json.dumps(text, indent=2, ensure_ascii=False))
+        say_json(text)
         return
     from planner.metrics.outcome import TRIMMING
 
-    typer.echo(table_text(rows))
+    say(table_text(rows))
     if not quiet:
         told = f"; {conduct.changed()}" if conduct.changed() else ""
         size = f"{len(source.trace):,} jobs on {source.trace.machine.processors:,.0f} processors"
-        typer.echo(f"{TRIMMING[trim]}; {size}{told}")
+        say(f"{TRIMMING[trim]}; {size}{told}")
 
 
 def table_text(rows: Sequence[Mapping[str, object]]) -> str:

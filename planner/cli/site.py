@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from planner.cli.terminal import say
+
 
 def init(folder: Annotated[Path, typer.Argument(metavar="DIR", help="A new or empty folder.")]) -> None:
     """Write a new site: a commented scenario, PUE tables and an example jobs file."""
@@ -14,4 +16,4 @@ def init(folder: Annotated[Path, typer.Argument(metavar="DIR", help="A new or em
     from planner.site.init import write_site
 
     for path in write_site(folder, shipped=shipped_folder()):
-        typer.echo(path)
+        say(path)

@@ -9,14 +9,18 @@ from typing import Annotated
 
 import typer
 
+from planner.bounds import PERCENT, PROCESSORS, SEED
 from planner.cli.curie import curie23
 from planner.cli.day import QuietOption
+from planner.cli.terminal import say, say_json
 from planner.errors import InputError
 
 app = typer.Typer(help="Published experiments, run end to end, with their figures beside ours.", no_args_is_help=True)
 
 TracesArgument = Annotated[list[Path], typer.Argument(metavar="TRACE...", help="SWF traces to run it on.")]
-ProcessorsOption = Annotated[int | None, typer.Option(min=1, help="Machine size; else the SWF header's.")]
+ProcessorsOption = Annotated[
+    int | None, typer.Option(min=1, max=int(PROCESSORS.high), help="Machine size; else the SWF header's.")
+]
 CsvOption = Annotated[Path | None, typer.Option("--out", help="Folder for the tables as CSV.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print as JSON.")]
 RowsOf = Callable[..., Sequence[Mapping[str, object]]]
@@ -82,7 +86,7 @@ def deadlines(
     traces: TracesArgument,
     percent: Annotated[str, typer.Option(help="Shares of jobs with a deadline, by commas.")] = "20,40,60,80",
     estimate: Annotated[str, typer.Option("--estimate", "-e", help="What the policies believe.")] = "requested",
-    seed: Annotated[int, typer.Option(min=0, help="Draws the jobs with a deadline.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=int(SEED.high), help="Draws the jobs with a deadline.")] = 0,
     out: CsvOption = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
@@ -94,6 +98,8 @@ def deadlines(
         percents = [float(text) for text in percent.split(",") if text.strip()]
     except ValueError as error:
         raise InputError(f"cannot read {percent!r} as percentages; write 20,40,60,80") from error
+    for each in percents:
+        PERCENT.require("a share of jobs in percent", each)
     rows_of: dict[str, RowsOf] = {
         "deadlines": partial(deadline_rows, percents=percents, estimate=estimate, seed=seed),
     }
@@ -116,7 +122,7 @@ def _tables(
     for path in traces:
         source = read_pool(path, processors, unrequested=unrequested)
         if not quiet:
-            typer.echo("\n".join(source.intake.lines()), err=True)
+            say("\n".join(source.intake.lines()), err=True)
         with ReplayBar(quiet=quiet) as bar:
             for name, rows in rows_of.items():
                 stem = path.name.removesuffix(".gz").removesuffix(".swf")
@@ -134,8 +140,6 @@ def _show(tables: Tables, out: Path | None, as_json: bool) -> None:
         for title, rows in tables.items():
             write_rows(rows, out / f"{title.replace(' ', '-')}.csv")
     if as_json:
-        import json
-
-        typer.echo(json.dumps(tables, indent=2, ensure_ascii=False))
+        say_json(tables)
         return
-    typer.echo("\n\n".join(f"{title}\n{table_text(rows)}" for title, rows in tables.items()))
+    say("\n\n".join(f"{title}\n{table_text(rows)}" for title, rows in tables.items()))

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from planner.bounds import TABLE_KW, TABLE_W
+from planner.cli.terminal import say
 from planner.errors import InputError, OutputError
 
 _PICTURES = (".png", ".svg", ".pdf")
@@ -23,13 +25,17 @@ def table() -> None:
 def build(
     out: Annotated[Path, typer.Option(help="The CSV to write.")],
     plant: Annotated[str, typer.Option(help="air, hybrid, or a YAML file of nameplate values.")] = "air",
-    max_power_kw: Annotated[float, typer.Option(min=0.001, help="IT power that the plant is built for.")] = 150.0,
-    power_step_w: Annotated[int, typer.Option(min=1, help="Step of the rows.")] = 500,
+    max_power_kw: Annotated[
+        float, typer.Option(min=TABLE_KW.low, max=TABLE_KW.high, help="IT power that the plant is built for.")
+    ] = 150.0,
+    power_step_w: Annotated[int, typer.Option(min=1, max=int(TABLE_W.high), help="Step of the rows.")] = 500,
     clamp: Annotated[bool, typer.Option(help="Take the nearest cell outside the table, instead of an error.")] = False,
     picture: Annotated[Path | None, typer.Option(help="Also draw the table: a .png, .svg or .pdf.")] = None,
 ) -> None:
     """Build the PUE table of a cooling plant: cooling energy per IT energy, by IT power and outside temperature."""
     from dataclasses import replace
+
+    TABLE_KW.require("--max-power-kw", max_power_kw)  # a range of the parser lets NaN pass
 
     from planner.cooling import build_table
     from planner.cooling.nameplate import load_plant
@@ -41,7 +47,7 @@ def build(
     made = build_table(chosen, name=out.stem, max_power_w=max_power_kw * 1000, power_step_w=power_step_w)
     made = replace(made, clamp=clamp)
     write_pue_table(made, out, f"plant: {chosen.name}, built for {max_power_kw:g} kW of IT power")
-    typer.echo(out)
+    say(out)
     if picture is not None:
         from planner.cooling.picture import draw_table
 
@@ -49,4 +55,4 @@ def build(
             draw_table(made, picture, title=f"{chosen.name} cooling, {max_power_kw:g} kW")
         except OSError as error:
             raise OutputError(f"{picture}: cannot be written: {error.strerror or error}") from error
-        typer.echo(picture)
+        say(picture)

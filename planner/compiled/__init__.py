@@ -21,11 +21,18 @@ def kernel(function: Function) -> Function:
     """Compile a function on its first call, or take its machine code from an earlier run."""
     from numba import config, njit
 
+    from planner.compiled.kept import KeptCode
+
+    made: Function = njit(nogil=True, _nrt=False, no_cfunc_wrapper=True)(function)
     folder = _folder(function)
+    if folder is None:
+        return made
     before = config.CACHE_DIR
-    config.CACHE_DIR = str(folder) if folder is not None else before
+    config.CACHE_DIR = str(folder)
     try:
-        made: Function = njit(cache=folder is not None, nogil=True, _nrt=False, no_cfunc_wrapper=True)(function)
+        made._cache = KeptCode(function)  # type: ignore[attr-defined]
+    except (RuntimeError, OSError):  # the folder is no longer ours to write to
+        return made
     finally:
         config.CACHE_DIR = before
     return made
@@ -51,8 +58,12 @@ def kernel_of(made: Function) -> Function:
 
 def is_missing(function: Callable[..., Any]) -> bool:
     """Whether machine code of a kernel could be kept from an earlier run, and is not."""
+    from planner.compiled.kept import is_intact
+
     source, folder = Path(function.__code__.co_filename), _folder(function)
-    return folder is not None and not any(folder.rglob(f"{source.stem}.{function.__name__}-*.nbi"))
+    if folder is None:
+        return False
+    return not any(is_intact(path) for path in folder.rglob(f"{source.stem}.{function.__name__}-*.nbi"))
 
 
 def _folder(function: Callable[..., Any]) -> Path | None:

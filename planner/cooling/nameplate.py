@@ -9,9 +9,12 @@ from pathlib import Path
 
 from planner.cooling.plant import AIR, HYBRID, CoolingLoop, CoolingPlant, loop_fields
 from planner.errors import FileFormatError, InputError, ScenarioError
+from planner.printable import shortened
+from planner.readers.scenario.strict_yaml import read_yaml
 
 PLANTS: dict[str, CoolingPlant] = {plant.name: plant for plant in (AIR, HYBRID)}
 
+LONGEST_NAME = 200
 _PLANT_KEYS = ("base", "name", "design_power_w", "water_share", "air", "water")
 
 
@@ -43,12 +46,16 @@ def load_plant(name_or_path: str | Path, *, design_power_w: float | None = None)
 def _read_plant(path: Path) -> CoolingPlant:
     given = _mapping(path)
     problems = [_unknown(key, _PLANT_KEYS) for key in given if key not in _PLANT_KEYS]
-    base = PLANTS.get(str(given.get("base", "")))
+    chosen = given.get("base")
+    base = PLANTS.get(chosen) if isinstance(chosen, str) else None
     if base is None:
         raise ScenarioError(path, [*problems, "base is missing; write base: air or base: hybrid"])
     numbers = {key: given[key] for key in ("design_power_w", "water_share") if key in given}
     changes: dict[str, object] = {key: _number(key, value, problems) for key, value in numbers.items()}
-    changes["name"] = str(given.get("name", path.stem))
+    name = given.get("name", path.stem)
+    if not isinstance(name, str) or not name.isprintable() or len(name) > LONGEST_NAME:
+        problems.append(f"name must be printable text of at most {LONGEST_NAME} characters")
+    changes["name"] = name
     for side in ("air", "water"):
         if side in given:
             changes[side] = _loop(side, given[side], getattr(base, side), problems)
@@ -78,50 +85,21 @@ def _loop(side: str, given: object, base: CoolingLoop | None, problems: list[str
 
 
 def _number(key: str, value: object, problems: list[str]) -> float:
-    # PyYAML reads 1e6 as text, so text that is a number counts as one.
-    if isinstance(value, str | int | float) and not isinstance(value, bool):
-        try:
-            return float(value)
-        except ValueError:
-            pass
-    problems.append(f"{key} is {value!r}; it must be a number")
+    if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= 1e300:
+        return float(value)
+    shown = shortened(str(value), 40) if isinstance(value, str | float | bool) or value is None else "something else"
+    problems.append(f"{key} is {shown!r}; it must be a number")
     return 1.0
 
 
 def _unknown(key: str, known: tuple[str, ...]) -> str:
-    close = get_close_matches(key, known, n=1)
+    close = get_close_matches(key[:100], known, n=1)
     hint = f"did you mean {close[0]!r}?" if close else f"known are {', '.join(known)}"
-    return f"unknown key {key!r}; {hint}"
+    return f"unknown key {shortened(key, 40)!r}; {hint}"
 
 
 def _mapping(path: Path) -> dict[str, object]:
-    import yaml
-
-    try:
-        node = yaml.compose(path.read_text(encoding="utf-8-sig"), Loader=yaml.SafeLoader)
-    except FileNotFoundError as error:
-        raise InputError(f"{path}: no such file; check the name and the folder") from error
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: cannot be read: {error}") from error
-    except yaml.YAMLError as error:
-        raise FileFormatError(path, f"not YAML: {' '.join(str(error).split())}") from error
-    if not isinstance(node, yaml.MappingNode):
+    content = read_yaml(path).plain()
+    if not isinstance(content, dict):
         raise FileFormatError(path, "no nameplate values in it", remedy="write base: air and what differs")
-    _refuse_repeats(path, node)
-    content: dict[str, object] = yaml.safe_load(path.read_text(encoding="utf-8-sig"))
-    return {str(key): value for key, value in content.items()}
-
-
-def _refuse_repeats(path: Path, node: object) -> None:
-    import yaml
-
-    if not isinstance(node, yaml.MappingNode):
-        return
-    seen: set[str] = set()
-    for key, value in node.value:
-        if key.value in seen:
-            raise FileFormatError(
-                path, f"key {key.value!r} is given twice", line=key.start_mark.line + 1, remedy="remove one"
-            )
-        seen.add(key.value)
-        _refuse_repeats(path, value)
+    return content

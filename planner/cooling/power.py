@@ -8,6 +8,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
+from planner.bounds import TABLE_ROWS
 from planner.cooling.plant import RATED_OUTSIDE_C, CoolingLoop, CoolingPlant
 from planner.domain.pue_table import PueTable
 from planner.errors import TableError
@@ -180,6 +181,7 @@ def build_table(
             f"table {name}: {max_power_w:g} W is more than the {plant.design_power_w:g} W that plant"
             f" {plant.name} is built for; raise design_power_w"
         )
+    TABLE_ROWS.require(f"table {name}: the number of rows", int(-(-max_power_w // power_step_w)) + 1)
     powers_w = power_step_w * np.arange(int(-(-max_power_w // power_step_w)) + 1, dtype=np.float64)
     cooling = cooling_fraction(powers_w[:, None], np.array(temperatures, dtype=np.float64), plant)
     return PueTable(

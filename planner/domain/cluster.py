@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 
+from planner import bounds
 from planner.errors import InputError
 from planner.units import MILLI
 
@@ -27,15 +28,12 @@ class NodeClass:
     idle_w: float = 0.0
 
     def __post_init__(self) -> None:
-        if self.count < 1:
-            raise InputError(f"node class {self.name!r} has {self.count} nodes; it must have at least 1")
+        bounds.NODES.require(f"the count of node class {self.name!r}", self.count)
         if not self.capacity.get(CORES, 0) > 0:
             raise InputError(f"node class {self.name!r} has no cores; give its capacity, such as cores: 32")
         for resource, amount in self.capacity.items():
-            if not 0 <= amount < float("inf"):
-                raise InputError(f"node class {self.name!r} has {amount} {resource}; it must be 0 or more")
-        if not 0 <= self.idle_w < float("inf"):
-            raise InputError(f"node class {self.name!r} idles at {self.idle_w} W; it must be 0 or more")
+            bounds.NODE_AMOUNT.require(f"node class {self.name!r}: its {resource}", amount)
+        bounds.IDLE_W.require(f"node class {self.name!r}: its idle power", self.idle_w)
 
 
 @dataclass(frozen=True)
@@ -54,8 +52,15 @@ class Cluster:
         names = [node_class.name for node_class in self.classes]
         if len(set(names)) < len(names):
             raise InputError(f"node classes share a name: {', '.join(names)}; each needs its own")
-        if self.power_limit_w is not None and not self.power_limit_w > 0:
-            raise InputError(f"the power limit is {self.power_limit_w} W; it must be above 0")
+        if self.power_limit_w is not None:
+            bounds.POWER_LIMIT_W.require("the power limit", self.power_limit_w)
+        bounds.CLASSES.require("the number of node classes", len(names))
+        bounds.NODES.require("the number of all nodes", self.node_count)
+        bounds.RESOURCES.require("the number of resources", len(self.resources))
+        bounds.NODE_CELLS.require("the number of nodes times that of resources", self.node_count * len(self.resources))
+        for resource in self.resources:
+            bounds.TOTAL_AMOUNT.require(f"{resource} of all nodes", self.total(resource))
+        bounds.ALL_IDLE_W.require("the idle power of all nodes", sum(c.count * c.idle_w for c in self.classes))
 
     @cached_property
     def resources(self) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from planner.bounds import HORIZON_YEARS
 from planner.errors import InputError
 
 
@@ -14,7 +15,7 @@ def zone_named(name: str) -> ZoneInfo:
     """The time zone of that name; InputError when there is none."""
     try:
         return ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+    except (ZoneInfoNotFoundError, ValueError, OSError, UnicodeError) as error:
         raise InputError(f"unknown time zone {name!r}; use a name such as Europe/Paris or UTC") from error
 
 
@@ -30,6 +31,9 @@ class Horizon:
 
     def __post_init__(self) -> None:
         zone_named(self.zone)
+        HORIZON_YEARS.require(f"the year of {self.day}", self.day.year)
+        if self.length_s <= 0:
+            raise InputError(f"there is no {self.day} in {self.zone}: its calendar skips that day; choose another")
 
     @cached_property
     def start_unix(self) -> int:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from planner import bounds
 from planner.errors import InputError
 
 
@@ -25,13 +26,12 @@ class UnitGroup:
         return cls(count, tuple(sorted((name, float(value)) for name, value in amounts.items() if value)))
 
     def __post_init__(self) -> None:
-        if self.count < 1:
-            raise InputError(f"a job has {self.count} units of a kind; it must be at least 1")
+        bounds.UNITS.require("the number of units of a kind", self.count)
         if not self.amounts:
             raise InputError("a unit asks for nothing; it must ask for some resource, usually cores")
         for name, amount in self.amounts:
-            if not amount > 0 or amount == float("inf"):
-                raise InputError(f"a unit asks for {amount} {name}; it must be a positive number")
+            if amount not in bounds.UNIT_AMOUNT:
+                raise InputError(f"a unit asks for {amount:g} {name}; it must be {bounds.UNIT_AMOUNT}")
 
     def amount(self, resource: str) -> float:
         """Amount of a resource that one unit asks for."""
@@ -77,14 +77,18 @@ class Job:
     def __post_init__(self) -> None:
         if not self.id:
             raise InputError("a job has an empty id; every job needs a name of its own")
-        if self.requested_s < 1:
-            raise InputError(f"job {self.id}: requested time is {self.requested_s} s; it must be at least 1")
-        if not 0 <= self.power_w < float("inf"):
-            raise InputError(f"job {self.id}: power is {self.power_w} W; it must be a number from 0 up")
-        if not 0 <= self.revenue_weight < float("inf"):
-            raise InputError(f"job {self.id}: revenue weight is {self.revenue_weight}; it must be 0 or more")
-        if not self.units:
-            raise InputError(f"job {self.id} has no units; it must have at least one")
+        for what, value, limits in (
+            ("requested time", self.requested_s, bounds.REQUESTED_S),
+            ("power", self.power_w, bounds.JOB_W),
+            ("revenue weight", self.revenue_weight, bounds.REVENUE_WEIGHT),
+            ("submit time", self.submit_unix, bounds.MOMENT_S),
+            ("deadline", self.deadline_unix, bounds.MOMENT_S),
+            ("runtime", self.runtime_s, bounds.RUNTIME_S),
+            ("number of units", self.unit_count, bounds.UNITS),
+            ("number of kinds of units", len(self.units), bounds.UNIT_GROUPS),
+        ):
+            if value is not None:
+                limits.require(f"job {self.id}: {what}", value)
 
     @property
     def unit_count(self) -> int:

@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from planner import bounds
 from planner.domain.cluster import Cluster
 from planner.domain.columns import JobColumns, NodeColumns, job_columns, node_columns
 from planner.domain.horizon import Horizon
@@ -31,6 +32,12 @@ class Rates:
     demand_eur_per_kw: float = 0.0
     demand_interval_s: int = 900
     carbon_eur_per_tonne: float = 0.0
+
+    def __post_init__(self) -> None:
+        bounds.EUR_PER_CORE_HOUR.require("the revenue per core-hour", self.eur_per_core_hour)
+        bounds.EUR_PER_KW.require("the demand charge per kW", self.demand_eur_per_kw)
+        bounds.DEMAND_INTERVAL_S.require("the demand interval", self.demand_interval_s)
+        bounds.EUR_PER_TONNE.require("the carbon price per tonne", self.carbon_eur_per_tonne)
 
 
 @dataclass(frozen=True)
@@ -77,6 +84,10 @@ class Problem:
         late = next((job for job in self.jobs if job.submit_unix >= self.horizon.end_unix), None)
         if late is not None:
             raise InputError(f"job {late.id} is submitted after {self.horizon.day}; it belongs to a later day")
+        all_jobs = [*self.jobs, *(work.job for work in self.running)]
+        bounds.ALL_JOBS_W.require("the power of all jobs of a day", sum(job.power_w for job in all_jobs))
+        bounds.DAY_UNITS.require("the number of units of all jobs of a day", sum(job.unit_count for job in all_jobs))
+        bounds.SEGMENTS.require("the number of changes of price and temperature in a day", len(self.segments))
         edges = [segment.start_s for segment in self.segments] + [self.horizon.length_s]
         if edges[0] != 0 or any(s.end_s != edge for s, edge in zip(self.segments, edges[1:], strict=True)):
             raise InputError("the segments do not cover the day without gaps")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from planner import bounds
 from planner.errors import TableError
 from planner.units import MILLI
 
@@ -33,8 +34,17 @@ class PueTable:
             raise TableError(f"table {self.name}: it has no cells")
         if self.power_step_w < 1 or self.temperature_step_c < 1 or self.first_power_w < 0:
             raise TableError(f"table {self.name}: its steps of power and temperature must be positive")
-        if not np.all(np.isfinite(self.cooling)) or np.any(self.cooling < 0):
-            raise TableError(f"table {self.name}: every cell must be 0 or more (a PUE of 1 or more)")
+        rows, columns = self.cooling.shape
+        for what, value, limits in (
+            ("number of rows", rows, bounds.TABLE_ROWS),
+            ("highest power", self.first_power_w + self.power_step_w * (rows - 1), bounds.TABLE_W),
+            ("lowest temperature", self.first_temperature_c, bounds.TABLE_C),
+            ("highest temperature", self.first_temperature_c + self.temperature_step_c * (columns - 1), bounds.TABLE_C),
+        ):
+            if value not in limits:
+                raise TableError(f"table {self.name}: its {what} is {value}; it must be {limits}")
+        if not np.all((self.cooling >= 0) & (self.cooling <= bounds.TABLE_COOLING.high)):
+            raise TableError(f"table {self.name}: every cell must be a number {bounds.TABLE_COOLING}, PUE less 1")
         self.cooling.setflags(write=False)
 
     @property

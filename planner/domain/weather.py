@@ -5,8 +5,8 @@ from __future__ import annotations
 import datetime as dt
 from dataclasses import dataclass
 
+from planner import bounds
 from planner.domain.series import StepSeries
-from planner.errors import InputError
 
 
 @dataclass(frozen=True)
@@ -43,9 +43,10 @@ class Weather:
     taken_day: dt.date | None = None
 
     def __post_init__(self) -> None:
-        if self.latitude_deg is not None and not -90 <= self.latitude_deg <= 90:
-            raise InputError(f"{self.source}: latitude is {self.latitude_deg}; it must lie between -90 and 90 degrees")
-        if self.longitude_deg is not None and not -180 <= self.longitude_deg <= 180:
-            raise InputError(
-                f"{self.source}: longitude is {self.longitude_deg}; it must lie between -180 and 180 degrees"
-            )
+        for what, value, limits in (
+            ("latitude", self.latitude_deg, bounds.LATITUDE_DEG),
+            ("longitude", self.longitude_deg, bounds.LONGITUDE_DEG),
+            ("altitude", self.altitude_m, bounds.ALTITUDE_M),
+        ):
+            if value is not None:
+                limits.require(f"{self.source}: {what}", value)

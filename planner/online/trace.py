@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from planner.bounds import PROCESSORS
 from planner.domain.columns import Ints
 from planner.errors import InputError
 
@@ -25,8 +26,7 @@ class Machine:
     @classmethod
     def pool(cls, processors: int) -> Machine:
         """One pool of processors."""
-        if processors < 1:
-            raise InputError(f"the machine has {processors} processors; it must have at least 1")
+        PROCESSORS.require("the size of the machine", processors)
         return cls(np.array([[processors]], dtype=np.int64))
 
     @property

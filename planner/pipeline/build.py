@@ -6,6 +6,7 @@ import datetime as dt
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from planner.bounds import DAY_S, DAY_UNITS, SAMPLE_DAYS, SAMPLE_JOBS
 from planner.domain.fit import Fit
 from planner.domain.handover import Handover
 from planner.domain.horizon import Horizon
@@ -140,6 +141,7 @@ def _sample_jobs(scenario: Scenario, window: tuple[int, int], power: PowerModel)
     intake = Intake("sample workload")
     jobs: list[Job] = []
     low, high = window
+    SAMPLE_DAYS.require("the lookback of the sample workload", (high - low) // DAY_S)
     zone = Horizon(dt.date(1970, 1, 1), scenario.zone)
     day = zone.to_datetime(low - zone.start_unix).date()
     while (horizon := Horizon(day, scenario.zone)).start_unix < high:
@@ -152,6 +154,8 @@ def _sample_jobs(scenario: Scenario, window: tuple[int, int], power: PowerModel)
             load=scenario.jobs.load,
         )
         jobs += [job for job in made if low <= job.submit_unix < high]
+        SAMPLE_JOBS.require("the number of jobs of the sample workload, from the lookback on,", len(jobs))
+        DAY_UNITS.require("the number of units of the sample workload", sum(job.unit_count for job in jobs))
         day = horizon.next_day().day
     intake.kept = len(jobs)
     return tuple(jobs), intake

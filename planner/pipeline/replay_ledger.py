@@ -9,6 +9,7 @@ from dataclasses import asdict, fields, replace
 import numpy as np
 
 from planner.accounting.settle import settle
+from planner.bounds import DAY_S
 from planner.domain.horizon import Horizon
 from planner.domain.job import Job
 from planner.domain.ledger import Totals
@@ -19,6 +20,8 @@ from planner.online.replay import Replay
 from planner.pipeline.build import frame_day
 from planner.readers.scenario.schema import Scenario
 
+MOST_DAYS = 3660
+
 
 def settle_replay(scenario: Scenario, jobs: tuple[Job, ...], replay: Replay) -> list[tuple[dt.date, Totals]]:
     """The totals of each day from the first start to the last end; jobs are in the order of the trace."""
@@ -28,6 +31,9 @@ def settle_replay(scenario: Scenario, jobs: tuple[Job, ...], replay: Replay) -> 
     if not jobs:
         return []
     start_unix, end_unix = replay.start_s + origin, replay.end_s + origin
+    days = int(end_unix.max() - start_unix.min()) // DAY_S
+    if days > MOST_DAYS:
+        raise InputError(f"{replay.trace.source}: the replay takes {days:,} days; at most {MOST_DAYS:,} are settled")
     horizon = _day_of(int(start_unix.min()), scenario.zone)
     settled = []
     while horizon.start_unix < int(end_unix.max()):

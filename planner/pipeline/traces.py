@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from planner.bounds import PROCESSORS, UNIX_S
 from planner.domain.columns import Ints, job_columns, node_columns
 from planner.domain.fit import Fit
 from planner.domain.horizon import Horizon
@@ -163,6 +164,10 @@ def _swf_pool(swf: SwfTrace, processors: int | None, wide: str, unrequested: str
     size = processors if processors is not None else swf.header_integer("MaxProcs") or swf.header_integer("MaxNodes")
     if size is None or size < 1:
         raise InputError(f"{swf.path}: the header does not say how many processors there are; give --processors")
+    PROCESSORS.require(f"{swf.path}: the number of processors", size)
+    origin = swf.header_integer("UnixStartTime")
+    if origin is not None:
+        UNIX_S.require(f"{swf.path}: UnixStartTime", origin)
     intake = Intake(str(swf.path))
     column = {name: np.ceil(values).astype(np.int64) for name, values in swf.columns.items()}
     kept = _whole_lines(swf, intake)
@@ -191,7 +196,7 @@ def _swf_pool(swf: SwfTrace, processors: int | None, wide: str, unrequested: str
         name=column["executable"][kept],
         group=column["group"][kept],
         queue=column["queue"][kept],
-        origin_unix=swf.header_integer("UnixStartTime"),
+        origin_unix=origin,
         source=str(swf.path),
     )
     intake.kept = len(trace)

@@ -1,4 +1,4 @@
-"""Opens text files, plain or compressed, and says in one line what is wrong when that fails."""
+"""Opens files of text, plain or compressed, and says in one line what is wrong when that fails."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, TextIO, cast
 
+from planner.bounds import FILE_BYTES, LINES
 from planner.errors import FileFormatError, InputError
+from planner.places import is_folder, is_there
 
 ENCODING = "utf-8-sig"
 """UTF-8; the mark that spreadsheets put at the start is skipped."""
@@ -31,55 +33,60 @@ def open_text(path: Path | str, *, newline: str | None = None) -> Iterator[TextI
     Raises
     ------
     InputError
-        The file is missing, a folder, or may not be read.
+        The file is missing, a folder, too large, or may not be read.
     FileFormatError
-        The contents are not what the suffix says, are cut short, or are not UTF-8; also when this shows only
+        The contents are not what the suffix says, are cut short, or are not UTF-8; the last also when it shows only
         while the caller reads.
     """
     path = Path(path)
-    stream = _open(path, newline)
+    content = read_bytes(path)
     try:
-        yield stream
+        yield io.TextIOWrapper(io.BytesIO(content), encoding=ENCODING, newline=newline)
     except UnicodeDecodeError as error:
         raise FileFormatError(
             path,
             f"not UTF-8 text (byte 0x{error.object[error.start]:02x})",
-            line=_first_undecodable_line(path),
+            line=_first_undecodable_line(content),
             remedy="save the file as UTF-8; if it is compressed, its name must end in .gz or .xz",
         ) from error
+
+
+def read_bytes(path: Path | str) -> bytes:
+    """The whole of a file, unpacked as its suffix says; InputError when it is larger than any input should be."""
+    path = require_file(path)
+    try:
+        with _open_bytes(path) as stream:
+            content = stream.read(int(FILE_BYTES.high) + 1)
     except (gzip.BadGzipFile, zlib.error, lzma.LZMAError) as error:
         raise FileFormatError(path, f"not a {path.suffix} file or damaged ({error})", remedy=_repack(path)) from error
     except EOFError as error:
         raise FileFormatError(path, f"the {path.suffix} file is cut short", remedy=_repack(path)) from error
-    finally:
-        stream.close()
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror or error}); check its permissions") from error
+    if len(content) not in FILE_BYTES or content.count(b"\n") not in LINES:
+        most = f"{int(FILE_BYTES.high) // 1024**2} MB or {LINES.high:,} lines"
+        raise InputError(f"{path}: more than {most}; give a part of it, such as the days that you need")
+    return content
 
 
 def require_file(path: Path | str) -> Path:
     """The path, once it is known to be a file; InputError when it is missing or a folder."""
     path = Path(path)
-    if path.is_dir():
+    if is_folder(path):
         raise InputError(f"{path}: is a folder; give the name of a file in it")
-    if not path.exists():
+    if not is_there(path):
         raise InputError(f"{path}: no such file; check the name and the folder that the program runs in")
+    if not path.is_file():
+        raise InputError(f"{path}: is a device or a pipe; save its contents in a file, and give that")
     return path
 
 
-def _open(path: Path, newline: str | None) -> TextIO:
-    require_file(path)
-    try:
-        return io.TextIOWrapper(_open_bytes(path), encoding=ENCODING, newline=newline)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror}); check its permissions") from error
-
-
-def _first_undecodable_line(path: Path) -> int | None:
-    with _open_bytes(path) as stream:
-        for number, line in enumerate(stream, start=1):
-            try:
-                line.decode("utf-8")
-            except UnicodeDecodeError:
-                return number
+def _first_undecodable_line(content: bytes) -> int | None:
+    for number, line in enumerate(content.split(b"\n"), start=1):
+        try:
+            line.decode("utf-8")
+        except UnicodeDecodeError:
+            return number
     return None
 
 

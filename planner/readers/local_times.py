@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,11 +11,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from planner.bounds import HORIZON_YEARS, UNIX_S
 from planner.domain.horizon import Horizon, zone_named
 from planner.errors import FileFormatError
 
 if TYPE_CHECKING:
     import pandas as pd
+
+LONGEST_TEXT = 60
+"""Characters of a time that are looked at; one that is longer is none."""
 
 QUARTER_S = 900
 """Zones change their clocks on quarters of an hour, and nowhere between."""
@@ -52,7 +56,7 @@ def unix_moments(
     """
     import pandas as pd
 
-    series = pd.Series(texts, dtype="str")
+    series = pd.Series([text[:LONGEST_TEXT] for text in texts], dtype="str")
     # an offset can only follow a time of day, so the hyphens of a date are not taken for one
     aware = series.str.contains(r":\d\d.*(?:[Zz]|[+-]\d\d:?(?:\d\d)?)\s*$", regex=True, na=False).to_numpy(bool)
 
@@ -68,17 +72,42 @@ def unix_moments(
             f"time {texts[0]!r} has no zone",
             "write it as 2024-06-01T00:00+02:00, or name the zone of the file's times, such as Europe/Paris",
         )
-    parsed = pd.to_datetime(series, format="ISO8601", utc=bool(aware.any()), errors="coerce")
-    bad = np.flatnonzero(parsed.isna().to_numpy())
+    try:
+        parsed = pd.to_datetime(series, format="ISO8601", utc=bool(aware.any()), errors="coerce")
+        years = parsed.dt.year.to_numpy(np.float64)
+    except (ValueError, OverflowError, AttributeError) as error:  # what pandas does not coerce
+        reason = (str(error).splitlines() or [""])[0]
+        raise fail(0, f"a time cannot be read ({reason})", "write all as 2024-06-01T00:00+02:00") from error
+    # Without an answer a year is NaN, and lies in no bounds.
+    long = np.array([len(text) > LONGEST_TEXT for text in texts], dtype=np.bool_)
+    bad = np.flatnonzero(long | ~((years >= HORIZON_YEARS.low) & (years <= HORIZON_YEARS.high)))
     if bad.size:
         row = int(bad[0])
-        raise fail(row, f"cannot read {texts[row]!r} as a time", "write it as 2024-06-01T00:00+02:00")
+        remedy = f"write it as 2024-06-01T00:00+02:00, with a year {HORIZON_YEARS}"
+        raise fail(row, f"cannot read {texts[row]!r} as a time", remedy)
     index = pd.DatetimeIndex(parsed)
     moments = (
         _located(index, zone)
         if zone is not None and index.tz is None
         else Moments(_unix(index), np.arange(len(index), dtype=np.int64))
     )
+    return _sorted(moments, texts, fail)
+
+
+def in_order(times: Sequence[int], *, path: Path | str) -> Moments:
+    """Unix times as they stand in a file, in order of time."""
+
+    def fail(row: int, problem: str, remedy: str) -> FileFormatError:
+        return FileFormatError(path, problem, remedy=remedy)
+
+    odd = next((row for row, time in enumerate(times) if time not in UNIX_S), None)
+    if odd is not None:
+        raise fail(odd, f"time number {odd + 1} is no Unix time", f"write seconds {UNIX_S}")
+    unix = np.array(times, dtype=np.int64)
+    return _sorted(Moments(unix, np.arange(len(unix), dtype=np.int64)), times, fail)
+
+
+def _sorted(moments: Moments, texts: Sequence[object], fail: Callable[[int, str, str], FileFormatError]) -> Moments:
     order = np.argsort(moments.unix, kind="stable")
     unix, rows = moments.unix[order], moments.rows[order]
     twice = np.flatnonzero(np.diff(unix) == 0)
@@ -123,7 +152,8 @@ def clock_minutes(horizon: Horizon) -> npt.NDArray[np.int64]:
     quarters = np.arange(horizon.start_unix, horizon.end_unix, QUARTER_S)
     clocks = [dt.datetime.fromtimestamp(int(unix), tz=zone) for unix in quarters]
     first = np.array([clock.hour * 60 + clock.minute for clock in clocks], dtype=np.int64)
-    minutes: npt.NDArray[np.int64] = (first[:, None] + np.arange(15)).ravel()
+    # modulo, for days that began or ended within a quarter: clocks kept seconds of their own as late as 1979
+    minutes: npt.NDArray[np.int64] = (first[:, None] + np.arange(15)).ravel() % (24 * 60)
     return minutes
 
 

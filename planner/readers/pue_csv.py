@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
+from planner import bounds
 from planner.domain.intake import Intake
 from planner.domain.pue_table import PueTable
 from planner.errors import FileFormatError, OutputError
+from planner.readers.csv_lines import short_lines
 from planner.readers.files import open_text
 
 POWER_COLUMN = "it_power_w"
+_ROWS = replace(bounds.TABLE_ROWS, low=0)
+_COLUMNS = replace(bounds.TABLE_COLUMNS, low=0)
+_POWERS = replace(bounds.TABLE_W, low=-bounds.TABLE_W.high)
+"""Those below 0 are told of in words of their own."""
 
 
 def read_pue_table(path: Path | str) -> tuple[PueTable, Intake]:
@@ -36,12 +43,19 @@ def read_pue_table(path: Path | str) -> tuple[PueTable, Intake]:
     settings: dict[str, tuple[str, int]] = {}
     lines: list[tuple[int, list[str]]] = []
     with open_text(path) as stream:
-        for number, line in enumerate(stream, start=1):
+        for number, line in enumerate(short_lines(path, stream), start=1):
             text = line.strip()
             if text.startswith("#"):
                 _take_comment(text, number, settings, intake)
             elif text:
                 lines.append((number, [cell.strip() for cell in text.split(",")]))
+                if len(lines) - 1 not in _ROWS or len(lines[-1][1]) - 1 not in _COLUMNS:
+                    raise FileFormatError(
+                        path,
+                        f"more than {_ROWS.high:,} rows or {_COLUMNS.high} columns",
+                        line=number,
+                        remedy="use larger steps",
+                    )
     if not lines:
         raise FileFormatError(path, "no header row", remedy=f"the first row must read {POWER_COLUMN},-10,-5,...")
     temperatures_c = _read_header(path, *lines[0])
@@ -186,13 +200,18 @@ def _fraction(path: Path, line: int, cell: str, where: str) -> float:
         raise FileFormatError(
             path, f"the cell at {where} is {cell}: a PUE below 1", line=line, remedy="it must be 0 or more"
         )
+    if value not in bounds.TABLE_COOLING:
+        remedy = f"it must be a number {bounds.TABLE_COOLING}, PUE less 1"
+        raise FileFormatError(path, f"the cell at {where} is {cell}", line=line, remedy=remedy)
     return value
 
 
 def _whole(path: Path, line: int, field: str, cell: str, unit: str) -> int:
     value = _number(cell)
-    if not math.isfinite(value) or value != round(value):
-        raise FileFormatError(path, f"{field} is {cell!r}", line=line, remedy=f"it must be a whole number of {unit}")
+    limits = bounds.TABLE_C if unit == "C" else _POWERS
+    if value not in limits or value != round(value):
+        remedy = f"it must be a whole number of {unit}, {limits}"
+        raise FileFormatError(path, f"{field} is {cell!r}", line=line, remedy=remedy)
     return round(value)
 
 

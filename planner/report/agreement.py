@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
-from planner.accounting.settle import settle
 from planner.domain.plan import Deferral
+from planner.printable import one_line
+from planner.report.provenance import digest
 from planner.report.read_back import WrittenDay
+from planner.report.seals import changed
 from planner.report.summary import figures
 from planner.report.tables import Table, deferred_table, kind_of, schedule_table, segment_table
 
@@ -19,10 +22,10 @@ _TOLERANCE = 2e-6
 def disagreements(written: WrittenDay) -> list[str]:
     """Everything in the files that the plan does not give, each as a line; none is the only good answer.
 
-    Reasons and counts of deferral and the rows of rejected jobs are words of the run, and taken as they are.
+    Names, reasons and counts of deferral, the rows of rejected jobs and how the search went are words of the run: that
+    nobody changed them is told by the SHA-256 of every file in run.json, and by the seal on that.
     """
-    problem, plan, tables = written.problem, written.plan, written.tables
-    ledger = settle(written.happened, plan)
+    problem, plan, tables, ledger = written.problem, written.plan, written.tables, written.ledger
     kinds = [row[tables["deferred"].columns.index("kind")] for row in tables["deferred"].rows]
     expected = {
         "schedule": schedule_table(problem, plan, ledger, written.happened),
@@ -34,7 +37,24 @@ def disagreements(written: WrittenDay) -> list[str]:
     ]
     totals = figures(written.happened, plan, ledger, rejected=kinds.count("rejected"))
     found += [f"{written.folder / 'summary.json'}: {line}" for line in _unlike(written.summary, totals)]
-    return found
+    return found + [f"{path}: {what}" for path, what in changed(written.folder, written.run)]
+
+
+def changed_since(written: WrittenDay) -> list[str]:
+    """What the day rests on and no longer is as it was read: inputs, and the day before; the plan itself holds."""
+    was = dict(written.run["inputs"])
+    before = written.run["continues"]
+    if before is not None:
+        earlier = written.folder.resolve().parent / Path(before.get("day", "")).name
+        was |= {str(earlier / Path(name).name): seal for name, seal in before.items() if name != "day"}
+    return [path for path, seal in was.items() if _digest(path) != seal]
+
+
+def _digest(path: str) -> str | None:
+    try:
+        return digest(Path(path)) if Path(path).is_file() else None
+    except (OSError, ValueError):  # not ours to read, or a name that no file can have
+        return None
 
 
 def _deferred(written: WrittenDay) -> Table:
@@ -54,11 +74,12 @@ def _deferred(written: WrittenDay) -> Table:
 def _between(stated: Table, given: Table) -> Iterator[str]:
     for row, again in zip(stated.rows, given.rows, strict=True):
         if row[0] != again[0]:
-            yield f"the row of {row[0]} stands where {again[0]} belongs"
+            yield f"the row of {one_line(row[0], 40)} stands where {one_line(again[0], 40)} belongs"
             return
         for column, cell, right in zip(stated.columns, row, again, strict=True):
             if cell != right and not (kind_of(column) == "number" and _close(cell, float(right))):
-                yield f"{row[0]}: {column} is {cell or 'empty'}, the plan gives {right or 'nothing'}"
+                stated_text, given_text = one_line(cell, 60) or "empty", one_line(right, 60) or "nothing"
+                yield f"{one_line(row[0], 40)}: {column} is {stated_text}, the plan gives {given_text}"
 
 
 def _unlike(stated: Mapping[str, Any], given: Mapping[str, Any], prefix: str = "") -> Iterator[str]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import csv
 import io
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from planner.errors import OutputError
 from planner.report.costs import QUANTITIES, By, CostDay, CostLine, Sums, cost_lines, summed
+from planner.report.files import put
+from planner.report.folder import PATIENCE_S, held, renewed
+from planner.report.tables import encoded
 
 SITE = "site"
 """The kind of the line with what no job carries; the others are of the kind that the report is by."""
@@ -80,26 +81,13 @@ def _row(by: By, line: CostLine) -> dict[str, Any]:
 
 
 def write_report(report: CostReport, page: str, folder: Path, stem: str) -> list[Path]:
-    """Write CSV, Parquet and HTML, each in one step."""
+    """Write CSV, Parquet and HTML, all in one step."""
     rows = report_rows(report)
-    targets = [folder / f"{stem}.{suffix}" for suffix in ("csv", "parquet", "html")]
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        _put(targets[0], _csv(rows))
-        _put(targets[1], _parquet(rows))
-        _put(targets[2], page.encode())
-    except OSError as error:
-        raise OutputError(f"cannot write {folder / stem}.*: {error.strerror or error}") from error
-    return targets
-
-
-def _put(target: Path, content: bytes) -> None:
-    fresh = target.parent / f".{target.name}.new-{os.getpid()}"
-    try:
-        fresh.write_bytes(content)
-        fresh.replace(target)
-    finally:
-        fresh.unlink(missing_ok=True)
+    contents = {"csv": _csv(rows), "parquet": _parquet(rows), "html": encoded(page)}
+    with held(folder, PATIENCE_S), renewed(folder) as fresh:
+        for suffix, content in contents.items():
+            put(fresh / f"{stem}.{suffix}", content)
+    return [folder / f"{stem}.{suffix}" for suffix in contents]
 
 
 def _csv(rows: list[dict[str, Any]]) -> bytes:
@@ -110,7 +98,7 @@ def _csv(rows: list[dict[str, Any]]) -> bytes:
         writer.writerow(
             [f"{cell:.6f}" if name in QUANTITIES else "" if cell is None else cell for name, cell in row.items()]
         )
-    return text.getvalue().encode()
+    return encoded(text.getvalue())
 
 
 def _parquet(rows: list[dict[str, Any]]) -> bytes:
@@ -121,7 +109,8 @@ def _parquet(rows: list[dict[str, Any]]) -> bytes:
         if name in QUANTITIES:
             return pa.array([row[name] for row in rows], type=pa.decimal128(28, 6))
         kind = {"jobs": pa.int64(), "days": pa.int64(), "mean_wait_h": pa.float64()}.get(name, pa.string())
-        return pa.array([row[name] for row in rows], type=kind)
+        cells = [row[name] for row in rows]
+        return pa.array([encoded(c).decode() if isinstance(c, str) else c for c in cells], type=kind)
 
     sink = pa.BufferOutputStream()
     pyarrow.parquet.write_table(pa.table({name: column(name) for name in rows[0]}), sink)

@@ -5,14 +5,17 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 from planner.errors import FileFormatError, PlannerError
-from planner.report.provenance import digest
-from planner.report.tables import SCHEDULE_COLUMNS
-from planner.report.written import REMEDY, read_json, read_table
+from planner.printable import one_line
+from planner.report.cells import amount, choice, moment
+from planner.report.results import REMEDY, read_run, read_summary
+from planner.report.seals import changed
+from planner.report.tables import COLUMNS
+from planner.report.written import read_rows, read_table
 
 By = Literal["account", "user", "job"]
 WAYS: tuple[str, ...] = get_args(By)
@@ -40,6 +43,7 @@ QUANTITIES = (
 _IN_ROWS = tuple(name for name in QUANTITIES if name not in ("it_kwh", "kwh", "cost_eur"))
 _COSTS = ("it_cost_eur", "cooling_cost_eur", "carbon_cost_eur", "demand_cost_eur")
 _CENT = Decimal("0.005")
+_DIGIT = Decimal("0.000001")
 
 Sums = dict[str, Decimal]
 
@@ -123,41 +127,40 @@ def read_days(
 
 def read_cost_day(folder: Path, day: dt.date) -> CostDay:
     """A written day; FileFormatError when a file is missing or damaged, is of another day, or its sums do not hold."""
-    run, summary = read_json(folder / "run.json"), read_json(folder / "summary.json")
-    path = folder / "schedule.csv"
-    table = read_table(path, SCHEDULE_COLUMNS)
-    try:
-        if (summary["day"], summary["scenario"]) != (day.isoformat(), folder.resolve().parent.name):
-            problem = f"it is {summary['day']} of {summary['scenario']}; the folder is another day's"
-            raise FileFormatError(folder / "summary.json", problem, remedy="move it where it belongs")
-        if run["outputs"]["schedule.csv"] != digest(path):
-            raise FileFormatError(path, "it was changed after it was written", remedy=REMEDY)
-        jobs = tuple(_job_day(dict(zip(table.columns, row, strict=True)), day) for row in table.rows)
-        totals = _totals(summary["totals"])
-        site = {name: totals[name] - sum((job.sums[name] for job in jobs), Decimal(0)) for name in QUANTITIES}
-        site_cost = Decimal(str(summary["site_cost_eur"]))
-        currency = str(summary["currency"])
-    except (KeyError, TypeError, ValueError, InvalidOperation) as error:
-        raise FileFormatError(folder, f"its files lack or garble {error!r}", remedy=REMEDY) from error
+    run, summary = read_run(folder), read_summary(folder)
+    if (summary["day"], summary["scenario"]) != (day.isoformat(), folder.resolve().parent.name):
+        problem = f"it is {summary['day']} of {one_line(summary['scenario'], 40)}; the folder is another day's"
+        raise FileFormatError(folder / "summary.json", problem, remedy="move it where it belongs")
+    tables = {"schedule": read_table(folder / "schedule.csv", COLUMNS["schedule"])}
+    jobs = tuple(read_rows(folder, tables, "schedule", lambda row: _job_day(row, day)))
+    totals = _totals(summary["totals"])
+    site = {name: totals[name] - sum((job.sums[name] for job in jobs), Decimal(0)) for name in QUANTITIES}
+    site_cost = _exact(summary["site_cost_eur"])
+    wrong = next(changed(folder, run), None)
+    if wrong is not None:
+        raise FileFormatError(*wrong, remedy=REMEDY)
     if abs(site["profit_eur"] + site_cost) > _CENT or abs(site["revenue_eur"]) > _CENT:
         raise FileFormatError(folder, "its jobs do not sum to its totals", remedy=REMEDY)
-    return CostDay(day, currency, jobs, totals, site)
+    return CostDay(day, summary["currency"], jobs, totals, site)
 
 
 def _job_day(row: dict[str, str], day: dt.date) -> JobDay:
-    sums = {name: Decimal(row[name]) for name in _IN_ROWS}
+    sums = {name: amount(row, name) for name in _IN_ROWS}
     wait_s = None
-    if row["state"] == "planned":
-        started, came = (dt.datetime.fromisoformat(row[name]) for name in ("start_time", "submit_time"))
-        wait_s = (started - came).total_seconds()
+    if choice(row, "state", "planned", "carried") == "planned":
+        wait_s = (moment(row, "start_time") - moment(row, "submit_time")).total_seconds()
     return JobDay(row["job_id"], row["name"], row["account"], row["user"], day, wait_s, _with_sums(sums))
 
 
 def _totals(written: dict[str, Any]) -> Sums:
-    sums = {name: Decimal(str(written[name])) for name in _IN_ROWS}
-    it_kwh = Decimal(str(written["it_kwh"]))
-    cost = Decimal(str(written["energy_cost_eur"]))
+    sums = {name: _exact(written[name]) for name in _IN_ROWS}
+    it_kwh, cost = _exact(written["it_kwh"]), _exact(written["energy_cost_eur"])
     return sums | {"it_kwh": it_kwh, "kwh": it_kwh + sums["cooling_kwh"], "cost_eur": cost}
+
+
+def _exact(value: float) -> Decimal:
+    """A number of a summary with the six digits that were written."""
+    return Decimal(str(value)).quantize(_DIGIT)
 
 
 def _with_sums(sums: Sums) -> Sums:

@@ -1,7 +1,7 @@
 """The folder of a run: written beside its place and moved there in one step, by one run at a time.
 
 A crash, a full disk or a kill at any moment leaves the earlier result as it was. What a killed run left behind is
-removed by the next run of the same day.
+removed by the next run beside it: a lock is held by a process and goes with it, only its empty file stays.
 """
 
 from __future__ import annotations
@@ -10,24 +10,33 @@ import contextlib
 import ctypes
 import fcntl
 import os
-import shutil
+import re
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 from planner.errors import OutputError
+from planner.report.files import LEFT_OVER, flush, linked, remove
 
 _AT_FDCWD = -100
 _RENAME_EXCHANGE = 2
-_ATTEMPTS = 5
+_ATTEMPTS = 8
+_PAUSE_S = 0.05
+"""Who finds a lock taken tries again for a moment: the holder may only be tidying up."""
+
+PATIENCE_S = 60.0
+"""How long to wait for another run that only writes a few files [s]."""
 
 
 @contextlib.contextmanager
-def held(target: Path) -> Iterator[None]:
+def held(target: Path, wait_s: float = 0.0, *, tidy: bool = True) -> Iterator[None]:
     """Hold a target folder for this run; OutputError when another run holds it or it cannot be written.
 
-    Afterwards the lock is gone again, and so are the folders made for it that nothing was written to.
+    Afterwards the lock is gone again, and so are the folders made for it that nothing was written to. ``wait_s`` is how
+    long to wait for another run; ``tidy``: the folder around it is one of results, where dead runs may
+    have left things of other targets.
     """
-    lock = target.parent / f".{target.name}.lock"
+    lock = _lock_of(target)
     try:
         in_the_way = target.exists() and not target.is_dir()
         missing = [folder for folder in target.parents if not folder.exists()]
@@ -35,9 +44,14 @@ def held(target: Path) -> Iterator[None]:
         raise OutputError(_cannot(target, error)) from error
     if in_the_way:
         raise OutputError(f"cannot write {target}: a file is in the way; remove it or choose another folder with --out")
-    handle = _locked(lock, target)
+    handle = _locked(lock, target, time.monotonic() + wait_s)
     try:
-        _clear_left_overs(target)
+        try:
+            _tidy(target)
+        except OSError as error:
+            raise OutputError(_cannot(target, error)) from error
+        if tidy:
+            clear_left_overs(target.parent)
         yield
     finally:
         # Removed while still held: whoever waits for this file finds that it is no longer the one at its path.
@@ -56,19 +70,88 @@ def replaced(target: Path) -> Iterator[Path]:
         fresh.mkdir()
         yield fresh
         for path in fresh.iterdir():
-            _flush(path)
-        _flush(fresh)
+            flush(path)
+        flush(fresh)
         _move(fresh, target)
     except OSError as error:
         stands = "; the earlier result stands" if target.exists() else ""
         raise OutputError(f"cannot write {target}: {error.strerror or error}{stands}") from error
     finally:
-        _remove(fresh)
+        remove(fresh)
 
 
-def _locked(lock: Path, target: Path) -> int:
+@contextlib.contextmanager
+def renewed(target: Path) -> Iterator[Path]:
+    """The same with all that the target holds already: files to write beside others, all of them in one step.
+
+    Files are other names of those in the target; put new ones in their place (`files.put`), never write into them.
+    """
+    with replaced(target) as fresh:
+        if target.is_dir():
+            linked(target, fresh)
+        yield fresh
+
+
+@contextlib.contextmanager
+def filled(target: Path) -> Iterator[Path]:
+    """Where to put files so that they appear in a folder of the user's choice, all in one step where that can be.
+
+    It can where the folder is new or holds nothing but files. A folder with folders of its own, one that somebody
+    stands in, or one whose parent is not ours to write to is left in its place, and every file appears by itself.
+    """
+    target = Path(os.path.abspath(target))  # noqa: PTH100, a link stays a link
+    if _can_be_replaced(target):
+        with held(target, PATIENCE_S, tidy=False), renewed(target) as fresh:
+            yield fresh
+    else:
+        yield target
+
+
+def _can_be_replaced(target: Path) -> bool:
+    try:
+        if not target.exists() and not target.is_symlink():
+            return True
+        if (
+            not target.is_dir()
+            or target.is_symlink()
+            or target.is_mount()
+            or target in (Path.cwd(), *Path.cwd().parents)
+        ):
+            return False
+        return os.access(target.parent, os.W_OK) and not any(path.is_dir() for path in target.iterdir())
+    except OSError:  # whoever writes there will tell
+        return False
+
+
+def clear_left_overs(folder: Path) -> None:
+    """Remove what killed runs left in a folder of results; never anything that a live run holds."""
+    try:
+        names = {match[1] for path in folder.iterdir() if (match := LEFT_OVER.fullmatch(path.name))}
+    except OSError:  # not there, or not to be read: whoever writes there will tell
+        return
+    for name in sorted(names):
+        target = folder / name
+        lock = _lock_of(target)
+        with contextlib.suppress(OSError):
+            handle = os.open(lock, os.O_RDWR | os.O_CREAT, 0o644)
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if _is_at(handle, lock):
+                    _tidy(target)
+                    lock.unlink(missing_ok=True)
+            finally:
+                os.close(handle)
+
+
+def _lock_of(target: Path) -> Path:
+    return target.parent / f".{target.name}.lock"
+
+
+def _locked(lock: Path, target: Path, until: float) -> int:
     """An open handle that holds the lock file at its path."""
-    for _ in range(_ATTEMPTS):
+    attempt = 0
+    while True:
+        attempt += 1
         try:
             lock.parent.mkdir(parents=True, exist_ok=True)
             handle = os.open(lock, os.O_RDWR | os.O_CREAT, 0o644)
@@ -77,18 +160,21 @@ def _locked(lock: Path, target: Path) -> int:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             if _is_at(handle, lock):
-                os.ftruncate(handle, 0)
-                os.pwrite(handle, str(os.getpid()).encode(), 0)
+                with contextlib.suppress(OSError):  # on a full disk, the lock holds without its owner's number
+                    os.ftruncate(handle, 0)
+                    os.pwrite(handle, str(os.getpid()).encode(), 0)
                 return handle
-        except OSError as error:
+            os.close(handle)
+        except BlockingIOError as error:
             owner = os.pread(handle, 64, 0).decode(errors="replace").strip() or "unknown"
             os.close(handle)
-            if not isinstance(error, BlockingIOError):
-                raise OutputError(f"cannot lock {target}: {error.strerror}") from error
-            problem = f"another run (process {owner}) is planning {target}; wait for it to end"
-            raise OutputError(problem) from error
-        os.close(handle)
-    raise OutputError(f"other runs are planning {target}; wait for them to end")
+            if attempt >= _ATTEMPTS and time.monotonic() >= until:
+                problem = f"another run (process {owner}) is planning {target}; wait for it to end"
+                raise OutputError(problem) from error
+            time.sleep(_PAUSE_S)
+        except OSError as error:
+            os.close(handle)
+            raise OutputError(f"cannot lock {target}: {error.strerror}") from error
 
 
 def _cannot(path: Path, error: OSError) -> str:
@@ -103,15 +189,21 @@ def _is_at(handle: int, path: Path) -> bool:
         return False
 
 
-def _clear_left_overs(target: Path) -> None:
-    """Remove what killed runs left, after putting back a result that one had moved aside."""
-    for aside in sorted(target.parent.glob(f".{target.name}.old-*")):
+def _tidy(target: Path) -> None:
+    """Remove what killed runs left of a target that we hold, after putting back a result that one had moved aside."""
+    for aside in sorted(target.parent.glob(f".{_plain(target.name)}.old-*")):
         if target.exists():
-            _remove(aside)
+            remove(aside)
         else:
             aside.rename(target)
-    for fresh in target.parent.glob(f".{target.name}.new-*"):
-        _remove(fresh)
+    for fresh in target.parent.glob(f".{_plain(target.name)}.new-*"):
+        if fresh.is_dir():  # files are those of `files.put`, under another lock
+            remove(fresh)
+
+
+def _plain(name: str) -> str:
+    """A name as a pattern that only it fits."""
+    return re.sub(r"([*?[])", r"[\1]", name)
 
 
 def _move(fresh: Path, target: Path) -> None:
@@ -127,7 +219,7 @@ def _move(fresh: Path, target: Path) -> None:
         except OSError:
             aside.rename(target)
             raise
-        _remove(aside)
+        remove(aside)
 
 
 def _exchange(one: Path, other: Path) -> bool:
@@ -138,19 +230,3 @@ def _exchange(one: Path, other: Path) -> bool:
         return False
     done = renameat2(_AT_FDCWD, os.fsencode(one), _AT_FDCWD, os.fsencode(other), _RENAME_EXCHANGE)
     return int(done) == 0
-
-
-def _remove(path: Path) -> None:
-    """Remove a folder, or a link or file in its place; nothing when it is not there."""
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path, ignore_errors=True)
-    else:
-        path.unlink(missing_ok=True)
-
-
-def _flush(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

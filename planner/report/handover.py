@@ -13,10 +13,12 @@ from planner.domain.job import Job
 from planner.domain.plan import Placement
 from planner.domain.problem import Running
 from planner.errors import FileFormatError, InputError
+from planner.printable import one_line
 from planner.readers.scenario.schema import Scenario
 from planner.report.provenance import digest
+from planner.report.results import TOLD, cluster_of, read_run
 from planner.report.tables import COLUMNS
-from planner.report.written import cluster_of, job_of, read_json, read_rows, read_table, scheduled_of
+from planner.report.written import deferred_of, read_rows, read_table, scheduled_of
 
 CARRIED_FILES = ("schedule.csv", "deferred.csv")
 """Files that a handover is read from."""
@@ -37,9 +39,9 @@ def read_previous(folder: Path, scenario: Scenario, horizon: Horizon) -> Previou
     """
     again = f"plan {horizon.day} again, or start anew with --fresh"
     try:
-        run = read_json(folder / "run.json")
+        run = read_run(folder)
         mark = _mark(folder, run, horizon)
-        _require_same_site(folder, run, scenario)
+        _require_same_site(run, scenario)
         return Previous(_handover(folder, run, horizon), mark)
     except FileFormatError as error:
         raise InputError(f"{error}; {again}") from error
@@ -59,7 +61,7 @@ class _OtherGroundError(Exception):
 def _mark(folder: Path, run: Mapping[str, Any], horizon: Horizon) -> Mapping[str, str]:
     """The day's mark, when the files are the ones that its run wrote, and the day before it is still the same."""
     outputs = run.get("outputs")
-    if not isinstance(outputs, dict):
+    if outputs is None:
         raise _OtherGroundError("an earlier version of the planner wrote it, which kept no account of its files")
     for name in CARRIED_FILES:
         path = folder / name
@@ -75,39 +77,34 @@ def _mark(folder: Path, run: Mapping[str, Any], horizon: Horizon) -> Mapping[str
     return mark_of(folder, horizon)
 
 
-def _require_same_site(folder: Path, run: Mapping[str, Any], scenario: Scenario) -> None:
+def _require_same_site(run: Mapping[str, Any], scenario: Scenario) -> None:
     """The machine, the zone and what a day knows must be the same, or nothing could be carried on."""
-    then, now = run.get("scenario"), scenario.as_dict()
-    if not isinstance(then, dict) or not isinstance(then.get("jobs"), dict):
-        raise FileFormatError(folder / "run.json", "it is damaged: it does not say the scenario")
+    then, now = run["scenario"], scenario.as_dict()
     facts = {
-        "scenario": (then.get("name"), now["name"]),
-        "zone": (then.get("zone"), now["zone"]),
-        "jobs.visibility": (then["jobs"].get("visibility"), now["jobs"]["visibility"]),
+        "scenario": (then["name"], now["name"]),
+        "zone": (then["zone"], now["zone"]),
+        "jobs.visibility": (then["jobs"]["visibility"], now["jobs"]["visibility"]),
     }
     for what, (was, wanted) in facts.items():
         if was != wanted:
-            raise _OtherGroundError(f"it was planned with another {what}, {was} and not {wanted}")
-    if then.get("cluster") != now["cluster"]:
+            raise _OtherGroundError(f"it was planned with another {what}, {one_line(was, 40)} and not {wanted}")
+    if then["cluster"] != now["cluster"]:
         raise _OtherGroundError("it was planned for another cluster")
 
 
 def _handover(folder: Path, run: Mapping[str, Any], horizon: Horizon) -> Handover:
-    try:
-        cluster = cluster_of(run["scenario"]["cluster"])
-    except (KeyError, TypeError, AttributeError) as error:
-        raise FileFormatError(folder / "run.json", f"it is damaged: it lacks or garbles {error}") from error
+    cluster = cluster_of(run)
     tables = {name: read_table(folder / f"{name}.csv", COLUMNS[name]) for name in ("schedule", "deferred")}
     scheduled = read_rows(folder, tables, "schedule", lambda row: scheduled_of(row, cluster))
     length_s = horizon.length_s
-    running = [_carried(job, placement, length_s, end_s) for job, _, placement, end_s in scheduled if end_s > length_s]
-    deferred = read_rows(
-        folder,
-        tables,
-        "deferred",
-        lambda row: Waiting(job_of(row, cluster), int(row["times_deferred"])) if row["kind"] == "deferred" else None,
-    )
-    return Handover(tuple(running), tuple(each for each in deferred if each is not None))
+    deferred = read_rows(folder, tables, "deferred", lambda row: deferred_of(row, cluster))
+    try:
+        running = [_carried(job, placed, length_s, end_s) for job, _, placed, end_s in scheduled if end_s > length_s]
+    except InputError as error:
+        raise FileFormatError(folder / "schedule.csv", f"it is damaged: {one_line(str(error), TOLD)}") from error
+    if any(node >= cluster.node_count for work in running for node in work.nodes):
+        raise FileFormatError(folder / "schedule.csv", "it is damaged: a job is on a node that is not there")
+    return Handover(tuple(running), tuple(Waiting(*each) for each in deferred if each is not None))
 
 
 def _carried(job: Job, placement: Placement, length_s: int, end_s: int) -> Running:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import groupby
 
+from planner import bounds
 from planner.errors import InputError
+from planner.printable import shortened
+
+_PART = re.compile(r"(\d{1,12})(?:\*(\d{1,12})|-(\d{1,12}))?", re.ASCII)
 
 
 def format_unit_nodes(nodes: Sequence[int]) -> str:
@@ -28,18 +33,13 @@ def format_unit_nodes(nodes: Sequence[int]) -> str:
 
 
 def parse_unit_nodes(text: str) -> tuple[int, ...]:
-    """The nodes of such a text, one a unit."""
+    """The nodes of such a text, one a unit; InputError when they are more than a job may have."""
     nodes: list[int] = []
-    try:
-        for part in text.split():
-            if "*" in part:
-                node, copies = part.split("*")
-                nodes += [int(node)] * int(copies)
-            elif "-" in part:
-                first, last = part.split("-")
-                nodes += range(int(first), int(last) + 1)
-            else:
-                nodes.append(int(part))
-    except ValueError as error:
-        raise InputError(f"cannot read {text!r} as nodes; expected text such as 0-3 7*2") from error
+    for part in text.split():
+        match = _PART.fullmatch(part)
+        if match is None:
+            raise InputError(f"cannot read '{shortened(text, 60)}' as nodes; expected text such as 0-3 7*2")
+        node, copies, last = int(match[1]), int(match[2] or 1), int(match[3] or match[1])
+        bounds.UNITS.require("the number of unit_nodes", len(nodes) + max(copies, last - node + 1))
+        nodes += [node] * copies if match[2] else range(node, last + 1)
     return tuple(nodes)

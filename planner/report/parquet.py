@@ -7,10 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from planner.report.tables import Kind, Table, kind_of
+from planner.report.tables import Kind, Table, encoded, kind_of
 
 _VALUE: dict[Kind, Callable[[str], object]] = {
-    "text": str,
+    "text": lambda text: encoded(text).decode(),
     "time": dt.datetime.fromisoformat,
     "whole": int,
     "number": float,

@@ -4,19 +4,29 @@ from __future__ import annotations
 
 import datetime as dt
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from planner import bounds
+from planner.accounting.settle import settle
 from planner.domain.executed import executed
 from planner.domain.horizon import Horizon
+from planner.domain.ledger import Ledger
 from planner.domain.plan import Plan
 from planner.domain.problem import Problem, Rates, Running
+from planner.domain.pue_table import PueTable
 from planner.domain.segment import Segment
 from planner.errors import FileFormatError, InputError
+from planner.printable import one_line
 from planner.readers.pue_csv import read_pue_table
-from planner.report.provenance import hashes
+from planner.report.cells import number, whole
+from planner.report.provenance import digest
+from planner.report.results import REMEDY, TOLD, cluster_of, read_run, read_summary
 from planner.report.tables import COLUMNS, Table
-from planner.report.written import REMEDY, cluster_of, deferred_of, read_json, read_rows, read_table, scheduled_of
+from planner.report.written import deferred_of, read_rows, read_table, scheduled_of
+
+_SOLAR_W = bounds.Bounds(0, 1000 * bounds.SOLAR_KW.high, "W")
 
 
 @dataclass(frozen=True)
@@ -37,38 +47,36 @@ class WrittenDay:
     summary: dict[str, Any]
     run: dict[str, Any]
 
+    @cached_property
+    def ledger(self) -> Ledger:
+        """The plan settled anew; it must have passed the audit."""
+        try:
+            return settle(self.happened, self.plan)
+        except InputError as error:
+            raise _no_day(self.folder, error) from error
+
 
 def read_day(folder: Path) -> WrittenDay:
     """Read a written day; InputError names the file that is missing, damaged or changed since."""
     if not folder.is_dir():
         raise InputError(f"{folder}: no such folder; give the folder of a planned day, as in reports/sample/2024-06-01")
-    run, summary = read_json(folder / "run.json"), read_json(folder / "summary.json")
-    try:
-        scenario = run["scenario"]
-        horizon = Horizon(dt.date.fromisoformat(summary["day"]), summary["zone"])
-        cluster = cluster_of(scenario["cluster"])
-        table_path = Path(scenario["cooling"]["table"])
-        rates = Rates(
-            eur_per_core_hour=scenario["revenue"]["eur_per_core_hour"],
-            demand_eur_per_kw=scenario["demand"]["eur_per_kw"],
-            demand_interval_s=scenario["demand"]["interval_s"],
-            carbon_eur_per_tonne=scenario["carbon"]["eur_per_tonne"],
-        )
-        defer, actual = scenario["rules"]["defer"], scenario["rules"].get("execute") == "actual"
-        leaves_room = bool(summary.get("leaves_room"))
-        hash_then = run["inputs"][table_path.as_posix()]
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise FileFormatError(
-            folder / "run.json", f"it or summary.json lacks or garbles {error}", remedy=REMEDY
-        ) from error
-    if hashes([table_path]).get(table_path.as_posix()) != hash_then:
-        raise InputError(f"{table_path}: this PUE table is gone or not the one of {folder}; restore it")
+    run, summary = read_run(folder), read_summary(folder)
+    scenario, cluster = run["scenario"], cluster_of(run)
+    horizon = Horizon(dt.date.fromisoformat(summary["day"]), summary["zone"])
+    rates = Rates(
+        eur_per_core_hour=scenario["revenue"]["eur_per_core_hour"],
+        demand_eur_per_kw=scenario["demand"]["eur_per_kw"],
+        demand_interval_s=scenario["demand"]["interval_s"],
+        carbon_eur_per_tonne=scenario["carbon"]["eur_per_tonne"],
+    )
+    actual = scenario["rules"].get("execute") == "actual"
+    table = _table(folder, run)
     tables = {name: read_table(folder / f"{name}.csv", columns) for name, columns in COLUMNS.items()}
     segments = tuple(read_rows(folder, tables, "segments", _segment))
     scheduled = read_rows(folder, tables, "schedule", lambda row: scheduled_of(row, cluster))
     deferred = read_rows(folder, tables, "deferred", lambda row: deferred_of(row, cluster))
     planned = [(job, placement) for job, state, placement, _ in scheduled if state == "planned"]
-    waiting = [job for job in deferred if job is not None]
+    waiting = [each[0] for each in deferred if each is not None]
     running = [
         (job, placement.start_s, placement.start_s + job.requested_s if actual else end_s, placement.nodes)
         for job, state, placement, end_s in scheduled
@@ -80,24 +88,44 @@ def read_day(folder: Path) -> WrittenDay:
             cluster=cluster,
             jobs=tuple(sorted([job for job, _ in planned] + waiting, key=lambda job: job.submission_key)),
             segments=segments,
-            table=read_pue_table(table_path)[0],
+            table=table,
             rates=rates,
             running=tuple(Running(*work) for work in running),
-            defer=defer,
+            defer=scenario["rules"]["defer"],
         )
         plan = Plan.of(problem, {job.id: placement for job, placement in planned})
         happened = executed(problem) if actual else problem
-    except (InputError, IndexError) as error:
-        raise FileFormatError(folder, f"its files do not make a day: {error}", remedy=REMEDY) from error
-    return WrittenDay(folder, problem, plan, happened, leaves_room, tables, summary, run)
+    except InputError as error:
+        raise _no_day(folder, error) from error
+    return WrittenDay(folder, problem, plan, happened, summary["leaves_room"], tables, summary, run)
+
+
+def _no_day(folder: Path, error: InputError) -> FileFormatError:
+    return FileFormatError(folder, f"its files do not make a day: {one_line(str(error), TOLD)}", remedy=REMEDY)
+
+
+def _table(folder: Path, run: dict[str, Any]) -> PueTable:
+    """The PUE table that a run names, once it is the one that it read."""
+    path = Path(run["scenario"]["cooling"]["table"])
+    try:
+        is_same = digest(path) == run["inputs"].get(path.as_posix())
+    except (OSError, ValueError):  # gone, or a name that no file can have
+        is_same = False
+    if not is_same:
+        shown = one_line(str(path), 2 * TOLD)
+        raise InputError(f"{shown}: this PUE table is gone or not the one of {folder}; restore it")
+    return read_pue_table(path)[0]
 
 
 def _segment(row: dict[str, str]) -> Segment:
+    start_s, end_s = whole(row, "start_s"), whole(row, "end_s")
+    if end_s <= start_s:
+        raise ValueError(f"end_s is {end_s}, not after start_s, which is {start_s}")
     return Segment(
-        start_s=int(row["start_s"]),
-        end_s=int(row["end_s"]),
-        temperature_c=int(row["temperature_c"]),
-        price_eur_per_kwh=float(row["price_eur_per_kwh"]),
-        solar_w=float(row["solar_w"]),
-        carbon_g_per_kwh=float(row["carbon_g_per_kwh"]),
+        start_s=start_s,
+        end_s=end_s,
+        temperature_c=whole(row, "temperature_c", bounds.TABLE_C),
+        price_eur_per_kwh=number(row, "price_eur_per_kwh", bounds.VALUE_IN_FILE),
+        solar_w=number(row, "solar_w", _SOLAR_W),
+        carbon_g_per_kwh=number(row, "carbon_g_per_kwh", bounds.G_PER_KWH_IN_FILE),
     )

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from planner.errors import OutputError
 from planner.online.replay import Replay
+from planner.report.files import alone_in, put
+from planner.report.tables import encoded
 
 BATSIM_COLUMNS = (
     "job_id",
@@ -97,19 +100,17 @@ def _batsim_rows(replay: Replay) -> Iterable[list[object]]:
 
 
 def _write_csv(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("w", encoding="utf-8", newline="") as stream:
-            writer = csv.writer(stream, lineterminator="\n")
-            writer.writerow(columns)
-            writer.writerows(rows)
-    except OSError as error:
-        raise OutputError(f"{path}: cannot be written: {error.strerror or error}") from error
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(rows)
+    _write_text(path, stream.getvalue())
 
 
 def _write_text(path: Path, text: str) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+        with alone_in(path.parent):
+            put(path, encoded(text))
     except OSError as error:
         raise OutputError(f"{path}: cannot be written: {error.strerror or error}") from error

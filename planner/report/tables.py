@@ -21,6 +21,14 @@ from planner.domain.problem import Problem
 from planner.readers.jobs.unit_groups import format_unit_groups
 from planner.report.node_text import format_unit_nodes
 
+LONE = "backslashreplace"
+"""How halves of characters, which UTF-8 cannot hold, are written: as JSON and Python spell them."""
+
+
+def encoded(text: str) -> bytes:
+    """A text as the bytes of a file, whatever it was made from; JSON reads it back as it was."""
+    return text.encode("utf-8", LONE)
+
 
 @dataclass(frozen=True)
 class Table:
@@ -31,7 +39,7 @@ class Table:
 
     def write_csv(self, path: Path) -> None:
         """Write the table as CSV."""
-        with path.open("w", newline="", encoding="utf-8") as file:
+        with path.open("w", newline="", encoding="utf-8", errors=LONE) as file:
             writer = csv.writer(file, lineterminator="\n")
             writer.writerow(self.columns)
             writer.writerows(self.rows)

@@ -14,10 +14,10 @@ from planner.report.folder import replaced
 from planner.report.page.day import day_page
 from planner.report.page.index import write_index
 from planner.report.parquet import write_parquet
-from planner.report.provenance import digest
+from planner.report.seals import outputs_of, sealed
 from planner.report.summary import summarise
 from planner.report.swf import write_swf
-from planner.report.tables import deferred_table, schedule_table, segment_table
+from planner.report.tables import deferred_table, encoded, schedule_table, segment_table
 
 FORMATS = ("parquet", "swf")
 """What a run can leave besides the CSVs, on request."""
@@ -47,13 +47,10 @@ def write_day(
         if "swf" in formats:
             write_swf(planned, folder / "schedule.swf")
         _write_json(summary, folder / "summary.json")
-        found = {
-            "bound": None if planned.bound is None else asdict(planned.bound),
-            "outputs": {path.name: digest(path) for path in sorted(folder.iterdir()) if path.suffix == ".csv"},
-        }
-        _write_json({**run, **found}, folder / "run.json")
+        run = {**run, "bound": None if planned.bound is None else asdict(planned.bound)}
         if page:
-            (folder / "report.html").write_text(day_page(summary, {**run, **found}, tables), encoding="utf-8")
+            (folder / "report.html").write_bytes(encoded(day_page(summary, run, tables)))
+        _write_json(sealed({**run, "outputs": outputs_of(folder)}), folder / "run.json")
     if page:
         write_index(target.parent.parent)
     return summary
@@ -67,4 +64,4 @@ def require_formats(formats: tuple[str, ...]) -> None:
 
 
 def _write_json(content: dict[str, Any], path: Path) -> None:
-    path.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    path.write_bytes(encoded(json.dumps(content, indent=2, ensure_ascii=False) + "\n"))

@@ -10,13 +10,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from planner.errors import InputError, OutputError
+from planner.errors import InputError
 from planner.readers.scenario.schema import Scenario
-from planner.report.folder import held
+from planner.report.files import put
+from planner.report.folder import held, renewed
 from planner.report.page.compare import compare_page
 from planner.report.page.index import write_index
 from planner.report.replay_files import write_rows
-from planner.runs.fanout import Engine, RunTask, run_tasks
+from planner.report.tables import encoded
+from planner.runs.fanout import Engine, Outcome, RunTask, run_tasks
 from planner.runs.figures import Row, day_rows, run_row
 from planner.runs.one_day import Settings, require_order
 
@@ -68,15 +70,28 @@ def compare_runs(
         )
         for scenario, method in pairs
     ]
-    outcomes = run_tasks(tasks, engine or Engine(), on_done)
+    with held(folder):
+        outcomes = run_tasks(tasks, engine or Engine(), on_done)
+        comparison = _compared(pairs, outcomes, base, first, last, folder)
+        _write(comparison, scenarios)
+    write_index(folder.parents[2])
+    return comparison
+
+
+def _compared(
+    pairs: Sequence[tuple[Scenario, str]],
+    outcomes: Sequence[Outcome],
+    base: tuple[str, str],
+    first: dt.date,
+    last: dt.date,
+    folder: Path,
+) -> Comparison:
     named = [{"scenario": scenario.name, "method": method} for scenario, method in pairs]
     runs = [run_row(names, summaries) for names, summaries in zip(named, outcomes, strict=True)]
     days = [row for names, summaries in zip(named, outcomes, strict=True) for row in day_rows(names, summaries)]
     base_row = next(row for row in runs if (row["scenario"], row["method"]) == base)
     runs = [with_difference(row, base_row) for row in runs]
-    comparison = Comparison(":".join(base), scenarios[0].currency, first, last, runs, days, folder)
-    _write(comparison, scenarios)
-    return comparison
+    return Comparison(":".join(base), pairs[0][0].currency, first, last, runs, days, folder)
 
 
 def with_difference(row: Row, base: Row) -> Row:
@@ -122,7 +137,7 @@ def _span(first: dt.date, last: dt.date) -> str:
 
 
 def _write(comparison: Comparison, scenarios: Sequence[Scenario]) -> None:
-    folder = comparison.folder
+    """Put the tables and the page beside the days, all in one step."""
     about: dict[str, Any] = {
         "baseline": comparison.baseline,
         "currency": comparison.currency,
@@ -132,13 +147,8 @@ def _write(comparison: Comparison, scenarios: Sequence[Scenario]) -> None:
         "runs": comparison.runs,
         "days": comparison.days,
     }
-    try:
-        with held(folder):
-            write_rows(comparison.runs, folder / "runs.csv")
-            write_rows(comparison.days, folder / "days.csv")
-            text = json.dumps(about, indent=2, ensure_ascii=False) + "\n"
-            (folder / "compare.json").write_text(text, encoding="utf-8")
-            (folder / "compare.html").write_text(compare_page(about), encoding="utf-8")
-        write_index(folder.parents[2])
-    except OSError as error:
-        raise OutputError(f"{folder}: cannot be written: {error.strerror or error}") from error
+    with renewed(comparison.folder) as fresh:
+        write_rows(comparison.runs, fresh / "runs.csv")
+        write_rows(comparison.days, fresh / "days.csv")
+        put(fresh / "compare.json", encoded(json.dumps(about, indent=2, ensure_ascii=False) + "\n"))
+        put(fresh / "compare.html", encoded(compare_page(about)))

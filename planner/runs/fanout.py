@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import datetime as dt
 import os
+import threading
+import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -22,6 +24,8 @@ from planner.runs.rolling import run_days
 BACKENDS = ("processes", "dask")
 RETRIES = 3
 """How often a task is begun again after its worker died."""
+LOOK_S = 0.5
+"""How often a process looks whether the one that began it lives [s]."""
 ANSWER_S = 10
 """How long a Dask scheduler may take to answer [s]."""
 
@@ -83,8 +87,10 @@ def run_tasks(
     return [outcomes[number] for number in range(len(tasks))]
 
 
-def do_task(number: int, task: RunTask) -> tuple[int, Outcome | Failure]:
-    """Run one task, wherever that is."""
+def do_task(number: int, task: RunTask, for_process: int | None = None) -> tuple[int, Outcome | Failure]:
+    """Run one task, wherever that is; for a process that began this one, no longer than that lives."""
+    if for_process is not None:
+        threading.Thread(target=_die_with, args=(for_process,), daemon=True).start()
     try:
         days = run_days(task.settings, task.first, task.last, task.folder, until_empty=task.until_empty, fresh=True)
         return number, [done.summary for done in days]
@@ -107,7 +113,19 @@ def _on_processes(tasks: Sequence[RunTask], engine: Engine) -> Iterator[tuple[in
     with warnings.catch_warnings():
         # A process that has grown by a few hundred megabytes is replaced between two tasks, which loses nothing.
         warnings.filterwarnings("ignore", message="A worker stopped while some jobs were given")
-        yield from pool(delayed(do_task)(number, task) for number, task in enumerate(shared))
+        # After an error the other tasks are given up, as they should be.
+        warnings.filterwarnings("ignore", message=r"\d+ tasks which were still being processed")
+        yield from pool(delayed(do_task)(number, task, os.getpid()) for number, task in enumerate(shared))
+
+
+def _die_with(parent: int) -> None:
+    """End this process once the one that began it is gone: its days would stand in the way of a rerun.
+
+    It ends as if killed, which leaves every day whole.
+    """
+    while os.getppid() == parent:
+        time.sleep(LOOK_S)
+    os._exit(1)
 
 
 def _on_dask(tasks: Sequence[RunTask], engine: Engine) -> Iterator[tuple[int, Outcome | Failure]]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from planner.bounds import RUN_DAYS
 from planner.domain.horizon import Horizon
 from planner.domain.result import Trial
 from planner.errors import InputError
@@ -161,3 +162,4 @@ def require_order(first: dt.date, last: dt.date) -> None:
     """InputError unless the first day comes before the last or is the same."""
     if last < first:
         raise InputError(f"the days run from {first} to {last}, backwards; give the earlier one with --from")
+    RUN_DAYS.require(f"the number of days from {first} to {last}", (last - first).days + 1)

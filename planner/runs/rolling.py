@@ -12,9 +12,12 @@ from planner.domain.handover import Handover
 from planner.domain.horizon import Horizon
 from planner.domain.result import Trial
 from planner.errors import AuditError, FileFormatError, InputError
-from planner.report.handover import CARRIED_FILES, Previous, read_previous
-from planner.report.provenance import SAME, digest
-from planner.report.written import read_json
+from planner.report.folder import clear_left_overs
+from planner.report.handover import Previous, read_previous
+from planner.report.page.index import write_index
+from planner.report.provenance import SAME
+from planner.report.results import read_run, read_summary
+from planner.report.seals import changed
 from planner.runs.one_day import DoneDay, Settings, do_day, ground_of, require_order
 
 MOST_DAYS = 3660
@@ -75,25 +78,34 @@ def run_days(
     previous = None if fresh else ground_of(folder, scenario, first)
     balance = Balance.opening(None if previous is None else previous.handover)
     horizon = Horizon(first, scenario.zone)
-    while horizon.day <= last or (until_empty and previous is not None and not previous.handover.is_empty):
-        closed = horizon.day > last
-        target = folder / horizon.day.isoformat()
-        done = _kept(settings, horizon.day, target, previous, closed=closed) or do_day(
-            settings,
-            horizon.day,
-            target,
-            previous,
-            closed=closed,
-            on_trial=on_trial,
-            on_bound=on_bound,
-            still_wanted=still_wanted,
-        )
-        before, previous = previous, read_previous(target, scenario, horizon)
-        balance.add(horizon.day, done.summary["jobs"], previous.handover)
-        yield done
-        if closed and before is not None:
-            _require_progress(horizon.day, done, (horizon.day - last).days)
-        horizon = horizon.next_day()
+    index_is_due = False
+    clear_left_overs(folder)
+    try:
+        while horizon.day <= last or (until_empty and previous is not None and not previous.handover.is_empty):
+            closed = horizon.day > last
+            target = folder / horizon.day.isoformat()
+            kept = _kept(settings, horizon.day, target, previous, closed=closed)
+            done = kept or do_day(
+                settings,
+                horizon.day,
+                target,
+                previous,
+                closed=closed,
+                on_trial=on_trial,
+                on_bound=on_bound,
+                still_wanted=still_wanted,
+            )
+            index_is_due = kept is not None
+            before, previous = previous, read_previous(target, scenario, horizon)
+            balance.add(horizon.day, done.summary["jobs"], previous.handover)
+            yield done
+            if closed and before is not None:
+                _require_progress(horizon.day, done, (horizon.day - last).days)
+            horizon = horizon.next_day()
+    finally:
+        # Whoever wrote a day that was kept may have been killed before it came to the index.
+        if index_is_due and settings.page:
+            write_index(folder.parent)
 
 
 def _kept(settings: Settings, day: dt.date, target: Path, previous: Previous | None, *, closed: bool) -> DoneDay | None:
@@ -101,17 +113,15 @@ def _kept(settings: Settings, day: dt.date, target: Path, previous: Previous | N
     if not target.is_dir():
         return None
     try:
-        run, summary = read_json(target / "run.json"), read_json(target / "summary.json")
+        run, summary = read_run(target), read_summary(target)
     except FileFormatError:
         return None
     wanted = _plain(settings.run_facts(None if previous is None else previous.mark, closed=closed))
     if any(run.get(key) != wanted[key] for key in SAME):
         return None
-    if settings.bound_time_s > 0 and summary.get("bound_eur") is None:
+    if settings.bound_time_s > 0 and summary["bound_eur"] is None:
         return None
-    outputs = run.get("outputs") or {}
-    whole = all((target / name).is_file() and digest(target / name) == outputs.get(name) for name in CARRIED_FILES)
-    return DoneDay(day, target, summary) if whole and isinstance(summary.get("jobs"), dict) else None
+    return DoneDay(day, target, summary) if not any(changed(target, run)) else None
 
 
 def _plain(facts: dict[str, Any]) -> dict[str, Any]:

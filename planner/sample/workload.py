@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from planner.bounds import LOAD, SAMPLE_JOBS, SEED
 from planner.domain.cluster import CORES, Cluster
 from planner.domain.horizon import Horizon
 from planner.domain.intake import Intake
@@ -82,10 +83,9 @@ def generate_jobs(
     largest_share
         Part of a class of nodes that the largest job may take, as sites limit it.
     """
-    if seed < 0:
-        raise InputError(f"the seed is {seed}; it must be 0 or more")
-    if not 0 <= load <= 100:
-        raise InputError(f"the load is {load}; it must be between 0 and 100, where 1 fills the machine")
+    SEED.require("the seed", seed)
+    if not 0 <= load <= LOAD.high:
+        raise InputError(f"the load is {load}; it must be between 0 and {LOAD.high}, where 1 fills the machine")
     if not 0 < largest_share <= 1:
         raise InputError(f"the largest share is {largest_share}; it must be above 0 and at most 1")
     horizon = Horizon(day, zone)
@@ -135,6 +135,11 @@ def _fill(pool: Pool, rng: np.random.Generator, work_core_s: float, largest_shar
                 return drafts
             drafts.append(draft)
             done += area
+        if len(drafts) not in SAMPLE_JOBS:
+            raise InputError(
+                f"the sample workload would have more than {SAMPLE_JOBS.high:,} jobs a day on nodes of class"
+                f" {pool.node_class.name}; make the machine or the load smaller, or give a jobs file"
+            )
 
 
 def _draw_batch(pool: Pool, rng: np.random.Generator, largest: int) -> list[_Draft]:

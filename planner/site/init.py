@@ -7,6 +7,7 @@ import tempfile
 from pathlib import Path
 
 from planner.errors import InputError, OutputError
+from planner.places import is_folder, is_there
 
 _TEMPLATES = Path(__file__).parent / "templates"
 _WRITTEN = {
@@ -22,7 +23,10 @@ def write_site(target: Path, *, shipped: Path) -> list[Path]:
 
     The tables are copied from ``shipped/tables``. A folder that holds anything is refused.
     """
-    place = target.expanduser().resolve()
+    try:
+        place = target.expanduser().resolve()
+    except (OSError, RuntimeError, ValueError) as error:
+        raise InputError(f"{target} cannot be a folder ({error}); name a new folder") from error
     _demand_empty(place, target)
     contents = {name: _TEMPLATES / template for name, template in _WRITTEN.items()}
     contents |= {f"tables/{name}": shipped / "tables" / name for name in _TABLES}
@@ -38,9 +42,9 @@ def write_site(target: Path, *, shipped: Path) -> list[Path]:
 
 
 def _demand_empty(place: Path, target: Path) -> None:
-    if place.exists() and not place.is_dir():
+    if is_there(place) and not is_folder(place):
         raise InputError(f"{target} is a file; name a new folder")
-    if place.is_dir() and any(place.iterdir()):
+    if is_folder(place) and any(place.iterdir()):
         raise InputError(f"{target} is not empty; name a new or empty folder")
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from planner.cli.main import run
+from planner.report.seals import sealed
 from planner.report.tables import COLUMNS, kind_of
 from tests.days import rows_of
 
@@ -50,13 +51,13 @@ def test_clean(sample_day: Path, capsys: pytest.CaptureFixture[str]) -> None:
         pytest.param("schedule", "end_time", "2030-01-01T00:00:00+01:00", 5, "end_time is 2030", id="an end"),
         pytest.param("schedule", "power_w", "300", 5, "work_kwh is", id="watts"),
         pytest.param("schedule", "requested_s", "often", 2, r"cannot read the row of wide", id="no number"),
-        pytest.param("schedule", "state", "dreaming", 2, "state is 'dreaming'", id="unknown state"),
+        pytest.param("schedule", "state", "dreaming", 2, "state is the text 'dreaming'", id="unknown state"),
         pytest.param("schedule", "submit_time", "2024-02-01T08:00:00", 2, "no offset from UTC", id="naive time"),
         pytest.param("segments", "price_eur_per_kwh", "0.19", 5, "it_cost_eur is", id="a price"),
         pytest.param("segments", "temperature_c", "20", 5, "cooling_kwh is", id="a temperature"),
         pytest.param("segments", "end_s", "80000", 2, "do not cover the day", id="a border"),
         pytest.param("segments", "bought_kwh", "1", 5, "bought_kwh is 1, the plan gives", id="a segment's energy"),
-        pytest.param("deferred", "kind", "perhaps", 2, "kind is 'perhaps'", id="unknown kind"),
+        pytest.param("deferred", "kind", "perhaps", 2, "kind is the text 'perhaps'", id="unknown kind"),
         pytest.param("deferred", "kind", "rejected", 5, "the row of long stands where more belongs", id="another kind"),
     ],
 )
@@ -118,13 +119,15 @@ def test_tampered_total(
 
 @pytest.mark.parametrize("text", ["much", None, [1]])
 def test_garbled_total(small_day: Path, text: object, capsys: pytest.CaptureFixture[str]) -> None:
-    """A total that is no number is told, and no traceback."""
+    """A total that is no number is told with what was expected, and no traceback."""
     path = small_day / "summary.json"
     summary = json.loads(path.read_text())
     summary["totals"]["profit_eur"] = text
     path.write_text(json.dumps(summary))
-    assert run(["audit", str(small_day)]) == 5
-    assert "totals.profit_eur is" in capsys.readouterr().err
+    assert run(["audit", str(small_day)]) == 2
+    assert re.search(
+        "summary.json: it is damaged: totals.profit_eur is .*, expected a number;", capsys.readouterr().err
+    )
 
 
 @pytest.mark.parametrize("name", ["schedule.csv", "deferred.csv", "segments.csv", "summary.json", "run.json"])
@@ -160,8 +163,8 @@ def test_changed_table(site: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = site / "tables" / "small.csv"
     folder = site / "reports" / "site" / "2024-06-01"
     told = json.loads((folder / "run.json").read_text())
-    text = json.dumps(told).replace(told["scenario"]["cooling"]["table"], path.as_posix())
-    (folder / "run.json").write_text(text)
+    moved = json.loads(json.dumps(told).replace(told["scenario"]["cooling"]["table"], path.as_posix()))
+    (folder / "run.json").write_text(json.dumps(sealed(moved)))
     assert run(["audit", str(folder)]) == 0
     path.write_text(path.read_text().replace("0.1000", "0.1001", 1))
     assert run(["audit", str(folder)]) == 2
@@ -175,3 +178,77 @@ def test_garbled_provenance(small_day: Path, capsys: pytest.CaptureFixture[str])
     (small_day / "run.json").write_text(json.dumps(told))
     assert run(["audit", str(small_day)]) == 2
     assert "run.json" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("file", "column"),
+    [
+        ("schedule", "account"),
+        ("schedule", "user"),
+        ("schedule", "name"),
+        ("deferred", "account"),
+        ("deferred", "reason"),
+        ("deferred", "times_deferred"),
+    ],
+)
+def test_changed_words(small_day: Path, file: str, column: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """What no number follows from cannot be changed unnoticed either: run.json has the SHA-256 of every file."""
+    change_cell(small_day / f"{file}.csv", 0, column, "7")
+    assert run(["audit", str(small_day)]) == 5
+    assert capsys.readouterr().err == f"plan: {small_day / file}.csv: it was changed after it was written\n"
+
+
+@pytest.mark.parametrize("key", ["bound_eur", "planned_profit_eur", "best_trial", "currency", "trials"])
+def test_changed_summary(small_day: Path, key: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """So it is with what a summary says of the search."""
+    path = small_day / "summary.json"
+    summary = json.loads(path.read_text())
+    summary[key] = summary[key][:-1] if isinstance(summary[key], list | str) else summary[key] + 1
+    path.write_text(json.dumps(summary))
+    assert run(["audit", str(small_day)]) == 5
+    assert capsys.readouterr().err == f"plan: {path}: it was changed after it was written\n"
+
+
+@pytest.mark.parametrize("name", ["report.html", "schedule.parquet", "schedule.swf"])
+def test_changed_copies(site: Path, name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """The page and the files in other formats are checked by their hashes."""
+    assert run(["--day", "2024-06-01", "-m", "est", "-q", "--also", "parquet", "--also", "swf"]) == 0
+    folder = site / "reports" / "site" / "2024-06-01"
+    assert run(["audit", str(folder)]) == 0
+    with (folder / name).open("ab") as file:
+        file.write(b" ")
+    assert run(["audit", str(folder)]) == 5
+    assert f"{name}: it was changed after it was written" in capsys.readouterr().err
+
+
+def test_changed_provenance(small_day: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """run.json carries a seal of its own; how the file is laid out does not matter."""
+    path = small_day / "run.json"
+    told = json.loads(path.read_text())
+    path.write_text(json.dumps(told))
+    assert run(["audit", str(small_day)]) == 0
+    capsys.readouterr()
+    path.write_text(json.dumps(told | {"seed": 1}))
+    assert run(["audit", str(small_day)]) == 5
+    assert capsys.readouterr().err == f"plan: {path}: it was changed after it was written\n"
+
+
+def test_hash_that_is_not_kept(small_day: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A day whose run.json does not say what its files were is not clean."""
+    path = small_day / "run.json"
+    told = json.loads(path.read_text())
+    del told["outputs"]["schedule.csv"]
+    path.write_text(json.dumps(sealed(told)))
+    assert run(["audit", str(small_day)]) == 5
+    assert "run.json: it does not keep the SHA-256 of schedule.csv" in capsys.readouterr().err
+
+
+def test_changed_input_is_said(site: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """An input that is another one by now, such as tomorrow's queue, does not make the plan wrong; it is said."""
+    assert run(["--day", "2024-06-01", "-m", "est", "-q"]) == 0
+    (site / "jobs" / "queue.csv").write_text("job_id\n")
+    capsys.readouterr()
+    assert run(["audit", "reports/site/2024-06-01"]) == 0
+    out = capsys.readouterr().out
+    assert "clean" in out
+    assert f"  changed or gone since: {site / 'jobs' / 'queue.csv'}\n" in out

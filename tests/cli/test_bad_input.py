@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -95,7 +96,35 @@ BAD: dict[str, tuple[Callable[[Path], None], list[str], str]] = {
         r"cannot read 'nonsense' as a day; write it as 2024-06-01$",
     ),
     "day that is not": (nothing, ["--day", "2024-02-30"], r"'2024-02-30' as a day"),
-    "day out of range": (nothing, ["--day", "9999-12-31"], r"out of range"),
+    "day out of range": (nothing, ["--day", "9999-12-31"], r"out of range; its year must be from 1970 to 2199$"),
+    "day before all others": (nothing, ["--day", "0001-01-01"], r"out of range"),
+    "day that a zone skipped": (
+        nothing,
+        ["--day", "2011-12-30", "--set", "zone=Pacific/Apia"],
+        r"there is no 2011-12-30 in Pacific/Apia",
+    ),
+    "endless limit": (nothing, ["--time-limit", "9" * 400 + "h"], r"duration .* is inf; it must be from 0 to"),
+    "limit of centuries": (nothing, ["--time-limit", "20000d"], r"--time-limit is .*; it must be from 0 to"),
+    "too many workers": (nothing, ["--workers", "1000000000"], r"--workers"),
+    "too many steps": (nothing, ["--iterations", str(10**30)], r"--iterations"),
+    "seed beyond 31 bits": (nothing, ["--seed", str(2**31)], r"--seed"),
+    "argument that is no text": (nothing, ["--jobs", "\udcff.csv"], r"argument 4, '\\udcff\.csv', is not UTF-8 text"),
+    "machine too large": (
+        nothing,
+        ["--set", "cluster.classes.cpu.count=1e30"],
+        r"cluster\.classes\.cpu\.count: expected a whole number from 1 to 200,000 nodes, found 1e\+30",
+    ),
+    "jobs that draw too much": (
+        jobs("310.1234567", "1e9"),
+        ["--set", "power.w_per_core=1e300"],
+        r"power\.w_per_core: expected a number from 0 to 1,000,000 W, found 1e\+300",
+    ),
+    "pipe for a file": (lambda site: os.mkfifo(site / "p.swf"), ["--jobs", "p.swf"], r"p\.swf: is a device or a pipe"),
+    "very long value": (
+        nothing,
+        ["--set", f"tariff.kind={'x' * 5000}"],
+        r"^plan: scenario site: --set tariff.kind=x+….*$",
+    ),
     "nonsense limit": (nothing, ["--time-limit", "soon"], r"cannot read 'soon' as a duration; write 30s, 5m, 2h or 1d"),
     "unknown method": (nothing, ["--method", "magic"], r"unknown method 'magic'; known: harvest"),
     "unknown format": (nothing, ["--also", "pdf"], r"unknown output format 'pdf'; known: parquet, swf"),

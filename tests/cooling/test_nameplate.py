@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from planner.cooling import AIR, HYBRID
+from planner.cooling import AIR, HYBRID, build_table
 from planner.cooling.nameplate import load_plant
 from planner.errors import InputError
 
@@ -42,7 +42,7 @@ def test_a_file_overrides_its_base(tmp_path: Path) -> None:
         ("base: air\nwater_share: 0.5\n", "no water loop"),
         ("base: ari\n", "base: air or base: hybrid"),
         ("base: air\nbase: hybrid\n", ":2: key 'base' is given twice"),
-        ("base: [air\n", "not YAML"),
+        ("base: [air\n", "a list in brackets is not closed"),
         ("", "no nameplate values"),
     ],
 )
@@ -66,3 +66,31 @@ def test_unknown_plants_are_refused(name: str) -> None:
     """A name that is no plant, or a file that is not there, is named."""
     with pytest.raises(InputError, match=name):
         load_plant(name)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("base: [air]\n", "base is missing"),
+        ("base: air\nname: [a]\n", "name must be printable text"),
+        ("base: air\ndesign_power_w: 2024-13-01\n", "is not a date"),
+        ("base: air\ndesign_power_w: {a: 1}\n", "design_power_w is 'something else'; it must be a number"),
+        ("base: air\ndesign_power_w: .nan\n", "design_power_w is 'nan'; it must be a number"),
+        (f"base: air\ndesign_power_w: 1{'0' * 400}\n", "it must be a number"),
+        ("base: air\nair: 5\n", "air: must hold nameplate values"),
+        ("base: &a [*a]\n", "an alias refers to what it is part of"),
+        ("5: 6\nbase: air\n", "unknown key '5'"),
+        ("base: air\nair: {chiller_cop: !!python/name:os.system x}\n", "tag"),
+    ],
+)
+def test_values_of_the_wrong_type(tmp_path: Path, text: str, message: str) -> None:
+    """Each is told of in a line of its own."""
+    with pytest.raises(InputError) as caught:
+        load_plant(written(tmp_path, text))
+    assert message in str(caught.value)
+
+
+def test_a_table_of_endless_rows_is_refused() -> None:
+    """Ten gigawatts in steps of a watt are not even begun."""
+    with pytest.raises(InputError, match="the number of rows is 10,000,000,001; it must be from 1 to 50,000 rows"):
+        build_table(AIR.scaled_to(1e10), name="t", max_power_w=1e10, power_step_w=1)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import gzip
+from decimal import Decimal
 from pathlib import Path
 
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -126,18 +129,18 @@ def test_an_empty_cell_is_not_given(tmp_path: Path) -> None:
         ("requested_s", "abc", "a number above 0"),
         ("requested_s", "nan", "a number above 0"),
         ("requested_s", "1e999", "a number above 0"),
-        ("cores", "0", "a whole number from 1 up"),
-        ("cores", "2.5", "a whole number from 1 up"),
-        ("cores", "1_000", "a whole number from 1 up"),
-        ("cores", "inf", "a whole number from 1 up"),
-        ("power_w", "-1", "a number from 0 up"),
-        ("power_w_per_core", "x", "a number from 0 up"),
-        ("runtime_s", "-1", "a whole number from 0 up"),
-        ("revenue_weight", "-1", "a number from 0 up"),
-        ("memory_gb", "-2", "a number from 0 up"),
-        ("submit_unix", "-1", "a whole number from 0 up"),
+        ("cores", "0", "a whole number from 1 to 1,000,000,000 cores"),
+        ("cores", "2.5", "a whole number from 1 to 1,000,000,000 cores"),
+        ("cores", "1_000", "a whole number from 1 to 1,000,000,000 cores"),
+        ("cores", "inf", "a whole number from 1 to 1,000,000,000 cores"),
+        ("power_w", "-1", "a number from 0 to 1,000,000,000 W"),
+        ("power_w_per_core", "x", "a number from 0 to 1,000,000 W"),
+        ("runtime_s", "-1", "a whole number from 0 to 3,162,240,000 s"),
+        ("revenue_weight", "-1", "a number from 0 to 10,000"),
+        ("memory_gb", "-2", "a number from 0 to "),
+        ("submit_unix", "-1", "a whole number from 0 to 253,370,764,799 s"),
         ("submit_unix", "1717200000000", "Unix time in seconds; if it is in milliseconds"),
-        ("deadline_unix", "soon", "a whole number from 0 up"),
+        ("deadline_unix", "soon", "a whole number from 0 to 253,370,764,799 s"),
         ("submit_time", "yesterday", "an ISO 8601 time"),
     ],
 )
@@ -209,7 +212,7 @@ def test_a_resource_that_the_site_names(tmp_path: Path) -> None:
         ({"unit_groups": "2x cores=4; "}, "cannot read '' as units"),
         ({"unit_groups": "2x cores=4 corse=1"}, "unknown resource 'corse'; known are cores, gpus, memory_gb"),
         ({"unit_groups": "2x cores=4 cores=1"}, "cores is given twice"),
-        ({"unit_groups": "0x cores=4"}, "a job has 0 units"),
+        ({"unit_groups": "0x cores=4"}, "units of a kind is 0; it must be from 1"),
         ({"unit_groups": "1x cores=0"}, "a unit asks for nothing"),
     ],
 )
@@ -400,4 +403,109 @@ def test_compressed_csv(tmp_path: Path) -> None:
     """A .csv.gz of anyone's making is read."""
     path = tmp_path / "jobs.csv.gz"
     path.write_bytes(gzip.compress(f"{FIRST}\na,1970-01-01T00:00Z,60,1\n".encode()))
+    assert len(read(path)[0]) == 1
+
+
+# Bounds and types
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        ("requested_s", "1e18"),
+        ("requested_h", "1e9"),
+        ("runtime_s", str(2**63)),
+        ("power_w", "1e300"),
+        ("power_w_per_core", "1e7"),
+        ("revenue_weight", "1e99"),
+        ("submit_unix", "99999999999999999999"),
+        ("deadline", "9999-12-31T23:59:59-14:00"),
+        ("submit_time", "1969-12-31T23:59:59Z"),
+        ("memory_gb", "1e15"),
+    ],
+)
+def test_a_number_beyond_its_bounds_is_refused(tmp_path: Path, column: str, value: str) -> None:
+    """The message names the column, the value and what is allowed."""
+    with pytest.raises(
+        FileFormatError, match=rf"jobs\.csv:2: column {column} is '{value}', expected ".replace("+", "")
+    ):
+        one(tmp_path, **({"cores": 4} | {column: value}))
+
+
+@pytest.mark.parametrize("units", ["9" * 5000 + "x cores=1", "2000000x cores=1", "1x cores=1e10", "1x cores=1e400"])
+def test_units_beyond_their_bounds_are_refused(tmp_path: Path, units: str) -> None:
+    """However many digits they have."""
+    with pytest.raises(FileFormatError, match=r"jobs\.csv:2: "):
+        one(tmp_path, unit_groups=units)
+
+
+def test_a_long_number_takes_no_time(tmp_path: Path) -> None:
+    """A hundred thousand digits and a letter are refused at once, in a short line."""
+    with pytest.raises(FileFormatError) as caught:
+        one(tmp_path, cores="9" * 100_000 + "x")
+    assert len(str(caught.value)) < 300
+
+
+def test_a_lone_carriage_return_is_a_line_break(tmp_path: Path) -> None:
+    """A CSV that is written from it could not be read back else."""
+    path = tmp_path / "jobs.csv"
+    path.write_bytes(f'{FIRST},name\na,1970-01-01T00:00Z,60,1,"x\ry\r\nz"\n'.encode())
+    assert read(path)[0][0].name == "x\ny\r\nz"
+
+
+def parquet(folder: Path, **columns: object) -> Path:
+    """A Parquet table of one job, with other columns."""
+    usual = {"job_id": ["a"], "submit_unix": [1000], "requested_s": [60], "cores": [4]}
+    path = folder / "jobs.parquet"
+    pyarrow.parquet.write_table(pa.table(usual | columns), path)
+    return path
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        pa.array([[1, 2]]),
+        pa.array([{"x": 1}]),
+        pa.array([[("a", 1)]], type=pa.map_(pa.string(), pa.int64())),
+        pa.array([b"\xff"]),
+        pa.array([3], type=pa.time64("us")),
+        pa.array([3], type=pa.duration("s")),
+    ],
+)
+def test_a_parquet_column_that_holds_no_plain_values(tmp_path: Path, values: pa.Array) -> None:
+    """Lists, structures, maps, bytes and the like are refused by the name of their column and type."""
+    with pytest.raises(FileFormatError, match=r"jobs\.parquet: column name holds values of type .*; write numbers"):
+        read(parquet(tmp_path, name=values))
+
+
+def test_parquet_values_of_many_types(tmp_path: Path) -> None:
+    """Decimals, short floats, categories and times of any precision are what they say."""
+    jobs, _ = read(
+        parquet(
+            tmp_path,
+            power_w=pa.array([Decimal("12.50")]),
+            requested_s=pa.array([60.0], type=pa.float32()),
+            user=pa.array(["ann"]).dictionary_encode(),
+            deadline=pa.array([1_717_200_000_123_456_789], type=pa.timestamp("ns", tz="Europe/Paris")),
+        )
+    )
+    assert (jobs[0].power_w, jobs[0].requested_s, jobs[0].user) == (12.5, 60, "ann")
+    assert jobs[0].deadline_unix == 1_717_200_001
+
+
+@pytest.mark.parametrize("column", ["deadline", "submit_time"])
+def test_parquet_times_beyond_the_calendar(tmp_path: Path, column: str) -> None:
+    """A timestamp of the year 148108 is refused in one line."""
+    columns = {column: pa.array([2**62], type=pa.timestamp("us", tz="UTC"))}
+    if column == "submit_time":
+        columns["submit_unix"] = pa.nulls(1)
+    with pytest.raises(FileFormatError, match=rf"jobs\.parquet: row 1: column {column} is '4611686018427387904 us"):
+        read(parquet(tmp_path, **columns))
+
+
+def test_parquet_with_damaged_labels_of_pandas(tmp_path: Path) -> None:
+    """What pandas wrote about its own index plays no part."""
+    path = parquet(tmp_path)
+    labelled = pyarrow.parquet.read_table(path).replace_schema_metadata({b"pandas": b'{"columns": 3}'})
+    pyarrow.parquet.write_table(labelled, path)
     assert len(read(path)[0]) == 1

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from planner.domain.pue_table import PueTable
-from planner.errors import InputError, OutputError
+from planner.errors import FileFormatError, InputError, OutputError
 from planner.readers.pue_csv import read_pue_table, write_pue_table
 
 GOOD = "it_power_w,0,5,10\n0,0.1,0.2,0.3\n500,0.1,0.2,0.4\n1000,0.1,0.25,0.5\n"
@@ -126,3 +126,27 @@ def test_an_unwritable_place_is_an_output_error(tmp_path: Path) -> None:
     table, _ = read_pue_table(written(tmp_path, GOOD))
     with pytest.raises(OutputError, match="absent"):
         write_pue_table(table, tmp_path / "absent" / "out.csv", "")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("it_power_w,", "it_power_w,-1e30,", "whole number of C, from -200 to 200 C"),
+        ("500,", "1e300,", "whole number of W"),
+        ("500,", "9" * 30 + ",", "whole number of W"),
+    ],
+)
+def test_numbers_beyond_their_bounds(tmp_path: Path, old: str, new: str, words: str) -> None:
+    """Powers and temperatures that no site has are refused with their line."""
+    text = "it_power_w,0,5\n0,0.1,0.2\n500,0.1,0.2\n"
+    path = tmp_path / "t.csv"
+    path.write_text(text.replace(old, new, 1))
+    with pytest.raises(FileFormatError, match=rf"t\.csv:\d: .*{words}"):
+        read_pue_table(path)
+
+
+def test_a_cell_beyond_all_cooling(tmp_path: Path) -> None:
+    """More than a hundred times the IT energy is a wrong unit."""
+    (tmp_path / "t.csv").write_text("it_power_w,0,5\n0,0.1,0.2\n500,0.1,1e308\n")
+    with pytest.raises(FileFormatError, match=r"t\.csv:3: the cell at 500 W, 5 C is 1e308; it must be a number from 0"):
+        read_pue_table(tmp_path / "t.csv")

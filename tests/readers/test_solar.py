@@ -151,5 +151,5 @@ def test_what_is_missing_is_named() -> None:
     with pytest.raises(InputError, match="no usable global horizontal irradiance"):
         solar_power(dataclasses.replace(weather, ghi_w_per_m2=None), JUNE, **ROOF)
     for key, value in (("peak_kw", -1.0), ("tilt_deg", 91.0), ("azimuth_deg", -10.0), ("losses_fraction", 14.0)):
-        with pytest.raises(InputError, match=f"{key} is {value}"):
+        with pytest.raises(InputError, match=f"{key} is {value:g}"):
             solar_power(weather, JUNE, **{**ROOF, key: value})

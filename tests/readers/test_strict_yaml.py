@@ -170,9 +170,9 @@ def test_files(tmp_path: Path) -> None:
     binary.write_bytes(b"a: \xff\xfe")
     assert read_yaml(marked).plain() == {"a": 1}
     assert read_yaml(empty).plain() is None
-    with pytest.raises(FileFormatError, match=r"bin\.yaml: not UTF-8"):
+    with pytest.raises(FileFormatError, match=r"bin\.yaml:1: not UTF-8"):
         read_yaml(binary)
-    with pytest.raises(InputError, match=r"gone\.yaml: cannot be read"):
+    with pytest.raises(InputError, match=r"gone\.yaml: no such file"):
         read_yaml(tmp_path / "gone.yaml")
 
 
@@ -180,3 +180,42 @@ def test_unnumbered_source() -> None:
     """An option of the command line has no line number."""
     with pytest.raises(FileFormatError, match=r"^--set a=22:00: 22:00 would"):
         parse_yaml("22:00", Source("--set a=22:00", Path(), numbered=False))
+
+
+# Bounds
+
+
+def test_aliases_of_aliases_are_refused() -> None:
+    """Nine lines that stand for a billion values are refused at once."""
+    lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
+    lines += [f"a{k}: &a{k} [{', '.join([f'*a{k - 1}'] * 10)}]" for k in range(1, 9)]
+    with pytest.raises(FileFormatError, match="more than 20,000 values, 50 deep; write it shorter"):
+        parse_yaml("\n".join(lines), SOURCE)
+
+
+@pytest.mark.parametrize("text", ["[" * 60 + "]" * 60, "[" * 5000, "{a: " * 60 + "}" * 60])
+def test_deep_nesting_is_refused(text: str) -> None:
+    """Whether the parser or we give up first."""
+    with pytest.raises(FileFormatError, match=r"50 deep|nested too deeply"):
+        parse_yaml(text, SOURCE)
+
+
+def test_a_text_too_long_is_refused() -> None:
+    """Before the parser spends minutes on it."""
+    with pytest.raises(FileFormatError, match="more than 200,000 characters"):
+        parse_yaml("a: " + "x" * 300_000, SOURCE)
+
+
+@pytest.mark.parametrize(("escape", "code"), [(r"\0", "0000"), (r"\e", "001b"), (r"\x9b", "009b"), (r"\ud800", "d800")])
+def test_escapes_cannot_bring_in_what_no_file_may_hold(escape: str, code: str) -> None:
+    """Neither in values nor in keys; tabs and line breaks are fine."""
+    for text in (f'a: "x{escape}y"', f'"x{escape}y": 1'):
+        with pytest.raises(FileFormatError, match=f"character #x{code} is not allowed"):
+            parse_yaml(text, SOURCE)
+    assert parse_yaml(r'"a\tb\nc"', SOURCE).value == "a\tb\nc"
+
+
+def test_endless_digits_are_no_number() -> None:
+    """Python itself refuses to read so many."""
+    with pytest.raises(FileFormatError, match="is not a number"):
+        parse_yaml("9" * 5000, SOURCE)

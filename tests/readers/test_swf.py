@@ -398,3 +398,53 @@ def test_other_traces_are_read_whole(planner_data: Path, name: str, count: int) 
     with gzip.open(path, "rt") as stream:
         last = stream.readlines()[int(trace.line_numbers[-1]) - 1].split()
     assert [values[-1] for values in trace.columns.values()] == [float(text) for text in last]
+
+
+# Bounds
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "words"),
+    [
+        (
+            "requested_s",
+            "9" * 30,
+            r"field 9 \(requested time\) is 1e\+30, expected a number from .* to 3,162,240,000 s",
+        ),
+        ("requested_s", "4e9", r"field 9 \(requested time\)"),
+        ("requested_procs", "2e9", r"field 8 \(requested processors\) is 2e\+09, expected"),
+        ("user", "1e300", r"field 12 \(user\) is 1e\+300"),
+        ("submit_s", "1e18", r"field 2 \(submit time\)"),
+    ],
+)
+def test_a_field_beyond_all_bounds_is_named(tmp_path: Path, field: str, value: str, words: str) -> None:
+    """What does not fit into 64 bits, or no machine has, is refused with its line; 2147483647 s are not."""
+    with pytest.raises(FileFormatError, match=rf"jobs\.swf:4: {words}"):
+        read_swf_trace(write(tmp_path, line(job=2, requested_s=2147483647), line(**{field: value})))
+
+
+def test_a_job_that_no_planner_can_take_is_named(tmp_path: Path) -> None:
+    """A billion processors in units of one are more than any job may have."""
+    path = write(tmp_path, line(requested_procs=10**9))
+    with pytest.raises(FileFormatError, match=r"jobs\.swf: the job of number 1: .* units"):
+        read_swf(path, shape=UnitShape(unit_cores=1), power=POWER)
+
+
+@pytest.mark.parametrize("value", ["9" * 5000, "99999999999999999999", "-5", "253402300800"])
+def test_a_start_beyond_the_calendar_is_refused(tmp_path: Path, value: str) -> None:
+    """Whatever its digits."""
+    path = write(tmp_path, line(), header=f"; UnixStartTime: {value}\n")
+    with pytest.raises(FileFormatError, match="UnixStartTime"):
+        read_swf(path, shape=SHAPE, power=POWER)
+
+
+@pytest.mark.parametrize("comment", ["; a" + " " * 200_000, "; a: b" + " " * 200_000 + "c", ";" * 200_000])
+def test_long_comments_take_no_time(tmp_path: Path, comment: str) -> None:
+    """Spaces without end are looked at once."""
+    assert len(trace_of(tmp_path, comment, line())) == 1
+
+
+def test_a_long_number_takes_no_time(tmp_path: Path) -> None:
+    """A hundred thousand digits and a letter are refused at once."""
+    with pytest.raises(FileFormatError, match=r"jobs\.swf:3: "):
+        trace_of(tmp_path, line(requested_s="9" * 5_000 + "x"))

@@ -200,7 +200,7 @@ def test_file_without_rows_or_times(tmp_path: Path) -> None:
     """An empty file, a header alone and a table without times are errors that name the file."""
     path = tmp_path / "p.csv"
     for text, problem in (
-        ("", "cannot be read as CSV"),
+        ("", "has no rows"),
         ("time,price\n", "has no rows"),
         ("when,price\n1,2\n", "has no time column among when, price"),
     ):
@@ -231,3 +231,37 @@ def test_german_prices(planner_data: Path) -> None:
     assert len(hourly_tariff(path, autumn, unit="USD/MWh", eur_per_usd=1).values) == 25
     with pytest.raises(CoverageError):
         hourly_tariff(path, Horizon(dt.date(2021, 1, 1), "Europe/Berlin"), unit="USD/MWh", eur_per_usd=1)
+
+
+def test_a_row_longer_than_the_header_is_refused(tmp_path: Path) -> None:
+    """It is no index: line and counts are named. One that only ends in commas is fine."""
+    rows = _utc_rows("2024-05-31T00:00", 72)
+    assert len(
+        hourly_tariff(_prices(tmp_path / "p.csv", [f"{row},," for row in rows]), PLAIN_DAY, unit="EUR/MWh").values
+    )
+    path = _prices(tmp_path / "p.csv", [f"{row},1,2" for row in rows])
+    with pytest.raises(FileFormatError, match=r"p\.csv:2: expected 2 fields, found 4"):
+        hourly_tariff(path, PLAIN_DAY, unit="EUR/MWh")
+
+
+@pytest.mark.parametrize("price", ["1e300", "inf", "1e400", "0x10", "1_000", "٣", "9" * 100_000 + "x"])
+def test_a_price_that_is_no_sensible_number_is_refused(tmp_path: Path, price: str) -> None:
+    """With its line, and at once."""
+    rows = _utc_rows("2024-05-31T00:00", 72)
+    rows[3] = rows[3].rpartition(",")[0] + f",{price}"
+    with pytest.raises(FileFormatError, match=r"p\.csv:5: price is '.*not a number"):
+        hourly_tariff(_prices(tmp_path / "p.csv", rows), PLAIN_DAY, unit="EUR/MWh")
+
+
+@pytest.mark.parametrize("time", ["10000-01-01T00:00Z", "0001-01-01T00:00Z", "2700-01-01T00:00Z", ":00" * 30_000 + "Z"])
+def test_a_time_beyond_the_calendar_is_refused(tmp_path: Path, time: str) -> None:
+    """Years that no zone can write, and texts that are no time at all."""
+    rows = [*_utc_rows("2024-05-31T00:00", 72), f"{time},5"]
+    with pytest.raises(FileFormatError, match=r"p\.csv:74: "):
+        hourly_tariff(_prices(tmp_path / "p.csv", rows), PLAIN_DAY, unit="EUR/MWh")
+
+
+def test_bands_on_days_that_begin_within_a_quarter() -> None:
+    """Liberia's clocks were 44 min 30 s behind until they were set to UTC on 7 January 1972."""
+    tariff = band_tariff([NIGHT], 0.15, Horizon(dt.date(1972, 1, 7), "Africa/Monrovia"))
+    assert set(tariff.values.tolist()) <= {0.08, 0.15}

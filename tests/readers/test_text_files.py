@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from planner.bounds import Bounds
 from planner.errors import FileFormatError, InputError
 from planner.readers.files import open_text
 
@@ -80,3 +81,28 @@ def test_text_that_is_not_utf8_names_its_line(tmp_path: Path, name: str) -> None
     (tmp_path / name).write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
     with pytest.raises(FileFormatError, match=rf"{name}:2: not UTF-8 text \(byte 0xe9\); save the file as UTF-8"):
         read(tmp_path / name)
+
+
+def test_a_file_that_unpacks_to_no_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is packed into little is read as far as any input may go, and no further."""
+    monkeypatch.setattr("planner.readers.files.FILE_BYTES", Bounds(0, 2 * 1024**2))
+    path = tmp_path / "bomb.txt.gz"
+    path.write_bytes(gzip.compress(b"x" * 50_000_000))
+    with pytest.raises(InputError, match=r"bomb\.txt\.gz: more than 2 MB or 5,000,000 lines; give a part of it"):
+        read(path)
+
+
+def test_too_many_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Empty lines cost memory too."""
+    monkeypatch.setattr("planner.readers.files.LINES", Bounds(0, 10))
+    (tmp_path / "a.txt").write_text("\n" * 11)
+    with pytest.raises(InputError, match="or 10 lines"):
+        read(tmp_path / "a.txt")
+
+
+def test_pipes_and_names_that_cannot_be(tmp_path: Path) -> None:
+    """A pipe would be waited for for ever; a name of a thousand letters is not there."""
+    os.mkfifo(tmp_path / "pipe")
+    for path, words in ((tmp_path / "pipe", "is a device or a pipe"), (tmp_path / ("x" * 1000), "no such file")):
+        with pytest.raises(InputError, match=words):
+            read(path)

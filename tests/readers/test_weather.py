@@ -5,7 +5,9 @@ from __future__ import annotations
 import datetime as dt
 import gzip
 import json
+import tracemalloc
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -301,7 +303,7 @@ def test_open_meteo_radiation_is_of_the_hour_before(tmp_path: Path) -> None:
         (
             '{"utc_offset_seconds": 0, "hourly_units": {"temperature_2m": "°F"},'
             ' "hourly": {"time": ["2024-06-01T00:00"], "temperature_2m": [70]}}',
-            "is in °F; ask the API for celsius",
+            "is in '°F'; ask the API for celsius",
         ),
     ],
 )
@@ -356,3 +358,76 @@ def test_frankfurt_2021(planner_data: Path) -> None:
     assert len(autumn.temperature_c.values) == 25
     with pytest.raises(CoverageError, match="covers 2020-12-31 23:00 UTC to 2021-12-31 23:00 UTC"):
         read_weather(path, horizon=Horizon(dt.date(2022, 1, 1), BERLIN))
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"hourly_units": ["°C"]}, "hourly_units holds no names and values"),
+        ({"hourly_units": 5}, "hourly_units holds no names and values"),
+        ({"hourly_units": {"temperature_2m": ["°C"]}}, "hourly.temperature_2m is in a list"),
+        ({"utc_offset_seconds": [3600]}, "utc_offset_seconds is a list, not a number"),
+        ({"utc_offset_seconds": 1e9}, "utc_offset_seconds is 1,000,000,000; it must be from"),
+        ({"latitude": "north"}, "latitude is 'north', not a number"),
+        ({"latitude": {"deg": 5}}, "latitude is a mapping, not a number"),
+        ({"latitude": 10**400}, "latitude is a number far beyond, not a number"),
+        ({"longitude": 181}, "longitude is 181; it must be from -180 to 180 degrees"),
+        ({"elevation": float("inf")}, "elevation is inf, not a number"),
+        ({"timezone": 5}, "timezone is 5, not plain text"),
+        ({"timezone": "\ud800"}, "timezone is .*, not plain text"),
+        ({"hourly": [1]}, "hourly holds no names and values"),
+    ],
+)
+def test_open_meteo_values_of_the_wrong_type(tmp_path: Path, change: dict[str, object], problem: str) -> None:
+    """Each is named in one line."""
+    path = _open_meteo(tmp_path / "w.json", _hours("2024-06-01T00:00", 48), [1.0] * 48, utc_offset_seconds=0)
+    path.write_text(json.dumps(json.loads(path.read_text()) | change))
+    with pytest.raises(InputError, match=problem):
+        read_weather(path, horizon=JUNE)
+
+
+@pytest.mark.parametrize("value", [True, "5", [5], {}, 10**400, float("inf"), 1e9])
+def test_open_meteo_values_that_are_no_temperatures(tmp_path: Path, value: Any) -> None:
+    """Nor are those beyond all weather."""
+    values = [1.0] * 48
+    values[30] = value
+    path = _open_meteo(tmp_path / "w.json", _hours("2024-06-01T00:00", 48), values, utc_offset_seconds=0)
+    with pytest.raises(FileFormatError, match=r"w\.json: (hourly.temperature_2m has something|the temperature at)"):
+        read_weather(path, horizon=JUNE)
+
+
+@pytest.mark.parametrize("times", [[2**63] * 48, [1717200000] * 48, [-5] * 48])
+def test_open_meteo_unix_times_are_checked(tmp_path: Path, times: Any) -> None:
+    """Beyond the calendar, or given twice."""
+    path = _open_meteo(tmp_path / "w.json", times, [1.0] * 48)
+    with pytest.raises(FileFormatError, match=r"no Unix time|given twice"):
+        read_weather(path, horizon=JUNE)
+
+
+def test_deep_json_and_endless_numbers(tmp_path: Path) -> None:
+    """Neither is more than one line."""
+    for text in ("[" * 100_000, '{"latitude": ' + "9" * 5000 + "}"):
+        (tmp_path / "w.json").write_text(text)
+        with pytest.raises(FileFormatError, match=r"w\.json: is (nested too deeply|not JSON)"):
+            read_weather(tmp_path / "w.json", horizon=JUNE)
+
+
+def test_a_row_of_long_ago_takes_no_memory(tmp_path: Path) -> None:
+    """Thirty years before values a second apart are no billion rows; the day is read as without it."""
+    path = tmp_path / "w.csv"
+    day = [f"{time}:{second:02d}+00:00,7" for time in _hours("2024-06-01T00:00", 48) for second in (0, 1)]
+    path.write_text("\n".join(["time,temperature_c", "1994-01-01T00:00+00:00,3", *day]))
+    tracemalloc.start()
+    weather, _ = read_weather(path, horizon=JUNE)
+    assert tracemalloc.get_traced_memory()[1] < 500e6
+    tracemalloc.stop()
+    assert set(weather.temperature_c.values.tolist()) == {7.0}
+
+
+@pytest.mark.parametrize(("column", "value"), [("ghi_w_per_m2", 1e5), ("wind_m_per_s", 1e5)])
+def test_other_quantities_are_bounded_too(tmp_path: Path, column: str, value: float) -> None:
+    """Sunlight and wind that no place has are a wrong unit."""
+    rows = [f"{time}+00:00,5,{value}" for time in _hours("2024-06-01T00:00", 48)]
+    (tmp_path / "w.csv").write_text("\n".join([f"time,temperature_c,{column}", *rows]))
+    with pytest.raises(FileFormatError, match=r"w\.csv: the (irradiance|wind speed) at 2024-06-01 00:00 UTC is"):
+        read_weather(tmp_path / "w.csv", horizon=JUNE)

@@ -11,6 +11,7 @@ import pytest
 
 from planner.errors import OutputError
 from planner.report import folder as subject
+from planner.report.files import put
 from planner.report.folder import held, replaced
 from tests.days import names
 
@@ -31,9 +32,9 @@ if moment == "aside":
         return kill() if len(calls) == 2 else rename(self, other)
     Path.rename = counted
 if moment == "flushing":
-    folder._flush = kill
+    folder.flush = kill
 if moment == "moved":
-    folder._remove = kill
+    folder.remove = kill
 with folder.held(target):
     if moment == "held":
         kill()
@@ -149,3 +150,61 @@ def test_linked_target(tmp_path: Path) -> None:
     assert contents(tmp_path / "day") == ["new", "new"]
     assert contents(tmp_path / "elsewhere") == ["old", "old"]
     assert names(tmp_path) == ["day", "elsewhere"]
+
+
+def test_left_overs_of_other_days(tmp_path: Path) -> None:
+    """Whoever writes a day removes what killed runs left of the days beside it, and gives back what was moved aside."""
+    (tmp_path / ".yesterday.lock").write_text("12345")
+    (tmp_path / ".yesterday.new-12345").mkdir()
+    (tmp_path / ".older.old-12345").mkdir()
+    (tmp_path / ".older.old-12345" / "one").write_text("old")
+    with held(tmp_path / "tomorrow"):
+        (tmp_path / ".tomorrow.new-1").mkdir()
+        write(tmp_path / "day", "new")
+        assert names(tmp_path) == [".tomorrow.lock", ".tomorrow.new-1", "day", "older"]
+    assert (tmp_path / "older" / "one").read_text() == "old"
+
+
+def test_renewed_keeps_the_rest(tmp_path: Path) -> None:
+    """A renewed folder has its other files as before; an error leaves all of them, with the bytes that they had."""
+    write(tmp_path / "day", "old")
+    (tmp_path / "day" / "below").mkdir()
+    (tmp_path / "day" / "below" / "three").write_text("old")
+    (tmp_path / "day" / ".mine").write_text("hidden")
+    (tmp_path / "day" / ".one.new-7").write_text("begun")
+
+    def fail() -> None:
+        with subject.renewed(tmp_path / "day") as fresh:
+            put(fresh / "one", b"new")
+            raise OSError(28, "No space left on device")
+
+    with pytest.raises(OutputError):
+        fail()
+    assert contents(tmp_path / "day") == ["old", "old"]
+    with subject.renewed(tmp_path / "day") as fresh:
+        put(fresh / "one", b"new")
+    assert contents(tmp_path / "day") == ["new", "old"]
+    assert (tmp_path / "day" / "below" / "three").read_text() == "old"
+    assert names(tmp_path / "day") == [".mine", "below", "one", "two"]
+    assert names(tmp_path) == ["day"]
+
+
+def test_filled_leaves_folders_of_the_user_in_their_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder that somebody stands in, or that holds folders, gets its files one by one; others are exchanged."""
+    mine, plain = tmp_path / "mine", tmp_path / "plain"
+    for folder in (mine / "below", plain):
+        folder.mkdir(parents=True)
+    with subject.filled(mine) as place:
+        assert place == mine
+    with subject.filled(plain) as place:
+        assert place != plain
+        put(place / "one", b"new")
+    assert names(plain) == ["one"]
+    (tmp_path / ".mine.lock").write_text("of another program")
+    (tmp_path / ".mine.new-1").write_text("likewise")
+    with subject.filled(tmp_path / "third") as place:
+        put(place / "one", b"new")
+    assert names(tmp_path) == [".mine.lock", ".mine.new-1", "mine", "plain", "third"]
+    monkeypatch.chdir(plain)
+    with subject.filled(Path()) as place:
+        assert place == plain

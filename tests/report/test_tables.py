@@ -22,6 +22,7 @@ from planner.report.node_text import format_unit_nodes, parse_unit_nodes
 from planner.report.parquet import write_parquet
 from planner.report.provenance import hashes
 from planner.report.read_back import read_day
+from planner.report.seals import outputs_of, sealed
 from planner.report.summary import figures
 from planner.report.tables import COLUMNS, Table, deferred_table, exact, kind_of, number, schedule_table, segment_table
 from planner.search.multisearch import multisearch
@@ -50,6 +51,19 @@ def test_every_total_is_documented() -> None:
         assert f"`{name}`" in OUTPUTS, name
 
 
+ABOUT_A_DAY = {
+    **{"scenario": "site", "day": "2024-06-01", "zone": "UTC", "currency": "EUR", "method": "multisearch"},
+    **{"status": "found", "solve_s": 0.1, "best_trial": "", "cut_short": False, "leaves_room": False},
+    **{"bound_eur": None, "gap_fraction": None, "execute": "requested", "planned_profit_eur": 0.0},
+    **{"trials": [], "inputs": []},
+}
+ABOUT_A_RUN = {
+    **{"planner": "0", "command": [], "began": "", "method": "multisearch", "seed": 0, "workers": 1},
+    **{"time_limit_s": 1.0, "engine": None, "iterations": None, "continues": None, "closed": False},
+    **{"versions": {}, "bound": None},
+}
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_carried_and_planned_read_back(seed: int, tmp_path: Path) -> None:
     """A day with running jobs, idle power, demand, sunlight and carbon reads back as itself."""
@@ -67,8 +81,11 @@ def test_carried_and_planned_read_back(seed: int, tmp_path: Path) -> None:
     deferred_table(problem.horizon, reasons).write_csv(tmp_path / "deferred.csv")
     segment_table(problem, result.ledger).write_csv(tmp_path / "segments.csv")
     told = figures(problem, result.plan, result.ledger, rejected=0)
-    (tmp_path / "summary.json").write_text(json.dumps({"day": "2024-06-01", "zone": "UTC", **told}))
+    (tmp_path / "summary.json").write_text(json.dumps({**ABOUT_A_DAY, **told}))
     scenario = {
+        "name": "site",
+        "zone": "UTC",
+        "jobs": {"visibility": "midnight"},
         "cluster": asdict(problem.cluster),
         "cooling": {"table": table.as_posix()},
         "revenue": {"eur_per_core_hour": problem.rates.eur_per_core_hour},
@@ -76,7 +93,8 @@ def test_carried_and_planned_read_back(seed: int, tmp_path: Path) -> None:
         "carbon": {"eur_per_tonne": problem.rates.carbon_eur_per_tonne},
         "rules": {"defer": problem.defer},
     }
-    (tmp_path / "run.json").write_text(json.dumps({"scenario": scenario, "inputs": hashes([table])}))
+    run = {**ABOUT_A_RUN, "scenario": scenario, "inputs": hashes([table]), "outputs": outputs_of(tmp_path)}
+    (tmp_path / "run.json").write_text(json.dumps(sealed(run)))
     written = read_day(tmp_path)
     assert written.problem.jobs == problem.jobs
     assert written.problem.segments == problem.segments

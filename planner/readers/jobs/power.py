@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from hashlib import blake2b
 
+from planner.bounds import W_PER_CORE
 from planner.errors import InputError
 
 PowerModel = Callable[[str, float], float]
@@ -18,7 +19,7 @@ STUDY_HIGH_W_PER_CORE = 11.11
 
 def per_core(w_per_core: float) -> PowerModel:
     """A model in which every core of every job draws the same [W]."""
-    _require_watts("watts per core", w_per_core)
+    W_PER_CORE.require("watts per core", w_per_core)
     return lambda job_id, cores: w_per_core * cores
 
 
@@ -35,8 +36,8 @@ def drawn_per_core(low: float = STUDY_LOW_W_PER_CORE, high: float = STUDY_HIGH_W
     seed
         Any integer; another seed gives every job another draw.
     """
-    _require_watts("low watts per core", low)
-    _require_watts("high watts per core", high)
+    W_PER_CORE.require("low watts per core", low)
+    W_PER_CORE.require("high watts per core", high)
     if low > high:
         raise InputError(f"watts per core range from {low} to {high}; give the smaller first")
     largest = math.nextafter(high, low)
@@ -51,8 +52,3 @@ def _uniform(seed: int, job_id: str) -> float:
     """A number in [0, 1) with 53 random bits, from the seed and the id alone."""
     digest = blake2b(f"{seed}:{job_id}".encode(), digest_size=8).digest()
     return (int.from_bytes(digest, "big") >> 11) / 2**53
-
-
-def _require_watts(what: str, value: float) -> None:
-    if not 0 <= value < math.inf:
-        raise InputError(f"{what} is {value}; it must be a number from 0 up")

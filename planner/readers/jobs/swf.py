@@ -11,9 +11,10 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from planner.bounds import JOBS_OF_A_FILE, UNIX_S
 from planner.domain.intake import Intake
 from planner.domain.job import Job, UnitGroup
-from planner.errors import FileFormatError
+from planner.errors import FileFormatError, InputError
 from planner.readers.files import open_text
 from planner.readers.jobs.power import PowerModel
 from planner.readers.jobs.swf_columns import FIELDS, parse_columns
@@ -31,8 +32,8 @@ NO_TIME = "requested time and runtime are missing"
 NO_RUNTIME = "runtime is zero or unknown"
 PARTIAL = "line of a partial execution: the job has its own line"
 
-_HEADER = re.compile(r"\s*;\s*([A-Za-z][\w -]*?)\s*:(?:\s+(.*?))?\s*")
-_LEADING_INTEGER = re.compile(r"\s*([+-]?\d+)(?![\d.])", re.ASCII)
+_HEADER_KEY = re.compile(r"[A-Za-z][\w -]*")
+_LEADING_INTEGER = re.compile(r"\s*([+-]?\d{1,15})(?![\d.])", re.ASCII)
 
 _Mask = npt.NDArray[np.bool_]
 _Column = npt.NDArray[np.float64]
@@ -130,6 +131,7 @@ def read_swf_trace(path: Path | str) -> SwfTrace:
         lines = stream.read().split("\n")
     comment = [line.lstrip().startswith(";") for line in lines]
     data = [k for k, line in enumerate(lines) if line and not comment[k] and not line.isspace()]
+    JOBS_OF_A_FILE.require(f"{path}: the number of lines", len(data))
     line_numbers = np.array(data, dtype=np.int64) + 1
     table = parse_columns(path, [lines[k] for k in data], line_numbers)
     table.setflags(write=False)
@@ -203,6 +205,7 @@ def swf_jobs(
             intake.repaired[reason] = int(repaired.sum())
     memory_kb = column["requested_kb"] if shape.use_memory else np.zeros(len(rows))
     jobs = _make_jobs(
+        trace.path,
         shape,
         power,
         number=column["job"][kept],
@@ -219,6 +222,7 @@ def swf_jobs(
 
 
 def _make_jobs(
+    path: Path,
     shape: UnitShape,
     power: PowerModel,
     *,
@@ -239,11 +243,11 @@ def _make_jobs(
     ):
         cores = shape.scaled_cores(wanted)
         size = (cores, max(kb, 0.0))
-        if size not in units:
-            units[size] = cut_cores(cores, shape.unit_cores, memory_gb_per_core=size[1] / KB_PER_GB)
         name = str(int(job))
-        jobs.append(
-            Job(
+        try:
+            if size not in units:
+                units[size] = cut_cores(cores, shape.unit_cores, memory_gb_per_core=size[1] / KB_PER_GB)
+            made = Job(
                 id=name,
                 submit_unix=submit,
                 requested_s=int(request),
@@ -253,7 +257,9 @@ def _make_jobs(
                 user=f"user{int(owner)}" if owner >= 0 else "",
                 runtime_s=int(runtime) if runtime > 0 else None,
             )
-        )
+        except InputError as error:
+            raise FileFormatError(path, f"the job of number {name}: {error}", remedy="correct its line") from error
+        jobs.append(made)
     return tuple(jobs)
 
 
@@ -312,10 +318,10 @@ def _require_submit_times(trace: SwfTrace) -> None:
 
 def _start_unix(trace: SwfTrace, override: int | None) -> int:
     start = override if override is not None else trace.header_integer("UnixStartTime")
-    if start is None or start < 0:
+    if start is None or start not in UNIX_S:
         raise FileFormatError(
             trace.path,
-            "the header has no UnixStartTime" if start is None else f"UnixStartTime is {start}",
+            "the header has no UnixStartTime" if start is None else f"UnixStartTime is {start}, expected {UNIX_S}",
             remedy="add a line such as ; UnixStartTime: 1296571124, or give start_unix",
         )
     return start
@@ -324,7 +330,8 @@ def _start_unix(trace: SwfTrace, override: int | None) -> int:
 def _header(comments: list[str]) -> dict[str, tuple[str, ...]]:
     header: dict[str, tuple[str, ...]] = {}
     for line in comments:
-        match = _HEADER.fullmatch(line)
-        if match:
-            header[match[1]] = (*header.get(match[1], ()), match[2] or "")
+        word, colon, value = line.strip().removeprefix(";").partition(":")
+        key = word.strip()
+        if colon and _HEADER_KEY.fullmatch(key) and (not value or value[0].isspace()):
+            header[key] = (*header.get(key, ()), value.strip())
     return header

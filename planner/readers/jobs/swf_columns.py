@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from planner.bounds import PROCESSORS, REQUESTED_S, Bounds
 from planner.errors import FileFormatError
 
 FIELDS = {
@@ -35,7 +36,19 @@ FIELDS = {
 }
 """Column name of each field, in file order, and what the format calls it."""
 
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+LONGEST_LINE = 10_000
+"""Characters of a line that are looked at; 18 numbers take a hundred."""
+
+_TIME = Bounds(-1e9, REQUESTED_S.high, "s")
+_COUNT = Bounds(-1e9, PROCESSORS.high)
+_ANYTHING = Bounds(-(2.0**53), 2.0**53)
+BOUNDS = dict.fromkeys(FIELDS, _ANYTHING) | {
+    **dict.fromkeys(("submit_s", "wait_s", "runtime_s", "requested_s", "think_s"), _TIME),
+    **dict.fromkeys(("used_procs", "requested_procs"), _COUNT),
+}
+"""What each field may be: whatever is below 0 means unknown, and no number is beyond what counts exactly."""
+
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _PLAIN = np.isin(np.arange(256), np.frombuffer(b"0123456789+-. \t\n", dtype=np.uint8))
 
 
@@ -59,7 +72,30 @@ def parse_columns(path: Path | str, lines: Sequence[str], numbers: npt.NDArray[n
     table = _parse_quickly(lines)
     if table is None:
         table = _parse_line_by_line(path, lines, numbers)
+    _require_bounds(path, table, numbers)
     return np.ascontiguousarray(table.T)
+
+
+def _require_bounds(path: Path | str, table: npt.NDArray[np.float64], numbers: npt.NDArray[np.int64]) -> None:
+    low, high = (np.array([edge(limits) for limits in BOUNDS.values()]) for edge in (_low, _high))
+    outside = np.argwhere((table < low) | (table > high))
+    if len(outside):
+        row, position = (int(place) for place in outside[0])
+        name = list(FIELDS)[position]
+        raise FileFormatError(
+            path,
+            f"field {position + 1} ({FIELDS[name]}) is {table[row, position]:g}, expected a number {BOUNDS[name]}",
+            line=int(numbers[row]),
+            remedy="write -1 for what is unknown",
+        )
+
+
+def _low(limits: Bounds) -> float:
+    return limits.low
+
+
+def _high(limits: Bounds) -> float:
+    return limits.high
 
 
 def _parse_quickly(lines: Sequence[str]) -> npt.NDArray[np.float64] | None:
@@ -104,7 +140,7 @@ def _parse_line_by_line(
 
 
 def _parse_line(path: Path | str, line: str, number: int) -> list[float]:
-    fields = line.split()
+    fields = line[:LONGEST_LINE].split()
     if len(fields) != len(FIELDS):
         raise FileFormatError(
             path,

@@ -9,12 +9,14 @@ from collections.abc import Collection, Sequence
 from decimal import Decimal
 from pathlib import Path
 
+from planner import bounds
 from planner.domain.cluster import CORES
 from planner.domain.intake import Intake
 from planner.domain.job import Job
 from planner.errors import FileFormatError, InputError
+from planner.readers.jobs.parquet_rows import read_parquet_rows
 from planner.readers.jobs.power import PowerModel
-from planner.readers.jobs.table_rows import Row, read_csv_rows, read_parquet_rows
+from planner.readers.jobs.table_rows import Row, read_csv_rows
 from planner.readers.jobs.table_units import resource_columns, row_units
 from planner.readers.jobs.table_writer import write_job_table
 from planner.readers.jobs.unit_shape import MEMORY
@@ -120,9 +122,11 @@ def _job(row: Row, resources: Sequence[str], unit_cores: int, power: PowerModel,
             account=row.text("account"),
             user=row.text("user"),
             name=row.text("name"),
-            runtime_s=row.whole("runtime_s") if "runtime_s" in row else None,
+            runtime_s=row.whole("runtime_s", bounds.RUNTIME_S) if "runtime_s" in row else None,
             deadline_unix=deadline_unix,
-            revenue_weight=float(row.number("revenue_weight")) if "revenue_weight" in row else 1.0,
+            revenue_weight=float(row.number("revenue_weight", bounds.REVENUE_WEIGHT))
+            if "revenue_weight" in row
+            else 1.0,
         )
     except FileFormatError:
         raise
@@ -143,16 +147,17 @@ def _requested_s(row: Row, repaired: Counter[str]) -> int:
     chosen = _one_of(row, "requested_s", "requested_h")
     if chosen is None:
         raise row.error("the job has no requested time", "fill requested_s or requested_h")
-    factor = SECONDS_PER_HOUR if chosen == "requested_h" else 1
-    return _rounded_up(row.number(chosen, above=0) * factor, repaired)
+    if chosen == "requested_h":
+        return _rounded_up(row.number(chosen, bounds.REQUESTED_H) * SECONDS_PER_HOUR, repaired)
+    return _rounded_up(row.number(chosen, bounds.REQUESTED), repaired)
 
 
 def _power_w(row: Row, identity: str, cores: float, power: PowerModel) -> float:
     match _one_of(row, "power_w", "power_w_per_core"):
         case "power_w":
-            return float(row.number("power_w"))
+            return float(row.number("power_w", bounds.JOB_W))
         case "power_w_per_core":
-            return float(row.number("power_w_per_core")) * cores
+            return float(row.number("power_w_per_core", bounds.W_PER_CORE)) * cores
         case _:
             return power(identity, cores)
 

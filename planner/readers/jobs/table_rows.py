@@ -1,26 +1,21 @@
-"""Rows of a CSV or Parquet table as text cells, each knowing its file, line and column for messages."""
+"""Rows of a job table as text cells, each knowing its file, line and column for messages; and those of a CSV."""
 
 from __future__ import annotations
 
-import csv
 import datetime as dt
-import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
-from typing import TextIO
 
-import numpy as np
-
+from planner.bounds import JOBS_OF_A_FILE, UNIX_S, Bounds
 from planner.errors import FileFormatError
-from planner.readers.files import open_text, require_file
+from planner.readers.csv_lines import numbered_rows
+from planner.readers.files import open_text
 
-LAST_UNIX = 253_402_300_799
-"""End of the year 9999; a Unix time above it is most likely in milliseconds."""
-
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
+_RETURN = re.compile(r"\r(?!\n)")
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,32 +31,33 @@ class Row:
         return column in self.cells
 
     def text(self, column: str) -> str:
-        """The cell as it stands; empty when there is nothing in it."""
-        return self.cells.get(column, "")
+        """The cell as it stands, but for a lone carriage return, which is a line break; empty when there is nothing."""
+        return _RETURN.sub("\n", self.cells.get(column, ""))
 
-    def number(self, column: str, *, above: float | None = None) -> Decimal:
-        """The cell as a number, exactly as written: above a limit, or from 0 up."""
-        text = self.cells[column].strip()
-        value = Decimal(text) if _NUMBER.fullmatch(text) else None
-        wanted = f"a number above {above:g}" if above is not None else "a number from 0 up"
-        if value is None or abs(value) > Decimal("1e18") or value < 0 or (above is not None and value <= above):
-            raise self.bad(column, wanted)
+    def number(self, column: str, bounds: Bounds) -> Decimal:
+        """The cell as a number within bounds, exactly as written."""
+        value = self._decimal(column)
+        if value is None or value not in bounds:
+            raise self.bad(column, f"a number {bounds}")
         return value
 
-    def whole(self, column: str, *, least: int = 0) -> int:
-        """The cell as a whole number of at least so much; ``8.0`` is one, ``8.5`` is not."""
-        text = self.cells[column].strip()
-        value = Decimal(text) if _NUMBER.fullmatch(text) else None
-        if value is None or abs(value) > Decimal("1e18") or value != int(value) or value < least:
-            raise self.bad(column, f"a whole number from {least} up")
+    def whole(self, column: str, bounds: Bounds) -> int:
+        """The cell as a whole number within bounds; ``8.0`` is one, ``8.5`` is not."""
+        value = self._decimal(column)
+        if value is None or value not in bounds or value != int(value):
+            raise self.bad(column, f"a whole number {bounds}")
         return int(value)
+
+    def _decimal(self, column: str) -> Decimal | None:
+        text = self.cells[column].strip()
+        return Decimal(text) if _NUMBER.fullmatch(text) else None
 
     def unix(self, column: str) -> int:
         """The cell as Unix seconds."""
-        value = self.whole(column)
-        if value > LAST_UNIX:
+        value = self._decimal(column)
+        if value is not None and UNIX_S.high < value <= 1000 * UNIX_S.high:
             raise self.bad(column, "Unix time in seconds", "if it is in milliseconds, divide it by 1000")
-        return value
+        return self.whole(column, UNIX_S)
 
     def moment(self, column: str) -> Decimal:
         """The cell as an ISO 8601 time with an offset [Unix seconds, with fraction]."""
@@ -74,7 +70,10 @@ class Row:
         if moment.tzinfo is None:
             raise self.bad(column, "a time with its offset from UTC", remedy)
         since = moment - dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
-        return Decimal(since // dt.timedelta(microseconds=1)) / 1_000_000
+        seconds = Decimal(since // dt.timedelta(microseconds=1)) / 1_000_000
+        if seconds not in UNIX_S:
+            raise self.bad(column, "a time from 1970 to 9998")
+        return seconds
 
     def bad(self, column: str, expected: str, remedy: str = "correct the value") -> FileFormatError:
         """The error that a cell is not what was expected."""
@@ -88,21 +87,18 @@ class Row:
 
 
 def read_csv_rows(path: Path | str) -> tuple[list[str], list[Row]]:
-    """Column names and rows of a CSV file, plain or compressed; blank lines are skipped.
-
-    The csv module rather than pandas: it knows the line of every row, also after quoted line breaks, and does
-    not pad short rows.
-    """
+    """Column names and rows of a CSV file, plain or compressed; blank lines are skipped."""
     path = Path(path)
     with open_text(path, newline="") as stream:
-        lines = _numbered_rows(path, stream)
+        lines = numbered_rows(path, stream)
         number, names = next(lines, (1, []))
         columns = [name.strip() for name in names]
         if not columns:
             raise FileFormatError(path, "the file is empty", remedy="begin it with a line of column names")
-        _require_distinct(path, columns, number)
-        rows = []
+        require_distinct(path, columns, number)
+        rows: list[Row] = []
         for number, values in lines:
+            JOBS_OF_A_FILE.require(f"{path}: the number of rows", len(rows) + 1)
             if len(values) != len(columns):
                 raise FileFormatError(
                     path,
@@ -115,61 +111,8 @@ def read_csv_rows(path: Path | str) -> tuple[list[str], list[Row]]:
     return columns, rows
 
 
-def read_parquet_rows(path: Path | str) -> tuple[list[str], list[Row]]:
-    """Column names and rows of a Parquet file; rows count from 1."""
-    import pandas as pd
-
-    path = require_file(path)
-    try:
-        frame = pd.read_parquet(path, dtype_backend="numpy_nullable")
-    except (OSError, ValueError) as error:
-        reason = str(error).splitlines()[0]
-        raise FileFormatError(
-            path, f"cannot be read as Parquet ({reason})", remedy="write it again as Parquet, or give a CSV"
-        ) from error
-    columns = [str(name) for name in frame.columns]
-    _require_distinct(path, columns, None)
-    texts = [[_cell(value) for value in frame[name].astype(object)] for name in frame.columns]
-    rows = [
-        Row(path, place, "row", {name: text for name, text in zip(columns, values, strict=True) if text})
-        for place, values in enumerate(zip(*texts, strict=True), start=1)
-    ]
-    return columns, rows
-
-
-def _numbered_rows(path: Path, stream: TextIO) -> Iterator[tuple[int, list[str]]]:
-    """Rows that are not blank, each with the line on which it begins."""
-    reader = csv.reader(stream, strict=True, skipinitialspace=True)
-    while True:
-        begins = reader.line_num + 1
-        try:
-            values = next(reader)
-        except StopIteration:
-            return
-        except csv.Error as error:
-            raise FileFormatError(
-                path, f"not CSV ({error})", line=begins, remedy="close the quotes; double a quote inside them"
-            ) from error
-        if any(value.strip() for value in values):
-            yield begins, values
-
-
-def _cell(value: object) -> str:
-    """Text of a Parquet value that reads back as the same value; empty for a missing one."""
-    import pandas as pd
-
-    if isinstance(value, np.generic):
-        value = value.item()
-    if value is None or value is pd.NA or value is pd.NaT:
-        return ""
-    if isinstance(value, dt.datetime):
-        return value.isoformat()
-    if isinstance(value, float):
-        return "" if math.isnan(value) else str(int(value)) if value.is_integer() else repr(value)
-    return str(value)
-
-
-def _require_distinct(path: Path, columns: list[str], line: int | None) -> None:
+def require_distinct(path: Path, columns: list[str], line: int | None) -> None:
+    """FileFormatError when two columns have one name."""
     twice = sorted({name for name in columns if columns.count(name) > 1})
     if twice:
         raise FileFormatError(path, f"columns given twice: {', '.join(twice)}", line=line, remedy="keep one of each")

@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from decimal import Decimal
 from functools import lru_cache
 
+from planner import bounds
 from planner.domain.cluster import CORES
 from planner.domain.job import UnitGroup
 from planner.readers.jobs.table_rows import Row
@@ -58,9 +59,9 @@ def _sizes(row: Row, unit_cores: int) -> list[_Size]:
         raise row.error("the job has no size", "fill cores, or units and cores_per_unit, or unit_groups")
     if "last_unit_cores" in row:
         raise row.error("column last_unit_cores is filled, cores_per_unit is not", "fill both or neither")
-    cores = row.whole("cores", least=1)
+    cores = row.whole("cores", bounds.UNIT_CORES)
     if "units" in row:
-        units = row.whole("units", least=1)
+        units = row.whole("units", bounds.UNITS)
         if units > cores:
             raise row.bad("units", f"at most one unit for each of the {cores} cores")
         smaller, larger_count = divmod(cores, units)
@@ -74,11 +75,11 @@ def _sizes(row: Row, unit_cores: int) -> list[_Size]:
 def _given_sizes(row: Row) -> list[_Size]:
     if "units" not in row:
         raise row.error("column cores_per_unit is filled, units is not", "fill units too")
-    sizes = [(row.whole("units", least=1), row.number("cores_per_unit", above=0))]
+    sizes = [(row.whole("units", bounds.UNITS), row.number("cores_per_unit", bounds.UNIT_AMOUNT))]
     if "last_unit_cores" in row:
-        sizes = [*_last_apart(sizes)[:-1], (1, row.number("last_unit_cores", above=0))]
+        sizes = [*_last_apart(sizes)[:-1], (1, row.number("last_unit_cores", bounds.UNIT_AMOUNT))]
     total = _total(sizes)
-    if "cores" in row and row.number("cores", above=0) != total:
+    if "cores" in row and row.number("cores", bounds.TOTAL_AMOUNT) != total:
         raise row.bad("cores", f"{total.normalize():f}, as units and cores_per_unit say")
     return sizes
 
@@ -92,13 +93,13 @@ def _shares(row: Row, name: str, sizes: Sequence[_Size]) -> list[Decimal]:
                 f"columns {whole_job} and {each if each in row else last} are both filled",
                 "give the whole job's amount, or the amount of each unit",
             )
-        amount, total = row.number(whole_job), _total(sizes)
+        amount, total = row.number(whole_job, bounds.TOTAL_AMOUNT), _total(sizes)
         return [amount * cores / total for _, cores in sizes]
     if last in row and each not in row:
         raise row.error(f"column {last} is filled, {each} is not", "fill both or neither")
-    shares = [row.number(each) if each in row else Decimal(0)] * len(sizes)
+    shares = [row.number(each, bounds.NODE_AMOUNT) if each in row else Decimal(0)] * len(sizes)
     if last in row:
-        shares[-1] = row.number(last)
+        shares[-1] = row.number(last, bounds.NODE_AMOUNT)
     return shares
 
 

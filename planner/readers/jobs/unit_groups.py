@@ -9,8 +9,8 @@ from functools import lru_cache
 from planner.domain.job import UnitGroup
 from planner.errors import InputError
 
-_GROUP = re.compile(r"(\d+)\s*x\s+(\S.*)", re.ASCII)
-_AMOUNT = re.compile(r"([^\s=;]+)=((?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)", re.ASCII)
+_GROUP = re.compile(r"(\d{1,18})\s*x\s+(\S.*)", re.ASCII)
+_AMOUNT = re.compile(r"([^\s=;]+)=((?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)", re.ASCII)
 _NAME = re.compile(r"[^\s=;]+")
 
 

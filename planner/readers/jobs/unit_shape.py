@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from planner.bounds import CORE_SCALE, UNIT_CORES
 from planner.domain.cluster import CORES
 from planner.domain.job import UnitGroup
-from planner.errors import InputError
 
 MEMORY = "memory_gb"
 
@@ -31,10 +31,8 @@ class UnitShape:
     use_memory: bool = True
 
     def __post_init__(self) -> None:
-        if self.unit_cores < 1:
-            raise InputError(f"unit cores are {self.unit_cores}; a unit must have at least 1")
-        if not 0 < self.core_scale < math.inf:
-            raise InputError(f"the core scale is {self.core_scale}; it must be a number above 0")
+        UNIT_CORES.require("unit cores", self.unit_cores)
+        CORE_SCALE.require("the core scale", self.core_scale)
 
     def scaled_cores(self, cores: float) -> int:
         """Whole cores after scaling: rounded half up, at least 1."""

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 
 import numpy as np
 
+from planner.bounds import G_PER_KWH, G_PER_KWH_IN_FILE
 from planner.domain.horizon import Horizon
 from planner.domain.series import StepSeries
-from planner.errors import FileFormatError, InputError
+from planner.errors import FileFormatError
 from planner.readers.local_times import clock_shifts
 from planner.readers.prices.hourly_csv import read_timed_csv
 
 
 def constant_carbon(g_per_kwh: float, horizon: Horizon) -> StepSeries:
     """One carbon intensity [gCO2eq/kWh] all day."""
-    if not 0 <= g_per_kwh < math.inf:
-        raise InputError(f"the carbon intensity is {g_per_kwh} g/kWh; it must be 0 or more")
+    G_PER_KWH.require("the carbon intensity in g/kWh", g_per_kwh)
     return StepSeries.constant("constant carbon intensity", g_per_kwh, horizon.start_unix, horizon.end_unix)
 
 
@@ -45,7 +44,7 @@ def hourly_carbon(
     """
     table = read_timed_csv(path, zone=zone)
     name = table.column(column) if column is not None else table.column_starting("carbon", prefer="lca")
-    samples = table.samples(name, f"carbon intensity of {table.path.name}")
+    samples = table.samples(name, f"carbon intensity of {table.path.name}", G_PER_KWH_IN_FILE)
     carbon, _ = samples.on(clock_shifts(horizon, None))
     if np.any(carbon.values < 0):
         raise FileFormatError(

@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import datetime as dt
 import difflib
+import re
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from planner.bounds import VALUE_IN_FILE, Bounds
 from planner.domain.horizon import zone_named
 from planner.errors import FileFormatError
+from planner.printable import shortened
+from planner.readers.csv_lines import numbered_rows
 from planner.readers.files import open_text
 from planner.readers.local_times import Moments, unix_moments
 from planner.readers.weather.samples import Samples
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 TIME_NAMES = ("time", "timestamp", "datetime", "date")
-FIRST_LINE = 2
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 
 def read_timed_csv(path: Path | str, *, zone: str | None = None) -> TimedCsv:
@@ -35,42 +37,47 @@ def read_timed_csv(path: Path | str, *, zone: str | None = None) -> TimedCsv:
     zone
         Zone of times that are written without one. A column marked ``(UTC)`` needs none.
     """
-    import pandas as pd
-
-    try:
-        with open_text(path) as stream:
-            frame = pd.read_csv(
-                stream,
-                dtype=str,
-                skipinitialspace=True,
-                skip_blank_lines=False,
-                keep_default_na=False,
-                na_values=[""],
-            )
-    except (pd.errors.ParserError, pd.errors.EmptyDataError) as error:
-        problem = str(error).strip().splitlines()[0]
-        raise FileFormatError(
-            path, f"cannot be read as CSV ({problem})", remedy="give a comma-separated file"
-        ) from error
-    frame.columns = frame.columns.str.strip()
-    frame = frame.dropna(how="all")
-    if frame.empty:
+    path = Path(path)
+    with open_text(path, newline="") as stream:
+        rows = numbered_rows(path, stream)
+        _, head = next(rows, (1, []))
+        names = _distinct([name.strip() for name in head])
+        lines: list[int] = []
+        cells: list[list[str]] = []
+        for line, values in rows:
+            if any(value.strip() for value in values[len(names) :]):
+                raise FileFormatError(
+                    path,
+                    f"expected {len(names)} fields, found {len(values)}",
+                    line=line,
+                    remedy="give a comma-separated file; quote text with commas",
+                )
+            lines.append(line)
+            cells.append([value.strip() for value in values[: len(names)]] + [""] * (len(names) - len(values)))
+    if not cells:
         raise FileFormatError(path, "has no rows", remedy="give a file with a header and values")
-    return TimedCsv(Path(path), frame, zone)
+    return TimedCsv(path, names, tuple(zip(*cells, strict=True)), tuple(lines), zone)
+
+
+def _distinct(names: Sequence[str]) -> tuple[str, ...]:
+    """The names, each later one of a kind with a number: price, price.1."""
+    seen: Counter[str] = Counter()
+    found = []
+    for name in names:
+        found.append(f"{name}.{seen[name]}" if seen[name] else name)
+        seen[name] += 1
+    return tuple(found)
 
 
 @dataclass(frozen=True)
 class TimedCsv:
-    """The text of a table, its times read on demand."""
+    """The text of a table, column by column, its times read on demand; ``lines`` are those of its rows."""
 
     path: Path
-    frame: pd.DataFrame
+    names: tuple[str, ...]
+    columns: tuple[tuple[str, ...], ...]
+    lines: tuple[int, ...]
     zone: str | None = None
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names of the columns."""
-        return tuple(str(name) for name in self.frame.columns)
 
     @cached_property
     def time_name(self) -> str:
@@ -91,15 +98,13 @@ class TimedCsv:
         zone: dt.tzinfo | None = zone_named(self.zone) if self.zone else None
         if "(utc)" in self.time_name.lower():
             zone = dt.UTC
-        texts = self.frame[self.time_name].fillna("").tolist()
-        lines = (self.frame.index.to_numpy(np.int64) + FIRST_LINE).tolist()
-        return unix_moments(texts, zone, path=self.path, lines=lines)
+        return unix_moments(self._texts(self.time_name), zone, path=self.path, lines=self.lines)
 
     def column(self, name: str) -> str:
         """That column, or an error that lists those there are."""
         if name in self.names:
             return name
-        near = difflib.get_close_matches(name, self.names, n=1)
+        near = difflib.get_close_matches(name[:100], [each[:100] for each in self.names], n=1)
         raise FileFormatError(
             self.path,
             f"has no column {name!r}; its columns are {', '.join(self.names)}",
@@ -127,19 +132,27 @@ class TimedCsv:
             )
         return found[0]
 
-    def samples(self, name: str, what: str) -> Samples:
-        """One column as samples; empty cells are holes, anything else that is no number is an error."""
-        import pandas as pd
-
-        text = self.frame[name].str.strip()
-        numbers = pd.to_numeric(text, errors="coerce").to_numpy(np.float64)
-        bad = np.flatnonzero((~np.isfinite(numbers)) & ~text.str.lower().isin(["", "nan", "na"]) & text.notna())
+    def samples(self, name: str, what: str, bounds: Bounds = VALUE_IN_FILE) -> Samples:
+        """One column as samples; empty cells are holes, anything else that is no number within bounds is an error."""
+        texts = self._texts(name)
+        numbers = np.array([_number(text) for text in texts], dtype=np.float64)
+        empty = np.array([text.lower() in ("", "nan", "na") for text in texts], dtype=np.bool_)
+        inside = (numbers >= bounds.low) & (numbers <= bounds.high)
+        bad = np.flatnonzero(~inside & ~empty)
         if bad.size:
             row = int(bad[0])
+            problem = f"not a number {bounds}" if np.isfinite(numbers[row]) else "not a number"
             raise FileFormatError(
                 self.path,
-                f"{name} is {text.iloc[row]!r}, not a number",
-                line=int(self.frame.index[row]) + FIRST_LINE,
+                f"{name} is {shortened(texts[row], 60)!r}, {problem}",
+                line=self.lines[row],
                 remedy="write a number, or leave the cell empty",
             )
         return Samples(what, self.moments.unix, numbers[self.moments.rows])
+
+    def _texts(self, name: str) -> tuple[str, ...]:
+        return self.columns[self.names.index(name)]
+
+
+def _number(text: str) -> float:
+    return float(text) if _NUMBER.fullmatch(text) else float("nan")

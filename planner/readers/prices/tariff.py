@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from planner.bounds import EUR_PER_KWH, EUR_PER_USD
 from planner.domain.horizon import Horizon
 from planner.domain.series import StepSeries
 from planner.errors import InputError
@@ -17,9 +17,9 @@ from planner.readers.local_times import clock_minutes, clock_shifts
 from planner.readers.prices.hourly_csv import read_timed_csv
 
 MINUTES_PER_DAY = 1440
-EUR_PER_KWH = {"EUR/kWh": 1.0, "EUR/MWh": 1e-3, "ct/kWh": 1e-2}
-USD_PER_KWH = {"USD/kWh": 1.0, "USD/MWh": 1e-3}
-UNITS = (*EUR_PER_KWH, *USD_PER_KWH)
+_EUR_PER_KWH = {"EUR/kWh": 1.0, "EUR/MWh": 1e-3, "ct/kWh": 1e-2}
+_USD_PER_KWH = {"USD/kWh": 1.0, "USD/MWh": 1e-3}
+UNITS = (*_EUR_PER_KWH, *_USD_PER_KWH)
 
 _CLOCK = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)|24:00")
 
@@ -114,20 +114,22 @@ def hourly_tariff(
     declared = next((known for known in UNITS if known.lower() in name.lower()), unit)
     if declared != unit:
         raise InputError(f"{path}: column {name!r} is in {declared}, but the unit given is {unit}; correct one")
-    prices, _ = table.samples(name, f"price of {table.path.name}").on(clock_shifts(horizon, None))
+    what = f"price of {table.path.name}"
+    prices, _ = table.samples(name, what).on(clock_shifts(horizon, None))
+    for price in (prices.values.min() * factor, prices.values.max() * factor):
+        EUR_PER_KWH.require(f"{what}, per kWh,", float(price))
     return StepSeries(prices.what, prices.edges_unix, prices.values * factor)
 
 
 def _eur_per_kwh(unit: str, eur_per_usd: float | None) -> float:
-    if unit in EUR_PER_KWH:
-        return EUR_PER_KWH[unit]
-    if unit not in USD_PER_KWH:
+    if unit in _EUR_PER_KWH:
+        return _EUR_PER_KWH[unit]
+    if unit not in _USD_PER_KWH:
         raise InputError(f"unknown unit of price {unit!r}; use one of {', '.join(UNITS)}")
     if eur_per_usd is None:
         raise InputError(f"prices in {unit} need an exchange rate; give eur_per_usd, such as 0.92")
-    if not 0 < eur_per_usd < math.inf:
-        raise InputError(f"eur_per_usd is {eur_per_usd}; it must be above 0")
-    return USD_PER_KWH[unit] * eur_per_usd
+    EUR_PER_USD.require("eur_per_usd", eur_per_usd)
+    return _USD_PER_KWH[unit] * eur_per_usd
 
 
 def _band_minutes(band: PriceBand) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
@@ -147,5 +149,4 @@ def _minute(clock: str) -> int:
 
 
 def _check_price(eur_per_kwh: float) -> None:
-    if not math.isfinite(eur_per_kwh):
-        raise InputError(f"the price is {eur_per_kwh} EUR/kWh; it must be a number")
+    EUR_PER_KWH.require("the price per kWh", eur_per_kwh)

@@ -8,11 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from planner.errors import FileFormatError, InputError, ScenarioError
+from planner.places import is_file
+from planner.printable import is_text
 from planner.readers.scenario.schema import SCENARIO, Scenario
 from planner.readers.scenario.strict_yaml import Marked, Source, parse_yaml, read_yaml
 from planner.readers.scenario.values import BadValueError, guess
 
 _SUFFIXES = (".yaml", ".yml")
+MOST_BASES = 50
 _OWN = ("name", "description")
 """Keys that say what one file is, and so are not taken from a base."""
 
@@ -76,9 +79,11 @@ def known_scenarios(folders: Iterable[Path]) -> dict[str, Path]:
 def find_scenario(name_or_path: str | Path, folders: Sequence[Path]) -> Path:
     """The file of a scenario; InputError with the known names when there is none."""
     if isinstance(name_or_path, Path) or _is_path(name_or_path):
-        path = Path(name_or_path).expanduser()
-        if not path.is_file():
+        path = _at_home(Path(name_or_path))
+        if not is_file(path):
             raise InputError(f"{path}: no such scenario file")
+        if not is_text(str(path.resolve())):
+            raise InputError(f"{path.resolve()} is not UTF-8 text; use names that are")
         return path
     known = known_scenarios(folders)
     if name_or_path not in known:
@@ -86,6 +91,14 @@ def find_scenario(name_or_path: str | Path, folders: Sequence[Path]) -> Path:
         hint = " ".join(filter(None, [guess(name_or_path, known), listed]))
         raise InputError(f"unknown scenario {name_or_path!r}; {hint}; or give a path that ends in .yaml")
     return known[name_or_path]
+
+
+def _at_home(path: Path) -> Path:
+    """The path with ~ as the home that it stands for, where there is one."""
+    try:
+        return path.expanduser()
+    except RuntimeError:
+        return path
 
 
 def _is_path(text: str) -> bool:
@@ -102,6 +115,8 @@ def _chain(path: Path, folders: Sequence[Path]) -> list[Marked]:
         if trail[-1] in trail[:-1]:
             names = " -> ".join(file.name for file in trail)
             raise ScenarioError(f"scenario {trail[0].stem}", [f"{place}: base: {names} is a circle; break it"])
+        if len(layers) >= MOST_BASES:
+            raise ScenarioError(f"scenario {trail[0].stem}", [f"{place}: base: more than {MOST_BASES} in a row"])
         layer = read_yaml(path, layer=-len(layers))
         if layer.value is None:
             layer = dataclasses.replace(layer, value={})
@@ -123,7 +138,7 @@ def _base_file(base: Marked, path: Path, folders: Sequence[Path]) -> Path:
         )
     try:
         if _is_path(base.value):
-            return find_scenario(path.parent / Path(base.value).expanduser(), folders)
+            return find_scenario(path.parent / _at_home(Path(base.value)), folders)
         # A site's own sample.yaml may build on the shipped sample: a file is not looked up as its own base.
         hiding = [folder for folder in (path.parent, *folders) if _file_in(folder, base.value) != path.resolve()]
         return find_scenario(base.value, hiding if known_scenarios(hiding).get(base.value) else [path.parent])

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar, get_type_hints
 
+from planner.printable import shortened
 from planner.readers.scenario.strict_yaml import Marked
 from planner.readers.scenario.values import BadValueError, Read, bad, guess
 
@@ -154,8 +155,9 @@ def _field_value(entry: Marked, name: str, word: str, field: dataclasses.Field[A
 
 
 def _demand_word(entry: Marked, name: str, word: str) -> None:
-    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]*", word):
-        raise bad(entry, name, f"{word!r} cannot be a name", "begin with a letter; use letters, digits, - and _")
+    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]{0,99}", word):
+        remedy = "begin with a letter; use letters, digits, - and _, a hundred at most"
+        raise bad(entry, name, f"{shortened(word, 60)!r} cannot be a name", remedy)
 
 
 def _join(name: str, word: str) -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
+from planner import bounds
 from planner.domain.cluster import Cluster
 from planner.readers.scenario import rules
 from planner.readers.scenario import values as read
@@ -25,12 +26,12 @@ class JobsChoice:
 
     source: Annotated[str | Path, Key(read.word_or_path("sample"), example="sample")]
     format: Annotated[str, Key(read.one_of("auto", "swf", "csv", "parquet"))] = "auto"
-    lookback_s: Annotated[int, Key(read.duration(0), word="lookback")] = 86400
+    lookback_s: Annotated[int, Key(read.duration(bounds.LOOKBACK_S), word="lookback")] = 86400
     visibility: Annotated[str, Key(read.one_of("midnight", "day"))] = "midnight"
     core_scale: Annotated[float, Key(read.scale)] = 1.0
-    unit_cores: Annotated[int | None, Key(read.whole(1))] = None
-    start_unix: Annotated[int | None, Key(read.whole(0))] = None
-    load: Annotated[float, Key(read.number(above=0))] = 0.9
+    unit_cores: Annotated[int | None, Key(read.whole(bounds.UNIT_CORES))] = None
+    start_unix: Annotated[int | None, Key(read.whole(bounds.UNIX_S))] = None
+    load: Annotated[float, Key(read.number(bounds.LOAD))] = 0.9
     whole_queue: Annotated[bool | None, Key(read.flag)] = None
     zero_runtime: Annotated[str, Key(read.one_of("keep", "drop"))] = "keep"
 
@@ -39,7 +40,7 @@ class JobsChoice:
 class PowerChoice:
     """What a job draws when its source does not say [W per core]: fixed, or drawn between two bounds."""
 
-    w_per_core: Annotated[float | None, Key(read.number(0))] = None
+    w_per_core: Annotated[float | None, Key(read.number(bounds.W_PER_CORE))] = None
     draw_w_per_core: Annotated[tuple[float, float] | None, Key(read.pair)] = (7.8, 11.11)
 
 
@@ -47,18 +48,19 @@ class PowerChoice:
 class NodeClassChoice:
     """One class of nodes as written; ``capacity`` is per node."""
 
-    count: Annotated[int, Key(read.whole(1), example="100")]
+    count: Annotated[int, Key(read.whole(bounds.NODES), example="100")]
     capacity: Annotated[
-        Mapping[str, float], Key(MappingOf(read.number(0), "resource"), example="{cores: 32, memory_gb: 128}")
+        Mapping[str, float],
+        Key(MappingOf(read.number(bounds.NODE_AMOUNT), "resource"), example="{cores: 32, memory_gb: 128}"),
     ]
-    idle_w: Annotated[float, Key(read.number(0))] = 0.0
+    idle_w: Annotated[float, Key(read.number(bounds.IDLE_W))] = 0.0
 
 
 @dataclass(frozen=True, kw_only=True)
 class ClusterChoice:
     """The machine as written; it resolves to a Cluster."""
 
-    power_limit_kw: Annotated[float | None, Key(read.number(above=0))] = None
+    power_limit_kw: Annotated[float | None, Key(read.number(bounds.POWER_LIMIT_KW))] = None
     classes: Annotated[
         Mapping[str, NodeClassChoice],
         Key(MappingOf(Record(NodeClassChoice), "class"), example="{cpu: {count: 100, capacity: {cores: 32}}}"),
@@ -83,7 +85,7 @@ class WeatherChoice:
     source: Annotated[str | Path, Key(read.word_or_path("sample", "constant"), example="sample")]
     format: Annotated[str, Key(read.one_of("auto", "epw", "tmy3", "open-meteo", "csv"))] = "auto"
     zone: Annotated[str | None, Key(read.zone)] = None
-    temperature_c: Annotated[float | None, Key(read.number(-90, 60))] = None
+    temperature_c: Annotated[float | None, Key(read.number(bounds.TEMPERATURE_C))] = None
     period: Annotated[WeatherPeriod | None, Key(Record(WeatherPeriod))] = None
     season: Annotated[str | None, Key(read.one_of("winter", "spring", "summer", "autumn"))] = None
 
@@ -94,7 +96,7 @@ class TariffBand:
 
     start: Annotated[str, Key(read.clock_time, word="from", example='"22:00"')]
     end: Annotated[str, Key(read.clock_time, word="to", example='"06:00"')]
-    eur_per_kwh: Annotated[float, Key(read.number(), example="0.11")]
+    eur_per_kwh: Annotated[float, Key(read.number(bounds.EUR_PER_KWH), example="0.11")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,13 +104,13 @@ class TariffChoice:
     """The price of electricity; ``eur_per_kwh`` is the flat price, and the price outside all bands."""
 
     kind: Annotated[str, Key(read.one_of("flat", "bands", "hourly"))] = "flat"
-    eur_per_kwh: Annotated[float | None, Key(read.number())] = None
+    eur_per_kwh: Annotated[float | None, Key(read.number(bounds.EUR_PER_KWH))] = None
     bands: Annotated[tuple[TariffBand, ...], Key(ListOf(Record(TariffBand)))] = ()
     file: Annotated[Path | None, Key(read.path)] = None
     column: Annotated[str | None, Key(read.text)] = None
     unit: Annotated[str | None, Key(read.one_of("EUR/MWh", "EUR/kWh", "ct/kWh", "USD/MWh"))] = None
     zone: Annotated[str | None, Key(read.zone)] = None
-    eur_per_usd: Annotated[float | None, Key(read.number(above=0))] = None
+    eur_per_usd: Annotated[float | None, Key(read.number(bounds.EUR_PER_USD))] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,7 +124,7 @@ class CoolingChoice:
 class RevenueChoice:
     """What a core-hour earns."""
 
-    eur_per_core_hour: Annotated[float, Key(read.number(0), example="0.02")]
+    eur_per_core_hour: Annotated[float, Key(read.number(bounds.EUR_PER_CORE_HOUR), example="0.02")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,7 +136,7 @@ class RulesChoice:
     """
 
     defer: Annotated[str, Key(read.one_of("full", "free"))] = "full"
-    max_deferral_days: Annotated[int | None, Key(read.whole(1))] = None
+    max_deferral_days: Annotated[int | None, Key(read.whole(bounds.DEFERRAL_DAYS))] = None
     execute: Annotated[str, Key(read.one_of("requested", "actual"))] = "requested"
 
 
@@ -142,26 +144,26 @@ class RulesChoice:
 class DemandChoice:
     """A charge on the day's peak: money per kW of the highest mean power over an interval."""
 
-    eur_per_kw: Annotated[float, Key(read.number(0))] = 0.0
-    interval_s: Annotated[int, Key(read.duration(60, 86400), word="interval")] = 900
+    eur_per_kw: Annotated[float, Key(read.number(bounds.EUR_PER_KW))] = 0.0
+    interval_s: Annotated[int, Key(read.duration(bounds.DEMAND_INTERVAL_S), word="interval")] = 900
 
 
 @dataclass(frozen=True, kw_only=True)
 class SolarChoice:
     """The site's own photovoltaics; azimuth 180 is south."""
 
-    peak_kw: Annotated[float, Key(read.number(0))] = 0.0
-    tilt_deg: Annotated[float, Key(read.number(0, 90))] = 30.0
-    azimuth_deg: Annotated[float, Key(read.number(0, 360))] = 180.0
-    losses_fraction: Annotated[float, Key(read.number(0, 1))] = 0.14
+    peak_kw: Annotated[float, Key(read.number(bounds.SOLAR_KW))] = 0.0
+    tilt_deg: Annotated[float, Key(read.number(bounds.TILT_DEG))] = 30.0
+    azimuth_deg: Annotated[float, Key(read.number(bounds.AZIMUTH_DEG))] = 180.0
+    losses_fraction: Annotated[float, Key(read.number(bounds.FRACTION))] = 0.14
 
 
 @dataclass(frozen=True, kw_only=True)
 class CarbonChoice:
     """A carbon price, and the carbon intensity of bought electricity: constant, or hourly from a file."""
 
-    eur_per_tonne: Annotated[float, Key(read.number(0))] = 0.0
-    g_per_kwh: Annotated[float | None, Key(read.number(0))] = None
+    eur_per_tonne: Annotated[float, Key(read.number(bounds.EUR_PER_TONNE))] = 0.0
+    g_per_kwh: Annotated[float | None, Key(read.number(bounds.G_PER_KWH))] = None
     file: Annotated[Path | None, Key(read.path)] = None
     column: Annotated[str | None, Key(read.text)] = None
     zone: Annotated[str | None, Key(read.zone)] = None
@@ -176,7 +178,7 @@ class Scenario:
     sources: tuple[Path, ...] = ()
     zone: Annotated[str, Key(read.zone)] = "UTC"
     currency: Annotated[str, Key(read.currency)] = "EUR"
-    seed: Annotated[int, Key(read.whole(0))] = 0
+    seed: Annotated[int, Key(read.whole(bounds.SEED))] = 0
     jobs: Annotated[JobsChoice, Key(Record(JobsChoice, rules.apply_jobs))]
     power: Annotated[PowerChoice, Key(Record(PowerChoice, rules.apply_power))] = PowerChoice()
     cluster: Annotated[Cluster, Key(Record(ClusterChoice, rules.apply_cluster))]

@@ -15,7 +15,9 @@ from pathlib import Path
 
 import yaml
 
-from planner.errors import FileFormatError, InputError
+from planner.bounds import YAML_CHARACTERS, YAML_DEPTH, YAML_VALUES
+from planner.errors import FileFormatError
+from planner.readers.files import open_text
 
 Scalar = str | int | float | bool | dt.date | dt.datetime | None
 
@@ -72,17 +74,14 @@ class Marked:
 
 def read_yaml(path: Path, layer: int = 0) -> Marked:
     """The contents of a YAML file; FileFormatError with file and line when it cannot be read."""
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise FileFormatError(path, "not UTF-8 text", remedy="save it as UTF-8") from error
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror or error}") from error
-    return parse_yaml(text, Source.file(path, layer))
+    with open_text(path) as stream:
+        return parse_yaml(stream.read(), Source.file(path, layer))
 
 
 def parse_yaml(text: str, source: Source) -> Marked:
     """The value that a YAML text holds; nothing at all is None."""
+    if len(text) not in YAML_CHARACTERS:
+        raise FileFormatError(source.label, f"more than {YAML_CHARACTERS.high:,} characters", remedy="write it shorter")
     try:
         loader = _StrictLoader(text)
         try:
@@ -91,6 +90,8 @@ def parse_yaml(text: str, source: Source) -> Marked:
             loader.dispose()
         return Marked(None, source) if node is None else _Marker(source).marked(node)
     except yaml.YAMLError as error:
+        if isinstance(error, _TooDeepError):
+            raise FileFormatError(source.label, "nested too deeply; write it flatter") from error
         raise _format_error(error, text, source) from error
     except RecursionError as error:
         raise FileFormatError(source.label, "nested too deeply; write it flatter") from error
@@ -113,13 +114,33 @@ _PATTERNS = {
 }
 
 
+class _TooDeepError(yaml.YAMLError):
+    """Brackets in brackets without end, on which the scanner would spend minutes."""
+
+
 class _StrictLoader(yaml.SafeLoader):
     """Finds the structure of a text and the tags of its plain scalars by our patterns."""
+
+    def fetch_flow_collection_start(self, token: type[yaml.Token]) -> None:
+        """Begin a list or mapping in brackets."""
+        if self.flow_level not in YAML_DEPTH:
+            raise _TooDeepError
+        super().fetch_flow_collection_start(token)
+
+    def add_indent(self, column: int) -> bool:
+        """Begin a list or mapping that is indented."""
+        if len(self.indents) not in YAML_DEPTH:
+            raise _TooDeepError
+        return bool(super().add_indent(column))
 
 
 _StrictLoader.yaml_implicit_resolvers = {}
 for _tag, _pattern in _PATTERNS.items():
     _StrictLoader.add_implicit_resolver(_tag, re.compile(rf"(?:{_pattern})\Z", re.ASCII), None)
+
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff]")
+"""Control characters but tabs and line ends, and halves of characters."""
 
 
 class _Marker:
@@ -128,9 +149,15 @@ class _Marker:
     def __init__(self, source: Source) -> None:
         self.source = source
         self.open: set[int] = set()
+        self.count = 0
 
     def marked(self, node: yaml.Node, line: int | None = None) -> Marked:
         line = _line(node) if line is None else line
+        self.count += 1
+        if self.count not in YAML_VALUES or len(self.open) not in YAML_DEPTH:
+            # Aliases of aliases make billions of values of a few lines.
+            most = f"{YAML_VALUES.high:,} values, {YAML_DEPTH.high} deep"
+            raise self._error(node, f"more than {most}", "write it shorter and flatter, with fewer aliases")
         if isinstance(node, yaml.ScalarNode):
             value = self._scalar(node)
             return Marked(value, self.source, line, blank=value is None and not node.value)
@@ -147,7 +174,7 @@ class _Marker:
         for key_node, value_node in node.value:
             if not isinstance(key_node, yaml.ScalarNode):
                 raise self._error(key_node, "a key is a list or a mapping", "a key must be one word")
-            key = key_node.value
+            key = self._text(key_node)
             if key_node.tag == f"{_YAML}merge":
                 raise self._error(key_node, "the merge key << is not read", "write the keys out")
             if key in entries:
@@ -169,7 +196,7 @@ class _Marker:
         text = node.value
         match node.tag.removeprefix(_YAML):
             case "str" | "merge" | "!":
-                return str(text)
+                return self._text(node)
             case "null":
                 return None
             case "bool" if text.lower() in ("true", "false"):
@@ -186,11 +213,19 @@ class _Marker:
                 )
         raise self._error(node, f"tag {_short(node.tag)} of {text!r} is not read", "remove it")
 
+    def _text(self, node: yaml.ScalarNode) -> str:
+        """The text of a scalar, in which escapes may have put what no file or path can hold."""
+        text = str(node.value)
+        odd = _CONTROL.search(text)
+        if odd is not None:
+            raise self._error(node, f"character #x{ord(odd[0]):04x} is not allowed", "remove it")
+        return text
+
     def _number(self, node: yaml.ScalarNode) -> int | float:
         text = node.value.replace("_", "").lower()
         try:
             if node.tag == f"{_YAML}int":
-                return int(text, 16 if "0x" in text else 10)
+                return int(text, 16 if "0x" in text else 10)  # of endless digits a ValueError
             return float(text.replace(".inf", "inf").replace(".nan", "nan"))
         except ValueError:
             raise self._error(node, f"{node.value!r} is not a number", "remove its tag") from None

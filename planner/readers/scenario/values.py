@@ -7,12 +7,16 @@ import difflib
 import math
 import re
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 from zoneinfo import available_timezones
 
+from planner.bounds import CORE_SCALE, PLANNED_YEARS, W_PER_CORE, Bounds
 from planner.domain.horizon import zone_named
 from planner.errors import InputError
+from planner.places import is_file, is_folder
+from planner.printable import is_text, shortened
 from planner.readers.scenario.strict_yaml import Marked
 from planner.units import parse_duration
 
@@ -69,33 +73,29 @@ def flag(entry: Marked, key: str) -> bool:
     return entry.value
 
 
-def number(
-    low: float | None = None, high: float | None = None, *, above: float | None = None
-) -> Callable[[Marked, str], float]:
-    """A finite number within bounds: ``low`` and ``high`` included, ``above`` not."""
-    bounds = _bounds(low, high, above)
+def number(bounds: Bounds) -> Callable[[Marked, str], float]:
+    """A number within bounds."""
 
     def read(entry: Marked, key: str) -> float:
         value = entry.value
         if isinstance(value, bool) or not isinstance(value, int | float):
-            raise _wrong(entry, key, f"a number{bounds}", _unquote(value))
-        if not math.isfinite(value) or not _within(value, low, high, above):
-            raise bad(entry, key, f"expected a number{bounds}, found {value}")
+            raise _wrong(entry, key, f"a number {bounds}", _unquote(value))
+        if value not in bounds:
+            raise bad(entry, key, f"expected a number {bounds}, found {_short(value)}")
         return float(value)
 
     return read
 
 
-def whole(low: int | None = None, high: int | None = None) -> Callable[[Marked, str], int]:
+def whole(bounds: Bounds) -> Callable[[Marked, str], int]:
     """A whole number within bounds; ``1e3`` is one."""
-    bounds = _bounds(low, high, None)
 
     def read(entry: Marked, key: str) -> int:
         value = entry.value
         if isinstance(value, bool) or not isinstance(value, int | float):
-            raise _wrong(entry, key, f"a whole number{bounds}", _unquote(value))
-        if not math.isfinite(value) or value != int(value) or not _within(value, low, high, None):
-            raise bad(entry, key, f"expected a whole number{bounds}, found {value}")
+            raise _wrong(entry, key, f"a whole number {bounds}", _unquote(value))
+        if value not in bounds or value != int(value):
+            raise bad(entry, key, f"expected a whole number {bounds}, found {_short(value)}")
         return int(value)
 
     return read
@@ -104,11 +104,12 @@ def whole(low: int | None = None, high: int | None = None) -> Callable[[Marked, 
 def scale(entry: Marked, key: str) -> float:
     """A number above 0, or a fraction of two such as ``9600/93312``."""
     if isinstance(entry.value, str):
-        parts = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*/\s*(\d+(?:\.\d+)?)\s*", entry.value)
-        if parts is None or not float(parts[1]) > 0 or not float(parts[2]) > 0:
-            raise _wrong(entry, key, "a number above 0", "or write a fraction such as 9600/93312")
-        return float(parts[1]) / float(parts[2])
-    return number(above=0)(entry, key)
+        parts = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*/\s*(\d+(?:\.\d+)?)\s*", entry.value, re.ASCII)
+        above, below = (float(parts[1]), float(parts[2])) if parts is not None else (0.0, 0.0)
+        if not 0 < below < math.inf or above / below not in CORE_SCALE:
+            raise _wrong(entry, key, f"a number {CORE_SCALE}", "or write a fraction such as 9600/93312")
+        return above / below
+    return number(CORE_SCALE)(entry, key)
 
 
 def one_of(*words: str) -> Callable[[Marked, str], str]:
@@ -123,9 +124,8 @@ def one_of(*words: str) -> Callable[[Marked, str], str]:
     return read
 
 
-def duration(low_s: int, high_s: int | None = None) -> Callable[[Marked, str], int]:
+def duration(bounds: Bounds) -> Callable[[Marked, str], int]:
     """A duration such as ``15m`` or ``1d`` [s]."""
-    bounds = _bounds(low_s, high_s, None, " s")
 
     def read(entry: Marked, key: str) -> int:
         value = entry.value
@@ -135,8 +135,8 @@ def duration(low_s: int, high_s: int | None = None) -> Callable[[Marked, str], i
             seconds = parse_duration(value)
         except InputError as error:
             raise bad(entry, key, str(error)) from None
-        if not math.isfinite(seconds) or seconds != int(seconds) or not _within(seconds, low_s, high_s, None):
-            raise bad(entry, key, f"expected whole seconds{bounds}, found {value}", "write 30s, 15m, 2h or 1d")
+        if seconds not in bounds or seconds != int(seconds):
+            raise bad(entry, key, f"expected whole seconds {bounds}, found {_short(value)}", "write 30s, 15m, 2h or 1d")
         return int(seconds)
 
     return read
@@ -146,18 +146,18 @@ def date(entry: Marked, key: str) -> dt.date:
     """A date such as ``2024-06-01``, with or without quotes."""
     value = entry.value
     if isinstance(value, str):
-        try:
-            return dt.date.fromisoformat(value)
-        except ValueError:
-            pass
+        with suppress(ValueError):
+            value = dt.date.fromisoformat(value)
     if isinstance(value, dt.datetime) or not isinstance(value, dt.date):
         raise _wrong(entry, key, "a date", "write it as 2024-06-01")
+    if value.year not in PLANNED_YEARS:
+        raise bad(entry, key, f"expected a year {PLANNED_YEARS}, found {value}")
     return value
 
 
 def clock_time(entry: Marked, key: str) -> str:
     """A clock time from ``"00:00"`` to ``"24:00"``, with two digits for the hour."""
-    parts = re.fullmatch(r"(\d{1,2}):([0-5]\d)", entry.value) if isinstance(entry.value, str) else None
+    parts = re.fullmatch(r"(\d{1,2}):([0-5]\d)", entry.value, re.ASCII) if isinstance(entry.value, str) else None
     if parts is None or int(parts[1]) * 60 + int(parts[2]) > 24 * 60:
         raise _wrong(entry, key, "a clock time", 'write it in quotes: "22:00"')
     return f"{int(parts[1]):02d}:{parts[2]}"
@@ -184,9 +184,14 @@ def currency(entry: Marked, key: str) -> str:
 def path(entry: Marked, key: str) -> Path:
     """A file that exists; a relative path starts at the folder of the file that wrote it."""
     written = text(entry, key)
-    found = (entry.source.folder / Path(written).expanduser()).resolve()
-    if not found.is_file():
-        problem = "is a folder, not a file" if found.is_dir() else "does not exist"
+    try:
+        found = (entry.source.folder / Path(written).expanduser()).resolve()
+    except (OSError, RuntimeError, ValueError):  # a circle of links, or the home of nobody
+        raise bad(entry, key, f"{written!r} leads nowhere", "give the path of a file") from None
+    if not is_text(str(found)):
+        raise bad(entry, key, f"{found} is not UTF-8 text", "use names that are")
+    if not is_file(found):
+        problem = "is a folder, not a file" if is_folder(found) else "does not exist"
         raise bad(entry, key, f"{written!r}: {found} {problem}", "paths start at the file that writes them")
     return found
 
@@ -209,7 +214,7 @@ def pair(entry: Marked, key: str) -> tuple[float, float]:
     """Two numbers from 0 up, low then high."""
     if not isinstance(entry.value, tuple) or len(entry.value) != 2:
         raise _wrong(entry, key, "two numbers", "write [7.8, 11.11]")
-    low, high = (number(0)(item, f"{key}[{index}]") for index, item in enumerate(entry.value))
+    low, high = (number(W_PER_CORE)(item, f"{key}[{index}]") for index, item in enumerate(entry.value))
     if low > high:
         raise bad(entry, key, f"the low end {low} is above the high end {high}", "swap them")
     return low, high
@@ -222,8 +227,12 @@ def _wrong(entry: Marked, key: str, expected: str, remedy: str = "") -> BadValue
 def _shown(entry: Marked) -> str:
     if entry.value is None:
         return "nothing"
-    if isinstance(entry.value, str | bool | int | float):
-        return repr(entry.value) if not isinstance(entry.value, bool) else str(entry.value).lower()
+    if isinstance(entry.value, bool):
+        return str(entry.value).lower()
+    if isinstance(entry.value, str):
+        return shortened(repr(entry.value), 80)
+    if isinstance(entry.value, int | float):
+        return _short(entry.value)
     if isinstance(entry.value, dt.date):
         return entry.value.isoformat()
     return "a list" if isinstance(entry.value, tuple) else "a mapping"
@@ -239,16 +248,9 @@ def _unquote(value: object) -> str:
     return "remove the quotes"
 
 
-def _bounds(low: float | None, high: float | None, above: float | None, unit: str = "") -> str:
-    if above is not None:
-        return f" above {above:g}{unit}" + (f" and at most {high:g}{unit}" if high is not None else "")
-    if low is not None and high is not None:
-        return f" from {low:g} to {high:g}{unit}"
-    return f" from {low:g}{unit} up" if low is not None else ""
-
-
-def _within(value: float, low: float | None, high: float | None, above: float | None) -> bool:
-    return (low is None or value >= low) and (high is None or value <= high) and (above is None or value > above)
+def _short(value: object) -> str:
+    """A value as it was written, if that is not too long."""
+    return shortened(str(value), 40) if not isinstance(value, int) or abs(value) < 10**40 else "a number far beyond"
 
 
 def _zone_guess(name: str) -> str:

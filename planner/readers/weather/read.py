@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from planner import bounds
 from planner.domain.horizon import Horizon
 from planner.domain.intake import Intake
 from planner.domain.series import StepSeries
@@ -15,15 +16,22 @@ from planner.domain.weather import Weather
 from planner.errors import CoverageError, FileFormatError, InputError
 from planner.readers.files import require_file
 from planner.readers.local_times import clock_shifts
-from planner.readers.weather.files import WeatherFile, is_tmy3, read_open_meteo, read_weather_csv
+from planner.readers.weather.files import WeatherFile, is_tmy3, read_weather_csv
+from planner.readers.weather.open_meteo import read_open_meteo
 from planner.readers.weather.samples import Samples
 from planner.readers.weather.typical_year import read_epw, read_tmy3, sample_path
 from planner.units import SECONDS_PER_HOUR
 
 SAMPLE = "sample"
 LONGEST_FILLED_S = 3 * SECONDS_PER_HOUR
-COLDEST_C, HOTTEST_C = -90.0, 70.0
-"""Beyond the records of the surface of the earth (-89.2 and 56.7 C, WMO): a wrong unit or column."""
+_BOUNDS = {
+    "temperature_c": bounds.TEMPERATURE_C,
+    "ghi_w_per_m2": bounds.IRRADIANCE_W_PER_M2,
+    "dni_w_per_m2": bounds.IRRADIANCE_W_PER_M2,
+    "dhi_w_per_m2": bounds.IRRADIANCE_W_PER_M2,
+    "wind_m_per_s": bounds.WIND_M_PER_S,
+}
+_WORDS = {"temperature_c": "temperature", "wind_m_per_s": "wind speed"}
 
 FORMATS = ("auto", "epw", "tmy3", "open-meteo", "csv")
 
@@ -67,7 +75,8 @@ def read_weather(
         raise InputError(f"unknown weather format {format!r}; use one of {', '.join(FORMATS)}")
     require_file(path)
     file = _READERS[_format_of(path) if format == "auto" else format](path, name, horizon, zone, taken_day)
-    _check_temperature(path, file.samples["temperature_c"])
+    for quantity, samples in file.samples.items():
+        _check_values(path, quantity, samples)
 
     stretches = clock_shifts(horizon, taken_day)
     intake = Intake(name, notes=list(file.notes))
@@ -109,8 +118,7 @@ def read_weather(
 
 def constant_weather(temperature_c: float, horizon: Horizon) -> Weather:
     """One temperature [C] all day: for tests and for questions of the kind "what if it were 35 C"."""
-    if not COLDEST_C <= temperature_c <= HOTTEST_C:
-        raise InputError(f"the temperature is {temperature_c} C; it must lie between {COLDEST_C:g} and {HOTTEST_C:g} C")
+    bounds.TEMPERATURE_C.require("the temperature", temperature_c)
     what = f"constant temperature {temperature_c:g} C"
     return Weather(what, StepSeries.constant(what, temperature_c, horizon.start_unix, horizon.end_unix))
 
@@ -139,15 +147,17 @@ def _format_of(path: Path) -> str:
     )
 
 
-def _check_temperature(path: Path, samples: Samples) -> None:
-    wrong = np.flatnonzero((samples.values < COLDEST_C) | (samples.values > HOTTEST_C))
+def _check_values(path: Path, quantity: str, samples: Samples) -> None:
+    limits = _BOUNDS[quantity]
+    wrong = np.flatnonzero((samples.values < limits.low) | (samples.values > limits.high))
     if wrong.size:
         value = float(samples.values[wrong[0]])
         when = dt.datetime.fromtimestamp(int(samples.starts_unix[wrong[0]]), tz=dt.UTC)
+        what, unit = _WORDS.get(quantity, "irradiance"), limits.unit
         raise FileFormatError(
             path,
-            f"the temperature at {when:%Y-%m-%d %H:%M UTC} is {value:g} C",
-            remedy=f"give degrees Celsius between {COLDEST_C:g} and {HOTTEST_C:g}",
+            f"the {what} at {when:%Y-%m-%d %H:%M UTC} is {value:g} {unit}",
+            remedy=f"give {what}s {limits}; for a missing one leave it empty",
         )
 
 

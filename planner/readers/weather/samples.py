@@ -65,6 +65,7 @@ class Samples:
         high = int(np.searchsorted(self.starts_unix, end + margin, side="left"))
         starts, values = self.starts_unix[low:high], self.values[low:high]
         ends = np.append(starts[1:], starts[-1] + step if high == len(self.values) else self.starts_unix[high])
+        starts, ends, values = _near(starts, ends, values, step, (start - margin, end + margin))
         starts, values = _holes_opened(starts, ends, values, step)
         edges = np.append(starts, ends[-1])
         missing = np.isnan(values)
@@ -97,6 +98,26 @@ class Samples:
                 f"{self.what} covers {_utc(first)} to {_utc(last)}, but the day needs {_utc(start)} to"
                 f" {_utc(end)}; choose a day inside it, or a source that covers the day"
             )
+
+
+def _near(
+    starts: npt.NDArray[np.int64],
+    ends: npt.NDArray[np.int64],
+    values: npt.NDArray[np.float64],
+    step: int,
+    reach: tuple[int, int],
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+    """The first value begun and the last one ended where they come into reach, however far away they stand."""
+    starts, ends, values = starts.copy(), ends.copy(), values.copy()
+    early = (reach[0] - int(starts[0])) // step
+    if early > 0:
+        # by whole steps, so that the holes before the next value keep their places
+        starts[0] += early * step
+        values[0] = np.nan
+    late = (int(ends[-1]) - max(reach[1], int(starts[-1]))) // step
+    if late > 1:
+        ends[-1] -= (late - 1) * step
+    return starts, ends, values
 
 
 def _holes_opened(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from planner import bounds
 from planner.domain.horizon import Horizon
 from planner.domain.series import StepSeries
 from planner.domain.weather import Weather
@@ -149,12 +150,10 @@ def _check(weather: Weather, peak_kw: float, tilt_deg: float, azimuth_deg: float
             f"photovoltaics need irradiance, and {weather.source} has no usable global horizontal irradiance for"
             " the day; give an EPW or TMY3 file, or ask Open-Meteo for shortwave_radiation"
         )
-    limits = {
-        "peak_kw": (peak_kw, 0.0, 1e7),
-        "tilt_deg": (tilt_deg, 0.0, 90.0),
-        "azimuth_deg": (azimuth_deg, 0.0, 360.0),
-        "losses_fraction": (losses_fraction, 0.0, 1.0),
-    }
-    for name, (value, low, high) in limits.items():
-        if not low <= value <= high:
-            raise InputError(f"photovoltaics: {name} is {value}; it must lie between {low:g} and {high:g}")
+    for name, value, limits in (
+        ("peak_kw", peak_kw, bounds.SOLAR_KW),
+        ("tilt_deg", tilt_deg, bounds.TILT_DEG),
+        ("azimuth_deg", azimuth_deg, bounds.AZIMUTH_DEG),
+        ("losses_fraction", losses_fraction, bounds.FRACTION),
+    ):
+        limits.require(f"photovoltaics: {name}", value)

@@ -7,18 +7,20 @@ import hashlib
 import importlib.util
 import io
 import tempfile
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from zipfile import BadZipFile
 
 import numpy as np
 import numpy.typing as npt
 
+from planner.bounds import UTC_OFFSET_S
 from planner.domain.horizon import Horizon
 from planner.errors import FileFormatError, InputError
 from planner.places import kept_folder
@@ -48,6 +50,8 @@ HOURS_OF_LEAP_YEAR = 8784
 _BEFORE_MONTH = 24 * np.cumsum([0, 31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30])
 _FEB_28, _FEB_29 = (slice(24 * first, 24 * first + 24) for first in (58, 59))
 _EPW_FIRST_LINE, _TMY3_FIRST_LINE = 9, 3
+# pvlib and pandas check little before they convert, so a damaged file ends in any of these
+_PVLIB_FAILS = (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, AssertionError)
 
 
 def read_epw(path: Path, name: str) -> TypicalYear:
@@ -77,9 +81,10 @@ def _epw_year(path: Path, name: str, text: str) -> TypicalYear:
     if not text.startswith("LOCATION"):
         raise FileFormatError(path, "does not start with LOCATION", line=1, remedy="give an EPW file")
     try:
-        frame, meta = pvlib_read_epw(io.StringIO(text))
-        clock = frame[["month", "day", "hour"]].to_numpy(np.int64)
-    except (ValueError, KeyError, IndexError, TypeError) as error:
+        with _silent():
+            frame, meta = pvlib_read_epw(io.StringIO(text))
+            clock = frame[["month", "day", "hour"]].to_numpy(np.int64)
+    except _PVLIB_FAILS as error:
         raise FileFormatError(path, f"pvlib cannot read it ({error})", remedy="give a whole EPW file") from error
     values = {quantity: _numbers(path, frame, column) for quantity, column in QUANTITIES.items()}
     for quantity, column in QUANTITIES.items():
@@ -92,11 +97,12 @@ def _tmy3_year(path: Path, name: str, text: str) -> TypicalYear:
     from pvlib.iotools import read_tmy3 as pvlib_read_tmy3
 
     try:
-        frame, meta = pvlib_read_tmy3(io.StringIO(text), map_variables=True)
-        date = frame["Date (MM/DD/YYYY)"].str.split("/", expand=True)
-        hour = frame["Time (HH:MM)"].str.split(":", expand=True)[0]
-        clock = np.column_stack([part.to_numpy(str).astype(np.int64) for part in (date[0], date[1], hour)])
-    except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
+        with _silent():
+            frame, meta = pvlib_read_tmy3(io.StringIO(text), map_variables=True)
+            date = frame["Date (MM/DD/YYYY)"].str.split("/", expand=True)
+            hour = frame["Time (HH:MM)"].str.split(":", expand=True)[0]
+            clock = np.column_stack([part.to_numpy(str).astype(np.int64) for part in (date[0], date[1], hour)])
+    except _PVLIB_FAILS as error:
         raise FileFormatError(path, f"pvlib cannot read it ({error})", remedy="give a whole TMY3 file") from error
     values = {quantity: _numbers(path, frame, column) for quantity, column in QUANTITIES.items()}
     for numbers in values.values():
@@ -182,7 +188,7 @@ def _year(
     name: str,
     clock: npt.NDArray[np.int64],
     values: Mapping[str, npt.NDArray[np.float64]],
-    meta: Mapping[str, float],
+    meta: Mapping[str, Any],
     first_line: int,
 ) -> TypicalYear:
     month, day, hour = clock.T
@@ -216,8 +222,24 @@ def _year(
         if np.all(first_seen[_FEB_29] < 0):
             year[_FEB_29] = year[_FEB_28]
         laid[quantity] = year
-    offset_s = round(float(meta["TZ"]) * SECONDS_PER_HOUR)
-    return TypicalYear(name, offset_s, laid, float(meta["latitude"]), float(meta["longitude"]), float(meta["altitude"]))
+    zone, *place = (_meta(path, meta, key) for key in ("TZ", "latitude", "longitude", "altitude"))
+    UTC_OFFSET_S.require(f"{path}: the offset of its times from UTC", zone * SECONDS_PER_HOUR)
+    return TypicalYear(name, round(zone * SECONDS_PER_HOUR), laid, *place)
+
+
+def _meta(path: Path, meta: Mapping[str, Any], key: str) -> float:
+    try:
+        return float(meta[key])
+    except (ValueError, TypeError, KeyError) as error:
+        raise FileFormatError(path, f"its {key} is missing or no number", line=1, remedy="repair the file") from error
+
+
+@contextmanager
+def _silent() -> Iterator[None]:
+    """Without the warnings of libraries about what is in a file: that is for us to tell."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
 
 
 def _hour_of_year(
@@ -230,7 +252,7 @@ def _hour_of_year(
 def _numbers(path: Path, frame: pd.DataFrame, column: str) -> npt.NDArray[np.float64]:
     try:
         return frame[column].to_numpy(np.float64, copy=True)
-    except (KeyError, ValueError) as error:
+    except (KeyError, ValueError, TypeError, OverflowError) as error:
         raise FileFormatError(
             path, f"its {column} is missing or has something that is no number", remedy="repair the file"
         ) from error

@@ -22,8 +22,8 @@ from planner.report.page.words import (
     signed_percent,
     unit,
 )
+from planner.report.results import cluster_of
 from planner.report.tables import Table
-from planner.report.written import cluster_of
 
 SHARES = (
     "Cooling, and what empty nodes draw, are shared among the jobs of a segment in proportion to their IT energy in it;"
@@ -37,7 +37,7 @@ def day_page(summary: dict[str, Any], run: dict[str, Any], tables: dict[str, Tab
     horizon = Horizon(dt.date.fromisoformat(summary["day"]), summary["zone"])
     schedule, deferred, segments = tables["schedule"], tables["deferred"], tables["segments"]
     currency = summary["currency"]
-    cluster = cluster_of(run["scenario"]["cluster"])
+    cluster = cluster_of(run)
     starts = [int(text) for text in column(schedule, "start_s")]
     waits = [start - int(came) for start, came in zip(starts, submitted_s(schedule, horizon), strict=True)]
     panels = day_panels(schedule, deferred, segments, horizon, currency)

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import calendar
-import contextlib
 import datetime as dt
-import fcntl
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby
@@ -15,10 +12,12 @@ from typing import Any
 from urllib.parse import quote
 
 from planner.errors import FileFormatError, OutputError
+from planner.report.files import alone_in, put
 from planner.report.page.grid import Column, grid
 from planner.report.page.markup import Html, Part, document, el
 from planner.report.page.words import counted, money, percent, plain
-from planner.report.written import read_json
+from planner.report.results import read_summary
+from planner.report.tables import encoded
 
 NAME = "index.html"
 
@@ -41,36 +40,21 @@ class Entry:
 
 def write_index(reports: Path) -> Path:
     """Write the index of a reports folder anew, in one step; one run at a time, so that the last one sees all days."""
-    target, fresh = reports / NAME, reports / f".{NAME}.new-{os.getpid()}"
+    target = reports / NAME
     try:
-        with _alone(reports):
-            try:
-                fresh.write_text(index_page(list(entries(reports)), comparisons(reports)), encoding="utf-8")
-                fresh.replace(target)
-            finally:
-                fresh.unlink(missing_ok=True)
+        with alone_in(reports):
+            put(target, encoded(index_page(list(entries(reports)), comparisons(reports))))
     except OSError as error:
         raise OutputError(f"cannot write {target}: {error.strerror or error}; the day itself is written") from error
     return target
-
-
-@contextlib.contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    """Wait for other runs that write in a folder itself; the folder is its own lock, so that nothing is left behind."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(handle)
 
 
 def entries(reports: Path) -> Iterator[Entry]:
     """Every day that can be read; others are left to ``plan report``, which names them."""
     for path in sorted(reports.glob("*/[0-9]*/summary.json")):
         try:
-            yield _entry(path.parent.relative_to(reports), read_json(path))
-        except (FileFormatError, KeyError, TypeError, ValueError):
+            yield _entry(path.parent.relative_to(reports), read_summary(path.parent))
+        except FileFormatError:
             continue
 
 

@@ -1,0 +1,27 @@
+"""The one place that prints: whatever names and paths an input holds, a terminal gets text that it can show."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import typer
+
+from planner.printable import one_line, printable, printable_json
+
+
+def say(text: object = "", *, err: bool = False) -> None:
+    """Print text; a line about something wrong, on stderr, has at most 300 characters."""
+    show = one_line if err else printable
+    _echo("\n".join(show(line) for line in str(text).split("\n")), err=err)
+
+
+def say_json(content: object) -> None:
+    """Print plain data as JSON."""
+    _echo(printable_json(json.dumps(content, indent=2, ensure_ascii=False)), err=False)
+
+
+def _echo(text: str, *, err: bool) -> None:
+    stream = sys.stderr if err else sys.stdout
+    encoding = getattr(stream, "encoding", None) or "utf-8"
+    typer.echo(text.encode(encoding, "backslashreplace").decode(encoding), err=err)

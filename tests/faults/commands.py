@@ -1,0 +1,165 @@
+"""The commands that are disturbed, each with the state of a tiny site that it starts from and what it leaves."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import io
+import os
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from planner.cli.main import run
+from tests.rolling import write_rolling_site
+
+FIRST, SECOND, THIRD = "2024-06-03", "2024-06-04", "2024-06-05"
+QUICK = ("-m", "multisearch", "--bound-time", "0", "-q", "--workers", "1")
+OTHER = ("--set", "tariff.eur_per_kwh=0.3")
+RUN = ("run", "--from", FIRST, "--to", THIRD, *QUICK)
+COMPARE = ("compare", "site", "warm", "--day", FIRST, "-m", "est", "--processes", "1", "-q")
+SIMULATE = ("simulate", "jobs/trace.swf", "-p", "easy,list", "--processors", "32", "--out", "simulated", "-q")
+
+TRACE = "".join(
+    f"{n} {n * 40} -1 {60 + 37 * n % 400} {width} -1 -1 {width} {600 + n} -1 1 {n % 3} 1 1 1 1 -1 -1\n"
+    for n, width in ((n, 1 + n * 7 % 30) for n in range(1, 25))
+)
+
+DAY_FILES = ("schedule.csv", "deferred.csv", "segments.csv")
+"""Files of a day that are the same bytes after every run; the others tell the time."""
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command and its rerun: ``before`` are the commands that make its state; what it leaves is found by `state`."""
+
+    name: str
+    words: tuple[str, ...]
+    before: tuple[tuple[str, ...], ...] = ()
+
+
+COMMANDS = {
+    each.name: each
+    for each in (
+        Command("day", ("--day", SECOND, *QUICK), ((*RUN, *OTHER), ("--day", FIRST, *QUICK))),
+        Command("run", RUN),
+        Command("run again", RUN, ((*RUN, *OTHER),)),
+        Command("compare", COMPARE, ((*COMPARE, *OTHER),)),
+        Command(
+            "report", ("report", "--by", "account"), ((*RUN[:4], SECOND, *QUICK), ("report", "--by", "account"), RUN)
+        ),
+        Command("simulate", SIMULATE, ((*SIMULATE, "--processors", "31"),)),
+    )
+}
+
+
+@dataclass
+class Stage:
+    """A site in one place, put back to where a command starts from before each fault."""
+
+    folder: Path
+    _states: dict[str, Path] = field(default_factory=dict)
+    _old: dict[str, dict[str, bytes]] = field(default_factory=dict)
+    _new: dict[str, dict[str, bytes]] = field(default_factory=dict)
+
+    @property
+    def site(self) -> Path:
+        """Where commands run."""
+        return self.folder / "site"
+
+    def prepare(self, command: Command) -> None:
+        """Make a command's state and its undisturbed outcome, once."""
+        self._clear()
+        write_rolling_site(self.site, jobs_a_day=5)
+        (self.site / "jobs" / "trace.swf").write_text(TRACE)
+        for words in command.before:
+            plan(self.site, words)
+        kept = self.folder / f"state of {command.name}"
+        shutil.copytree(self.site, kept)
+        self._states[command.name], self._old[command.name] = kept, state(self.site)
+        plan(self.site, command.words)
+        self._new[command.name] = state(self.site)
+
+    def reset(self, command: Command) -> None:
+        """Put the site back to where the command starts from."""
+        if command.name not in self._states:
+            self.prepare(command)
+        self._clear()
+        shutil.copytree(self._states[command.name], self.site)
+
+    def old(self, command: Command) -> dict[str, bytes]:
+        """What is there before the command."""
+        return self._old[command.name]
+
+    def new(self, command: Command) -> dict[str, bytes]:
+        """What is there after it."""
+        return self._new[command.name]
+
+    def _clear(self) -> None:
+        shutil.rmtree(self.site, ignore_errors=True)
+
+
+def plan(site: Path, words: tuple[str, ...]) -> str:
+    """Run a command in this process and expect it to end well; what it said."""
+    code, told = ended(site, words)
+    assert code == 0, f"plan {' '.join(words)} ended with {code}: {told}"
+    return told
+
+
+def ended(site: Path, words: tuple[str, ...]) -> tuple[int, str]:
+    """Exit code and words of a command run in this process."""
+    with contextlib.chdir(site), _said() as said:
+        code = run(list(words))
+    return code, said.getvalue()
+
+
+@contextlib.contextmanager
+def _said() -> Iterator[io.StringIO]:
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+        yield said
+
+
+def state(site: Path) -> dict[str, bytes]:
+    """Every result that is the same after every run, by its path; nothing hidden."""
+    found: dict[str, bytes] = {}
+    for top in ("reports", "simulated"):
+        for path in sorted((site / top).rglob("*")):
+            parts = path.relative_to(site).parts
+            is_of_a_day = (path.parent / "run.json").is_file()
+            is_same_again = path.is_file() and (not is_of_a_day or path.name in DAY_FILES)
+            if is_same_again and not _is_hidden(path, site):
+                found["/".join(parts)] = _timeless(path)
+    return found
+
+
+def _timeless(path: Path) -> bytes:
+    """The bytes of a file; of metrics without the time that the simulation took."""
+    if path.name != "metrics.csv":
+        return path.read_bytes()
+    with path.open(newline="", encoding="utf-8") as file:
+        rows = [{name: cell for name, cell in row.items() if name != "cpu_s"} for row in csv.DictReader(file)]
+    return repr(rows).encode()
+
+
+def hidden(site: Path) -> list[str]:
+    """Locks, begun files and whatever else should not be there."""
+    return [str(path.relative_to(site)) for path in site.rglob(".*")]
+
+
+def day_folders(site: Path) -> list[Path]:
+    """Every written day, of runs and of comparisons."""
+    return [path.parent for path in sorted(site.glob("reports/**/run.json")) if not _is_hidden(path, site)]
+
+
+def _is_hidden(path: Path, site: Path) -> bool:
+    return any(part.startswith(".") for part in path.relative_to(site).parts)
+
+
+def results(found: dict[str, bytes]) -> dict[str, dict[str, bytes]]:
+    """What belongs together and appears in one step: a day, a comparison's tables, a cost report, a simulation."""
+    grouped: dict[str, dict[str, bytes]] = {}
+    for path, content in found.items():
+        grouped.setdefault(os.path.dirname(path), {})[path] = content  # noqa: PTH120, a name in a report
+    return grouped

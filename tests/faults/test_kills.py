@@ -1,0 +1,114 @@
+"""Claims about runs that are killed, interrupted or terminated at any moment: nothing is lost, and a rerun works."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.faults.campaign import SIGNALS, Campaign, draw
+from tests.faults.commands import COMMANDS, Stage, ended
+from tests.faults.moments import in_a_child
+from tests.faults.verdict import INDEX, require_recovery, standing
+
+
+def test_kills_drawn_from_a_seed(stage: Stage) -> None:
+    """A slice of the campaign: every command by every signal, with nothing beyond what is allowed."""
+    outcomes = Campaign(stage).run(draw(seed=11, kills=len(COMMANDS) * len(SIGNALS)))
+    assert outcomes.beyond == []
+
+
+def test_killed_before_the_index(stage: Stage) -> None:
+    """A run that is killed between a day and the index leaves an index without it; the rerun brings it in."""
+    command = COMMANDS["run"]
+    stage.reset(command)
+    steps = in_a_child(stage.site, command.words).steps
+    missed = 0
+    for step in range(steps, 0, -1):
+        stage.reset(command)
+        in_a_child(stage.site, command.words, by=signal.SIGKILL, at_step=step)
+        days = [path.name for path in (stage.site / "reports" / "site").glob("2*")]
+        index = stage.site / INDEX
+        shown = index.read_text(encoding="utf-8") if index.exists() else ""
+        if len(days) == 3 and any(day not in shown for day in days):
+            require_recovery(stage, command)
+            missed += 1
+        if missed == 2 or len(days) < 3:
+            break
+    assert missed == 2, "no kill came between the last day and the index"
+
+
+@pytest.mark.parametrize(("by", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGINT, 130)])
+def test_end_in_good_order(stage: Stage, by: signal.Signals, code: int) -> None:
+    """A run that is asked to end tidies up itself, says so in one line, and has the exit code that shells expect."""
+    command = COMMANDS["day"]
+    stage.reset(command)
+    ending = in_a_child(stage.site, command.words, by=by, at_step=20)
+    assert ending.code == code, ending.text
+    assert ending.text.strip() == f"plan: {'interrupted' if by == signal.SIGINT else 'terminated'}; " + (
+        "nothing more was written"
+    )
+    assert standing(stage, command) == "old"
+    assert not list((stage.site / "reports").rglob(".*"))
+
+
+SWALLOWED = """
+import os, signal, sys
+import planner.cli.main as cli
+from planner.__main__ import main
+
+def load_a_library(arguments):
+    try:
+        os.kill(os.getpid(), signal.{name})
+    except BaseException:
+        print("a library shows its insides", file=sys.stderr)
+    return 0
+
+cli.run = load_a_library
+main()
+"""
+
+
+@pytest.mark.parametrize(("name", "code"), [("SIGINT", 130), ("SIGTERM", 143)])
+def test_signal_while_the_program_loads(name: str, code: int) -> None:
+    """While libraries are loaded a signal is one line and its exit code; no library can swallow it."""
+    words = [sys.executable, "-c", SWALLOWED.format(name=name)]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == code
+    word = "interrupted" if name == "SIGINT" else "terminated"
+    assert done.stderr == f"plan: {word}; nothing more was written\n"
+
+
+def test_what_a_live_run_holds_is_left_alone(stage: Stage) -> None:
+    """Tidying up takes what dead runs left, and nothing of a run that lives, whatever number its process has."""
+    from planner.report.folder import held, replaced
+
+    command = COMMANDS["run"]
+    stage.reset(command)
+    folder = stage.site / "reports" / "site"
+    live, dead = folder / "2024-07-01", folder / ".2024-07-02.new-1"
+    with held(live), replaced(live) as fresh:
+        (fresh / "one").write_text("mine")
+        dead.mkdir()
+        (folder / ".2024-07-02.lock").write_text("1")
+        assert ended(stage.site, command.words)[0] == 0
+        assert (fresh / "one").read_text() == "mine"
+        assert not dead.exists()
+        assert not (folder / ".2024-07-02.lock").exists()
+        assert (folder / ".2024-07-01.lock").exists()
+    assert (live / "one").read_text() == "mine"
+
+
+def test_leftovers_beside_the_index_are_removed(stage: Stage) -> None:
+    """A begun index of a killed run goes with the next run, even one that finds all its days done."""
+    command = COMMANDS["run"]
+    stage.reset(command)
+    assert ended(stage.site, command.words)[0] == 0
+    left = Path(stage.site / "reports" / ".index.html.new-4711")
+    left.write_text("<html")
+    (stage.site / INDEX).unlink()
+    require_recovery(stage, command)
+    assert not left.exists()

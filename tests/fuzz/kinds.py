@@ -1,0 +1,25 @@
+"""Every kind of input that is mutated, by name."""
+
+from __future__ import annotations
+
+from tests.fuzz import command, jobs, results, scenario, series, tables
+from tests.fuzz.case import Make
+
+KINDS: dict[str, Make] = {
+    "swf": jobs.swf,
+    "csv": jobs.job_csv,
+    "parquet": jobs.job_parquet,
+    "scenario": scenario.scenario,
+    "set": scenario.settings,
+    "table": tables.pue_table,
+    "nameplate": tables.nameplate,
+    "tariff": series.tariff,
+    "carbon": series.carbon,
+    "epw": series.epw,
+    "tmy3": series.tmy3,
+    "open-meteo": series.open_meteo,
+    "weather-csv": series.weather_csv,
+    "results": results.results,
+    "command": command.command,
+}
+"""Names with what makes a case of the kind; the number of a case decides all that is random in it."""
