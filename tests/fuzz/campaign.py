@@ -75,7 +75,7 @@ class Worker:
     def __init__(self, keep: Path) -> None:
         context = multiprocessing.get_context("spawn")
         self._here, there = context.Pipe()
-        self._process: BaseProcess = context.Process(target=_work, args=(there, keep), daemon=True)
+        self._process: BaseProcess = context.Process(target=_work, args=(there, keep))
         self._process.start()
         there.close()
 

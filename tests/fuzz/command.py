@@ -84,7 +84,9 @@ def command(rng: random.Random, site: Path) -> Case:
     """A command line with something odd in it."""
     words, (arguments, known) = rng.choice(list(_COMMANDS.items()))
     needed = {
-        key: value for key, value in known.items() if key in ("--day", "--from", "--to") or words == "table build"
+        key: value
+        for key, value in known.items()
+        if key in ("--day", "--from", "--to", "--processes") or words == "table build"
     }
     if "--iterations" in known:
         quick = ("--iterations", "--method", "--time-limit", "--bound-time", "--workers")

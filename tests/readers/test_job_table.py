@@ -509,3 +509,11 @@ def test_parquet_with_damaged_labels_of_pandas(tmp_path: Path) -> None:
     labelled = pyarrow.parquet.read_table(path).replace_schema_metadata({b"pandas": b'{"columns": 3}'})
     pyarrow.parquet.write_table(labelled, path)
     assert len(read(path)[0]) == 1
+
+
+@pytest.mark.parametrize("column", ["job_id", "account", "user", "name"])
+def test_texts_have_an_end(tmp_path: Path, column: str) -> None:
+    """A thousand characters are a name; more would be copied into every table and page of a day."""
+    assert getattr(one(tmp_path, cores=1, **{column: "x" * 1000}), column.removeprefix("job_")) == "x" * 1000
+    with pytest.raises(FileFormatError, match=rf"column {column} is .*expected at most 1,000 characters"):
+        one(tmp_path, cores=1, **{column: "x" * 1001})

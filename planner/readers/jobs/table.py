@@ -103,7 +103,7 @@ def read_job_table(
 
 
 def _job(row: Row, resources: Sequence[str], unit_cores: int, power: PowerModel, repaired: Counter[str]) -> Job:
-    identity = row.text("job_id")
+    identity = row.words("job_id")
     if not identity:
         raise row.error("column job_id is empty", "give every job a name of its own")
     submit_unix = _time(row, "submit_time", "submit_unix", repaired)
@@ -119,9 +119,9 @@ def _job(row: Row, resources: Sequence[str], unit_cores: int, power: PowerModel,
             requested_s=_requested_s(row, repaired),
             units=units,
             power_w=_power_w(row, identity, cores, power),
-            account=row.text("account"),
-            user=row.text("user"),
-            name=row.text("name"),
+            account=row.words("account"),
+            user=row.words("user"),
+            name=row.words("name"),
             runtime_s=row.whole("runtime_s", bounds.RUNTIME_S) if "runtime_s" in row else None,
             deadline_unix=deadline_unix,
             revenue_weight=float(row.number("revenue_weight", bounds.REVENUE_WEIGHT))

@@ -14,6 +14,9 @@ from planner.errors import FileFormatError
 from planner.readers.csv_lines import numbered_rows
 from planner.readers.files import open_text
 
+LONGEST_TEXT = 1_000
+"""Characters of a job's id, account, user or name."""
+
 _RETURN = re.compile(r"\r(?!\n)")
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
 
@@ -33,6 +36,13 @@ class Row:
     def text(self, column: str) -> str:
         """The cell as it stands, but for a lone carriage return, which is a line break; empty when there is nothing."""
         return _RETURN.sub("\n", self.cells.get(column, ""))
+
+    def words(self, column: str) -> str:
+        """The cell as text of a length that a table of results can show."""
+        text = self.text(column)
+        if len(text) > LONGEST_TEXT:
+            raise self.bad(column, f"at most {LONGEST_TEXT:,} characters", "shorten the text")
+        return text
 
     def number(self, column: str, bounds: Bounds) -> Decimal:
         """The cell as a number within bounds, exactly as written."""
