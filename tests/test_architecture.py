@@ -14,6 +14,7 @@ LAYERS = {
     "errors": 0,
     "bounds": 0,
     "units": 0,
+    "csv_lines": 0,
     "places": 0,
     "compiled": 0,
     "domain": 1,

@@ -213,7 +213,7 @@ def remark_limit(planned: PlannedDay, limit_s: float) -> None:
 def remark_stand_in(summary: dict[str, Any]) -> None:
     """Tell on stderr when a plan broke a rule and another one stands in for it; a quiet run tells it too."""
     if summary.get("stands_in_for"):
-        typer.echo(
+        say(
             f"{summary['day']}: {summary['stands_in_for']}; a plan of {summary['method']} stands in. Please report this"
             " bug of the planner",
             err=True,

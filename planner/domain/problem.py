@@ -36,7 +36,7 @@ class Rates:
     def __post_init__(self) -> None:
         bounds.EUR_PER_CORE_HOUR.require("the revenue per core-hour", self.eur_per_core_hour)
         bounds.EUR_PER_KW.require("the demand charge per kW", self.demand_eur_per_kw)
-        bounds.DEMAND_INTERVAL_S.require("the demand interval", self.demand_interval_s)
+        bounds.ANY_INTERVAL_S.require("the demand interval", self.demand_interval_s)
         bounds.EUR_PER_TONNE.require("the carbon price per tonne", self.carbon_eur_per_tonne)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -69,12 +70,17 @@ def plan_day(
     The bound is worked out beside the search, which has its own time limit: ``on_bound`` hears of it while the search
     goes on. ``bound_time_s`` 0 leaves the bound out.
     """
+    given_up = threading.Event()
     with ThreadPoolExecutor(max_workers=1) as pool:
-        bounding = pool.submit(_bound, day.problem, bound_time_s, on_bound)
-        make_ready(method, day.problem)
-        result = method_named(method)(day.problem, params, MaxRuntime(params.time_limit_s))
-        result = accepted(day.problem, result)
-        bound = bounding.result()
+        bounding = pool.submit(_bound, day.problem, bound_time_s, on_bound, given_up)
+        try:
+            make_ready(method, day.problem)
+            result = method_named(method)(day.problem, params, MaxRuntime(params.time_limit_s))
+            result = accepted(day.problem, result)
+            bound = bounding.result()
+        except BaseException:
+            given_up.set()
+            raise
     happened, ledger = day.problem, result.ledger
     if day.scenario.rules.execute == "actual":
         happened = executed(day.problem)
@@ -110,10 +116,14 @@ def _simple_results(problem: Problem) -> Iterator[Result]:
     yield walk_rule(problem, "est")
 
 
-def _bound(problem: Problem, time_s: float, on_bound: Callable[[float], None] | None) -> Bound | None:
+def _bound(
+    problem: Problem, time_s: float, on_bound: Callable[[float], None] | None, given_up: threading.Event
+) -> Bound | None:
     if time_s <= 0:
         return None
-    bound = profit_bound(problem, time_limit_s=time_s, tolerance=BOUND_TOLERANCE)
+    bound = profit_bound(
+        problem, time_limit_s=time_s, tolerance=BOUND_TOLERANCE, is_wanted=lambda: not given_up.is_set()
+    )
     if on_bound is not None:
         on_bound(bound.profit_eur)
     return bound

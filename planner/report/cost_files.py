@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from planner.csv_lines import csv_text
 from planner.report.costs import QUANTITIES, By, CostDay, CostLine, Sums, cost_lines, summed
 from planner.report.files import put
 from planner.report.folder import PATIENCE_S, held, renewed
@@ -91,14 +90,11 @@ def write_report(report: CostReport, page: str, folder: Path, stem: str) -> list
 
 
 def _csv(rows: list[dict[str, Any]]) -> bytes:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(rows[0])
-    for row in rows:
-        writer.writerow(
-            [f"{cell:.6f}" if name in QUANTITIES else "" if cell is None else cell for name, cell in row.items()]
-        )
-    return encoded(text.getvalue())
+    cells = [
+        [f"{cell:.6f}" if name in QUANTITIES else "" if cell is None else cell for name, cell in row.items()]
+        for row in rows
+    ]
+    return encoded(csv_text([list(rows[0]), *cells]))
 
 
 def _parquet(rows: list[dict[str, Any]]) -> bytes:

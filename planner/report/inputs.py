@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from planner.pipeline.build import Day
+from planner.printable import printable
 from planner.report.handover import Previous
 from planner.units import SECONDS_PER_HOUR
 
@@ -59,7 +60,7 @@ def inputs_text(day: Day, previous: Previous | None = None) -> str:
         f"  IT power  about {facts['full_power_w'] / 1000:,.1f} kW when full; the table covers"
         f" {facts['table_power_w'][1] / 1000:,.1f} kW",
     ]
-    lines += [f"  rejected: {each['job_id']} {each['reason']}" for each in facts["rejected"][:5]]
+    lines += [f"  rejected: {printable(each['job_id'])} {each['reason']}" for each in facts["rejected"][:5]]
     lines.append("")
     for what, intake in zip(("jobs", "weather", "cooling table"), day.intakes, strict=True):
         first, *rest = intake.lines()

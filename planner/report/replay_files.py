@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from planner.csv_lines import csv_text
 from planner.errors import OutputError
 from planner.online.replay import Replay
 from planner.report.files import alone_in, put
@@ -100,11 +99,7 @@ def _batsim_rows(replay: Replay) -> Iterable[list[object]]:
 
 
 def _write_csv(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(rows)
-    _write_text(path, stream.getvalue())
+    _write_text(path, csv_text([columns, *rows]))
 
 
 def _write_text(path: Path, text: str) -> None:

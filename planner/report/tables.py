@@ -5,7 +5,6 @@ Every column is described in docs/outputs.md.
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Literal
 
 import numpy as np
 
+from planner.csv_lines import csv_text
 from planner.domain.horizon import Horizon
 from planner.domain.job import Job
 from planner.domain.ledger import Ledger
@@ -39,10 +39,7 @@ class Table:
 
     def write_csv(self, path: Path) -> None:
         """Write the table as CSV."""
-        with path.open("w", newline="", encoding="utf-8", errors=LONE) as file:
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(self.columns)
-            writer.writerows(self.rows)
+        path.write_bytes(encoded(csv_text([self.columns, *self.rows])))
 
 
 REQUEST_COLUMNS = (

@@ -273,7 +273,7 @@ def test_it_never_needs_the_best_prices() -> None:
         problem = odd_problem(seed)
         rng = np.random.default_rng(seed)
         best = max(settle(problem, plan).profit_eur for plan in found_plans(problem, seed))
-        search = _PriceSearch(problem, 7200, 0.0)
+        search = _PriceSearch(problem, 7200, 0.0, 1e-4, lambda: True)
         for scale in (0.001, 0.1, 1.0):
             search.best_eur = np.inf
             search.consider(rng.normal(0.0, scale, len(search.site.rhs)))
@@ -338,3 +338,11 @@ def test_the_curve_holds_what_settle_buys(seed: int) -> None:
         energy, paid = float(lines.it_kwh[0]), float(lines.bought_kwh[0])
         assert np.interp(energy, x, y) <= price * paid + 1e-9
         assert np.interp(energy, low_x, low_y) - 1e-9 <= paid <= -np.interp(energy, high_x, high_y) + 1e-9
+
+
+def test_a_bound_that_is_no_longer_wanted_ends_at_once_and_holds() -> None:
+    """Without a single program solved, opening prices still bound every plan; they are no better than the best."""
+    problem = random_problem(np.random.default_rng(3), jobs=12)
+    given_up = profit_bound(problem, is_wanted=lambda: False)
+    assert given_up.rounds == 0
+    assert given_up.profit_eur >= profit_bound(problem).profit_eur

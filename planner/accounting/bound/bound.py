@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -70,14 +71,20 @@ class Bound:
 
 
 def profit_bound(
-    problem: Problem, *, slot_s: int | None = None, time_limit_s: float = 30.0, tolerance: float = TOLERANCE
+    problem: Problem,
+    *,
+    slot_s: int | None = None,
+    time_limit_s: float = 30.0,
+    tolerance: float = TOLERANCE,
+    is_wanted: Callable[[], bool] = lambda: True,
 ) -> Bound:
     """An upper limit on the day's profit, from prices per slot of that length.
 
-    It is the least that such prices give, but for ``tolerance`` as a part of it; more when the time runs out.
+    It is the least that such prices give, but for ``tolerance`` as a part of it; more when the time runs out, or when
+    the bound is no longer wanted.
     """
     began = time.perf_counter()
-    search = _PriceSearch(problem, slot_s or SLOT_S, began + time_limit_s, tolerance)
+    search = _PriceSearch(problem, slot_s or SLOT_S, began + time_limit_s, tolerance, is_wanted)
     search.run()
     return Bound(
         profit_eur=search.best_eur,
@@ -91,8 +98,10 @@ def profit_bound(
 class _PriceSearch:
     """Column generation: solve the program, price every job exactly, add the starts that earn more, again."""
 
-    def __init__(self, problem: Problem, slot_s: int, until: float, tolerance: float = TOLERANCE) -> None:
-        self.problem, self.until, self.tolerance = problem, until, tolerance
+    def __init__(
+        self, problem: Problem, slot_s: int, until: float, tolerance: float, is_wanted: Callable[[], bool]
+    ) -> None:
+        self.problem, self.until, self.tolerance, self.is_wanted = problem, until, tolerance, is_wanted
         slots, shares = cut_slots(problem, slot_s), node_shares(problem)
         idle = np.flatnonzero([node_class.idle_w > 0 for node_class in problem.cluster.classes])
         self.load: RunningLoad = running_load(problem, shares, slots)
@@ -136,7 +145,7 @@ class _PriceSearch:
             mine = takes_part[self.offers.job[offer]]
             offer, start_s = _distinct(offer[mine], start_s[mine])
             left_s = self.until - time.perf_counter()
-            if left_s <= 0:
+            if left_s <= 0 or not self.is_wanted():
                 return
             solved = solve_master(self.site, self.offers, offer, start_s, copies=copies, time_limit_s=left_s)
             if solved is None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import csv
 import datetime as dt
 import gzip
-import io
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from planner.csv_lines import csv_text
 from planner.domain.job import Job
 from planner.errors import InputError, OutputError
 from planner.readers.jobs.unit_groups import format_unit_groups
@@ -59,12 +58,8 @@ def _columns(jobs: Sequence[Job]) -> dict[str, list[object]]:
 
 
 def _csv_text(columns: dict[str, list[object]]) -> str:
-    text = io.StringIO(newline="")
     # Text is quoted so that spaces at its ends and line breaks come back.
-    writer = csv.writer(text, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(zip(*columns.values(), strict=True))
-    return text.getvalue()
+    return csv_text([list(columns), *zip(*columns.values(), strict=True)], quote_text=True)
 
 
 def _write_parquet(columns: dict[str, list[object]], path: Path) -> None:
