@@ -2,11 +2,12 @@
 #
 #   make plan DAY=2024-06-01    plan a day of the built-in sample site
 #   make test                   run the tests
+#   make campaign               disturb it: 10,500 mutated inputs, 300 kills, 500 small days (about 40 minutes)
 
 PYTHON ?= python3
 DAY ?= 2024-06-01
 
-.PHONY: plan test lint bench clean
+.PHONY: plan test lint bench campaign clean
 
 plan: .venv/ready
 	.venv/bin/plan --day $(DAY)
@@ -18,6 +19,13 @@ lint: .venv/ready
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
 	.venv/bin/mypy
+
+# What `make test` has a slice of. Every part runs, and one that found something makes the whole fail.
+campaign: .venv/ready
+	.venv/bin/python -m tests.fuzz --count 10500 --processes 2 && fuzz=0 || fuzz=1; \
+	.venv/bin/python -m tests.faults --kills 300 && faults=0 || faults=1; \
+	.venv/bin/python -m tests.small_days --count 500 && days=0 || days=1; \
+	test "$$fuzz$$faults$$days" = 000
 
 bench: .venv/ready
 	.venv/bin/python benchmarks/placement.py
