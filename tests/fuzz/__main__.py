@@ -10,6 +10,7 @@ from pathlib import Path
 from tests.fuzz.campaign import Campaign, table_text
 from tests.fuzz.harness import run_case
 from tests.fuzz.kinds import KINDS
+from tests.fuzz.ready import compile_kernels
 
 
 def main() -> int:
@@ -23,6 +24,7 @@ def main() -> int:
     parser.add_argument("--replay", metavar="KIND:NUMBER", help="run one case again, in this process")
     given = parser.parse_args()
     keep = given.keep.resolve()
+    compile_kernels()
     if given.replay:
         kind, _, number = given.replay.rpartition(":")
         outcome = run_case(kind, int(number), keep=keep)

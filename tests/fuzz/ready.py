@@ -1,0 +1,31 @@
+"""Machine code made ready before any case runs: a first run compiles for longer than a case may take."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import tempfile
+from pathlib import Path
+
+from planner.cli.main import run
+from tests.days import DAY
+from tests.fuzz.site import write_site
+
+_METHODS = ("harvest", "delay", "est", "relaxation", "cp")
+_COMMANDS = [
+    *(["--day", DAY, "--method", name, "--iterations", "20", "--time-limit", "1s", "--fresh"] for name in _METHODS),
+    ["simulate", "jobs/trace.swf", "-p", "easy,list,conservative,deadline", "-e", "requested,last2,cvh"],
+    ["simulate", "jobs/units.csv", "--scenario", "site", "-p", "easy,conservative"],
+]
+
+
+def compile_kernels() -> None:
+    """Run what needs machine code once, unmutated and with all the time in the world."""
+    with tempfile.TemporaryDirectory() as folder:
+        site = write_site(Path(folder))
+        for words in _COMMANDS:
+            said = io.StringIO()
+            with contextlib.chdir(site), contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+                code = run(words)
+            if code != 0:
+                raise RuntimeError(f"plan {' '.join(words)} ends with {code}: {said.getvalue()}")
