@@ -19,7 +19,7 @@ import itertools
 
 from planner.cp.engines.choose import ENGINES
 from planner.cp.model import ProfitModel
-from planner.cp.scope import Scope
+from planner.cp.subproblem import Subproblem
 from planner.domain.problem import Problem
 
 LIMIT_S = 10.0
@@ -56,7 +56,7 @@ def proofs() -> None:
     print(f"{'jobs':>4} {'seed':>4}  " + "  ".join(f"{name:>24}" for name in names))
     for jobs in (7, 8, 9):
         for seed in range(3):
-            model = ProfitModel(small_day(seed, jobs), Scope.whole_day(small_day(seed, jobs)))
+            model = ProfitModel(small_day(seed, jobs), Subproblem.whole_day(small_day(seed, jobs)))
             cells = []
             for name in names:
                 began = time.perf_counter()

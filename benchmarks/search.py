@@ -22,7 +22,7 @@ from planner.domain.result import Trial
 from planner.methods import Params, method_named
 from planner.search.decode import decode
 from planner.search.harvest import HarvestParams, harvest
-from planner.search.kernel.stand import STEPS, Habits
+from planner.search.kernel.search_state import STEPS, Habits
 from planner.search.multisearch import multisearch
 from planner.search.orderings import ORDERINGS, job_order
 from planner.search.rebuild import Chain
@@ -92,9 +92,9 @@ def decoder() -> None:
     print(f"  whole day placed again    {np.median(rates):>8,.0f} a second (median of the 22 orderings)")
     chain = Chain.from_plan(problem, plan, seed=1, habits=Habits(8, 8, 0.0, 0.0, False, False))
     chain.run(200, 0.0)
-    began, before = time.process_time(), int(chain.stand.counts[STEPS])
+    began, before = time.process_time(), int(chain.state.counts[STEPS])
     chain.run(20_000, 0.0)
-    rate = (int(chain.stand.counts[STEPS]) - before) / (time.process_time() - began)
+    rate = (int(chain.state.counts[STEPS]) - before) / (time.process_time() - began)
     print(f"  only what changed         {rate:>8,.0f} a second (a step of RebuildSearch, money as settle has it)")
 
 

@@ -4,7 +4,7 @@
 
 CPU seconds of the replay alone, after one run that loads the compiled code; reading the trace is shown apart.
 ``--peer`` is a Python that has AccaSim 1.1.3 (`pip install accasim==1.1.3` in an environment of its own): it replays
-KTH-SP2 under its EASY in the same run. Without it the recorded CPU times stand in.
+KTH-SP2 under its EASY in the same run. Without it the recorded CPU times state in.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ LAYERS = {
     "errors": 0,
     "bounds": 0,
     "units": 0,
-    "csv_lines": 0,
+    "csv_text": 0,
     "places": 0,
     "compiled": 0,
     "domain": 1,

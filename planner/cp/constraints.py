@@ -9,10 +9,10 @@ import docplex.cp.modeler as md
 import numpy as np
 from docplex.cp.model import CpoModel
 
-from planner.cp.held import Held, Pulse
+from planner.cp.fixed_work import FixedWork, Pulse
 from planner.cp.objective import Objective
 from planner.cp.pooled import whole_node_class
-from planner.cp.scope import Scope
+from planner.cp.subproblem import Subproblem
 from planner.cp.variables import Use, Variables
 from planner.domain.problem import Problem
 
@@ -24,16 +24,16 @@ class Constraints:
         self,
         model: CpoModel,
         problem: Problem,
-        scope: Scope,
+        subproblem: Subproblem,
         variables: Variables,
-        held: Held,
+        fixed: FixedWork,
         objective: Objective,
     ) -> None:
         self._model = model
         self._problem = problem
-        self._scope = scope
+        self._scope = subproblem
         self._variables = variables
-        self._held = held
+        self._fixed = fixed
         self._objective = objective
 
     def add_all(self) -> None:
@@ -69,7 +69,7 @@ class Constraints:
             for resource in np.flatnonzero(capacity >= 0):
                 amounts = [int(self._problem.columns.group_amount[use.group, resource]) * use.units for use in uses]
                 taken = [(use, amount) for use, amount in zip(uses, amounts, strict=True) if amount > 0]
-                pulses = self._held.place_pulses(place, int(resource), pooled=pooled)
+                pulses = self._fixed.place_pulses(place, int(resource), pooled=pooled)
                 self._stay_within(taken, pulses, int(capacity[resource]))
 
     def _whole_nodes_are_counted(self) -> None:
@@ -79,7 +79,7 @@ class Constraints:
         for place, uses in self._uses_by_place().items():
             if whole_node_class(self._problem, place):
                 taken = [(use, use.units) for use in uses]
-                self._stay_within(taken, self._held.unit_pulses(place), self._problem.cluster.classes[place].count)
+                self._stay_within(taken, self._fixed.unit_pulses(place), self._problem.cluster.classes[place].count)
 
     def _power_stays_within_the_limit(self) -> None:
         """At every second, the power of all running jobs stays within the site's limit."""
@@ -88,7 +88,7 @@ class Constraints:
             return
         drawn = [(interval, int(self._problem.columns.power_mw[job])) for job, interval in self._variables.jobs.items()]
         pulses = [md.pulse(interval, power) for interval, power in drawn if power > 0]
-        pulses += [md.pulse((start, end), height) for start, end, height in self._held.power_pulses()]
+        pulses += [md.pulse((start, end), height) for start, end, height in self._fixed.power_pulses()]
         if pulses:
             self._model.add(_total(pulses) <= limit_mw)
 
@@ -118,11 +118,11 @@ class Constraints:
         first = self._problem.cluster.first_nodes[place]
         return self._problem.nodes.capacity[first] * self._problem.cluster.classes[place].count
 
-    def _stay_within(self, taken: list[tuple[Use, int]], held: list[Pulse], capacity: int) -> None:
-        if sum(height for _, height in taken) + max((height for _, _, height in held), default=0) <= capacity:
+    def _stay_within(self, taken: list[tuple[Use, int]], fixed: list[Pulse], capacity: int) -> None:
+        if sum(height for _, height in taken) + max((height for _, _, height in fixed), default=0) <= capacity:
             return
         pulses = [md.pulse(use.interval, height) for use, height in taken]
-        pulses += [md.pulse((start, end), height) for start, end, height in held]
+        pulses += [md.pulse((start, end), height) for start, end, height in fixed]
         self._model.add(_total(pulses) <= capacity)
 
 

@@ -8,12 +8,12 @@ from collections.abc import Callable
 import numpy as np
 
 from planner.accounting.settle import settle
-from planner.cp.engines.answer import Answer, Engine
 from planner.cp.engines.choose import choose_engine
-from planner.cp.finish import Complete, Finished, finish
+from planner.cp.engines.engine import Answer, Engine
 from planner.cp.model import ProfitModel
 from planner.cp.pooled import is_exact
-from planner.cp.scope import Scope, empty_plan
+from planner.cp.repair import Complete, Finished, finish
+from planner.cp.subproblem import Subproblem, empty_plan
 from planner.domain.plan import DEFERRED, Plan
 from planner.domain.problem import Problem
 from planner.domain.result import Result, Status, Trial
@@ -43,11 +43,11 @@ def default_search(
     """
     began = time.perf_counter()
     pooled = is_exact(problem) or _seats(problem) > MOST_SEATS
-    model = ProfitModel(problem, Scope.whole_day(problem, pooled=pooled))
+    model = ProfitModel(problem, Subproblem.whole_day(problem, pooled=pooled))
     chosen = choose_engine(engine, model.cpo)
     answer = _solve(chosen, model, time_limit_s - (time.perf_counter() - began), seed, workers, stop)
     if answer.status == "infeasible":
-        model = ProfitModel(problem, Scope.whole_day(problem, pooled=pooled, soft_deadlines=True))
+        model = ProfitModel(problem, Subproblem.whole_day(problem, pooled=pooled, soft_deadlines=True))
         answer = _solve(chosen, model, time_limit_s - (time.perf_counter() - began), seed, workers, stop)
     found, name = None, f"{chosen.name}, {'pooled' if pooled else 'nodes'}"
     if answer.solution is not None:
@@ -78,7 +78,7 @@ def _solve(
 
 def _is_proven(model: ProfitModel, answer: Answer, found: Finished) -> bool:
     """Whether the engine's proof covers the plan: an exact form, and no profit lost in finishing."""
-    if answer.status != "optimal" or answer.objective is None or model.scope.soft_deadlines:
+    if answer.status != "optimal" or answer.objective is None or model.subproblem.soft_deadlines:
         return False
     slack = 2 * model.objective.scale.error_eur + PROOF_EUR
     return model.is_exact and found.profit_eur >= model.objective.to_eur(answer.objective) - slack

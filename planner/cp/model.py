@@ -1,4 +1,4 @@
-"""The profit model of a scope: built once in docplex, read back as a plan."""
+"""The profit model of a subproblem: built once in docplex, read back as a plan."""
 
 from __future__ import annotations
 
@@ -8,35 +8,35 @@ import numpy as np
 from docplex.cp.model import CpoModel, maximize
 
 from planner.cp.constraints import Constraints
-from planner.cp.held import Held
+from planner.cp.fixed_work import FixedWork
 from planner.cp.objective import Objective
 from planner.cp.pooled import assign_nodes, is_exact, whole_node_class
-from planner.cp.scope import Scope
+from planner.cp.subproblem import Subproblem
 from planner.cp.variables import Use, make_variables
 from planner.domain.plan import DEFERRED, Plan
 from planner.domain.problem import Problem
 
 
 class ProfitModel:
-    """A scope of a day as a docplex model.
+    """A subproblem of a day as a docplex model.
 
     ``cpo`` is the model, ``objective`` says what its value means in money.
     """
 
-    def __init__(self, problem: Problem, scope: Scope) -> None:
+    def __init__(self, problem: Problem, subproblem: Subproblem) -> None:
         self._problem = problem
-        self.scope = scope
-        self.variables = make_variables(problem, scope)
-        held = Held.of(problem, scope)
-        self.objective = Objective(problem, scope, self.variables, held)
+        self.subproblem = subproblem
+        self.variables = make_variables(problem, subproblem)
+        fixed = FixedWork.of(problem, subproblem)
+        self.objective = Objective(problem, subproblem, self.variables, fixed)
         self.cpo = CpoModel(name="profit")
-        Constraints(self.cpo, problem, scope, self.variables, held, self.objective).add_all()
+        Constraints(self.cpo, problem, subproblem, self.variables, fixed, self.objective).add_all()
         self.cpo.add(maximize(self.objective.expression))
 
     @property
     def is_exact(self) -> bool:
         """Whether the model decides exactly the day's plans and profits: then its optimum is the day's."""
-        return prices_exactly(self._problem) and (not self.scope.pooled or is_exact(self._problem))
+        return prices_exactly(self._problem) and (not self.subproblem.pooled or is_exact(self._problem))
 
     def start_from(self, plan: Plan) -> None:
         """Give the engine a plan to start from."""
@@ -55,8 +55,8 @@ class ProfitModel:
         self.cpo.set_starting_point(point)
 
     def starts(self, solution: Any) -> Any:
-        """Start of every job of the day under a solution; jobs outside the scope keep theirs."""
-        start_s = self.scope.others(self._problem).start_s.copy()
+        """Start of every job of the day under a solution; jobs outside the subproblem keep theirs."""
+        start_s = self.subproblem.others(self._problem).start_s.copy()
         for job, interval in self.variables.jobs.items():
             value = solution.get_var_solution(interval)
             start_s[job] = value.get_start() if value is not None and value.is_present() else DEFERRED
@@ -65,9 +65,9 @@ class ProfitModel:
     def plan(self, solution: Any) -> Plan | None:
         """The plan of a solution; None when it was pooled and its nodes remain to be found."""
         start_s = self.starts(solution)
-        if self.scope.pooled:
+        if self.subproblem.pooled:
             return assign_nodes(self._problem, start_s, self._classes()) if is_exact(self._problem) else None
-        node_of_unit = self.scope.others(self._problem).node_of_unit.copy()
+        node_of_unit = self.subproblem.others(self._problem).node_of_unit.copy()
         columns = self._problem.columns
         for use in self._taken(solution):
             if start_s[use.job] == DEFERRED:
@@ -75,8 +75,8 @@ class ProfitModel:
             units = slice(columns.unit_ptr[use.job], columns.unit_ptr[use.job + 1])
             open_units = np.flatnonzero((columns.unit_group[units] == use.group) & (node_of_unit[units] == DEFERRED))
             node_of_unit[units.start + open_units[: use.units]] = use.place
-        for job in self.scope.kept:
-            kept = self.scope.kept_nodes(self._problem, job)
+        for job in self.subproblem.kept:
+            kept = self.subproblem.kept_nodes(self._problem, job)
             if start_s[job] != DEFERRED and kept is not None:
                 node_of_unit[columns.unit_ptr[job] : columns.unit_ptr[job + 1]] = kept
         return Plan(start_s, node_of_unit)
@@ -95,7 +95,7 @@ class ProfitModel:
 
     def _units_by_place(self, plan: Plan, group: int) -> dict[int, int]:
         nodes = plan.node_of_unit[self._problem.columns.unit_group == group]
-        places = self._problem.nodes.class_of[nodes] if self.scope.pooled else nodes
+        places = self._problem.nodes.class_of[nodes] if self.subproblem.pooled else nodes
         values, counts = np.unique(places, return_counts=True)
         return dict(zip(values.tolist(), counts.tolist(), strict=True))
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from planner.cp.scope import Scope
+from planner.cp.subproblem import Subproblem
 from planner.domain.columns import Ints
 from planner.domain.plan import Plan
 from planner.domain.problem import Problem
@@ -20,19 +20,19 @@ Picker = Callable[[Problem, Plan, np.random.Generator, int], Ints]
 
 def neighbourhoods(
     problem: Problem, rng: np.random.Generator, size: int
-) -> Iterator[tuple[str, Callable[[Plan], Scope]]]:
+) -> Iterator[tuple[str, Callable[[Plan], Subproblem]]]:
     """Ever new neighbourhoods in turn: a stretch of time, a set of nodes, jobs at random."""
     while True:
         for name, pick in PICKERS.items():
 
-            def scope_of(plan: Plan, pick: Picker = pick) -> Scope:
-                return scope_around(problem, plan, pick(problem, plan, rng, size), rng)
+            def subproblem_of(plan: Plan, pick: Picker = pick) -> Subproblem:
+                return subproblem_around(problem, plan, pick(problem, plan, rng, size), rng)
 
-            yield name, scope_of
+            yield name, subproblem_of
 
 
-def scope_around(problem: Problem, plan: Plan, jobs: Ints, rng: np.random.Generator | None) -> Scope:
-    """The scope of RelaxationSearch: multi-unit jobs keep their nodes, single-unit jobs may move.
+def subproblem_around(problem: Problem, plan: Plan, jobs: Ints, rng: np.random.Generator | None) -> Subproblem:
+    """The subproblem of RelaxationSearch: multi-unit jobs keep their nodes, single-unit jobs may move.
 
     With ``rng`` the nodes to move to are drawn; without, they are all nodes. A multi-unit job that is deferred has no
     nodes to keep and stays deferred; an overdue one that is placed stays where it is.
@@ -49,7 +49,7 @@ def scope_around(problem: Problem, plan: Plan, jobs: Ints, rng: np.random.Genera
         pool = homes if len(homes) >= NODES else np.arange(problem.cluster.node_count)
         nodes = tuple(sorted(int(node) for node in rng.choice(pool, NODES, replace=False)))
     own = {job: (int(plan.node_of_unit[columns.unit_ptr[job]]),) for job in singles if plan.is_placed[job]}
-    return Scope(tuple(int(job) for job in np.sort(jobs)), plan, kept, nodes, also_allowed=own)
+    return Subproblem(tuple(int(job) for job in np.sort(jobs)), plan, kept, nodes, also_allowed=own)
 
 
 def pick_stretch(problem: Problem, plan: Plan, rng: np.random.Generator, size: int) -> Ints:

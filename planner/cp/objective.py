@@ -19,10 +19,10 @@ from typing import Any
 import docplex.cp.modeler as md
 import numpy as np
 
-from planner.cp.held import Held
+from planner.cp.fixed_work import FixedWork
 from planner.cp.rates import Rate, interval_rates
 from planner.cp.scale import MONEY_STEPS, Scale
-from planner.cp.scope import Scope, must_start
+from planner.cp.subproblem import Subproblem, must_start
 from planner.cp.variables import Variables
 from planner.domain.problem import Problem
 from planner.domain.segment import Segment
@@ -41,19 +41,19 @@ class Energy:
 class Objective:
     """Profit of a model: ``expression`` times the money unit, plus ``constant_eur``."""
 
-    def __init__(self, problem: Problem, scope: Scope, variables: Variables, held: Held) -> None:
+    def __init__(self, problem: Problem, subproblem: Subproblem, variables: Variables, fixed: FixedWork) -> None:
         self._problem = problem
-        self._held = held
-        self._rates = interval_rates(problem, scope, variables)
+        self._fixed = fixed
+        self._rates = interval_rates(problem, subproblem, variables)
         self._prices = [_price_per_mws(problem, segment) for segment in problem.segments]
         self._urgent = [interval for job, interval in variables.jobs.items() if must_start(problem, job)]
-        self._shares = len(self._urgent) if scope.soft_deadlines and self._urgent else 1
+        self._shares = len(self._urgent) if subproblem.soft_deadlines and self._urgent else 1
         self.scale = self._make_scale()
-        self.constant_eur = held.revenue_eur
+        self.constant_eur = fixed.revenue_eur
         self._energies: dict[tuple[int, int], Energy] = {}
         self._table_rows: dict[int, tuple[Any, int, int]] = {}
         self.expression = self._profit()
-        if scope.soft_deadlines and self._urgent:
+        if subproblem.soft_deadlines and self._urgent:
             self.expression = self.expression + self._bonus()
 
     def units_at_least(self, eur: float) -> int:
@@ -87,7 +87,7 @@ class Objective:
             if segment.solar_w > 0:
                 terms.append(-self._bought(index, segment))
             else:
-                base = self._held.energy_mws(segment.start_s, segment.end_s)
+                base = self._fixed.energy_mws(segment.start_s, segment.end_s)
                 self.constant_eur -= base * price
                 terms += self._less_cooling(index, segment)
         if self._problem.rates.demand_eur_per_kw > 0:
@@ -191,7 +191,7 @@ class Objective:
     def _energy(self, start_s: int, end_s: int) -> Energy:
         """IT energy between two moments: what the intervals draw, on top of what is constant."""
         if (start_s, end_s) not in self._energies:
-            base = self.scale.energy(self._held.energy_mws(start_s, end_s))
+            base = self.scale.energy(self._fixed.energy_mws(start_s, end_s))
             terms, least, most = [base], base, base
             for rate in self._rates:
                 seconds, draws = rate.longest_in(start_s, end_s), self.scale.energy(rate.draws_mw)
@@ -214,7 +214,7 @@ class Objective:
             seconds = rate.longest_in(0, problem.horizon.length_s)
             turnover += seconds * (rate.earns_eur_per_s + abs(rate.draws_mw) * dearest * worst)
         for start_s, end_s in self._stretches():
-            base = self._held.energy_mws(start_s, end_s)
+            base = self._fixed.energy_mws(start_s, end_s)
             energies += [base, table.power_step_w * MILLI // 2 * (end_s - start_s)]
             energies.append(table.first_power_w * MILLI * (end_s - start_s))
             turnover += base * dearest * worst

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from planner.cp.pooled import busy_share
-from planner.cp.scope import Scope
+from planner.cp.subproblem import Subproblem
 from planner.cp.variables import Interval, Use, Variables, counted_duration, latest_start
 from planner.domain.problem import Problem
 from planner.units import SECONDS_PER_HOUR
@@ -31,7 +31,7 @@ class Rate:
         return max(0, min(self.duration_s, min(end_s, self.last_s) - max(start_s, self.first_s)))
 
 
-def interval_rates(problem: Problem, scope: Scope, variables: Variables) -> list[Rate]:
+def interval_rates(problem: Problem, subproblem: Subproblem, variables: Variables) -> list[Rate]:
     """The rates of all intervals that earn or draw; of the seats only where nodes differ."""
     columns, rates = problem.columns, {}
 
@@ -43,7 +43,7 @@ def interval_rates(problem: Problem, scope: Scope, variables: Variables) -> list
         return rates[id(interval)]
 
     def node_class(use: Use) -> int:
-        return use.place if scope.pooled else int(problem.nodes.class_of[use.place])
+        return use.place if subproblem.pooled else int(problem.nodes.class_of[use.place])
 
     def revenue(use: Use) -> float:
         cores = float(columns.group_core_equivalents[use.group, node_class(use)]) * use.units

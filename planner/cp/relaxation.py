@@ -14,13 +14,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from planner.accounting.settle import settle
-from planner.cp.engines.answer import Answer, Engine
-from planner.cp.engines.bits import COMMUNITY_BITS, bits
 from planner.cp.engines.choose import choose_engine, engine_named
-from planner.cp.finish import Complete, Finished, finish
+from planner.cp.engines.engine import Answer, Engine
+from planner.cp.engines.model_size import COMMUNITY_BITS, bits
 from planner.cp.model import ProfitModel, prices_exactly
-from planner.cp.neighbourhoods import neighbourhoods, scope_around
-from planner.cp.scope import Scope
+from planner.cp.neighbourhoods import neighbourhoods, subproblem_around
+from planner.cp.repair import Complete, Finished, finish
+from planner.cp.subproblem import Subproblem
 from planner.domain.plan import Plan
 from planner.domain.problem import Problem
 from planner.domain.result import Result, Trial
@@ -118,21 +118,21 @@ class _Search:
             return
         rng = np.random.default_rng(self._seed)
         size = min(self._params.part, len(self._problem.jobs))
-        for number, (name, scope_of) in enumerate(neighbourhoods(self._problem, rng, size), start=1):
+        for number, (name, subproblem_of) in enumerate(neighbourhoods(self._problem, rng, size), start=1):
             if self._stop(self._best.profit_eur) or self._deaths >= MOST_DEATHS:
                 return
-            scope = scope_of(self._best.plan)
-            if scope.jobs:
-                self._improve(f"{name} {number}", scope)
+            subproblem = subproblem_of(self._best.plan)
+            if subproblem.jobs:
+                self._improve(f"{name} {number}", subproblem)
 
     def _whole_day(self) -> bool:
         """Search the whole day, a step at a time; true when it is proven to hold nothing better."""
         every = np.arange(len(self._problem.jobs), dtype=np.int64)
         for number in range(1, 1000):
-            scope = scope_around(self._problem, self._best.plan, every, None)
-            if not scope.jobs:
+            subproblem = subproblem_around(self._problem, self._best.plan, every, None)
+            if not subproblem.jobs:
                 return True
-            answer = self._improve(f"whole day {number}", scope, must_fit=False)
+            answer = self._improve(f"whole day {number}", subproblem, must_fit=False)
             if answer is None:
                 return False
             if answer.status == "optimal" or self._deaths >= MOST_DEATHS:
@@ -143,14 +143,14 @@ class _Search:
                 return False
         return False
 
-    def _improve(self, name: str, scope: Scope, *, must_fit: bool = True) -> Answer | None:
-        """Ask the engine for a better plan within a scope; None when it does not fit the engine."""
+    def _improve(self, name: str, subproblem: Subproblem, *, must_fit: bool = True) -> Answer | None:
+        """Ask the engine for a better plan within a subproblem; None when it does not fit the engine."""
         if prices_exactly(self._problem):
-            scope = replace(scope, at_least_eur=self._best.profit_eur)
-        model = ProfitModel(self._problem, scope)
+            subproblem = replace(subproblem, at_least_eur=self._best.profit_eur)
+        model = ProfitModel(self._problem, subproblem)
         while must_fit and self._engine == "cpo-community" and bits(model.cpo) > COMMUNITY_BITS:
-            scope = _smaller(scope, COMMUNITY_BITS / bits(model.cpo))
-            model = ProfitModel(self._problem, scope)
+            subproblem = _smaller(subproblem, COMMUNITY_BITS / bits(model.cpo))
+            model = ProfitModel(self._problem, subproblem)
         try:
             chosen = choose_engine(self._engine, model.cpo)
         except SolverError:
@@ -185,7 +185,7 @@ class _Search:
                 self._on_trial(trial)
 
 
-def _smaller(scope: Scope, share: float) -> Scope:
-    """A scope with fewer jobs, so that it takes about that share of the bits."""
-    jobs = scope.jobs[: max(1, int(len(scope.jobs) * share * 0.95))]
-    return replace(scope, jobs=jobs, kept=scope.kept & set(jobs))
+def _smaller(subproblem: Subproblem, share: float) -> Subproblem:
+    """A subproblem with fewer jobs, so that it takes about that share of the bits."""
+    jobs = subproblem.jobs[: max(1, int(len(subproblem.jobs) * share * 0.95))]
+    return replace(subproblem, jobs=jobs, kept=subproblem.kept & set(jobs))

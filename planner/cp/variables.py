@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from docplex.cp.expression import interval_var
 
-from planner.cp.scope import Scope, must_start
+from planner.cp.subproblem import Subproblem, must_start
 from planner.domain.problem import Problem
 
 Interval = Any
@@ -50,20 +50,20 @@ class Variables:
         return [*self.fixed_uses, *(seat for choice in self.choices for seat in choice.seats)]
 
 
-def make_variables(problem: Problem, scope: Scope) -> Variables:
-    """The intervals of a scope."""
+def make_variables(problem: Problem, subproblem: Subproblem) -> Variables:
+    """The intervals of a subproblem."""
     variables = Variables()
-    for job in scope.jobs:
-        variables.jobs[job] = _job_interval(problem, scope, job)
-        kept = scope.kept_nodes(problem, job)
+    for job in subproblem.jobs:
+        variables.jobs[job] = _job_interval(problem, subproblem, job)
+        kept = subproblem.kept_nodes(problem, job)
         if kept is not None:
-            _use_kept_nodes(problem, variables, job, kept.tolist(), pooled=scope.pooled)
+            _use_kept_nodes(problem, variables, job, kept.tolist(), pooled=subproblem.pooled)
             continue
         for group in range(int(problem.columns.group_ptr[job]), int(problem.columns.group_ptr[job + 1])):
-            if scope.pooled:
+            if subproblem.pooled:
                 _choose_class(problem, variables, job, group)
             else:
-                _choose_nodes(problem, scope, variables, job, group)
+                _choose_nodes(problem, subproblem, variables, job, group)
     return variables
 
 
@@ -79,8 +79,8 @@ def latest_start(problem: Problem, job: int) -> int:
     return min(last, int(problem.columns.latest_start_s[job])) if must_start(problem, job) else last
 
 
-def _job_interval(problem: Problem, scope: Scope, job: int) -> Interval:
-    optional = scope.soft_deadlines or not must_start(problem, job)
+def _job_interval(problem: Problem, subproblem: Subproblem, job: int) -> Interval:
+    optional = subproblem.soft_deadlines or not must_start(problem, job)
     release = int(problem.columns.release_s[job])
     return interval_var(
         start=(release, latest_start(problem, job)),
@@ -117,11 +117,11 @@ def _choose_class(problem: Problem, variables: Variables, job: int, group: int) 
     variables.choices.append(Choice(job, group, seats, 1))
 
 
-def _choose_nodes(problem: Problem, scope: Scope, variables: Variables, job: int, group: int) -> None:
+def _choose_nodes(problem: Problem, subproblem: Subproblem, variables: Variables, job: int, group: int) -> None:
     """Each node offers a seat for every unit that it could take at once."""
     units = int(problem.columns.group_count[group])
     offered: list[int] = []
-    for node in _allowed(problem, scope, job):
+    for node in _allowed(problem, subproblem, job):
         offered += [node] * min(units, _copies(problem, group, int(problem.nodes.class_of[node])))
     if len(offered) == units:
         for node in sorted(set(offered)):
@@ -135,10 +135,10 @@ def _choose_nodes(problem: Problem, scope: Scope, variables: Variables, job: int
     variables.choices.append(Choice(job, group, tuple(seats), units))
 
 
-def _allowed(problem: Problem, scope: Scope, job: int) -> list[int]:
-    if scope.nodes is None:
+def _allowed(problem: Problem, subproblem: Subproblem, job: int) -> list[int]:
+    if subproblem.nodes is None:
         return list(range(problem.cluster.node_count))
-    return sorted({*scope.nodes, *scope.also_allowed.get(job, ())})
+    return sorted({*subproblem.nodes, *subproblem.also_allowed.get(job, ())})
 
 
 def _copies(problem: Problem, group: int, node_class: int) -> int:

@@ -235,7 +235,7 @@ def predictor_named(name: str) -> Callable[[Trace], Predictor]:
 
 
 def _learned(trace: Trace) -> Predictor:
-    from planner.online.learned import Learned
+    from planner.online.cvh import Learned
 
     return Learned(trace)
 

@@ -112,7 +112,7 @@ def replay(
     """
     from planner.online.kernel import state as places
     from planner.online.kernel.clock import advance
-    from planner.online.predicted import replay_predicted
+    from planner.online.predictor_loop import replay_predicted
 
     if correction not in CORRECTIONS:
         raise InputError(f"unknown correction {correction!r}; known: {', '.join(CORRECTIONS)}")

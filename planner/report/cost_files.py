@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from planner.csv_lines import csv_text
+from planner.csv_text import csv_text
 from planner.report.costs import QUANTITIES, By, CostDay, CostLine, Sums, cost_lines, summed
 from planner.report.files import put
 from planner.report.folder import PATIENCE_S, held, renewed

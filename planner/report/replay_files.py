@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from planner.csv_lines import csv_text
+from planner.csv_text import csv_text
 from planner.errors import OutputError
 from planner.online.replay import Replay
 from planner.report.files import alone_in, put

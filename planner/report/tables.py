@@ -12,7 +12,7 @@ from typing import Literal
 
 import numpy as np
 
-from planner.csv_lines import csv_text
+from planner.csv_text import csv_text
 from planner.domain.horizon import Horizon
 from planner.domain.job import Job
 from planner.domain.ledger import Ledger

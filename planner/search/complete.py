@@ -14,8 +14,8 @@ from planner.domain.columns import Ints
 from planner.domain.ledger import Ledger
 from planner.domain.plan import DEFERRED, Plan
 from planner.domain.problem import Problem
-from planner.search.decode import opening_board, place_all
-from planner.search.kernel import copy_board
+from planner.search.decode import opening_timelines, place_all
+from planner.search.kernel import copy_timelines
 from planner.search.losses import without_losses
 from planner.search.orderings import profit_per_kw
 
@@ -76,8 +76,8 @@ def _in_time(problem: Problem, plan: Plan, job: int) -> Plan | None:
 
 def _placed_again(problem: Problem, plan: Plan, then: Ints) -> Plan:
     """The plan on an empty machine, and then more jobs, each at its earliest start."""
-    jobs, opening = opening_board(problem)
+    jobs, opening = opening_timelines(problem)
     start_s, node_of_unit = plan.start_s.copy(), plan.node_of_unit.copy()
     order = np.concatenate([np.flatnonzero(plan.is_placed), then])
-    place_all(copy_board(opening), jobs, order, start_s, node_of_unit)
+    place_all(copy_timelines(opening), jobs, order, start_s, node_of_unit)
     return Plan(start_s, node_of_unit)

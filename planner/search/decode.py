@@ -9,10 +9,18 @@ import numpy as np
 from planner.domain.columns import Ints, JobColumns
 from planner.domain.plan import DEFERRED, Plan
 from planner.domain.problem import Problem
-from planner.search.kernel import Board, Jobs, copy_board, kernel_jobs, new_board, place_from, wider_board
+from planner.search.kernel import (
+    Jobs,
+    NodeTimelines,
+    copy_timelines,
+    kernel_jobs,
+    new_timelines,
+    place_from,
+    wider_timelines,
+)
 from planner.search.orderings import overdue_first
 
-_BOARDS: weakref.WeakKeyDictionary[Problem, tuple[Jobs, Board]] = weakref.WeakKeyDictionary()
+_OPENINGS: weakref.WeakKeyDictionary[Problem, tuple[Jobs, NodeTimelines]] = weakref.WeakKeyDictionary()
 
 
 def decode(problem: Problem, order: Ints, release_s: Ints | None = None) -> Plan:
@@ -21,33 +29,35 @@ def decode(problem: Problem, order: Ints, release_s: Ints | None = None) -> Plan
     ``release_s`` replaces the jobs' own release times [s]. Overdue jobs go first, whatever the order.
     """
     order = overdue_first(problem, order)
-    jobs, opening = opening_board(problem)
+    jobs, opening = opening_timelines(problem)
     if release_s is not None:
         jobs = jobs._replace(release=release_s)
     start_s = np.full(len(problem.jobs), DEFERRED, dtype=np.int64)
     node_of_unit = np.full(int(jobs.unit_ptr[-1]), DEFERRED, dtype=np.int64)
-    place_all(copy_board(opening), jobs, order, start_s, node_of_unit)
+    place_all(copy_timelines(opening), jobs, order, start_s, node_of_unit)
     return Plan(start_s, node_of_unit)
 
 
-def place_all(board: Board, jobs: Jobs, order: Ints, start_s: Ints, node_of_unit: Ints, *, position: int = 0) -> Board:
-    """Place the jobs of ``order`` from a position on; returns the board, or a wider one that took its place.
+def place_all(
+    timelines: NodeTimelines, jobs: Jobs, order: Ints, start_s: Ints, node_of_unit: Ints, *, position: int = 0
+) -> NodeTimelines:
+    """Place the jobs of ``order`` from a position on; returns the timelines, or wider ones that took their place.
 
     Jobs that have a start already keep it; starts and nodes of the others are written.
     """
     while position < len(order):
-        position = place_from(board, jobs, order, position, start_s, node_of_unit)
+        position = place_from(timelines, jobs, order, position, start_s, node_of_unit)
         if position < len(order):
-            board = wider_board(board)
-    return board
+            timelines = wider_timelines(timelines)
+    return timelines
 
 
-def opening_board(problem: Problem) -> tuple[Jobs, Board]:
+def opening_timelines(problem: Problem) -> tuple[Jobs, NodeTimelines]:
     """The jobs as the kernel takes them, and the machine as it stands at midnight; made once for a problem."""
-    if problem not in _BOARDS:
+    if problem not in _OPENINGS:
         jobs = jobs_of(problem.columns)
-        _BOARDS[problem] = jobs, _with_running(problem, jobs)
-    return _BOARDS[problem]
+        _OPENINGS[problem] = jobs, _with_running(problem, jobs)
+    return _OPENINGS[problem]
 
 
 def jobs_of(columns: JobColumns) -> Jobs:
@@ -63,9 +73,9 @@ def jobs_of(columns: JobColumns) -> Jobs:
     )
 
 
-def _with_running(problem: Problem, jobs: Jobs) -> Board:
+def _with_running(problem: Problem, jobs: Jobs) -> NodeTimelines:
     limit_mw = problem.cluster.power_limit_mw
-    board = new_board(
+    timelines = new_timelines(
         problem.nodes.capacity,
         day_end=problem.horizon.length_s,
         power_limit=-1 if limit_mw is None else limit_mw,
@@ -75,4 +85,4 @@ def _with_running(problem: Problem, jobs: Jobs) -> Board:
     columns, count = problem.running_columns, len(problem.running)
     held = jobs_of(columns)._replace(duration=np.array([work.end_s for work in problem.running], dtype=np.int64))
     nodes = np.array([node for work in problem.running for node in work.nodes], dtype=np.int64)
-    return place_all(board, held, np.arange(count), np.zeros(count, dtype=np.int64), nodes)
+    return place_all(timelines, held, np.arange(count), np.zeros(count, dtype=np.int64), nodes)

@@ -3,7 +3,7 @@
 Pick a job; raise its earliest start by a step; place all jobs again; keep the plan if it earns more. When the job has
 reached the end of the day, fix its earliest start where the best plan has it and pick the next, until time is up or
 every job was tried. Overdue jobs are not delayed. A job's earliest start touches only the jobs placed after it, so only
-those are placed again: the board before it is kept and copied.
+those are placed again: the timelines before it is kept and copied.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from planner.domain.plan import DEFERRED, Plan
 from planner.domain.problem import Problem
 from planner.domain.result import Result, Trial
 from planner.search.complete import complete, settle_decoded
-from planner.search.decode import opening_board, place_all
-from planner.search.kernel import Jobs, copy_board
+from planner.search.decode import opening_timelines, place_all
+from planner.search.kernel import Jobs, copy_timelines
 from planner.search.multisearch import multisearch
 from planner.search.orderings import ORDERINGS, job_order
 from planner.search.stop import Stop
@@ -78,14 +78,14 @@ def _latest(problem: Problem, job: int) -> int:
 
 
 class _Prefix:
-    """The board with the jobs before a position on it, from which the rest is placed again and again."""
+    """The timelines with the jobs before a position on them, from which the rest is placed again and again."""
 
     def __init__(self, problem: Problem, order: np.ndarray[tuple[int], np.dtype[np.int64]]) -> None:
-        jobs, opening = opening_board(problem)
+        jobs, opening = opening_timelines(problem)
         self._problem = problem
         self._order = order
         self.jobs: Jobs = jobs._replace(release=jobs.release.copy())
-        self._board = copy_board(opening)
+        self._board = copy_timelines(opening)
         self._start_s = np.full(len(order), DEFERRED, dtype=np.int64)
         self._node_of_unit = np.full(int(jobs.unit_ptr[-1]), DEFERRED, dtype=np.int64)
 
@@ -95,7 +95,7 @@ class _Prefix:
         before = self.jobs.release[job]
         self.jobs.release[job] = release_s
         start_s, node_of_unit = self._start_s.copy(), self._node_of_unit.copy()
-        place_all(copy_board(self._board), self.jobs, self._order, start_s, node_of_unit, position=position)
+        place_all(copy_timelines(self._board), self.jobs, self._order, start_s, node_of_unit, position=position)
         self.jobs.release[job] = before
         plan = Plan(start_s, node_of_unit)
         is_too_late = start_s[job] == DEFERRED or start_s[job] > self._problem.columns.latest_start_s[job]

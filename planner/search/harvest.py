@@ -19,7 +19,7 @@ from planner.accounting.settle import settle
 from planner.domain.problem import Problem
 from planner.domain.result import Result, Trial
 from planner.search.complete import complete
-from planner.search.kernel.stand import Habits
+from planner.search.kernel.search_state import Habits
 from planner.search.multisearch import multisearch
 from planner.search.rebuild import Chain, run_chains
 from planner.search.stop import Stop
@@ -197,7 +197,7 @@ def _better(
 
 def _met(problem: Problem, chains: list[Chain], best: Candidate, seed: int, habits: Habits) -> list[Chain]:
     """The chains after a meeting: the one with the lowest present profit starts anew from the best plan."""
-    behind = min(range(len(chains)), key=lambda index: (chains[index].stand.profits[0], index))
+    behind = min(range(len(chains)), key=lambda index: (chains[index].state.profits[0], index))
     renewed = list(chains)
     renewed[behind] = Chain.from_plan(problem, best.plan, seed=seed, habits=habits)
     return renewed

@@ -18,7 +18,7 @@ from planner.compiled import is_missing
 from planner.domain.plan import DEFERRED, Plan
 from planner.domain.problem import Problem
 from planner.search.kernel import place_from
-from planner.search.kernel.stand import Habits
+from planner.search.kernel.search_state import Habits
 from planner.search.multisearch import multisearch
 from planner.search.rebuild import Chain
 from planner.search.rules import RULES, STRICT, walk_rule

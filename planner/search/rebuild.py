@@ -14,11 +14,11 @@ import numpy as np
 
 from planner.domain.plan import Plan
 from planner.domain.problem import Problem
-from planner.search.decode import opening_board, place_all
-from planner.search.kernel import Board, Jobs, copy_board, wider_board
+from planner.search.decode import opening_timelines, place_all
+from planner.search.kernel import Jobs, NodeTimelines, copy_timelines, wider_timelines
 from planner.search.kernel.money import Money, Tally
 from planner.search.kernel.rebuild import rebuild
-from planner.search.kernel.stand import BEST, LOOKS, Habits, Stand
+from planner.search.kernel.search_state import BEST, LOOKS, Habits, SearchState
 from planner.search.margin import job_margin_per_s
 from planner.search.orderings import job_core_equivalents, profit_per_kw
 from planner.search.value import kernel_money, tally_of
@@ -26,24 +26,24 @@ from planner.search.value import kernel_money, tally_of
 
 @dataclass
 class Chain:
-    """One search: its board, its money and where it stands."""
+    """One search: its timelines, its money and where it stands."""
 
     problem: Problem
     jobs: Jobs
     money: Money
     habits: Habits
-    board: Board
+    timelines: NodeTimelines
     tally: Tally
-    stand: Stand
+    state: SearchState
 
     @classmethod
     def from_plan(cls, problem: Problem, plan: Plan, *, seed: int, habits: Habits) -> Chain:
         """A search that stands at a plan."""
-        jobs, opening = opening_board(problem)
+        jobs, opening = opening_timelines(problem)
         money = kernel_money(problem)
         tally = tally_of(problem, money, plan)
-        board = load_plan(copy_board(opening), jobs, plan)
-        return cls(problem, jobs, money, habits, board, tally, _stand(problem, jobs, plan, seed, habits))
+        timelines = load_plan(copy_timelines(opening), jobs, plan)
+        return cls(problem, jobs, money, habits, timelines, tally, _search_state(problem, jobs, plan, seed, habits))
 
     def run(self, steps: int, temperature: float) -> None:
         """Take a number of steps at a temperature [EUR]."""
@@ -51,38 +51,38 @@ class Chain:
         left = steps
         while left > 0:
             done = rebuild(
-                self.board, self.jobs, self.money, self.tally, self.stand, self.habits, float(temperature), left
+                self.timelines, self.jobs, self.money, self.tally, self.state, self.habits, float(temperature), left
             )
             left -= done
             if left > 0:
-                self.board = wider_board(self.board)
+                self.timelines = wider_timelines(self.timelines)
 
     def _look_around(self) -> None:
         """Sort the jobs by where they lie now, so that steps find their neighbours."""
-        stand = self.stand
-        number = np.arange(len(stand.start_of))
-        stand.near[0] = np.lexsort((number, stand.start_of))
-        stand.near[1] = np.lexsort((number, stand.start_of, np.where(stand.start_of >= 0, stand.first_node, -1)))
+        state = self.state
+        number = np.arange(len(state.start_of))
+        state.near[0] = np.lexsort((number, state.start_of))
+        state.near[1] = np.lexsort((number, state.start_of, np.where(state.start_of >= 0, state.first_node, -1)))
         for row in range(2):
-            stand.near_at[row, stand.near[row]] = number
+            state.near_at[row, state.near[row]] = number
 
     @property
     def best_profit_eur(self) -> float:
         """Profit of the best plan so far."""
-        return float(self.stand.profits[BEST])
+        return float(self.state.profits[BEST])
 
     def best_plan(self) -> Plan:
         """The best plan so far."""
-        return Plan(self.stand.best_start_of.copy(), self.stand.best_node_of_unit.copy())
+        return Plan(self.state.best_start_of.copy(), self.state.best_node_of_unit.copy())
 
 
-def load_plan(board: Board, jobs: Jobs, plan: Plan) -> Board:
-    """Put a plan's jobs on a board that has none of them."""
+def load_plan(timelines: NodeTimelines, jobs: Jobs, plan: Plan) -> NodeTimelines:
+    """Put a plan's jobs on timelines that have none of them."""
     placed = np.flatnonzero(plan.is_placed)
-    return place_all(board, jobs, placed, plan.start_s.copy(), plan.node_of_unit.copy())
+    return place_all(timelines, jobs, placed, plan.start_s.copy(), plan.node_of_unit.copy())
 
 
-def _stand(problem: Problem, jobs: Jobs, plan: Plan, seed: int, habits: Habits) -> Stand:
+def _search_state(problem: Problem, jobs: Jobs, plan: Plan, seed: int, habits: Habits) -> SearchState:
     count = len(problem.jobs)
     movable = (problem.columns.latest_start_s >= problem.horizon.length_s) & ~problem.is_overdue
     placed = np.flatnonzero(plan.is_placed & movable)
@@ -96,7 +96,7 @@ def _stand(problem: Problem, jobs: Jobs, plan: Plan, seed: int, habits: Habits) 
     most_out = habits.largest + habits.guests + 1
     widest = np.sort(np.diff(jobs.unit_ptr))[-most_out:].sum() if count else 0
     margin = profit_per_kw(problem, columns)
-    return Stand(
+    return SearchState(
         start_of=plan.start_s.copy(),
         node_of_unit=plan.node_of_unit.copy(),
         best_start_of=plan.start_s.copy(),

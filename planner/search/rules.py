@@ -13,8 +13,8 @@ from planner.domain.plan import DEFERRED, Plan
 from planner.domain.problem import Problem
 from planner.domain.result import Result, Trial
 from planner.search.decode import jobs_of
-from planner.search.kernel.board import Jobs, cells_needed, most_groups
-from planner.search.kernel.walk import Line, Machine, walk
+from planner.search.kernel.dispatch import Line, Machine, walk
+from planner.search.kernel.node_timelines import Jobs, cells_needed, most_groups
 from planner.search.orderings import overdue_first, profit_per_kw, submission_rank
 
 
@@ -106,7 +106,9 @@ def _opening(problem: Problem, jobs: Jobs, running_amounts: Ints, count: int) ->
     end_time[:running], end_job[:running] = ends[by_end], by_end + count
     return Machine(
         free=free,
-        totals=np.array([free[:, 0].sum(), left_mw, limit_mw is not None], dtype=np.int64),
+        cores_left=np.array([free[:, 0].sum()], dtype=np.int64),
+        power_left_mw=np.array([left_mw], dtype=np.int64),
+        is_limited=limit_mw is not None,
         end_time=end_time,
         end_job=end_job,
         running=np.array([running], dtype=np.int64),

@@ -13,9 +13,9 @@ import pytest
 from docplex.cp.model import CpoModel
 
 from planner.cp.constraints import Constraints
-from planner.cp.held import Held
+from planner.cp.fixed_work import FixedWork
 from planner.cp.objective import Objective
-from planner.cp.scope import Scope
+from planner.cp.subproblem import Subproblem
 from planner.cp.variables import make_variables
 from planner.domain.cluster import Cluster, NodeClass
 from planner.domain.job import Job, UnitGroup
@@ -55,14 +55,14 @@ def whole_nodes() -> Problem:
     return replace(problem, jobs=jobs, running=(replace(held, job=replace(held.job, units=jobs[0].units)),))
 
 
-def scopes() -> dict[str, tuple[Problem, Scope]]:
-    """The day and scope that each rule is shown on."""
+def scopes() -> dict[str, tuple[Problem, Subproblem]]:
+    """The day and subproblem that each rule is shown on."""
     problem = day()
-    whole = Scope.whole_day(problem)
+    whole = Subproblem.whole_day(problem)
     plan = Plan(np.array([2, 3], dtype=np.int64), np.array([1, 0, 1], dtype=np.int64))
-    improving = Scope((0,), plan, nodes=(0, 1), at_least_eur=0.0001)
+    improving = Subproblem((0,), plan, nodes=(0, 1), at_least_eur=0.0001)
     return {
-        "_whole_nodes_are_counted": (whole_nodes(), Scope.whole_day(problem, pooled=True)),
+        "_whole_nodes_are_counted": (whole_nodes(), Subproblem.whole_day(problem, pooled=True)),
         "_profit_does_not_fall": (problem, improving),
     } | dict.fromkeys(
         (
@@ -83,11 +83,11 @@ def rules() -> list[str]:
 
 def text_of(rule: str) -> str:
     """The CPO text of one rule alone, without line numbers and dates."""
-    problem, scope = scopes()[rule]
-    variables, model = make_variables(problem, scope), CpoModel(name="golden")
-    held = Held.of(problem, scope)
-    objective = Objective(problem, scope, variables, held)
-    getattr(Constraints(model, problem, scope, variables, held, objective), rule)()
+    problem, subproblem = scopes()[rule]
+    variables, model = make_variables(problem, subproblem), CpoModel(name="golden")
+    held = FixedWork.of(problem, subproblem)
+    objective = Objective(problem, subproblem, variables, held)
+    getattr(Constraints(model, problem, subproblem, variables, held, objective), rule)()
     lines = model.get_cpo_string().splitlines()
     return "\n".join(line for line in lines if line and not line.startswith(("//", "#"))) + "\n"
 

@@ -17,11 +17,11 @@ from docplex.cp.model import CpoModel
 from planner.accounting.audit import audit
 from planner.cp.default_search import default_search
 from planner.cp.engines import cpo
-from planner.cp.engines.bits import COMMUNITY_BITS, bits
 from planner.cp.engines.choose import ENGINES, choose_engine, engine_named, known_engines
+from planner.cp.engines.model_size import COMMUNITY_BITS, bits
 from planner.cp.model import ProfitModel
 from planner.cp.relaxation import RelaxationParams, relaxation_search
-from planner.cp.scope import Scope
+from planner.cp.subproblem import Subproblem
 from planner.errors import InputError, SolverError
 from planner.search.multisearch import multisearch
 from tests.cp.instances import tiny_problem
@@ -50,7 +50,7 @@ def intervals(count: int) -> CpoModel:
 def hard_day() -> ProfitModel:
     """A day of random jobs that no engine proves within seconds."""
     problem = replace(random_problem(np.random.default_rng(8), jobs=14), defer="free")
-    return ProfitModel(problem, Scope.whole_day(problem))
+    return ProfitModel(problem, Subproblem.whole_day(problem))
 
 
 def test_every_engine_is_known() -> None:
@@ -221,7 +221,7 @@ def test_warm_start_is_the_first_solution(engine: str) -> None:
     """An engine that starts from a plan never answers with less, whatever its time."""
     problem = replace(random_problem(np.random.default_rng(5), jobs=12), defer="free")
     seeded = multisearch(problem)
-    model = ProfitModel(problem, Scope.whole_day(problem))
+    model = ProfitModel(problem, Subproblem.whole_day(problem))
     model.start_from(seeded.plan)
     answer = ENGINES[engine].solve(model.cpo, time_limit_s=2, workers=1)
     assert answer.objective is not None

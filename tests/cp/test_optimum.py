@@ -11,11 +11,11 @@ from planner.accounting.bound import profit_bound
 from planner.accounting.settle import settle
 from planner.cp.default_search import default_search
 from planner.cp.engines.choose import ENGINES
-from planner.cp.finish import repair
 from planner.cp.model import ProfitModel
 from planner.cp.pooled import is_exact
 from planner.cp.relaxation import relaxation_search
-from planner.cp.scope import Scope
+from planner.cp.repair import repair
+from planner.cp.subproblem import Subproblem
 from planner.domain.problem import Problem
 from planner.search.delay import delay_search
 from planner.search.harvest import harvest
@@ -37,7 +37,7 @@ def installed(name: str) -> str:
 
 def solved(problem: Problem, engine: str, *, pooled: bool = False) -> tuple[float, float, ProfitModel]:
     """Claimed and settled profit of the engine's optimum, and the model."""
-    model = ProfitModel(problem, Scope.whole_day(problem, pooled=pooled))
+    model = ProfitModel(problem, Subproblem.whole_day(problem, pooled=pooled))
     answer = ENGINES[engine].solve(model.cpo, time_limit_s=60, workers=2)
     assert answer.status == "optimal"
     assert answer.objective is not None
@@ -95,7 +95,7 @@ def test_deadlines_that_can_be_met_are_met(engine: str) -> None:
         problem = with_deadline(tiny_problem(seed + 3000), 0, 40)
         latest = 2 + int(problem.columns.release_s[0])
         problem = with_deadline(problem, 0, latest + problem.jobs[0].requested_s)
-        model = ProfitModel(problem, Scope.whole_day(problem))
+        model = ProfitModel(problem, Subproblem.whole_day(problem))
         answer = ENGINES[engine].solve(model.cpo, time_limit_s=60, workers=2)
         if answer.status == "infeasible":
             continue
@@ -128,7 +128,7 @@ def test_repair_adds_what_still_fits() -> None:
     """Under `defer: full` an empty plan is filled until no deferred job could start."""
     for seed in range(20):
         problem = replace(tiny_problem(seed + 5000), defer="full")
-        empty = Scope.whole_day(problem).others(problem)
+        empty = Subproblem.whole_day(problem).others(problem)
         filled = repair(problem, empty)
         assert filled is not None
         assert audit(problem, filled) == []

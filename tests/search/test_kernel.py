@@ -10,7 +10,7 @@ import pytest
 
 from planner.compiled import kernel
 from planner.search.decode import place_all
-from planner.search.kernel import kernel_jobs, new_board, timeline
+from planner.search.kernel import kernel_jobs, new_timelines, timeline
 
 NO_LIMIT = -1
 
@@ -77,7 +77,7 @@ class Instance:
             unit_ptr=self.unit_ptr,
         )
         running = len(self.running_node)
-        board = new_board(
+        timelines = new_timelines(
             self.capacity, day_end=self.day_end, power_limit=self.limit, jobs=jobs, running=running, width=4
         )
         ends, one_each = np.array(self.running_end, np.int64), np.arange(running + 1)
@@ -91,10 +91,10 @@ class Instance:
             unit_ptr=one_each,
         )
         nodes = np.array(self.running_node, np.int64)
-        board = place_all(board, held, one_each[:-1], np.zeros(running, np.int64), nodes)
+        timelines = place_all(timelines, held, one_each[:-1], np.zeros(running, np.int64), nodes)
         start_of = np.full(len(self.release), -9)
         node_of_unit = np.full(self.unit_ptr[-1], -9)
-        place_all(board, jobs, self.order, start_of, node_of_unit)
+        place_all(timelines, jobs, self.order, start_of, node_of_unit)
         return start_of, node_of_unit
 
     def units(self, job: int) -> list[np.ndarray]:

@@ -14,8 +14,8 @@ from planner.places import shipped_folder
 from planner.readers.scenario.load import load_scenario
 from planner.search import ready
 from planner.search.kernel import place_from
+from planner.search.kernel.dispatch import walk
 from planner.search.kernel.rebuild import rebuild
-from planner.search.kernel.walk import walk
 from planner.search.stop import never
 
 

@@ -18,11 +18,11 @@ from planner.domain.problem import Problem, Rates
 from planner.domain.result import Result, Trial
 from planner.domain.segment import Segment
 from planner.search.complete import complete
-from planner.search.decode import decode, opening_board
+from planner.search.decode import decode, opening_timelines
 from planner.search.delay import delay_search
 from planner.search.harvest import HarvestParams, harvest
-from planner.search.kernel import copy_board
-from planner.search.kernel.stand import CURRENT, Habits
+from planner.search.kernel import copy_timelines
+from planner.search.kernel.search_state import CURRENT, Habits
 from planner.search.multisearch import multisearch
 from planner.search.orderings import job_order
 from planner.search.rebuild import Chain, load_plan
@@ -58,27 +58,27 @@ def test_the_kernel_counts_money_as_settle_does(extras: bool, defer: str) -> Non
         chain = chain_at(problem, decode(problem, job_order(problem, "+area")))
         for temperature in (0.0, 0.01):
             chain.run(400, temperature)
-            present = Plan(chain.stand.start_of.copy(), chain.stand.node_of_unit.copy())
-            assert chain.stand.profits[CURRENT] == pytest.approx(settle(problem, present).profit_eur, abs=1e-6)
+            present = Plan(chain.state.start_of.copy(), chain.state.node_of_unit.copy())
+            assert chain.state.profits[CURRENT] == pytest.approx(settle(problem, present).profit_eur, abs=1e-6)
             best = chain.best_plan()
             assert chain.best_profit_eur == pytest.approx(settle(problem, best).profit_eur, abs=1e-6)
 
 
 def test_taking_jobs_off_and_putting_them_back_leaves_the_board_as_it_was() -> None:
-    """After many steps the board is the one that the present plan gives when it is loaded afresh."""
+    """After many steps the timelines are those that the present plan gives when it is loaded afresh."""
     for seed in range(12):
         problem = random_problem(np.random.default_rng(seed), jobs=14)
         chain = chain_at(problem, decode(problem, job_order(problem, "-area")))
         chain.run(500, 0.01)
-        jobs, opening = opening_board(problem)
-        present = Plan(chain.stand.start_of.copy(), chain.stand.node_of_unit.copy())
-        fresh = load_plan(copy_board(opening), jobs, present)
-        assert np.array_equal(fresh.length, chain.board.length)
-        assert np.array_equal(fresh.tops, chain.board.tops)
-        assert np.all(chain.board.crests >= chain.board.tops.max(axis=1))
+        jobs, opening = opening_timelines(problem)
+        present = Plan(chain.state.start_of.copy(), chain.state.node_of_unit.copy())
+        fresh = load_plan(copy_timelines(opening), jobs, present)
+        assert np.array_equal(fresh.length, chain.timelines.length)
+        assert np.array_equal(fresh.tops, chain.timelines.tops)
+        assert np.all(chain.timelines.crests >= chain.timelines.tops.max(axis=1))
         for node, length in enumerate(fresh.length):
-            assert np.array_equal(fresh.times[node, :length], chain.board.times[node, :length])
-            assert np.array_equal(fresh.free[node, :length], chain.board.free[node, :length])
+            assert np.array_equal(fresh.times[node, :length], chain.timelines.times[node, :length])
+            assert np.array_equal(fresh.free[node, :length], chain.timelines.free[node, :length])
 
 
 def test_rebuilding_leaves_overdue_jobs_where_they_are() -> None:
@@ -92,8 +92,8 @@ def test_rebuilding_leaves_overdue_jobs_where_they_are() -> None:
         chain = chain_at(problem, plan)
         chain.run(500, 1.0)
         held = np.array([job.id in problem.overdue for job in problem.jobs])
-        assert np.array_equal(chain.stand.start_of[held], plan.start_s[held])
-        moved += int(np.count_nonzero(chain.stand.start_of != plan.start_s))
+        assert np.array_equal(chain.state.start_of[held], plan.start_s[held])
+        moved += int(np.count_nonzero(chain.state.start_of != plan.start_s))
     assert moved > 0
 
 

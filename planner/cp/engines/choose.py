@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from docplex.cp.model import CpoModel
 
-from planner.cp.engines.answer import Engine
-from planner.cp.engines.bits import COMMUNITY_BITS, bits
 from planner.cp.engines.cpo import CpOptimizer
 from planner.cp.engines.cpsat import CpSat
+from planner.cp.engines.engine import Engine
+from planner.cp.engines.model_size import COMMUNITY_BITS, bits
 from planner.errors import InputError, SolverError
 
 ENGINES: dict[str, Engine] = {

@@ -15,9 +15,9 @@ from docplex.cp.model import CpoModel
 from docplex.cp.solver.solver import CpoSolver
 from docplex.cp.utils import CpoException
 
-from planner.cp.engines.answer import UNKNOWN, Answer, Engine, Heard
-from planner.cp.engines.bits import COMMUNITY_BITS, bits, calls_any
 from planner.cp.engines.cpsat import QUIET, answer_of
+from planner.cp.engines.engine import UNKNOWN, Answer, Engine, Heard
+from planner.cp.engines.model_size import COMMUNITY_BITS, bits, calls_any
 from planner.errors import SolverError
 
 EXECUTABLE = "cpoptimizer"

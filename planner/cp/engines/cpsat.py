@@ -10,7 +10,7 @@ from docplex.cp.model import CpoModel
 from docplex.cp.solver.solver import CpoSolver
 from docplex.cp.utils import CpoException
 
-from planner.cp.engines.answer import UNKNOWN, Answer, AnswerStatus, Engine, Heard
+from planner.cp.engines.engine import UNKNOWN, Answer, AnswerStatus, Engine, Heard
 from planner.errors import SolverError
 
 QUIET = {"trace_log": False, "add_log_to_solution": False, "log_output": None}

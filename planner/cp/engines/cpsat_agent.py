@@ -9,8 +9,8 @@ from docplex.cp.solution import CpoSolveResult
 from docplex.cp.solver.solver import CpoSolverAgent
 from ortools.sat.python import cp_model
 
-from planner.cp.engines.answer import Heard
-from planner.cp.engines.cpsat_walk import Walk
+from planner.cp.engines.cpsat_translate import Walk
+from planner.cp.engines.engine import Heard
 from planner.errors import SolverError
 
 _STATUS = {

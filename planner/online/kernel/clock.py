@@ -8,7 +8,7 @@ from planner.compiled import kernel, part
 from planner.online.kernel.heap import pop, push
 from planner.online.kernel.machine import hold_job
 from planner.online.kernel.queue import enqueue
-from planner.online.kernel.reserved import cancel, conservative_round, deadline_round
+from planner.online.kernel.reservation_rounds import cancel, conservative_round, deadline_round
 from planner.online.kernel.rounds import can_start, easy_round, greedy_round, list_round, strict_round
 from planner.online.kernel.state import (
     ARRIVED,

@@ -7,7 +7,7 @@ import gzip
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from planner.csv_lines import csv_text
+from planner.csv_text import csv_text
 from planner.domain.job import Job
 from planner.errors import InputError, OutputError
 from planner.readers.jobs.unit_groups import format_unit_groups

@@ -17,7 +17,14 @@ Cost of one placement: at most O(N (B + log E)) for N nodes, B stretches and E t
 until the U-th smallest stands still (one or two as a rule).
 """
 
-from planner.search.kernel.board import Board, Jobs, copy_board, kernel_jobs, new_board, wider_board
+from planner.search.kernel.node_timelines import (
+    Jobs,
+    NodeTimelines,
+    copy_timelines,
+    kernel_jobs,
+    new_timelines,
+    wider_timelines,
+)
 from planner.search.kernel.place import place_from
 
-__all__ = ["Board", "Jobs", "copy_board", "kernel_jobs", "new_board", "place_from", "wider_board"]
+__all__ = ["Jobs", "NodeTimelines", "copy_timelines", "kernel_jobs", "new_timelines", "place_from", "wider_timelines"]

@@ -14,20 +14,20 @@ from planner.search.kernel.timeline import NEVER, first_room
 
 
 @part
-def earliest_for_group(board, amount, count, duration, earliest, latest):
+def earliest_for_group(timelines, amount, count, duration, earliest, latest):
     """Earliest start from ``earliest`` to ``latest`` at which ``count`` equal units have room at once; else NEVER."""
-    for node in range(board.known.shape[0]):
-        board.known[node] = -1
+    for node in range(timelines.known.shape[0]):
+        timelines.known[node] = -1
     start = earliest
     while start <= latest:
-        bucket = start // board.rules[0]
-        end = min(latest, (bucket + 1) * board.rules[0] - 1)
-        if _crest(board, bucket, amount[0]) < amount[0]:
+        bucket = start // timelines.bucket_s
+        end = min(latest, (bucket + 1) * timelines.bucket_s - 1)
+        if _crest(timelines, bucket, amount[0]) < amount[0]:
             found = end + 1
         elif count == 1:
-            found = _for_one(board, board.tops[bucket], amount, duration, start, end, latest)
+            found = _for_one(timelines, timelines.tops[bucket], amount, duration, start, end, latest)
         else:
-            found = _for_many(board, board.tops[bucket], amount, count, duration, start, end, latest)
+            found = _for_many(timelines, timelines.tops[bucket], amount, count, duration, start, end, latest)
         if found <= end:
             return found
         start = found
@@ -35,29 +35,29 @@ def earliest_for_group(board, amount, count, duration, earliest, latest):
 
 
 @part
-def _crest(board, bucket, cores):
+def _crest(timelines, bucket, cores):
     """An upper limit on the free cores of any node in a bucket, looked up afresh while it would let the job in."""
-    if board.crests[bucket] >= cores:
+    if timelines.crests[bucket] >= cores:
         crest = np.int64(0)
-        for node in range(board.tops.shape[1]):
-            crest = max(crest, board.tops[bucket, node])
-        board.crests[bucket] = crest
-    return board.crests[bucket]
+        for node in range(timelines.tops.shape[1]):
+            crest = max(crest, timelines.tops[bucket, node])
+        timelines.crests[bucket] = crest
+    return timelines.crests[bucket]
 
 
 @part
-def _for_one(board, top, amount, duration, earliest, end, latest):
+def _for_one(timelines, top, amount, duration, earliest, end, latest):
     """Earliest start of a single unit within a bucket, or the time after it.
 
     ``known`` keeps what each node said: its earliest start from some time on holds for every later time up to it.
     """
-    known, cores = board.known, amount[0]
+    known, cores = timelines.known, amount[0]
     best = end + 1
     for node in range(top.shape[0]):
         if known[node] < earliest and top[node] >= cores:
             until = latest if best > end else best - 1
             known[node] = first_room(
-                board.times, board.free, board.length, node, amount, np.int64(1), duration, earliest, until
+                timelines.times, timelines.free, timelines.length, node, amount, np.int64(1), duration, earliest, until
             )
         if earliest <= known[node] < best:
             best = known[node]
@@ -67,16 +67,22 @@ def _for_one(board, top, amount, duration, earliest, end, latest):
 
 
 @part
-def _for_many(board, top, amount, count, duration, earliest, end, latest):
+def _for_many(timelines, top, amount, count, duration, earliest, end, latest):
     """Earliest start of several equal units within a bucket, or a later time before which there is none."""
     if _room_at_most(top, amount[0], count) < count:
         return end + 1
-    times, free, length, known, ready = board.times, board.free, board.length, board.known, board.ready
+    times, free, length, known, ready = (
+        timelines.times,
+        timelines.free,
+        timelines.length,
+        timelines.known,
+        timelines.ready,
+    )
     while earliest <= end:
         at_once, found = np.int64(0), np.int64(0)
         for node in range(top.shape[0]):
             copies = np.int64(1)
-            while copies <= count and _fits_empty(board.capacity, node, amount, copies):
+            while copies <= count and _fits_empty(timelines.capacity, node, amount, copies):
                 start = end + 1
                 if top[node] >= copies * amount[0]:
                     if copies > 1:

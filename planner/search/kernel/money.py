@@ -122,10 +122,10 @@ def earns_per_s(money, jobs, job, units):
 
 
 @part
-def profit(money, tally, board):
+def profit(money, tally, timelines):
     """The day's profit [EUR]; also fills the tally's rates."""
     pieces, segments = money.segment_of.shape[0], money.length.shape[0]
-    _idle_energy(money, tally, board)
+    _idle_energy(money, tally, timelines)
     for segment in range(segments):
         tally.by_segment[segment] = 0
     for piece in range(pieces):
@@ -188,19 +188,19 @@ def _peak_kw(money, tally):
 
 
 @part
-def _idle_energy(money, tally, board):
+def _idle_energy(money, tally, timelines):
     """Energy of nodes while nothing runs on them, by piece."""
     for piece in range(tally.idle.shape[0]):
         tally.idle[piece] = 0
     for node in range(money.idle.shape[0]):
         if money.idle[node] == 0:
             continue
-        for entry in range(board.length[node]):
+        for entry in range(timelines.length[node]):
             empty = True
-            for resource in range(board.free.shape[2]):
-                empty &= board.free[node, entry, resource] == board.capacity[node, resource]
-            if empty and board.times[node, entry] < money.edges[-1]:
+            for resource in range(timelines.free.shape[2]):
+                empty &= timelines.free[node, entry, resource] == timelines.capacity[node, resource]
+            if empty and timelines.times[node, entry] < money.edges[-1]:
                 end = money.edges[-1]
-                if entry + 1 < board.length[node]:
-                    end = min(end, board.times[node, entry + 1])
-                add_energy(money, tally.idle, money.idle[node], board.times[node, entry], end)
+                if entry + 1 < timelines.length[node]:
+                    end = min(end, timelines.times[node, entry + 1])
+                add_energy(money, tally.idle, money.idle[node], timelines.times[node, entry], end)

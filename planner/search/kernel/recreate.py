@@ -5,107 +5,107 @@ from __future__ import annotations
 import numpy as np
 
 from planner.compiled import part
-from planner.search.kernel.chance import below, fraction
+from planner.search.kernel.choose_nodes import pack_anywhere, pack_equal
 from planner.search.kernel.money import bought_kwh, cooling_share, end_of_row, piece_at, table_row
-from planner.search.kernel.pack import pack_anywhere, pack_equal
 from planner.search.kernel.place import earliest_start
-from planner.search.kernel.stand import EARLIEST, LOOKS, PRICED, THRIFTY, WANDERING, put_on
+from planner.search.kernel.rng import below, fraction
+from planner.search.kernel.search_state import EARLIEST, LOOKS, PRICED, THRIFTY, WANDERING, put_on
 
 MILLIWATT_SECONDS_PER_KWH = 3.6e9
 
 
 @part
-def recreate(board, jobs, money, tally, stand, habits, count):
+def recreate(timelines, jobs, money, tally, state, habits, count):
     """Place the chosen jobs again, one by one, in an order by one of their sizes with some chance in it."""
-    key = below(stand.stream, stand.keys.shape[0] + 1)
-    if fraction(stand.stream) < 0.4:
+    key = below(state.stream, state.keys.shape[0] + 1)
+    if fraction(state.stream) < 0.4:
         key = np.int64(THRIFTY)
-    way = _way(stand, habits)
+    way = _way(state, habits)
     for index in range(count):
-        noise = fraction(stand.stream)
-        stand.rank[index] = noise
-        if key < stand.keys.shape[0]:
-            stand.rank[index] = stand.keys[key, stand.out[index]] * (1.0 + 0.3 * noise)
+        noise = fraction(state.stream)
+        state.rank[index] = noise
+        if key < state.keys.shape[0]:
+            state.rank[index] = state.keys[key, state.out[index]] * (1.0 + 0.3 * noise)
     # The chosen jobs stay in place, so that they can be put back; `rank` is consumed from the smallest on.
     for _ in range(count):
         best = np.int64(-1)
         for index in range(count):
-            if stand.rank[index] < np.inf and (best < 0 or stand.rank[index] < stand.rank[best]):
+            if state.rank[index] < np.inf and (best < 0 or state.rank[index] < state.rank[best]):
                 best = index
-        stand.rank[best] = np.inf
-        _insert(board, jobs, money, tally, stand, habits, stand.out[best], way)
+        state.rank[best] = np.inf
+        _insert(timelines, jobs, money, tally, state, habits, state.out[best], way)
 
 
 @part
-def _way(stand, habits):
+def _way(state, habits):
     """Where this step puts its jobs back."""
-    if habits.wanders > 0 and fraction(stand.stream) < habits.wanders:
+    if habits.wanders > 0 and fraction(state.stream) < habits.wanders:
         return np.int64(WANDERING)
-    return np.int64(PRICED) if fraction(stand.stream) < habits.priced else np.int64(EARLIEST)
+    return np.int64(PRICED) if fraction(state.stream) < habits.priced else np.int64(EARLIEST)
 
 
 @part
-def _insert(board, jobs, money, tally, stand, habits, job, way):
+def _insert(timelines, jobs, money, tally, state, habits, job, way):
     """Place one job, or leave it waiting where the rules allow that and every start found loses money."""
-    day_end = board.rules[1]
-    start = earliest_start(board, jobs, job, jobs.release[job], stand.node_of_unit)
+    day_end = timelines.day_end_s
+    start = earliest_start(timelines, jobs, job, jobs.release[job], state.node_of_unit)
     if way == WANDERING:
-        start = _some_start(board, jobs, money, stand, job, start, day_end)
-        if habits.may_refuse and fraction(stand.stream) < 0.25:
+        start = _some_start(timelines, jobs, money, state, job, start, day_end)
+        if habits.may_refuse and fraction(state.stream) < 0.25:
             start = day_end
     elif way == PRICED or habits.may_refuse:
-        value = _gain(money, tally, jobs, stand, job, start, day_end, True)
+        value = _gain(money, tally, jobs, state, job, start, day_end, True)
         if way == PRICED and start < day_end:
             at = start
-            _best_times(money, tally, jobs, stand, job, start, day_end, habits.exact)
+            _best_times(money, tally, jobs, state, job, start, day_end, habits.exact)
             for look in range(LOOKS):
-                if stand.times[look] < 0:
+                if state.times[look] < 0:
                     continue
-                other = earliest_start(board, jobs, job, stand.times[look], stand.node_of_unit)
-                gained = _gain(money, tally, jobs, stand, job, other, day_end, True)
+                other = earliest_start(timelines, jobs, job, state.times[look], state.node_of_unit)
+                gained = _gain(money, tally, jobs, state, job, other, day_end, True)
                 if gained > value:
                     at, value = other, gained
-            start = earliest_start(board, jobs, job, at, stand.node_of_unit)
+            start = earliest_start(timelines, jobs, job, at, state.node_of_unit)
         if habits.may_refuse and value < 0:
             start = day_end
-    _put(board, jobs, money, tally, stand, job, start, way)
+    _put(timelines, jobs, money, tally, state, job, start, way)
 
 
 @part
-def _put(board, jobs, money, tally, stand, job, start, way):
-    """Put a job on the board at a start that has room; one from the end of the day on leaves it waiting."""
-    units = stand.node_of_unit[jobs.unit_ptr[job] : jobs.unit_ptr[job + 1]]
-    if start >= board.rules[1]:
+def _put(timelines, jobs, money, tally, state, job, start, way):
+    """Put a job on the timelines at a start that has room; one from the end of the day on leaves it waiting."""
+    units = state.node_of_unit[jobs.unit_ptr[job] : jobs.unit_ptr[job + 1]]
+    if start >= timelines.day_end_s:
         for unit in range(units.shape[0]):
             units[unit] = -1
         return
     end = start + jobs.duration[job]
-    if way == WANDERING and not pack_anywhere(board, jobs, job, start, end, stand.stream, stand.node_of_unit):
-        earliest_start(board, jobs, job, start, stand.node_of_unit)
+    if way == WANDERING and not pack_anywhere(timelines, jobs, job, start, end, state.stream, state.node_of_unit):
+        earliest_start(timelines, jobs, job, start, state.node_of_unit)
         way = np.int64(EARLIEST)
     if way != WANDERING and jobs.group_ptr[job + 1] - jobs.group_ptr[job] == 1:
-        pack_equal(board, jobs.group_amount[jobs.main[job]], start, end, units)
-    put_on(board, jobs, money, tally, stand, job, start)
+        pack_equal(timelines, jobs.group_amount[jobs.main[job]], start, end, units)
+    put_on(timelines, jobs, money, tally, state, job, start)
 
 
 @part
-def _some_start(board, jobs, money, stand, job, start, day_end):
+def _some_start(timelines, jobs, money, state, job, start, day_end):
     """A start that has room, from some moment on: any, or an edge of a segment, or one at which the job would end."""
-    if start >= day_end or fraction(stand.stream) < 0.25:
+    if start >= day_end or fraction(state.stream) < 0.25:
         return start
-    moment = start + below(stand.stream, day_end - start)
-    draw = fraction(stand.stream)
+    moment = start + below(state.stream, day_end - start)
+    draw = fraction(state.stream)
     if draw < 0.6:
-        edge = money.edges[below(stand.stream, money.edges.shape[0])]
+        edge = money.edges[below(state.stream, money.edges.shape[0])]
         moment = edge if draw < 0.3 else edge - jobs.duration[job]
     if moment <= start:
         return start
-    found = earliest_start(board, jobs, job, moment, stand.node_of_unit)
-    return found if found < day_end else earliest_start(board, jobs, job, start, stand.node_of_unit)
+    found = earliest_start(timelines, jobs, job, moment, state.node_of_unit)
+    return found if found < day_end else earliest_start(timelines, jobs, job, start, state.node_of_unit)
 
 
 @part
-def _best_times(money, tally, jobs, stand, job, start, day_end, exact):
+def _best_times(money, tally, jobs, state, job, start, day_end, exact):
     """Fill ``times`` with the best-paying starts after a given one, room or not.
 
     Looked at are starts at an edge of a piece of the day or that end at one, and where it is exact, those with which
@@ -113,11 +113,11 @@ def _best_times(money, tally, jobs, stand, job, start, day_end, exact):
     overlooked, so that jobs do not all crowd into the same hour.
     """
     for look in range(LOOKS):
-        stand.times[look] = -1
-        stand.gains[look] = -np.inf
+        state.times[look] = -1
+        state.gains[look] = -np.inf
     for piece in range(money.segment_of.shape[0]):
-        _consider(money, tally, jobs, stand, job, money.edges[piece], start, day_end, exact)
-        _consider(money, tally, jobs, stand, job, money.edges[piece + 1] - jobs.duration[job], start, day_end, exact)
+        _consider(money, tally, jobs, state, job, money.edges[piece], start, day_end, exact)
+        _consider(money, tally, jobs, state, job, money.edges[piece + 1] - jobs.duration[job], start, day_end, exact)
     if not exact or jobs.power[job] == 0:
         return
     first = np.int64(0)
@@ -129,27 +129,27 @@ def _best_times(money, tally, jobs, stand, job, start, day_end, exact):
             # A second less than it takes keeps the job within the sun or below the row.
             seconds = np.int64((goal - energy) / jobs.power[job])
             if 0 < seconds < money.length[segment]:
-                _consider(money, tally, jobs, stand, job, last - seconds, start, day_end, exact)
-                _consider(money, tally, jobs, stand, job, first + seconds - jobs.duration[job], start, day_end, exact)
+                _consider(money, tally, jobs, state, job, last - seconds, start, day_end, exact)
+                _consider(money, tally, jobs, state, job, first + seconds - jobs.duration[job], start, day_end, exact)
         first = last
 
 
 @part
-def _consider(money, tally, jobs, stand, job, moment, start, day_end, exact):
+def _consider(money, tally, jobs, state, job, moment, start, day_end, exact):
     """Note a start among the best if it is one; now and then it is overlooked."""
-    if moment <= start or fraction(stand.stream) < 0.2:
+    if moment <= start or fraction(state.stream) < 0.2:
         return
-    gained = _gain(money, tally, jobs, stand, job, moment, day_end, exact)
+    gained = _gain(money, tally, jobs, state, job, moment, day_end, exact)
     for look in range(LOOKS):
-        if gained > stand.gains[look]:
+        if gained > state.gains[look]:
             for later in range(LOOKS - 1, look, -1):
-                stand.times[later], stand.gains[later] = stand.times[later - 1], stand.gains[later - 1]
-            stand.times[look], stand.gains[look] = moment, gained
+                state.times[later], state.gains[later] = state.times[later - 1], state.gains[later - 1]
+            state.times[look], state.gains[look] = moment, gained
             return
 
 
 @part
-def _gain(money, tally, jobs, stand, job, start, day_end, exact):
+def _gain(money, tally, jobs, state, job, start, day_end, exact):
     """What a job would earn at a start; minus infinity when it cannot start today.
 
     Exact with the sun and the table's rows, or else at the present rates. Idle power and the demand charge are left to
@@ -158,7 +158,7 @@ def _gain(money, tally, jobs, stand, job, start, day_end, exact):
     if start >= day_end:
         return -np.inf
     end = min(start + jobs.duration[job], day_end)
-    gain = stand.earns[job] * (end - start)
+    gain = state.earns[job] * (end - start)
     piece, last = piece_at(money.edges, start), money.segment_of.shape[0]
     while piece < last and money.edges[piece] < end:
         segment = money.segment_of[piece]

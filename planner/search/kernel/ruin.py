@@ -5,34 +5,34 @@ from __future__ import annotations
 import numpy as np
 
 from planner.compiled import part
-from planner.search.kernel.chance import below, fraction
-from planner.search.kernel.stand import SHORT, WIDE
+from planner.search.kernel.rng import below, fraction
+from planner.search.kernel.search_state import SHORT, WIDE
 
 
 @part
-def ruin(stand, habits):
+def ruin(state, habits):
     """Choose the jobs of a step: some placed ones near each other in time or on the machine, and some waiting ones."""
-    stream, out, placed = stand.stream, stand.out, stand.placed[0]
-    waiting = stand.members.shape[0] - placed
+    stream, out, placed = state.stream, state.out, state.placed[0]
+    waiting = state.members.shape[0] - placed
     count = np.int64(0)
     if placed > 0:
         wanted = min(placed, 1 + below(stream, habits.largest))
-        seed = stand.members[below(stream, placed)]
+        seed = state.members[below(stream, placed)]
         for _ in range(below(stream, 9)):
-            rival = stand.members[below(stream, placed)]
-            if stand.margin[rival] < stand.margin[seed]:
+            rival = state.members[below(stream, placed)]
+            if state.margin[rival] < state.margin[seed]:
                 seed = rival
         out[0] = seed
         count = np.int64(1)
-        row = below(stream, stand.near.shape[0])
+        row = below(stream, state.near.shape[0])
         reach = 1 + wanted * (1 + below(stream, 3))
         for _ in range(4 * wanted):
             if count >= wanted:
                 break
-            place = stand.near_at[row, seed] + below(stream, 2 * reach + 1) - reach
-            if 0 <= place < stand.near.shape[1]:
-                other = stand.near[row, place]
-                if stand.start_of[other] >= 0 and stand.slot[other] >= 0 and not _is_out(out, count, other):
+            place = state.near_at[row, seed] + below(stream, 2 * reach + 1) - reach
+            if 0 <= place < state.near.shape[1]:
+                other = state.near[row, place]
+                if state.start_of[other] >= 0 and state.slot[other] >= 0 and not _is_out(out, count, other):
                     out[count] = other
                     count += 1
     if waiting > 0:
@@ -42,15 +42,15 @@ def ruin(stand, habits):
         if count > 0 and fraction(stream) < 0.8:
             longest, widest = 0.0, 0.0
             for index in range(count):
-                longest = max(longest, stand.keys[SHORT, out[index]])
-                widest -= stand.keys[WIDE, out[index]]
+                longest = max(longest, state.keys[SHORT, out[index]])
+                widest -= state.keys[WIDE, out[index]]
         for _ in range(guests):
-            other, best_margin = stand.members[placed + below(stream, waiting)], -np.inf
+            other, best_margin = state.members[placed + below(stream, waiting)], -np.inf
             for _ in range(tries):
-                rival = stand.members[placed + below(stream, waiting)]
-                fits = stand.keys[SHORT, rival] <= longest and -stand.keys[WIDE, rival] <= widest
-                if fits and stand.margin[rival] > best_margin:
-                    other, best_margin = rival, stand.margin[rival]
+                rival = state.members[placed + below(stream, waiting)]
+                fits = state.keys[SHORT, rival] <= longest and -state.keys[WIDE, rival] <= widest
+                if fits and state.margin[rival] > best_margin:
+                    other, best_margin = rival, state.margin[rival]
             if not _is_out(out, count, other):
                 out[count] = other
                 count += 1

@@ -14,12 +14,12 @@ from planner.domain.problem import Problem
 def insert(problem: Problem, plan: Plan, job: int, release_s: int | None = None) -> Plan | None:
     """The plan with a job at its earliest start from a moment on; None when there is no room today."""
     columns = problem.columns
-    held = occupation(problem, plan, without=job)
-    nodes = step_table(problem.nodes.capacity, held.unit_node, held.unit_start_s, held.unit_end_s, held.unit_amount)
+    fixed = occupation(problem, plan, without=job)
+    nodes = step_table(problem.nodes.capacity, fixed.unit_node, fixed.unit_start_s, fixed.unit_end_s, fixed.unit_amount)
     power = _power_table(problem, plan, job)
     release = int(columns.release_s[job]) if release_s is None else release_s
     duration = int(columns.duration_s[job])
-    ends = np.concatenate([held.unit_end_s, held.job_end_s])
+    ends = np.concatenate([fixed.unit_end_s, fixed.job_end_s])
     moments = np.unique(np.append(ends[(ends > release) & (ends < problem.horizon.length_s)], release))
     for moment in moments:
         start, end = int(moment), int(moment) + duration
@@ -47,10 +47,10 @@ def _power_table(problem: Problem, plan: Plan, job: int) -> StepTable | None:
     limit_mw = problem.cluster.power_limit_mw
     if limit_mw is None:
         return None
-    held = occupation(problem, plan, without=job)
+    fixed = occupation(problem, plan, without=job)
     limit = np.array([[limit_mw]], dtype=np.int64)
-    site = np.zeros(len(held.job_start_s), dtype=np.int64)
-    return step_table(limit, site, held.job_start_s, held.job_end_s, held.job_power_mw[:, None])
+    site = np.zeros(len(fixed.job_start_s), dtype=np.int64)
+    return step_table(limit, site, fixed.job_start_s, fixed.job_end_s, fixed.job_power_mw[:, None])
 
 
 def _least(table: StepTable, rows: int, start: int, end: int) -> Ints:

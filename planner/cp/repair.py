@@ -9,8 +9,8 @@ import numpy as np
 
 from planner.accounting.audit import Violation, audit
 from planner.accounting.settle import settle
-from planner.cp.fill import insert, without
-from planner.cp.scope import empty_plan
+from planner.cp.insertion import insert, without
+from planner.cp.subproblem import empty_plan
 from planner.domain.columns import Ints
 from planner.domain.ledger import Ledger
 from planner.domain.plan import DEFERRED, Plan

@@ -28,7 +28,7 @@ EARLIEST, PRICED, WANDERING = 0, 1, 2
 """Where a step puts its jobs back."""
 
 
-class Stand(NamedTuple):
+class SearchState(NamedTuple):
     """Where a search stands; the rest is scratch space.
 
     Attributes
@@ -110,32 +110,32 @@ class Habits(NamedTuple):
 
 
 @part
-def put_on(board, jobs, money, tally, stand, job, start):
+def put_on(timelines, jobs, money, tally, state, job, start):
     """Reserve a job's nodes, count its money, and list it as placed."""
-    units = stand.node_of_unit[jobs.unit_ptr[job] : jobs.unit_ptr[job + 1]]
-    hold_job(board, jobs, job, start, start + jobs.duration[job], units)
+    units = state.node_of_unit[jobs.unit_ptr[job] : jobs.unit_ptr[job + 1]]
+    hold_job(timelines, jobs, job, start, start + jobs.duration[job], units)
     add_job(money, tally, jobs, job, start, units, np.int64(1))
-    stand.start_of[job] = start
-    stand.first_node[job] = units[0]
-    _swap(stand, stand.slot[job], stand.placed[0])
-    stand.placed[0] += 1
+    state.start_of[job] = start
+    state.first_node[job] = units[0]
+    _swap(state, state.slot[job], state.placed[0])
+    state.placed[0] += 1
 
 
 @part
-def take_off(board, jobs, money, tally, stand, job):
+def take_off(timelines, jobs, money, tally, state, job):
     """Give a job's nodes back, discount its money, and list it as waiting."""
-    start = stand.start_of[job]
-    units = stand.node_of_unit[jobs.unit_ptr[job] : jobs.unit_ptr[job + 1]]
+    start = state.start_of[job]
+    units = state.node_of_unit[jobs.unit_ptr[job] : jobs.unit_ptr[job + 1]]
     add_job(money, tally, jobs, job, start, units, np.int64(-1))
-    lift_job(board, jobs, job, start, start + jobs.duration[job], units)
-    stand.start_of[job] = -1
-    stand.placed[0] -= 1
-    _swap(stand, stand.slot[job], stand.placed[0])
+    lift_job(timelines, jobs, job, start, start + jobs.duration[job], units)
+    state.start_of[job] = -1
+    state.placed[0] -= 1
+    _swap(state, state.slot[job], state.placed[0])
 
 
 @part
-def _swap(stand, one, other):
+def _swap(state, one, other):
     """Exchange two places of the list of jobs."""
-    first, second = stand.members[one], stand.members[other]
-    stand.members[one], stand.members[other] = second, first
-    stand.slot[first], stand.slot[second] = other, one
+    first, second = state.members[one], state.members[other]
+    state.members[one], state.members[other] = second, first
+    state.slot[first], state.slot[second] = other, one

@@ -1,4 +1,4 @@
-"""The board: the machine's timelines while jobs are being placed, as flat arrays that can be copied and restored."""
+"""Timelines of all nodes while jobs are being placed, as flat arrays that can be copied and restored."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 from planner.compiled import part
 from planner.domain.columns import Ints
 from planner.domain.packing import MOST_CELLS, is_decidable, other_combinations
+from planner.search.kernel.start_bounds import BOUND_COLUMNS
 from planner.search.kernel.timeline import note_tops, reserve
 
 BUCKETS = 96
@@ -57,13 +58,15 @@ def kernel_jobs(
     return Jobs(release, duration, power, group_ptr, group_count, group_amount, unit_ptr, main, need)
 
 
-class Board(NamedTuple):
+class NodeTimelines(NamedTuple):
     """Timelines of all nodes and of the site's power, and what was learned so far.
 
     Attributes
     ----------
-    rules
-        Length of a bucket [s], end of the day [s], power limit [mW] or -1.
+    bucket_s, day_end_s
+        Length of a bucket and end of the day [s].
+    power_limit_mw
+        Power limit [mW], or -1.
     capacity
         Capacity of each node and resource.
     times, free, length
@@ -74,13 +77,15 @@ class Board(NamedTuple):
         An upper limit on the free cores of any node in each bucket.
     site_times, site_free, site_length
         One more timeline, of the power that is left.
-    memory, remembered
+    start_bounds, remembered
         What earlier jobs asked and where they could start, and how many there were.
     least, taken, ready, known, watts, cells, pattern
         Scratch space.
     """
 
-    rules: Ints
+    bucket_s: np.int64
+    day_end_s: np.int64
+    power_limit_mw: np.int64
     capacity: Ints
     times: Ints
     free: Ints
@@ -90,7 +95,7 @@ class Board(NamedTuple):
     site_times: Ints
     site_free: Ints
     site_length: Ints
-    memory: Ints
+    start_bounds: Ints
     remembered: Ints
     least: Ints
     taken: Ints
@@ -101,17 +106,19 @@ class Board(NamedTuple):
     pattern: Ints
 
 
-def new_board(
+def new_timelines(
     capacity: Ints, *, day_end: int, power_limit: int, jobs: Jobs, running: int = 0, width: int = 16
-) -> Board:
+) -> NodeTimelines:
     """An empty machine, with room for ``width`` timeline entries a node; ``power_limit`` below 0 means none."""
     node_count, resource_count = capacity.shape
     bucket_s = max(1, -(-day_end // BUCKETS))
     free = np.zeros((node_count, width, resource_count), np.int64)
     free[:, 0] = capacity
     site_width = 2 * (len(jobs.release) + running) + 9 if power_limit >= 0 else 1
-    return Board(
-        rules=np.array([bucket_s, day_end, power_limit], np.int64),
+    return NodeTimelines(
+        bucket_s=np.int64(bucket_s),
+        day_end_s=np.int64(day_end),
+        power_limit_mw=np.int64(power_limit),
         capacity=capacity,
         times=np.zeros((node_count, width), np.int64),
         free=free,
@@ -121,7 +128,7 @@ def new_board(
         site_times=np.zeros((1, site_width), np.int64),
         site_free=np.full((1, site_width, 1), power_limit, np.int64),
         site_length=np.ones(1, np.int64),
-        memory=np.zeros((REMEMBERED, resource_count + 5), np.int64),
+        start_bounds=np.zeros((REMEMBERED, resource_count + BOUND_COLUMNS), np.int64),
         remembered=np.zeros(1, np.int64),
         least=np.zeros((node_count, resource_count), np.int64),
         taken=np.zeros(node_count, np.int64),
@@ -133,41 +140,50 @@ def new_board(
     )
 
 
-def copy_board(board: Board) -> Board:
-    """A board of its own with the same contents."""
-    return Board(*(part.copy() for part in board))
+def copy_timelines(timelines: NodeTimelines) -> NodeTimelines:
+    """Timelines of their own with the same contents."""
+    return NodeTimelines._make(part.copy() for part in timelines)
 
 
-def wider_board(board: Board) -> Board:
-    """The same board with twice the room for timeline entries."""
-    times = np.concatenate([board.times, np.zeros_like(board.times)], axis=1)
-    free = np.concatenate([board.free, np.zeros_like(board.free)], axis=1)
-    return board._replace(times=times, free=free)
+def wider_timelines(timelines: NodeTimelines) -> NodeTimelines:
+    """The same timelines with twice the room for entries."""
+    times = np.concatenate([timelines.times, np.zeros_like(timelines.times)], axis=1)
+    free = np.concatenate([timelines.free, np.zeros_like(timelines.free)], axis=1)
+    return timelines._replace(times=times, free=free)
 
 
 @part
-def hold(board, node, amount, start, end):
+def hold(timelines, node, amount, start, end):
     """Take a unit's amount from a node from start to end."""
-    reserve(board.times, board.free, board.length, node, amount, np.int64(1), start, end)
-    note_tops(board.times, board.free, board.length, board.tops, board.rules[0], node, start, end)
+    reserve(timelines.times, timelines.free, timelines.length, node, amount, np.int64(1), start, end)
+    note_tops(timelines.times, timelines.free, timelines.length, timelines.tops, timelines.bucket_s, node, start, end)
 
 
 @part
-def give_back(board, node, amount, start, end):
+def give_back(timelines, node, amount, start, end):
     """Give a unit's amount back to a node from start to end. What was learned so far no longer holds."""
-    reserve(board.times, board.free, board.length, node, amount, np.int64(-1), start, end)
-    note_tops(board.times, board.free, board.length, board.tops, board.rules[0], node, start, end)
-    last = min((end - 1) // board.rules[0], board.tops.shape[0] - 1)
-    for bucket in range(start // board.rules[0], last + 1):
-        board.crests[bucket] = max(board.crests[bucket], board.tops[bucket, node])
-    board.remembered[0] = 0
+    reserve(timelines.times, timelines.free, timelines.length, node, amount, np.int64(-1), start, end)
+    note_tops(timelines.times, timelines.free, timelines.length, timelines.tops, timelines.bucket_s, node, start, end)
+    last = min((end - 1) // timelines.bucket_s, timelines.tops.shape[0] - 1)
+    for bucket in range(start // timelines.bucket_s, last + 1):
+        timelines.crests[bucket] = max(timelines.crests[bucket], timelines.tops[bucket, node])
+    timelines.remembered[0] = 0
 
 
 @part
-def hold_power(board, power, start, end):
+def hold_power(timelines, power, start, end):
     """Take power from the site's limit from start to end; a negative one gives it back."""
-    board.watts[0] = power
-    reserve(board.site_times, board.site_free, board.site_length, np.int64(0), board.watts, np.int64(1), start, end)
+    timelines.watts[0] = power
+    reserve(
+        timelines.site_times,
+        timelines.site_free,
+        timelines.site_length,
+        np.int64(0),
+        timelines.watts,
+        np.int64(1),
+        start,
+        end,
+    )
 
 
 def cells_needed(jobs: Jobs, nodes: int) -> int:

@@ -6,20 +6,20 @@ import numpy as np
 
 from planner.compiled import part
 from planner.compiled.packing import pack_exactly
-from planner.search.kernel.chance import below
+from planner.search.kernel.rng import below
 from planner.search.kernel.timeline import NEVER, least_free
 
 
 @part
-def pack_equal(board, amount, start, end, chosen):
+def pack_equal(timelines, amount, start, end, chosen):
     """Choose nodes for equal units; there is room for all of them."""
-    top = board.tops[start // board.rules[0]]
+    top = timelines.tops[start // timelines.bucket_s]
     unit = 0
     for node in range(top.shape[0]):
         if top[node] < amount[0]:
             continue
-        least_free(board.times, board.free, board.length, node, start, end, board.least[node])
-        for _ in range(copies_in(board.least[node], amount, chosen.shape[0] - unit)):
+        least_free(timelines.times, timelines.free, timelines.length, node, start, end, timelines.least[node])
+        for _ in range(copies_in(timelines.least[node], amount, chosen.shape[0] - unit)):
             chosen[unit] = node
             unit += 1
         if unit == chosen.shape[0]:
@@ -27,42 +27,42 @@ def pack_equal(board, amount, start, end, chosen):
 
 
 @part
-def pack_anywhere(board, jobs, job, start, end, stream, node_of_unit):
+def pack_anywhere(timelines, jobs, job, start, end, stream, node_of_unit):
     """Choose for each unit a node with room, counting from a random one; returns whether all found one."""
-    nodes = board.least.shape[0]
+    nodes = timelines.least.shape[0]
     for node in range(nodes):
-        least_free(board.times, board.free, board.length, node, start, end, board.least[node])
+        least_free(timelines.times, timelines.free, timelines.length, node, start, end, timelines.least[node])
     unit = jobs.unit_ptr[job]
     for group in range(jobs.group_ptr[job], jobs.group_ptr[job + 1]):
         amount = jobs.group_amount[group]
         for _ in range(jobs.group_count[group]):
             first = below(stream, nodes)
             turn = 0
-            while turn < nodes and copies_in(board.least[(first + turn) % nodes], amount, np.int64(1)) == 0:
+            while turn < nodes and copies_in(timelines.least[(first + turn) % nodes], amount, np.int64(1)) == 0:
                 turn += 1
             if turn == nodes:
                 return False
             node = (first + turn) % nodes
             for resource in range(amount.shape[0]):
-                board.least[node, resource] -= amount[resource]
+                timelines.least[node, resource] -= amount[resource]
             node_of_unit[unit] = node
             unit += 1
     return True
 
 
 @part
-def pack_mixed(board, jobs, job, start, end, node_of_unit):
+def pack_mixed(timelines, jobs, job, start, end, node_of_unit):
     """Choose nodes for units of several sizes; returns whether all found room.
 
     Each odd unit goes where it costs the fewest units of the main group, ties to the lowest node number. When several
     odd ones find no room that way, it is decided exactly whether there is any.
     """
-    if share_out(board.least, board.taken, _look(board, jobs, job, start, end), jobs, job, node_of_unit):
+    if share_out(timelines.least, timelines.taken, _look(timelines, jobs, job, start, end), jobs, job, node_of_unit):
         return True
     if not has_odd_units(jobs, job):
         return False
-    _look(board, jobs, job, start, end)
-    return pack_the_odd(board.least, jobs, job, board.cells, board.pattern, node_of_unit)
+    _look(timelines, jobs, job, start, end)
+    return pack_the_odd(timelines.least, jobs, job, timelines.cells, timelines.pattern, node_of_unit)
 
 
 @part
@@ -81,21 +81,21 @@ def pack_the_odd(free, jobs, job, cells, pattern, node_of_unit):
 
 
 @part
-def _look(board, jobs, job, start, end):
+def _look(timelines, jobs, job, start, end):
     """Write what each node has free for a job and how many main units it takes; returns their sum."""
-    least, taken = board.least, board.taken
+    least, taken = timelines.least, timelines.taken
     main = jobs.main[job]
     room, fewest = np.int64(0), NEVER
     for group in range(jobs.group_ptr[job], jobs.group_ptr[job + 1]):
         fewest = min(fewest, jobs.group_amount[group, 0])
-    top = board.tops[start // board.rules[0]]
+    top = timelines.tops[start // timelines.bucket_s]
     for node in range(least.shape[0]):
         if top[node] < fewest:
             taken[node] = 0
             for resource in range(least.shape[1]):
                 least[node, resource] = 0
             continue
-        least_free(board.times, board.free, board.length, node, start, end, least[node])
+        least_free(timelines.times, timelines.free, timelines.length, node, start, end, least[node])
         taken[node] = copies_in(least[node], jobs.group_amount[main], jobs.group_count[main])
         room += taken[node]
     return room

@@ -13,7 +13,7 @@ from planner.domain.problem import Problem
 
 
 @dataclass(frozen=True)
-class Scope:
+class Subproblem:
     """The part of a day that an engine decides.
 
     Attributes
@@ -45,7 +45,7 @@ class Scope:
     """Nodes that single jobs may take besides ``nodes``, such as the one that they are on."""
 
     @classmethod
-    def whole_day(cls, problem: Problem, *, pooled: bool = False, soft_deadlines: bool = False) -> Scope:
+    def whole_day(cls, problem: Problem, *, pooled: bool = False, soft_deadlines: bool = False) -> Subproblem:
         """Every job, from nothing."""
         return cls(tuple(range(len(problem.jobs))), pooled=pooled, soft_deadlines=soft_deadlines)
 

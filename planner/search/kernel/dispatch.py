@@ -12,7 +12,7 @@ import numpy as np
 
 from planner.compiled import kernel, part
 from planner.domain.columns import Ints
-from planner.search.kernel.pack import copies_in, has_odd_units, pack_the_odd, share_out
+from planner.search.kernel.choose_nodes import copies_in, has_odd_units, pack_the_odd, share_out
 
 
 class Machine(NamedTuple):
@@ -22,8 +22,10 @@ class Machine(NamedTuple):
     ----------
     free
         What each node has left of each resource.
-    totals
-        Cores left on all nodes together, power left [mW], and whether power is limited (1 or 0).
+    cores_left, power_left_mw
+        Cores left on all nodes together, and power left [mW], of one entry each.
+    is_limited
+        Whether power is limited.
     end_time, end_job
         A heap of what runs: its ends [s] and jobs.
     running
@@ -33,7 +35,9 @@ class Machine(NamedTuple):
     """
 
     free: Ints
-    totals: Ints
+    cores_left: Ints
+    power_left_mw: Ints
+    is_limited: bool
     end_time: Ints
     end_job: Ints
     running: Ints
@@ -90,8 +94,8 @@ def _start_what_fits(machine, jobs, line, length, strict, epoch, now, start_of, 
         if not blocked:
             if (
                 line.failed[line.shape[job]] != epoch
-                and line.cores[job] <= machine.totals[0]
-                and (machine.totals[2] == 0 or jobs.power[job] <= machine.totals[1])
+                and line.cores[job] <= machine.cores_left[0]
+                and (not machine.is_limited or jobs.power[job] <= machine.power_left_mw[0])
             ):
                 starts = _find_nodes(machine, jobs, job, node_of_unit)
                 if not starts:
@@ -208,6 +212,6 @@ def _change(machine, jobs, job, node_of_unit, sign):
         for _ in range(jobs.group_count[group]):
             for resource in range(machine.free.shape[1]):
                 machine.free[node_of_unit[unit], resource] += sign * jobs.group_amount[group, resource]
-            machine.totals[0] += sign * jobs.group_amount[group, 0]
+            machine.cores_left[0] += sign * jobs.group_amount[group, 0]
             unit += 1
-    machine.totals[1] += sign * jobs.power[job]
+    machine.power_left_mw[0] += sign * jobs.power[job]

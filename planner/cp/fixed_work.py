@@ -1,4 +1,4 @@
-"""What is held by work that is not to be decided: running jobs, and jobs outside the scope, as constants."""
+"""Work that is not to be decided: running jobs, and jobs outside the subproblem, as constants."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from planner.accounting.energy import energy_between
 from planner.accounting.room import Occupation, occupation
 from planner.cp.pooled import busy_share
-from planner.cp.scope import Scope
+from planner.cp.subproblem import Subproblem
 from planner.domain.columns import Ints, JobColumns
 from planner.domain.plan import Plan
 from planner.domain.problem import Problem
@@ -21,7 +21,7 @@ Pulse = tuple[int, int, int]
 
 
 @dataclass(frozen=True)
-class Held:
+class FixedWork:
     """Constant work of a day; times are cut at the day's end."""
 
     problem: Problem
@@ -31,9 +31,9 @@ class Held:
     revenue_eur: float
 
     @classmethod
-    def of(cls, problem: Problem, scope: Scope) -> Held:
-        """The constant work around a scope."""
-        others = scope.others(problem)
+    def of(cls, problem: Problem, subproblem: Subproblem) -> FixedWork:
+        """The constant work around a subproblem."""
+        others = subproblem.others(problem)
         work = occupation(problem, others)
         class_of = problem.nodes.class_of[work.unit_node]
         saved = np.zeros(len(class_of), dtype=np.int64)
