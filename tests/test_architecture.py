@@ -29,7 +29,8 @@ LAYERS = {
     "site": 3,
     "methods": 4,
     "pipeline": 5,
-    "report": 5,
+    "store": 5,
+    "pages": 5,
     "runs": 6,
     "cli": 7,
 }
@@ -40,11 +41,13 @@ MAY_USE_SIBLINGS = {
     ("units", "bounds"),
     ("units", "printable"),
     ("compiled", "places"),
-    ("report", "pipeline"),
+    ("store", "pipeline"),
+    ("pages", "store"),
     ("cooling", "readers"),
 }
 """Errors are printable; numbers out of bounds and durations that cannot be read are errors; machine code is kept in a
-place; what a run leaves is written from what the pipeline returns; a nameplate is read as strictly as a scenario."""
+place; what a run leaves is written from what the pipeline returns; pages show what the store
+holds; a nameplate is read as strictly as a scenario."""
 
 MODULES = sorted(PACKAGE.rglob("*.py"))
 

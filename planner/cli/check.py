@@ -38,8 +38,8 @@ def check(
 
     from planner.domain.horizon import zone_named
     from planner.pipeline.build import build_day
-    from planner.report.inputs import inputs_of, inputs_text
     from planner.runs.one_day import nightly_ground_of
+    from planner.store.inputs import inputs_of, inputs_text
 
     resolved = open_scenario(scenario, tuple(settings or ()), jobs=jobs)
     tomorrow = dt.datetime.now(zone_named(resolved.zone)).date() + dt.timedelta(days=1)
@@ -62,8 +62,8 @@ def audit(
     rule or a file does not agree with it or was changed, 2 when a file is missing or damaged.
     """
     from planner.accounting.audit import require_clean
-    from planner.report.agreement import changed_since, disagreements
-    from planner.report.read_back import read_day
+    from planner.store.read_day import read_day
+    from planner.store.verify import changed_since, disagreements
 
     written = read_day(folder)
     require_clean(written.problem, written.plan, leaves_room=written.leaves_room)

@@ -109,8 +109,8 @@ def plan_one(request: Request) -> None:
     settings = open_settings(request)
 
     from planner.cli.progress import Progress
-    from planner.report.summary import summary_text
     from planner.runs.one_day import do_day, nightly_ground_of
+    from planner.store.summary import summary_text
 
     folder = request.out / settings.scenario.name
     previous = None if request.fresh else nightly_ground_of(folder, settings.scenario, day)

@@ -18,7 +18,7 @@ from planner.places import is_folder
 from planner.printable import printable
 
 if TYPE_CHECKING:
-    from planner.report.cost_files import CostReport
+    from planner.store.cost_files import CostReport
 
 SKIPPED = 7
 """Exit code when a folder was skipped; everything else is reported."""
@@ -49,7 +49,7 @@ def report(
     """
     low, high, asked = _range(date, first, last, month)
 
-    from planner.report.costs import FOLDER, WAYS, read_days
+    from planner.store.costs import FOLDER, WAYS, read_days
 
     if by not in WAYS:
         raise InputError(f"cannot report by {by!r}; choose {', '.join(WAYS)}")
@@ -63,9 +63,9 @@ def report(
     if len(currencies) > 1:
         raise InputError(f"the days count in {' and '.join(currencies)}; report those of one currency")
 
-    from planner.report.cost_files import make_report, report_rows, write_report
-    from planner.report.page.costs import costs_page
-    from planner.report.page.index import write_index
+    from planner.pages.costs import costs_page
+    from planner.pages.index import write_index
+    from planner.store.cost_files import make_report, report_rows, write_report
 
     wanted = (high - low).days + 1 if low is not None and high is not None else len(days)
     made = make_report(name, asked, by, days, skipped, wanted - len(days))  # type: ignore[arg-type]

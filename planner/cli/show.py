@@ -51,7 +51,7 @@ def _engines() -> dict[str, str]:
 
 def _versions() -> dict[str, str]:
     from planner import __version__
-    from planner.report.provenance import versions
+    from planner.store.provenance import versions
 
     return {"planner": __version__} | versions()
 

@@ -92,8 +92,8 @@ def simulate(
         )
     rows = [run.row() for run in runs]
     if out is not None:
-        from planner.report.folder import filled
-        from planner.report.replay_files import write_batsim_jobs, write_replay_swf, write_rows
+        from planner.store.folder import filled
+        from planner.store.replay_files import write_batsim_jobs, write_replay_swf, write_rows
 
         with filled(out) as place:
             for run in runs:

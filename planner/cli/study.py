@@ -135,7 +135,7 @@ def _show(tables: Tables, out: Path | None, as_json: bool) -> None:
     from planner.cli.simulate import table_text
 
     if out is not None:
-        from planner.report.replay_files import write_rows
+        from planner.store.replay_files import write_rows
 
         for title, rows in tables.items():
             write_rows(rows, out / f"{title.replace(' ', '-')}.csv")

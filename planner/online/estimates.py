@@ -11,8 +11,8 @@ import numpy as np
 
 from planner.domain.columns import Ints
 from planner.errors import InputError
+from planner.online.predictor import Predictor
 from planner.online.predictors import PREDICTORS, predictor_named
-from planner.online.replay import Predictor
 from planner.online.trace import Trace
 
 SOURCES = ("actual", "requested")

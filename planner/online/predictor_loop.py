@@ -36,7 +36,7 @@ from planner.online.kernel.steps import (
 from planner.online.kernel.timeline import NEVER
 
 if TYPE_CHECKING:
-    from planner.online.replay import Predictor
+    from planner.online.predictor import Predictor
 
 
 def replay_predicted(

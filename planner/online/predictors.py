@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable
 from itertools import product
 
 from planner.errors import InputError
-from planner.online.replay import Predictor
+from planner.online.predictor import Predictor
 from planner.online.trace import Trace
 
 

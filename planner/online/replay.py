@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
@@ -13,6 +12,7 @@ from planner.domain.packing import is_decidable, other_combinations
 from planner.errors import InputError
 from planner.online.kernel.state import State
 from planner.online.policies import KINDS, Policy
+from planner.online.predictor import Predictor
 from planner.online.trace import Trace
 
 CORRECTIONS: dict[str, str] = {
@@ -36,19 +36,6 @@ SECONDS_AT_A_TIME = 4096
 
 OnProgress = Callable[[int, int], None]
 """Hears how many jobs have finished, and of how many."""
-
-
-class Predictor(Protocol):
-    """Something that estimates runtimes from completed jobs; jobs are places in the trace."""
-
-    def predict(self, job: int, now: int) -> int:
-        """Estimate the runtime of a job that waits now [s]."""
-
-    def complete(self, job: int, now: int) -> None:
-        """Learn from a job that has just completed."""
-
-    def begin(self, job: int, now: int) -> None:
-        """Hear that a job has started."""
 
 
 @dataclass(frozen=True, eq=False)

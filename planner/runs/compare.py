@@ -11,16 +11,16 @@ from pathlib import Path
 from typing import Any
 
 from planner.errors import InputError
+from planner.pages.compare import compare_page
+from planner.pages.index import write_index
 from planner.readers.scenario.schema import Scenario
-from planner.report.files import put
-from planner.report.folder import held, renewed
-from planner.report.page.compare import compare_page
-from planner.report.page.index import write_index
-from planner.report.replay_files import write_rows
-from planner.report.tables import encoded
 from planner.runs.fanout import Engine, Outcome, RunTask, run_tasks
 from planner.runs.figures import Row, day_rows, run_row
 from planner.runs.one_day import Settings, require_order
+from planner.store.files import put
+from planner.store.folder import held, renewed
+from planner.store.replay_files import write_rows
+from planner.store.tables import encoded
 
 LONGEST_NAME = 100
 

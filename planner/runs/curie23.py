@@ -18,10 +18,10 @@ from planner.methods import METHODS, RULES
 from planner.places import scenario_folders, shipped_folder
 from planner.readers.scenario.load import load_scenario
 from planner.readers.scenario.schema import Scenario
-from planner.report.replay_files import write_rows
 from planner.runs.fanout import Engine, RunTask, run_tasks
 from planner.runs.figures import Row, run_row
 from planner.runs.one_day import Settings
+from planner.store.replay_files import write_rows
 
 FIRST_DAY = dt.date(2012, 8, 7)
 DAYS = 23

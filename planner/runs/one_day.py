@@ -13,13 +13,16 @@ from planner.domain.horizon import Horizon
 from planner.domain.result import Trial
 from planner.errors import InputError
 from planner.methods import Params, method_named
+from planner.pages.day import day_page
+from planner.pages.index import write_index
+from planner.pipeline.baselines import rule_baselines
 from planner.pipeline.build import Day, build_day
 from planner.pipeline.day import BOUND_TIME_S, PlannedDay, plan_day
 from planner.readers.scenario.schema import Scenario
-from planner.report.folder import held
-from planner.report.handover import Previous, read_previous
-from planner.report.provenance import provenance
-from planner.report.write import require_formats, write_day
+from planner.store.continue_from import Previous, read_previous
+from planner.store.folder import held
+from planner.store.provenance import provenance
+from planner.store.write import require_formats, write_day
 
 
 @dataclass(frozen=True)
@@ -110,7 +113,12 @@ def do_day(
         )
         if still_wanted is not None:
             still_wanted()
-        summary = write_day(planned, target, facts, settings.also, page=settings.page)
+        if settings.page:
+            rules = rule_baselines(built.problem)
+            summary = write_day(planned, target, facts, settings.also, baselines=rules, page=day_page)
+            write_index(target.parent.parent)
+        else:
+            summary = write_day(planned, target, facts, settings.also)
     return DoneDay(day, target, summary, planned)
 
 

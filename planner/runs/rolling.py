@@ -12,13 +12,13 @@ from planner.domain.handover import Handover
 from planner.domain.horizon import Horizon
 from planner.domain.result import Trial
 from planner.errors import AuditError, FileFormatError, InputError
-from planner.report.folder import clear_left_overs
-from planner.report.handover import Previous, read_previous
-from planner.report.page.index import write_index
-from planner.report.provenance import SAME
-from planner.report.results import read_run, read_summary
-from planner.report.seals import changed
+from planner.pages.index import write_index
 from planner.runs.one_day import DoneDay, Settings, do_day, ground_of, require_order
+from planner.store.continue_from import Previous, read_previous
+from planner.store.folder import clear_left_overs
+from planner.store.provenance import SAME
+from planner.store.results import read_run, read_summary
+from planner.store.seals import changed
 
 MOST_DAYS = 3660
 

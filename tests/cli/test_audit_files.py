@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from planner.cli.main import run
-from planner.report.seals import sealed
-from planner.report.tables import COLUMNS, kind_of
+from planner.store.seals import sealed
+from planner.store.tables import COLUMNS, kind_of
 from tests.days import rows_of
 
 

@@ -11,7 +11,7 @@ from planner.cli.main import run
 from planner.readers.jobs.power import per_core
 from planner.readers.jobs.read import read_jobs
 from planner.readers.jobs.unit_shape import UnitShape
-from planner.report.read_back import read_day
+from planner.store.read_day import read_day
 from tests.days import BRIEF, DAY, column_sum, plan, rows_of
 
 CSVS = ("schedule.csv", "deferred.csv", "segments.csv")

@@ -38,8 +38,8 @@ def best_plan(problem: Problem, *, must_start: tuple[int, ...] = (), latest_s: d
     best, best_value = None, -np.inf
     for first in range(0, len(choices), CHUNK):
         part = choices[first : first + CHUNK]
-        use = base.use[0] + sum(one.use[part[:, k]] for k, one in enumerate(options))
-        power = base.power[0] + sum(one.power[part[:, k]] for k, one in enumerate(options))
+        use = base.use[0] + sum((one.use[part[:, k]] for k, one in enumerate(options)), np.zeros((len(part), 1, 1, 1)))
+        power = base.power[0] + sum((one.power[part[:, k]] for k, one in enumerate(options)), np.zeros((len(part), 1)))
         busy = base.busy[0] | np.zeros((len(part), 1, 1), dtype=bool)
         for k, one in enumerate(options):
             busy = busy | one.busy[part[:, k]]

@@ -86,7 +86,7 @@ def test_signal_while_the_program_loads(name: str, code: int) -> None:
 
 def test_what_a_live_run_holds_is_left_alone(stage: Stage) -> None:
     """Tidying up takes what dead runs left, and nothing of a run that lives, whatever number its process has."""
-    from planner.report.folder import held, replaced
+    from planner.store.folder import held, replaced
 
     command = COMMANDS["run"]
     stage.reset(command)

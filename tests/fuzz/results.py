@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from planner.cli.main import run
-from planner.report.provenance import digest
-from planner.report.seals import sealed
+from planner.store.provenance import digest
+from planner.store.seals import sealed
 from tests.days import DAY
 from tests.fuzz.case import Case
 from tests.fuzz.damage import damaged

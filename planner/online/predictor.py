@@ -1,0 +1,18 @@
+"""What a replay asks of whatever estimates runtimes while it goes on."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+
+class Predictor(Protocol):
+    """Something that estimates runtimes from completed jobs; jobs are places in the trace."""
+
+    def predict(self, job: int, now: int) -> int:
+        """Estimate the runtime of a job that waits now [s]."""
+
+    def complete(self, job: int, now: int) -> None:
+        """Learn from a job that has just completed."""
+
+    def begin(self, job: int, now: int) -> None:
+        """Hear that a job has started."""

@@ -1,0 +1,240 @@
+"""The page of a comparison: runs side by side, their curves over the days, energy, PUE and every day in small."""
+
+from __future__ import annotations
+
+import datetime as dt
+from itertools import accumulate
+from typing import Any
+
+from planner.pages.day import tile, zoom_bar
+from planner.pages.day_figures import Panel, layer
+from planner.pages.formats import SIGNS, counted, money, plain, signed_money, signed_percent
+from planner.pages.grid import Column, grid
+from planner.pages.markup import Html, Part, document, el
+from planner.pages.svg import bars, strip
+
+COLOURS = 8
+MULTIPLES = 62
+"""Days in small on the page; all are in days.csv."""
+
+Row = dict[str, Any]
+
+
+def compare_page(about: Row) -> str:
+    """The page of what compare.json says: ``runs`` with their sums, ``days`` with those of each day."""
+    runs, currency = list(about["runs"]), about["currency"]
+    names = _names(runs)
+    by_day: dict[str, dict[str, Row]] = {}
+    for row in about["days"]:
+        by_day.setdefault(row["day"], {})[_key(row)] = row
+    keys = [_key(row) for row in runs]
+    span = about["from"] if about["from"] == about["to"] else f"{about['from']} to {about['to']}"
+    header = el(
+        "header",
+        el("p", el("a", "All days", href="../../../index.html"), class_="crumbs"),
+        el("h1", f"Comparison, {span}"),
+        el("p", f"Differences are against {names[about['baseline']]}. Money is in {currency}.", class_="soft"),
+        el(
+            "ul",
+            [
+                el("li", el("b", name), f": {' '.join(text.split())}")
+                for name, text in about["scenarios"].items()
+                if text
+            ],
+        ),
+    )
+    base = next(row for row in runs if _key(row) == about["baseline"])
+    days = sorted(by_day)
+    panels = _curves(keys, names, by_day, about, currency) if len(days) > 1 else []
+    main = el(
+        "main",
+        _tiles(runs, base, names, currency),
+        el("h2", "Side by side"),
+        _table(runs, base, names, currency),
+        [el("h2", "Over the days"), zoom_bar(), [panel.html() for panel in panels]] if panels else None,
+        el("h2", "Energy"),
+        _energy(runs, names),
+        el("h2", "PUE"),
+        _pue(keys, names, by_day, days),
+        el("h2", "Profit day by day"),
+        _multiples(keys, names, by_day, days, currency),
+        id="main",
+    )
+    files = [el("a", name, href=name) for name in ("runs.csv", "days.csv", "compare.json")]
+    foot = el("footer", el("p", "All digits: ", [[file, " "] for file in files]))
+    title = f"Comparison, {span}"
+    if not panels:
+        return document(title, header, main, foot)
+    payload = {
+        "axis": {"kind": "days", "lo": 0, "hi": len(_span(about)), "least": 2, "days": _span(about)},
+        "grids": {"days": list(range(len(_span(about)) + 1))},
+        "panels": [panel.spec() for panel in panels],
+    }
+    return document(title, header, main, foot, scripts=("view.js", "panels.js"), payload=payload)
+
+
+def _key(row: Row) -> str:
+    return f"{row['scenario']}:{row['method']}"
+
+
+def _names(runs: list[Row]) -> dict[str, str]:
+    """What to call each run: its scenario or its method where that tells them apart, else both."""
+    scenarios, methods = {row["scenario"] for row in runs}, {row["method"] for row in runs}
+    if len(methods) == 1:
+        return {_key(row): row["scenario"] for row in runs}
+    if len(scenarios) == 1:
+        return {_key(row): row["method"] for row in runs}
+    return {_key(row): f"{row['scenario']}, {row['method']}" for row in runs}
+
+
+def _colour(index: int) -> str:
+    return f"a{min(index, COLOURS)}"
+
+
+def _span(about: Row) -> list[str]:
+    """Every day between the first and the last that any run has."""
+    found = sorted(row["day"] for row in about["days"])
+    first, last = dt.date.fromisoformat(found[0]), dt.date.fromisoformat(found[-1])
+    return [(first + dt.timedelta(days=k)).isoformat() for k in range((last - first).days + 1)]
+
+
+def _tiles(runs: list[Row], base: Row, names: dict[str, str], currency: str) -> Html:
+    shown = []
+    for row in runs:
+        note = "the baseline" if row is base else None
+        if note is None:
+            percent = row["profit_difference_percent"]
+            part = "" if percent is None else f" ({signed_percent(percent / 100)})"
+            good = "good" if row["profit_difference_eur"] >= 0 else "bad"
+            note = el("span", signed_money(row["profit_difference_eur"], currency) + part, class_=good)
+        shown.append(tile(names[_key(row)], row["profit_eur"], money(row["profit_eur"], currency), note))
+    return el("dl", shown, class_="tiles")
+
+
+def _table(runs: list[Row], base: Row, names: dict[str, str], currency: str) -> Html:
+    quantities: list[tuple[str, str, str, int]] = [
+        ("profit_eur", "profit", currency, 2),
+        ("revenue_eur", "revenue", currency, 2),
+        ("energy_cost_eur", "energy and charges", currency, 2),
+        ("cooling_cost_eur", "of it cooling", currency, 2),
+        ("it_kwh", "IT", "kWh", 0),
+        ("cooling_kwh", "cooling", "kWh", 0),
+        ("solar_kwh", "own solar", "kWh", 0),
+        ("carbon_kg", "carbon", "kg", 0),
+        ("pue", "PUE", "", 3),
+        ("makespan_h", "makespan", "h", 1),
+        ("started", "jobs started", "", 0),
+        ("deferred", "jobs deferred", "at the end", 0),
+        ("missed_deadlines", "deadlines missed", "", 0),
+    ]
+    rare = ("solar_kwh", "carbon_kg", "missed_deadlines")
+    kept = [
+        each for each in quantities if each[0] in base and (each[0] not in rare or any(row[each[0]] for row in runs))
+    ]
+
+    def cell(row: Row, key: str, digits: int) -> Part:
+        value, held = row[key], base[key]
+        number = el("data", plain(value, digits), value=repr(value))
+        if row is base or value is None or held is None:
+            return number
+        more = value - held
+        if not round(more, digits):
+            return [number, el("small", "the same", class_="beside")]
+        text = ("+" if more > 0 else "") + plain(more, digits)
+        part = f", {signed_percent(more / abs(held))}" if held else ""
+        return [number, el("small", f"{text}{part}", class_="beside")]
+
+    rows: list[list[Part]] = [
+        [names[_key(row)], *(cell(row, key, digits) for key, _, _, digits in kept)] for row in runs
+    ]
+    columns = [Column("run", number=False), *(Column(title, unit) for _, title, unit, _ in kept)]
+    return grid(
+        f"Sums over {counted(base['days'], 'day')}, with differences to the baseline", columns, rows, name="runs"
+    )
+
+
+def _curves(
+    keys: list[str], names: dict[str, str], by_day: dict[str, dict[str, Row]], about: Row, currency: str
+) -> list[Panel]:
+    span = _span(about)
+    sign = SIGNS.get(currency, "")
+
+    def running(key: str) -> list[float]:
+        daily = [by_day.get(day, {}).get(key, {}).get("profit_eur", 0.0) for day in span]
+        return [round(value, 6) for value in accumulate(daily)]
+
+    sums = {key: running(key) for key in keys}
+    base = sums[about["baseline"]]
+
+    def lines(values: dict[str, list[float]]) -> list[dict[str, Any]]:
+        unit = "" if sign else currency
+        return [
+            layer("line", "days", names[key], _colour(k), values[key], unit, 2, before=sign, dash=k % 2 == 1)
+            for k, key in enumerate(keys)
+        ]
+
+    more = {key: [round(a - b, 6) for a, b in zip(sums[key], base, strict=True)] for key in keys}
+    return [
+        Panel("profit", f"Profit since the first day, {currency}", "One line a run.", lines(sums), 260),
+        Panel(
+            "more",
+            f"Profit more than the baseline's, since the first day, {currency}",
+            "One line a run.",
+            lines(more),
+            200,
+        ),
+    ]
+
+
+def _energy(runs: list[Row], names: dict[str, str]) -> Html:
+    top = max(row["it_kwh"] + row["cooling_kwh"] for row in runs) or 1.0
+
+    def bar(value: float, colour: str) -> Html:
+        return el("span", class_="share", style=f"width:{100 * value / top:.2f}%;--c:var(--{colour})")
+
+    rows: list[list[Part]] = [
+        [
+            names[_key(row)],
+            el("div", bar(row["it_kwh"], "it"), bar(row["cooling_kwh"], "cooling"), class_="stack", aria_hidden="true"),
+            plain(row["it_kwh"]),
+            plain(row["cooling_kwh"]),
+            plain(row["it_kwh"] + row["cooling_kwh"]),
+        ]
+        for row in runs
+    ]
+    columns = [Column("run", number=False), Column("IT (dark) and cooling (light)", number=False)]
+    columns += [Column(name, "kWh") for name in ("IT", "cooling", "both")]
+    return grid("Energy of IT and of cooling", columns, rows, name="energy")
+
+
+def _pue(keys: list[str], names: dict[str, str], by_day: dict[str, dict[str, Row]], days: list[str]) -> Html:
+    rows = [
+        (names[key], _colour(k), [(day, by_day[day][key]["pue"]) for day in days if key in by_day[day]])
+        for k, key in enumerate(keys)
+    ]
+    return strip("PUE of each day, with the median", rows, name="pue")
+
+
+def _multiples(
+    keys: list[str], names: dict[str, str], by_day: dict[str, dict[str, Row]], days: list[str], currency: str
+) -> list[Html]:
+    profits = [row["profit_eur"] for day in days for row in by_day[day].values()]
+    low, high = min(0.0, *profits), max(0.0, *profits)
+    legend = el(
+        "p",
+        [el("span", el("i", style=f"--c:var(--{_colour(k)})"), names[key]) for k, key in enumerate(keys)],
+        class_="legend",
+    )
+    minis = []
+    for day in days[:MULTIPLES]:
+        rows = [
+            (names[key], _colour(k), by_day[day][key]["profit_eur"], money(by_day[day][key]["profit_eur"], currency))
+            for k, key in enumerate(keys)
+            if key in by_day[day]
+        ]
+        minis.append(bars(f"{day}  {max(rows, key=lambda each: each[2])[3]}", rows, low, high))
+    more = (
+        el("p", f"The first {MULTIPLES} of {len(days)} days; all are in days.csv.") if len(days) > MULTIPLES else None
+    )
+    note = el("p", "All on one scale from zero; the number is the best of the day.", class_="soft")
+    return [legend, note, el("div", minis, class_="small-multiples", id="multiples"), *([more] if more else [])]

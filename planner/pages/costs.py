@@ -1,0 +1,220 @@
+"""The page of a cost report: who used what, what it earned and cost, and the days it is made of."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Any
+
+from planner.pages.day import SHARES, tile, zoom_bar
+from planner.pages.day_figures import Panel, layer
+from planner.pages.formats import SIGNS, counted, money, percent, plain, unit
+from planner.pages.grid import Column, grid
+from planner.pages.markup import Html, Part, document, el
+from planner.store.cost_files import CostReport, report_rows
+from planner.store.costs import QUANTITIES, CostDay, Sums
+
+ROWS = 1000
+"""Lines on the page; all are in the CSV."""
+
+
+def costs_page(report: CostReport, csv_name: str) -> str:
+    """The page of a report whose CSV stands beside it."""
+    totals, currency = report.totals, report.currency
+    first, last = report.days[0].day, report.days[-1].day
+    header = el(
+        "header",
+        el("p", el("a", "All days", href="../../index.html"), class_="crumbs"),
+        el("h1", f"{report.scenario}: costs by {report.by}, {report.asked}"),
+        el("p", f"{counted(len(report.days), 'day')} from {first} to {last}", class_="soft"),
+    )
+    panels = _panels(report) if len(report.days) > 1 else []
+    main = el(
+        "main",
+        _tiles(report, totals),
+        _remarks(report),
+        [zoom_bar(), [panel.html() for panel in panels]] if panels else None,
+        el("h2", f"By {report.by}"),
+        el("p", SHARES),
+        _lines(report, totals, csv_name),
+        el("h2", "By day"),
+        _days(report, totals),
+        id="main",
+    )
+    foot = el("footer", el("p", "All digits: ", el("a", csv_name, href=csv_name), f". Money is in {currency}."))
+    title = f"{report.scenario}, costs by {report.by}, {report.asked}"
+    if not panels:
+        return document(title, header, main, foot)
+    span = (last - first).days + 1
+    names = [(first + dt.timedelta(days=each)).isoformat() for each in range(span)]
+    payload = {
+        "axis": {"kind": "days", "lo": 0, "hi": span, "least": 2, "days": names},
+        "grids": {"days": list(range(span + 1))},
+        "panels": [panel.spec() for panel in panels],
+    }
+    return document(title, header, main, foot, scripts=("view.js", "panels.js"), payload=payload)
+
+
+def _tiles(report: CostReport, totals: Sums) -> Html:
+    currency = report.currency
+    pue = 1 + float(totals["cooling_kwh"] / totals["it_kwh"]) if totals["it_kwh"] else 1.0
+
+    def amount(name: str, key: str, *notes: str, main: bool = False) -> Html:
+        value = float(totals[key])
+        return tile(name, value, money(value, currency), *notes, main=main, key=key)
+
+    shown = [
+        amount("Profit", "profit_eur", f"revenue less {money(float(totals['cost_eur']), currency)}", main=True),
+        amount("Revenue", "revenue_eur", f"{plain(float(totals['core_hours']))} core-hours"),
+        amount("IT energy", "it_cost_eur", unit(float(totals["it_kwh"]), "kWh")),
+        amount("Cooling energy", "cooling_cost_eur", unit(float(totals["cooling_kwh"]), "kWh")),
+        tile("PUE", pue, f"{pue:.3f}", "whole site over IT"),
+    ]
+    charges = [("Carbon", "carbon_cost_eur"), ("Demand charge", "demand_cost_eur")]
+    shown += [amount(name, key) for name, key in charges if totals[key]]
+    return el("dl", shown, class_="tiles")
+
+
+def _remarks(report: CostReport) -> list[Html]:
+    notes = []
+    if report.missing:
+        notes.append(el("p", f"{counted(report.missing, 'day')} of {report.asked} not planned.", class_="note"))
+    if report.skipped:
+        lines = [el("li", f"{path}: {why}") for path, why in report.skipped]
+        notes.append(el("div", "Skipped, and not in any sum:", el("ul", lines), class_="note", id="skipped"))
+    return notes
+
+
+def _panels(report: CostReport) -> list[Panel]:
+    first = report.days[0].day
+    by_offset = {(each.day - first).days: each for each in report.days}
+    span = max(by_offset) + 1
+    sign = SIGNS.get(report.currency, "")
+    unit_text = "" if sign else report.currency
+
+    def values(name: str, way: int = 1, absent: float | None = 0.0) -> list[Any]:
+        return [way * round(float(by_offset[k].totals[name]), 6) if k in by_offset else absent for k in range(span)]
+
+    def layer_of(kind: str, name: str, colour: str, numbers: list[Any]) -> dict[str, Any]:
+        return layer(kind, "days", name, colour, numbers, unit_text, 2, before=sign)
+
+    layers = [
+        layer_of("stack", "revenue", "revenue", values("revenue_eur")),
+        layer_of("stack", "IT energy", "it", values("it_cost_eur", -1)),
+        layer_of("stack", "cooling energy", "cooling", values("cooling_cost_eur", -1)),
+    ]
+    for name in ("carbon_cost_eur", "demand_cost_eur"):
+        if report.totals[name]:
+            layers.append(layer_of("stack", name.removesuffix("_cost_eur"), "other", values(name, -1)))
+    layers.append(layer_of("line", "profit", "profit", values("profit_eur", absent=None)))
+    energy = [
+        layer("stack", "days", "IT", "it", values("it_kwh"), "kWh", 0),
+        layer("stack", "days", "cooling", "cooling", values("cooling_kwh"), "kWh", 0),
+    ]
+    pue = [round(_pue(by_offset[k]), 6) if k in by_offset else None for k in range(span)]
+    bars = {"bars": True}
+    return [
+        Panel(
+            "money", f"Revenue, costs and profit by day, {report.currency}", "One bar a day.", layers, 230, extra=bars
+        ),
+        Panel("energy", "Energy by day, kWh", "One bar a day.", energy, 170, extra=bars),
+        Panel(
+            "pue", "PUE by day", "One point a day.", [layer("line", "days", "PUE", "it", pue, "", 3)], 110, zero=False
+        ),
+    ]
+
+
+def _pue(day: CostDay) -> float:
+    it_kwh = day.totals["it_kwh"]
+    return 1 + float(day.totals["cooling_kwh"] / it_kwh) if it_kwh else 1.0
+
+
+def _lines(report: CostReport, totals: Sums, csv_name: str) -> Html:
+    rows = report_rows(report)
+    names = [name for name in ("job_id", "name", "account", "user") if name in rows[0]]
+    extra = [name for name in ("carbon_cost_eur", "demand_cost_eur") if totals[name]]
+    kept = [
+        "core_hours",
+        "it_kwh",
+        "cooling_kwh",
+        "revenue_eur",
+        "it_cost_eur",
+        "cooling_cost_eur",
+        *extra,
+        "profit_eur",
+    ]
+    columns = [
+        *(Column(name.replace("_id", ""), number=False, wrap=True) for name in names),
+        *([Column("jobs")] if report.by != "job" else []),
+        Column("mean wait" if report.by != "job" else "waited", "h"),
+        *(_column(name, report.currency) for name in kept),
+        Column("of profit", "%"),
+    ]
+    shown, whole = rows[:-1][:ROWS], float(totals["profit_eur"])
+
+    def cells(row: dict[str, Any], label: str | None = None) -> list[Part]:
+        heads: list[Part] = (
+            [row[name] or "–" for name in names] if label is None else [label, *([""] * (len(names) - 1))]
+        )
+        wait = row["mean_wait_h"]
+        return [
+            *heads,
+            *([f"{row['jobs']:,}"] if report.by != "job" else []),
+            "–" if wait is None else plain(wait, 1),
+            *(el("data", plain(float(row[name]), _digits(name)), value=str(row[name])) for name in kept),
+            percent(float(row["profit_eur"]) / whole) if whole else "–",
+        ]
+
+    total = {
+        "jobs": len({job for line in report.lines for job in line.job_ids}),
+        "mean_wait_h": report.mean_wait_h,
+    } | dict(totals)
+    foot = [cells(rows[-1], "site, no job's"), cells(total, "all days")]
+    more = f"; the first {ROWS:,} of {len(rows) - 1:,}, all in {csv_name}" if len(rows) - 1 > ROWS else ""
+    caption = f"By revenue, from schedule.csv of each day{more}. Rows are rounded for the eye, the last row is exact"
+    return grid(caption, columns, [cells(row) for row in shown], foot=foot, name="lines", tall=len(shown) > 20)
+
+
+def _days(report: CostReport, totals: Sums) -> Html:
+    kept = ["core_hours", "it_kwh", "cooling_kwh", "revenue_eur", "cost_eur", "profit_eur"]
+    columns = [
+        Column("day", number=False),
+        Column("jobs"),
+        *(_column(name, report.currency) for name in kept),
+        Column("PUE"),
+    ]
+
+    def cells(sums: Sums) -> list[Part]:
+        return [el("data", plain(float(sums[name]), _digits(name)), value=str(sums[name])) for name in kept]
+
+    rows: list[list[Part]] = [
+        [
+            el("a", day.day.isoformat(), href=f"../{day.day}/report.html"),
+            f"{len(day.jobs):,}",
+            *cells(day.totals),
+            f"{_pue(day):.3f}",
+        ]
+        for day in report.days
+    ]
+    return grid(
+        "Totals of each day, from summary.json", columns, rows, foot=[["all days", "", *cells(totals), ""]], name="days"
+    )
+
+
+def _column(name: str, currency: str) -> Column:
+    titles = dict(zip(QUANTITIES, QUANTITIES, strict=True)) | {
+        "core_hours": "core-hours",
+        "it_kwh": "IT",
+        "cooling_kwh": "cooling",
+        "revenue_eur": "revenue",
+        "it_cost_eur": "IT energy",
+        "cooling_cost_eur": "cooling",
+        "carbon_cost_eur": "carbon",
+        "demand_cost_eur": "demand",
+        "cost_eur": "costs",
+        "profit_eur": "profit",
+    }
+    return Column(titles[name], "" if name == "core_hours" else "kWh" if name.endswith("kwh") else currency)
+
+
+def _digits(name: str) -> int:
+    return 2 if name.endswith("_eur") else 1

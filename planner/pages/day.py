@@ -1,0 +1,241 @@
+"""The page of a day: everything on it is in the day's CSVs and JSON files."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Any
+
+from planner.domain.horizon import Horizon
+from planner.pages.day_figures import day_grids, day_panels, gantt_figure
+from planner.pages.day_tables import deferred_jobs, largest_jobs, segment_rows, trials
+from planner.pages.foot import provenance_foot
+from planner.pages.formats import (
+    counted,
+    gap_words,
+    money,
+    percent,
+    plain,
+    signed_money,
+    signed_percent,
+    unit,
+)
+from planner.pages.gantt import gantt_data
+from planner.pages.markup import Html, Part, document, el
+from planner.pages.series import clock_axis, column, submitted_s
+from planner.store.results import cluster_of
+from planner.store.tables import Table
+
+SHARES = (
+    "Cooling, and what empty nodes draw, are shared among the jobs of a segment in proportion to their IT energy in it;"
+    " the demand charge in proportion to their energy of the day. What falls in segments without jobs stands as the"
+    " site's own cost."
+)
+
+
+def day_page(summary: dict[str, Any], run: dict[str, Any], tables: dict[str, Table]) -> str:
+    """The page of a day, from what is written in its folder."""
+    horizon = Horizon(dt.date.fromisoformat(summary["day"]), summary["zone"])
+    schedule, deferred, segments = tables["schedule"], tables["deferred"], tables["segments"]
+    currency = summary["currency"]
+    cluster = cluster_of(run)
+    starts = [int(text) for text in column(schedule, "start_s")]
+    waits = [start - int(came) for start, came in zip(starts, submitted_s(schedule, horizon), strict=True)]
+    panels = day_panels(schedule, deferred, segments, horizon, currency)
+    nodes = gantt_data(schedule, cluster, currency, waits)
+    payload = {
+        "axis": clock_axis(horizon),
+        "grids": day_grids(segments, horizon.length_s),
+        "panels": [panel.spec() for group in panels.values() for panel in group],
+        "gantt": nodes,
+    }
+    weekday = horizon.day.strftime("%A")
+    description = " ".join(str(run["scenario"].get("description") or "").split())
+    header = el(
+        "header",
+        el("p", el("a", "All days", href="../../index.html"), class_="crumbs"),
+        el("h1", f"{summary['scenario']}: {weekday} {summary['day']}"),
+        el("p", f"{description} · {summary['zone']}" if description else summary["zone"], class_="soft"),
+    )
+    main = el(
+        "main",
+        tiles(summary),
+        _remarks(summary),
+        zoom_bar(find=True),
+        el("h2", "Power, weather and price"),
+        [panel.html() for panel in panels["above"]],
+        el("h2", "Who runs where"),
+        gantt_figure(nodes["accounts"], nodes["nodes"], nodes["height"]),
+        el("h2", "Money, cooling and the queue"),
+        [panel.html() for panel in panels["below"]],
+        segment_rows(segments, currency),
+        el("h2", "Largest jobs"),
+        el("p", SHARES),
+        largest_jobs(schedule, waits, currency),
+        el("h2", "Jobs that do not start"),
+        deferred_jobs(deferred),
+        el("h2", "Against rules, and what was tried"),
+        trials(summary),
+        id="main",
+    )
+    title = f"{summary['scenario']} {summary['day']}: profit {money(summary['totals']['profit_eur'], currency)}"
+    scripts = ("view.js", "panels.js", "gantt.js")
+    return document(title, header, main, provenance_foot(summary, run), scripts=scripts, payload=payload)
+
+
+def zoom_bar(*, find: bool = False) -> Html:
+    """Buttons that zoom all figures together, the stretch that is shown, and what is read out."""
+    buttons = [
+        el("button", text, type="button", data_zoom=name, aria_label=label)
+        for text, name, label in (
+            ("+", "in", "Zoom in"),
+            (chr(0x2212), "out", "Zoom out"),
+            ("Whole range", "reset", "Show the whole range"),
+        )
+    ]
+    box = el("input", id="find", type="search", placeholder="Find a job", aria_label="Find a job by id or name")
+    hint = el("span", "drag over a figure to zoom; double-click shows all", class_="soft")
+    return el(
+        "div",
+        buttons,
+        el("output", id="shown"),
+        box if find else None,
+        hint,
+        el("output", id="said", aria_live="polite"),
+        class_="bar",
+    )
+
+
+def tile(name: str, value: float | None, text: str, *notes: Part, main: bool = False, key: str | None = None) -> Html:
+    """One number of the first screen; the exact one is in its ``value``."""
+    number = text if value is None else el("data", text, value=repr(value), id=key)
+    return el(
+        "div",
+        el("dt", name),
+        el("dd", number),
+        [el("dd", note) for note in notes],
+        class_="tile main" if main else "tile",
+    )
+
+
+def best_rule(summary: dict[str, Any]) -> dict[str, Any] | None:
+    """The best of the rules on the same day; None when none was tried."""
+    return max(summary.get("baselines", ()), key=lambda base: (base["profit_eur"], base["name"]), default=None)
+
+
+def tiles(summary: dict[str, Any]) -> Html:
+    """The numbers of the first screen."""
+    totals, jobs, currency = summary["totals"], summary["jobs"], summary["currency"]
+    planned, base = summary["planned_profit_eur"], best_rule(summary)
+    shown = [
+        tile(
+            "Profit",
+            totals["profit_eur"],
+            money(totals["profit_eur"], currency),
+            gap_words(summary),
+            main=True,
+            key="profit",
+        ),
+    ]
+    if base is not None:
+        more = planned - base["profit_eur"]
+        part = f" ({signed_percent(more / abs(base['profit_eur']))})" if base["profit_eur"] else ""
+        good = el("span", signed_money(more, currency) + part, class_="good" if more >= 0 else "bad")
+        shown.append(
+            el(
+                "div",
+                el("dt", "Against the best rule on this day"),
+                el("dd", el("data", good, value=repr(round(more, 6)), id="saving")),
+                el("dd", f"the rule “{base['name']}” would earn {money(base['profit_eur'], currency)}"),
+                class_="tile main",
+            )
+        )
+    shown += [
+        tile(
+            "Revenue",
+            totals["revenue_eur"],
+            money(totals["revenue_eur"], currency),
+            f"{plain(totals['core_hours'])} core-hours",
+            key="revenue",
+        ),
+        tile(
+            "IT energy",
+            totals["it_cost_eur"],
+            money(totals["it_cost_eur"], currency),
+            unit(totals["it_kwh"], "kWh"),
+            key="it_cost",
+        ),
+        tile(
+            "Cooling energy",
+            totals["cooling_cost_eur"],
+            money(totals["cooling_cost_eur"], currency),
+            unit(totals["cooling_kwh"], "kWh"),
+            key="cooling_cost",
+        ),
+        tile("PUE", totals["pue"], f"{totals['pue']:.3f}", "whole site over IT", key="pue_day"),
+        tile(
+            "Utilisation",
+            summary["utilisation_fraction"],
+            percent(summary["utilisation_fraction"]),
+            "of all cores",
+            key="utilisation",
+        ),
+        tile("Jobs started", jobs["started"], f"{jobs['started']:,}", _jobs_note(jobs), key="started"),
+        tile(
+            "Jobs deferred",
+            jobs["deferred"],
+            f"{jobs['deferred']:,}",
+            f"of {jobs['known']:,} known",
+            key="deferred_count",
+        ),
+    ]
+    if totals["demand_cost_eur"]:
+        shown.append(
+            tile(
+                "Demand charge",
+                totals["demand_cost_eur"],
+                money(totals["demand_cost_eur"], currency),
+                f"peak {unit(summary['peak_kw'], 'kW', 1)} bought",
+            )
+        )
+    else:
+        shown.append(
+            tile("Peak power bought", summary["peak_kw"], unit(summary["peak_kw"], "kW", 1), "no demand charge")
+        )
+    if totals["carbon_kg"]:
+        shown.append(
+            tile(
+                "Carbon",
+                totals["carbon_cost_eur"],
+                money(totals["carbon_cost_eur"], currency),
+                unit(totals["carbon_kg"], "kg CO₂"),
+            )
+        )
+    if totals["solar_kwh"]:
+        shown.append(tile("Photovoltaics used", totals["solar_kwh"], unit(totals["solar_kwh"], "kWh")))
+    if summary["site_cost_eur"]:
+        shown.append(
+            tile(
+                "Cost that no job carries",
+                summary["site_cost_eur"],
+                money(summary["site_cost_eur"], currency),
+                "segments without jobs",
+            )
+        )
+    return el("dl", shown, class_="tiles")
+
+
+def _jobs_note(jobs: dict[str, int]) -> str:
+    notes = [f"{jobs['finished']:,} end today"]
+    notes += [f"{jobs['carried_in']:,} more carried in"] if jobs["carried_in"] else []
+    notes += [f"{counted(jobs['missed_deadlines'], 'deadline')} missed"] if jobs["missed_deadlines"] else []
+    return ", ".join(notes)
+
+
+def _remarks(summary: dict[str, Any]) -> Html | None:
+    if summary["execute"] != "actual":
+        return None
+    planned = money(summary["planned_profit_eur"], summary["currency"])
+    text = (
+        f"Jobs ended at their real runtimes. Had all run as long as they asked, the plan would have earned {planned};"
+    )
+    return el("p", text, " the distance to the best possible and to the rules is of that number.", class_="note")

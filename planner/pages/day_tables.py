@@ -1,0 +1,171 @@
+"""The tables of a day's page: largest jobs, deferred jobs, segments, and what the method tried."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from planner.pages.formats import counted, hours, money, plain, signed_money, signed_percent
+from planner.pages.grid import Column, grid
+from planner.pages.markup import Html, Part, el, join
+from planner.pages.series import column, numbers
+from planner.store.tables import Table
+
+LARGEST = 25
+DEFERRED = 300
+TRIALS = 60
+
+
+def largest_jobs(schedule: Table, wait_s: list[int], currency: str) -> Html:
+    """The jobs that used most of the machine today."""
+    cells = {
+        name: column(schedule, name)
+        for name in ("job_id", "name", "account", "user", "start_time", "end_time", "units", "state")
+    }
+    money_of = {
+        name: numbers(schedule, name) for name in ("revenue_eur", "it_cost_eur", "cooling_cost_eur", "profit_eur")
+    }
+    used, power = numbers(schedule, "core_hours"), numbers(schedule, "power_w")
+    order = sorted(range(len(used)), key=lambda i: (-used[i], cells["job_id"][i]))[:LARGEST]
+    rows: list[list[Part]] = [
+        [
+            cells["job_id"][i],
+            cells["name"][i],
+            cells["account"][i],
+            cells["user"][i],
+            _clock(cells["start_time"][i]) if cells["state"][i] == "planned" else "carried in",
+            _clock(cells["end_time"][i]),
+            hours(wait_s[i]),
+            cells["units"][i],
+            plain(power[i] / 1000, 2),
+            plain(used[i], 1),
+            *(money(money_of[name][i], currency) for name in money_of),
+        ]
+        for i in order
+    ]
+    columns = [
+        Column("job", number=False),
+        *(Column(title, number=False, wrap=True) for title in ("name", "account", "user")),
+        *(Column(title, number=False) for title in ("starts", "ends")),
+        Column("waited"),
+        Column("units"),
+        Column("power", "kW"),
+        Column("core-hours", "today"),
+        *(Column(title, "today") for title in ("revenue", "IT energy", "cooling", "profit")),
+    ]
+    caption = f"The {counted(len(rows), 'job')} with most core-hours today, of {len(schedule.rows):,} in schedule.csv"
+    return grid(caption, *_without_empty(columns, rows), name="largest")
+
+
+def deferred_jobs(deferred: Table) -> Html:
+    """The jobs that do not start today, with reasons."""
+    if not deferred.rows:
+        return el("p", "Every known job starts today.", id="deferred")
+    names = ("job_id", "name", "account", "user", "requested_s", "units", "times_deferred", "kind", "reason")
+    cells = [column(deferred, name) for name in names]
+    rows: list[list[Part]] = []
+    for job, name, account, user, requested, units, times, kind, reason in zip(*cells, strict=True):
+        rows.append([job, name, account, user, hours(int(requested)), units, times, kind, reason])
+    kinds = Counter(column(deferred, "kind"))
+    more = f"; the first {DEFERRED:,} here, all in deferred.csv" if len(rows) > DEFERRED else ""
+    caption = ", ".join(f"{count:,} {kind}" for kind, count in sorted(kinds.items())) + more
+    columns = [
+        Column("job", number=False),
+        *(Column(title, number=False, wrap=True) for title in ("name", "account", "user")),
+        Column("asked"),
+        Column("units"),
+        Column("days deferred"),
+        Column("kind", number=False),
+        Column("reason", number=False, wrap=True),
+    ]
+    return grid(caption, *_without_empty(columns, rows[:DEFERRED]), name="deferred", tall=len(rows) > 12)
+
+
+def segment_rows(segments: Table, currency: str) -> Html:
+    """The segments in numbers: what the figures show, for eyes that cannot see them and for print."""
+    shown = [
+        ("temperature_c", Column("outside", "°C"), 0),
+        ("price_eur_per_kwh", Column("price", f"{currency}/kWh"), 4),
+        ("it_kwh", Column("IT", "kWh"), 1),
+        ("cooling_kwh", Column("cooling", "kWh"), 1),
+        ("pue", Column("PUE"), 3),
+        ("revenue_eur", Column("revenue", currency), 2),
+        ("it_cost_eur", Column("IT energy", currency), 2),
+        ("cooling_cost_eur", Column("cooling", currency), 2),
+        ("carbon_cost_eur", Column("carbon", currency), 2),
+        ("profit_eur", Column("profit", currency), 2),
+    ]
+    kept = [each for each in shown if each[0] != "carbon_cost_eur" or numbers(segments, each[0]).any()]
+    values = {name: numbers(segments, name) for name, _, _ in kept}
+    spans = zip(column(segments, "start_time"), column(segments, "end_time"), strict=True)
+    rows: list[list[Part]] = [
+        [f"{_clock(start)} – {_clock(end)}", *(plain(values[name][i], digits) for name, _, digits in kept)]
+        for i, (start, end) in enumerate(spans)
+    ]
+    columns = [Column("segment", number=False), *(each[1] for each in kept)]
+    table = grid("Energy and money by segment, from segments.csv", columns, rows, name="segments", tall=len(rows) > 16)
+    return el("details", el("summary", f"The {counted(len(rows), 'segment')} in numbers"), table)
+
+
+def trials(summary: dict[str, Any]) -> Html:
+    """Every candidate that the method tried, and the rules that sites run today, by profit."""
+    currency, profit = summary["currency"], summary["planned_profit_eur"]
+    tried = sorted(summary["trials"], key=lambda trial: (-trial["profit_eur"], trial["name"]))
+    bases = sorted(summary.get("baselines", ()), key=lambda base: (-base["profit_eur"], base["name"]))
+    parts: list[Part] = []
+    if bases:
+        caption = "What the rules of schedulers in use would earn on the same day"
+        columns = [Column("rule", number=False), Column("profit"), Column("this plan earns", "more"), Column("", "%")]
+        columns += [Column("energy and charges"), Column("jobs started")]
+        rows: list[list[Part]] = [
+            [
+                base["name"],
+                money(base["profit_eur"], currency),
+                signed_money(profit - base["profit_eur"], currency),
+                signed_percent((profit - base["profit_eur"]) / abs(base["profit_eur"])) if base["profit_eur"] else "–",
+                money(base["energy_cost_eur"], currency),
+                f"{base['started']:,}",
+            ]
+            for base in bases
+        ]
+        parts.append(grid(caption, columns, rows, name="rules"))
+    if tried:
+        parts.append(_tried(tried, currency, summary["best_trial"]))
+    return join(*parts)
+
+
+def _tried(tried: list[dict[str, Any]], currency: str, best: str) -> Html:
+    top = max(abs(trial["profit_eur"]) for trial in tried) or 1
+    rows: list[list[Part]] = [
+        [
+            el("strong", trial["name"], " (taken)") if trial["name"] == best else trial["name"],
+            money(trial["profit_eur"], currency),
+            el(
+                "span",
+                class_="share",
+                style=f"width:{max(0, 180 * trial['profit_eur'] / top):.0f}px",
+                aria_hidden="true",
+            ),
+            f"{trial['started']:,}",
+        ]
+        for trial in tried[:TRIALS]
+    ]
+    more = f"; the best {TRIALS} of {len(tried):,}, all in summary.json" if len(tried) > TRIALS else ""
+    columns = [
+        Column("ordering", number=False, wrap=True),
+        Column("profit"),
+        Column("", number=False),
+        Column("jobs started"),
+    ]
+    return grid(f"The orderings that the method tried{more}", columns, rows, name="trials", tall=len(rows) > 14)
+
+
+def _without_empty(columns: list[Column], rows: list[list[Part]]) -> tuple[list[Column], list[list[Part]]]:
+    """A table without its columns of text that say nothing, as the names of jobs in a trace."""
+    kept = [k for k, each in enumerate(columns) if each.number or any(row[k] for row in rows)]
+    return [columns[k] for k in kept], [[row[k] for k in kept] for row in rows]
+
+
+def _clock(moment: str) -> str:
+    """Day and minute of an ISO time, as it is on the wall."""
+    return moment[5:16].replace("T", " ")

@@ -1,0 +1,117 @@
+"""A cost report as files: CSV for the spreadsheet, Parquet for programs, HTML to read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from planner.csv_text import csv_text
+from planner.store.costs import QUANTITIES, By, CostDay, CostLine, Sums, cost_lines, summed
+from planner.store.files import put
+from planner.store.folder import PATIENCE_S, held, renewed
+from planner.store.tables import encoded
+
+SITE = "site"
+"""The kind of the line with what no job carries; the others are of the kind that the report is by."""
+
+
+@dataclass(frozen=True)
+class CostReport:
+    """Lines over days: ``asked`` is the range in words, ``missing`` how many of its days are not planned."""
+
+    scenario: str
+    asked: str
+    by: By
+    currency: str
+    days: tuple[CostDay, ...]
+    lines: tuple[CostLine, ...]
+    skipped: tuple[tuple[Path, str], ...]
+    missing: int
+
+    @property
+    def totals(self) -> Sums:
+        """Sums of the days' totals."""
+        return summed([day.totals for day in self.days])
+
+    @property
+    def mean_wait_h(self) -> float | None:
+        """Mean time from submission to start of all jobs that start in these days [h]."""
+        waits = [wait for line in self.lines for wait in line.waits_s]
+        return sum(waits) / len(waits) / 3600 if waits else None
+
+    @property
+    def site(self) -> Sums:
+        """Sums of what no job carries."""
+        return summed([day.site for day in self.days])
+
+
+def make_report(
+    scenario: str, asked: str, by: By, days: list[CostDay], skipped: list[tuple[Path, str]], missing: int
+) -> CostReport:
+    """Put a report together from days that were read, all in one currency."""
+    lines = tuple(cost_lines(days, by))
+    return CostReport(scenario, asked, by, days[0].currency, tuple(days), lines, tuple(skipped), missing)
+
+
+def report_rows(report: CostReport) -> list[dict[str, Any]]:
+    """The lines as rows, the site's own last; together they are the totals of the days, to the last digit."""
+    rows = [_row(report.by, line) for line in report.lines]
+    blank = dict.fromkeys(rows[0] if rows else _row(report.by, CostLine("")), "")
+    zero: dict[str, Any] = {"jobs": 0, "days": len(report.days), "mean_wait_h": None}
+    return [*rows, blank | zero | {"kind": SITE} | dict(report.site)]
+
+
+def _row(by: By, line: CostLine) -> dict[str, Any]:
+    about: dict[str, Any] = {"kind": by}
+    if by == "job":
+        about |= {"job_id": line.key, "name": _all(line.names)}
+    if by in ("job", "account"):
+        about["account"] = line.key if by == "account" else _all(line.accounts)
+    if by in ("job", "user"):
+        about["user"] = line.key if by == "user" else _all(line.users)
+    about |= {"jobs": len(line.job_ids), "days": len(line.days)}
+    wait = line.mean_wait_h
+    return (
+        about
+        | {"mean_wait_h": None if wait is None else round(wait, 4)}
+        | {name: line.sums[name] for name in QUANTITIES}
+    )
+
+
+def write_report(report: CostReport, page: str, folder: Path, stem: str) -> list[Path]:
+    """Write CSV, Parquet and HTML, all in one step."""
+    rows = report_rows(report)
+    contents = {"csv": _csv(rows), "parquet": _parquet(rows), "html": encoded(page)}
+    with held(folder, PATIENCE_S), renewed(folder) as fresh:
+        for suffix, content in contents.items():
+            put(fresh / f"{stem}.{suffix}", content)
+    return [folder / f"{stem}.{suffix}" for suffix in contents]
+
+
+def _csv(rows: list[dict[str, Any]]) -> bytes:
+    cells = [
+        [f"{cell:.6f}" if name in QUANTITIES else "" if cell is None else cell for name, cell in row.items()]
+        for row in rows
+    ]
+    return encoded(csv_text([list(rows[0]), *cells]))
+
+
+def _parquet(rows: list[dict[str, Any]]) -> bytes:
+    import pyarrow as pa
+    import pyarrow.parquet
+
+    def column(name: str) -> Any:
+        if name in QUANTITIES:
+            return pa.array([row[name] for row in rows], type=pa.decimal128(28, 6))
+        kind = {"jobs": pa.int64(), "days": pa.int64(), "mean_wait_h": pa.float64()}.get(name, pa.string())
+        cells = [row[name] for row in rows]
+        return pa.array([encoded(c).decode() if isinstance(c, str) else c for c in cells], type=kind)
+
+    sink = pa.BufferOutputStream()
+    pyarrow.parquet.write_table(pa.table({name: column(name) for name in rows[0]}), sink)
+    return bytes(sink.getvalue().to_pybytes())
+
+
+def _all(names: set[str]) -> str:
+    return " ".join(sorted(names))

@@ -1,0 +1,184 @@
+"""Costs over written days by account, user or job: every sum exact, and equal to the totals of the days."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from planner.errors import FileFormatError, PlannerError
+from planner.printable import one_line
+from planner.store.cells import amount, choice, moment
+from planner.store.day_files import read_rows, read_table
+from planner.store.results import REMEDY, read_run, read_summary
+from planner.store.seals import changed
+from planner.store.tables import COLUMNS
+
+By = Literal["account", "user", "job"]
+WAYS: tuple[str, ...] = get_args(By)
+
+FOLDER = "costs"
+"""Where reports stand, beside the days of a scenario."""
+
+QUANTITIES = (
+    "core_hours",
+    "work_kwh",
+    "idle_kwh",
+    "it_kwh",
+    "cooling_kwh",
+    "kwh",
+    "revenue_eur",
+    "it_cost_eur",
+    "cooling_cost_eur",
+    "carbon_cost_eur",
+    "demand_cost_eur",
+    "cost_eur",
+    "profit_eur",
+)
+"""What is summed; ``kwh`` is IT and cooling, ``cost_eur`` the four costs."""
+
+_IN_ROWS = tuple(name for name in QUANTITIES if name not in ("it_kwh", "kwh", "cost_eur"))
+_COSTS = ("it_cost_eur", "cooling_cost_eur", "carbon_cost_eur", "demand_cost_eur")
+_CENT = Decimal("0.005")
+_DIGIT = Decimal("0.000001")
+
+Sums = dict[str, Decimal]
+
+
+@dataclass(frozen=True)
+class JobDay:
+    """One job on one day: what the row of schedule.csv says."""
+
+    job: str
+    name: str
+    account: str
+    user: str
+    day: dt.date
+    wait_s: float | None
+    sums: Sums
+
+
+@dataclass(frozen=True)
+class CostDay:
+    """A written day: its jobs, its totals, and ``site``, the part that no job carries (with what rounding leaves)."""
+
+    day: dt.date
+    currency: str
+    jobs: tuple[JobDay, ...]
+    totals: Sums
+    site: Sums
+
+
+@dataclass
+class CostLine:
+    """What an account, a user or a job comes to over all days."""
+
+    key: str
+    job_ids: set[str] = field(default_factory=set)
+    days: set[dt.date] = field(default_factory=set)
+    accounts: set[str] = field(default_factory=set)
+    users: set[str] = field(default_factory=set)
+    names: set[str] = field(default_factory=set)
+    waits_s: list[float] = field(default_factory=list)
+    sums: Sums = field(default_factory=lambda: dict.fromkeys(QUANTITIES, Decimal(0)))
+
+    def add(self, job: JobDay) -> None:
+        """Take in one day of a job; it waited once, before it started."""
+        self.job_ids.add(job.job)
+        self.days.add(job.day)
+        self.accounts.add(job.account)
+        self.users.add(job.user)
+        self.names.add(job.name)
+        if job.wait_s is not None:
+            self.waits_s.append(job.wait_s)
+        for name in QUANTITIES:
+            self.sums[name] += job.sums[name]
+
+    @property
+    def mean_wait_h(self) -> float | None:
+        """Mean time from submission to start of the jobs that start in these days [h]."""
+        return sum(self.waits_s) / len(self.waits_s) / 3600 if self.waits_s else None
+
+
+def read_days(
+    folder: Path, first: dt.date | None, last: dt.date | None
+) -> tuple[list[CostDay], list[tuple[Path, str]]]:
+    """The days of a scenario's folder that lie in the range, and what was skipped there with its reason."""
+    days, skipped = [], []
+    for path in sorted(folder.iterdir()):
+        if not path.is_dir() or path.name.startswith(".") or path.name == FOLDER:
+            continue
+        try:
+            day = dt.date.fromisoformat(path.name)
+        except ValueError:
+            skipped.append((path, "not the folder of a day"))
+            continue
+        if (first is not None and day < first) or (last is not None and day > last):
+            continue
+        try:
+            days.append(read_cost_day(path, day))
+        except PlannerError as error:
+            skipped.append((path, str(error)))
+    return days, skipped
+
+
+def read_cost_day(folder: Path, day: dt.date) -> CostDay:
+    """A written day; FileFormatError when a file is missing or damaged, is of another day, or its sums do not hold."""
+    run, summary = read_run(folder), read_summary(folder)
+    if (summary["day"], summary["scenario"]) != (day.isoformat(), folder.resolve().parent.name):
+        problem = f"it is {summary['day']} of {one_line(summary['scenario'], 40)}; the folder is another day's"
+        raise FileFormatError(folder / "summary.json", problem, remedy="move it where it belongs")
+    tables = {"schedule": read_table(folder / "schedule.csv", COLUMNS["schedule"])}
+    jobs = tuple(read_rows(folder, tables, "schedule", lambda row: _job_day(row, day)))
+    totals = _totals(summary["totals"])
+    site = {name: totals[name] - sum((job.sums[name] for job in jobs), Decimal(0)) for name in QUANTITIES}
+    site_cost = _exact(summary["site_cost_eur"])
+    wrong = next(changed(folder, run), None)
+    if wrong is not None:
+        raise FileFormatError(*wrong, remedy=REMEDY)
+    if abs(site["profit_eur"] + site_cost) > _CENT or abs(site["revenue_eur"]) > _CENT:
+        raise FileFormatError(folder, "its jobs do not sum to its totals", remedy=REMEDY)
+    return CostDay(day, summary["currency"], jobs, totals, site)
+
+
+def _job_day(row: dict[str, str], day: dt.date) -> JobDay:
+    sums = {name: amount(row, name) for name in _IN_ROWS}
+    wait_s = None
+    if choice(row, "state", "planned", "carried") == "planned":
+        wait_s = (moment(row, "start_time") - moment(row, "submit_time")).total_seconds()
+    return JobDay(row["job_id"], row["name"], row["account"], row["user"], day, wait_s, _with_sums(sums))
+
+
+def _totals(written: dict[str, Any]) -> Sums:
+    sums = {name: _exact(written[name]) for name in _IN_ROWS}
+    it_kwh, cost = _exact(written["it_kwh"]), _exact(written["energy_cost_eur"])
+    return sums | {"it_kwh": it_kwh, "kwh": it_kwh + sums["cooling_kwh"], "cost_eur": cost}
+
+
+def _exact(value: float) -> Decimal:
+    """A number of a summary with the six digits that were written."""
+    return Decimal(str(value)).quantize(_DIGIT)
+
+
+def _with_sums(sums: Sums) -> Sums:
+    it_kwh = sums["work_kwh"] + sums["idle_kwh"]
+    cost = sum((sums[name] for name in _COSTS), Decimal(0))
+    return sums | {"it_kwh": it_kwh, "kwh": it_kwh + sums["cooling_kwh"], "cost_eur": cost}
+
+
+def cost_lines(days: Iterable[CostDay], by: By) -> list[CostLine]:
+    """One line an account, user or job, the largest revenue first."""
+    lines: dict[str, CostLine] = {}
+    for day in days:
+        for job in day.jobs:
+            key = {"account": job.account, "user": job.user, "job": job.job}[by]
+            lines.setdefault(key, CostLine(key)).add(job)
+    return sorted(lines.values(), key=lambda line: (-line.sums["revenue_eur"], line.key))
+
+
+def summed(parts: Sequence[Sums]) -> Sums:
+    """The exact sum of several."""
+    return {name: sum((part[name] for part in parts), Decimal(0)) for name in QUANTITIES}

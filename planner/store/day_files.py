@@ -1,0 +1,115 @@
+"""Tables of a written day, read one by one: what each row says, or which file is missing, damaged or garbled."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TypeVar
+
+from planner import bounds
+from planner.domain.cluster import Cluster
+from planner.domain.job import Job
+from planner.domain.plan import Placement
+from planner.errors import FileFormatError
+from planner.printable import one_line
+from planner.readers.jobs.unit_groups import parse_unit_groups
+from planner.store.cells import OFFSET_S, choice, moment, number, whole
+from planner.store.node_text import parse_unit_nodes
+from planner.store.results import REMEDY, TOLD, text_of
+from planner.store.tables import Table
+
+T = TypeVar("T")
+
+LONGEST_CELL = 256 * 1024 * 1024
+"""Characters of a cell: the nodes of one job on a large machine are long."""
+
+
+def read_table(path: Path, columns: tuple[str, ...]) -> Table:
+    """A CSV as it stands, once its columns are the ones that a run writes and no row is cut short."""
+    text = text_of(path)
+    if not text.endswith("\n"):
+        raise FileFormatError(path, "it is cut short", remedy=REMEDY)
+    rows = []
+    try:
+        with _long_cells():
+            reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+            header = tuple(next(reader, []))
+            if header != columns:
+                odd = ", ".join(sorted(set(header) ^ set(columns))) or "their order"
+                problem = f"other columns than expected: {one_line(odd, TOLD)}"
+                raise FileFormatError(path, problem, line=1, remedy=REMEDY)
+            for row in reader:
+                if len(row) != len(columns):
+                    problem = f"expected {len(columns)} fields, found {len(row)}"
+                    raise FileFormatError(path, problem, line=reader.line_num, remedy=REMEDY)
+                rows.append(tuple(row))
+    except csv.Error as error:
+        raise FileFormatError(path, f"cannot read it ({one_line(str(error), TOLD)})", remedy=REMEDY) from error
+    return Table(header, tuple(rows))
+
+
+@contextmanager
+def _long_cells() -> Iterator[None]:
+    before = csv.field_size_limit(LONGEST_CELL)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(before)
+
+
+def read_rows(folder: Path, tables: dict[str, Table], name: str, parse: Callable[[dict[str, str]], T]) -> list[T]:
+    """The rows of a table, each through ``parse``; errors name the row."""
+    parsed = []
+    for row in tables[name].rows:
+        try:
+            parsed.append(parse(dict(zip(tables[name].columns, row, strict=True))))
+        except ValueError as error:
+            problem = f"cannot read the row of {one_line(row[0], 40)} ({one_line(str(error), TOLD)})"
+            raise FileFormatError(folder / f"{name}.csv", problem, remedy=REMEDY) from error
+    return parsed
+
+
+def scheduled_of(row: dict[str, str], cluster: Cluster) -> tuple[Job, str, Placement, int]:
+    """Job, state, placement and end [s] of a row of schedule.csv.
+
+    That a job which starts today is on nodes of the cluster is a rule of the audit; work that was running already is
+    what it rests on.
+    """
+    state = choice(row, "state", "planned", "carried")
+    job = job_of(row, cluster)
+    nodes = parse_unit_nodes(row["unit_nodes"])
+    if len(nodes) != job.unit_count:
+        raise ValueError(f"{job.unit_count} units on {len(nodes)} nodes")
+    if state == "carried" and any(node >= cluster.node_count for node in nodes):
+        raise ValueError(f"unit_nodes names a node that is none of the {cluster.node_count}")
+    start_s, end_s = whole(row, "start_s", OFFSET_S), whole(row, "end_s", OFFSET_S)
+    if end_s < start_s:
+        raise ValueError(f"end_s is {end_s}, before start_s, which is {start_s}")
+    return job, state, Placement(job.id, start_s, nodes), end_s
+
+
+def deferred_of(row: dict[str, str], cluster: Cluster) -> tuple[Job, int] | None:
+    """The job of a row and how often it was deferred; None for a rejected one, which no problem can hold."""
+    if choice(row, "kind", "deferred", "rejected") == "rejected":
+        return None
+    return job_of(row, cluster), whole(row, "times_deferred")
+
+
+def job_of(row: dict[str, str], cluster: Cluster) -> Job:
+    """The job of a row of schedule.csv or deferred.csv."""
+    return Job(
+        id=row["job_id"],
+        submit_unix=int(moment(row, "submit_time").timestamp()),
+        requested_s=whole(row, "requested_s", bounds.REQUESTED_S),
+        units=parse_unit_groups(row["unit_groups"], cluster.resources),
+        power_w=number(row, "power_w", bounds.JOB_W),
+        account=row["account"],
+        user=row["user"],
+        name=row["name"],
+        runtime_s=whole(row, "runtime_s", bounds.RUNTIME_S) if row["runtime_s"] else None,
+        deadline_unix=int(moment(row, "deadline").timestamp()) if row["deadline"] else None,
+        revenue_weight=number(row, "revenue_weight", bounds.REVENUE_WEIGHT),
+    )

@@ -1,0 +1,232 @@
+"""The folder of a run: written beside its place and moved there in one step, by one run at a time.
+
+A crash, a full disk or a kill at any moment leaves the earlier result as it was. What a killed run left behind is
+removed by the next run beside it: a lock is held by a process and goes with it, only its empty file stays.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import fcntl
+import os
+import re
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from planner.errors import OutputError
+from planner.store.files import LEFT_OVER, flush, linked, remove
+
+_AT_FDCWD = -100
+_RENAME_EXCHANGE = 2
+_ATTEMPTS = 8
+_PAUSE_S = 0.05
+"""Who finds a lock taken tries again for a moment: the holder may only be tidying up."""
+
+PATIENCE_S = 60.0
+"""How long to wait for another run that only writes a few files [s]."""
+
+
+@contextlib.contextmanager
+def held(target: Path, wait_s: float = 0.0, *, tidy: bool = True) -> Iterator[None]:
+    """Hold a target folder for this run; OutputError when another run holds it or it cannot be written.
+
+    Afterwards the lock is gone again, and so are the folders made for it that nothing was written to. ``wait_s`` is how
+    long to wait for another run; ``tidy``: the folder around it is one of results, where dead runs may
+    have left things of other targets.
+    """
+    lock = _lock_of(target)
+    try:
+        in_the_way = target.exists() and not target.is_dir()
+        missing = [folder for folder in target.parents if not folder.exists()]
+    except OSError as error:
+        raise OutputError(_cannot(target, error)) from error
+    if in_the_way:
+        raise OutputError(f"cannot write {target}: a file is in the way; remove it or choose another folder with --out")
+    handle = _locked(lock, target, time.monotonic() + wait_s)
+    try:
+        try:
+            _tidy(target)
+        except OSError as error:
+            raise OutputError(_cannot(target, error)) from error
+        if tidy:
+            clear_left_overs(target.parent)
+        yield
+    finally:
+        # Removed while still held: whoever waits for this file finds that it is no longer the one at its path.
+        lock.unlink(missing_ok=True)
+        os.close(handle)
+        for folder in missing:
+            with contextlib.suppress(OSError):
+                folder.rmdir()
+
+
+@contextlib.contextmanager
+def replaced(target: Path) -> Iterator[Path]:
+    """A new empty folder that becomes the target when the block ends well, and vanishes when it does not."""
+    fresh = target.parent / f".{target.name}.new-{os.getpid()}"
+    try:
+        fresh.mkdir()
+        yield fresh
+        for path in fresh.iterdir():
+            flush(path)
+        flush(fresh)
+        _move(fresh, target)
+    except OSError as error:
+        stands = "; the earlier result stands" if target.exists() else ""
+        raise OutputError(f"cannot write {target}: {error.strerror or error}{stands}") from error
+    finally:
+        remove(fresh)
+
+
+@contextlib.contextmanager
+def renewed(target: Path) -> Iterator[Path]:
+    """The same with all that the target holds already: files to write beside others, all of them in one step.
+
+    Files are other names of those in the target; put new ones in their place (`files.put`), never write into them.
+    """
+    with replaced(target) as fresh:
+        if target.is_dir():
+            linked(target, fresh)
+        yield fresh
+
+
+@contextlib.contextmanager
+def filled(target: Path) -> Iterator[Path]:
+    """Where to put files so that they appear in a folder of the user's choice, all in one step where that can be.
+
+    It can where the folder is new or holds nothing but files. A folder with folders of its own, one that somebody
+    stands in, or one whose parent is not ours to write to is left in its place, and every file appears by itself.
+    """
+    target = Path(os.path.abspath(target))  # noqa: PTH100, a link stays a link
+    if _can_be_replaced(target):
+        with held(target, PATIENCE_S, tidy=False), renewed(target) as fresh:
+            yield fresh
+    else:
+        yield target
+
+
+def _can_be_replaced(target: Path) -> bool:
+    try:
+        if not target.exists() and not target.is_symlink():
+            return True
+        if (
+            not target.is_dir()
+            or target.is_symlink()
+            or target.is_mount()
+            or target in (Path.cwd(), *Path.cwd().parents)
+        ):
+            return False
+        return os.access(target.parent, os.W_OK) and not any(path.is_dir() for path in target.iterdir())
+    except OSError:  # whoever writes there will tell
+        return False
+
+
+def clear_left_overs(folder: Path) -> None:
+    """Remove what killed runs left in a folder of results; never anything that a live run holds."""
+    try:
+        names = {match[1] for path in folder.iterdir() if (match := LEFT_OVER.fullmatch(path.name))}
+    except OSError:  # not there, or not to be read: whoever writes there will tell
+        return
+    for name in sorted(names):
+        target = folder / name
+        lock = _lock_of(target)
+        with contextlib.suppress(OSError):
+            handle = os.open(lock, os.O_RDWR | os.O_CREAT, 0o644)
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if _is_at(handle, lock):
+                    _tidy(target)
+                    lock.unlink(missing_ok=True)
+            finally:
+                os.close(handle)
+
+
+def _lock_of(target: Path) -> Path:
+    return target.parent / f".{target.name}.lock"
+
+
+def _locked(lock: Path, target: Path, until: float) -> int:
+    """An open handle that holds the lock file at its path."""
+    attempt = 0
+    while True:
+        attempt += 1
+        try:
+            lock.parent.mkdir(parents=True, exist_ok=True)
+            handle = os.open(lock, os.O_RDWR | os.O_CREAT, 0o644)
+        except OSError as error:
+            raise OutputError(_cannot(lock.parent, error)) from error
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if _is_at(handle, lock):
+                with contextlib.suppress(OSError):  # on a full disk, the lock holds without its owner's number
+                    os.ftruncate(handle, 0)
+                    os.pwrite(handle, str(os.getpid()).encode(), 0)
+                return handle
+            os.close(handle)
+        except BlockingIOError as error:
+            owner = os.pread(handle, 64, 0).decode(errors="replace").strip() or "unknown"
+            os.close(handle)
+            if attempt >= _ATTEMPTS and time.monotonic() >= until:
+                problem = f"another run (process {owner}) is planning {target}; wait for it to end"
+                raise OutputError(problem) from error
+            time.sleep(_PAUSE_S)
+        except OSError as error:
+            os.close(handle)
+            raise OutputError(f"cannot lock {target}: {error.strerror}") from error
+
+
+def _cannot(path: Path, error: OSError) -> str:
+    return f"cannot write {path}: {error.strerror or error}; choose another folder with --out"
+
+
+def _is_at(handle: int, path: Path) -> bool:
+    """Whether an open file is still the one at its path."""
+    try:
+        return os.path.samestat(os.fstat(handle), path.stat())
+    except FileNotFoundError:
+        return False
+
+
+def _tidy(target: Path) -> None:
+    """Remove what killed runs left of a target that we hold, after putting back a result that one had moved aside."""
+    for aside in sorted(target.parent.glob(f".{_plain(target.name)}.old-*")):
+        if target.exists():
+            remove(aside)
+        else:
+            aside.rename(target)
+    for fresh in target.parent.glob(f".{_plain(target.name)}.new-*"):
+        if fresh.is_dir():  # files are those of `files.put`, under another lock
+            remove(fresh)
+
+
+def _plain(name: str) -> str:
+    """A name as a pattern that only it fits."""
+    return re.sub(r"([*?[])", r"[\1]", name)
+
+
+def _move(fresh: Path, target: Path) -> None:
+    """Put a folder in the place of another in one step; the old one, if any, ends at the new one's first name."""
+    if not target.exists():
+        fresh.rename(target)
+    elif not _exchange(fresh, target):
+        # Without an exchange in the operating system the target is missing for the moment between two renames.
+        aside = target.parent / f".{target.name}.old-{os.getpid()}"
+        target.rename(aside)
+        try:
+            fresh.rename(target)
+        except OSError:
+            aside.rename(target)
+            raise
+        remove(aside)
+
+
+def _exchange(one: Path, other: Path) -> bool:
+    """Exchange two names in one step where the operating system can."""
+    try:
+        renameat2 = ctypes.CDLL(None, use_errno=True).renameat2
+    except (AttributeError, OSError):
+        return False
+    done = renameat2(_AT_FDCWD, os.fsencode(one), _AT_FDCWD, os.fsencode(other), _RENAME_EXCHANGE)
+    return int(done) == 0

@@ -1,0 +1,86 @@
+"""What a day would be planned from, for people to look over before anything is solved."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from planner.pipeline.build import Day
+from planner.printable import printable
+from planner.store.continue_from import Previous
+from planner.units import SECONDS_PER_HOUR
+
+
+def inputs_of(day: Day, previous: Previous | None = None) -> dict[str, Any]:
+    """The inputs of a day in numbers, as plain data; ``previous`` is the day that it continues from."""
+    problem = day.problem
+    cluster, segments = problem.cluster, problem.segments
+    capacity = cluster.total("cores") * problem.horizon.length_s / SECONDS_PER_HOUR
+    asked = sum(job.total("cores") * job.requested_s for job in problem.jobs) / SECONDS_PER_HOUR
+    prices = [segment.price_eur_per_kwh for segment in segments]
+    temperatures = [segment.temperature_c for segment in segments]
+    full_w = _full_power_w(day)
+    return {
+        "scenario": day.scenario.name,
+        "sources": [path.as_posix() for path in day.scenario.sources],
+        "day": problem.horizon.day.isoformat(),
+        "zone": problem.horizon.zone,
+        "hours": problem.horizon.length_s / SECONDS_PER_HOUR,
+        "continues": None if previous is None else previous.mark["day"],
+        "running": len(problem.running),
+        "waiting": 0 if previous is None else len(previous.handover.waiting),
+        "jobs": len(problem.jobs),
+        "rejected": [{"job_id": why.job_id, "reason": why.reason} for _, why in day.rejected],
+        "requested_core_hours": round(asked, 1),
+        "load_fraction": round(asked / capacity, 4),
+        "nodes": cluster.node_count,
+        "cores": cluster.total("cores"),
+        "segments": len(segments),
+        "temperature_c": [min(temperatures), max(temperatures)],
+        "price_eur_per_kwh": [min(prices), max(prices)],
+        "full_power_w": round(full_w),
+        "table_power_w": [int(problem.table.powers_w[0]), int(problem.table.powers_w[-1])],
+        "inputs": [intake.as_dict() for intake in day.intakes],
+    }
+
+
+def inputs_text(day: Day, previous: Previous | None = None) -> str:
+    """The same in a few lines."""
+    facts = inputs_of(day, previous)
+    low_c, high_c = facts["temperature_c"]
+    low, high = facts["price_eur_per_kwh"]
+    lines = [
+        f"{facts['day']}  {facts['scenario']}  ({facts['zone']}, {facts['hours']:g} h)",
+        "",
+        f"  jobs      {facts['jobs']:,}, asking {facts['requested_core_hours']:,.0f} core-hours:"
+        f" {100 * facts['load_fraction']:.0f} % of the day",
+        f"  before    {_ground(facts)}",
+        f"  rejected  {len(facts['rejected']):,}",
+        f"  machine   {facts['nodes']:,} nodes, {facts['cores']:,.0f} cores",
+        f"  segments  {facts['segments']}, {low_c} to {high_c} C, {low:.4f} to {high:.4f} {day.scenario.currency}/kWh",
+        f"  IT power  about {facts['full_power_w'] / 1000:,.1f} kW when full; the table covers"
+        f" {facts['table_power_w'][1] / 1000:,.1f} kW",
+    ]
+    lines += [f"  rejected: {printable(each['job_id'])} {each['reason']}" for each in facts["rejected"][:5]]
+    lines.append("")
+    for what, intake in zip(("jobs", "weather", "cooling table"), day.intakes, strict=True):
+        first, *rest = intake.lines()
+        lines += [f"  {what} from {first}", *(f"  {line}" for line in rest)]
+    if facts["full_power_w"] > facts["table_power_w"][1] and not day.problem.table.clamp:
+        lines += ["", "  warning: a full machine may draw more than the table covers; build a larger table"]
+    return "\n".join(lines)
+
+
+def _ground(facts: dict[str, Any]) -> str:
+    if facts["continues"] is None:
+        return "nothing: the day starts anew"
+    return f"{facts['continues']}, which leaves {facts['running']:,} jobs running and {facts['waiting']:,} waiting"
+
+
+def _full_power_w(day: Day) -> float:
+    """IT power of the machine when all its cores run the day's mix of jobs, or the power limit [W]."""
+    problem = day.problem
+    energy = sum(job.power_w * job.requested_s for job in problem.jobs)
+    core_time = sum(job.total("cores") * job.requested_s for job in problem.jobs)
+    full = problem.cluster.total("cores") * energy / core_time if core_time else 0.0
+    limit = problem.cluster.power_limit_w
+    return min(full, limit) if limit is not None else full

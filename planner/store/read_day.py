@@ -1,0 +1,131 @@
+"""A written day read back: its problem and plan from the files of its folder, and the PUE table that it names."""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from planner import bounds
+from planner.accounting.settle import settle
+from planner.domain.executed import executed
+from planner.domain.horizon import Horizon
+from planner.domain.ledger import Ledger
+from planner.domain.plan import Plan
+from planner.domain.problem import Problem, Rates, Running
+from planner.domain.pue_table import PueTable
+from planner.domain.segment import Segment
+from planner.errors import FileFormatError, InputError
+from planner.printable import one_line
+from planner.readers.pue_csv import read_pue_table
+from planner.store.cells import number, whole
+from planner.store.day_files import deferred_of, read_rows, read_table, scheduled_of
+from planner.store.provenance import digest
+from planner.store.results import REMEDY, TOLD, cluster_of, read_run, read_summary
+from planner.store.tables import COLUMNS, Table
+
+_SOLAR_W = bounds.Bounds(0, 1000 * bounds.SOLAR_KW.high, "W")
+
+
+@dataclass(frozen=True)
+class WrittenDay:
+    """A day as its folder tells it: the problem and plan, and the files as they stand.
+
+    ``happened`` is the day as it was carried out, which differs from the problem with ``execute: actual``.
+    ``leaves_room`` says that a rule made the plan, which promises nothing of jobs that it deferred. ``tables`` are
+    ``schedule``, ``deferred`` and ``segments``; ``summary`` and ``run`` are the JSON files.
+    """
+
+    folder: Path
+    problem: Problem
+    plan: Plan
+    happened: Problem
+    leaves_room: bool
+    tables: dict[str, Table]
+    summary: dict[str, Any]
+    run: dict[str, Any]
+
+    @cached_property
+    def ledger(self) -> Ledger:
+        """The plan settled anew; it must have passed the audit."""
+        try:
+            return settle(self.happened, self.plan)
+        except InputError as error:
+            raise _no_day(self.folder, error) from error
+
+
+def read_day(folder: Path) -> WrittenDay:
+    """Read a written day; InputError names the file that is missing, damaged or changed since."""
+    if not folder.is_dir():
+        raise InputError(f"{folder}: no such folder; give the folder of a planned day, as in reports/sample/2024-06-01")
+    run, summary = read_run(folder), read_summary(folder)
+    scenario, cluster = run["scenario"], cluster_of(run)
+    horizon = Horizon(dt.date.fromisoformat(summary["day"]), summary["zone"])
+    rates = Rates(
+        eur_per_core_hour=scenario["revenue"]["eur_per_core_hour"],
+        demand_eur_per_kw=scenario["demand"]["eur_per_kw"],
+        demand_interval_s=scenario["demand"]["interval_s"],
+        carbon_eur_per_tonne=scenario["carbon"]["eur_per_tonne"],
+    )
+    actual = scenario["rules"].get("execute") == "actual"
+    table = _table(folder, run)
+    tables = {name: read_table(folder / f"{name}.csv", columns) for name, columns in COLUMNS.items()}
+    segments = tuple(read_rows(folder, tables, "segments", _segment))
+    scheduled = read_rows(folder, tables, "schedule", lambda row: scheduled_of(row, cluster))
+    deferred = read_rows(folder, tables, "deferred", lambda row: deferred_of(row, cluster))
+    planned = [(job, placement) for job, state, placement, _ in scheduled if state == "planned"]
+    waiting = [each[0] for each in deferred if each is not None]
+    running = [
+        (job, placement.start_s, placement.start_s + job.requested_s if actual else end_s, placement.nodes)
+        for job, state, placement, end_s in scheduled
+        if state == "carried"
+    ]
+    try:
+        problem = Problem(
+            horizon=horizon,
+            cluster=cluster,
+            jobs=tuple(sorted([job for job, _ in planned] + waiting, key=lambda job: job.submission_key)),
+            segments=segments,
+            table=table,
+            rates=rates,
+            running=tuple(Running(*work) for work in running),
+            defer=scenario["rules"]["defer"],
+        )
+        plan = Plan.of(problem, {job.id: placement for job, placement in planned})
+        happened = executed(problem) if actual else problem
+    except InputError as error:
+        raise _no_day(folder, error) from error
+    return WrittenDay(folder, problem, plan, happened, summary["leaves_room"], tables, summary, run)
+
+
+def _no_day(folder: Path, error: InputError) -> FileFormatError:
+    return FileFormatError(folder, f"its files do not make a day: {one_line(str(error), TOLD)}", remedy=REMEDY)
+
+
+def _table(folder: Path, run: dict[str, Any]) -> PueTable:
+    """The PUE table that a run names, once it is the one that it read."""
+    path = Path(run["scenario"]["cooling"]["table"])
+    try:
+        is_same = digest(path) == run["inputs"].get(path.as_posix())
+    except (OSError, ValueError):  # gone, or a name that no file can have
+        is_same = False
+    if not is_same:
+        shown = one_line(str(path), 2 * TOLD)
+        raise InputError(f"{shown}: this PUE table is gone or not the one of {folder}; restore it")
+    return read_pue_table(path)[0]
+
+
+def _segment(row: dict[str, str]) -> Segment:
+    start_s, end_s = whole(row, "start_s"), whole(row, "end_s")
+    if end_s <= start_s:
+        raise ValueError(f"end_s is {end_s}, not after start_s, which is {start_s}")
+    return Segment(
+        start_s=start_s,
+        end_s=end_s,
+        temperature_c=whole(row, "temperature_c", bounds.TABLE_C),
+        price_eur_per_kwh=number(row, "price_eur_per_kwh", bounds.VALUE_IN_FILE),
+        solar_w=number(row, "solar_w", _SOLAR_W),
+        carbon_g_per_kwh=number(row, "carbon_g_per_kwh", bounds.G_PER_KWH_IN_FILE),
+    )

@@ -1,0 +1,111 @@
+"""What a replay leaves for other tools: a line a job with Batsim's column names, an SWF file, a table of metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from planner.csv_text import csv_text
+from planner.errors import OutputError
+from planner.online.replay import Replay
+from planner.store.files import alone_in, put
+from planner.store.tables import encoded
+
+BATSIM_COLUMNS = (
+    "job_id",
+    "workload_name",
+    "profile",
+    "submission_time",
+    "requested_number_of_resources",
+    "requested_time",
+    "success",
+    "final_state",
+    "starting_time",
+    "execution_time",
+    "finish_time",
+    "waiting_time",
+    "turnaround_time",
+    "stretch",
+    "allocated_resources",
+    "consumed_energy",
+    "metadata",
+)
+"""Columns of Batsim's jobs.csv, in its order."""
+
+
+def write_batsim_jobs(replay: Replay, path: Path) -> None:
+    """Write one line a job as Batsim does; resources are processors of a pool, or the nodes that the job had."""
+    _write_csv(path, BATSIM_COLUMNS, _batsim_rows(replay))
+
+
+def write_replay_swf(replay: Replay, path: Path, note: str = "") -> None:
+    """Write the replay in the Standard Workload Format; field 17 counts corrections, field 18 is the first estimate.
+
+    ``note`` says what was unusual about it.
+    """
+    trace = replay.trace
+    lines = [
+        "; Version: 2.2",
+        *([f"; UnixStartTime: {trace.origin_unix}"] if trace.origin_unix is not None else []),
+        f"; MaxJobs: {len(trace)}",
+        f"; MaxProcs: {trace.machine.processors:.0f}",
+        f"; Note: {trace.source} replayed under {replay.policy.name}" + (f", {note}" if note else ""),
+        "; Note: field 17 is the number of corrections of the estimate, field 18 the first estimate",
+    ]
+    numbered = all(identity.isdigit() for identity in trace.ids)
+    for job, identity in enumerate(trace.ids):
+        number = identity if numbered else str(job + 1)
+        width = max(1, round(float(trace.processors_of[job])))
+        runtime = trace.runtime_s[job]
+        fields = [number, trace.submit_s[job], replay.wait_s[job], runtime, width, -1, -1, width]
+        fields += [trace.requested_s[job], -1, 1, trace.user[job], trace.group[job], trace.name[job], trace.queue[job]]
+        fields += [-1, replay.corrections[job], replay.estimate_s[job]]
+        if not numbered:
+            lines.append(f"; Job: {number} {identity}")
+        lines.append(" ".join(map(str, fields)))
+    _write_text(path, "\n".join(lines) + "\n")
+
+
+def write_rows(rows: Sequence[Mapping[str, object]], path: Path) -> None:
+    """Write the lines of a table, all with the columns of any."""
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    _write_csv(path, columns, ([row.get(name, "") for name in columns] for row in rows))
+
+
+def _batsim_rows(replay: Replay) -> Iterable[list[object]]:
+    trace = replay.trace
+    workload = Path(trace.source).name.split(".")[0] or "trace"
+    pool = len(trace.machine.capacity) == 1
+    columns = zip(
+        trace.ids,
+        trace.submit_s.tolist(),
+        trace.processors_of.tolist(),
+        trace.requested_s.tolist(),
+        replay.start_s.tolist(),
+        trace.runtime_s.tolist(),
+        strict=True,
+    )
+    for job, (identity, submit, width, requested, start, runtime) in enumerate(columns):
+        cut = runtime >= requested
+        units = replay.node_of_unit[trace.unit_ptr[job] : trace.unit_ptr[job + 1]].tolist()
+        nodes = "" if pool else " ".join(map(str, sorted(set(units))))
+        energy = f"{trace.power_mw[job] / 1000 * runtime:g}" if trace.power_mw[job] else ""
+        state = "COMPLETED_WALLTIME_REACHED" if cut else "COMPLETED_SUCCESSFULLY"
+        flow = start + runtime - submit
+        yield [
+            *(identity, workload, "", submit, f"{width:g}", requested, int(not cut), state, start, runtime),
+            *(start + runtime, start - submit, flow, f"{flow / runtime:.6f}", nodes, energy, ""),
+        ]
+
+
+def _write_csv(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    _write_text(path, csv_text([columns, *rows]))
+
+
+def _write_text(path: Path, text: str) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with alone_in(path.parent):
+            put(path, encoded(text))
+    except OSError as error:
+        raise OutputError(f"{path}: cannot be written: {error.strerror or error}") from error

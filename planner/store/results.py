@@ -1,0 +1,204 @@
+"""run.json and summary.json of a written day, read whole: every key that anything uses has its type, or it is told.
+
+Everything that reads results back goes through here: the audit, cost reports, rolling runs, handovers and the index.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from planner import bounds
+from planner.domain.cluster import Cluster, NodeClass
+from planner.errors import FileFormatError, InputError
+from planner.printable import one_line
+from planner.store.shape import (
+    AMOUNT,
+    COUNT,
+    DAY,
+    DIGEST,
+    FLAG,
+    LIST,
+    MAPPING,
+    NUMBER,
+    TEXT,
+    WORD,
+    ZONE,
+    Every,
+    Maybe,
+    Named,
+    Record,
+    Shape,
+    misfit,
+    number,
+    one_of,
+    whole,
+)
+
+REMEDY = "plan the day again"
+TOLD = 160
+"""Characters of another message that a message repeats."""
+
+_CLUSTER = Record(
+    {
+        "classes": Every(
+            Record(
+                {
+                    "name": WORD,
+                    "count": whole(bounds.NODES),
+                    "capacity": Named(number(bounds.NODE_AMOUNT)),
+                    "idle_w": number(bounds.IDLE_W),
+                },
+                frozenset({"idle_w"}),
+            ),
+            least=1,
+        ),
+        "power_limit_w": Maybe(number(bounds.POWER_LIMIT_W)),
+    }
+)
+_SCENARIO = Record(
+    {
+        "name": WORD,
+        "zone": ZONE,
+        "jobs": Record({"visibility": WORD}),
+        "cluster": _CLUSTER,
+        "cooling": Record({"table": WORD}),
+        "revenue": Record({"eur_per_core_hour": number(bounds.EUR_PER_CORE_HOUR)}),
+        "rules": Record({"defer": one_of("full", "free"), "execute": TEXT}, frozenset({"execute"})),
+        "demand": Record({"eur_per_kw": number(bounds.EUR_PER_KW), "interval_s": whole(bounds.DEMAND_INTERVAL_S)}),
+        "carbon": Record({"eur_per_tonne": number(bounds.EUR_PER_TONNE)}),
+    }
+)
+RUN = Record(
+    {
+        "planner": TEXT,
+        "command": Every(TEXT),
+        "began": TEXT,
+        "method": WORD,
+        "seed": whole(bounds.SEED),
+        "workers": COUNT,
+        "time_limit_s": AMOUNT,
+        "engine": Maybe(TEXT),
+        "iterations": Maybe(COUNT),
+        "continues": Maybe(Named(TEXT)),
+        "closed": FLAG,
+        "versions": Named(TEXT),
+        "inputs": Named(DIGEST),
+        "scenario": _SCENARIO,
+        "bound": Maybe(MAPPING),
+        "outputs": Named(DIGEST),
+        "seal": DIGEST,
+    },
+    frozenset({"outputs", "seal"}),
+)
+"""What run.json says. Results of the earliest versions have no ``outputs``; those that need them say so."""
+
+TOTALS = (
+    "core_hours",
+    "work_kwh",
+    "idle_kwh",
+    "it_kwh",
+    "cooling_kwh",
+    "solar_kwh",
+    "bought_kwh",
+    "carbon_kg",
+    "revenue_eur",
+    "it_cost_eur",
+    "cooling_cost_eur",
+    "carbon_cost_eur",
+    "demand_cost_eur",
+    "energy_cost_eur",
+    "profit_eur",
+    "pue",
+)
+JOBS = ("known", "started", "carried_in", "finished", "running", "deferred", "rejected", "missed_deadlines")
+SUMMARY = Record(
+    {
+        "scenario": WORD,
+        "day": DAY,
+        "zone": ZONE,
+        "currency": TEXT,
+        "method": TEXT,
+        "status": TEXT,
+        "solve_s": AMOUNT,
+        "best_trial": TEXT,
+        "cut_short": FLAG,
+        "leaves_room": FLAG,
+        "bound_eur": Maybe(NUMBER),
+        "gap_fraction": Maybe(NUMBER),
+        "execute": TEXT,
+        "planned_profit_eur": NUMBER,
+        "totals": Record(dict.fromkeys(TOTALS, NUMBER)),
+        "peak_kw": NUMBER,
+        "site_cost_eur": NUMBER,
+        "utilisation_fraction": NUMBER,
+        "jobs": Record(dict.fromkeys(JOBS, COUNT)),
+        "segments": COUNT,
+        "last_end_s": COUNT,
+        "trials": Every(Record({"name": TEXT, "profit_eur": NUMBER, "started": COUNT})),
+        "inputs": LIST,
+        "baselines": Every(MAPPING),
+    },
+    frozenset({"baselines"}),
+)
+"""What summary.json says."""
+
+
+def read_run(folder: Path) -> dict[str, Any]:
+    """The run.json of a day; FileFormatError names the key that is missing or has another type."""
+    return _read(folder / "run.json", RUN)
+
+
+def read_summary(folder: Path) -> dict[str, Any]:
+    """The summary.json of a day; FileFormatError names the key that is missing or has another type."""
+    return _read(folder / "summary.json", SUMMARY)
+
+
+def cluster_of(run: Mapping[str, Any]) -> Cluster:
+    """The cluster that a run was planned for, from the scenario in its run.json."""
+    written, known = run["scenario"]["cluster"], {field.name for field in fields(NodeClass)}
+    classes = [{name: value for name, value in each.items() if name in known} for each in written["classes"]]
+    return Cluster(tuple(NodeClass(**each) for each in classes), written["power_limit_w"])
+
+
+def text_of(path: Path) -> str:
+    """The text of a file that a run wrote; FileFormatError when it is missing, no file, or not UTF-8."""
+    try:
+        if not path.exists():
+            raise FileFormatError(path, "it is missing", remedy=REMEDY)
+        if not path.is_file():
+            raise FileFormatError(path, "it is no file", remedy=REMEDY)
+        return path.read_bytes().decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise FileFormatError(path, "it is damaged (not UTF-8 text)", remedy=REMEDY) from error
+    except OSError as error:
+        raise FileFormatError(path, f"cannot read it ({error.strerror or error})", remedy=REMEDY) from error
+
+
+def _read(path: Path, shape: Shape) -> dict[str, Any]:
+    text = text_of(path)
+    try:
+        content = json.loads(text)
+    except RecursionError as error:
+        raise FileFormatError(path, "it is damaged (nested too deeply)", remedy=REMEDY) from error
+    except ValueError as error:
+        raise FileFormatError(path, f"it is damaged ({one_line(str(error), TOLD)})", remedy=REMEDY) from error
+    wrong = misfit(content, shape)
+    if wrong is None and shape is RUN:
+        wrong = _no_cluster(content)
+    if wrong is not None:
+        raise FileFormatError(path, f"it is damaged: {wrong}", remedy=REMEDY)
+    found: dict[str, Any] = content
+    return found
+
+
+def _no_cluster(run: dict[str, Any]) -> str | None:
+    """Why the machine in a run.json is none, in words."""
+    try:
+        cluster_of(run)
+    except InputError as error:
+        return f"scenario.cluster is none: {one_line(str(error), TOLD)}"
+    return None

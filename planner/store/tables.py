@@ -1,0 +1,244 @@
+"""The tables that a day leaves: its schedule, the deferred jobs and the segments, as rows of text.
+
+Every column is described in docs/outputs.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from planner.csv_text import csv_text
+from planner.domain.horizon import Horizon
+from planner.domain.job import Job
+from planner.domain.ledger import Ledger
+from planner.domain.plan import Deferral, Plan
+from planner.domain.problem import Problem
+from planner.readers.jobs.unit_groups import format_unit_groups
+from planner.store.node_text import format_unit_nodes
+
+LONE = "backslashreplace"
+"""How halves of characters, which UTF-8 cannot hold, are written: as JSON and Python spell them."""
+
+
+def encoded(text: str) -> bytes:
+    """A text as the bytes of a file, whatever it was made from; JSON reads it back as it was."""
+    return text.encode("utf-8", LONE)
+
+
+@dataclass(frozen=True)
+class Table:
+    """Column names and rows, every cell as it stands in the CSV."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+    def write_csv(self, path: Path) -> None:
+        """Write the table as CSV."""
+        path.write_bytes(encoded(csv_text([self.columns, *self.rows])))
+
+
+REQUEST_COLUMNS = (
+    "job_id",
+    "account",
+    "user",
+    "name",
+    "submit_time",
+    "requested_s",
+    "units",
+    "unit_groups",
+    "power_w",
+    "deadline",
+    "revenue_weight",
+    "runtime_s",
+)
+"""What a job asked: enough to read it back."""
+
+SCHEDULE_COLUMNS = (
+    *REQUEST_COLUMNS,
+    "state",
+    "start_time",
+    "end_time",
+    "start_s",
+    "end_s",
+    "nodes",
+    "unit_nodes",
+    "core_equivalents",
+    "core_hours",
+    "work_kwh",
+    "idle_kwh",
+    "cooling_kwh",
+    "revenue_eur",
+    "it_cost_eur",
+    "cooling_cost_eur",
+    "carbon_cost_eur",
+    "demand_cost_eur",
+    "profit_eur",
+    "deadline_met",
+)
+_LEDGER_COLUMNS = SCHEDULE_COLUMNS[SCHEDULE_COLUMNS.index("core_hours") : -1]
+DEFERRED_COLUMNS = (*REQUEST_COLUMNS, "times_deferred", "kind", "reason")
+SEGMENT_COLUMNS = (
+    "start_time",
+    "end_time",
+    "start_s",
+    "end_s",
+    "temperature_c",
+    "price_eur_per_kwh",
+    "solar_w",
+    "carbon_g_per_kwh",
+    "core_hours",
+    "work_kwh",
+    "idle_kwh",
+    "it_kwh",
+    "cooling_kwh",
+    "solar_kwh",
+    "bought_kwh",
+    "pue",
+    "carbon_kg",
+    "revenue_eur",
+    "it_cost_eur",
+    "cooling_cost_eur",
+    "carbon_cost_eur",
+    "profit_eur",
+)
+
+COLUMNS = {"schedule": SCHEDULE_COLUMNS, "deferred": DEFERRED_COLUMNS, "segments": SEGMENT_COLUMNS}
+"""Columns of each table, by the name of its file."""
+
+Kind = Literal["text", "time", "whole", "number", "flag"]
+
+_KINDS: dict[Kind, tuple[str, ...]] = {
+    "text": ("job_id", "account", "user", "name", "unit_groups", "state", "nodes", "unit_nodes", "kind", "reason"),
+    "time": ("submit_time", "deadline", "start_time", "end_time"),
+    "whole": ("requested_s", "units", "runtime_s", "start_s", "end_s", "temperature_c", "times_deferred"),
+    "flag": ("deadline_met",),
+}
+
+
+def kind_of(column: str) -> Kind:
+    """What the cells of a column are; an empty cell is an unknown of that kind."""
+    return next((kind for kind, columns in _KINDS.items() if column in columns), "number")
+
+
+def schedule_table(problem: Problem, plan: Plan, ledger: Ledger, happened: Problem | None = None) -> Table:
+    """Every job that runs today, by start and id; ``state`` tells the carried ones from the planned.
+
+    Energy, money and hours are those of this day alone; start and end are the job's own. ``happened`` is the day as it
+    was carried out, whose ledger it is and which says when jobs end; the problem itself unless given.
+    """
+    lines, ran = ledger.jobs, happened or problem
+    work = [
+        (r.job, "carried", r.start_s, real.end_s, r.nodes) for r, real in zip(problem.running, ran.running, strict=True)
+    ]
+    jobs = {job.id: (job, real.requested_s) for job, real in zip(problem.jobs, ran.jobs, strict=True)}
+    for placed in plan.placements(problem):
+        job, ran_s = jobs[placed.job_id]
+        work.append((job, "planned", placed.start_s, placed.start_s + ran_s, placed.nodes))
+    rows = [
+        (
+            *request_row(job, problem.horizon),
+            state,
+            local_time(problem.horizon, start_s),
+            local_time(problem.horizon, end_s),
+            str(start_s),
+            str(end_s),
+            problem.cluster.node_list(nodes),
+            format_unit_nodes(nodes),
+            number(equivalents, 3),
+            *map(number, figures),
+            _deadline_met(problem, job, end_s),
+        )
+        for (job, state, start_s, end_s, nodes), equivalents, figures in zip(
+            work,
+            lines.core_equivalents.tolist(),
+            np.column_stack([getattr(lines, name) for name in _LEDGER_COLUMNS]).tolist(),
+            strict=True,
+        )
+    ]
+    start, name = SCHEDULE_COLUMNS.index("start_s"), 0
+    return Table(SCHEDULE_COLUMNS, tuple(sorted(rows, key=lambda row: (int(row[start]), row[name]))))
+
+
+def deferred_table(horizon: Horizon, deferrals: Iterable[tuple[Job, Deferral]]) -> Table:
+    """Every known job that does not start today, with its reason."""
+    rows = ((*request_row(job, horizon), str(why.times), why.kind, why.reason) for job, why in deferrals)
+    return Table(DEFERRED_COLUMNS, tuple(sorted(rows, key=lambda row: (row[-2], row[0]))))
+
+
+def segment_table(problem: Problem, ledger: Ledger) -> Table:
+    """Every segment of the day with its energy and money."""
+    lines, it_kwh = ledger.segments, ledger.segments.it_kwh
+    pue = 1 + np.divide(lines.cooling_kwh, it_kwh, out=np.zeros_like(it_kwh), where=it_kwh > 0)
+    rows = tuple(
+        (
+            local_time(problem.horizon, segment.start_s),
+            local_time(problem.horizon, segment.end_s),
+            str(segment.start_s),
+            str(segment.end_s),
+            str(segment.temperature_c),
+            exact(segment.price_eur_per_kwh),
+            exact(segment.solar_w),
+            exact(segment.carbon_g_per_kwh),
+            number(lines.core_hours[index]),
+            number(lines.work_kwh[index]),
+            number(lines.idle_kwh[index]),
+            number(it_kwh[index]),
+            number(lines.cooling_kwh[index]),
+            number(lines.solar_kwh[index]),
+            number(lines.bought_kwh[index]),
+            number(pue[index]),
+            number(lines.carbon_kg[index]),
+            number(lines.revenue_eur[index]),
+            number(lines.it_cost_eur[index]),
+            number(lines.cooling_cost_eur[index]),
+            number(lines.carbon_cost_eur[index]),
+            number(lines.profit_eur[index]),
+        )
+        for index, segment in enumerate(problem.segments)
+    )
+    return Table(SEGMENT_COLUMNS, rows)
+
+
+def request_row(job: Job, horizon: Horizon) -> tuple[str, ...]:
+    """What a job asked, in the order of REQUEST_COLUMNS."""
+    return (
+        job.id,
+        job.account,
+        job.user,
+        job.name,
+        local_time(horizon, horizon.to_s(job.submit_unix)),
+        str(job.requested_s),
+        str(job.unit_count),
+        format_unit_groups(job.units),
+        exact(job.power_w),
+        "" if job.deadline_unix is None else local_time(horizon, horizon.to_s(job.deadline_unix)),
+        exact(job.revenue_weight),
+        "" if job.runtime_s is None else str(job.runtime_s),
+    )
+
+
+def local_time(horizon: Horizon, offset_s: int) -> str:
+    """ISO 8601 wall-clock time with its offset."""
+    return horizon.to_datetime(offset_s).isoformat()
+
+
+def number(value: float, digits: int = 6) -> str:
+    """A number with a fixed count of digits; never a negative zero."""
+    text = f"{value:.{digits}f}"
+    return text[1:] if text.startswith("-0") and not float(text) else text
+
+
+def exact(value: float) -> str:
+    """The shortest text that reads back as the same number; whole ones without a point."""
+    return str(int(value)) if value.is_integer() and abs(value) < 2**53 else repr(value)
+
+
+def _deadline_met(problem: Problem, job: Job, end_s: int) -> str:
+    if job.deadline_unix is None:
+        return ""
+    return "yes" if end_s <= problem.horizon.to_s(job.deadline_unix) else "no"

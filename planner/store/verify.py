@@ -1,0 +1,98 @@
+"""Whether the files of a written day agree with its plan: every number in them worked out again and compared."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from planner.domain.plan import Deferral
+from planner.printable import one_line
+from planner.store.provenance import digest
+from planner.store.read_day import WrittenDay
+from planner.store.seals import changed
+from planner.store.summary import figures
+from planner.store.tables import Table, deferred_table, kind_of, schedule_table, segment_table
+
+_TOLERANCE = 2e-6
+"""Numbers are written with six digits, so that the last one may differ between machines."""
+
+
+def disagreements(written: WrittenDay) -> list[str]:
+    """Everything in the files that the plan does not give, each as a line; none is the only good answer.
+
+    Names, reasons and counts of deferral, the rows of rejected jobs and how the search went are words of the run: that
+    nobody changed them is told by the SHA-256 of every file in run.json, and by the seal on that.
+    """
+    problem, plan, tables, ledger = written.problem, written.plan, written.tables, written.ledger
+    kinds = [row[tables["deferred"].columns.index("kind")] for row in tables["deferred"].rows]
+    expected = {
+        "schedule": schedule_table(problem, plan, ledger, written.happened),
+        "deferred": _deferred(written),
+        "segments": segment_table(problem, ledger),
+    }
+    found = [
+        f"{written.folder / name}.csv: {line}" for name in expected for line in _between(tables[name], expected[name])
+    ]
+    totals = figures(written.happened, plan, ledger, rejected=kinds.count("rejected"))
+    found += [f"{written.folder / 'summary.json'}: {line}" for line in _unlike(written.summary, totals)]
+    return found + [f"{path}: {what}" for path, what in changed(written.folder, written.run)]
+
+
+def changed_since(written: WrittenDay) -> list[str]:
+    """What the day rests on and no longer is as it was read: inputs, and the day before; the plan itself holds."""
+    was = dict(written.run["inputs"])
+    before = written.run["continues"]
+    if before is not None:
+        earlier = written.folder.resolve().parent / Path(before.get("day", "")).name
+        was |= {str(earlier / Path(name).name): seal for name, seal in before.items() if name != "day"}
+    return [path for path, seal in was.items() if _digest(path) != seal]
+
+
+def _digest(path: str) -> str | None:
+    try:
+        return digest(Path(path)) if Path(path).is_file() else None
+    except (OSError, ValueError):  # not ours to read, or a name that no file can have
+        return None
+
+
+def _deferred(written: WrittenDay) -> Table:
+    """The deferred jobs as they would be written, with the reasons and rejected rows of the file."""
+    table = written.tables["deferred"]
+    kind, reason, times = (table.columns.index(name) for name in ("kind", "reason", "times_deferred"))
+    jobs = {job.id: job for job in written.problem.jobs}
+    ours = [
+        (jobs[row[0]], Deferral(row[0], "deferred", row[reason], int(row[times])))
+        for row in table.rows
+        if row[kind] == "deferred"
+    ]
+    again = deferred_table(written.problem.horizon, ours)
+    return Table(table.columns, again.rows + tuple(row for row in table.rows if row[kind] != "deferred"))
+
+
+def _between(stated: Table, given: Table) -> Iterator[str]:
+    for row, again in zip(stated.rows, given.rows, strict=True):
+        if row[0] != again[0]:
+            yield f"the row of {one_line(row[0], 40)} stands where {one_line(again[0], 40)} belongs"
+            return
+        for column, cell, right in zip(stated.columns, row, again, strict=True):
+            if cell != right and not (kind_of(column) == "number" and _close(cell, float(right))):
+                stated_text, given_text = one_line(cell, 60) or "empty", one_line(right, 60) or "nothing"
+                yield f"{one_line(row[0], 40)}: {column} is {stated_text}, the plan gives {given_text}"
+
+
+def _unlike(stated: Mapping[str, Any], given: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
+    for name, value in given.items():
+        says = stated.get(name)
+        if isinstance(value, Mapping):
+            yield from _unlike(says if isinstance(says, Mapping) else {}, value, f"{prefix}{name}.")
+        elif not _close(says, value):
+            yield f"{prefix}{name} is {says}, the plan gives {value}"
+
+
+def _close(stated: object, given: float) -> bool:
+    try:
+        return math.isclose(float(str(stated)), given, rel_tol=1e-9, abs_tol=_TOLERANCE)
+    except ValueError:
+        return False

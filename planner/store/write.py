@@ -1,0 +1,72 @@
+"""Everything that a planned day leaves in its folder."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from planner.errors import InputError
+from planner.pipeline.day import PlannedDay
+from planner.store.folder import replaced
+from planner.store.parquet import write_parquet
+from planner.store.seals import outputs_of, sealed
+from planner.store.summary import summarise
+from planner.store.swf import write_swf
+from planner.store.tables import Table, deferred_table, encoded, schedule_table, segment_table
+
+Page = Callable[[dict[str, Any], dict[str, Any], dict[str, Table]], str]
+"""Makes the page of a day from its summary, its provenance and its tables."""
+
+FORMATS = ("parquet", "swf")
+"""What a run can leave besides the CSVs, on request."""
+
+
+def write_day(
+    planned: PlannedDay,
+    target: Path,
+    run: dict[str, Any],
+    formats: tuple[str, ...] = (),
+    *,
+    baselines: list[dict[str, Any]] | None = None,
+    page: Page | None = None,
+) -> dict[str, Any]:
+    """Write a day's files in one step and return the day's summary.
+
+    ``baselines`` is what the rules of schedulers in use would earn, for the summary; ``page`` makes report.html.
+    """
+    problem, result = planned.day.problem, planned.result
+    summary = summarise(planned)
+    if baselines is not None:
+        summary |= {"baselines": baselines}
+    tables = {
+        "schedule": schedule_table(problem, result.plan, planned.ledger, planned.happened),
+        "deferred": deferred_table(problem.horizon, planned.deferrals),
+        "segments": segment_table(problem, planned.ledger),
+    }
+    with replaced(target) as folder:
+        for name, table in tables.items():
+            table.write_csv(folder / f"{name}.csv")
+            if "parquet" in formats:
+                write_parquet(table, folder / f"{name}.parquet")
+        if "swf" in formats:
+            write_swf(planned, folder / "schedule.swf")
+        _write_json(summary, folder / "summary.json")
+        run = {**run, "bound": None if planned.bound is None else asdict(planned.bound)}
+        if page is not None:
+            (folder / "report.html").write_bytes(encoded(page(summary, run, tables)))
+        _write_json(sealed({**run, "outputs": outputs_of(folder)}), folder / "run.json")
+    return summary
+
+
+def require_formats(formats: tuple[str, ...]) -> None:
+    """InputError when a format is not known."""
+    unknown = [name for name in formats if name not in FORMATS]
+    if unknown:
+        raise InputError(f"unknown output format {unknown[0]!r}; known: {', '.join(FORMATS)} (CSV is always written)")
+
+
+def _write_json(content: dict[str, Any], path: Path) -> None:
+    path.write_bytes(encoded(json.dumps(content, indent=2, ensure_ascii=False) + "\n"))

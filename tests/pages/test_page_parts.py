@@ -1,0 +1,124 @@
+"""Claims about the parts of pages: escaping, number formats, series, and the index."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from planner.domain.horizon import Horizon
+from planner.pages.formats import MINUS, THIN, gap_words, hours, money, plain, signed_money
+from planner.pages.index import write_index
+from planner.pages.markup import data, el, join
+from planner.pages.series import clock_axis, count_at, mean_work_kw, minute_edges
+from planner.pages.svg import round_ticks
+from tests.days import DAY, plan, write_small_site
+
+
+def test_text_is_escaped_and_html_is_not() -> None:
+    """Text and attributes are escaped, elements made here are kept."""
+    made = el("p", "<b>", el("i", "a & b"), title='"><script>')
+    assert made == '<p title="&quot;&gt;&lt;script&gt;">&lt;b&gt;<i>a &amp; b</i></p>'
+    assert join("<", None, ["&", [el("br")]]) == "&lt;&amp;<br>"
+
+
+def test_data_cannot_end_its_element() -> None:
+    """No text in a page's data can close the script element, and it reads back as it was."""
+    content = {"name": "</script><!--\u2028 & 'x'"}
+    text = data("data", content)
+    assert text.count("</script>") == 1
+    assert "<!--" not in text
+    assert json.loads(text[text.index(">") + 1 : text.rindex("<")]) == content
+
+
+def test_money_and_numbers() -> None:
+    """Currencies stand where they belong, minus is a minus, and zero has no sign."""
+    assert money(-1234.5, "EUR") == f"{MINUS}€1,234.50"
+    assert money(1234.5, "SEK") == f"1,234.50{THIN}SEK"
+    assert money(-0.001, "EUR") == "€0.00"
+    assert signed_money(0.0, "EUR") == "€0.00"
+    assert signed_money(2.0, "EUR") == "+€2.00"
+    assert plain(-0.04, 1) == "0.0"
+    assert hours(5400) == f"1:30{THIN}h"
+
+
+@pytest.mark.parametrize(
+    ("bound", "gap", "text"),
+    [
+        (None, None, "no bound was worked out for this plan"),
+        (-1.0, None, f"no schedule can earn more than {MINUS}€1.00"),
+        (100.0, 0.0, "proven: no schedule can earn more"),
+        (100.0, 0.006, f"within 0.6{THIN}% of the best possible"),
+        (100.0, 0.00601, f"within 0.61{THIN}% of the best possible"),
+    ],
+)
+def test_gap_in_words(bound: float | None, gap: float | None, text: str) -> None:
+    """The proven gap is said in words and rounded up, never down."""
+    assert gap_words({"bound_eur": bound, "gap_fraction": gap, "currency": "EUR"}) == text
+
+
+def test_work_by_the_minute_is_all_the_work() -> None:
+    """The power by the minute sums to the energy of the jobs within the day."""
+    edges = minute_edges(3600)
+    # 600 s of 1 kW before the day ends nothing; 90 s and 1,800 s of 2 kW lie inside.
+    start, end = np.array([-600, 30, 1800]), np.array([0, 120, 7200])
+    work = mean_work_kw(edges, start, end, np.array([1000.0, 2000.0, 2000.0]))
+    assert work.sum() / 60 == pytest.approx((90 + 1800) * 2 / 3600)
+    assert work[0] == pytest.approx(1.0)
+    assert list(mean_work_kw(edges, start[:0], end[:0], np.array([]))) == [0.0] * 60
+
+
+def test_counts_over_time() -> None:
+    """A job counts from the moment it comes until the moment it goes."""
+    edges = np.array([0, 60, 120, 180])
+    assert count_at(edges, np.array([-5, 60, 61]), np.array([60, 130])).tolist() == [1, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("day", "length", "at_3h"), [("2024-03-31", 23, 4), ("2024-10-27", 25, 2), ("2024-06-01", 24, 3)]
+)
+def test_clock_of_days_that_change_it(day: str, length: int, at_3h: int) -> None:
+    """Three hours after midnight the clock shows 4:00 in spring, 2:00 in autumn, and the last mark is midnight."""
+    axis = clock_axis(Horizon(dt.date.fromisoformat(day), "Europe/Paris"))
+    assert axis["hi"] == length * 3600
+    assert axis["clock"][6] == at_3h * 60
+    assert axis["clock"][-1] == 24 * 60
+
+
+def test_round_ticks() -> None:
+    """Ticks are round and lie within the range."""
+    assert round_ticks(0.98, 1.49) == [1.0, 1.2, 1.4]
+
+
+def test_index_is_kept_by_every_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every run brings the index up to date, newest first; a damaged day is left out and no temporary file stays."""
+    write_small_site(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    for day in (DAY, "2024-06-02"):
+        plan("--day", day, "-m", "multisearch", "-q", "--bound-time", "0")
+    text = Path("reports/index.html").read_text(encoding="utf-8")
+    assert text.index("site/2024-06-02/report.html") < text.rindex("site/2024-06-01/report.html")
+    shutil.copytree("reports/site", "reports/Ä & <co>")
+    Path("reports/site/2024-06-02/summary.json").write_text("{")
+    text = write_index(Path("reports")).read_text(encoding="utf-8")
+    assert "site/2024-06-02/report.html" not in text.replace("%20", " ")
+    assert "Ä &amp; &lt;co&gt;" in text
+    assert "<co>" not in text
+    assert sorted(path.name for path in Path("reports").iterdir()) == ["index.html", "site", "Ä & <co>"]
+
+
+def test_rules_in_the_summary_are_what_the_rules_earn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the summary says of a rule is what planning the day by that rule gives."""
+    write_small_site(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    words = ("--day", DAY, "-q", "--bound-time", "0")
+    plan(*words, "-m", "multisearch", "--out", "a")
+    plan(*words, "-m", "est", "--out", "b")
+    ours, rule = (json.loads(Path(f"{out}/site/{DAY}/summary.json").read_text()) for out in "ab")
+    base = next(base for base in ours["baselines"] if base["name"] == "est")
+    assert base["profit_eur"] == rule["totals"]["profit_eur"]
+    assert base["started"] == rule["jobs"]["started"]
