@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from planner.accounting.audit import audit
-from planner.accounting.settle import settle
 from planner.domain.plan import Placement, Plan
-from planner.domain.problem import Problem, Rates
+from planner.domain.problem import Problem
 from tests.plain_day import HOUR, day, job
 
 
@@ -72,12 +71,3 @@ def test_a_job_refused_for_its_time_does_not_speak_for_a_shorter_one() -> None:
     held = (job("one", 30), job("two", 30))
     problem = day(*held, job("greedy", 13), job("modest", 1, units=[(2, 4)]), nodes=2)
     assert broken(problem, one=(12 * HOUR, 0), two=(12 * HOUR, 1)) == ["defer job modest"]
-
-
-def test_the_demand_charge_is_shared_by_energy() -> None:
-    """One job draws 1 kWh and the other 3 kWh: of a charge of 2 EUR on 1 kW they carry 0.50 and 1.50 EUR."""
-    problem = day(job("a", 1), job("b", 3), rates=Rates(0.1, demand_eur_per_kw=2.0))
-    plan = Plan.of(problem, {"a": Placement("a", 0, (0,)), "b": Placement("b", HOUR, (0,))})
-    ledger = settle(problem, plan)
-    assert ledger.demand_cost_eur == pytest.approx(2.0)
-    assert ledger.jobs.demand_cost_eur.tolist() == pytest.approx([0.5, 1.5])

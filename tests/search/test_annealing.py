@@ -55,11 +55,15 @@ def test_without_heat_the_plan_never_gets_worse() -> None:
 
 
 def test_in_great_heat_every_step_is_kept() -> None:
-    """A loss of an euro at a billion is kept with all but certainty, and the best plan is not the present one."""
+    """A loss of an euro at a billion is kept with all but certainty: the plan gets worse now and then, the best not."""
     chain = chain_of(random_problem(np.random.default_rng(3), jobs=14))
-    chain.run(200, 1e9)
+    profits = []
+    for _ in range(200):
+        chain.run(1, 1e9)
+        profits.append(float(chain.stand.profits[CURRENT]))
     assert chain.stand.counts[ACCEPTED] == chain.stand.counts[STEPS] == 200
-    assert chain.stand.profits[CURRENT] < chain.stand.profits[BEST]
+    assert min(np.diff(profits)) < -0.01
+    assert chain.stand.profits[BEST] == max(profits)
 
 
 def test_a_step_begins_with_a_job_that_earns_little() -> None:
