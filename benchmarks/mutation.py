@@ -34,6 +34,7 @@ AUDIT = ("tests/accounting/test_audit_edges.py", "tests/accounting/test_audit.py
 SEARCH = (
     "tests/search/test_order_and_ties.py",
     "tests/search/test_delaying.py",
+    "tests/search/test_margins.py",
     "tests/search/test_annealing.py",
     "tests/search/test_multisearch.py",
     "tests/search/test_whole_plan_rules.py",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from planner.accounting.audit import audit
+from planner.accounting.audit import Violation, audit, broken_rules
 from planner.domain.plan import Placement, Plan
 from planner.domain.problem import Problem
 from tests.plain_day import HOUR, day, job
@@ -71,3 +71,19 @@ def test_a_job_refused_for_its_time_does_not_speak_for_a_shorter_one() -> None:
     held = (job("one", 30), job("two", 30))
     problem = day(*held, job("greedy", 13), job("modest", 1, units=[(2, 4)]), nodes=2)
     assert broken(problem, one=(12 * HOUR, 0), two=(12 * HOUR, 1)) == ["defer job modest"]
+
+
+def test_a_job_of_several_sizes_speaks_for_nobody() -> None:
+    """Two cores are left: one core and four have no room, two units of one core have, although each asks for more."""
+    held = (job("one", 30), job("two", 30, units=[(1, 2)]))
+    greedy, modest = job("greedy", 1, units=[(1, 1), (1, 4)]), job("modest", 2, units=[(2, 1)])
+    assert broken(day(*held, greedy, modest, nodes=2), one=(0, 0), two=(0, 1)) == ["defer job modest"]
+
+
+@pytest.mark.parametrize(("count", "told"), [(1, "1 rule: "), (5, "5 rules: "), (6, "6 rules: ")])
+def test_five_broken_rules_are_told_and_the_rest_counted(count: int, told: str) -> None:
+    """Of six rules five are told in words, and `(+1 more)` stands for the last; of five nothing is left to count."""
+    text = broken_rules([Violation("start", f"job {k}", "early") for k in range(count)])
+    assert text.startswith(told)
+    assert text.count("early") == min(count, 5)
+    assert text.endswith("(+1 more)" if count == 6 else "early")
