@@ -60,6 +60,17 @@ def test_tiers_put_jobs_that_are_due_today_first(width: float) -> None:
     assert [jobs[k].id for k in order] == ["sooner", "due", "large"]
 
 
+def test_a_tier_puts_the_large_jobs_first() -> None:
+    """In one wide tier size decides; in narrow ones the better paid job goes first, although it is small.
+
+    The large job is 32 of the 96 core-hours of the day: a tier of a twentieth separates the two.
+    """
+    jobs = (job("small", 1, weight=2), job("large", 8))
+    facts = _Facts.of(day(*jobs))
+    assert facts.order(Tiering(10**9, 100.0, 1.0, 1.0)).tolist() == [1, 0]
+    assert facts.order(Tiering(10**9, 0.05, 1.0, 1.0)).tolist() == [0, 1]
+
+
 def test_an_odd_unit_goes_to_the_lowest_of_equally_good_nodes() -> None:
     """A unit of one core costs a unit of four on any of three nodes: it takes the first, the others go behind it."""
     problem = day(job("a", 1, units=[(2, 4), (1, 1)]), nodes=3)
