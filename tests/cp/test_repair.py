@@ -87,3 +87,22 @@ def test_what_an_engine_left_out_stays_out_where_it_may() -> None:
     found = finish(problem, None, np.array([2 * HOUR, DEFERRED, DEFERRED]), None)
     assert found is not None
     assert found.plan.start_s.tolist() == [2 * HOUR, DEFERRED, 0]
+
+
+def test_an_engine_s_plan_is_taken_with_what_it_left_out() -> None:
+    """The plan stands as it is, at 4:00, and the job that was left out is started at midnight."""
+    problem = day(job("a", 2), job("b", 1))
+    plan = Plan.of(problem, {"a": Placement("a", 4 * HOUR, (0,))})
+    found = finish(problem, plan, plan.start_s, None)
+    assert found is not None
+    assert found.plan.start_s.tolist() == [4 * HOUR, 0]
+
+
+def test_a_plan_that_cannot_be_mended_is_decoded_again() -> None:
+    """Two jobs at once on one node: the sequence is placed again, by whoever does that."""
+    problem = day(job("a", 1), job("b", 1))
+    both = Plan.of(problem, {name: Placement(name, 0, (0,)) for name in "ab"})
+    apart = Plan.of(problem, {"a": Placement("a", 0, (0,)), "b": Placement("b", HOUR, (0,))})
+    found = finish(problem, both, both.start_s, lambda order, release: apart)
+    assert found is not None
+    assert found.plan is apart

@@ -116,3 +116,20 @@ def test_a_loss_that_is_left_out_makes_room_for_a_deadline() -> None:
     # 2 h of 4 cores earn 0.80 EUR and draw 2 kWh at 0.10 EUR
     assert ledger.profit_eur == pytest.approx(0.60)
     assert ledger.jobs.start_s.tolist() == [0]
+
+
+def test_the_sizes_by_which_jobs_are_put_back_name_who_goes_first() -> None:
+    """Of a wide short job and a narrow long one: the first by size and width is wide, by length narrow, and so on."""
+    stand = chain_of(day(job("wide", 2), job("long", 6, units=[(1, 1)]))).stand
+    # core-hours 8 and 6, hours 2 and 6, cores 4 and 1; by time the shorter, by profit for power the wide one
+    assert np.argmin(stand.keys, axis=1).tolist() == [0, 1, 0, 0, 0]
+
+
+def test_a_batch_of_tiered_orders_counts_as_500_steps() -> None:
+    """With a quarter of 4,000 steps for tiers, the second batch of eight orders is the last."""
+    params = HarvestParams(rebuilds=False)
+    found = harvest(day(job("a", 1)), seed=0, workers=1, stop=never, time_limit_s=60, iterations=4000, params=params)
+    assert len(found.trials) == 22 + 10
+    assert found.cut_short
+    budget = subject.Budget(time_limit_s=60, iterations=4000)
+    assert [subject._tick(budget), subject._tick(budget)] == [0.125, 0.25]
