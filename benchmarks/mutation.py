@@ -273,6 +273,8 @@ class Tree:
             raise
         if process.returncode == 0:
             return "survived", ""
+        if process.returncode == -signal.SIGTERM:
+            raise SystemExit("something else ended the tests of a mutant; run again to go on")
         failed = [line for line in output.splitlines() if line.startswith(("FAILED", "ERROR"))]
         return "caught", failed[0][:200] if failed else f"exit code {process.returncode}"
 
