@@ -1,0 +1,350 @@
+"""How many small changes to the code the tests notice. Run: ``python benchmarks/mutation.py --out mutants.jsonl``.
+
+A mutant is the code with one change: ``<`` for ``<=``, ``+`` for ``-``, ``and`` for ``or``, ``min`` for ``max``, a
+constant plus one, a condition turned round, a statement dropped. It is caught when a test that covers its file fails,
+when Python crashes or when the time is up; it survives when all of these tests pass. A survivor is an equivalent
+mutant, or a claim that no test makes.
+
+Mutants are drawn at random by the seed, run one by one in a copy of the tree, and kept in the file OUT, a JSON object a
+line: a second run goes on where the first one ended, and ``--again`` tries the survivors anew. A mutant of a compiled
+file takes half a minute or more, because its kernels are compiled again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import json
+import os
+import random
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+
+AUDIT = ("tests/accounting/test_audit_edges.py", "tests/accounting/test_audit.py")
+SEARCH = (
+    "tests/search/test_order_and_ties.py",
+    "tests/search/test_delaying.py",
+    "tests/search/test_margins.py",
+    "tests/search/test_annealing.py",
+    "tests/search/test_multisearch.py",
+    "tests/search/test_whole_plan_rules.py",
+    "tests/search/test_searches.py",
+)
+ONLINE = ("tests/online/test_giving_way.py", "tests/online/test_replay.py")
+CP = (
+    "tests/cp/test_repair.py",
+    "tests/cp/test_constraints.py",
+    "tests/cp/test_optimum.py",
+    "tests/cp/test_engines.py",
+)
+FILES = (
+    "tests/store/test_deadline_seconds.py",
+    "tests/store/test_tables.py",
+    "tests/store/test_results.py",
+    "tests/store/test_costs.py",
+    "tests/cli/test_audit_files.py",
+)
+
+TESTS: dict[str, dict[str, tuple[str, ...]]] = {
+    "accounting": {
+        "planner/accounting/audit.py": AUDIT,
+        "planner/accounting/room.py": (*AUDIT, "tests/cp/test_repair.py"),
+        "planner/accounting/settle.py": ("tests/accounting/test_job_shares.py", "tests/accounting/test_settle.py"),
+        "planner/accounting/energy.py": ("tests/accounting/test_settle.py", *AUDIT),
+        "planner/accounting/bound/*.py": ("tests/accounting/test_bound.py",),
+    },
+    "search": {
+        "planner/search/rules.py": ("tests/search/test_rules.py",),
+        "planner/search/ready.py": ("tests/search/test_ready.py",),
+        "planner/search/*.py": SEARCH,
+    },
+    "kernels": {
+        "planner/search/kernel/dispatch.py": ("tests/search/test_rules.py",),
+        "planner/search/kernel/*.py": (*SEARCH, "tests/search/test_kernel.py"),
+        "planner/online/kernel/learning.py": ("tests/online/test_predictors.py",),
+        "planner/online/kernel/*.py": ONLINE,
+    },
+    "online": {
+        "planner/online/cvh.py": ("tests/online/test_predictors.py",),
+        "planner/online/predict*.py": ("tests/online/test_predictors.py", *ONLINE),
+        "planner/online/*.py": (*ONLINE, "tests/online/test_predictors.py"),
+    },
+    "cp": {"planner/cp/*.py": CP, "planner/cp/engines/*.py": CP},
+    "store": {
+        "planner/store/folder.py": ("tests/store/test_lock_identity.py", "tests/store/test_folder.py"),
+        "planner/store/files.py": ("tests/store/test_folder.py", *FILES),
+        "planner/store/continue_from.py": ("tests/cli/test_run.py",),
+        "planner/store/replay_files.py": ("tests/cli/test_simulate.py", "tests/cli/test_compare.py"),
+        "planner/store/swf.py": (*FILES, "tests/cli/test_day.py"),
+        "planner/store/*.py": FILES,
+    },
+}
+"""The tests that cover a file, by room: the first pattern that fits counts. Quick and sharp ones stand first."""
+
+MOST_MEMORY = 12 * 2**30
+"""Address space of the tests of a mutant [bytes]."""
+
+OUT_OF_TIME = "the time limit"
+
+SWAPS: dict[type, type] = {
+    ast.Lt: ast.LtE,
+    ast.LtE: ast.Lt,
+    ast.Gt: ast.GtE,
+    ast.GtE: ast.Gt,
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+    ast.Is: ast.IsNot,
+    ast.IsNot: ast.Is,
+    ast.In: ast.NotIn,
+    ast.NotIn: ast.In,
+    ast.Add: ast.Sub,
+    ast.Sub: ast.Add,
+    ast.Mult: ast.Add,
+    ast.Div: ast.Mult,
+    ast.FloorDiv: ast.Mult,
+    ast.BitAnd: ast.BitOr,
+    ast.BitOr: ast.BitAnd,
+    ast.And: ast.Or,
+    ast.Or: ast.And,
+}
+NAMES = {
+    "min": "max",
+    "max": "min",
+    "minimum": "maximum",
+    "maximum": "minimum",
+    "any": "all",
+    "all": "any",
+    "argmin": "argmax",
+    "argmax": "argmin",
+}
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One change to one file; ``begin`` and ``end`` are offsets in its bytes."""
+
+    room: str
+    path: str
+    line: int
+    begin: int
+    end: int
+    before: str
+    after: str
+
+    @property
+    def key(self) -> str:
+        """What tells mutants apart as long as the line stays where it is."""
+        return f"{self.path}:{self.line}: {self.before} -> {self.after} @{self.begin}"
+
+
+def mutants_of(room: str, path: str) -> Iterator[Mutant]:
+    """All mutants of a file."""
+    source = (ROOT / path).read_bytes()
+    lines = [0]
+    for text in source.splitlines(keepends=True):
+        lines.append(lines[-1] + len(text))
+    for node, after in _changes(ast.parse(source)):
+        begin = lines[node.lineno - 1] + node.col_offset
+        end = lines[node.end_lineno - 1] + node.end_col_offset
+        before = " ".join(source[begin:end].decode().split())
+        yield Mutant(room, path, node.lineno, begin, end, before, after)
+
+
+def _changes(tree: ast.AST) -> Iterator[tuple[ast.expr | ast.stmt, str]]:
+    """Every place that can be changed, with its new text."""
+    for node in _code(tree):
+        if isinstance(node, ast.expr):
+            for changed in _other_expressions(node):
+                yield node, f"({ast.unparse(changed)})"
+        elif isinstance(node, (ast.If, ast.While)) and not isinstance(node.test, ast.Constant):
+            yield node.test, f"(not ({ast.unparse(node.test)}))"
+        elif isinstance(node, ast.AugAssign) and type(node.op) in SWAPS:
+            yield node, ast.unparse(ast.AugAssign(node.target, SWAPS[type(node.op)](), node.value))
+        elif isinstance(node, (ast.Return, ast.Continue, ast.Break)) or _is_call(node):
+            yield node, "pass"
+
+
+def _code(node: ast.AST) -> Iterator[ast.AST]:
+    """The nodes that do something: no annotations, decorators or texts."""
+    yield node
+    for name, value in ast.iter_fields(node):
+        if name in ("annotation", "returns", "decorator_list", "bases"):
+            continue
+        for child in value if isinstance(value, list) else [value]:
+            if isinstance(child, ast.AST) and not isinstance(child, ast.JoinedStr):
+                yield from _code(child)
+
+
+def _is_call(node: ast.AST) -> bool:
+    """Whether a statement is a call for its effect."""
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)
+
+
+def _other_expressions(node: ast.expr) -> Iterator[ast.expr]:
+    """What an expression can become."""
+    if isinstance(node, ast.Compare):
+        for k, op in enumerate(node.ops):
+            yield ast.Compare(node.left, [*node.ops[:k], SWAPS[type(op)](), *node.ops[k + 1 :]], node.comparators)
+    elif isinstance(node, ast.BinOp) and type(node.op) in SWAPS:
+        yield ast.BinOp(node.left, SWAPS[type(node.op)](), node.right)
+    elif isinstance(node, ast.BoolOp):
+        yield ast.BoolOp(SWAPS[type(node.op)](), node.values)
+    elif isinstance(node, ast.UnaryOp) and not isinstance(node.operand, ast.Constant):
+        yield node.operand
+    elif isinstance(node, ast.Constant) and isinstance(node.value, bool):
+        yield ast.Constant(not node.value)
+    elif isinstance(node, ast.Constant) and isinstance(node.value, (int, float)):
+        yield ast.Constant(node.value + 1)
+    elif isinstance(node, ast.Name) and node.id in NAMES:
+        yield ast.Name(NAMES[node.id])
+    elif isinstance(node, ast.Attribute) and node.attr in NAMES:
+        yield ast.Attribute(node.value, NAMES[node.attr])
+    elif isinstance(node, ast.IfExp):
+        yield ast.IfExp(ast.UnaryOp(ast.Not(), node.test), node.body, node.orelse)
+
+
+def files_of(room: str) -> dict[str, tuple[str, ...]]:
+    """The files of a room with the tests that cover each."""
+    covered: dict[str, tuple[str, ...]] = {}
+    for pattern, tests in TESTS[room].items():
+        found = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.glob(pattern))
+        missing = [test for test in tests if not (ROOT / test).is_file()]
+        if not found or missing:
+            raise SystemExit(f"the table of tests is out of date: {pattern} fits {len(found)} files; no {missing}")
+        for path in found:
+            covered.setdefault(path, tests)
+    return covered
+
+
+class Tree:
+    """A copy of the tree in which mutants run; where they are compiled, with a cache of its own."""
+
+    def __init__(self, folder: Path, limit_s: float, *, compiles: bool) -> None:
+        self._folder, self._limit_s = folder / "tree", limit_s
+        left_out = shutil.ignore_patterns(".*", "__pycache__", "reports")
+        shutil.copytree(ROOT, self._folder, ignore=left_out)
+        self._environment = os.environ | {
+            "PYTHONPATH": str(self._folder),
+            "PYTHONDONTWRITEBYTECODE": "1",
+        }
+        if compiles:
+            self._environment["NUMBA_CACHE_DIR"] = str(folder / "compiled")
+
+    def verdict(self, mutant: Mutant, tests: Sequence[str]) -> tuple[str, str]:
+        """Whether a mutant is caught or survives, and what caught it."""
+        path = self._folder / mutant.path
+        source = path.read_bytes()
+        path.write_bytes(source[: mutant.begin] + mutant.after.encode() + source[mutant.end :])
+        try:
+            return self.run(tests)
+        finally:
+            path.write_bytes(source)
+
+    def run(self, tests: Sequence[str]) -> tuple[str, str]:
+        """Run tests until one fails."""
+        command = [sys.executable, "-m", "pytest", "-n", "0", "-x", "-q", "-p", "no:cacheprovider", "--tb=no", *tests]
+        process = subprocess.Popen(
+            command,
+            cwd=self._folder,
+            env=self._environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+        try:
+            output, _ = process.communicate(timeout=self._limit_s)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
+            return "caught", OUT_OF_TIME
+        except BaseException:
+            os.killpg(process.pid, signal.SIGKILL)
+            raise
+        if process.returncode == 0:
+            return "survived", ""
+        if process.returncode == -signal.SIGTERM:
+            raise SystemExit("something else ended the tests of a mutant; run again to go on")
+        failed = [line for line in output.splitlines() if line.startswith(("FAILED", "ERROR"))]
+        return "caught", failed[0][:200] if failed else f"exit code {process.returncode}"
+
+
+def known(out: Path) -> dict[str, dict[str, object]]:
+    """Verdicts of earlier runs; the last one of a mutant counts."""
+    if not out.exists():
+        return {}
+    rows = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+    return {row["key"]: row for row in rows}
+
+
+def report(room: str, mutants: Sequence[Mutant], rows: dict[str, dict[str, object]]) -> None:
+    """Print the score of a room and its survivors."""
+    tried = [mutant for mutant in mutants if mutant.key in rows]
+    survivors = [mutant for mutant in tried if rows[mutant.key]["verdict"] == "survived"]
+    caught = len(tried) - len(survivors)
+    late = sum(rows[mutant.key]["by"] == OUT_OF_TIME for mutant in tried)
+    share = f"{caught / len(tried):.0%}" if tried else "-"
+    print(
+        f"{room}: {len(tried)} mutants, {caught} caught ({late} by the time limit), {len(survivors)} survived: {share}"
+    )
+    for mutant in sorted(survivors, key=lambda mutant: (mutant.path, mutant.line)):
+        print(f"  {mutant.path}:{mutant.line}: {mutant.before}  ->  {mutant.after}")
+
+
+def main() -> None:
+    """Draw mutants, run them, and print what survived."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--room", choices=[*TESTS, "all"], default="all")
+    parser.add_argument("--sample", type=int, default=100, help="mutants in each room")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", default="", help="a part of the path of the files to change")
+    parser.add_argument("--out", type=Path, default=Path("mutants.jsonl"))
+    parser.add_argument("--limit", type=float, default=300.0, help="seconds for the tests of one mutant")
+    parser.add_argument(
+        "--files", type=int, help="so many test files of each mutant: quicker, and never a higher score"
+    )
+    parser.add_argument("--again", action="store_true", help="try the survivors of earlier runs anew")
+    parser.add_argument("--unchecked", action="store_true", help="trust that the tests pass without any mutant")
+    chosen = parser.parse_args()
+    # What is started inherits both: a mutant may ask for memory without end.
+    resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
+    os.nice(10)
+    rows = known(chosen.out)
+    drawn = {}
+    with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
+        for room in TESTS if chosen.room == "all" else [chosen.room]:
+            tree = Tree(Path(folder) / room, chosen.limit, compiles=room == "kernels")
+            tests_of = {path: tests[: chosen.files] for path, tests in files_of(room).items() if chosen.only in path}
+            everyone = [mutant for path in tests_of for mutant in mutants_of(room, path)]
+            mutants = random.Random(chosen.seed).sample(everyone, min(chosen.sample, len(everyone)))
+            drawn[room] = mutants
+            waiting = [
+                m for m in mutants if m.key not in rows or (chosen.again and rows[m.key]["verdict"] == "survived")
+            ]
+            print(f"{room}: {len(everyone)} mutants can be made; {len(waiting)} of {len(mutants)} to run", flush=True)
+            needed = {test: None for mutant in waiting for test in tests_of[mutant.path]}
+            if needed and not chosen.unchecked and (sound := tree.run([*needed]))[0] != "survived":
+                raise SystemExit(f"the tests fail without any mutant: {sound[1]}")
+            for mutant in waiting:
+                began = time.monotonic()
+                verdict, by = tree.verdict(mutant, tests_of[mutant.path])
+                row = {"key": mutant.key, **asdict(mutant), "verdict": verdict, "by": by}
+                rows[mutant.key] = row | {"seconds": round(time.monotonic() - began, 1)}
+                with chosen.out.open("a", encoding="utf-8") as file:
+                    file.write(json.dumps(rows[mutant.key]) + "\n")
+    for room, mutants in drawn.items():
+        report(room, mutants, rows)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,42 @@
+"""Claims about the deadline policy: in which order jobs with a deadline give way to a regular one, and how far."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from planner.online.policies import policy_named
+from planner.online.replay import replay
+from planner.online.trace import pool_trace
+
+
+def starts(seconds: list[int], widths: list[int], due: list[int], processors: int) -> list[int]:
+    """Starts of jobs that come one a second, with exact estimates; ``due`` -1 is a regular job."""
+    ids, times = tuple(f"j{k}" for k in range(len(seconds))), np.array(seconds)
+    trace = pool_trace(ids, np.arange(len(seconds)), times, times, np.array(widths), processors)
+    return replay(trace, policy_named("deadline"), times, deadline_s=np.array(due)).start_s.tolist()
+
+
+def test_the_oldest_job_that_would_miss_goes_first() -> None:
+    """A regular job of 60 s on both processors comes last; behind it two jobs would miss, of which the older is moved.
+
+    With the older one (50 s) back at 100 the regular one is reserved at 150, the younger (20 s) fits beside at 100, and
+    the patient one (10 s, due at 230) comes at 210. Moving the younger first would have moved all three.
+    """
+    assert starts([100, 50, 20, 10, 60], [2, 1, 1, 2, 2], [-1, 160, 130, 230, -1], 2) == [0, 100, 100, 210, 150]
+
+
+def test_jobs_that_cannot_give_way_stay_in_submit_order() -> None:
+    """Two jobs due at 210 cannot wait for 110 s of regular work: the older runs from 100, the younger from 150."""
+    assert starts([100, 50, 20, 110], [1] * 4, [-1, 210, 210, -1], 1) == [0, 100, 150, 170]
+
+
+@pytest.mark.parametrize(("due", "found"), [(200, [0, 150, 100]), (199, [0, 100, 150])])
+def test_a_job_gives_way_as_long_as_it_ends_by_its_deadline(due: int, found: list[int]) -> None:
+    """Behind 50 s of regular work a job of 50 s ends at 200: in time when it is due then, too late a second before."""
+    assert starts([100, 50, 50], [1] * 3, [-1, due, -1], 1) == found
+
+
+def test_a_job_that_misses_from_the_start_gives_way_to_nobody() -> None:
+    """Due at 149, the job cannot be in time behind 100 s: it is reserved as a regular one, and keeps its place."""
+    assert starts([100, 50, 50], [1] * 3, [-1, 149, -1], 1) == [0, 100, 150]

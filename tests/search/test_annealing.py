@@ -1,0 +1,135 @@
+"""Claims about the steps of RebuildSearch and about how HarvestSearch leads it."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from planner.accounting.settle import settle
+from planner.domain.plan import DEFERRED, Plan
+from planner.domain.problem import Problem
+from planner.search import harvest as subject
+from planner.search.complete import settle_decoded
+from planner.search.decode import decode
+from planner.search.harvest import HarvestParams, harvest
+from planner.search.kernel.search_state import ACCEPTED, BEST, CURRENT, STEPS, Habits
+from planner.search.orderings import job_order
+from planner.search.rebuild import Chain
+from planner.search.stop import never
+from planner.search.tiers import Candidate
+from tests.factories import random_problem
+from tests.plain_day import HOUR, day, job
+
+
+def chain_of(problem: Problem, *, priced: float = 0.5, wanders: float = 0.4, exact: bool = True) -> Chain:
+    habits = Habits(4, 4, priced, wanders, exact, problem.defer == "free")
+    return Chain.from_plan(problem, decode(problem, job_order(problem, "+area")), seed=1, habits=habits)
+
+
+def test_the_temperature_falls_to_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Twelve meetings in 12,000 steps: each has 500 steps for two chains, and a twelfth less heat than the one before.
+
+    4 cores for an hour earn 0.40 EUR, so a heat of 0.5 is 0.20 EUR.
+    """
+    runs: list[tuple[int, float]] = []
+    monkeypatch.setattr(subject, "run_chains", lambda chains, steps, heat, workers: runs.append((steps, heat)))
+    params = HarvestParams(tier_share=0.0, heat=0.5)
+    harvest(day(job("a", 1)), seed=0, workers=1, stop=never, time_limit_s=9, iterations=12_000, params=params)
+    assert [steps for steps, _ in runs] == [500] * 12
+    assert [heat for _, heat in runs] == pytest.approx([0.2 * (12 - k) / 12 for k in range(12)])
+
+
+def test_without_heat_the_plan_never_gets_worse() -> None:
+    """At temperature 0 the present plan is the best one after every step, and some steps are undone."""
+    chain = chain_of(random_problem(np.random.default_rng(3), jobs=14))
+    before = -np.inf
+    for _ in range(200):
+        chain.run(1, 0.0)
+        assert chain.state.profits[CURRENT] >= before - 1e-9
+        before = chain.state.profits[CURRENT]
+    assert before == pytest.approx(chain.state.profits[BEST], abs=1e-9)
+    assert 0 < chain.state.counts[ACCEPTED] < chain.state.counts[STEPS] == 200
+
+
+def test_in_great_heat_every_step_is_kept() -> None:
+    """A loss of an euro at a billion is kept with all but certainty: the plan gets worse now and then, the best not."""
+    chain = chain_of(random_problem(np.random.default_rng(3), jobs=14))
+    profits = []
+    for _ in range(200):
+        chain.run(1, 1e9)
+        profits.append(float(chain.state.profits[CURRENT]))
+    assert chain.state.counts[ACCEPTED] == chain.state.counts[STEPS] == 200
+    assert min(np.diff(profits)) < -0.01
+    assert chain.state.profits[BEST] == max(profits)
+
+
+def test_a_step_begins_with_a_job_that_earns_little() -> None:
+    """The poorest of ten jobs is taken in two steps of five, the richest hardly ever.
+
+    A step takes the poorest of 1 to 9 draws. It misses one job with 0.9 to that power, on the mean
+    (0.9 + 0.81 + ... + 0.387) / 9 = 0.61; the richest needs every draw, (0.1 + 0.01 + ...) / 9 = 0.012.
+    """
+    jobs = [job(f"j{k}", 1, weight=1 + k) for k in range(10)]
+    chain = chain_of(day(*jobs, nodes=10))
+    first = []
+    for _ in range(500):
+        chain.run(1, 0.0)
+        first.append(int(chain.state.out[0]))
+    assert 0.3 < first.count(0) / 500 < 0.5
+    assert first.count(9) / 500 < 0.03
+
+
+@pytest.mark.parametrize("exact", [True, False])
+def test_a_job_is_put_where_its_energy_costs_least(exact: bool) -> None:
+    """Of eight prices the seventh is the lowest: jobs that are put back by price find it, wherever they were.
+
+    Without the cost of energy every start would be as good as the earliest.
+    """
+    prices = (0.3, 0.29, 0.28, 0.27, 0.26, 0.25, 0.05, 0.3)
+    chain = chain_of(day(job("a", 1), prices=prices), priced=1.0, wanders=0.0, exact=exact)
+    chain.run(30, 0.0)
+    assert chain.best_plan().start_s.tolist() == [6 * HOUR]
+    assert chain.best_profit_eur == pytest.approx(0.35)
+
+
+def test_a_plan_of_the_chains_is_completed_before_it_is_judged() -> None:
+    """A chain's plan that leaves out a job with room breaks `defer: full`; once the job is started it is accepted."""
+    problem = day(job("a", 1), job("b", 1))
+    nothing = Plan(np.full(2, DEFERRED), np.full(2, DEFERRED))
+    chain: Any = SimpleNamespace(best_profit_eur=1.0, best_plan=lambda: nothing)
+    best = subject._better(problem, Candidate(nothing, settle(problem, nothing), "none"), [chain], None)
+    assert sorted(best.plan.start_s.tolist()) == [0, HOUR]
+    assert best.name == "rebuilt from none"
+
+
+def test_a_loss_that_is_left_out_makes_room_for_a_deadline() -> None:
+    """The overdue job goes first and loses money; without it, the job that is due at 6:00 starts at midnight."""
+    jobs = (job("poor", 5, weight=0), job("due", 2, due_s=6 * HOUR))
+    problem = day(*jobs, defer="free", overdue=["poor"])
+    plan = decode(problem, job_order(problem, "+duration"))
+    assert plan.start_s.tolist() == [0, 5 * HOUR]
+    kept, ledger = settle_decoded(problem, plan)
+    assert kept.start_s.tolist() == [DEFERRED, 0]
+    # 2 h of 4 cores earn 0.80 EUR and draw 2 kWh at 0.10 EUR
+    assert ledger.profit_eur == pytest.approx(0.60)
+    assert ledger.jobs.start_s.tolist() == [0]
+
+
+def test_the_sizes_by_which_jobs_are_put_back_name_who_goes_first() -> None:
+    """Of a wide short job and a narrow long one: the first by size and width is wide, by length narrow, and so on."""
+    state = chain_of(day(job("wide", 2), job("long", 6, units=[(1, 1)]))).state
+    # core-hours 8 and 6, hours 2 and 6, cores 4 and 1; by time the shorter, by profit for power the wide one
+    assert np.argmin(state.keys, axis=1).tolist() == [0, 1, 0, 0, 0]
+
+
+def test_a_batch_of_tiered_orders_counts_as_500_steps() -> None:
+    """With a quarter of 4,000 steps for tiers, the second batch of eight orders is the last."""
+    params = HarvestParams(rebuilds=False)
+    found = harvest(day(job("a", 1)), seed=0, workers=1, stop=never, time_limit_s=60, iterations=4000, params=params)
+    assert len(found.trials) == 22 + 10
+    assert found.cut_short
+    budget = subject.Budget(time_limit_s=60, iterations=4000)
+    assert [subject._tick(budget), subject._tick(budget)] == [0.125, 0.25]

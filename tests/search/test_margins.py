@@ -1,0 +1,28 @@
+"""Claims about what jobs are worth to a search, before they have a start."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from planner.search.margin import job_margin_per_s
+from planner.search.orderings import job_order, profit_per_kw
+from tests.plain_day import HOUR, day, job
+
+
+def test_the_margin_of_a_job_is_its_revenue_less_its_energy() -> None:
+    """4 cores at 0.10 EUR with a weight of 3 earn 1.20 EUR an hour; 2 kW cost 0.40 EUR at the day's mean price.
+
+    That is the mean over time: an hour at 2.50 EUR/kWh and 23 at 0.10 EUR/kWh come to 0.20 EUR/kWh.
+    """
+    problem = day(job("a", 5, power_w=2000, weight=3), prices=(2.5, 0.1))
+    assert job_margin_per_s(problem).tolist() == pytest.approx([0.80 / HOUR])
+    # for each of its 2 kW
+    assert profit_per_kw(problem, problem.columns).tolist() == pytest.approx([0.40])
+
+
+def test_a_job_without_power_is_the_best_there_is() -> None:
+    """It earns for nothing: it leads by profit for its power, and nothing is divided by 0."""
+    problem = day(job("rich", 1, weight=9), job("free", 1, power_w=0))
+    assert profit_per_kw(problem, problem.columns)[1] == np.inf
+    assert job_order(problem, "+power-over-profit").tolist() == [1, 0]
