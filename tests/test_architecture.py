@@ -16,6 +16,7 @@ LAYERS = {
     "units": 0,
     "csv_lines": 0,
     "places": 0,
+    "text_files": 0,
     "compiled": 0,
     "domain": 1,
     "accounting": 2,
@@ -42,9 +43,13 @@ MAY_USE_SIBLINGS = {
     ("compiled", "places"),
     ("report", "pipeline"),
     ("cooling", "readers"),
+    ("text_files", "bounds"),
+    ("text_files", "errors"),
+    ("text_files", "places"),
 }
 """Errors are printable; numbers out of bounds and durations that cannot be read are errors; machine code is kept in a
-place; what a run leaves is written from what the pipeline returns; a nameplate is read as strictly as a scenario."""
+place; what a run leaves is written from what the pipeline returns; a nameplate is read as strictly as a scenario;
+text files have bounds too."""
 
 MODULES = sorted(PACKAGE.rglob("*.py"))
 

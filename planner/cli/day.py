@@ -163,8 +163,8 @@ def open_scenario(
     import json
 
     from planner.places import scenario_folders
-    from planner.readers.files import require_file
     from planner.readers.scenario.load import load_scenario
+    from planner.text_files import require_file
 
     folders = scenario_folders(Path.cwd())
     if name is None:

@@ -8,11 +8,11 @@ from pathlib import Path
 from planner.domain.intake import Intake
 from planner.domain.job import Job
 from planner.errors import InputError
-from planner.readers.files import require_file
 from planner.readers.jobs.power import PowerModel
 from planner.readers.jobs.swf import read_swf
 from planner.readers.jobs.table import read_job_table
 from planner.readers.jobs.unit_shape import UnitShape
+from planner.text_files import require_file
 
 FORMAT_OF_SUFFIX = {
     ".swf": "swf",
