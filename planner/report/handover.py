@@ -14,11 +14,11 @@ from planner.domain.plan import Placement
 from planner.domain.problem import Running
 from planner.errors import FileFormatError, InputError
 from planner.printable import one_line
-from planner.readers.scenario.schema import Scenario
 from planner.report.provenance import digest
 from planner.report.results import TOLD, cluster_of, read_run
 from planner.report.tables import COLUMNS
 from planner.report.written import deferred_of, read_rows, read_table, scheduled_of
+from planner.scenario.schema import Scenario
 
 CARRIED_FILES = ("schedule.csv", "deferred.csv")
 """Files that a handover is read from."""

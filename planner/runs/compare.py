@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from planner.errors import InputError
-from planner.readers.scenario.schema import Scenario
 from planner.report.files import put
 from planner.report.folder import held, renewed
 from planner.report.page.compare import compare_page
@@ -21,6 +20,7 @@ from planner.report.tables import encoded
 from planner.runs.fanout import Engine, Outcome, RunTask, run_tasks
 from planner.runs.figures import Row, day_rows, run_row
 from planner.runs.one_day import Settings, require_order
+from planner.scenario.schema import Scenario
 
 LONGEST_NAME = 100
 

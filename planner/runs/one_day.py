@@ -15,11 +15,11 @@ from planner.errors import InputError
 from planner.methods import Params, method_named
 from planner.pipeline.build import Day, build_day
 from planner.pipeline.day import BOUND_TIME_S, PlannedDay, plan_day
-from planner.readers.scenario.schema import Scenario
 from planner.report.folder import held
 from planner.report.handover import Previous, read_previous
 from planner.report.provenance import provenance
 from planner.report.write import require_formats, write_day
+from planner.scenario.schema import Scenario
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,10 @@ from planner.readers.jobs.power import PowerModel
 from planner.readers.jobs.swf import read_swf
 from planner.readers.jobs.table import read_job_table
 from planner.readers.jobs.unit_shape import UnitShape
+from planner.scenario.words import JobsFormat
 from planner.text_files import require_file
 
-FORMAT_OF_SUFFIX = {
+FORMAT_OF_SUFFIX: dict[str, JobsFormat] = {
     ".swf": "swf",
     ".swf.gz": "swf",
     ".swf.xz": "swf",
