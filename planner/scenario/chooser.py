@@ -21,7 +21,9 @@ class Chooser:
 
     def kind_of(self, section: object) -> str | None:
         """The kind of a section, None when it has none."""
-        value = section.get(self.key, self.words[0]) if isinstance(section, dict) else self.words[0]
+        value = section.get(self.key) if isinstance(section, dict) else None
+        if value is None:
+            return self.words[0]
         return str(value) if isinstance(value, str) and value in self.words else self.otherwise
 
     def called(self, kind: str) -> str:
@@ -38,7 +40,8 @@ class CarbonChooser(Chooser):
 
     def kind_of(self, section: object) -> str:
         """The kind of a section."""
-        return next((word for word in self.words[1:] if isinstance(section, dict) and word in section), self.words[0])
+        said = section if isinstance(section, dict) else {}
+        return next((word for word in self.words[1:] if said.get(word) is not None), self.words[0])
 
     def called(self, kind: str) -> str:
         """How a message calls a kind."""

@@ -66,7 +66,7 @@ def _without_idle(section: Marked, name: str, kinds: Kinds) -> tuple[Marked, lis
     used = {each: kinds.words_of(each) for each in kinds.models}
     chosen = (section.entries() or {}).get(chooser.deciding(kind))
     lines = []
-    idle = [word for word in kinds.words() if word not in used[kind] and given(section, word) is not None]
+    idle = [word for word in kinds.words() if word not in used[kind]]
     for word in idle:
         found = given(section, word)
         if found is not None and (chosen is None or found.source.layer >= chosen.source.layer):

@@ -45,4 +45,4 @@ def _whole(written: Marked) -> dict[str, object]:
     """The scenario with an empty section for each that is not there, so that what it lacks is named key by key."""
     said = plain(written)
     assert isinstance(said, dict)
-    return {**{name: {} for name in _SECTIONS}, **said}
+    return {**said, **{name: {} for name in _SECTIONS if said.get(name) is None}}

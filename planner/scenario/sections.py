@@ -14,6 +14,8 @@ from pydantic import (
     Field,
     GetCoreSchemaHandler,
     GetJsonSchemaHandler,
+    ValidationInfo,
+    field_validator,
     model_validator,
 )
 from pydantic.fields import FieldInfo
@@ -47,13 +49,16 @@ class Key:
 
 
 class Section(BaseModel):
-    """A mapping of known keys; a blank one is empty."""
+    """A mapping of known keys. A blank one is empty, and a known key with ``null`` says nothing."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     @model_validator(mode="before")
     @classmethod
-    def _blank_is_empty(cls, value: object) -> object:
+    def _without_nulls(cls, value: object) -> object:
+        if isinstance(value, dict):
+            known = words_of(cls)
+            return {word: each for word, each in value.items() if each is not None or word not in known}
         return {} if value is BLANK else value
 
 
@@ -62,8 +67,14 @@ def words_of(model: type[Section]) -> dict[str, FieldInfo]:
     return {field.alias or name: field for name, field in model.model_fields.items()}
 
 
-Blank = BeforeValidator(lambda value: {} if value is BLANK else value)
-"""A mapping of free names may be blank too."""
+def _named(value: object) -> object:
+    if isinstance(value, dict):
+        return {name: each for name, each in value.items() if each is not None}
+    return {} if value is BLANK else value
+
+
+Named = BeforeValidator(_named)
+"""Marks a mapping of free names: it may be blank, and a name with ``null`` is left out."""
 
 
 class Power(Section):
@@ -76,15 +87,14 @@ class Power(Section):
     ] = None
     draw_w_per_core: Annotated[
         DrawnBetween | None,
+        Field(validate_default=True),
         Key("W per core", "drawn per job, uniformly between two bounds; the default is the published study's"),
     ] = (7.8, 11.11)
 
-    @model_validator(mode="before")
+    @field_validator("draw_w_per_core")
     @classmethod
-    def _fixed_wins(cls, value: object) -> object:
-        if isinstance(value, dict) and "w_per_core" in value:
-            return {**value, "draw_w_per_core": None}
-        return value
+    def _fixed_wins(cls, drawn: tuple[float, float] | None, info: ValidationInfo) -> tuple[float, float] | None:
+        return drawn if info.data.get("w_per_core") is None else None
 
 
 def _with_cores(capacity: dict[str, float]) -> dict[str, float]:
@@ -103,7 +113,7 @@ class Nodes(Section):
     ]
     capacity: Annotated[
         dict[Name, Annotated[float, Within(bounds.NODE_AMOUNT)]],
-        Blank,
+        Named,
         AfterValidator(_with_cores),
         Key(
             "amount per node",
@@ -138,7 +148,7 @@ class ClusterSection(Section):
     ] = None
     classes: Annotated[
         dict[Name, Nodes],
-        Blank,
+        Named,
         AfterValidator(_apart),
         Key("", "", example="{cpu: {count: 100, capacity: {cores: 32}}}", each="class"),
     ]

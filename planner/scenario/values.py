@@ -12,6 +12,7 @@ from typing import Annotated
 from zoneinfo import available_timezones
 
 from pydantic import AfterValidator, BeforeValidator
+from pydantic_core import PydanticCustomError
 
 from planner.bounds import CORE_SCALE, PLANNED_YEARS, W_PER_CORE
 from planner.domain.horizon import zone_named
@@ -86,7 +87,10 @@ def existing(*words: str) -> Callable[[object], Path]:
     instead = [f"or write {' or '.join(words)}"] if words else []
 
     def read(value: object) -> Path:
-        written = _text(value)
+        try:
+            written = _text(value)
+        except PydanticCustomError as error:
+            raise problem("; ".join([error.message(), *instead])) from None
         folder = value.folder if isinstance(value, Text) else Path()
         try:
             found = (folder / Path(written).expanduser()).resolve()
@@ -104,7 +108,7 @@ def existing(*words: str) -> Callable[[object], Path]:
 
 
 def _two(value: object) -> object:
-    if not isinstance(value, list) or len(value) != 2:
+    if not isinstance(value, list | tuple) or len(value) != 2:
         raise unexpected("two numbers", value, "write [7.8, 11.11]")
     return value
 

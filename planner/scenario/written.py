@@ -41,12 +41,11 @@ def given(entry: Marked, word: str) -> Marked | None:
 
 
 def plain(entry: Marked) -> object:
-    """An entry without its marks; keys with a written ``null`` say nothing and are left out."""
+    """An entry without its marks."""
     if entry.blank:
         return BLANK
     if isinstance(entry.value, Mapping):
-        kept = {word: given(entry, word) for word in entry.value}
-        return {word: plain(found) for word, found in kept.items() if found is not None}
+        return {word: plain(found) for word, found in entry.value.items()}
     if isinstance(entry.value, tuple):
         return [plain(item) for item in entry.value]
     return Text.of(entry.value, entry.source.folder) if isinstance(entry.value, str) else entry.value
