@@ -32,6 +32,9 @@ def _layered(schema: JsonSchema) -> JsonSchema:
     if "oneOf" in schema:
         # A layer that does not say its kind may fit several.
         said["anyOf"] = schema["oneOf"]
+    for only in said.pop("allOf", ()):
+        # Earlier versions of pydantic write a reference that has a default so.
+        said |= _layered(only)
     for word in ("properties", "$defs"):
         if word in said:
             inner = {name: _layered(each) for name, each in said[word].items()}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import combinations
+from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import (
@@ -28,7 +29,7 @@ from planner.domain.job import DeferRule
 from planner.errors import InputError
 from planner.scenario.forms import Duration, JsonSchema, Whole, Within, problem
 from planner.scenario.values import DrawnBetween, InputFile, Name
-from planner.scenario.written import BLANK
+from planner.scenario.written import BLANK, Text
 
 
 @dataclass(frozen=True)
@@ -55,11 +56,16 @@ class Section(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _without_nulls(cls, value: object) -> object:
-        if isinstance(value, dict):
-            known = words_of(cls)
-            return {word: each for word, each in value.items() if each is not None or word not in known}
-        return {} if value is BLANK else value
+    def _as_said(cls, value: object) -> object:
+        if not isinstance(value, dict):
+            return {} if value is BLANK else value
+        known = words_of(cls)
+        said = {word: each for word, each in value.items() if each is not None or word not in known}
+        # Words are compared as plain text; only a path needs to know its folder.
+        paths = {word for word, field in known.items() if field.annotation is Path}
+        return {
+            word: str(each) if isinstance(each, Text) and word not in paths else each for word, each in said.items()
+        }
 
 
 def words_of(model: type[Section]) -> dict[str, FieldInfo]:
