@@ -13,8 +13,8 @@ from planner.domain.problem import Problem
 from planner.pipeline.build import build_day
 from planner.places import shipped_folder
 from planner.readers.jobs.power import drawn_per_core
-from planner.readers.scenario.load import load_scenario
 from planner.sample.workload import generate_jobs
+from planner.scenario.load import load_scenario
 
 ROOT = Path(__file__).resolve().parent.parent
 CURIE_DAY = "2012-08-07"

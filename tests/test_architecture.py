@@ -16,9 +16,11 @@ LAYERS = {
     "units": 0,
     "csv_text": 0,
     "places": 0,
+    "text_files": 0,
     "compiled": 0,
     "domain": 1,
     "accounting": 2,
+    "scenario": 2,
     "readers": 3,
     "search": 3,
     "cp": 3,
@@ -43,11 +45,13 @@ MAY_USE_SIBLINGS = {
     ("compiled", "places"),
     ("store", "pipeline"),
     ("pages", "store"),
-    ("cooling", "readers"),
+    ("text_files", "bounds"),
+    ("text_files", "errors"),
+    ("text_files", "places"),
 }
 """Errors are printable; numbers out of bounds and durations that cannot be read are errors; machine code is kept in a
-place; what a run leaves is written from what the pipeline returns; pages show what the store
-holds; a nameplate is read as strictly as a scenario."""
+place; what a run leaves is written from what the pipeline returns; pages show what the store holds; text files have
+bounds too."""
 
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
@@ -89,9 +93,11 @@ def test_imports_go_down_only(path: Path) -> None:
         assert allowed, f"{path.name} in {here} (layer {LAYERS[here]}) imports {module} (layer {LAYERS[there]})"
 
 
-@pytest.mark.parametrize(("package", "room"), [("numba", "compiled"), ("docplex", "cp"), ("ortools", "cp")])
+@pytest.mark.parametrize(
+    ("package", "room"), [("numba", "compiled"), ("docplex", "cp"), ("ortools", "cp"), ("pydantic", "scenario")]
+)
 def test_heavy_packages_stay_in_their_room(package: str, room: str) -> None:
-    """numba is used by the decorator of kernels alone, docplex and OR-Tools by cp/ alone."""
+    """numba is used by the decorator of kernels alone, docplex and OR-Tools by cp/ alone, pydantic by scenario/."""
     users = {own_room(path) for path in MODULES if any(m.split(".")[0] == package for m in imports_of(path))}
     assert users <= {room}
 

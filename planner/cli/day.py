@@ -18,8 +18,8 @@ from planner.units import clock, parse_duration
 if TYPE_CHECKING:
     from planner.pipeline.build import Day
     from planner.pipeline.day import PlannedDay
-    from planner.readers.scenario.schema import Scenario
     from planner.runs.one_day import Settings
+    from planner.scenario.schema import Scenario
 
 
 def parse_day(text: str) -> dt.date:
@@ -163,8 +163,8 @@ def open_scenario(
     import json
 
     from planner.places import scenario_folders
-    from planner.readers.files import require_file
-    from planner.readers.scenario.load import load_scenario
+    from planner.scenario.load import load_scenario
+    from planner.text_files import require_file
 
     folders = scenario_folders(Path.cwd())
     if name is None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -25,7 +26,7 @@ def _orderings() -> dict[str, str]:
 
 def _scenarios() -> dict[str, str]:
     from planner.places import scenario_folders
-    from planner.readers.scenario.load import known_scenarios, read_spec
+    from planner.scenario.layers import known_scenarios, read_spec
 
     folders = scenario_folders(Path.cwd())
     found = {}
@@ -74,13 +75,20 @@ def _predictors() -> dict[str, str]:
     return PREDICTORS
 
 
-TOPICS = {
+def _schema() -> dict[str, Any]:
+    from planner.scenario.editor_schema import editor_schema
+
+    return editor_schema()
+
+
+TOPICS: dict[str, Callable[[], dict[str, Any]]] = {
     "methods": _methods,
     "orderings": _orderings,
     "policies": _policies,
     "metrics": _metrics,
     "predictors": _predictors,
     "scenarios": _scenarios,
+    "schema": _schema,
     "engines": _engines,
     "versions": _versions,
 }
@@ -90,11 +98,11 @@ def show(
     topic: Annotated[str, typer.Argument(metavar="|".join(TOPICS), help="What to list.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
-    """List what there is to choose from, each with a sentence."""
+    """List what there is to choose from, each with a sentence; schema is the JSON schema of scenarios, for editors."""
     if topic not in TOPICS:
         raise InputError(f"nothing to show by the name of {topic!r}; known: {', '.join(TOPICS)}")
     entries = TOPICS[topic]()
-    if as_json:
+    if as_json or topic == "schema":
         say_json(entries)
         return
     width = max(map(len, entries))

@@ -10,7 +10,7 @@ from pathlib import Path
 from planner.cooling.plant import AIR, HYBRID, CoolingLoop, CoolingPlant, loop_fields
 from planner.errors import FileFormatError, InputError, ScenarioError
 from planner.printable import shortened
-from planner.readers.scenario.strict_yaml import read_yaml
+from planner.scenario.strict_yaml import read_yaml
 
 PLANTS: dict[str, CoolingPlant] = {plant.name: plant for plant in (AIR, HYBRID)}
 

@@ -5,9 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from planner import bounds
 from planner.errors import InputError
+
+DeferRule = Literal["full", "free"]
+"""Which jobs may wait for a later day: only those that cannot start, or whichever profit says."""
 
 
 @dataclass(frozen=True, slots=True)

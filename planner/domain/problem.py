@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -13,12 +12,10 @@ from planner import bounds
 from planner.domain.cluster import Cluster
 from planner.domain.columns import JobColumns, NodeColumns, job_columns, node_columns
 from planner.domain.horizon import Horizon
-from planner.domain.job import Job
+from planner.domain.job import DeferRule, Job
 from planner.domain.pue_table import PueTable
 from planner.domain.segment import Segment
 from planner.errors import InputError
-
-DeferRule = Literal["full", "free"]
 
 
 @dataclass(frozen=True)

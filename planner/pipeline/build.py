@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from planner.bounds import DAY_S, DAY_UNITS, SAMPLE_DAYS, SAMPLE_JOBS
 from planner.domain.fit import Fit
@@ -21,7 +20,11 @@ from planner.domain.weather import Weather
 from planner.errors import InputError
 from planner.readers.jobs.power import PowerModel, drawn_per_core, per_core
 from planner.readers.pue_csv import read_pue_table
-from planner.readers.scenario.schema import Scenario
+from planner.scenario.carbon import ConstantCarbon, HourlyCarbon
+from planner.scenario.jobs import SampleJobs
+from planner.scenario.schema import Scenario
+from planner.scenario.tariff import BandTariff, HourlyTariff
+from planner.scenario.weather import ConstantWeather, SampleWeather
 
 
 @dataclass(frozen=True)
@@ -92,7 +95,7 @@ def frame_day(scenario: Scenario, horizon: Horizon) -> tuple[Problem, list[Intak
             demand_interval_s=scenario.demand.interval_s,
             carbon_eur_per_tonne=scenario.carbon.eur_per_tonne,
         ),
-        defer="free" if scenario.rules.defer == "free" else "full",
+        defer=scenario.rules.defer,
     )
     return problem, [*intakes, table_intake]
 
@@ -111,8 +114,8 @@ def known_jobs(scenario: Scenario, horizon: Horizon, continues: bool = False) ->
     if continues:
         window = (horizon.start_unix if sees_day else horizon.day_before().start_unix, until)
     power = power_model(scenario)
-    if not isinstance(choice.source, Path):
-        return _sample_jobs(scenario, window, power)
+    if isinstance(choice, SampleJobs):
+        return _sample_jobs(scenario, choice.load, window, power)
 
     from planner.readers.jobs.read import FORMAT_OF_SUFFIX, read_jobs
     from planner.readers.jobs.unit_shape import UnitShape
@@ -135,7 +138,9 @@ def known_jobs(scenario: Scenario, horizon: Horizon, continues: bool = False) ->
     )
 
 
-def _sample_jobs(scenario: Scenario, window: tuple[int, int], power: PowerModel) -> tuple[tuple[Job, ...], Intake]:
+def _sample_jobs(
+    scenario: Scenario, load: float, window: tuple[int, int], power: PowerModel
+) -> tuple[tuple[Job, ...], Intake]:
     from planner.sample.workload import generate_jobs
 
     intake = Intake("sample workload")
@@ -151,7 +156,7 @@ def _sample_jobs(scenario: Scenario, window: tuple[int, int], power: PowerModel)
             cluster=scenario.cluster,
             seed=scenario.seed,
             power=power,
-            load=scenario.jobs.load,
+            load=load,
         )
         jobs += [job for job in made if low <= job.submit_unix < high]
         SAMPLE_JOBS.require("the number of jobs of the sample workload, from the lookback on,", len(jobs))
@@ -202,13 +207,15 @@ def _weather(scenario: Scenario, horizon: Horizon) -> tuple[Weather, Intake]:
     from planner.readers.weather.season import day_in_season
 
     choice = scenario.weather
-    if choice.source == "constant" and choice.temperature_c is not None:
+    if isinstance(choice, ConstantWeather):
         return constant_weather(choice.temperature_c, horizon), Intake("constant weather", kept=1)
     taken_day = None
     if choice.period is not None:
         taken_day = choice.period.taken + (horizon.day - choice.period.planned)
     elif choice.season is not None:
         taken_day = day_in_season(horizon.day, choice.season)
+    if isinstance(choice, SampleWeather):
+        return read_weather(choice.source, horizon=horizon, taken_day=taken_day)
     return read_weather(choice.source, horizon=horizon, format=choice.format, zone=choice.zone, taken_day=taken_day)
 
 
@@ -216,9 +223,7 @@ def _price(scenario: Scenario, horizon: Horizon) -> StepSeries:
     from planner.readers.prices.tariff import PriceBand, band_tariff, flat_tariff, hourly_tariff
 
     choice = scenario.tariff
-    if choice.kind == "hourly":
-        if choice.file is None or choice.unit is None:
-            raise InputError("tariff: an hourly tariff needs its file and unit")
+    if isinstance(choice, HourlyTariff):
         return hourly_tariff(
             choice.file,
             horizon,
@@ -227,9 +232,7 @@ def _price(scenario: Scenario, horizon: Horizon) -> StepSeries:
             zone=choice.zone,
             eur_per_usd=choice.eur_per_usd,
         )
-    if choice.eur_per_kwh is None:
-        raise InputError(f"tariff: a tariff of kind {choice.kind} needs eur_per_kwh")
-    if choice.kind == "bands":
+    if isinstance(choice, BandTariff):
         bands = [PriceBand(b.start, b.end, b.eur_per_kwh) for b in choice.bands]
         return band_tariff(bands, choice.eur_per_kwh, horizon)
     return flat_tariff(choice.eur_per_kwh, horizon)
@@ -239,8 +242,8 @@ def _carbon(scenario: Scenario, horizon: Horizon) -> StepSeries | None:
     from planner.readers.prices.carbon import constant_carbon, hourly_carbon
 
     choice = scenario.carbon
-    if choice.file is not None:
+    if isinstance(choice, HourlyCarbon):
         return hourly_carbon(choice.file, horizon, column=choice.column, zone=choice.zone)
-    if choice.g_per_kwh is not None:
+    if isinstance(choice, ConstantCarbon):
         return constant_carbon(choice.g_per_kwh, horizon)
     return None

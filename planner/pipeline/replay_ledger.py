@@ -18,7 +18,7 @@ from planner.domain.problem import Problem, Running
 from planner.errors import InputError
 from planner.online.replay import Replay
 from planner.pipeline.build import frame_day
-from planner.readers.scenario.schema import Scenario
+from planner.scenario.schema import Scenario
 
 MOST_DAYS = 3660
 

@@ -15,7 +15,7 @@ from planner.online.estimates import Estimate
 from planner.online.policies import Policy
 from planner.online.replay import Replay, make_ready, replay
 from planner.pipeline.traces import Source
-from planner.readers.scenario.schema import Scenario
+from planner.scenario.schema import Scenario
 
 OnRun = Callable[[str, int, int], None]
 """Hears of a run: its name, and how many jobs of how many have finished."""

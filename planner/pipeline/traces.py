@@ -29,7 +29,8 @@ from planner.readers.jobs.swf import (
     read_swf_trace,
 )
 from planner.readers.jobs.unit_shape import UnitShape
-from planner.readers.scenario.schema import Scenario
+from planner.scenario.jobs import FileJobs
+from planner.scenario.schema import Scenario
 from planner.units import MILLI
 
 TOO_WIDE = "wider than the machine"
@@ -98,14 +99,15 @@ def read_cluster(path: Path, scenario: Scenario) -> Source:
     from planner.pipeline.build import power_model
 
     choice, cluster = scenario.jobs, scenario.cluster
+    of_file = choice if isinstance(choice, FileJobs) else None
     unit_cores = choice.unit_cores or int(cluster.classes[0].capacity["cores"])
     jobs, intake = read_jobs(
         path,
-        choice.format if path == choice.source else "auto",
+        of_file.format if of_file is not None and path == of_file.source else "auto",
         shape=UnitShape(unit_cores=unit_cores, core_scale=choice.core_scale if _is_swf(path) else 1.0),
         power=power_model(scenario),
         resources=cluster.resources,
-        start_unix=choice.start_unix,
+        start_unix=None if of_file is None else of_file.start_unix,
         drop_zero_runtime=True,
     )
     fit = Fit(cluster)

@@ -14,7 +14,7 @@ from planner.domain.intake import Intake
 from planner.domain.pue_table import PueTable
 from planner.errors import FileFormatError, OutputError
 from planner.readers.csv_lines import short_lines
-from planner.readers.files import open_text
+from planner.text_files import open_text
 
 POWER_COLUMN = "it_power_w"
 _ROWS = replace(bounds.TABLE_ROWS, low=0)

@@ -13,10 +13,10 @@ from typing import Any
 from planner.errors import InputError
 from planner.pages.compare import compare_page
 from planner.pages.index import write_index
-from planner.readers.scenario.schema import Scenario
 from planner.runs.fanout import Engine, Outcome, RunTask, run_tasks
 from planner.runs.figures import Row, day_rows, run_row
 from planner.runs.one_day import Settings, require_order
+from planner.scenario.schema import Scenario
 from planner.store.files import put
 from planner.store.folder import held, renewed
 from planner.store.replay_files import write_rows

@@ -16,11 +16,11 @@ from typing import Any
 from planner.errors import InputError
 from planner.methods import METHODS, RULES
 from planner.places import scenario_folders, shipped_folder
-from planner.readers.scenario.load import load_scenario
-from planner.readers.scenario.schema import Scenario
 from planner.runs.fanout import Engine, RunTask, run_tasks
 from planner.runs.figures import Row, run_row
 from planner.runs.one_day import Settings
+from planner.scenario.load import load_scenario
+from planner.scenario.schema import Scenario
 from planner.store.replay_files import write_rows
 
 FIRST_DAY = dt.date(2012, 8, 7)

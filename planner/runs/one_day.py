@@ -18,7 +18,7 @@ from planner.pages.index import write_index
 from planner.pipeline.baselines import rule_baselines
 from planner.pipeline.build import Day, build_day
 from planner.pipeline.day import BOUND_TIME_S, PlannedDay, plan_day
-from planner.readers.scenario.schema import Scenario
+from planner.scenario.schema import Scenario
 from planner.store.continue_from import Previous, read_previous
 from planner.store.folder import held
 from planner.store.provenance import provenance

@@ -14,7 +14,7 @@ from planner.domain.plan import Placement
 from planner.domain.problem import Running
 from planner.errors import FileFormatError, InputError
 from planner.printable import one_line
-from planner.readers.scenario.schema import Scenario
+from planner.scenario.schema import Scenario
 from planner.store.day_files import deferred_of, read_rows, read_table, scheduled_of
 from planner.store.provenance import digest
 from planner.store.results import TOLD, cluster_of, read_run

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from planner import __version__
-from planner.readers.scenario.schema import Scenario
+from planner.scenario.schema import Scenario
 
 PACKAGES = ("numpy", "numba", "pandas", "pvlib", "scipy", "docplex", "ortools", "pyyaml", "typer")
 

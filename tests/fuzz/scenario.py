@@ -8,7 +8,7 @@ from pathlib import Path
 
 import yaml
 
-from planner.readers.scenario.schema import schema_keys
+from planner.scenario.reference import schema_keys
 from tests.fuzz.case import Case, reading
 from tests.fuzz.damage import put
 from tests.fuzz.odd import odd_number, odd_text, odd_value, odd_word

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from planner.domain.handover import Handover, Waiting
 from planner.pipeline.build import build_day
-from planner.readers.scenario.load import load_scenario
+from planner.scenario.load import load_scenario
 from tests.days import DAY, write_small_site
 
 

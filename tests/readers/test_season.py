@@ -11,8 +11,8 @@ from planner.domain.horizon import Horizon
 from planner.errors import ScenarioError
 from planner.pipeline.build import frame_day
 from planner.places import shipped_folder
-from planner.readers.scenario.load import load_scenario
 from planner.readers.weather.season import SEASONS, day_in_season
+from planner.scenario.load import load_scenario
 
 SHIPPED = shipped_folder() / "scenarios"
 

@@ -11,7 +11,7 @@ from planner.domain.problem import Problem
 from planner.methods import METHODS, Params
 from planner.pipeline.build import build_day
 from planner.places import shipped_folder
-from planner.readers.scenario.load import load_scenario
+from planner.scenario.load import load_scenario
 from planner.search import ready
 from planner.search.kernel import place_from
 from planner.search.kernel.dispatch import walk

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from planner.errors import InputError, OutputError
-from planner.readers.scenario.load import load_scenario
-from planner.readers.scenario.schema import schema_keys
+from planner.scenario.load import load_scenario
+from planner.scenario.reference import schema_keys
 from planner.site.init import write_site
 
 FILES = ["README.md", "jobs/example.csv", "scenarios/site.yaml", "tables/air.csv", "tables/hybrid.csv"]

@@ -10,8 +10,8 @@ from typing import Any
 
 from planner.bounds import JOBS_OF_A_FILE
 from planner.errors import FileFormatError
-from planner.readers.files import require_file
 from planner.readers.jobs.table_rows import Row, require_distinct
+from planner.text_files import require_file
 
 LONGEST_CELL = 100_000
 """Characters of a cell; a CSV, which results are written as, can hold little more."""

@@ -8,13 +8,14 @@ from pathlib import Path
 from planner.domain.intake import Intake
 from planner.domain.job import Job
 from planner.errors import InputError
-from planner.readers.files import require_file
 from planner.readers.jobs.power import PowerModel
 from planner.readers.jobs.swf import read_swf
 from planner.readers.jobs.table import read_job_table
 from planner.readers.jobs.unit_shape import UnitShape
+from planner.scenario.words import JobsFormat
+from planner.text_files import require_file
 
-FORMAT_OF_SUFFIX = {
+FORMAT_OF_SUFFIX: dict[str, JobsFormat] = {
     ".swf": "swf",
     ".swf.gz": "swf",
     ".swf.xz": "swf",

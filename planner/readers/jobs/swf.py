@@ -15,10 +15,10 @@ from planner.bounds import JOBS_OF_A_FILE, UNIX_S
 from planner.domain.intake import Intake
 from planner.domain.job import Job, UnitGroup
 from planner.errors import FileFormatError, InputError
-from planner.readers.files import open_text
 from planner.readers.jobs.power import PowerModel
 from planner.readers.jobs.swf_columns import FIELDS, parse_columns
 from planner.readers.jobs.unit_shape import UnitShape, cut_cores
+from planner.text_files import open_text
 
 KB_PER_GB = 1024 * 1024
 PARTIAL_EXECUTION = (2, 3, 4)

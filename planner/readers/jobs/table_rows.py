@@ -12,7 +12,7 @@ from pathlib import Path
 from planner.bounds import JOBS_OF_A_FILE, UNIX_S, Bounds
 from planner.errors import FileFormatError
 from planner.readers.csv_lines import numbered_rows
-from planner.readers.files import open_text
+from planner.text_files import open_text
 
 LONGEST_TEXT = 1_000
 """Characters of a job's id, account, user or name."""

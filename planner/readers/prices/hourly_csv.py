@@ -18,9 +18,9 @@ from planner.domain.horizon import zone_named
 from planner.errors import FileFormatError
 from planner.printable import shortened
 from planner.readers.csv_lines import numbered_rows
-from planner.readers.files import open_text
 from planner.readers.local_times import Moments, unix_moments
 from planner.readers.weather.samples import Samples
+from planner.text_files import open_text
 
 TIME_NAMES = ("time", "timestamp", "datetime", "date")
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 
@@ -15,11 +16,12 @@ from planner.domain.series import StepSeries
 from planner.errors import InputError
 from planner.readers.local_times import clock_minutes, clock_shifts
 from planner.readers.prices.hourly_csv import read_timed_csv
+from planner.scenario.words import PriceUnit
 
 MINUTES_PER_DAY = 1440
-_EUR_PER_KWH = {"EUR/kWh": 1.0, "EUR/MWh": 1e-3, "ct/kWh": 1e-2}
-_USD_PER_KWH = {"USD/kWh": 1.0, "USD/MWh": 1e-3}
-UNITS = (*_EUR_PER_KWH, *_USD_PER_KWH)
+UNITS: tuple[str, ...] = get_args(PriceUnit)
+_EUR = {"EUR": 1.0, "ct": 1e-2}
+_PER_KWH = {"kWh": 1.0, "MWh": 1e-3}
 
 _CLOCK = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)|24:00")
 
@@ -90,7 +92,7 @@ def hourly_tariff(
     horizon
         The planning day.
     unit
-        Unit of the file's prices: EUR/kWh, EUR/MWh, ct/kWh, USD/kWh or USD/MWh.
+        Unit of the file's prices, one of ``UNITS``.
     column
         Name of the price column; by default the one whose name starts with "price".
     zone
@@ -122,14 +124,15 @@ def hourly_tariff(
 
 
 def _eur_per_kwh(unit: str, eur_per_usd: float | None) -> float:
-    if unit in _EUR_PER_KWH:
-        return _EUR_PER_KWH[unit]
-    if unit not in _USD_PER_KWH:
+    if unit not in UNITS:
         raise InputError(f"unknown unit of price {unit!r}; use one of {', '.join(UNITS)}")
+    money, energy = unit.split("/")
+    if money in _EUR:
+        return _EUR[money] * _PER_KWH[energy]
     if eur_per_usd is None:
         raise InputError(f"prices in {unit} need an exchange rate; give eur_per_usd, such as 0.92")
     EUR_PER_USD.require("eur_per_usd", eur_per_usd)
-    return _USD_PER_KWH[unit] * eur_per_usd
+    return _PER_KWH[energy] * eur_per_usd
 
 
 def _band_minutes(band: PriceBand) -> np.ndarray[tuple[int], np.dtype[np.int64]]:

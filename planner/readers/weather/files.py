@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from planner.readers.files import read_bytes
 from planner.readers.local_times import Moments
 from planner.readers.prices.hourly_csv import read_timed_csv
 from planner.readers.weather.samples import Samples
+from planner.text_files import read_bytes
 
 CSV_COLUMNS = ("temperature_c", "ghi_w_per_m2", "dni_w_per_m2", "dhi_w_per_m2", "wind_m_per_s")
 

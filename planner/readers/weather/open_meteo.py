@@ -15,10 +15,10 @@ from planner.bounds import UTC_OFFSET_S
 from planner.domain.horizon import zone_named
 from planner.errors import FileFormatError
 from planner.printable import shortened
-from planner.readers.files import open_text
 from planner.readers.local_times import Moments, in_order, unix_moments
 from planner.readers.weather.files import WeatherFile, clock_changes, words_for
 from planner.readers.weather.samples import Samples
+from planner.text_files import open_text
 
 COLUMNS = {
     "temperature_2m": "temperature_c",

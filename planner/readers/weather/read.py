@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Callable
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 
@@ -14,12 +15,13 @@ from planner.domain.intake import Intake
 from planner.domain.series import StepSeries
 from planner.domain.weather import Weather
 from planner.errors import CoverageError, FileFormatError, InputError
-from planner.readers.files import require_file
 from planner.readers.local_times import clock_shifts
 from planner.readers.weather.files import WeatherFile, is_tmy3, read_weather_csv
 from planner.readers.weather.open_meteo import read_open_meteo
 from planner.readers.weather.samples import Samples
 from planner.readers.weather.typical_year import read_epw, read_tmy3, sample_path
+from planner.scenario.words import WeatherFormat
+from planner.text_files import require_file
 from planner.units import SECONDS_PER_HOUR
 
 SAMPLE = "sample"
@@ -33,7 +35,7 @@ _BOUNDS = {
 }
 _WORDS = {"temperature_c": "temperature", "wind_m_per_s": "wind speed"}
 
-FORMATS = ("auto", "epw", "tmy3", "open-meteo", "csv")
+FORMATS: tuple[str, ...] = get_args(WeatherFormat)
 
 
 def read_weather(

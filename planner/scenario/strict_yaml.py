@@ -17,7 +17,7 @@ import yaml
 
 from planner.bounds import YAML_CHARACTERS, YAML_DEPTH, YAML_VALUES
 from planner.errors import FileFormatError
-from planner.readers.files import open_text
+from planner.text_files import open_text
 
 Scalar = str | int | float | bool | dt.date | dt.datetime | None
 

@@ -1,4 +1,4 @@
-"""Scenario files: found by name or path, layered over their bases, overridden, and checked in one go."""
+"""Scenario files: found by name or path, layered over their bases, and overridden."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ from pathlib import Path
 from planner.errors import FileFormatError, InputError, ScenarioError
 from planner.places import is_file
 from planner.printable import is_text
-from planner.readers.scenario.schema import SCENARIO, Scenario
-from planner.readers.scenario.strict_yaml import Marked, Source, parse_yaml, read_yaml
-from planner.readers.scenario.values import BadValueError, guess
+from planner.scenario.strict_yaml import Marked, Source, parse_yaml, read_yaml
+from planner.scenario.words import guess
 
 _SUFFIXES = (".yaml", ".yml")
 MOST_BASES = 50
@@ -36,16 +35,11 @@ class ScenarioSpec:
         return self.written.plain()
 
 
-def load_scenario(name_or_path: str | Path, *, folders: Sequence[Path], overrides: Sequence[str] = ()) -> Scenario:
-    """The scenario of that name or in that file, checked; ScenarioError lists all that is wrong with it.
+def read_spec(name_or_path: str | Path, *, folders: Sequence[Path], overrides: Sequence[str] = ()) -> ScenarioSpec:
+    """The scenario as written: its file over its bases, and the overrides over all.
 
     Names are looked up as ``<folder>/<name>.yaml``. ``overrides`` are texts such as ``tariff.kind=hourly``.
     """
-    return resolve(read_spec(name_or_path, folders=folders, overrides=overrides))
-
-
-def read_spec(name_or_path: str | Path, *, folders: Sequence[Path], overrides: Sequence[str] = ()) -> ScenarioSpec:
-    """The scenario as written: its file over its bases, and the overrides over all."""
     layers = _chain(find_scenario(name_or_path, folders), folders)
     sources = tuple(Path(layer.source.label) for layer in layers)
     top, bases = layers[0], [_without(layer, _OWN) for layer in layers[1:]]
@@ -55,16 +49,6 @@ def read_spec(name_or_path: str | Path, *, folders: Sequence[Path], overrides: S
     # Problems of the scenario as a whole, such as a missing section, belong to its own file.
     written = dataclasses.replace(_without(merged, ("base",)), source=top.source, line=1)
     return ScenarioSpec(sources[0].stem, tuple(path.resolve() for path in sources), written)
-
-
-def resolve(spec: ScenarioSpec) -> Scenario:
-    """The scenario that a spec stands for; ScenarioError lists every problem."""
-    entries = {"name": Marked(spec.name, spec.written.source)} | dict(spec.written.entries() or {})
-    try:
-        scenario: Scenario = SCENARIO(dataclasses.replace(spec.written, value=entries), "")
-    except BadValueError as error:
-        raise ScenarioError(f"scenario {spec.name}", error.lines) from None
-    return dataclasses.replace(scenario, sources=spec.sources)
 
 
 def known_scenarios(folders: Iterable[Path]) -> dict[str, Path]:

@@ -11,7 +11,7 @@ import pytest
 
 from planner.bounds import Bounds
 from planner.errors import FileFormatError, InputError
-from planner.readers.files import open_text
+from planner.text_files import open_text
 
 TEXT = "first\nsecond é\n"
 
@@ -85,7 +85,7 @@ def test_text_that_is_not_utf8_names_its_line(tmp_path: Path, name: str) -> None
 
 def test_a_file_that_unpacks_to_no_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is packed into little is read as far as any input may go, and no further."""
-    monkeypatch.setattr("planner.readers.files.FILE_BYTES", Bounds(0, 2 * 1024**2))
+    monkeypatch.setattr("planner.text_files.FILE_BYTES", Bounds(0, 2 * 1024**2))
     path = tmp_path / "bomb.txt.gz"
     path.write_bytes(gzip.compress(b"x" * 50_000_000))
     with pytest.raises(InputError, match=r"bomb\.txt\.gz: more than 2 MB or 5,000,000 lines; give a part of it"):
@@ -94,7 +94,7 @@ def test_a_file_that_unpacks_to_no_end(tmp_path: Path, monkeypatch: pytest.Monke
 
 def test_too_many_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Empty lines cost memory too."""
-    monkeypatch.setattr("planner.readers.files.LINES", Bounds(0, 10))
+    monkeypatch.setattr("planner.text_files.LINES", Bounds(0, 10))
     (tmp_path / "a.txt").write_text("\n" * 11)
     with pytest.raises(InputError, match="or 10 lines"):
         read(tmp_path / "a.txt")

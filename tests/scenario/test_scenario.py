@@ -11,8 +11,13 @@ import pytest
 
 from planner.errors import FileFormatError, InputError, ScenarioError
 from planner.places import scenario_folders, shipped_folder
-from planner.readers.scenario.load import known_scenarios, load_scenario, read_spec
-from planner.readers.scenario.schema import DemandChoice, Scenario, TariffBand, schema_keys
+from planner.scenario.carbon import ConstantCarbon
+from planner.scenario.jobs import FileJobs
+from planner.scenario.layers import known_scenarios, read_spec
+from planner.scenario.load import load_scenario
+from planner.scenario.schema import Scenario
+from planner.scenario.tariff import BandTariff, FlatTariff
+from planner.scenario.weather import SampleWeather
 
 SITE = """\
 zone: Europe/Paris
@@ -65,7 +70,7 @@ def test_resolves(folder: Path) -> None:
     assert site.cooling.table == folder.parent / "tables" / "air.csv"
     assert site.power.draw_w_per_core == (7.8, 11.11)
     assert site.jobs.lookback_s == 86400
-    assert site.demand == DemandChoice(eur_per_kw=0.0, interval_s=900)
+    assert (site.demand.eur_per_kw, site.demand.interval_s) == (0.0, 900)
 
 
 def test_plain_data(folder: Path) -> None:
@@ -266,7 +271,7 @@ def test_missing_required(folder: Path) -> None:
         ("jobs: {whole_queue: yes}", "expected true or false, found 'yes'"),
         ("jobs: {lookback: 1.5s}", "expected whole seconds"),
         ("jobs: {lookback: .inf}", "the duration is inf; it must be from 0"),
-        ("jobs: {format: CSV}", "did you mean csv?"),
+        ("jobs: {source: ../prices.csv, format: CSV}", "did you mean csv?"),
         ("power: {draw_w_per_core: [3]}", "expected two numbers"),
         ("power: {draw_w_per_core: [3, 2]}", "the low end 3.0 is above the high end 2.0; swap them"),
         (
@@ -281,7 +286,15 @@ def test_missing_required(folder: Path) -> None:
         ("cluster: {classes: {cpu0: {count: 1, capacity: {cores: 1}}}}", "could have the same names"),
         ("weather: {period: {planned: 2024-06-01}}", "weather.period.taken: missing"),
         ("weather: {period: {planned: June, taken: 2024-01-01}}", "expected a date, found 'June'"),
-        ("tariff: {bands: flat}", "expected a list, found 'flat'"),
+        ("tariff: {kind: bands, bands: flat}", "expected a list, found 'flat'"),
+        ("tariff: {kind: band}", "tariff.kind: expected one of flat, bands, hourly, found 'band'; did you mean bands?"),
+        ("tariff: {kind: [flat]}", "tariff.kind: expected one of flat, bands, hourly, found a list"),
+        ("sources: [a.yaml]", "sources: unknown key"),
+        ("cluster: null", "cluster.classes: missing; write classes: {cpu: {count: 100"),
+        ("tariff: {knd: null}", "tariff.knd: unknown key; did you mean kind?"),
+        ("jobs: {source: 3}", "jobs.source: expected text, found 3; put it in quotes; or write sample"),
+        ("cluster: {classes: {cpu: {count: null}}}", "cluster.classes.cpu.count: missing; write count: 100"),
+        ("jobs: {lookback_s: 3}", "jobs.lookback_s: unknown key; did you mean lookback?"),
         ("tariff: {kind: bands, bands: []}", "tariff.bands: missing; kind: bands needs it"),
         ("tariff: {kind: bands, bands: [{from: '25:00', to: '06:00', eur_per_kwh: 1}]}", "expected a clock time"),
         ("demand: {interval: 2d}", "from 60 to 86,400 s"),
@@ -342,10 +355,13 @@ tariff:
     - {from: "17:00", to: "22:00", eur_per_kwh: 0.3}
 """,
     ).tariff
+    assert isinstance(tariff, BandTariff)
     assert tariff.eur_per_kwh == 0.15
-    assert tariff.bands[0] == TariffBand(start="22:00", end="06:00", eur_per_kwh=0.11)
+    assert (tariff.bands[0].start, tariff.bands[0].end, tariff.bands[0].eur_per_kwh) == ("22:00", "06:00", 0.11)
     all_day = '{kind: bands, bands: [{from: "00:00", to: "24:00", eur_per_kwh: 1}]}'
-    assert load(folder, "base: site", f"tariff={all_day}").tariff.bands[0].end == "24:00"
+    whole = load(folder, "base: site", f"tariff={all_day}").tariff
+    assert isinstance(whole, BandTariff)
+    assert whole.bands[0].end == "24:00"
 
 
 @pytest.mark.parametrize(
@@ -368,6 +384,8 @@ def test_hourly_needs(folder: Path) -> None:
     assert [line.split(": ")[1] for line in found] == ["tariff.file", "tariff.unit"]
     (line,) = problems(folder, "base: site\ntariff: {kind: hourly, file: ../prices.csv, unit: USD/MWh}")
     assert "tariff.eur_per_usd: missing" in line
+    (line,) = problems(folder, "base: site\ntariff: {kind: hourly, file: ../prices.csv, unit: USD/kWh}")
+    assert "tariff.eur_per_usd: missing; unit USD/kWh needs it" in line
 
 
 @pytest.mark.parametrize(
@@ -376,6 +394,9 @@ def test_hourly_needs(folder: Path) -> None:
         ('tariff: {bands: [{from: "22:00", to: "06:00", eur_per_kwh: 1}]}', "write kind: bands"),
         ("tariff: {kind: flat, file: ../prices.csv}", "write kind: hourly, or file: null"),
         ("weather: {temperature_c: 3}", "write source: constant"),
+        ("jobs: {format: csv}", "jobs.format: not used with source: sample; write source: a file, or format: null"),
+        ("tariff: {bands: flat}", "not used with kind: flat; write kind: bands, or bands: null"),
+        ("carbon: {zone: UTC}", "carbon.zone: not used with no g_per_kwh or file; write file, or zone: null"),
         ("jobs: {source: ../prices.csv, load: 0.5}", "jobs.load: not used with source: a file"),
         ("carbon: {g_per_kwh: 1, file: ../prices.csv}", "carbon.file: given together with carbon.g_per_kwh"),
     ],
@@ -400,10 +421,13 @@ carbon: {file: ../prices.csv, zone: UTC}
         "base: hourly\njobs: {source: ../prices.csv}\nweather: {source: sample}\ncarbon: {g_per_kwh: 3}",
         "tariff.kind=flat",
     )
-    assert site.tariff.eur_per_kwh == 0.15
-    assert (site.tariff.file, site.tariff.unit, site.weather.temperature_c) == (None, None, None)
-    assert (site.carbon.file, site.carbon.zone, site.carbon.g_per_kwh) == (None, None, 3)
-    assert site.jobs.load == 0.9
+    assert site.tariff == FlatTariff(eur_per_kwh=0.15)
+    assert isinstance(site.jobs, FileJobs)
+    assert isinstance(site.weather, SampleWeather)
+    assert site.carbon == ConstantCarbon(g_per_kwh=3)
+    plain = site.as_dict()
+    assert (plain["tariff"]["file"], plain["tariff"]["unit"], plain["tariff"]["bands"]) == (None, None, [])
+    assert (plain["weather"]["temperature_c"], plain["carbon"]["zone"], plain["jobs"]["load"]) == (None, None, 0.9)
 
 
 @pytest.mark.parametrize("text", ["- a\n- b", "just words"])
@@ -446,13 +470,6 @@ def test_shipped_sample() -> None:
     assert site.cluster.total("cores") == 300 * 32
     assert site.cluster.total("gpus") == 20 * 4
     assert (site.jobs.source, site.weather.source, site.tariff.eur_per_kwh) == ("sample", "sample", 0.15)
-
-
-def test_readme_lists_every_key() -> None:
-    """The table of scenarios/README.md has every key of the schema, and no other."""
-    text = (shipped_folder() / "scenarios" / "README.md").read_text()
-    listed = re.findall(r"^\| `([^`]+)` \|", text, flags=re.MULTILINE)
-    assert sorted(listed) == sorted([*schema_keys(), "base"])
 
 
 def test_scenario_folders(tmp_path: Path) -> None:

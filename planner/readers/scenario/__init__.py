@@ -1,1 +1,0 @@
-"""Scenario files: a strict loader, layers, and a checked schema."""

@@ -1,0 +1,100 @@
+"""How a section that has several kinds says which it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import get_args
+
+from pydantic import Discriminator, Tag
+from pydantic.fields import FieldInfo
+
+from planner.scenario.sections import Section, words_of
+
+
+@dataclass(frozen=True)
+class Chooser:
+    """The key that chooses the kind: one of ``words``, the first by default; any other value is ``otherwise``."""
+
+    key: str
+    words: tuple[str, ...]
+    otherwise: str | None = None
+
+    def kind_of(self, section: object) -> str | None:
+        """The kind of a section, None when it has none."""
+        value = section.get(self.key) if isinstance(section, dict) else None
+        if value is None:
+            return self.words[0]
+        return str(value) if isinstance(value, str) and value in self.words else self.otherwise
+
+    def called(self, kind: str) -> str:
+        """How a message calls a kind."""
+        return f"{self.key}: {kind}"
+
+    def deciding(self, kind: str) -> str:
+        """The key that made it this kind."""
+        return self.key
+
+
+class CarbonChooser(Chooser):
+    """Carbon is of the kind whose key is given, and the first where there is none."""
+
+    def kind_of(self, section: object) -> str:
+        """The kind of a section."""
+        said = section if isinstance(section, dict) else {}
+        return next((word for word in self.words[1:] if said.get(word) is not None), self.words[0])
+
+    def called(self, kind: str) -> str:
+        """How a message calls a kind."""
+        return kind
+
+    def deciding(self, kind: str) -> str:
+        """The key that made it this kind; without any, the one that may have been taken away."""
+        return self.key if kind == self.words[0] else kind
+
+
+@dataclass(frozen=True)
+class Kinds:
+    """The kinds of a section, read from its union: what chooses, and the model of each."""
+
+    chooser: Chooser
+    models: dict[str, type[Section]]
+
+    @classmethod
+    def of(cls, union: object) -> Kinds:
+        """The kinds of a union of tagged models, whose discriminator is the method of a chooser."""
+        choices, *notes = get_args(union)
+        chooser = next(
+            getattr(note.discriminator, "__self__", None) for note in notes if isinstance(note, Discriminator)
+        )
+        assert isinstance(chooser, Chooser)
+        tagged = [get_args(each) for each in get_args(choices)]
+        return cls(chooser, {tag.tag: model for model, tag in tagged if isinstance(tag, Tag)})
+
+    def keys(self) -> tuple[str, ...]:
+        """The fields of all kinds: each behind the field before it in its own kind, or last when none follows."""
+        merged: list[str] = []
+        for model in self.models.values():
+            own = list(model.model_fields)
+            for index, name in enumerate(own):
+                if name in merged:
+                    continue
+                follows = any(later in merged for later in own[index + 1 :])
+                merged.insert(merged.index(own[index - 1]) + 1 if follows and index else len(merged), name)
+        return tuple(merged)
+
+    def words(self) -> tuple[str, ...]:
+        """The keys of all kinds as they are written."""
+        return tuple(self.field(name).alias or name for name in self.keys())
+
+    def words_of(self, kind: str) -> tuple[str, ...]:
+        """The keys of one kind as they are written."""
+        return tuple(words_of(self.models[kind]))
+
+    def field(self, name: str) -> FieldInfo:
+        """The field of that name, of the first kind that has it."""
+        return next(model.model_fields[name] for model in self.models.values() if name in model.model_fields)
+
+    def idle(self, name: str) -> object:
+        """The value of a field in a section of a kind that has no such field: its default elsewhere, or None."""
+        field = self.field(name)
+        return None if field.is_required() else field.default

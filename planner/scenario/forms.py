@@ -1,0 +1,126 @@
+"""Numbers and durations of a scenario: each within bounds, and refused with its name, its value and the range."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic_core import CoreSchema, PydanticCustomError
+from pydantic_core.core_schema import no_info_plain_validator_function
+
+from planner.bounds import Bounds
+from planner.errors import InputError
+from planner.printable import printable
+from planner.scenario.written import number_text, shown
+from planner.units import parse_duration
+
+JsonSchema = dict[str, Any]
+
+
+def problem(text: str, remedy: str = "", *, at: str = "") -> PydanticCustomError:
+    """What is wrong with a value, ready to raise; ``at`` is a key or an index inside it."""
+    said = printable(f"{text}; {remedy}" if remedy else text)
+    return PydanticCustomError("problem", "{said}", {"said": said, "at": at})
+
+
+def unexpected(expected: str, value: object, remedy: str = "") -> PydanticCustomError:
+    """The problem of a value that is not what was expected."""
+    return problem(f"expected {expected}, found {shown(value)}", remedy)
+
+
+@dataclass(frozen=True)
+class _Form:
+    """A value with a reader of its own, and what an editor may know of it."""
+
+    bounds: Bounds
+
+    def read(self, value: object) -> object:
+        raise NotImplementedError
+
+    def schema(self) -> JsonSchema:
+        raise NotImplementedError
+
+    def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return no_info_plain_validator_function(self.read)
+
+    def __get_pydantic_json_schema__(self, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchema:
+        return self.schema()
+
+    def _range(self) -> JsonSchema:
+        return {"exclusiveMinimum" if self.bounds.above else "minimum": self.bounds.low, "maximum": self.bounds.high}
+
+
+class Within(_Form):
+    """A number within bounds."""
+
+    def read(self, value: object) -> float:
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise unexpected(f"a number {self.bounds}", value, _unquote(value))
+        if value not in self.bounds:
+            raise unexpected(f"a number {self.bounds}", value)
+        return float(value)
+
+    def schema(self) -> JsonSchema:
+        return {"type": "number", **self._range()}
+
+
+class Whole(_Form):
+    """A whole number within bounds; ``1e3`` is one."""
+
+    def read(self, value: object) -> int:
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise unexpected(f"a whole number {self.bounds}", value, _unquote(value))
+        if value not in self.bounds or value != int(value):
+            raise unexpected(f"a whole number {self.bounds}", value)
+        return int(value)
+
+    def schema(self) -> JsonSchema:
+        return {"type": "integer", **self._range()}
+
+
+class Duration(_Form):
+    """A duration such as ``15m`` or ``1d`` [s]."""
+
+    def read(self, value: object) -> int:
+        if isinstance(value, bool) or not isinstance(value, str | int | float):
+            raise unexpected("a duration", value, "write 30s, 15m, 2h or 1d")
+        try:
+            seconds = parse_duration(value)
+        except InputError as error:
+            raise problem(str(error)) from None
+        if seconds not in self.bounds or seconds != int(seconds):
+            text = f"expected whole seconds {self.bounds}, found {number_text(value)}"
+            raise problem(text, "write 30s, 15m, 2h or 1d")
+        return int(seconds)
+
+    def schema(self) -> JsonSchema:
+        return {"type": ["string", "number"]}
+
+
+class Scale(_Form):
+    """A number within bounds, or a fraction of two such as ``9600/93312``."""
+
+    def read(self, value: object) -> float:
+        if not isinstance(value, str):
+            return Within(self.bounds).read(value)
+        parts = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*/\s*(\d+(?:\.\d+)?)\s*", value, re.ASCII)
+        above, below = (float(parts[1]), float(parts[2])) if parts is not None else (0.0, 0.0)
+        if not 0 < below < math.inf or above / below not in self.bounds:
+            raise unexpected(f"a number {self.bounds}", value, "or write a fraction such as 9600/93312")
+        return above / below
+
+    def schema(self) -> JsonSchema:
+        return {"type": ["number", "string"], **self._range()}
+
+
+def _unquote(value: object) -> str:
+    if not isinstance(value, str):
+        return ""
+    try:
+        float(value)
+    except ValueError:
+        return ""
+    return "remove the quotes"

@@ -1,0 +1,107 @@
+"""The kinds of ``jobs:`` in a scenario: the generated sample, or a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator, Discriminator, Field, Tag, WithJsonSchema
+
+from planner import bounds
+from planner.scenario.chooser import Chooser
+from planner.scenario.forms import Duration, Whole, Within
+from planner.scenario.sections import Key, Section
+from planner.scenario.values import CoreScale, Flag, existing
+from planner.scenario.words import JobsFormat
+
+_SOURCE = Key("`sample` or path", "generated jobs, or a file of them", default="required", example="sample")
+Lookback = Annotated[
+    int,
+    Duration(bounds.LOOKBACK_S),
+    Field(alias="lookback"),
+    Key("duration", "on a first day, how far back submissions of a trace still count", default="`1d`"),
+]
+Visibility = Annotated[
+    Literal["midnight", "day"],
+    Key(
+        "word",
+        "`midnight`: only jobs submitted before the day; `day`: also those of the day, each from its submit time",
+    ),
+]
+Scaled = Annotated[
+    CoreScale,
+    Key("number", "factor on requested cores, rounded, at least 1; a fraction such as `9600/93312` is fine"),
+]
+UnitCores = Annotated[
+    int | None,
+    Whole(bounds.UNIT_CORES),
+    Key("cores", "a trace's job of c cores becomes units of at most this many", default="cores of the first class"),
+]
+WholeQueue = Annotated[
+    Flag | None,
+    Key(
+        "flag",
+        "whether the file is a queue dump, all of it waiting; tables: `true`, traces and sample: `false`",
+        default="by format",
+    ),
+]
+ZeroRuntime = Annotated[
+    Literal["keep", "drop"],
+    Key(
+        "`keep` or `drop`",
+        "jobs of an SWF trace that never ran: planned for the time they asked, as a queue would have them, or left out",
+    ),
+]
+
+
+class SampleJobs(Section):
+    """Generated jobs; ``load`` is the work submitted per day over what the machine can do.
+
+    ``unit_cores`` None: the cores of the first node class. ``whole_queue`` None: false.
+    """
+
+    source: Annotated[Literal["sample"], _SOURCE]
+    lookback_s: Lookback = 86400
+    visibility: Visibility = "midnight"
+    core_scale: Scaled = 1.0
+    unit_cores: UnitCores = None
+    load: Annotated[
+        float,
+        Within(bounds.LOAD),
+        Key("fraction", "sample only: work submitted per day over what the machine can do"),
+    ] = 0.9
+    whole_queue: WholeQueue = None
+    zero_runtime: ZeroRuntime = "keep"
+
+
+class FileJobs(Section):
+    """The jobs of a file.
+
+    ``unit_cores`` None: the cores of the first node class. ``whole_queue`` None: true for tables, which are queue
+    dumps, false for SWF traces.
+    """
+
+    source: Annotated[
+        Path,
+        BeforeValidator(existing("sample")),
+        WithJsonSchema({"type": "string", "not": {"enum": ["sample"]}}),
+        _SOURCE,
+    ]
+    format: Annotated[JobsFormat, Key("word", "`swf`, `csv`, `parquet`; `auto` goes by the file's name")] = "auto"
+    lookback_s: Lookback = 86400
+    visibility: Visibility = "midnight"
+    core_scale: Scaled = 1.0
+    unit_cores: UnitCores = None
+    start_unix: Annotated[
+        int | None,
+        Whole(bounds.UNIX_S),
+        Key("Unix seconds", "start of an SWF trace whose header has no UnixStartTime", default="from the file"),
+    ] = None
+    whole_queue: WholeQueue = None
+    zero_runtime: ZeroRuntime = "keep"
+
+
+Jobs = Annotated[
+    Annotated[SampleJobs, Tag("sample")] | Annotated[FileJobs, Tag("a file")],
+    Discriminator(Chooser("source", ("sample",), otherwise="a file").kind_of),
+]

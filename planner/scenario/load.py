@@ -1,0 +1,48 @@
+"""A scenario by its name or file: layered, checked in one go, and resolved."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from planner.errors import ScenarioError
+from planner.scenario.fields import behind
+from planner.scenario.idle_keys import drop_idle
+from planner.scenario.layers import ScenarioSpec, read_spec
+from planner.scenario.problems import problem_lines
+from planner.scenario.schema import KINDS, Scenario
+from planner.scenario.strict_yaml import Marked
+from planner.scenario.written import plain
+
+_SECTIONS = [name for name, field in Scenario.model_fields.items() if name in KINDS or behind(field)[0] == "section"]
+
+
+def load_scenario(name_or_path: str | Path, *, folders: Sequence[Path], overrides: Sequence[str] = ()) -> Scenario:
+    """The scenario of that name or in that file, checked; ScenarioError lists all that is wrong with it.
+
+    Names are looked up as ``<folder>/<name>.yaml``. ``overrides`` are texts such as ``tariff.kind=hourly``.
+    """
+    return resolve(read_spec(name_or_path, folders=folders, overrides=overrides))
+
+
+def resolve(spec: ScenarioSpec) -> Scenario:
+    """The scenario that a spec stands for; ScenarioError lists every problem."""
+    entries = {"name": Marked(spec.name, spec.written.source)} | dict(spec.written.entries() or {})
+    written, lines = drop_idle(dataclasses.replace(spec.written, value=entries))
+    try:
+        scenario = Scenario.model_validate(_whole(written), context={"sources": spec.sources})
+    except ValidationError as error:
+        raise ScenarioError(f"scenario {spec.name}", [*problem_lines(error, written), *lines]) from None
+    if lines:
+        raise ScenarioError(f"scenario {spec.name}", lines)
+    return scenario
+
+
+def _whole(written: Marked) -> dict[str, object]:
+    """The scenario with an empty section for each that is not there, so that what it lacks is named key by key."""
+    said = plain(written)
+    assert isinstance(said, dict)
+    return {**said, **{name: {} for name in _SECTIONS if said.get(name) is None}}

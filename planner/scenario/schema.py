@@ -1,0 +1,97 @@
+"""A scenario as it resolved: one frozen model per section, which says how each key is written and what it means."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime as dt
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import PrivateAttr
+
+from planner import bounds
+from planner.domain.cluster import Cluster
+from planner.scenario.carbon import Carbon, NoCarbon
+from planner.scenario.chooser import Kinds
+from planner.scenario.forms import Whole
+from planner.scenario.jobs import Jobs
+from planner.scenario.sections import Cooling, Demand, Key, Power, Revenue, Rules, Section, Solar, WrittenAsSection
+from planner.scenario.tariff import Tariff
+from planner.scenario.values import Currency, Label, Prose, Zone
+from planner.scenario.weather import Weather
+
+
+class Scenario(Section):
+    """A named, complete set of choices. ``sources`` are the files that made it, the most basic last."""
+
+    name: Annotated[Label, Key("text", "names the folder of the reports", default="name of the file")]
+    description: Annotated[Prose, Key("text", "one line for people", default="empty")] = ""
+    zone: Annotated[Zone, Key("time zone", "the site's time zone; days and bands are local to it")] = "UTC"
+    currency: Annotated[Currency, Key("code", "written on reports; nothing is converted")] = "EUR"
+    seed: Annotated[
+        int, Whole(bounds.SEED), Key("number", "seed of everything random: sample jobs, drawn power, search")
+    ] = 0
+    jobs: Jobs
+    power: Power = Power()
+    cluster: Annotated[Cluster, WrittenAsSection()]
+    weather: Weather
+    tariff: Tariff
+    cooling: Cooling
+    revenue: Revenue
+    rules: Rules = Rules()
+    demand: Demand = Demand()
+    solar: Solar = Solar()
+    carbon: Carbon = NoCarbon()
+
+    _sources: tuple[Path, ...] = PrivateAttr(())
+
+    def model_post_init(self, context: Any) -> None:
+        """Take the files that made the scenario from the context of its reading."""
+        self._sources = (context or {}).get("sources", ())
+
+    @property
+    def sources(self) -> tuple[Path, ...]:
+        """The files that made the scenario, its own first and the most basic last."""
+        return self._sources
+
+    def as_dict(self) -> dict[str, Any]:
+        """The scenario as plain data, for JSON: every key of every kind, those of other kinds with their defaults."""
+        fields: dict[str, Any] = _plain(self)
+        own = {name: fields.pop(name) for name in ("name", "description")}
+        return {**own, "sources": _plain(self.sources), **fields}
+
+    def files(self) -> tuple[Path, ...]:
+        """Every file that the scenario was made from or refers to, each once."""
+        return tuple(dict.fromkeys([*self.sources, *_paths(self)]))
+
+
+KINDS = {"jobs": Kinds.of(Jobs), "weather": Kinds.of(Weather), "tariff": Kinds.of(Tariff), "carbon": Kinds.of(Carbon)}
+"""The sections of which there are several kinds."""
+
+_KINDS_OF = {model: kinds for kinds in KINDS.values() for model in kinds.models.values()}
+
+
+def _plain(value: object) -> Any:
+    if isinstance(value, Section):
+        own = {name: getattr(value, name) for name in type(value).model_fields}
+        kinds = _KINDS_OF.get(type(value))
+        names = own if kinds is None else kinds.keys()
+        return {name: _plain(own[name] if kinds is None or name in own else kinds.idle(name)) for name in names}
+    if dataclasses.is_dataclass(value):
+        return {field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    if isinstance(value, Mapping):
+        return {str(name): _plain(item) for name, item in value.items()}
+    if isinstance(value, tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, Path):
+        return value.as_posix()
+    return value.isoformat() if isinstance(value, dt.date) else value
+
+
+def _paths(value: object) -> list[Path]:
+    if isinstance(value, Path):
+        return [value]
+    if not isinstance(value, Section):
+        return []
+    return [found for name in type(value).model_fields for found in _paths(getattr(value, name))]

@@ -1,0 +1,249 @@
+"""Sections of a scenario that have one form: power, cluster, cooling, revenue, rules, demand and solar."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
+from pydantic.fields import FieldInfo
+from pydantic_core import CoreSchema
+from pydantic_core.core_schema import no_info_after_validator_function
+
+from planner import bounds
+from planner.domain.cluster import CORES, Cluster, NodeClass
+from planner.domain.job import DeferRule
+from planner.errors import InputError
+from planner.scenario.forms import Duration, JsonSchema, Whole, Within, problem
+from planner.scenario.values import DrawnBetween, InputFile, Name
+from planner.scenario.written import BLANK, Text
+
+
+@dataclass(frozen=True)
+class Key:
+    """What people read about a key: its unit, its meaning, and its default where that is not the field's own.
+
+    ``example`` is a value to show when the key is missing; ``each`` stands for the names of a mapping.
+    """
+
+    unit: str
+    meaning: str
+    default: str = ""
+    example: str = ""
+    each: str = ""
+
+    def __get_pydantic_json_schema__(self, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchema:
+        return {**handler(core), "description": self.meaning} if self.meaning else dict(handler(core))
+
+
+class Section(BaseModel):
+    """A mapping of known keys. A blank one is empty, and a known key with ``null`` says nothing."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _as_said(cls, value: object) -> object:
+        if not isinstance(value, dict):
+            return {} if value is BLANK else value
+        known = words_of(cls)
+        said = {word: each for word, each in value.items() if each is not None or word not in known}
+        # Words are compared as plain text; only a path needs to know its folder.
+        paths = {word for word, field in known.items() if field.annotation is Path}
+        return {
+            word: str(each) if isinstance(each, Text) and word not in paths else each for word, each in said.items()
+        }
+
+
+def words_of(model: type[Section]) -> dict[str, FieldInfo]:
+    """The fields of a section by their keys in a file."""
+    return {field.alias or name: field for name, field in model.model_fields.items()}
+
+
+def _named(value: object) -> object:
+    if isinstance(value, dict):
+        return {name: each for name, each in value.items() if each is not None}
+    return {} if value is BLANK else value
+
+
+Named = BeforeValidator(_named)
+"""Marks a mapping of free names: it may be blank, and a name with ``null`` is left out."""
+
+
+class Power(Section):
+    """What a job draws when its source does not say [W per core]: fixed, or drawn between two bounds."""
+
+    w_per_core: Annotated[
+        float | None,
+        Within(bounds.W_PER_CORE),
+        Key("W per core", "draw of jobs whose source does not say; wins over the default below"),
+    ] = None
+    draw_w_per_core: Annotated[
+        DrawnBetween | None,
+        Field(validate_default=True),
+        Key("W per core", "drawn per job, uniformly between two bounds; the default is the published study's"),
+    ] = (7.8, 11.11)
+
+    @field_validator("draw_w_per_core")
+    @classmethod
+    def _fixed_wins(cls, drawn: tuple[float, float] | None, info: ValidationInfo) -> tuple[float, float] | None:
+        return drawn if info.data.get("w_per_core") is None else None
+
+
+def _with_cores(capacity: dict[str, float]) -> dict[str, float]:
+    if not capacity.get(CORES, 0) > 0:
+        raise problem("no cores", "write cores: 32")
+    return capacity
+
+
+class Nodes(Section):
+    """One class of nodes as written; ``capacity`` is per node."""
+
+    count: Annotated[
+        int,
+        Whole(bounds.NODES),
+        Key("nodes", "nodes of the class; the class's name begins their names", example="100"),
+    ]
+    capacity: Annotated[
+        dict[Name, Annotated[float, Within(bounds.NODE_AMOUNT)]],
+        Named,
+        AfterValidator(_with_cores),
+        Key(
+            "amount per node",
+            "such as `cores`, `memory_gb`, `gpus`; any other name works if jobs ask for it",
+            default="`cores` required",
+            example="{cores: 32, memory_gb: 128}",
+            each="resource",
+        ),
+    ]
+    idle_w: Annotated[float, Within(bounds.IDLE_W), Key("W per node", "draw of a node on which nothing runs")] = 0.0
+
+
+def _apart(classes: dict[str, Nodes]) -> dict[str, Nodes]:
+    """Names of nodes begin with those of their classes, and none may be the same."""
+    pairs = [
+        f"{short!r} and {long!r}"
+        for short, long in combinations(sorted(classes), 2)
+        if long.removeprefix(short).isdigit()
+    ]
+    if pairs:
+        raise problem(f"nodes of {', of '.join(pairs)} could have the same names", "rename one")
+    return classes
+
+
+class ClusterSection(Section):
+    """The machine as written; it stands for a Cluster."""
+
+    power_limit_kw: Annotated[
+        float | None,
+        Within(bounds.POWER_LIMIT_KW),
+        Key("kW", "limit on the power of all running jobs together"),
+    ] = None
+    classes: Annotated[
+        dict[Name, Nodes],
+        Named,
+        AfterValidator(_apart),
+        Key("", "", example="{cpu: {count: 100, capacity: {cores: 32}}}", each="class"),
+    ]
+
+    def cluster(self) -> Cluster:
+        """The cluster that the classes make."""
+        limit_w = None if self.power_limit_kw is None else self.power_limit_kw * 1000
+        try:
+            return Cluster(
+                tuple(NodeClass(name, each.count, each.capacity, each.idle_w) for name, each in self.classes.items()),
+                limit_w,
+            )
+        except InputError as error:
+            raise problem(str(error)) from None
+
+
+class WrittenAsSection:
+    """Marks a Cluster that is written as a `ClusterSection`."""
+
+    section = ClusterSection
+
+    def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return no_info_after_validator_function(ClusterSection.cluster, handler.generate_schema(ClusterSection))
+
+
+class Cooling(Section):
+    """The PUE table of the cooling system."""
+
+    table: Annotated[
+        InputFile,
+        Key("path", "PUE table, such as `../tables/air.csv` or `../tables/hybrid.csv`", example="../tables/air.csv"),
+    ]
+
+
+class Revenue(Section):
+    """What a core-hour earns."""
+
+    eur_per_core_hour: Annotated[
+        float,
+        Within(bounds.EUR_PER_CORE_HOUR),
+        Key("EUR per core-hour", "what used resources earn, in core-equivalents", example="0.02"),
+    ]
+
+
+class Rules(Section):
+    """``defer: full`` keeps only what cannot start today; ``free`` lets profit decide.
+
+    A job that was deferred on ``max_deferral_days`` days goes before all others; None: never. ``execute: actual`` lets
+    jobs end at their real runtime once they are planned.
+    """
+
+    defer: Annotated[
+        DeferRule, Key("word", "`full`: only jobs that cannot start today wait; `free`: profit alone decides")
+    ] = "full"
+    max_deferral_days: Annotated[
+        int | None,
+        Whole(bounds.DEFERRAL_DAYS),
+        Key("days", "a job deferred on so many days goes before all others in every ordering", default="never"),
+    ] = None
+    execute: Annotated[
+        Literal["requested", "actual"],
+        Key(
+            "word",
+            "`requested`: jobs run as long as they asked; `actual`: they end at their real runtime once planned,"
+            " and the next day starts from there",
+        ),
+    ] = "requested"
+
+
+class Demand(Section):
+    """A charge on the day's peak: money per kW of the highest mean power over an interval."""
+
+    eur_per_kw: Annotated[float, Within(bounds.EUR_PER_KW), Key("EUR per kW", "charge on the day's peak")] = 0.0
+    interval_s: Annotated[
+        int,
+        Duration(bounds.DEMAND_INTERVAL_S),
+        Field(alias="interval"),
+        Key("duration", "the peak is the highest mean over this long", default="`15m`"),
+    ] = 900
+
+
+class Solar(Section):
+    """The site's own photovoltaics; azimuth 180 is south."""
+
+    peak_kw: Annotated[float, Within(bounds.SOLAR_KW), Key("kW", "peak power of the site's photovoltaics")] = 0.0
+    tilt_deg: Annotated[float, Within(bounds.TILT_DEG), Key("degrees", "tilt of the modules from the horizontal")] = (
+        30.0
+    )
+    azimuth_deg: Annotated[
+        float, Within(bounds.AZIMUTH_DEG), Key("degrees", "direction they face, clockwise from north: 180 is south")
+    ] = 180.0
+    losses_fraction: Annotated[float, Within(bounds.FRACTION), Key("fraction", "losses between modules and use")] = 0.14

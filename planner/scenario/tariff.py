@@ -1,0 +1,110 @@
+"""The kinds of ``tariff:`` in a scenario: flat, in daily bands, or hourly from a file."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, get_args
+
+from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
+
+from planner import bounds
+from planner.scenario.chooser import Chooser
+from planner.scenario.forms import Within, problem
+from planner.scenario.sections import Key, Section
+from planner.scenario.values import Clock, InputFile, Words, Zone
+from planner.scenario.words import PriceUnit
+
+_DAY_MIN = 24 * 60
+_UNITS = [f"`{unit}`" for unit in get_args(PriceUnit)]
+_KIND = Key("word", "`flat`, `bands` or `hourly`", default="`flat`")
+
+FlatPrice = Annotated[
+    float,
+    Within(bounds.EUR_PER_KWH),
+    Key("EUR per kWh", "the price, or the price outside all bands", default="required for flat, bands"),
+]
+
+
+class TariffBand(Section):
+    """A price between two local clock times such as ``22:00``; it runs over midnight when it ends first."""
+
+    start: Annotated[
+        Clock,
+        Field(alias="from"),
+        Key("clock time", 'start of a band, such as `"22:00"`', example='"22:00"'),
+    ]
+    end: Annotated[
+        Clock,
+        Field(alias="to"),
+        Key("clock time", 'end of a band, up to `"24:00"`; before `from` it is the next day\'s', example='"06:00"'),
+    ]
+    eur_per_kwh: Annotated[
+        float, Within(bounds.EUR_PER_KWH), Key("EUR per kWh", "price within the band", example="0.11")
+    ]
+
+
+def _apart(bands: tuple[TariffBand, ...]) -> tuple[TariffBand, ...]:
+    """Bands must not overlap, also past midnight, nor be empty."""
+    if not bands:
+        raise problem("missing", "kind: bands needs it")
+    owner: dict[int, int] = {}
+    for index, band in enumerate(bands):
+        start, end = _minute(band.start), _minute(band.end)
+        length = (end - start) % _DAY_MIN or (_DAY_MIN if end != start else 0)
+        if not length:
+            raise problem("begins and ends at the same time", "change from or to", at=f"[{index}]")
+        for minute in range(start, start + length):
+            other = owner.setdefault(minute % _DAY_MIN, index)
+            if other != index:
+                moment = f"{minute % _DAY_MIN // 60:02d}:{minute % 60:02d}"
+                raise problem(f"overlaps band [{other}] at {moment}", "bands must not overlap", at=f"[{index}]")
+    return bands
+
+
+def _minute(clock: str) -> int:
+    hours, minutes = clock.split(":")
+    return int(hours) * 60 + int(minutes)
+
+
+class FlatTariff(Section):
+    """One price all day."""
+
+    kind: Annotated[Literal["flat"], _KIND] = "flat"
+    eur_per_kwh: FlatPrice
+
+
+class BandTariff(Section):
+    """Prices by the time on the local clock; ``eur_per_kwh`` is the price outside all bands."""
+
+    kind: Annotated[Literal["bands"], _KIND]
+    eur_per_kwh: FlatPrice
+    bands: Annotated[tuple[TariffBand, ...], AfterValidator(_apart), Field(validate_default=True)] = ()
+
+
+class HourlyTariff(Section):
+    """Prices of a file, in its unit."""
+
+    kind: Annotated[Literal["hourly"], _KIND]
+    file: Annotated[InputFile, Key("path", "table of prices over time", default="required for hourly")]
+    column: Annotated[Words | None, Key("text", "column of the price", default="found by its name")] = None
+    unit: Annotated[PriceUnit, Key("word", f"{', '.join(_UNITS[:-1])} or {_UNITS[-1]}", default="required for hourly")]
+    zone: Annotated[
+        Zone | None,
+        Key("time zone", "zone of times that the file gives without one", default="from the file"),
+    ] = None
+    eur_per_usd: Annotated[
+        float | None,
+        Within(bounds.EUR_PER_USD),
+        Key("EUR per USD", "rate at which prices are converted", default="required for USD"),
+    ] = None
+
+    @model_validator(mode="after")
+    def _dollars_need_their_rate(self) -> HourlyTariff:
+        if self.unit.startswith("USD") and self.eur_per_usd is None:
+            raise problem("missing", f"unit {self.unit} needs it: write eur_per_usd: 0.92", at="eur_per_usd")
+        return self
+
+
+Tariff = Annotated[
+    Annotated[FlatTariff, Tag("flat")] | Annotated[BandTariff, Tag("bands")] | Annotated[HourlyTariff, Tag("hourly")],
+    Discriminator(Chooser("kind", ("flat", "bands", "hourly")).kind_of),
+]

@@ -1,0 +1,96 @@
+"""The kinds of ``weather:`` in a scenario: a constant temperature, the sample's typical year, or a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator, Discriminator, Tag, WithJsonSchema
+
+from planner import bounds
+from planner.scenario.chooser import Chooser
+from planner.scenario.forms import Within
+from planner.scenario.sections import Key, Section
+from planner.scenario.values import Day, Zone, existing
+from planner.scenario.words import Season, WeatherFormat
+
+_WORDS = ("sample", "constant")
+_SOURCE = Key(
+    "`sample`, `constant` or path",
+    "`sample` is the typical year of Greensboro that ships with pvlib",
+    default="required",
+    example="sample",
+)
+
+
+class Period(Section):
+    """A season: the weather of day ``taken`` laid over day ``planned``, following days one by one."""
+
+    planned: Annotated[
+        Day,
+        Key(
+            "date",
+            "with `taken`: this day gets the weather of that day, following days one by one",
+            default="none",
+            example="2024-06-01",
+        ),
+    ]
+    taken: Annotated[Day, Key("date", "day whose weather is used", default="none", example="2024-01-15")]
+
+
+SeasonOf = Annotated[
+    Season | None,
+    Key(
+        "word",
+        "`winter`, `spring`, `summer` or `autumn` over any day: the same day of the month, in the month at the same"
+        " place of that season; northern, so summer is June to August",
+    ),
+]
+"""Lays the weather of a season over any day; a period does so for chosen days."""
+
+
+class ConstantWeather(Section):
+    """One temperature all day."""
+
+    source: Annotated[Literal["constant"], _SOURCE]
+    temperature_c: Annotated[
+        float,
+        Within(bounds.TEMPERATURE_C),
+        Key("°C", "the temperature when `source: constant`, and only then", default="none"),
+    ]
+
+
+class SampleWeather(Section):
+    """The typical year that ships with the planner."""
+
+    source: Annotated[Literal["sample"], _SOURCE]
+    period: Period | None = None
+    season: SeasonOf = None
+
+
+class FileWeather(Section):
+    """The weather of a file."""
+
+    source: Annotated[
+        Path,
+        BeforeValidator(existing(*_WORDS)),
+        WithJsonSchema({"type": "string", "not": {"enum": [*_WORDS]}}),
+        _SOURCE,
+    ]
+    format: Annotated[WeatherFormat, Key("word", "`epw`, `tmy3`, `open-meteo`, `csv`; `auto` goes by the file")] = (
+        "auto"
+    )
+    zone: Annotated[
+        Zone | None,
+        Key("time zone", "zone of times that the file gives without one", default="from the file"),
+    ] = None
+    period: Period | None = None
+    season: SeasonOf = None
+
+
+Weather = Annotated[
+    Annotated[ConstantWeather, Tag("constant")]
+    | Annotated[SampleWeather, Tag("sample")]
+    | Annotated[FileWeather, Tag("a file")],
+    Discriminator(Chooser("source", _WORDS, otherwise="a file").kind_of),
+]
