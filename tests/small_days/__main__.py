@@ -29,7 +29,7 @@ def main() -> int:
     broken = sum(bool(day.broken) for day in days)
     print(f"{len(days)} days, {sum(day.rejected for day in days)} jobs rejected, {broken} days broken")
     print(f"without deadlines {len(free)}: HarvestSearch finds the optimum on {optimal}", end="")
-    print(f" and earns {100 * lost_share(days):.3f} % less than the optimum in all")
+    print(f" and earns {100 * max(0.0, lost_share(days)):.3f} % less than the optimum in all")
     return 1 if broken else 0
 
 
