@@ -153,3 +153,9 @@ def test_what_is_missing_is_named() -> None:
     for key, value in (("peak_kw", -1.0), ("tilt_deg", 91.0), ("azimuth_deg", -10.0), ("losses_fraction", 14.0)):
         with pytest.raises(InputError, match=f"{key} is {value:g}"):
             solar_power(weather, JUNE, **{**ROOF, key: value})
+
+
+def test_light_that_is_next_to_nothing_gives_nothing() -> None:
+    """Irradiance of 1e-300 W/m2 is no light: the inverter's formula must not divide by what comes of it."""
+    weather, horizon = _steady(ghi=1e-300, dni=0.0, dhi=1e-300, air_c=25.0)
+    assert not solar_power(weather, horizon, **ROOF).values.any()

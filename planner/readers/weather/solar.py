@@ -15,6 +15,7 @@ from planner.readers.local_times import clock_shifts
 POWER_PER_C = -0.0035
 """Change of a module's power with cell temperature [1/C]: "premium" (monocrystalline) modules in [1]_."""
 
+LEAST_W = 1e-3
 CALM_WIND_M_PER_S = 1.0
 """Wind where the weather has none; low, so that cells are not thought cooler than they are."""
 
@@ -105,6 +106,8 @@ def solar_power(
     cell_c = temperature.faiman(poa, air_c, wind)
     peak_w = 1000.0 * peak_kw
     dc_w = pvsystem.pvwatts_dc(poa, cell_c, peak_w, POWER_PER_C) * (1 - losses_fraction)
+    # less than a milliwatt is nothing, and the inverter's formula divides by it
+    dc_w = np.where(dc_w < LEAST_W, 0.0, dc_w)
     ac_w = np.asarray(inverter.pvwatts(dc_w, peak_w), dtype=np.float64) if peak_w else np.zeros_like(poa)
     return StepSeries(f"photovoltaics with {weather.source}", edges.copy(), np.maximum(ac_w, 0.0))
 
