@@ -156,6 +156,6 @@ def test_what_is_missing_is_named() -> None:
 
 
 def test_light_that_is_next_to_nothing_gives_nothing() -> None:
-    """Irradiance of 1e-300 W/m2 is no light: the inverter's formula must not divide by what comes of it."""
-    weather, horizon = _steady(ghi=1e-300, dni=0.0, dhi=1e-300, air_c=25.0)
+    """Irradiance of 1e-310 W/m2 is no light: the inverter's formula must not divide by what comes of it."""
+    weather, horizon = _steady(ghi=1e-310, dni=0.0, dhi=1e-310, air_c=25.0)
     assert not solar_power(weather, horizon, **ROOF).values.any()
