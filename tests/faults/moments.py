@@ -85,9 +85,12 @@ def begun(
 ) -> Child:
     """Begin a command in a child; what it says must fit a pipe."""
     (said, said_in), (counted, counted_in) = os.pipe(), os.pipe()
+    # A signal that comes while the child is being made waits until the program is there to hear it.
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, program.ENDED)
     number = os.fork()
     if not number:
         _be_the_child(site, words, when, (said_in, counted_in), first)
+    signal.pthread_sigmask(signal.SIG_SETMASK, before)
     for handle in (said_in, counted_in):
         os.close(handle)
     return Child(number, said, counted)
@@ -124,9 +127,8 @@ def _be_the_child(
         os.dup2(said, 2)
         sys.stdout = os.fdopen(1, "w", buffering=1, closefd=False)
         sys.stderr = os.fdopen(2, "w", buffering=1, closefd=False)
-        for number in (signal.SIGTERM, signal.SIGHUP):
-            signal.signal(number, signal.SIG_DFL)
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        for number in program.ENDED:
+            signal.signal(number, program._end)
         os.chdir(site)
         if first is not None:
             first()
@@ -134,6 +136,7 @@ def _be_the_child(
         counter = _Counter(*when)
         counter.begin()
         try:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, program.ENDED)
             program.main()
         finally:
             counter.end()
