@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,16 +33,18 @@ def unexpected(expected: str, value: object, remedy: str = "") -> PydanticCustom
 
 
 @dataclass(frozen=True)
-class _Form:
+class _Form(ABC):
     """A value with a reader of its own, and what an editor may know of it."""
 
     bounds: Bounds
 
+    @abstractmethod
     def read(self, value: object) -> object:
-        raise NotImplementedError
+        """The value as the scenario has it."""
 
+    @abstractmethod
     def schema(self) -> JsonSchema:
-        raise NotImplementedError
+        """What an editor may know of it."""
 
     def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
         return no_info_plain_validator_function(self.read)
