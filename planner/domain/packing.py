@@ -33,6 +33,16 @@ def is_decidable(counts: Sequence[int], nodes: int) -> bool:
     return other_combinations(counts) * (nodes + 1) <= MOST_CELLS
 
 
+def most_cells(group_ptr: Ints, group_count: Ints, nodes: int) -> int:
+    """Cells of the largest table that the jobs with these groups need on so many nodes; at least one."""
+    needed = 1
+    for job in np.flatnonzero(np.diff(group_ptr) > 1):
+        counts = group_count[group_ptr[job] : group_ptr[job + 1]].tolist()
+        if is_decidable(counts, nodes):
+            needed = max(needed, other_combinations(counts) * (nodes + 1))
+    return needed
+
+
 def main_group(counts: Sequence[int]) -> int:
     """The largest group, the first of equals."""
     return max(range(len(counts)), key=lambda group: (counts[group], -group))

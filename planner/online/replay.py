@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from planner.domain.columns import Ints
-from planner.domain.packing import is_decidable, other_combinations
+from planner.domain.packing import most_cells
 from planner.errors import InputError
 from planner.online.kernel.state import State
 from planner.online.policies import KINDS, Policy
@@ -189,20 +189,10 @@ def _state(
         length=np.ones(2 * rows, dtype=np.int64),
         ready=np.zeros(_most_at_once(trace), dtype=np.int64),
         free=np.zeros((nodes, resources), dtype=np.int64),
-        cells=np.zeros(_most_cells(trace), dtype=np.int64),
+        cells=np.zeros(most_cells(trace.group_ptr, trace.group_count, nodes), dtype=np.int64),
         pattern=np.zeros(int(np.diff(trace.group_ptr).max(initial=1)), dtype=np.int64),
         clock=clock,
     )
-
-
-def _most_cells(trace: Trace) -> int:
-    """Cells of the largest table that packs a job of several sizes of units exactly; at least one."""
-    nodes, needed = len(trace.machine.capacity), 1
-    for job in np.flatnonzero(np.diff(trace.group_ptr) > 1):
-        counts = trace.group_count[trace.group_ptr[job] : trace.group_ptr[job + 1]].tolist()
-        if is_decidable(counts, nodes):
-            needed = max(needed, other_combinations(counts) * (nodes + 1))
-    return needed
 
 
 def _most_at_once(trace: Trace) -> int:

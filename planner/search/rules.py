@@ -9,12 +9,13 @@ import numpy as np
 
 from planner.accounting.settle import settle
 from planner.domain.columns import Floats, Ints, job_columns
+from planner.domain.packing import most_cells
 from planner.domain.plan import DEFERRED, Plan
 from planner.domain.problem import Problem
 from planner.domain.result import Result, Trial
 from planner.search.decode import jobs_of
 from planner.search.kernel.dispatch import Line, Machine, walk
-from planner.search.kernel.node_timelines import Jobs, cells_needed, most_groups
+from planner.search.kernel.node_timelines import Jobs, most_groups
 from planner.search.orderings import overdue_first, profit_per_kw, submission_rank
 
 
@@ -114,6 +115,6 @@ def _opening(problem: Problem, jobs: Jobs, running_amounts: Ints, count: int) ->
         running=np.array([running], dtype=np.int64),
         least=np.zeros_like(free),
         taken=np.zeros(len(free), dtype=np.int64),
-        cells=np.zeros(cells_needed(jobs, len(free)), dtype=np.int64),
+        cells=np.zeros(most_cells(jobs.group_ptr, jobs.group_count, len(free)), dtype=np.int64),
         pattern=np.zeros(most_groups(jobs), dtype=np.int64),
     )

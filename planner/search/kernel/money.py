@@ -10,8 +10,7 @@ from typing import NamedTuple
 
 from planner.compiled import part
 from planner.domain.columns import Floats, Ints
-
-MILLIWATT_SECONDS_PER_KWH = 3.6e9
+from planner.units import MILLIWATT_SECONDS_PER_KWH
 
 
 class Money(NamedTuple):

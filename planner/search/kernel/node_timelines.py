@@ -8,7 +8,7 @@ import numpy as np
 
 from planner.compiled import part
 from planner.domain.columns import Ints
-from planner.domain.packing import MOST_CELLS, is_decidable, other_combinations
+from planner.domain.packing import most_cells
 from planner.search.kernel.start_bounds import BOUND_COLUMNS
 from planner.search.kernel.timeline import note_tops, reserve
 
@@ -135,7 +135,7 @@ def new_timelines(
         ready=np.zeros(_most_ready(capacity, jobs), np.int64),
         known=np.zeros(node_count, np.int64),
         watts=np.zeros(1, np.int64),
-        cells=np.zeros(cells_needed(jobs, node_count), np.int64),
+        cells=np.zeros(most_cells(jobs.group_ptr, jobs.group_count, node_count), np.int64),
         pattern=np.zeros(most_groups(jobs), np.int64),
     )
 
@@ -184,16 +184,6 @@ def hold_power(timelines, power, start, end):
         start,
         end,
     )
-
-
-def cells_needed(jobs: Jobs, nodes: int) -> int:
-    """Cells of the largest table that packs a job of several odd units exactly; at least one."""
-    needed = 1
-    for job in np.flatnonzero(np.diff(jobs.group_ptr) > 1):
-        counts = jobs.group_count[jobs.group_ptr[job] : jobs.group_ptr[job + 1]].tolist()
-        if sum(counts) > max(counts) + 1 and is_decidable(counts, nodes):
-            needed = max(needed, other_combinations(counts) * (nodes + 1))
-    return min(needed, MOST_CELLS)
 
 
 def most_groups(jobs: Jobs) -> int:

@@ -10,8 +10,7 @@ from planner.search.kernel.money import bought_kwh, cooling_share, end_of_row, p
 from planner.search.kernel.place import earliest_start
 from planner.search.kernel.rng import below, fraction
 from planner.search.kernel.search_state import EARLIEST, LOOKS, PRICED, THRIFTY, WANDERING, put_on
-
-MILLIWATT_SECONDS_PER_KWH = 3.6e9
+from planner.units import MILLIWATT_SECONDS_PER_KWH
 
 
 @part
