@@ -10,10 +10,10 @@ from pathlib import Path
 
 from planner.domain.cluster import Cluster, NodeClass
 from planner.domain.problem import Problem
-from planner.pipeline.build import build_day
+from planner.inputs.build import build_day
+from planner.inputs.jobs.power import drawn_per_core
+from planner.inputs.sample.workload import generate_jobs
 from planner.places import shipped_folder
-from planner.readers.jobs.power import drawn_per_core
-from planner.sample.workload import generate_jobs
 from planner.scenario.load import load_scenario
 
 ROOT = Path(__file__).resolve().parent.parent

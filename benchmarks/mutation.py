@@ -64,12 +64,12 @@ TESTS: dict[str, dict[str, tuple[str, ...]]] = {
         "planner/accounting/bound/*.py": ("tests/accounting/test_bound.py",),
     },
     "search": {
-        "planner/search/rules.py": ("tests/search/test_rules.py",),
-        "planner/search/ready.py": ("tests/search/test_ready.py",),
+        "planner/online/rules.py": ("tests/search/test_rules.py",),
+        "planner/planning/ready.py": ("tests/planning/test_ready.py",),
         "planner/search/*.py": SEARCH,
     },
     "kernels": {
-        "planner/search/kernel/dispatch.py": ("tests/search/test_rules.py",),
+        "planner/online/kernel/dispatch.py": ("tests/search/test_rules.py",),
         "planner/search/kernel/*.py": (*SEARCH, "tests/search/test_kernel.py"),
         "planner/online/kernel/learning.py": ("tests/online/test_predictors.py",),
         "planner/online/kernel/*.py": ONLINE,

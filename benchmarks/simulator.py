@@ -18,10 +18,10 @@ import tempfile
 import time
 from pathlib import Path
 
+from planner.inputs.traces import read_pool
 from planner.online.estimates import estimate_named
 from planner.online.policies import policy_named
 from planner.online.replay import replay
-from planner.pipeline.traces import read_pool
 
 RECORDED_CPU_S = {"published simulator, EASY": 5.2, "published simulator, List-REG": 23.0, "AccaSim 1.1.3, EASY": 52.9}
 PEER = """

@@ -22,7 +22,7 @@ RUN = """
 import time
 began = time.perf_counter()
 import sys
-from planner.pipeline import day
+from planner.planning import plan_day as day
 from planner.cli.main import run
 clock = day.MaxRuntime
 def noted(seconds):

@@ -111,7 +111,7 @@ def _harvest(problem: Problem, params: Params, stop: Stop) -> Result:
 
 def _rule(name: str) -> Method:
     def method(problem: Problem, params: Params, stop: Stop) -> Result:
-        from planner.search.rules import walk_rule
+        from planner.online.rules import walk_rule
 
         return walk_rule(problem, name, params.on_trial)
 
@@ -157,17 +157,6 @@ def method_named(name: str) -> Method:
     if name not in METHODS:
         raise InputError(f"unknown method {name!r}; known: {', '.join(METHODS)}")
     return METHODS[name][0]
-
-
-def make_ready(name: str, problem: Problem) -> None:
-    """Load what a method runs on, and compile what is new to this machine, so that none of its time goes into that."""
-    import importlib
-
-    from planner.search import ready
-
-    ready.make_ready(name, problem)
-    if name in ENGINE_METHODS:
-        importlib.import_module("planner.cp.default_search" if name == "cp" else "planner.cp.relaxation")
 
 
 def require_engine(name: str) -> None:

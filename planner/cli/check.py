@@ -37,7 +37,7 @@ def check(
     import datetime as dt
 
     from planner.domain.horizon import zone_named
-    from planner.pipeline.build import build_day
+    from planner.inputs.build import build_day
     from planner.runs.one_day import nightly_ground_of
     from planner.store.inputs import inputs_of, inputs_text
 

@@ -42,8 +42,8 @@ def curie23(
     A slice of it: plan study curie23 --days 3 --scenarios air-summer --methods est,multisearch
     """
     from planner.methods import DEFAULT_ITERATIONS, METHODS
-    from planner.runs.curie23 import SCENARIOS, StudyChoice, run_study
     from planner.runs.fanout import Engine
+    from planner.studies.curie23 import SCENARIOS, StudyChoice, run_study
 
     choice = StudyChoice(
         days=days,
@@ -92,7 +92,7 @@ def _runs_text(rows: Sequence[dict[str, Any]], days: int) -> str:
 
 
 def _published_text(rows: Sequence[dict[str, Any]]) -> str:
-    from planner.runs.curie23 import PUBLISHED_IMPROVED, PUBLISHED_OVER_CP
+    from planner.studies.curie23 import PUBLISHED_IMPROVED, PUBLISHED_OVER_CP
 
     lines = [f"{'best search over best rule':<44}{'ours':>9}{'published':>11}"]
     for row in rows:
@@ -126,7 +126,7 @@ def _draw(folder: Path, scenarios: Sequence[str], days: int) -> None:
     if importlib.util.find_spec("matplotlib") is None:
         return
     from planner.methods import RULES
-    from planner.runs.curves import draw_curves
+    from planner.studies.curves import draw_curves
 
     for scenario in scenarios:
         table = folder / f"cumulative-{scenario}.csv"

@@ -16,8 +16,8 @@ from planner.printable import printable
 from planner.units import clock, parse_duration
 
 if TYPE_CHECKING:
-    from planner.pipeline.build import Day
-    from planner.pipeline.day import PlannedDay
+    from planner.inputs.build import Day
+    from planner.planning.plan_day import PlannedDay
     from planner.runs.one_day import Settings
     from planner.scenario.schema import Scenario
 

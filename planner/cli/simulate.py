@@ -67,9 +67,9 @@ def simulate(
     if names == ["all"]:
         names = [*METRICS, *(MONEY if scenario is not None else ())]
 
-    from planner.pipeline.simulate import Conduct, Measured
-    from planner.pipeline.simulate import simulate as replay_all
-    from planner.pipeline.traces import read_cluster, read_pool
+    from planner.inputs.traces import read_cluster, read_pool
+    from planner.runs.simulate import Conduct, Measured
+    from planner.runs.simulate import simulate as replay_all
 
     resolved = None if scenario is None else open_scenario(scenario, tuple(settings or ()))
     measured = Measured.named(names, trim, resolved)

@@ -48,7 +48,7 @@ def metrics(
     quiet: QuietOption = False,
 ) -> None:
     """The tables of the paper on packing efficiency and fairness: policies, predictors, distorted estimates."""
-    from planner.pipeline import studies
+    from planner.studies import online as studies
 
     wanted = part or list(PARTS)
     for name in wanted:
@@ -75,7 +75,7 @@ def predictions(
     The paper of 2015 on learning runtimes: a scheduling round an event, jobs without a requested time left out. Its
     CEA-Curie has 80640 processors.
     """
-    from planner.pipeline.studies import prediction_rows
+    from planner.studies.online import prediction_rows
 
     rows_of: dict[str, RowsOf] = {"predictions": prediction_rows}
     _show(_tables(traces, rows_of, quiet, processors=processors, unrequested="drop"), out, as_json)
@@ -92,7 +92,7 @@ def deadlines(
     quiet: QuietOption = False,
 ) -> None:
     """Deadline-based backfilling against conservative and EASY backfilling, with a share of jobs that can wait."""
-    from planner.pipeline.studies import deadline_rows
+    from planner.studies.online import deadline_rows
 
     try:
         percents = [float(text) for text in percent.split(",") if text.strip()]
@@ -116,7 +116,7 @@ def _tables(
 ) -> Tables:
     """Every table of every trace, by the names of both."""
     from planner.cli.simulate import ReplayBar
-    from planner.pipeline.traces import read_pool
+    from planner.inputs.traces import read_pool
 
     tables: Tables = {}
     for path in traces:

@@ -39,7 +39,7 @@ def build(
 
     from planner.cooling import build_table
     from planner.cooling.nameplate import load_plant
-    from planner.readers.pue_csv import write_pue_table
+    from planner.inputs.pue_csv import write_pue_table
 
     if picture is not None and picture.suffix.lower() not in _PICTURES:
         raise InputError(f"{picture}: cannot draw this kind of picture; its name must end in {', '.join(_PICTURES)}")

@@ -2,8 +2,8 @@
 
 A `kernel` is called from Python; a `part` is called by kernels and by other parts alone. Neither allocates anything, so
 numba's counting of references, which would take more than half of their time, is off. The machine code of kernels is
-kept between runs in a folder named by the text of all files beside them and of this folder: numba itself would not
-notice that a function called by a kept one has changed.
+kept between runs in a folder named by the text of all files beside them, of `planner.machine` and of this folder: numba
+itself would not notice that a function called by a kept one has changed.
 """
 
 from __future__ import annotations
@@ -67,5 +67,6 @@ def is_missing(function: Callable[..., Any]) -> bool:
 
 
 def _folder(function: Callable[..., Any]) -> Path | None:
-    """Where the machine code of a kernel is kept."""
-    return kept_folder(Path(function.__code__.co_filename).parent, Path(__file__).parent)
+    """Where the machine code of a kernel is kept: by the text of all that it may be made of."""
+    here = Path(__file__).parent
+    return kept_folder(Path(function.__code__.co_filename).parent, here.parent / "machine", here)

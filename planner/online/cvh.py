@@ -17,8 +17,8 @@ from collections import defaultdict, deque
 import numpy as np
 
 from planner.domain.columns import Floats
+from planner.domain.trace import Trace
 from planner.online.kernel.learning import FEATURES, TINY, learn, predicted, products
-from planner.online.trace import Trace
 
 DAY_S, WEEK_S = 86400, 7 * 86400
 

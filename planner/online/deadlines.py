@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from planner.domain.columns import Ints
+from planner.domain.trace import Trace
 from planner.errors import InputError
-from planner.online.trace import Trace
 
 LEAST_S = 24 * 3600
 TIMES_REQUEST = 10

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from planner.domain.columns import Ints
+from planner.domain.trace import Trace
 from planner.errors import InputError
 from planner.online.predictor import Predictor
 from planner.online.predictors import PREDICTORS, predictor_named
-from planner.online.trace import Trace
 
 SOURCES = ("actual", "requested")
 _SCALED = re.compile(r"(?P<source>[a-z0-9-]+)\s*[*x]\s*(?P<factor>.+)")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from planner.domain.columns import Ints
+from planner.machine.timeline import NEVER
 from planner.online.kernel.state import (
     ARRIVED,
     ESTIMATE,
@@ -33,7 +34,6 @@ from planner.online.kernel.steps import (
     take_arrival,
     take_completion,
 )
-from planner.online.kernel.timeline import NEVER
 
 if TYPE_CHECKING:
     from planner.online.predictor import Predictor
@@ -76,7 +76,7 @@ class TaughtReplay:
     def replay_second(self, now: int) -> None:
         """The arrivals and completions of a second, with a round after each or after all of them; then the starts."""
         needed = int(entries_needed(self.state, now))
-        if needed > self.state.line.shape[1]:
+        if needed > self.state.times.shape[1]:
             self.state = widened(self.state, needed)
         open_second(self.state, now)
         events = 0

@@ -6,9 +6,9 @@ from bisect import insort
 from collections.abc import Callable, Hashable
 from itertools import product
 
+from planner.domain.trace import Trace
 from planner.errors import InputError
 from planner.online.predictor import Predictor
-from planner.online.trace import Trace
 
 
 class _Silent:

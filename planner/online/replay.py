@@ -9,11 +9,11 @@ import numpy as np
 
 from planner.domain.columns import Ints
 from planner.domain.packing import most_cells
+from planner.domain.trace import Trace
 from planner.errors import InputError
 from planner.online.kernel.state import State
 from planner.online.policies import KINDS, Policy
 from planner.online.predictor import Predictor
-from planner.online.trace import Trace
 
 CORRECTIONS: dict[str, str] = {
     "request": "the requested time (as in the published runs)",
@@ -151,26 +151,24 @@ def _state(
     predicted: bool = False,
 ) -> State:
     """The state before the first event."""
+    from planner.machine.timeline import NEVER
     from planner.online.kernel import state as places
     from planner.online.kernel.queue import backfill_code, queue_code
-    from planner.online.kernel.timeline import NEVER
 
     count, units = len(trace), int(trace.unit_ptr[-1])
     nodes, resources = trace.machine.capacity.shape
     limited = trace.machine.power_limit >= 0
     rows = nodes + (1 if limited else 0)
-    line = np.zeros((2 * rows, places.FIRST_CAPACITY, 1 + resources), dtype=np.int64)
-    line[:nodes, 0, 1:] = trace.machine.capacity
+    free = np.zeros((2 * rows, places.FIRST_CAPACITY, resources), dtype=np.int64)
+    free[:nodes, 0] = trace.machine.capacity
     if limited:
-        line[nodes, 0, 1] = trace.machine.power_limit
+        free[nodes, 0, 0] = trace.machine.power_limit
     job = np.zeros((places.JOB_ROWS, count), dtype=np.int64)
     job[places.SUBMIT], job[places.RUNTIME], job[places.REQUESTED] = trace.submit_s, trace.runtime_s, trace.requested_s
     job[places.ESTIMATE] = np.maximum(estimate, 1)
     job[places.DEADLINE_S] = np.where(deadline_s >= 0, deadline_s, NEVER)
     job[places.WIDTH], job[places.POWER] = trace.width, trace.power_mw
-    job[places.START] = job[places.RESERVED] = job[places.SAVED_START] = -1
-    group = np.zeros((len(trace.group_count) + 1, 1 + resources), dtype=np.int64)
-    group[:-1, 0], group[:-1, 1:] = trace.group_count, trace.group_amount
+    job[places.START] = job[places.RESERVED] = job[places.SAVED_START] = places.NONE_YET
     clock = np.zeros(places.CLOCK_SIZE, dtype=np.int64)
     clock[places.POLICY] = KINDS.index(policy.kind)
     is_exact = not predicted and np.array_equal(estimate, trace.runtime_s)
@@ -183,12 +181,15 @@ def _state(
     return places.State(
         job=job,
         ptr=np.array([trace.group_ptr, trace.unit_ptr], dtype=np.int64),
-        group=group,
+        group_count=trace.group_count,
+        group_amount=trace.group_amount,
         unit=np.full((2, units), 0 if nodes == 1 else -1, dtype=np.int64),
-        line=line,
+        times=np.zeros((2 * rows, places.FIRST_CAPACITY), dtype=np.int64),
+        free=free,
         length=np.ones(2 * rows, dtype=np.int64),
         ready=np.zeros(_most_at_once(trace), dtype=np.int64),
-        free=np.zeros((nodes, resources), dtype=np.int64),
+        least=np.zeros((nodes, resources), dtype=np.int64),
+        watts=np.zeros(1, dtype=np.int64),
         cells=np.zeros(most_cells(trace.group_ptr, trace.group_count, nodes), dtype=np.int64),
         pattern=np.zeros(int(np.diff(trace.group_ptr).max(initial=1)), dtype=np.int64),
         clock=clock,

@@ -8,9 +8,9 @@ from typing import Any
 
 from planner.domain.cluster import CORES, Cluster
 from planner.domain.job import UnitGroup
+from planner.inputs.jobs.unit_groups import parse_unit_groups
 from planner.pages.formats import money
 from planner.pages.series import column, numbers, rounded
-from planner.readers.jobs.unit_groups import parse_unit_groups
 from planner.store.node_text import parse_unit_nodes
 from planner.store.tables import Table
 

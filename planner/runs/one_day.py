@@ -12,12 +12,12 @@ from planner.bounds import RUN_DAYS
 from planner.domain.horizon import Horizon
 from planner.domain.result import Trial
 from planner.errors import InputError
+from planner.inputs.build import Day, build_day
 from planner.methods import Params, method_named
 from planner.pages.day import day_page
 from planner.pages.index import write_index
-from planner.pipeline.baselines import rule_baselines
-from planner.pipeline.build import Day, build_day
-from planner.pipeline.day import BOUND_TIME_S, PlannedDay, plan_day
+from planner.planning.baselines import rule_baselines
+from planner.planning.plan_day import BOUND_TIME_S, PlannedDay, plan_day
 from planner.scenario.schema import Scenario
 from planner.store.continue_from import Previous, read_previous
 from planner.store.folder import held

@@ -11,13 +11,13 @@ import numpy as np
 
 from planner.accounting.settle import settle
 from planner.domain.columns import Ints
+from planner.domain.job_order import profit_per_kw
 from planner.domain.ledger import Ledger
 from planner.domain.plan import DEFERRED, Plan
 from planner.domain.problem import Problem
+from planner.machine.node_timelines import copy_timelines
 from planner.search.decode import opening_timelines, place_all
-from planner.search.kernel import copy_timelines
 from planner.search.losses import without_losses
-from planner.search.orderings import profit_per_kw
 
 
 def settle_decoded(problem: Problem, plan: Plan) -> tuple[Plan, Ledger]:

@@ -6,19 +6,19 @@ import weakref
 
 import numpy as np
 
-from planner.domain.columns import Ints, JobColumns
+from planner.domain.columns import Ints
+from planner.domain.job_order import overdue_first
 from planner.domain.plan import DEFERRED, Plan
 from planner.domain.problem import Problem
-from planner.search.kernel import (
+from planner.machine.node_timelines import (
     Jobs,
     NodeTimelines,
     copy_timelines,
-    kernel_jobs,
+    jobs_of,
     new_timelines,
-    place_from,
     wider_timelines,
 )
-from planner.search.orderings import overdue_first
+from planner.machine.place import place_from
 
 _OPENINGS: weakref.WeakKeyDictionary[Problem, tuple[Jobs, NodeTimelines]] = weakref.WeakKeyDictionary()
 
@@ -58,19 +58,6 @@ def opening_timelines(problem: Problem) -> tuple[Jobs, NodeTimelines]:
         jobs = jobs_of(problem.columns)
         _OPENINGS[problem] = jobs, _with_running(problem, jobs)
     return _OPENINGS[problem]
-
-
-def jobs_of(columns: JobColumns) -> Jobs:
-    """Jobs as the kernels take them."""
-    return kernel_jobs(
-        release=columns.release_s,
-        duration=columns.duration_s,
-        power=columns.power_mw,
-        group_ptr=columns.group_ptr,
-        group_count=columns.group_count,
-        group_amount=columns.group_amount,
-        unit_ptr=columns.unit_ptr,
-    )
 
 
 def _with_running(problem: Problem, jobs: Jobs) -> NodeTimelines:

@@ -16,9 +16,9 @@ import numpy as np
 from planner.domain.plan import DEFERRED, Plan
 from planner.domain.problem import Problem
 from planner.domain.result import Result, Trial
+from planner.machine.node_timelines import Jobs, copy_timelines
 from planner.search.complete import complete, settle_decoded
 from planner.search.decode import opening_timelines, place_all
-from planner.search.kernel import Jobs, copy_timelines
 from planner.search.multisearch import multisearch
 from planner.search.orderings import ORDERINGS, job_order
 from planner.search.stop import Stop

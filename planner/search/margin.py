@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from planner.domain.columns import Floats
+from planner.domain.job_order import job_core_equivalents
 from planner.domain.problem import Problem
-from planner.search.orderings import job_core_equivalents
 from planner.units import MILLIWATT_SECONDS_PER_KWH, SECONDS_PER_HOUR
 
 

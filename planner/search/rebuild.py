@@ -12,15 +12,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from planner.domain.job_order import job_core_equivalents, profit_per_kw
 from planner.domain.plan import Plan
 from planner.domain.problem import Problem
+from planner.machine.node_timelines import Jobs, NodeTimelines, copy_timelines, wider_timelines
 from planner.search.decode import opening_timelines, place_all
-from planner.search.kernel import Jobs, NodeTimelines, copy_timelines, wider_timelines
 from planner.search.kernel.money import Money, Tally
 from planner.search.kernel.rebuild import rebuild
 from planner.search.kernel.search_state import BEST, LOOKS, Habits, SearchState
 from planner.search.margin import job_margin_per_s
-from planner.search.orderings import job_core_equivalents, profit_per_kw
 from planner.search.value import kernel_money, tally_of
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from planner.domain.columns import Floats, Ints
+from planner.domain.job_order import job_core_equivalents, submission_rank
 from planner.domain.ledger import Ledger
 from planner.domain.plan import Plan
 from planner.domain.problem import Problem
@@ -21,7 +22,6 @@ from planner.domain.result import Trial
 from planner.search.complete import settle_decoded
 from planner.search.decode import decode
 from planner.search.margin import job_margin_per_s
-from planner.search.orderings import job_core_equivalents, submission_rank
 from planner.search.stop import Stop
 
 BATCH = 8

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from planner.pipeline.build import Day
+from planner.inputs.build import Day
 from planner.printable import printable
 from planner.store.continue_from import Previous
 from planner.units import SECONDS_PER_HOUR

@@ -18,8 +18,8 @@ from planner.domain.problem import Problem, Rates, Running
 from planner.domain.pue_table import PueTable
 from planner.domain.segment import Segment
 from planner.errors import FileFormatError, InputError
+from planner.inputs.pue_csv import read_pue_table
 from planner.printable import one_line
-from planner.readers.pue_csv import read_pue_table
 from planner.store.cells import number, whole
 from planner.store.day_files import deferred_of, read_rows, read_table, scheduled_of
 from planner.store.provenance import digest

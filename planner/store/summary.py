@@ -10,7 +10,7 @@ import numpy as np
 from planner.domain.ledger import Ledger
 from planner.domain.plan import Plan
 from planner.domain.problem import Problem
-from planner.pipeline.day import PlannedDay
+from planner.planning.plan_day import PlannedDay
 from planner.units import clock
 
 

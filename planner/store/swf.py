@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from planner.domain.problem import Running
-from planner.pipeline.day import PlannedDay
+from planner.planning.plan_day import PlannedDay
 
 
 def write_swf(planned: PlannedDay, path: Path) -> None:

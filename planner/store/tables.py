@@ -18,7 +18,7 @@ from planner.domain.job import Job
 from planner.domain.ledger import Ledger
 from planner.domain.plan import Deferral, Plan
 from planner.domain.problem import Problem
-from planner.readers.jobs.unit_groups import format_unit_groups
+from planner.inputs.jobs.unit_groups import format_unit_groups
 from planner.store.node_text import format_unit_nodes
 
 LONE = "backslashreplace"

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from planner.errors import InputError
-from planner.pipeline.day import PlannedDay
+from planner.planning.plan_day import PlannedDay
 from planner.store.folder import replaced
 from planner.store.parquet import write_parquet
 from planner.store.seals import outputs_of, sealed

@@ -234,7 +234,7 @@ def test_interrupt(site: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.C
         raise KeyboardInterrupt
 
     before = tree(site / "reports")
-    monkeypatch.setattr("planner.pipeline.day.accepted", interrupted)
+    monkeypatch.setattr("planner.planning.plan_day.accepted", interrupted)
     assert run(["--day", DAY]) == 130
     assert capsys.readouterr().err == "plan: interrupted; nothing more was written\n"
     assert tree(site / "reports") == before

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from planner.cli.main import run
-from planner.readers.jobs.power import per_core
-from planner.readers.jobs.read import read_jobs
-from planner.readers.jobs.unit_shape import UnitShape
+from planner.inputs.jobs.power import per_core
+from planner.inputs.jobs.read import read_jobs
+from planner.inputs.jobs.unit_shape import UnitShape
 from planner.store.read_day import read_day
 from tests.days import BRIEF, DAY, column_sum, plan, rows_of
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from planner.cli.main import run
-from planner.pipeline.published import PREDICTIONS, Campaign
-from planner.readers.jobs.swf import read_swf_trace
+from planner.inputs.jobs.swf import read_swf_trace
+from planner.studies.published import PREDICTIONS, Campaign
 
 SWF = """\
 ; MaxProcs: 4

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from planner.cli.main import run
-from planner.runs.curie23 import FIRST_DAY, SCENARIOS, study_scenario
+from planner.studies.curie23 import FIRST_DAY, SCENARIOS, study_scenario
 from tests.days import plan, rows_of
 
 SLICE = ("--days", "1", "--scenarios", "hybrid-summer", "--methods", "est,wt-strict", "--processes", "1")

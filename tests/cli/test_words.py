@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from planner.cli.main import run
+from planner.inputs.pue_csv import read_pue_table
 from planner.places import shipped_folder
-from planner.readers.pue_csv import read_pue_table
 from tests.days import DAY, plan, rows_of, tree
 
 COMMANDS = ["run", "compare", "check", "audit", "init", "show", "table", "table build", "study curie23"]

@@ -9,8 +9,8 @@ import pytest
 
 from planner.cooling import AIR, HYBRID, CoolingPlant, build_table, cooling_fraction, cooling_power
 from planner.errors import TableError
+from planner.inputs.pue_csv import read_pue_table
 from planner.places import shipped_folder
-from planner.readers.pue_csv import read_pue_table
 
 PLANTS = pytest.mark.parametrize("plant", [AIR, HYBRID], ids=["air", "hybrid"])
 LOADS_W = np.arange(500.0, 150_001.0, 500.0)

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from planner.compiled import kernel_of
-from planner.compiled.packing import pack_exactly
 from planner.domain.cluster import Cluster, NodeClass
 from planner.domain.fit import Fit
 from planner.domain.job import Job, UnitGroup
 from planner.domain.packing import MOST_CELLS, is_decidable, main_group, nodes_for, other_combinations
+from planner.machine.packing import pack_exactly
 
 
 def fits_by_trying(free: np.ndarray, units: list[np.ndarray]) -> bool:

@@ -140,7 +140,7 @@ def _watched(seen: Seen) -> Iterator[None]:
         contextlib.redirect_stdout(out),
         contextlib.redirect_stderr(err),
         # mutated years are not kept between runs
-        mock.patch("planner.readers.weather.typical_year.kept_folder", return_value=None),
+        mock.patch("planner.inputs.weather.typical_year.kept_folder", return_value=None),
         _alarm(),
     ):
         warnings.simplefilter("always")

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from planner.cli.day import open_scenario
+from planner.inputs.traces import read_cluster
 from planner.online.estimates import estimate_named
 from planner.online.policies import policy_named
-from planner.pipeline.replay_ledger import settle_replay, sum_of_days
-from planner.pipeline.simulate import Measured, simulate
-from planner.pipeline.traces import read_cluster
+from planner.runs.replay_ledger import settle_replay, sum_of_days
+from planner.runs.simulate import Measured, simulate
 
 JOBS = """\
 job_id,submit_time,requested_s,runtime_s,units,cores_per_unit,power_w

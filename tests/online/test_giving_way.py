@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from planner.domain.trace import pool_trace
 from planner.online.policies import policy_named
 from planner.online.replay import replay
-from planner.online.trace import pool_trace
 
 
 def starts(seconds: list[int], widths: list[int], due: list[int], processors: int) -> list[int]:

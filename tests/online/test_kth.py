@@ -9,14 +9,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from planner.inputs.traces import Source, read_pool
 from planner.metrics.registry import measure, metric_named
 from planner.online.check import violations
 from planner.online.estimates import estimate_named
 from planner.online.policies import policy_named
 from planner.online.replay import replay
-from planner.pipeline.published import KTH_SP2, METRICS, PREDICTIONS
-from planner.pipeline.simulate import outcome_of
-from planner.pipeline.traces import Source, read_pool
+from planner.runs.simulate import outcome_of
+from planner.studies.published import KTH_SP2, METRICS, PREDICTIONS
 
 
 @pytest.fixture

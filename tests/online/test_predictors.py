@@ -7,13 +7,13 @@ from dataclasses import replace as with_changes
 import numpy as np
 import pytest
 
+from planner.domain.trace import Trace, pool_trace
 from planner.errors import InputError
 from planner.online.check import violations
 from planner.online.estimates import estimate_named
 from planner.online.policies import policy_named
 from planner.online.predictors import PREDICTORS, Survivors, predictor_named
 from planner.online.replay import ROUNDS, replay
-from planner.online.trace import Trace, pool_trace
 from tests.online.traces import random_trace
 
 

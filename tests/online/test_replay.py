@@ -7,13 +7,13 @@ from dataclasses import replace as with_changes
 import numpy as np
 import pytest
 
+from planner.domain.trace import Trace, pool_trace
 from planner.errors import AuditError, InputError
 from planner.online.check import require_sound, violations
 from planner.online.deadlines import draw_deadlines
 from planner.online.estimates import estimate_named
 from planner.online.policies import Policy, policy_named
 from planner.online.replay import ROUNDS, Predictor, replay
-from planner.online.trace import Trace, pool_trace
 from tests.online.slow import SlowPool
 from tests.online.traces import as_nodes, random_cluster_trace, random_trace
 

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from planner.online.trace import Machine, Trace, pool_trace
+from planner.domain.trace import Machine, Trace, pool_trace
 
 
 def random_trace(seed: int, *, jobs: int = 40, processors: int = 10, users: int = 3) -> Trace:

@@ -10,10 +10,10 @@ from typing import Any, get_args
 import pytest
 
 from planner.cli.main import run
+from planner.inputs.jobs.read import FORMAT_OF_SUFFIX
+from planner.inputs.prices import tariff
+from planner.inputs.weather.season import SEASONS
 from planner.places import shipped_folder
-from planner.readers.jobs.read import FORMAT_OF_SUFFIX
-from planner.readers.prices import tariff
-from planner.readers.weather.season import SEASONS
 from planner.scenario.editor_schema import editor_schema
 from planner.scenario.reference import key_table, schema_keys
 from planner.scenario.strict_yaml import Source, parse_yaml, read_yaml

@@ -11,11 +11,12 @@ from planner.accounting.audit import audit
 from planner.accounting.settle import settle
 from planner.domain.cluster import Cluster, NodeClass
 from planner.domain.job import counting_key
+from planner.domain.job_order import profit_per_kw
 from planner.domain.problem import Problem, Rates
 from planner.domain.result import Trial
 from planner.search.decode import decode
 from planner.search.multisearch import multisearch
-from planner.search.orderings import ORDERINGS, describe, job_order, profit_per_kw
+from planner.search.orderings import ORDERINGS, describe, job_order
 from planner.search.stop import FirstOf, MaxIterations, MaxRuntime
 from tests.factories import DAY, flat_table, random_problem, random_segments
 

@@ -17,11 +17,11 @@ from planner.domain.plan import Placement, Plan
 from planner.domain.problem import Problem, Rates
 from planner.domain.result import Result, Trial
 from planner.domain.segment import Segment
+from planner.machine.node_timelines import copy_timelines
 from planner.search.complete import complete
 from planner.search.decode import decode, opening_timelines
 from planner.search.delay import delay_search
 from planner.search.harvest import HarvestParams, harvest
-from planner.search.kernel import copy_timelines
 from planner.search.kernel.search_state import CURRENT, Habits
 from planner.search.multisearch import multisearch
 from planner.search.orderings import job_order

@@ -16,7 +16,7 @@ from planner.domain.plan import Placement, Plan
 from planner.domain.problem import Problem, Rates
 from planner.domain.result import Result
 from planner.domain.segment import Segment
-from planner.pipeline.day import accepted
+from planner.planning.plan_day import accepted
 from planner.search.complete import complete
 from planner.search.delay import delay_search
 from planner.search.harvest import harvest

@@ -16,7 +16,7 @@ import pytest
 from planner.domain.job import Job, UnitGroup
 from planner.domain.plan import Deferral
 from planner.errors import InputError
-from planner.readers.pue_csv import write_pue_table
+from planner.inputs.pue_csv import write_pue_table
 from planner.search.multisearch import multisearch
 from planner.store.node_text import format_unit_nodes, parse_unit_nodes
 from planner.store.parquet import write_parquet

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from planner.compiled import kernel, part
-from planner.online.kernel.heap import pop, push
-from planner.online.kernel.machine import hold_job
+from planner.machine.heap import pop, push
+from planner.machine.timeline import NEVER, forget_past
+from planner.online.kernel.nodes import hold_job
 from planner.online.kernel.queue import enqueue
 from planner.online.kernel.reservation_rounds import cancel, conservative_round, deadline_round
 from planner.online.kernel.rounds import can_start, easy_round, greedy_round, list_round, strict_round
@@ -45,10 +46,10 @@ from planner.online.kernel.state import (
     SCAN,
     SCAN_ONLY_IF_FITS,
     START,
+    STARTED_AT,
     STRICT,
     SUBMIT,
 )
-from planner.online.kernel.timeline import NEVER, forget_past
 
 TO_REQUEST, STEPWISE, DOUBLING = range(3)
 """What happens to an estimate that a job outlives: it becomes the requested time, grows in steps, or doubles."""
@@ -65,7 +66,7 @@ def advance(state, seconds):
         if now == NEVER:
             return np.int64(0)
         needed = entries_needed(state, now)
-        if needed > state.line.shape[1]:
+        if needed > state.times.shape[1]:
             return needed
         open_second(state, now)
         if state.clock[EVERY_EVENT] > 0:
@@ -128,7 +129,7 @@ def entries_needed(state, now):
 def open_second(state, now):
     """Begin a second: what is past is forgotten, and estimates that were outlived are corrected."""
     state.clock[NOW] = now
-    forget_past(state.line, state.length, now)
+    forget_past(state.times, state.free, state.length, state.length.shape[0] // 2, now)
     _correct(state, now)
 
 
@@ -155,7 +156,7 @@ def is_ending(state, now):
 @part
 def take_completion(state, now):
     """Let the next job that ends in this second give its nodes back."""
-    job = pop(state.job, END_KEY, END_JOB, state.clock[RUNNING])
+    job = pop(state.job[END_KEY], state.job[END_JOB], state.job[STARTED_AT], state.clock[RUNNING])
     state.clock[RUNNING] -= 1
     if state.job[EXPECTED_END, job] > now:
         hold_job(state, MACHINE, job, np.int64(-1), now, state.job[EXPECTED_END, job])
@@ -210,7 +211,7 @@ def _correct(state, now):
     A job that ends in this second needs none, unless rounds run before its completion is known.
     """
     while state.clock[EXPECTED] > 0 and state.job[DUE_KEY, 0] <= now:
-        job = pop(state.job, DUE_KEY, DUE_JOB, state.clock[EXPECTED])
+        job = pop(state.job[DUE_KEY], state.job[DUE_JOB], state.job[STARTED_AT], state.clock[EXPECTED])
         state.clock[EXPECTED] -= 1
         end = state.job[START, job] + state.job[RUNTIME, job]
         due = state.job[EXPECTED_END, job]
@@ -227,7 +228,7 @@ def _correct(state, now):
         hold_job(state, MACHINE, job, np.int64(1), now, due)
         state.job[EXPECTED_END, job] = due
         if due < end:
-            push(state.job, DUE_KEY, DUE_JOB, state.clock[EXPECTED], due, job)
+            push(state.job[DUE_KEY], state.job[DUE_JOB], state.job[STARTED_AT], state.clock[EXPECTED], due, job)
             state.clock[EXPECTED] += 1
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from planner.compiled import part
-from planner.online.kernel.heap import push
-from planner.online.kernel.machine import hold_job
+from planner.machine.heap import push
+from planner.online.kernel.nodes import hold_job
 from planner.online.kernel.state import (
     ARRIVED,
     BACK_A,
@@ -121,11 +121,16 @@ def mark_started(state, job, now):
     state.job[STARTED_AT, job] = state.clock[STARTED]
     state.clock[STARTED] += 1
     state.job[EXPECTED_END, job] = now + max(np.int64(1), state.job[ESTIMATE, job])
-    push(state.job, END_KEY, END_JOB, state.clock[RUNNING], now + state.job[RUNTIME, job], job)
-    state.clock[RUNNING] += 1
+    _note_end(state, END_KEY, END_JOB, RUNNING, now + state.job[RUNTIME, job], job)
     if state.job[EXPECTED_END, job] < now + state.job[RUNTIME, job]:
-        push(state.job, DUE_KEY, DUE_JOB, state.clock[EXPECTED], state.job[EXPECTED_END, job], job)
-        state.clock[EXPECTED] += 1
+        _note_end(state, DUE_KEY, DUE_JOB, EXPECTED, state.job[EXPECTED_END, job], job)
+
+
+@part
+def _note_end(state, keys, jobs, counter, end, job):
+    """Put a job into one of the two heaps of ends."""
+    push(state.job[keys], state.job[jobs], state.job[STARTED_AT], state.clock[counter], end, job)
+    state.clock[counter] += 1
 
 
 @part

@@ -9,10 +9,12 @@ from __future__ import annotations
 import numpy as np
 
 from planner.compiled import part
-from planner.online.kernel.machine import earliest_start, hold_job
+from planner.machine.timeline import NEVER
+from planner.online.kernel.nodes import earliest_start, hold_job
 from planner.online.kernel.queue import drop_started, mark_started
 from planner.online.kernel.state import (
     BROKEN,
+    CANCELLED,
     DEADLINE_S,
     DEFINITIVE,
     EARLY,
@@ -30,7 +32,6 @@ from planner.online.kernel.state import (
     TENTATIVE,
     UNITS,
 )
-from planner.online.kernel.timeline import NEVER
 
 
 @part
@@ -125,11 +126,11 @@ def reserve(state, job, now):
 
 @part
 def cancel(state, job):
-    """Give a job's reservation back; -2 says that it had one."""
+    """Give a job's reservation back."""
     start = state.job[RESERVED, job]
     end = start + max(np.int64(1), state.job[ESTIMATE, job])
     hold_job(state, MACHINE, job, np.int64(-1), start, end)
-    state.job[RESERVED, job] = -2
+    state.job[RESERVED, job] = CANCELLED
 
 
 @part
@@ -165,7 +166,7 @@ def _reserve_kind(state, kind, now):
     """Reserve for the cancelled jobs of a kind, in submit order."""
     for place in range(state.clock[QUEUED]):
         job = state.job[QUEUE, place]
-        if state.job[RESERVED, job] == -2 and state.job[KIND, job] == kind:
+        if state.job[RESERVED, job] == CANCELLED and state.job[KIND, job] == kind:
             reserve(state, job, now)
 
 
@@ -235,7 +236,7 @@ def _renew_if_broken(state, now):
     if state.clock[BROKEN] > 0:
         for place in range(state.clock[QUEUED]):
             job = state.job[QUEUE, place]
-            if state.job[RESERVED, job] == -2:
+            if state.job[RESERVED, job] == CANCELLED:
                 reserve(state, job, now)
 
 

@@ -1,6 +1,6 @@
 """What a scheduling round does under the policies that keep no reservations: strict, greedy, easy and list.
 
-Every function gets the state and the second. ``state.line`` says what the running jobs leave free
+Every function gets the state and the second. The first rows of the timelines say what the running jobs leave free
 until and after their expected ends.
 """
 
@@ -9,10 +9,10 @@ from __future__ import annotations
 import numpy as np
 
 from planner.compiled import part
-from planner.online.kernel.machine import earliest_start, hold_job, idle_now, plan_rows
+from planner.machine.timeline import NEVER, copy_rows, entry_at
+from planner.online.kernel.nodes import earliest_start, hold_job, idle_now, plan_rows
 from planner.online.kernel.queue import begin, drop_started
 from planner.online.kernel.state import BACKFILL, ESTIMATE, MACHINE, QUEUE, QUEUED, RESERVED, START, WIDTH
-from planner.online.kernel.timeline import NEVER, copy_rows, entry_at
 
 
 @part
@@ -105,7 +105,7 @@ def _shadow(state, head, now):
     """When the head can start, and what is spare beside it then."""
     pool = np.int64(0)
     shadow = earliest_start(state, MACHINE, head, now, NEVER - 1)
-    free = state.line[pool, entry_at(state.line, state.length, pool, shadow), 1]
+    free = state.free[pool, entry_at(state.times, state.length, pool, shadow), 0]
     return shadow, free - state.job[WIDTH, head]
 
 
@@ -118,7 +118,7 @@ def list_round(state, now):
     """
     size = state.clock[QUEUED]
     plan = plan_rows(state)
-    copy_rows(state.line, state.length, plan)
+    copy_rows(state.times, state.free, state.length, plan)
     idle = idle_now(state)
     last = _last_with_room(state, size - 1, np.int64(0), idle, now)
     known = np.int64(0)
@@ -184,4 +184,4 @@ def _learn(state, known, job, start):
 @part
 def _is_pool(state):
     """Whether the machine is one pool of one resource, so that width and estimate say all that a job asks."""
-    return state.line.shape[0] == 2 and state.line.shape[2] == 2
+    return state.free.shape[0] == 2 and state.free.shape[2] == 1

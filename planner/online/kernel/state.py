@@ -34,6 +34,9 @@ CLOCK_SIZE = 20
 # The first row of the timelines.
 (MACHINE,) = _places(0, 1)
 
+# Reservations that are no start: none yet, and one that was cancelled.
+NONE_YET, CANCELLED = np.int64(-1), np.int64(-2)
+
 # Kinds of policy, in the order of their names in the registry.
 STRICT, GREEDY, LIST, EASY, CONSERVATIVE, DEADLINE = _places(0, 6)
 
@@ -47,18 +50,19 @@ class State(NamedTuple):
     Attributes
     ----------
     job
-        One column a job, in submit order; the rows are named above. Starts and reservations are -1 before there are
-        any; a cancelled reservation is -2.
+        One column per job, in submit order; the rows are named above. Starts and reservations are below 0 where there
+        are none.
     ptr
         First group and first unit of each job, and the ends of the last.
-    group
-        One row for each group of equal units: how many, then what each asks of every resource. The last row is scratch.
+    group_count, group_amount
+        How many equal units each group has, and what each of them asks of every resource.
     unit
         Node of each unit, and a place to note it.
-    line, length
-        Timeline of what running jobs (and kept reservations) leave free: a row a node, then one for the site's power if
-        that is limited. As many rows follow for plans that a round makes and forgets.
-    ready, free, cells, pattern
+    times, free, length
+        Timelines of what running jobs (and kept reservations) leave free (`planner.machine.timeline`): one row per
+        node, then one for the site's power if that is limited. As many rows follow for plans that a round makes and
+        forgets.
+    ready, least, watts, cells, pattern
         Scratch space.
     clock
         Counters and settings; the places are named above.
@@ -66,12 +70,15 @@ class State(NamedTuple):
 
     job: Ints
     ptr: Ints
-    group: Ints
+    group_count: Ints
+    group_amount: Ints
     unit: Ints
-    line: Ints
+    times: Ints
+    free: Ints
     length: Ints
     ready: Ints
-    free: Ints
+    least: Ints
+    watts: Ints
     cells: Ints
     pattern: Ints
     clock: Ints
@@ -83,10 +90,11 @@ FIRST_CAPACITY = 64
 
 def widened(state: State, needed: int) -> State:
     """The same state with timelines that have room for so many entries in each row."""
-    rows, held, columns = state.line.shape
+    rows, held, resources = state.free.shape
     capacity = held
     while capacity < needed:
         capacity *= 2
-    line = np.zeros((rows, capacity, columns), dtype=np.int64)
-    line[:, :held] = state.line
-    return state._replace(line=line)
+    times = np.zeros((rows, capacity), dtype=np.int64)
+    free = np.zeros((rows, capacity, resources), dtype=np.int64)
+    times[:, :held], free[:, :held] = state.times, state.free
+    return state._replace(times=times, free=free)

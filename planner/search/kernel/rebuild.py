@@ -11,9 +11,9 @@ from __future__ import annotations
 import numpy as np
 
 from planner.compiled import kernel, part
+from planner.machine.rng import fraction
 from planner.search.kernel.money import profit
 from planner.search.kernel.recreate import recreate
-from planner.search.kernel.rng import fraction
 from planner.search.kernel.ruin import ruin
 from planner.search.kernel.search_state import ACCEPTED, BEST, CURRENT, IMPROVED, STEPS, put_on, take_off
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from planner.compiled import part
-from planner.search.kernel.rng import below, fraction
+from planner.machine.rng import below, fraction
 from planner.search.kernel.search_state import SHORT, WIDE
 
 

@@ -9,8 +9,8 @@ import numpy.typing as npt
 
 from planner.compiled import part
 from planner.domain.columns import Floats, Ints
+from planner.machine.place import hold_job, lift_job
 from planner.search.kernel.money import add_job
-from planner.search.kernel.place import hold_job, lift_job
 
 STEPS, ACCEPTED, IMPROVED = 0, 1, 2
 """Counts of a search."""

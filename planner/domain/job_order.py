@@ -1,0 +1,62 @@
+"""Keys that orders of jobs are made of: who is overdue, who came first, what a job asks and what it earns."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from planner.domain.columns import Floats, Ints, JobColumns
+from planner.domain.problem import Problem
+from planner.units import MILLI
+
+
+def overdue_first(problem: Problem, order: Ints) -> Ints:
+    """The same sequence with the overdue jobs before all others."""
+    if not problem.overdue:
+        return order
+    goes_first = problem.is_overdue[order]
+    return np.concatenate([order[goes_first], order[~goes_first]])
+
+
+def submission_rank(problem: Problem) -> Ints:
+    """Rank of each job by submit time, then by id as people count: the last word in every ordering."""
+    keys = [job.submission_key for job in problem.jobs]
+    rank = np.empty(len(keys), dtype=np.int64)
+    rank[sorted(range(len(keys)), key=keys.__getitem__)] = np.arange(len(keys))
+    return rank
+
+
+def group_core_equivalents(columns: JobColumns) -> Floats:
+    """Core-equivalents of a unit of each group on the first class that it fits."""
+    fits = columns.group_core_equivalents > 0
+    first = np.argmax(fits, axis=1) if fits.shape[0] else np.zeros(0, dtype=np.int64)
+    picked: Floats = columns.group_core_equivalents[np.arange(len(first)), first]
+    return picked
+
+
+def job_core_equivalents(columns: JobColumns) -> Floats:
+    """Core-equivalents of each whole job."""
+    return by_job(columns, group_core_equivalents(columns) * columns.group_count, np.add)
+
+
+def profit_per_kw(problem: Problem, columns: JobColumns) -> Floats:
+    """Profit that a job earns per kW that it draws and hour that it runs, at the day's mean price.
+
+    Mean power over profit, increasing, is the same order as this, decreasing; this one also sorts jobs that lose
+    money where they belong, at the end.
+    """
+    lengths = np.array([segment.length_s for segment in problem.segments], dtype=np.float64)
+    prices = np.array([segment.price_eur_per_kwh for segment in problem.segments])
+    price = float(np.average(prices, weights=lengths))
+    earned = job_core_equivalents(columns) * columns.weight * problem.rates.eur_per_core_hour
+    power_kw = columns.power_mw / MILLI**2
+    margin: Floats = np.full(len(columns), np.inf)
+    np.divide(earned - power_kw * price, power_kw, out=margin, where=power_kw > 0)
+    return margin
+
+
+def by_job(columns: JobColumns, per_group: Floats, how: np.ufunc) -> Floats:
+    """One value per job from one per group, put together by a function such as ``np.add``."""
+    if not len(columns):
+        return np.zeros(0)
+    reduced: Floats = how.reduceat(per_group, columns.group_ptr[:-1])
+    return reduced

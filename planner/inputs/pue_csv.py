@@ -1,0 +1,222 @@
+"""Reads and writes PUE tables as CSV: rows of IT power, columns of outside temperature."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from planner import bounds
+from planner.domain.intake import Intake
+from planner.domain.pue_table import PueTable
+from planner.errors import FileFormatError, OutputError
+from planner.inputs.csv_lines import short_lines
+from planner.text_files import open_text
+
+POWER_COLUMN = "it_power_w"
+_ROWS = replace(bounds.TABLE_ROWS, low=0)
+_COLUMNS = replace(bounds.TABLE_COLUMNS, low=0)
+_POWERS = replace(bounds.TABLE_W, low=-bounds.TABLE_W.high)
+"""Those below 0 are told of in words of their own."""
+
+
+def read_pue_table(path: Path | str) -> tuple[PueTable, Intake]:
+    """Read a PUE table.
+
+    The file may open with ``# key: value`` lines: ``clamp`` (true or false) says what happens outside the
+    table, ``name`` names it (else the file's name does), others are kept as notes. Then comes a header
+    ``it_power_w,-10,-5,0,...`` with outside temperatures in even steps [C], then one row per IT power in even
+    steps [W]; cells are cooling energy per unit of IT energy, which is PUE less 1.
+
+    Raises
+    ------
+    InputError
+        The file is missing or cannot be opened.
+    FileFormatError
+        A row, column or cell is missing, repeated, out of step, not a number or negative.
+    """
+    path = Path(path)
+    intake = Intake(str(path))
+    settings: dict[str, tuple[str, int]] = {}
+    lines: list[tuple[int, list[str]]] = []
+    with open_text(path) as stream:
+        for number, line in enumerate(short_lines(path, stream), start=1):
+            text = line.strip()
+            if text.startswith("#"):
+                _take_comment(text, number, settings, intake)
+            elif text:
+                lines.append((number, [cell.strip() for cell in text.split(",")]))
+                if len(lines) - 1 not in _ROWS or len(lines[-1][1]) - 1 not in _COLUMNS:
+                    raise FileFormatError(
+                        path,
+                        f"more than {_ROWS.high:,} rows or {_COLUMNS.high} columns",
+                        line=number,
+                        remedy="use larger steps",
+                    )
+    if not lines:
+        raise FileFormatError(path, "no header row", remedy=f"the first row must read {POWER_COLUMN},-10,-5,...")
+    temperatures_c = _read_header(path, *lines[0])
+    powers_w = _read_powers(path, lines[1:])
+    cooling = np.array([_read_cells(path, number, cells, temperatures_c) for number, cells in lines[1:]])
+    if cooling.min() >= 1:
+        intake.notes.append("every cell is 1 or more: cells are PUE less 1, so this means a PUE above 2")
+    intake.kept = len(powers_w)
+    table = PueTable(
+        name=settings["name"][0] if "name" in settings else path.name.split(".")[0],
+        first_power_w=powers_w[0],
+        power_step_w=powers_w[1] - powers_w[0],
+        first_temperature_c=temperatures_c[0],
+        temperature_step_c=temperatures_c[1] - temperatures_c[0],
+        cooling=cooling,
+        clamp=_read_clamp(path, settings),
+    )
+    return table, intake
+
+
+def write_pue_table(table: PueTable, path: Path | str, header_comment: str = "") -> None:
+    """Write a PUE table as CSV, with the lines of the comment first; `read_pue_table` gives it back equal."""
+    comments = [f"# {line}".rstrip() for line in header_comment.splitlines()]
+    comments += [f"# name: {table.name}", f"# clamp: {str(table.clamp).lower()}"]
+    rows = [",".join([POWER_COLUMN, *map(str, table.temperatures_c)])]
+    rows += [
+        ",".join([str(power_w), *map(_cell, cells)])
+        for power_w, cells in zip(table.powers_w, table.cooling, strict=True)
+    ]
+    try:
+        Path(path).write_text("\n".join([*comments, *rows]) + "\n", encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise OutputError(f"{path}: cannot be written: {error.strerror or error}") from error
+
+
+def _cell(value: float) -> str:
+    text = f"{value:.4f}"
+    return text if float(text) == value else repr(float(value))
+
+
+def _take_comment(text: str, line: int, settings: dict[str, tuple[str, int]], intake: Intake) -> None:
+    note = text.lstrip("#").strip()
+    key, colon, value = note.partition(":")
+    if colon and key.strip().lower() in ("clamp", "name"):
+        settings[key.strip().lower()] = (value.strip(), line)
+    elif note:
+        intake.notes.append(note)
+
+
+def _read_clamp(path: Path, settings: dict[str, tuple[str, int]]) -> bool:
+    value, line = settings.get("clamp", ("false", 0))
+    if value.lower() not in ("true", "false"):
+        raise FileFormatError(path, f"clamp is {value!r}", line=line, remedy="write true or false")
+    return value.lower() == "true"
+
+
+def _read_header(path: Path, line: int, cells: list[str]) -> list[int]:
+    if cells[0].lower() != POWER_COLUMN:
+        raise FileFormatError(
+            path,
+            f"the first column is {cells[0]!r}",
+            line=line,
+            remedy=f"the header must read {POWER_COLUMN},-10,-5,... with commas",
+        )
+    if len(cells) < 3:
+        raise FileFormatError(
+            path, f"too few columns: {len(cells) - 1} temperatures", line=line, remedy="give at least 2"
+        )
+    temperatures_c = [_whole(path, line, "temperature", cell, "C") for cell in cells[1:]]
+    _check_steps(path, [line] * len(temperatures_c), temperatures_c, "column", "C")
+    return temperatures_c
+
+
+def _read_powers(path: Path, lines: list[tuple[int, list[str]]]) -> list[int]:
+    if len(lines) < 2:
+        raise FileFormatError(path, f"too few rows: {len(lines)} powers", remedy="give at least 2")
+    powers_w = [_whole(path, number, POWER_COLUMN, cells[0], "W") for number, cells in lines]
+    if powers_w[0] < 0:
+        raise FileFormatError(
+            path,
+            f"{POWER_COLUMN} {powers_w[0]} is negative",
+            line=lines[0][0],
+            remedy="begin at 0 W or above",
+        )
+    _check_steps(path, [number for number, _ in lines], powers_w, "row", "W")
+    return powers_w
+
+
+def _check_steps(path: Path, lines: Sequence[int], values: list[int], what: str, unit: str) -> None:
+    pairs = list(zip(lines[1:], values, values[1:], strict=False))
+    for line, earlier, later in pairs:
+        if later == earlier:
+            raise FileFormatError(path, f"the {what} of {later} {unit} appears twice", line=line, remedy="remove one")
+        if later < earlier:
+            raise FileFormatError(
+                path,
+                f"the {what} of {later} {unit} comes after {earlier} {unit}",
+                line=line,
+                remedy=f"sort the {what}s upwards, without repeats",
+            )
+    step = min(later - earlier for _, earlier, later in pairs)
+    for line, earlier, later in pairs:
+        if (later - earlier) % step:
+            raise FileFormatError(
+                path,
+                f"{what}s are not in even steps: {earlier} to {later} {unit}, but {step} {unit} elsewhere",
+                line=line,
+                remedy="use one step throughout",
+            )
+        if later - earlier > step:
+            raise FileFormatError(
+                path,
+                f"the {what} of {earlier + step} {unit} is missing",
+                line=line,
+                remedy=f"add it: {what}s go in steps of {step} {unit}",
+            )
+
+
+def _read_cells(path: Path, line: int, cells: list[str], temperatures_c: list[int]) -> list[float]:
+    if len(cells) != len(temperatures_c) + 1:
+        raise FileFormatError(
+            path,
+            f"expected {len(temperatures_c) + 1} fields, found {len(cells)}",
+            line=line,
+            remedy="one power and one cell per temperature, with points for decimals",
+        )
+    pairs = zip(cells[1:], temperatures_c, strict=True)
+    return [_fraction(path, line, cell, f"{cells[0]} W, {temperature} C") for cell, temperature in pairs]
+
+
+def _fraction(path: Path, line: int, cell: str, where: str) -> float:
+    if not cell:
+        raise FileFormatError(
+            path, f"the cell at {where} is empty", line=line, remedy="give cooling energy per IT energy"
+        )
+    value = _number(cell)
+    if not math.isfinite(value):
+        raise FileFormatError(
+            path, f"the cell at {where} is {cell!r}", line=line, remedy="it must be a number such as 0.25"
+        )
+    if value < 0:
+        raise FileFormatError(
+            path, f"the cell at {where} is {cell}: a PUE below 1", line=line, remedy="it must be 0 or more"
+        )
+    if value not in bounds.TABLE_COOLING:
+        remedy = f"it must be a number {bounds.TABLE_COOLING}, PUE less 1"
+        raise FileFormatError(path, f"the cell at {where} is {cell}", line=line, remedy=remedy)
+    return value
+
+
+def _whole(path: Path, line: int, field: str, cell: str, unit: str) -> int:
+    value = _number(cell)
+    limits = bounds.TABLE_C if unit == "C" else _POWERS
+    if value not in limits or value != round(value):
+        remedy = f"it must be a whole number of {unit}, {limits}"
+        raise FileFormatError(path, f"{field} is {cell!r}", line=line, remedy=remedy)
+    return round(value)
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan

@@ -1,0 +1,186 @@
+"""The jobs that the sample site's users submit on one day."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from planner.bounds import LOAD, SAMPLE_JOBS, SEED
+from planner.domain.cluster import CORES, Cluster
+from planner.domain.horizon import Horizon
+from planner.domain.intake import Intake
+from planner.domain.job import Job, UnitGroup
+from planner.errors import InputError
+from planner.inputs.sample.lublin import BUCKET_S, Floats, cycle_weights, draw_runtimes, draw_sizes, draw_submit_times
+from planner.inputs.sample.people import draw_users, population, program_name
+from planner.inputs.sample.pools import GPUS, Pool, pools_of
+from planner.inputs.sample.requests import draw_requests
+from planner.units import SECONDS_PER_HOUR
+
+PowerModel = Callable[[str, float], float]
+"""From a job's id and its cores to its mean power while it runs [W]."""
+
+GPU_POWER_W = 250.0
+"""Mean power that a job adds per GPU [W]."""
+
+WEEKEND_FACTOR = 0.6
+"""Work submitted on a day of the weekend, relative to a working day."""
+
+DAILY_SPREAD = 0.12
+"""Standard deviation of the logarithm of a day's work."""
+
+DEADLINE_SHARE = 0.02
+
+_BATCH = 512
+_FAIR_SHARES = np.array([0.125, 0.25, 0.4, 0.5, 0.75, 1.0, 2.0, 4.0])
+_FAIR_SHARE_ODDS = np.array([0.1, 0.2, 0.1, 0.25, 0.15, 0.14, 0.04, 0.02])
+
+
+@dataclass(frozen=True, slots=True)
+class _Draft:
+    """A job before it has a submit time."""
+
+    units: tuple[UnitGroup, ...]
+    requested_s: int
+    runtime_s: int
+    account: str
+    user: str
+    name: str
+    deadline_slack_s: int | None
+
+
+def generate_jobs(
+    day: dt.date,
+    *,
+    zone: str,
+    cluster: Cluster,
+    seed: int,
+    power: PowerModel,
+    load: float = 0.9,
+    largest_share: float = 0.0625,
+) -> tuple[tuple[Job, ...], Intake]:
+    """The jobs submitted on a local calendar day, in order of submission.
+
+    Sizes, runtimes and submit times follow `planner.inputs.sample.lublin`, requested times
+    `planner.inputs.sample.requests`. Each class of nodes gets jobs until the node-time that they request is the
+    day's part of ``load``. The answer depends on the arguments alone: any day can be made without the others.
+
+    Parameters
+    ----------
+    day, zone
+        The day, and the time zone in which it is one.
+    cluster
+        Machine that the jobs are for; no job is larger than one of its classes.
+    seed
+        Any whole number from 0 up.
+    power
+        Mean power of a job [W] from its id and cores; GPUs add 250 W each.
+    load
+        Node-time requested per week over what the machine has in a week; working days get more, weekends less.
+    largest_share
+        Part of a class of nodes that the largest job may take, as sites limit it.
+    """
+    SEED.require("the seed", seed)
+    if not 0 <= load <= LOAD.high:
+        raise InputError(f"the load is {load}; it must be between 0 and {LOAD.high}, where 1 fills the machine")
+    if not 0 < largest_share <= 1:
+        raise InputError(f"the largest share is {largest_share}; it must be above 0 and at most 1")
+    horizon = Horizon(day, zone)
+    rng = np.random.default_rng([seed, day.toordinal()])
+    work_s = load * day_factor(day, rng) * horizon.length_s
+    drafts: list[_Draft] = []
+    for number, pool in enumerate(pools_of(cluster)):
+        pool_rng = np.random.default_rng([seed, day.toordinal(), number])
+        drafts += _fill(pool, pool_rng, work_s * pool.core_equivalents, largest_share)
+    order = rng.permutation(len(drafts))
+    submits_s = draw_submit_times(rng, len(drafts), _weights_of(horizon))
+    intake = Intake(f"sample workload of {day.isoformat()}, seed {seed}")
+    jobs = []
+    for number, (position, submit_s) in enumerate(zip(order, submits_s, strict=True), start=1):
+        job = _job(f"{day:%Y%m%d}-{number:04d}", drafts[position], horizon.start_unix + int(submit_s), power)
+        if cluster.power_limit_w is not None and job.power_w > cluster.power_limit_w:
+            intake.dropped["draws more than the site's power limit"] += 1
+        else:
+            jobs.append(job)
+    intake.kept = len(jobs)
+    intake.notes.append("synthetic jobs after Lublin and Feitelson (2003); give a jobs file to plan your own")
+    return tuple(jobs), intake
+
+
+def day_factor(day: dt.date, rng: np.random.Generator) -> float:
+    """Work submitted on a day over the week's mean: less on weekends, and never quite the same."""
+    weekday = 7.0 / (5.0 + 2.0 * WEEKEND_FACTOR)
+    usual = weekday if day.weekday() < 5 else WEEKEND_FACTOR * weekday
+    return usual * float(np.exp(rng.normal(-0.5 * DAILY_SPREAD**2, DAILY_SPREAD)))
+
+
+def _weights_of(horizon: Horizon) -> Floats:
+    """Weight of each half-hour of the day by its wall-clock time; a day may have 46 or 50 of them."""
+    starts = [horizon.to_datetime(offset_s) for offset_s in range(0, horizon.length_s, BUCKET_S)]
+    weights = cycle_weights()
+    return np.array([weights[start.hour * 2 + start.minute // 30] for start in starts])
+
+
+def _fill(pool: Pool, rng: np.random.Generator, work_core_s: float, largest_share: float) -> list[_Draft]:
+    """Jobs whose requested core-equivalents times time come nearest to the work [core s]."""
+    drafts: list[_Draft] = []
+    done = 0.0
+    while True:
+        for draft in _draw_batch(pool, rng, pool.largest_job(largest_share)):
+            area = pool.taken(draft.units) * draft.requested_s
+            if done + area / 2 > work_core_s:
+                return drafts
+            drafts.append(draft)
+            done += area
+        if len(drafts) not in SAMPLE_JOBS:
+            raise InputError(
+                f"the sample workload would have more than {SAMPLE_JOBS.high:,} jobs a day on nodes of class"
+                f" {pool.node_class.name}; make the machine or the load smaller, or give a jobs file"
+            )
+
+
+def _draw_batch(pool: Pool, rng: np.random.Generator, largest: int) -> list[_Draft]:
+    sizes = draw_sizes(rng, _BATCH, largest)
+    requested_s, actual_s = draw_requests(rng, draw_runtimes(rng, sizes))
+    fair_shares = rng.choice(_FAIR_SHARES, _BATCH, p=_FAIR_SHARE_ODDS)
+    # Only small jobs are memory-heavy: on whole nodes more than a fair share is not to be had.
+    fair_shares = np.where(3 * sizes > pool.per_node, np.minimum(fair_shares, 1.0), fair_shares)
+    users = population()
+    who = draw_users(rng, sizes, gpu=pool.gpu)
+    program, deadline, slack = rng.random((3, _BATCH))
+    return [
+        _Draft(
+            units=pool.units(int(sizes[k]), float(fair_shares[k])),
+            requested_s=int(requested_s[k]),
+            runtime_s=int(actual_s[k]),
+            account=users[who[k]].account,
+            user=users[who[k]].name,
+            name=program_name(users[who[k]], float(program[k]), gpu=pool.gpu),
+            deadline_slack_s=int((24 + 48 * slack[k]) * SECONDS_PER_HOUR) if deadline[k] < DEADLINE_SHARE else None,
+        )
+        for k in range(_BATCH)
+    ]
+
+
+def _job(job_id: str, draft: _Draft, submit_unix: int, power: PowerModel) -> Job:
+    cores = sum(group.count * group.amount(CORES) for group in draft.units)
+    gpus = sum(group.count * group.amount(GPUS) for group in draft.units)
+    deadline = None
+    if draft.deadline_slack_s is not None:
+        latest = submit_unix + draft.requested_s + draft.deadline_slack_s
+        deadline = -(-latest // SECONDS_PER_HOUR) * SECONDS_PER_HOUR
+    return Job(
+        id=job_id,
+        submit_unix=submit_unix,
+        requested_s=draft.requested_s,
+        units=draft.units,
+        power_w=power(job_id, cores) + GPU_POWER_W * gpus,
+        account=draft.account,
+        user=draft.user,
+        name=draft.name,
+        runtime_s=draft.runtime_s,
+        deadline_unix=deadline,
+    )

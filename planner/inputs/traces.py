@@ -1,0 +1,260 @@
+"""From a jobs file to a trace that can be replayed: cleaned, counted, on a pool of processors or on a cluster."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from planner.bounds import PROCESSORS, UNIX_S
+from planner.domain.columns import Ints, job_columns, node_columns
+from planner.domain.fit import Fit
+from planner.domain.horizon import Horizon
+from planner.domain.intake import Intake
+from planner.domain.job import Job
+from planner.domain.trace import Machine, Trace, pool_trace
+from planner.errors import FileFormatError, InputError
+from planner.inputs.jobs.power import per_core
+from planner.inputs.jobs.read import FORMAT_OF_SUFFIX, read_jobs
+from planner.inputs.jobs.swf import (
+    CUT_RUNTIME,
+    NO_PROCESSORS,
+    NO_RUNTIME,
+    PARTIAL,
+    PARTIAL_EXECUTION,
+    TOOK_RUNTIME,
+    TOOK_USED_PROCESSORS,
+    SwfTrace,
+    read_swf_trace,
+)
+from planner.inputs.jobs.unit_shape import UnitShape
+from planner.scenario.jobs import FileJobs
+from planner.scenario.schema import Scenario
+from planner.units import MILLI
+
+TOO_WIDE = "wider than the machine"
+CLIPPED = "wider than the machine: clipped to it"
+NEVER_FITS = "cannot run even on the empty machine"
+NO_TABLE_RUNTIME = "runtime missing: requested time taken"
+WIDE = ("reject", "clip")
+UNREQUESTED = ("keep", "drop")
+NO_REQUEST = "without requested time"
+WIDEST = 10**9
+
+
+@dataclass(frozen=True)
+class Source:
+    """A trace with what became of its file, and its jobs where they come from a scenario, in the trace's order."""
+
+    trace: Trace
+    intake: Intake
+    jobs: tuple[Job, ...] = ()
+
+
+def read_pool(path: Path, processors: int | None = None, *, wide: str = "reject", unrequested: str = "keep") -> Source:
+    """Read a trace for one pool of processors; an SWF header says how many unless told.
+
+    Cleaning: jobs without runtime or processors are dropped; a missing processor count or requested time is taken from
+    the other field; a runtime is cut at the requested time; a job wider than the machine is dropped or clipped. Jobs of
+    an SWF file without a requested time can be dropped instead.
+    """
+    if wide not in WIDE:
+        raise InputError(f"unknown rule {wide!r} for wide jobs; known: {', '.join(WIDE)}")
+    if unrequested not in UNREQUESTED:
+        known = ", ".join(UNREQUESTED)
+        raise InputError(f"unknown rule {unrequested!r} for jobs without a requested time; known: {known}")
+    if _is_swf(path):
+        return _swf_pool(read_swf_trace(path), processors, wide, unrequested)
+    if unrequested == "drop":
+        raise InputError(f"{path}: every job of a table has a requested time; only SWF jobs may have none")
+    if processors is None:
+        raise InputError(f"{path}: a job table does not say how many processors there are; give --processors")
+    jobs, intake = read_jobs(path, shape=UnitShape(unit_cores=WIDEST), power=per_core(0.0))
+    runtime_s, requested_s = _times(jobs, intake)
+    width = np.array([max(1, round(job.total("cores"))) for job in jobs], dtype=np.int64)
+    submit_s = np.array([job.submit_unix for job in jobs], dtype=np.int64)
+    kept, width = _fitted(width, np.ones(len(jobs), dtype=np.bool_), processors, wide, intake)
+    chosen = [job for job, keep in zip(jobs, kept, strict=True) if keep]
+    origin = int(submit_s.min()) if len(submit_s) else 0
+    trace = pool_trace(
+        tuple(job.id for job in chosen),
+        submit_s[kept] - origin,
+        runtime_s[kept],
+        requested_s[kept],
+        width[kept],
+        processors,
+        user=_codes([job.user for job in chosen]),
+        name=_codes([job.name for job in chosen]),
+        group=_codes([job.account for job in chosen]),
+        origin_unix=origin,
+        source=str(path),
+    )
+    intake.kept = len(trace)
+    return _with_jobs(Source(trace, intake))
+
+
+def read_cluster(path: Path, scenario: Scenario) -> Source:
+    """Read a trace for the cluster of a scenario, with its units, resources and power."""
+    from planner.inputs.build import power_model
+
+    choice, cluster = scenario.jobs, scenario.cluster
+    of_file = choice if isinstance(choice, FileJobs) else None
+    unit_cores = choice.unit_cores or int(cluster.classes[0].capacity["cores"])
+    jobs, intake = read_jobs(
+        path,
+        of_file.format if of_file is not None and path == of_file.source else "auto",
+        shape=UnitShape(unit_cores=unit_cores, core_scale=choice.core_scale if _is_swf(path) else 1.0),
+        power=power_model(scenario),
+        resources=cluster.resources,
+        start_unix=None if of_file is None else of_file.start_unix,
+        drop_zero_runtime=True,
+    )
+    fit = Fit(cluster)
+    taken = [job for job in sorted(jobs, key=lambda job: job.submit_unix) if fit.why_never(job) is None]
+    if len(taken) < len(jobs):
+        intake.dropped[NEVER_FITS] += len(jobs) - len(taken)
+    intake.kept = len(taken)
+    runtime_s, requested_s = _times(taken, intake)
+    origin = taken[0].submit_unix if taken else 0
+    columns = job_columns(taken, cluster, _any_horizon(scenario))
+    per_group = np.repeat(np.arange(len(taken)), np.diff(columns.group_ptr))
+    width = np.zeros(len(taken), dtype=np.int64)
+    np.add.at(width, per_group, columns.group_count * columns.group_amount[:, 0])
+    limit = cluster.power_limit_mw
+    trace = Trace(
+        ids=tuple(job.id for job in taken),
+        submit_s=np.array([job.submit_unix - origin for job in taken], dtype=np.int64),
+        runtime_s=runtime_s,
+        requested_s=requested_s,
+        width=np.maximum(width, 1),
+        machine=Machine(node_columns(cluster).capacity, -1 if limit is None else limit, MILLI),
+        group_ptr=columns.group_ptr,
+        group_count=columns.group_count,
+        group_amount=columns.group_amount,
+        unit_ptr=columns.unit_ptr,
+        power_mw=columns.power_mw,
+        user=_codes([job.user for job in taken]),
+        name=_codes([job.name for job in taken]),
+        group=_codes([job.account for job in taken]),
+        queue=np.full(len(taken), -1, dtype=np.int64),
+        origin_unix=origin,
+        source=str(path),
+    )
+    return _with_jobs(Source(trace, intake, tuple(taken)))
+
+
+def _with_jobs(source: Source) -> Source:
+    """The same, if there is anything to replay."""
+    if len(source.trace) == 0:
+        dropped = "; ".join(f"{count} {reason}" for reason, count in source.intake.dropped.items())
+        raise InputError(f"{source.intake.source}: no job can be replayed" + (f" ({dropped})" if dropped else ""))
+    return source
+
+
+def _any_horizon(scenario: Scenario) -> Horizon:
+    import datetime as dt
+
+    return Horizon(dt.date(1970, 1, 2), scenario.zone)
+
+
+def _is_swf(path: Path) -> bool:
+    return any(path.name.lower().endswith(suffix) for suffix, kind in FORMAT_OF_SUFFIX.items() if kind == "swf")
+
+
+def _swf_pool(swf: SwfTrace, processors: int | None, wide: str, unrequested: str) -> Source:
+    size = processors if processors is not None else swf.header_integer("MaxProcs") or swf.header_integer("MaxNodes")
+    if size is None or size < 1:
+        raise InputError(f"{swf.path}: the header does not say how many processors there are; give --processors")
+    PROCESSORS.require(f"{swf.path}: the number of processors", size)
+    origin = swf.header_integer("UnixStartTime")
+    if origin is not None:
+        UNIX_S.require(f"{swf.path}: UnixStartTime", origin)
+    intake = Intake(str(swf.path))
+    column = {name: np.ceil(values).astype(np.int64) for name, values in swf.columns.items()}
+    kept = _whole_lines(swf, intake)
+    width = np.where(column["requested_procs"] > 0, column["requested_procs"], column["used_procs"])
+    requested_s = np.where(column["requested_s"] > 0, column["requested_s"], column["runtime_s"])
+    kept = _drop(kept, width <= 0, NO_PROCESSORS, intake)
+    kept = _drop(kept, column["runtime_s"] <= 0, NO_RUNTIME, intake)
+    if unrequested == "drop":
+        kept = _drop(kept, column["requested_s"] <= 0, NO_REQUEST, intake)
+    kept, width = _fitted(width, kept, size, wide, intake)
+    for reason, repaired in (
+        (TOOK_USED_PROCESSORS, kept & (column["requested_procs"] <= 0)),
+        (TOOK_RUNTIME, kept & (column["requested_s"] <= 0)),
+        (CUT_RUNTIME, kept & (column["runtime_s"] > requested_s)),
+    ):
+        if repaired.any():
+            intake.repaired[reason] = int(repaired.sum())
+    trace = pool_trace(
+        tuple(map(str, column["job"][kept].tolist())),
+        column["submit_s"][kept],
+        np.minimum(column["runtime_s"], requested_s)[kept],
+        requested_s[kept],
+        width[kept],
+        size,
+        user=column["user"][kept],
+        name=column["executable"][kept],
+        group=column["group"][kept],
+        queue=column["queue"][kept],
+        origin_unix=origin,
+        source=str(swf.path),
+    )
+    intake.kept = len(trace)
+    return _with_jobs(Source(trace, intake))
+
+
+def _whole_lines(swf: SwfTrace, intake: Intake) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """Lines that stand for a job: not the partial executions of one; every job has a number of its own."""
+    number = swf.columns["job"]
+    kept = np.ones(len(swf), dtype=np.bool_)
+    if len(np.unique(number)) == len(swf):
+        return kept
+    partial = np.isin(swf.columns["status"], PARTIAL_EXECUTION)
+    kept = _drop(kept, partial & np.isin(number, number[~partial]), PARTIAL, intake)
+    values, counts = np.unique(number[kept], return_counts=True)
+    if counts.max(initial=1) > 1:
+        twice = values[counts > 1][0]
+        line = int(swf.line_numbers[kept & (number == twice)][1])
+        remedy = "give every job a number of its own"
+        raise FileFormatError(swf.path, f"job {twice:.0f} is on an earlier line too", line=line, remedy=remedy)
+    return kept
+
+
+def _drop(
+    kept: np.ndarray[tuple[int], np.dtype[np.bool_]],
+    bad: np.ndarray[tuple[int], np.dtype[np.bool_]],
+    reason: str,
+    intake: Intake,
+) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    if (kept & bad).any():
+        intake.dropped[reason] += int((kept & bad).sum())
+    return kept & ~bad
+
+
+def _fitted(
+    width: Ints, kept: np.ndarray[tuple[int], np.dtype[np.bool_]], processors: int, wide: str, intake: Intake
+) -> tuple[np.ndarray[tuple[int], np.dtype[np.bool_]], Ints]:
+    """Clip or drop what is wider than the machine."""
+    if wide == "reject":
+        return _drop(kept, width > processors, TOO_WIDE, intake), width
+    if (kept & (width > processors)).any():
+        intake.repaired[CLIPPED] = int((kept & (width > processors)).sum())
+    return kept, np.minimum(width, processors)
+
+
+def _times(jobs: tuple[Job, ...] | list[Job], intake: Intake) -> tuple[Ints, Ints]:
+    """Runtimes, cut at the requested times, and requested times."""
+    requested_s = np.array([job.requested_s for job in jobs], dtype=np.int64)
+    known = np.array([job.runtime_s or 0 for job in jobs], dtype=np.int64)
+    for reason, repaired in ((NO_TABLE_RUNTIME, known <= 0), (CUT_RUNTIME, known > requested_s)):
+        if repaired.any():
+            intake.repaired[reason] = int(repaired.sum())
+    return np.where(known > 0, np.minimum(known, requested_s), requested_s), requested_s
+
+
+def _codes(names: list[str]) -> Ints:
+    """A number for each name, -1 for none."""
+    known = {name: k for k, name in enumerate(sorted({name for name in names if name}))}
+    return np.array([known.get(name, -1) for name in names], dtype=np.int64)

@@ -1,0 +1,170 @@
+"""The planning day's weather, from whichever kind of file a site has."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable
+from pathlib import Path
+from typing import get_args
+
+import numpy as np
+
+from planner import bounds
+from planner.domain.horizon import Horizon
+from planner.domain.intake import Intake
+from planner.domain.series import StepSeries
+from planner.domain.weather import Weather
+from planner.errors import CoverageError, FileFormatError, InputError
+from planner.inputs.local_times import clock_shifts
+from planner.inputs.weather.files import WeatherFile, is_tmy3, read_weather_csv
+from planner.inputs.weather.open_meteo import read_open_meteo
+from planner.inputs.weather.samples import Samples
+from planner.inputs.weather.typical_year import read_epw, read_tmy3, sample_path
+from planner.scenario.words import WeatherFormat
+from planner.text_files import require_file
+from planner.units import SECONDS_PER_HOUR
+
+SAMPLE = "sample"
+LONGEST_FILLED_S = 3 * SECONDS_PER_HOUR
+_BOUNDS = {
+    "temperature_c": bounds.TEMPERATURE_C,
+    "ghi_w_per_m2": bounds.IRRADIANCE_W_PER_M2,
+    "dni_w_per_m2": bounds.IRRADIANCE_W_PER_M2,
+    "dhi_w_per_m2": bounds.IRRADIANCE_W_PER_M2,
+    "wind_m_per_s": bounds.WIND_M_PER_S,
+}
+_WORDS = {"temperature_c": "temperature", "wind_m_per_s": "wind speed"}
+
+FORMATS: tuple[str, ...] = get_args(WeatherFormat)
+
+
+def read_weather(
+    source: Path | str,
+    *,
+    horizon: Horizon,
+    format: str = "auto",
+    zone: str | None = None,
+    taken_day: dt.date | None = None,
+) -> tuple[Weather, Intake]:
+    """Read the weather of a planning day.
+
+    Parameters
+    ----------
+    source
+        A file (plain or .gz), or ``sample``: Greensboro's typical year, which pvlib ships.
+    horizon
+        The planning day.
+    format
+        ``epw``, ``tmy3``, ``open-meteo``, ``csv``, or ``auto`` to tell from the name and the second line.
+    zone
+        Zone of times that a CSV or Open-Meteo file writes without one. EPW and TMY3 files carry their own.
+    taken_day
+        Another date whose weather to take, at the same local clock time: a season for the day.
+
+    Returns
+    -------
+    Weather, Intake
+        Series over exactly the planning day, and what was kept and repaired for it.
+
+    Notes
+    -----
+    Holes of up to 3 h are filled linearly. A longer one is an error in the temperature, and makes any other
+    quantity absent, with a note. In EPW and TMY3 files hour k is the hour that ends at k o'clock.
+    """
+    path = sample_path() if str(source) == SAMPLE else Path(source)
+    name = SAMPLE if str(source) == SAMPLE else path.name
+    if format not in FORMATS:
+        raise InputError(f"unknown weather format {format!r}; use one of {', '.join(FORMATS)}")
+    require_file(path)
+    file = _READERS[_format_of(path) if format == "auto" else format](path, name, horizon, zone, taken_day)
+    for quantity, samples in file.samples.items():
+        _check_values(path, quantity, samples)
+
+    stretches = clock_shifts(horizon, taken_day)
+    intake = Intake(name, notes=list(file.notes))
+    intake.dropped.update(file.dropped)
+    intake.repaired.update(file.repaired)
+    series: dict[str, StepSeries] = {}
+    for quantity, samples in file.samples.items():
+        if np.all(np.isnan(samples.values)):
+            continue
+        try:
+            steps, filled = samples.on(stretches, fill_s=LONGEST_FILLED_S)
+        except CoverageError as error:
+            if quantity == "temperature_c":
+                raise
+            intake.notes.append(f"not used: {error}")
+            continue
+        series[quantity] = steps
+        if filled:
+            intake.repaired[f"{quantity} missing: filled between its neighbours"] += filled
+        if quantity == "temperature_c":
+            intake.kept = len(steps.values) - filled
+    if taken_day is not None:
+        intake.notes.append(f"the weather of {taken_day} stands in for {horizon.day}")
+    if "temperature_c" not in series:
+        raise CoverageError(f"temperature of {name} has no values at all; give another source")
+    return Weather(
+        source=name,
+        temperature_c=series["temperature_c"],
+        ghi_w_per_m2=_not_below_zero(series.get("ghi_w_per_m2")),
+        dni_w_per_m2=_not_below_zero(series.get("dni_w_per_m2")),
+        dhi_w_per_m2=_not_below_zero(series.get("dhi_w_per_m2")),
+        wind_m_per_s=_not_below_zero(series.get("wind_m_per_s")),
+        latitude_deg=file.latitude_deg,
+        longitude_deg=file.longitude_deg,
+        altitude_m=file.altitude_m,
+        taken_day=taken_day,
+    ), intake
+
+
+def constant_weather(temperature_c: float, horizon: Horizon) -> Weather:
+    """One temperature [C] all day: for tests and for questions of the kind "what if it were 35 C"."""
+    bounds.TEMPERATURE_C.require("the temperature", temperature_c)
+    what = f"constant temperature {temperature_c:g} C"
+    return Weather(what, StepSeries.constant(what, temperature_c, horizon.start_unix, horizon.end_unix))
+
+
+_Reader = Callable[[Path, str, Horizon, str | None, dt.date | None], WeatherFile]
+_READERS: dict[str, _Reader] = {
+    "epw": lambda path, name, horizon, _zone, day: read_epw(path, name).around(horizon, day),
+    "tmy3": lambda path, name, horizon, _zone, day: read_tmy3(path, name).around(horizon, day),
+    "open-meteo": lambda path, name, _horizon, zone, _day: read_open_meteo(path, name, zone),
+    "csv": lambda path, name, _horizon, zone, _day: read_weather_csv(path, name, zone),
+}
+
+
+def _format_of(path: Path) -> str:
+    suffixes = [suffix.lower() for suffix in path.suffixes if suffix.lower() not in (".gz", ".xz")]
+    match suffixes[-1] if suffixes else "":
+        case ".epw":
+            return "epw"
+        case ".json":
+            return "open-meteo"
+        case ".csv":
+            return "tmy3" if is_tmy3(path) else "csv"
+    raise InputError(
+        f"{path}: cannot tell the kind of weather file from its name; end it in .epw, .json or .csv, or give"
+        f" the format: {', '.join(FORMATS[1:])}"
+    )
+
+
+def _check_values(path: Path, quantity: str, samples: Samples) -> None:
+    limits = _BOUNDS[quantity]
+    wrong = np.flatnonzero((samples.values < limits.low) | (samples.values > limits.high))
+    if wrong.size:
+        value = float(samples.values[wrong[0]])
+        when = dt.datetime.fromtimestamp(int(samples.starts_unix[wrong[0]]), tz=dt.UTC)
+        what, unit = _WORDS.get(quantity, "irradiance"), limits.unit
+        raise FileFormatError(
+            path,
+            f"the {what} at {when:%Y-%m-%d %H:%M UTC} is {value:g} {unit}",
+            remedy=f"give {what}s {limits}; for a missing one leave it empty",
+        )
+
+
+def _not_below_zero(series: StepSeries | None) -> StepSeries | None:
+    """Pyranometers read a little below zero at night; power from that would be negative."""
+    if series is None:
+        return None
+    return StepSeries(series.what, series.edges_unix, np.maximum(series.values, 0.0))

@@ -1,0 +1,162 @@
+"""Power of on-site photovoltaics, computed by pvlib from the weather of the day."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from planner import bounds
+from planner.domain.horizon import Horizon
+from planner.domain.series import StepSeries
+from planner.domain.weather import Weather
+from planner.errors import InputError
+from planner.inputs.local_times import clock_shifts
+
+POWER_PER_C = -0.0035
+"""Change of a module's power with cell temperature [1/C]: "premium" (monocrystalline) modules in [1]_."""
+
+LEAST_W = 1e-3
+CALM_WIND_M_PER_S = 1.0
+"""Wind where the weather has none; low, so that cells are not thought cooler than they are."""
+
+
+def solar_power(
+    weather: Weather,
+    horizon: Horizon,
+    *,
+    peak_kw: float,
+    tilt_deg: float,
+    azimuth_deg: float,
+    losses_fraction: float = 0.14,
+) -> StepSeries:
+    """AC power of a fixed photovoltaic array through the day.
+
+    Parameters
+    ----------
+    weather
+        Weather of the day, with a place and at least global horizontal irradiance.
+    horizon
+        The planning day.
+    peak_kw
+        Peak DC power at standard test conditions [kW].
+    tilt_deg
+        Tilt from horizontal, 0 to 90 [degrees].
+    azimuth_deg
+        Direction that the array faces, clockwise from north; 180 is south [degrees].
+    losses_fraction
+        Soiling, shading, wiring, mismatch, age and the like, off the DC power; 0.14 as in [1]_.
+
+    Returns
+    -------
+    StepSeries
+        AC power [W], one step for each step of the irradiance.
+
+    Notes
+    -----
+    The chain is PVWatts' [1]_ without its correction for reflection: the sun's place at the middle of each
+    step; irradiance on the tilted plane after Hay and Davies [2]_ with a ground albedo of 0.25; cell
+    temperature after Faiman [3]_; DC power ``peak * poa / 1000 * (1 + gamma * (cell - 25))``; losses; an
+    inverter of 96 % nominal efficiency whose DC limit is the array's peak. Where direct and diffuse irradiance
+    are unknown, they are split off the global one after Erbs [4]_; where only diffuse is known, direct is the
+    rest over the cosine of the zenith angle.
+
+    If the weather was taken from another date, the sun is that of the other date too.
+
+    References
+    ----------
+    .. [1] A. P. Dobos, PVWatts Version 5 Manual, NREL/TP-6A20-62641 (2014)
+    .. [2] J. E. Hay, J. A. Davies, Proc. First Canadian Solar Radiation Data Workshop (1980)
+    .. [3] D. Faiman, Progress in Photovoltaics 16, 307-315 (2008)
+    .. [4] D. G. Erbs, S. A. Klein, J. A. Duffie, Solar Energy 28, 293-302 (1982)
+    """
+    _check(weather, peak_kw, tilt_deg, azimuth_deg, losses_fraction)
+    import pandas as pd
+    from pvlib import inverter, irradiance, pvsystem, solarposition, temperature
+
+    assert weather.ghi_w_per_m2 is not None
+    ghi_series = weather.ghi_w_per_m2.between(horizon.start_unix, horizon.end_unix)
+    edges = ghi_series.edges_unix
+    middles = (edges[:-1] + edges[1:]) // 2
+    moments = pd.DatetimeIndex(_sun_unix(horizon, weather, middles).astype("datetime64[s]"), tz="UTC")
+    # numbers of days, because pvlib 0.16 asks a DatetimeIndex for what pandas 3.1 deprecates
+    days = moments.day_of_year.to_numpy()
+    air_c = weather.temperature_c.at(middles)
+    sun = solarposition.get_solarposition(
+        moments,
+        weather.latitude_deg,
+        weather.longitude_deg,
+        altitude=weather.altitude_m or 0.0,
+        temperature=air_c,
+    )
+    ghi = ghi_series.values
+    dni, dhi = _split(weather, ghi, middles, days, sun["zenith"].to_numpy())
+    plane = irradiance.get_total_irradiance(
+        tilt_deg,
+        azimuth_deg,
+        sun["apparent_zenith"].to_numpy(),
+        sun["azimuth"].to_numpy(),
+        dni,
+        ghi,
+        dhi,
+        dni_extra=irradiance.get_extra_radiation(days),
+        model="haydavies",
+    )
+    poa = np.nan_to_num(np.asarray(plane["poa_global"], dtype=np.float64))
+    wind = weather.wind_m_per_s.at(middles) if weather.wind_m_per_s is not None else CALM_WIND_M_PER_S
+    cell_c = temperature.faiman(poa, air_c, wind)
+    peak_w = 1000.0 * peak_kw
+    dc_w = pvsystem.pvwatts_dc(poa, cell_c, peak_w, POWER_PER_C) * (1 - losses_fraction)
+    # less than a milliwatt is nothing, and the inverter's formula divides by it
+    dc_w = np.where(dc_w < LEAST_W, 0.0, dc_w)
+    ac_w = np.asarray(inverter.pvwatts(dc_w, peak_w), dtype=np.float64) if peak_w else np.zeros_like(poa)
+    return StepSeries(f"photovoltaics with {weather.source}", edges.copy(), np.maximum(ac_w, 0.0))
+
+
+def _split(
+    weather: Weather,
+    ghi: npt.NDArray[np.float64],
+    middles: npt.NDArray[np.int64],
+    days: npt.NDArray[np.int32],
+    zenith_deg: npt.NDArray[np.float64],
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Direct normal and diffuse horizontal irradiance [W/m2]."""
+    from pvlib import irradiance
+
+    if weather.dhi_w_per_m2 is None:
+        parts = irradiance.erbs(ghi, zenith_deg, days)
+        return np.asarray(parts["dni"]), np.asarray(parts["dhi"])
+    dhi = weather.dhi_w_per_m2.at(middles)
+    if weather.dni_w_per_m2 is not None:
+        return weather.dni_w_per_m2.at(middles), dhi
+    # below 2 degrees of elevation the quotient of two small numbers says nothing
+    cosine = np.cos(np.radians(zenith_deg))
+    high = zenith_deg < 88.0
+    dni = np.where(high, np.maximum(ghi - dhi, 0.0) / np.where(high, cosine, 1.0), 0.0)
+    return dni, dhi
+
+
+def _sun_unix(horizon: Horizon, weather: Weather, moments: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    moved = moments.copy()
+    for stretch in clock_shifts(horizon, weather.taken_day):
+        moved[(moments >= stretch.start_unix) & (moments < stretch.end_unix)] += stretch.shift_s
+    return moved
+
+
+def _check(weather: Weather, peak_kw: float, tilt_deg: float, azimuth_deg: float, losses_fraction: float) -> None:
+    if weather.latitude_deg is None or weather.longitude_deg is None:
+        raise InputError(
+            f"photovoltaics need a place, and {weather.source} has none; give latitude and longitude, or an EPW,"
+            " TMY3 or Open-Meteo file"
+        )
+    if weather.ghi_w_per_m2 is None:
+        raise InputError(
+            f"photovoltaics need irradiance, and {weather.source} has no usable global horizontal irradiance for"
+            " the day; give an EPW or TMY3 file, or ask Open-Meteo for shortwave_radiation"
+        )
+    for name, value, limits in (
+        ("peak_kw", peak_kw, bounds.SOLAR_KW),
+        ("tilt_deg", tilt_deg, bounds.TILT_DEG),
+        ("azimuth_deg", azimuth_deg, bounds.AZIMUTH_DEG),
+        ("losses_fraction", losses_fraction, bounds.FRACTION),
+    ):
+        limits.require(f"photovoltaics: {name}", value)

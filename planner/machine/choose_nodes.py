@@ -1,0 +1,163 @@
+"""Nodes for the units of a job at a given start, in order of node number."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from planner.compiled import part
+from planner.machine.packing import pack_exactly
+from planner.machine.rng import below
+from planner.machine.timeline import NEVER, least_free
+
+
+@part
+def pack_equal(timelines, amount, start, end, chosen):
+    """Choose nodes for equal units; there is room for all of them."""
+    top = timelines.tops[start // timelines.bucket_s]
+    unit = 0
+    for node in range(top.shape[0]):
+        if top[node] < amount[0]:
+            continue
+        least_free(timelines.times, timelines.free, timelines.length, node, start, end, timelines.least[node])
+        for _ in range(copies_in(timelines.least[node], amount, chosen.shape[0] - unit)):
+            chosen[unit] = node
+            unit += 1
+        if unit == chosen.shape[0]:
+            return
+
+
+@part
+def pack_anywhere(timelines, jobs, job, start, end, stream, node_of_unit):
+    """Choose for each unit a node with room, counting from a random one; returns whether all found one."""
+    nodes = timelines.least.shape[0]
+    for node in range(nodes):
+        least_free(timelines.times, timelines.free, timelines.length, node, start, end, timelines.least[node])
+    unit = jobs.unit_ptr[job]
+    for group in range(jobs.group_ptr[job], jobs.group_ptr[job + 1]):
+        amount = jobs.group_amount[group]
+        for _ in range(jobs.group_count[group]):
+            first = below(stream, nodes)
+            turn = 0
+            while turn < nodes and copies_in(timelines.least[(first + turn) % nodes], amount, np.int64(1)) == 0:
+                turn += 1
+            if turn == nodes:
+                return False
+            node = (first + turn) % nodes
+            for resource in range(amount.shape[0]):
+                timelines.least[node, resource] -= amount[resource]
+            node_of_unit[unit] = node
+            unit += 1
+    return True
+
+
+@part
+def pack_mixed(timelines, jobs, job, start, end, node_of_unit):
+    """Choose nodes for units of several sizes; returns whether all found room.
+
+    Each odd unit goes where it costs the fewest units of the main group, ties to the lowest node number. When several
+    odd ones find no room that way, it is decided exactly whether there is any.
+    """
+    if share_out(timelines.least, timelines.taken, _look(timelines, jobs, job, start, end), jobs, job, node_of_unit):
+        return True
+    if not has_odd_units(jobs, job):
+        return False
+    _look(timelines, jobs, job, start, end)
+    return pack_the_odd(timelines.least, jobs, job, timelines.cells, timelines.pattern, node_of_unit)
+
+
+@part
+def has_odd_units(jobs, job):
+    """Whether more than one unit of a job is outside its main group."""
+    return jobs.unit_ptr[job + 1] - jobs.unit_ptr[job] > jobs.group_count[jobs.main[job]] + 1
+
+
+@part
+def pack_the_odd(free, jobs, job, cells, pattern, node_of_unit):
+    """Choose nodes for a job of several odd units out of what each node has free, exactly."""
+    return pack_exactly(
+        free, jobs.group_amount, jobs.group_count, jobs.group_ptr[job], jobs.group_ptr[job + 1], jobs.main[job], cells,
+        pattern, node_of_unit[jobs.unit_ptr[job] : jobs.unit_ptr[job + 1]],
+    )  # fmt: skip
+
+
+@part
+def _look(timelines, jobs, job, start, end):
+    """Write what each node has free for a job and how many main units it takes; returns their sum."""
+    least, taken = timelines.least, timelines.taken
+    main = jobs.main[job]
+    room, fewest = np.int64(0), NEVER
+    for group in range(jobs.group_ptr[job], jobs.group_ptr[job + 1]):
+        fewest = min(fewest, jobs.group_amount[group, 0])
+    top = timelines.tops[start // timelines.bucket_s]
+    for node in range(least.shape[0]):
+        if top[node] < fewest:
+            taken[node] = 0
+            for resource in range(least.shape[1]):
+                least[node, resource] = 0
+            continue
+        least_free(timelines.times, timelines.free, timelines.length, node, start, end, least[node])
+        taken[node] = copies_in(least[node], jobs.group_amount[main], jobs.group_count[main])
+        room += taken[node]
+    return room
+
+
+@part
+def share_out(least, taken, room, jobs, job, node_of_unit):
+    """Give a job's units of several sizes the room that there is; returns whether all found some.
+
+    ``least`` is what each node has free, ``taken`` how many units of the main group it would take, ``room`` their sum.
+    """
+    main = jobs.main[job]
+    wanted = jobs.group_count[main]
+    unit = jobs.unit_ptr[job]
+    main_unit = unit
+    for group in range(jobs.group_ptr[job], jobs.group_ptr[job + 1]):
+        if group == main:
+            main_unit = unit
+            unit += wanted
+            continue
+        for _ in range(jobs.group_count[group]):
+            node, loss = cheapest_node(least, taken, jobs.group_amount[group], jobs.group_amount[main], wanted)
+            if node < 0 or room - loss < wanted:
+                return False
+            for resource in range(least.shape[1]):
+                least[node, resource] -= jobs.group_amount[group, resource]
+            taken[node] -= loss
+            room -= loss
+            node_of_unit[unit] = node
+            unit += 1
+    placed = np.int64(0)
+    for node in range(least.shape[0]):
+        for _ in range(min(taken[node], wanted - placed)):
+            node_of_unit[main_unit + placed] = node
+            placed += 1
+    return placed == wanted
+
+
+@part
+def cheapest_node(least, taken, amount, main_amount, wanted):
+    """The node that takes an odd unit at the least loss of main units, and that loss; -1 when none takes it."""
+    best, best_loss = np.int64(-1), NEVER
+    for node in range(least.shape[0]):
+        if copies_in(least[node], amount, np.int64(1)) == 0:
+            continue
+        left = wanted
+        for resource in range(amount.shape[0]):
+            if main_amount[resource] > 0:
+                left = min(left, (least[node, resource] - amount[resource]) // main_amount[resource])
+        loss = taken[node] - max(left, 0)
+        if loss < best_loss:
+            best, best_loss = node, loss
+            if loss == 0:
+                break
+    return best, best_loss
+
+
+@part
+def copies_in(least, amount, most):
+    """How many equal units fit into what is free, at most ``most``."""
+    copies = most
+    for resource in range(amount.shape[0]):
+        if amount[resource] > 0:
+            copies = min(copies, least[resource] // amount[resource])
+    return max(copies, 0)

@@ -1,0 +1,131 @@
+"""The earliest start of equal units, bucket by bucket.
+
+Nodes that have too few cores at every moment of a bucket cannot start a unit in it, so a bucket in which too few nodes
+are left is passed over at a glance.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from planner.compiled import part
+from planner.machine.selection import smallest
+from planner.machine.timeline import NEVER, first_room
+
+
+@part
+def earliest_for_group(timelines, amount, count, duration, earliest, latest):
+    """Earliest start from ``earliest`` to ``latest`` at which ``count`` equal units have room at once; else NEVER."""
+    for node in range(timelines.known.shape[0]):
+        timelines.known[node] = -1
+    start = earliest
+    while start <= latest:
+        bucket = start // timelines.bucket_s
+        end = min(latest, (bucket + 1) * timelines.bucket_s - 1)
+        if _crest(timelines, bucket, amount[0]) < amount[0]:
+            found = end + 1
+        elif count == 1:
+            found = _for_one(timelines, timelines.tops[bucket], amount, duration, start, end, latest)
+        else:
+            found = _for_many(timelines, timelines.tops[bucket], amount, count, duration, start, end, latest)
+        if found <= end:
+            return found
+        start = found
+    return NEVER
+
+
+@part
+def _crest(timelines, bucket, cores):
+    """An upper limit on the free cores of any node in a bucket, looked up afresh while it would let the job in."""
+    if timelines.crests[bucket] >= cores:
+        crest = np.int64(0)
+        for node in range(timelines.tops.shape[1]):
+            crest = max(crest, timelines.tops[bucket, node])
+        timelines.crests[bucket] = crest
+    return timelines.crests[bucket]
+
+
+@part
+def _for_one(timelines, top, amount, duration, earliest, end, latest):
+    """Earliest start of a single unit within a bucket, or the time after it.
+
+    ``known`` keeps what each node said: its earliest start from some time on holds for every later time up to it.
+    """
+    known, cores = timelines.known, amount[0]
+    best = end + 1
+    for node in range(top.shape[0]):
+        if known[node] < earliest and top[node] >= cores:
+            until = latest if best > end else best - 1
+            known[node] = first_room(
+                timelines.times, timelines.free, timelines.length, node, amount, np.int64(1), duration, earliest, until
+            )
+        if earliest <= known[node] < best:
+            best = known[node]
+            if best == earliest:
+                break
+    return best
+
+
+@part
+def _for_many(timelines, top, amount, count, duration, earliest, end, latest):
+    """Earliest start of several equal units within a bucket, or a later time before which there is none."""
+    if _room_at_most(top, amount[0], count) < count:
+        return end + 1
+    times, free, length, known, ready = (
+        timelines.times,
+        timelines.free,
+        timelines.length,
+        timelines.known,
+        timelines.ready,
+    )
+    while earliest <= end:
+        at_once, found = np.int64(0), np.int64(0)
+        for node in range(top.shape[0]):
+            copies = np.int64(1)
+            while copies <= count and _fits_empty(timelines.capacity, node, amount, copies):
+                start = end + 1
+                if top[node] >= copies * amount[0]:
+                    if copies > 1:
+                        start = first_room(times, free, length, node, amount, copies, duration, earliest, latest)
+                    else:
+                        if known[node] < earliest:
+                            known[node] = first_room(
+                                times, free, length, node, amount, copies, duration, earliest, latest
+                            )
+                        start = known[node]
+                elif copies == 1 and known[node] > end:
+                    start = known[node]
+                if start == NEVER:
+                    break
+                if start == earliest:
+                    at_once += 1
+                    if at_once == count:
+                        return earliest
+                ready[found] = start
+                found += 1
+                copies += 1
+        if found < count:
+            return NEVER
+        earliest = smallest(ready, found, count)
+    return earliest
+
+
+@part
+def _room_at_most(top, cores, count):
+    """An upper limit on how many units of that many cores can start in a bucket, counted up to ``count``."""
+    if cores == 0:
+        return count
+    room = np.int64(0)
+    for node in range(top.shape[0]):
+        if top[node] >= cores:
+            room += 1 if top[node] < 2 * cores else top[node] // cores
+    return room
+
+
+@part
+def _fits_empty(capacity, node, amount, copies):
+    """Whether a node has room for ``copies`` units when it is empty."""
+    fits = True
+    for resource in range(amount.shape[0]):
+        fits &= copies * amount[resource] <= capacity[node, resource]
+    return fits

@@ -1,0 +1,199 @@
+"""A rule that walks through time: at each arrival or completion it starts what fits now, in the order of the queue.
+
+Nothing is reserved ahead, so what is free now is free for as long as a job wants it. Between two completions room only
+shrinks: a shape of job that found none is not tried again until something ends.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from planner.compiled import kernel, part
+from planner.domain.columns import Ints
+from planner.machine.choose_nodes import copies_in, has_odd_units, pack_the_odd, share_out
+from planner.machine.heap import pop, push
+
+
+class Machine(NamedTuple):
+    """The machine at one moment.
+
+    Attributes
+    ----------
+    free
+        What each node has left of each resource.
+    cores_left, power_left_mw
+        Cores left on all nodes together, and power left [mW], of one entry each.
+    is_limited
+        Whether power is limited.
+    end_time, end_job
+        A heap of what runs: its ends [s] and jobs.
+    running
+        How many entries the heap has.
+    least, taken, cells, pattern
+        Scratch space for units of several sizes.
+    """
+
+    free: Ints
+    cores_left: Ints
+    power_left_mw: Ints
+    is_limited: bool
+    end_time: Ints
+    end_job: Ints
+    running: Ints
+    least: Ints
+    taken: Ints
+    cells: Ints
+    pattern: Ints
+
+
+class Line(NamedTuple):
+    """Who waits, in the order of the rule.
+
+    ``arrivals`` are the jobs by release, ``rank`` is the place of each in the rule's order, ``shape`` numbers jobs that
+    ask the same, ``cores`` is what each asks in all; ``queue`` and ``failed`` are scratch space.
+    """
+
+    arrivals: Ints
+    rank: Ints
+    shape: Ints
+    cores: Ints
+    queue: Ints
+    failed: Ints
+
+
+@kernel
+def walk(machine, jobs, line, strict, day_end, start_of, node_of_unit):
+    """Walk through the day and write the starts and nodes of the jobs that start, -1 for the others."""
+    now, arrived, length = np.int64(0), np.int64(0), np.int64(0)
+    epoch = np.int64(1)
+    while now < day_end:
+        while machine.running[0] > 0 and machine.end_time[0] <= now:
+            _end(machine, jobs, node_of_unit)
+            epoch += 1
+        while arrived < line.arrivals.shape[0] and jobs.release[line.arrivals[arrived]] <= now:
+            length = _join(line, length, line.arrivals[arrived])
+            arrived += 1
+        length = _start_what_fits(machine, jobs, line, length, strict, epoch, now, start_of, node_of_unit)
+        following = day_end
+        if arrived < line.arrivals.shape[0]:
+            following = min(following, jobs.release[line.arrivals[arrived]])
+        if machine.running[0] > 0:
+            following = min(following, machine.end_time[0])
+        now = following
+
+
+@part
+def _start_what_fits(machine, jobs, line, length, strict, epoch, now, start_of, node_of_unit):
+    """Go through the queue once; returns how many are left in it."""
+    kept = np.int64(0)
+    blocked = False
+    for place in range(length):
+        job = line.queue[place]
+        starts = False
+        if not blocked:
+            if (
+                line.failed[line.shape[job]] != epoch
+                and line.cores[job] <= machine.cores_left[0]
+                and (not machine.is_limited or jobs.power[job] <= machine.power_left_mw[0])
+            ):
+                starts = _find_nodes(machine, jobs, job, node_of_unit)
+                if not starts:
+                    line.failed[line.shape[job]] = epoch
+            blocked = strict and not starts
+        if starts:
+            start_of[job] = now
+            _begin(machine, jobs, job, now + jobs.duration[job], node_of_unit)
+        else:
+            line.queue[kept] = job
+            kept += 1
+    return kept
+
+
+@part
+def _join(line, length, job):
+    """Put a job at its place in the queue."""
+    place = length
+    while place > 0 and line.rank[line.queue[place - 1]] > line.rank[job]:
+        line.queue[place] = line.queue[place - 1]
+        place -= 1
+    line.queue[place] = job
+    return length + 1
+
+
+@part
+def _find_nodes(machine, jobs, job, node_of_unit):
+    """Choose nodes in order of their number for all units of a job; returns whether there was room."""
+    first, last = jobs.group_ptr[job], jobs.group_ptr[job + 1]
+    if last - first > 1:
+        return _find_mixed(machine, jobs, job, node_of_unit)
+    amount, wanted = jobs.group_amount[first], jobs.group_count[first]
+    room = np.int64(0)
+    for node in range(machine.free.shape[0]):
+        room += copies_in(machine.free[node], amount, wanted - room)
+        if room == wanted:
+            break
+    if room < wanted:
+        return False
+    unit = jobs.unit_ptr[job]
+    for node in range(machine.free.shape[0]):
+        for _ in range(copies_in(machine.free[node], amount, jobs.unit_ptr[job + 1] - unit)):
+            node_of_unit[unit] = node
+            unit += 1
+        if unit == jobs.unit_ptr[job + 1]:
+            break
+    return True
+
+
+@part
+def _find_mixed(machine, jobs, job, node_of_unit):
+    """The same for units of several sizes: each odd one where it costs the fewest units of the main group.
+
+    When several odd ones find no room that way, it is decided exactly whether there is any.
+    """
+    least, taken = machine.least, machine.taken
+    main = jobs.main[job]
+    wanted = jobs.group_count[main]
+    room = np.int64(0)
+    for node in range(least.shape[0]):
+        for resource in range(least.shape[1]):
+            least[node, resource] = machine.free[node, resource]
+        taken[node] = copies_in(least[node], jobs.group_amount[main], wanted)
+        room += taken[node]
+    if share_out(least, taken, room, jobs, job, node_of_unit):
+        return True
+    if has_odd_units(jobs, job) and pack_the_odd(machine.free, jobs, job, machine.cells, machine.pattern, node_of_unit):
+        return True
+    for unit in range(jobs.unit_ptr[job], jobs.unit_ptr[job + 1]):
+        node_of_unit[unit] = -1
+    return False
+
+
+@part
+def _begin(machine, jobs, job, end, node_of_unit):
+    """Take a job's nodes and power, and note its end."""
+    _change(machine, jobs, job, node_of_unit, np.int64(-1))
+    push(machine.end_time, machine.end_job, jobs.release, machine.running[0], end, job)
+    machine.running[0] += 1
+
+
+@part
+def _end(machine, jobs, node_of_unit):
+    """Give back what the job that ends first holds."""
+    job = pop(machine.end_time, machine.end_job, jobs.release, machine.running[0])
+    machine.running[0] -= 1
+    _change(machine, jobs, job, node_of_unit, np.int64(1))
+
+
+@part
+def _change(machine, jobs, job, node_of_unit, sign):
+    """Take (-1) or give back (1) what a job holds."""
+    unit = jobs.unit_ptr[job]
+    for group in range(jobs.group_ptr[job], jobs.group_ptr[job + 1]):
+        for _ in range(jobs.group_count[group]):
+            for resource in range(machine.free.shape[1]):
+                machine.free[node_of_unit[unit], resource] += sign * jobs.group_amount[group, resource]
+            machine.cores_left[0] += sign * jobs.group_amount[group, 0]
+            unit += 1
+    machine.power_left_mw[0] += sign * jobs.power[job]

@@ -1,0 +1,179 @@
+"""Jobs on the nodes of a replay: the earliest start at which all units have room, and holding nodes for them.
+
+A pool of processors is a machine of one node. On several nodes, each node names its own earliest start with room for
+one unit, for two at once, and so on; the U-th smallest of these is the next time at which U equal units can start.
+Units of several sizes go one group after another to the first nodes with room; where that fails, a table over the nodes
+decides whether there is any room (`planner.domain.packing`).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from planner.compiled import part
+from planner.machine.choose_nodes import copies_in
+from planner.machine.packing import pack_exactly
+from planner.machine.selection import smallest
+from planner.machine.timeline import NEVER, first_room, hold_units, least_free
+from planner.online.kernel.state import ESTIMATE, GROUPS, LIMITED, NODE, NODES, POWER, UNITS
+
+
+@part
+def earliest_start(state, rows, job, earliest, latest):
+    """Earliest start of a job from ``earliest`` to ``latest`` by the timelines that begin at a row; else NEVER.
+
+    The nodes that it would have are noted with its units.
+    """
+    first, last = state.ptr[GROUPS, job], state.ptr[GROUPS, job + 1]
+    duration = max(np.int64(1), state.job[ESTIMATE, job])
+    nodes, limited = state.clock[NODES], state.clock[LIMITED] > 0
+    if nodes == 1 and not limited and last - first == 1:
+        amount, count = state.group_amount[first], state.group_count[first]
+        return first_room(state.times, state.free, state.length, rows, amount, count, duration, earliest, latest)
+    start = earliest
+    while start <= latest:
+        moved = start
+        if limited:
+            moved = _first_power(state, rows + nodes, job, duration, moved, latest)
+        for group in range(first, last):
+            if moved <= latest:
+                moved = _earliest_for_group(state, rows, group, duration, moved, latest)
+        if moved == start and moved <= latest:
+            if _choose_nodes(state, rows, job, start, start + duration):
+                return start
+            moved = _next_change(state, rows, start)
+        start = moved
+    return NEVER
+
+
+@part
+def hold_job(state, rows, job, sign, start, end):
+    """Hold the nodes of a job from start to end (sign 1), or give them back (sign -1)."""
+    if start >= end:
+        return
+    unit = state.ptr[UNITS, job]
+    for group in range(state.ptr[GROUPS, job], state.ptr[GROUPS, job + 1]):
+        for _ in range(state.group_count[group]):
+            _hold(state, rows + state.unit[NODE, unit], state.group_amount[group], sign, start, end)
+            unit += 1
+    if state.clock[LIMITED] > 0:
+        state.watts[0] = state.job[POWER, job]
+        _hold(state, rows + state.clock[NODES], state.watts, sign, start, end)
+
+
+@part
+def plan_rows(state):
+    """First of the rows that are for plans."""
+    return state.length.shape[0] // 2
+
+
+@part
+def idle_now(state):
+    """What all nodes together have free of the first resource now."""
+    idle = np.int64(0)
+    for node in range(state.clock[NODES]):
+        idle += state.free[node, 0, 0]
+    return idle
+
+
+@part
+def _hold(state, row, amount, sign, start, end):
+    """Take a unit's room on a row (sign 1), or give it back (sign -1)."""
+    hold_units(state.times, state.free, state.length, row, amount, sign, start, end)
+
+
+@part
+def _first_power(state, row, job, duration, earliest, latest):
+    """Earliest start at which the site has the power that a job draws; else NEVER."""
+    state.watts[0] = state.job[POWER, job]
+    one = np.int64(1)
+    return first_room(state.times, state.free, state.length, row, state.watts, one, duration, earliest, latest)
+
+
+@part
+def _earliest_for_group(state, rows, group, duration, earliest, latest):
+    """Earliest start at which all units of a group have room at once; else NEVER."""
+    amount, count = state.group_amount[group], state.group_count[group]
+    times, free, length, ready = state.times, state.free, state.length, state.ready
+    while earliest <= latest:
+        at_once, found = np.int64(0), np.int64(0)
+        for node in range(state.clock[NODES]):
+            copies = np.int64(1)
+            while copies <= count:
+                start = first_room(times, free, length, rows + node, amount, copies, duration, earliest, latest)
+                if start == NEVER:
+                    break
+                if start == earliest:
+                    at_once += 1
+                    if at_once == count:
+                        return earliest
+                ready[found] = start
+                found += 1
+                copies += 1
+        if found < count:
+            return NEVER
+        earliest = smallest(ready, found, count)
+    return NEVER
+
+
+@part
+def _choose_nodes(state, rows, job, start, end):
+    """Give every unit the first node with room; earlier groups are held while later ones look. False if one fails."""
+    first, last = state.ptr[GROUPS, job], state.ptr[GROUPS, job + 1]
+    unit = state.ptr[UNITS, job]
+    complete = True
+    for group in range(first, last):
+        wanted = state.group_count[group]
+        node = np.int64(0)
+        while wanted > 0 and node < state.clock[NODES]:
+            least_free(state.times, state.free, state.length, rows + node, start, end, state.least[node])
+            for _ in range(copies_in(state.least[node], state.group_amount[group], wanted)):
+                state.unit[NODE, unit] = node
+                if last - first > 1:
+                    _hold(state, rows + node, state.group_amount[group], np.int64(1), start, end)
+                unit += 1
+                wanted -= 1
+            node += 1
+        if wanted > 0:
+            complete = False
+            break
+    if last - first > 1:
+        held = unit
+        unit = state.ptr[UNITS, job]
+        for group in range(first, last):
+            for _ in range(state.group_count[group]):
+                if unit < held:
+                    node = state.unit[NODE, unit]
+                    _hold(state, rows + node, state.group_amount[group], np.int64(-1), start, end)
+                    unit += 1
+        if not complete:
+            complete = _pack_exactly(state, rows, job, start, end)
+    return complete
+
+
+@part
+def _pack_exactly(state, rows, job, start, end):
+    """Choose nodes for units of several sizes where the first nodes with room did not do; False if there is no room."""
+    first, last = state.ptr[GROUPS, job], state.ptr[GROUPS, job + 1]
+    for node in range(state.clock[NODES]):
+        least_free(state.times, state.free, state.length, rows + node, start, end, state.least[node])
+    main = first
+    for group in range(first, last):
+        if state.group_count[group] > state.group_count[main]:
+            main = group
+    return pack_exactly(
+        state.least, state.group_amount, state.group_count, first, last, main, state.cells, state.pattern,
+        state.unit[NODE, state.ptr[UNITS, job] : state.ptr[UNITS, job + 1]],
+    )  # fmt: skip
+
+
+@part
+def _next_change(state, rows, moment):
+    """The first moment after a given one at which anything changes on a node; else NEVER."""
+    change = NEVER
+    for node in range(state.clock[NODES]):
+        for entry in range(state.length[rows + node]):
+            if state.times[rows + node, entry] > moment:
+                change = min(change, state.times[rows + node, entry])
+                break
+    return change

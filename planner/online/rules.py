@@ -1,0 +1,119 @@
+"""The rule baselines: EST, WT and Profit, strict and not, walking through time as schedulers in use do."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from planner.accounting.settle import settle
+from planner.domain.columns import Floats, Ints, job_columns
+from planner.domain.job_order import overdue_first, profit_per_kw, submission_rank
+from planner.domain.packing import most_cells
+from planner.domain.plan import DEFERRED, Plan
+from planner.domain.problem import Problem
+from planner.domain.result import Result, Trial
+from planner.machine.node_timelines import Jobs, jobs_of, most_groups
+from planner.online.kernel.dispatch import Line, Machine, walk
+
+
+def _submit(problem: Problem) -> Ints:
+    return np.array([job.submit_unix for job in problem.jobs], dtype=np.int64)
+
+
+def _wallclock(problem: Problem) -> Ints:
+    return problem.columns.duration_s
+
+
+def _profit_over_cost(problem: Problem) -> Floats:
+    return -profit_per_kw(problem, problem.columns)
+
+
+RULES: dict[str, Callable[[Problem], Ints | Floats]] = {
+    "est": _submit,
+    "wt": _wallclock,
+    "profit": _profit_over_cost,
+}
+"""Keys, the least first; ties go by submit time, then id. Profit over cost sorts as profit per kW does."""
+
+STRICT = "-strict"
+"""Ending of the names of rules that stop at the first job that does not fit."""
+
+
+def rule_order(problem: Problem, name: str) -> Ints:
+    """Indices of the problem's jobs in the order of a rule."""
+    keys = (submission_rank(problem), RULES[name.removesuffix(STRICT)](problem))
+    return overdue_first(problem, np.lexsort(keys).astype(np.int64))
+
+
+def walk_rule(problem: Problem, name: str, on_trial: Callable[[Trial], None] | None = None) -> Result:
+    """The plan that a rule comes to: at each arrival or completion it starts what fits now, nodes in number order."""
+    began = time.perf_counter()
+    plan = _walk(problem, rule_order(problem, name), strict=name.endswith(STRICT))
+    ledger = settle(problem, plan)
+    trial = Trial(name, ledger.profit_eur, int(plan.is_placed.sum()))
+    if on_trial is not None:
+        on_trial(trial)
+    return Result(
+        plan=plan,
+        ledger=ledger,
+        method=name,
+        status="found",
+        solve_s=time.perf_counter() - began,
+        best_trial=name,
+        trials=(trial,),
+        leaves_room=True,
+    )
+
+
+def _walk(problem: Problem, order: Ints, *, strict: bool) -> Plan:
+    count, running = len(problem.jobs), len(problem.running)
+    everything = [*problem.jobs, *(work.job for work in problem.running)]
+    columns = job_columns(everything, problem.cluster, problem.horizon)
+    jobs = jobs_of(columns)
+    start_s = np.full(count + running, DEFERRED, dtype=np.int64)
+    node_of_unit = np.full(int(columns.unit_ptr[-1]), DEFERRED, dtype=np.int64)
+    node_of_unit[columns.unit_ptr[count] :] = [node for work in problem.running for node in work.nodes]
+    rank = np.empty(count, dtype=np.int64)
+    rank[order] = np.arange(count)
+    shapes = {units: number for number, units in enumerate(dict.fromkeys(job.units for job in problem.jobs))}
+    cores = np.concatenate([[0], np.cumsum(columns.group_count * columns.group_amount[:, 0])])[columns.group_ptr]
+    line = Line(
+        arrivals=np.lexsort((rank, columns.release_s[:count])).astype(np.int64),
+        rank=rank,
+        shape=np.array([shapes[job.units] for job in problem.jobs], dtype=np.int64),
+        cores=np.diff(cores).astype(np.int64),
+        queue=np.zeros(count, dtype=np.int64),
+        failed=np.zeros(len(shapes), dtype=np.int64),
+    )
+    machine = _opening(problem, jobs, columns.group_amount[columns.unit_group[columns.unit_ptr[count] :]], count)
+    walk(machine, jobs, line, strict, np.int64(problem.horizon.length_s), start_s, node_of_unit)
+    return Plan(start_s[:count].copy(), node_of_unit[: columns.unit_ptr[count]].copy())
+
+
+def _opening(problem: Problem, jobs: Jobs, running_amounts: Ints, count: int) -> Machine:
+    """The machine at midnight; the heap of ends may begin sorted."""
+    free = problem.nodes.capacity.copy()
+    held = np.array([node for work in problem.running for node in work.nodes], dtype=np.int64)
+    np.subtract.at(free, held, running_amounts)
+    limit_mw = problem.cluster.power_limit_mw
+    left_mw = (limit_mw or 0) - int(problem.running_columns.power_mw.sum())
+    running = len(problem.running)
+    ends = np.array([work.end_s for work in problem.running], dtype=np.int64)
+    by_end = np.argsort(ends, kind="stable")
+    end_time, end_job = np.zeros(count + running, dtype=np.int64), np.zeros(count + running, dtype=np.int64)
+    end_time[:running], end_job[:running] = ends[by_end], by_end + count
+    return Machine(
+        free=free,
+        cores_left=np.array([free[:, 0].sum()], dtype=np.int64),
+        power_left_mw=np.array([left_mw], dtype=np.int64),
+        is_limited=limit_mw is not None,
+        end_time=end_time,
+        end_job=end_job,
+        running=np.array([running], dtype=np.int64),
+        least=np.zeros_like(free),
+        taken=np.zeros(len(free), dtype=np.int64),
+        cells=np.zeros(most_cells(jobs.group_ptr, jobs.group_count, len(free)), dtype=np.int64),
+        pattern=np.zeros(most_groups(jobs), dtype=np.int64),
+    )

@@ -1,0 +1,66 @@
+"""Methods made ready: their kernels compiled, or loaded from an earlier run, before any clock starts.
+
+The day with one of its jobs calls for the same machine code as the whole day. On a first run there is much to compile,
+so the kernels are shared between this process and one beside it, which leaves its part where this one finds it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pickle
+import subprocess
+import sys
+from contextlib import suppress
+from dataclasses import replace
+
+import numpy as np
+
+from planner.compiled import is_missing
+from planner.domain.plan import DEFERRED, Plan
+from planner.domain.problem import Problem
+from planner.machine.place import place_from
+from planner.methods import ENGINE_METHODS
+from planner.online.rules import RULES, STRICT, walk_rule
+from planner.search.kernel.search_state import Habits
+from planner.search.multisearch import multisearch
+from planner.search.rebuild import Chain
+
+
+def make_ready(method: str, problem: Problem) -> None:
+    """Load what a method runs on, and compile what is new to this machine, so that none of its time goes into that."""
+    if method in ENGINE_METHODS:
+        importlib.import_module("planner.cp.default_search" if method == "cp" else "planner.cp.relaxation")
+    small = replace(problem, jobs=problem.jobs[:1], running=(), overdue=frozenset())
+    if not small.jobs:
+        return
+    if method.removesuffix(STRICT) in RULES:
+        walk_rule(small, method)
+        return
+    if method == "harvest":
+        beside = _begin_beside(small) if is_missing(place_from) else None
+        _rebuild(small)
+        if beside is not None:
+            beside.wait()
+    multisearch(small)
+
+
+def _begin_beside(small: Problem) -> subprocess.Popen[bytes]:
+    """Let another process compile the kernels of MultiSearch and of the rules; if it fails, this one does it later."""
+    beside = subprocess.Popen([sys.executable, "-m", __name__], stdin=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    if beside.stdin is not None:
+        with suppress(BrokenPipeError), beside.stdin as pipe:
+            pickle.dump(small, pipe)
+    return beside
+
+
+def _rebuild(small: Problem) -> None:
+    """Take a step of RebuildSearch from an empty plan, which needs nothing to be placed first."""
+    units = int(small.columns.unit_ptr[-1])
+    nothing = Plan(np.full(1, DEFERRED, dtype=np.int64), np.full(units, DEFERRED, dtype=np.int64))
+    Chain.from_plan(small, nothing, seed=0, habits=Habits(1, 1, 0.5, 0.1, True, True)).run(1, 0.0)
+
+
+if __name__ == "__main__":
+    problem: Problem = pickle.load(sys.stdin.buffer)
+    make_ready("multisearch", problem)
+    make_ready("est", problem)

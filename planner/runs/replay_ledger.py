@@ -1,0 +1,82 @@
+"""Energy and money of a replay: every day that it touches settled by the planner's own accounting."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping
+from dataclasses import asdict, fields, replace
+
+import numpy as np
+
+from planner.accounting.settle import settle
+from planner.bounds import DAY_S
+from planner.domain.horizon import Horizon
+from planner.domain.job import Job
+from planner.domain.ledger import Totals
+from planner.domain.plan import Placement, Plan
+from planner.domain.problem import Problem, Running
+from planner.errors import InputError
+from planner.inputs.build import frame_day
+from planner.online.replay import Replay
+from planner.scenario.schema import Scenario
+
+MOST_DAYS = 3660
+
+
+def settle_replay(scenario: Scenario, jobs: tuple[Job, ...], replay: Replay) -> list[tuple[dt.date, Totals]]:
+    """The totals of each day from the first start to the last end; jobs are in the order of the trace."""
+    origin = replay.trace.origin_unix
+    if origin is None:
+        raise InputError(f"{replay.trace.source}: the trace has no date; add UnixStartTime to settle its days")
+    if not jobs:
+        return []
+    start_unix, end_unix = replay.start_s + origin, replay.end_s + origin
+    days = int(end_unix.max() - start_unix.min()) // DAY_S
+    if days > MOST_DAYS:
+        raise InputError(f"{replay.trace.source}: the replay takes {days:,} days; at most {MOST_DAYS:,} are settled")
+    horizon = _day_of(int(start_unix.min()), scenario.zone)
+    settled = []
+    while horizon.start_unix < int(end_unix.max()):
+        problem, plan = _as_planned(scenario, horizon, jobs, replay, start_unix, end_unix)
+        settled.append((horizon.day, settle(problem, plan).totals))
+        horizon = horizon.next_day()
+    return settled
+
+
+def sum_of_days(settled: list[tuple[dt.date, Totals]]) -> Mapping[str, float]:
+    """All days together, by name."""
+    names = [field.name for field in fields(Totals)]
+    return Totals(**{name: float(sum(asdict(totals)[name] for _, totals in settled)) for name in names}).as_dict()
+
+
+def _as_planned(
+    scenario: Scenario,
+    horizon: Horizon,
+    jobs: tuple[Job, ...],
+    replay: Replay,
+    start_unix: np.ndarray[tuple[int], np.dtype[np.int64]],
+    end_unix: np.ndarray[tuple[int], np.dtype[np.int64]],
+) -> tuple[Problem, Plan]:
+    """What ran on a day, as a problem with its plan: jobs count for the time that they really ran."""
+    first, last = horizon.start_unix, horizon.end_unix
+    today = np.flatnonzero((start_unix < last) & (end_unix > first))
+    running, starting, placements = [], [], {}
+    for index in today:
+        job = replace(jobs[index], requested_s=int(replay.trace.runtime_s[index]), deadline_unix=None)
+        units = replay.trace.unit_ptr[index : index + 2]
+        nodes = tuple(replay.node_of_unit[units[0] : units[1]].tolist())
+        start_s, end_s = int(start_unix[index]) - first, int(end_unix[index]) - first
+        if start_s <= 0:
+            running.append(Running(job, start_s, end_s, nodes))
+        else:
+            starting.append(job)
+            placements[job.id] = Placement(job.id, start_s, nodes)
+    starting.sort(key=lambda job: job.submission_key)
+    empty, _ = frame_day(scenario, horizon)
+    problem = replace(empty, jobs=tuple(starting), running=tuple(running), defer="free")
+    return problem, Plan.of(problem, placements)
+
+
+def _day_of(unix: int, zone: str) -> Horizon:
+    epoch = Horizon(dt.date(1970, 1, 1), zone)
+    return Horizon(epoch.to_datetime(unix - epoch.start_unix).date(), zone)

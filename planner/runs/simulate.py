@@ -1,0 +1,141 @@
+"""Several policies and estimates replayed on one trace, checked and measured, in one table."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+
+from planner.errors import InputError
+from planner.inputs.traces import Source
+from planner.metrics.outcome import TRIMMING, Outcome
+from planner.metrics.registry import MONEY, Metric, measure, metric_named
+from planner.online.check import require_sound
+from planner.online.deadlines import draw_deadlines
+from planner.online.estimates import Estimate
+from planner.online.policies import Policy
+from planner.online.replay import Replay, make_ready, replay
+from planner.scenario.schema import Scenario
+
+OnRun = Callable[[str, int, int], None]
+"""Hears of a run: its name, and how many jobs of how many have finished."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """One replay with its metrics; ``counted`` says how many jobs the trimming rule left."""
+
+    policy: str
+    estimate: str
+    replay: Replay
+    values: dict[str, float]
+    counted: int
+    cpu_s: float
+
+    def row(self) -> dict[str, object]:
+        """The run as a line of a table."""
+        return {
+            "policy": self.policy,
+            "estimate": self.estimate,
+            "jobs": self.counted,
+            **self.values,
+            "cpu_s": round(self.cpu_s, 3),
+        }
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What is measured: metrics by name, the trimming rule, and the scenario for those about energy and money."""
+
+    metrics: tuple[Metric, ...]
+    money: tuple[str, ...]
+    trimming: str = "none"
+    scenario: Scenario | None = None
+
+    @classmethod
+    def named(cls, names: list[str], trimming: str = "none", scenario: Scenario | None = None) -> Measured:
+        """From names; InputError lists the known ones."""
+        if trimming not in TRIMMING:
+            raise InputError(f"unknown trimming rule {trimming!r}; known: {', '.join(TRIMMING)}")
+        money = tuple(name for name in names if name in MONEY)
+        if money and scenario is None:
+            raise InputError(f"metric {money[0]!r} needs a scenario: what energy costs, and how it is cooled")
+        return cls(tuple(metric_named(name) for name in names if name not in MONEY), money, trimming, scenario)
+
+
+@dataclass(frozen=True)
+class Conduct:
+    """How traces are replayed, whatever the policy: corrections, rounds, and how many jobs are given a deadline."""
+
+    correction: str = "request"
+    rounds: str = "second"
+    deadline_percent: float = 0.0
+    seed: int = 0
+
+    def changed(self) -> str:
+        """What differs from the usual, in words."""
+        told = asdict(self).items()
+        return ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in told if value != getattr(USUAL, name))
+
+
+USUAL = Conduct()
+
+
+def simulate(
+    source: Source,
+    policies: list[Policy],
+    estimates: list[Estimate],
+    measured: Measured,
+    *,
+    conduct: Conduct = USUAL,
+    on_run: OnRun | None = None,
+) -> list[Run]:
+    """Replay every policy with every estimate; each replay is checked before it is measured."""
+    deadlines = draw_deadlines(source.trace, conduct.deadline_percent, conduct.seed)
+    runs = []
+    if policies:
+        make_ready(source.trace, policies[0])
+    for estimate in estimates:
+        for policy in policies:
+            title = f"{policy.name}, {estimate.name}"
+            began = time.process_time()
+            result = replay(
+                source.trace,
+                policy,
+                estimate.make(source.trace),
+                correction=conduct.correction,
+                rounds=conduct.rounds,
+                deadline_s=deadlines,
+                on_progress=None if on_run is None else lambda done, of, title=title: on_run(title, done, of),  # type: ignore[misc]
+            )
+            cpu_s = time.process_time() - began
+            require_sound(result)
+            outcome = outcome_of(result)
+            values = measure(outcome, list(measured.metrics), measured.trimming)
+            values |= _money(source, result, measured)
+            counted = len(outcome.trimmed(measured.trimming))
+            runs.append(Run(policy.name, estimate.name, result, values, counted, cpu_s))
+    return runs
+
+
+def outcome_of(result: Replay) -> Outcome:
+    """What metrics need of a replay."""
+    trace = result.trace
+    return Outcome(
+        submit_s=trace.submit_s,
+        start_s=result.start_s,
+        runtime_s=trace.runtime_s,
+        width=trace.processors_of,
+        processors=trace.machine.processors,
+        deadline_s=result.deadline_s,
+        estimate_s=result.estimate_s,
+    )
+
+
+def _money(source: Source, result: Replay, measured: Measured) -> dict[str, float]:
+    if not measured.money or measured.scenario is None:
+        return {}
+    from planner.runs.replay_ledger import settle_replay, sum_of_days
+
+    totals = sum_of_days(settle_replay(measured.scenario, source.jobs, result))
+    return {name: totals[name] for name in measured.money}

@@ -1,0 +1,48 @@
+"""Searches made ready before their clock starts."""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import replace
+
+import pytest
+
+from planner.domain.problem import Problem
+from planner.inputs.build import build_day
+from planner.machine.place import place_from
+from planner.methods import METHODS, Params
+from planner.online.kernel.dispatch import walk
+from planner.places import shipped_folder
+from planner.planning import ready
+from planner.scenario.load import load_scenario
+from planner.search.kernel.rebuild import rebuild
+from planner.search.stop import never
+
+
+def sample_problem() -> Problem:
+    """A day of the sample site."""
+    scenario = load_scenario("sample", folders=[shipped_folder() / "scenarios"], overrides=["jobs.load=0.3"])
+    return build_day(scenario, dt.date(2024, 6, 1)).problem
+
+
+@pytest.mark.parametrize("method", ["harvest", "multisearch", "est-strict"])
+def test_a_day_needs_no_more_than_its_first_job_shows(method: str) -> None:
+    """Whatever a method needs for a whole day is there after it was made ready: nothing is compiled later."""
+    problem = sample_problem()
+    ready.make_ready(method, problem)
+    before = [len(each.signatures) for each in (place_from, rebuild, walk)]
+    METHODS[method][0](problem, Params(workers=1, iterations=1000), never)
+    assert [len(each.signatures) for each in (place_from, rebuild, walk)] == before
+
+
+def test_the_process_beside_compiles_what_it_is_given() -> None:
+    """It takes a day and ends well."""
+    problem = sample_problem()
+    assert ready._begin_beside(problem).wait() == 0
+
+
+def test_a_day_without_jobs_is_ready() -> None:
+    """There is nothing to compile for."""
+    before = len(rebuild.signatures)
+    ready.make_ready("harvest", replace(sample_problem(), jobs=()))
+    assert len(rebuild.signatures) == before
