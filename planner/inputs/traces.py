@@ -14,20 +14,22 @@ from planner.domain.horizon import Horizon
 from planner.domain.intake import Intake
 from planner.domain.job import Job
 from planner.domain.trace import Machine, Trace, pool_trace
-from planner.errors import FileFormatError, InputError
+from planner.errors import InputError
 from planner.inputs.jobs.power import per_core
 from planner.inputs.jobs.read import FORMAT_OF_SUFFIX, read_jobs
-from planner.inputs.jobs.swf import (
+from planner.inputs.jobs.swf_cleaning import (
     CUT_RUNTIME,
     NO_PROCESSORS,
+    NO_REQUEST,
     NO_RUNTIME,
-    PARTIAL,
-    PARTIAL_EXECUTION,
-    TOOK_RUNTIME,
-    TOOK_USED_PROCESSORS,
-    SwfTrace,
-    read_swf_trace,
+    Mask,
+    count_repairs,
+    drop,
+    drop_unusable,
+    repaired_lines,
+    whole_jobs,
 )
+from planner.inputs.jobs.swf_trace import SwfTrace, read_swf_trace
 from planner.inputs.jobs.unit_shape import UnitShape
 from planner.scenario.jobs import FileJobs
 from planner.scenario.schema import Scenario
@@ -39,7 +41,6 @@ NEVER_FITS = "cannot run even on the empty machine"
 NO_TABLE_RUNTIME = "runtime missing: requested time taken"
 WIDE = ("reject", "clip")
 UNREQUESTED = ("keep", "drop")
-NO_REQUEST = "without requested time"
 WIDEST = 10**9
 
 
@@ -172,26 +173,16 @@ def _swf_pool(swf: SwfTrace, processors: int | None, wide: str, unrequested: str
         UNIX_S.require(f"{swf.path}: UnixStartTime", origin)
     intake = Intake(str(swf.path))
     column = {name: np.ceil(values).astype(np.int64) for name, values in swf.columns.items()}
-    kept = _whole_lines(swf, intake)
-    width = np.where(column["requested_procs"] > 0, column["requested_procs"], column["used_procs"])
-    requested_s = np.where(column["requested_s"] > 0, column["requested_s"], column["runtime_s"])
-    kept = _drop(kept, width <= 0, NO_PROCESSORS, intake)
-    kept = _drop(kept, column["runtime_s"] <= 0, NO_RUNTIME, intake)
-    if unrequested == "drop":
-        kept = _drop(kept, column["requested_s"] <= 0, NO_REQUEST, intake)
-    kept, width = _fitted(width, kept, size, wide, intake)
-    for reason, repaired in (
-        (TOOK_USED_PROCESSORS, kept & (column["requested_procs"] <= 0)),
-        (TOOK_RUNTIME, kept & (column["requested_s"] <= 0)),
-        (CUT_RUNTIME, kept & (column["runtime_s"] > requested_s)),
-    ):
-        if repaired.any():
-            intake.repaired[reason] = int(repaired.sum())
+    lines = repaired_lines(column)
+    unusable = (NO_PROCESSORS, NO_RUNTIME, *((NO_REQUEST,) if unrequested == "drop" else ()))
+    kept = drop_unusable(lines, whole_jobs(swf, np.ones(len(swf), dtype=np.bool_), intake), unusable, intake)
+    kept, width = _fitted(lines.processors, kept, size, wide, intake)
+    count_repairs(lines, kept, intake)
     trace = pool_trace(
         tuple(map(str, column["job"][kept].tolist())),
         column["submit_s"][kept],
-        np.minimum(column["runtime_s"], requested_s)[kept],
-        requested_s[kept],
+        lines.runtime_s[kept],
+        lines.requested_s[kept],
         width[kept],
         size,
         user=column["user"][kept],
@@ -205,40 +196,10 @@ def _swf_pool(swf: SwfTrace, processors: int | None, wide: str, unrequested: str
     return _with_jobs(Source(trace, intake))
 
 
-def _whole_lines(swf: SwfTrace, intake: Intake) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """Lines that stand for a job: not the partial executions of one; every job has a number of its own."""
-    number = swf.columns["job"]
-    kept = np.ones(len(swf), dtype=np.bool_)
-    if len(np.unique(number)) == len(swf):
-        return kept
-    partial = np.isin(swf.columns["status"], PARTIAL_EXECUTION)
-    kept = _drop(kept, partial & np.isin(number, number[~partial]), PARTIAL, intake)
-    values, counts = np.unique(number[kept], return_counts=True)
-    if counts.max(initial=1) > 1:
-        twice = values[counts > 1][0]
-        line = int(swf.line_numbers[kept & (number == twice)][1])
-        remedy = "give every job a number of its own"
-        raise FileFormatError(swf.path, f"job {twice:.0f} is on an earlier line too", line=line, remedy=remedy)
-    return kept
-
-
-def _drop(
-    kept: np.ndarray[tuple[int], np.dtype[np.bool_]],
-    bad: np.ndarray[tuple[int], np.dtype[np.bool_]],
-    reason: str,
-    intake: Intake,
-) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    if (kept & bad).any():
-        intake.dropped[reason] += int((kept & bad).sum())
-    return kept & ~bad
-
-
-def _fitted(
-    width: Ints, kept: np.ndarray[tuple[int], np.dtype[np.bool_]], processors: int, wide: str, intake: Intake
-) -> tuple[np.ndarray[tuple[int], np.dtype[np.bool_]], Ints]:
+def _fitted(width: Ints, kept: Mask, processors: int, wide: str, intake: Intake) -> tuple[Mask, Ints]:
     """Clip or drop what is wider than the machine."""
     if wide == "reject":
-        return _drop(kept, width > processors, TOO_WIDE, intake), width
+        return drop(kept, width > processors, TOO_WIDE, intake), width
     if (kept & (width > processors)).any():
         intake.repaired[CLIPPED] = int((kept & (width > processors)).sum())
     return kept, np.minimum(width, processors)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from planner.cli.main import run
-from planner.inputs.jobs.swf import read_swf_trace
+from planner.inputs.jobs.swf_trace import read_swf_trace
 from planner.studies.published import PREDICTIONS, Campaign
 
 SWF = """\
@@ -168,7 +168,7 @@ def test_bad_lines_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert "short.swf:2: expected 18 fields, found 3" in capsys.readouterr().err
     path.write_text(SWF.replace("\n2 10", "\n1 10"), encoding="utf-8")
     assert run(["simulate", str(path)]) == 2
-    assert "short.swf:4: job 1 is on an earlier line too" in capsys.readouterr().err
+    assert "short.swf:4: job 1 is also on line 3" in capsys.readouterr().err
     table = tmp_path / "jobs.csv"
     table.write_text("job_id,submit_unix,requested_s,cores\na,0,60,1\n", encoding="utf-8")
     assert run(["simulate", str(table)]) == 2

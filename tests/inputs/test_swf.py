@@ -12,11 +12,13 @@ import pytest
 
 from planner.domain.job import UnitGroup
 from planner.errors import FileFormatError, InputError
-from planner.inputs.jobs import swf
+from planner.inputs.jobs import swf_cleaning
 from planner.inputs.jobs.power import drawn_per_core, per_core
-from planner.inputs.jobs.swf import SwfTrace, read_swf, read_swf_trace, swf_jobs
+from planner.inputs.jobs.swf import read_swf, swf_jobs
 from planner.inputs.jobs.swf_columns import FIELDS
+from planner.inputs.jobs.swf_trace import SwfTrace, read_swf_trace
 from planner.inputs.jobs.unit_shape import UnitShape
+from planner.inputs.traces import read_pool
 
 HEADER = "; Version: 2.2\n; UnixStartTime: 1000\n"
 SHAPE = UnitShape(unit_cores=32)
@@ -198,10 +200,10 @@ def cleaned(folder: Path, drop_zero_runtime: bool = True, **fields: object) -> t
 @pytest.mark.parametrize(
     ("fields", "reason", "cores", "requested_s", "runtime_s"),
     [
-        ({"requested_procs": -1, "used_procs": 8}, swf.TOOK_USED_PROCESSORS, 8, 100, 60),
-        ({"requested_procs": 0, "used_procs": 8}, swf.TOOK_USED_PROCESSORS, 8, 100, 60),
-        ({"requested_s": -1}, swf.TOOK_RUNTIME, 4, 60, 60),
-        ({"runtime_s": 130}, swf.CUT_RUNTIME, 4, 100, 100),
+        ({"requested_procs": -1, "used_procs": 8}, swf_cleaning.TOOK_USED_PROCESSORS, 8, 100, 60),
+        ({"requested_procs": 0, "used_procs": 8}, swf_cleaning.TOOK_USED_PROCESSORS, 8, 100, 60),
+        ({"requested_s": -1}, swf_cleaning.TOOK_RUNTIME, 4, 60, 60),
+        ({"runtime_s": 130}, swf_cleaning.CUT_RUNTIME, 4, 100, 100),
     ],
 )
 def test_repairs(
@@ -216,11 +218,11 @@ def test_repairs(
 @pytest.mark.parametrize(
     ("fields", "reason"),
     [
-        ({"requested_procs": -1, "used_procs": 0}, swf.NO_PROCESSORS),
-        ({"requested_s": -1, "runtime_s": 0}, swf.NO_TIME),
-        ({"runtime_s": 0}, swf.NO_RUNTIME),
-        ({"runtime_s": -1}, swf.NO_RUNTIME),
-        ({"runtime_s": 0, "requested_procs": -1, "used_procs": -1}, swf.NO_PROCESSORS),
+        ({"requested_procs": -1, "used_procs": 0}, swf_cleaning.NO_PROCESSORS),
+        ({"requested_s": -1, "runtime_s": 0}, swf_cleaning.NO_TIME),
+        ({"runtime_s": 0}, swf_cleaning.NO_RUNTIME),
+        ({"runtime_s": -1}, swf_cleaning.NO_RUNTIME),
+        ({"runtime_s": 0, "requested_procs": -1, "used_procs": -1}, swf_cleaning.NO_PROCESSORS),
     ],
 )
 def test_drops(tmp_path: Path, fields: dict[str, object], reason: str) -> None:
@@ -246,7 +248,41 @@ def test_partial_executions_are_left_out(tmp_path: Path) -> None:
     path = write(tmp_path, line(), line(status=2), line(status=3), line(job=2))
     jobs, intake = read_swf(path, shape=SHAPE, power=POWER)
     assert [job.id for job in jobs] == ["1", "2"]
-    assert intake.dropped == {swf.PARTIAL: 2}
+    assert intake.dropped == {swf_cleaning.PARTIAL: 2}
+
+
+def test_a_replay_is_cleaned_by_the_same_rules(tmp_path: Path) -> None:
+    """Jobs, widths, times and counts of a replay are those of planning without the jobs that never ran."""
+    path = write(
+        tmp_path,
+        line(),
+        line(status=2),
+        line(job=2, requested_procs=-1, used_procs=8),
+        line(job=3, requested_s=-1),
+        line(job=4, runtime_s=130),
+        line(job=5, requested_procs=-1, used_procs=0),
+        line(job=6, runtime_s=0),
+    )
+    jobs, planned = read_swf(path, shape=SHAPE, power=POWER)
+    source = read_pool(path, 100)
+    trace = source.trace
+    assert source.intake == planned
+    assert trace.ids == tuple(job.id for job in jobs) == ("1", "2", "3", "4")
+    assert trace.width.tolist() == [job.total("cores") for job in jobs] == [4, 8, 4, 4]
+    assert trace.requested_s.tolist() == [job.requested_s for job in jobs] == [100, 100, 60, 100]
+    assert trace.runtime_s.tolist() == [job.runtime_s for job in jobs] == [60, 60, 60, 100]
+
+
+@pytest.mark.parametrize(("unrequested", "kept", "reason"), [("keep", 1, None), ("drop", 0, swf_cleaning.NO_REQUEST)])
+def test_a_replay_may_leave_out_jobs_without_a_request(
+    tmp_path: Path, unrequested: str, kept: int, reason: str | None
+) -> None:
+    """A job without a requested time is repaired, or dropped when told so; one that never ran is dropped as such."""
+    path = write(tmp_path, line(), line(job=2, requested_s=-1), line(job=3, requested_s=-1, runtime_s=0))
+    source = read_pool(path, 100, unrequested=unrequested)
+    assert source.intake.kept == 1 + kept
+    assert source.intake.dropped == {swf_cleaning.NO_RUNTIME: 1} | ({reason: 1} if reason else {})
+    assert source.intake.repaired == ({swf_cleaning.TOOK_RUNTIME: 1} if kept else {})
 
 
 def test_a_repeated_job_number_is_refused(tmp_path: Path) -> None:
@@ -317,7 +353,7 @@ def test_a_window_takes_its_start_and_not_its_end(tmp_path: Path) -> None:
     path = write(tmp_path, *(line(job=k, submit_s=10 * k, runtime_s=130) for k in range(3)))
     jobs, intake = read_swf(path, shape=SHAPE, power=POWER, window=(1000, 1020))
     assert [job.id for job in jobs] == ["0", "1"]
-    assert intake.repaired == {swf.CUT_RUNTIME: 2}
+    assert intake.repaired == {swf_cleaning.CUT_RUNTIME: 2}
     assert intake.notes == ["2 of 3 jobs were submitted in the window [1000, 1020) of Unix time"]
 
 
@@ -356,15 +392,15 @@ def test_counts_of_the_whole_of_curie(curie: SwfTrace) -> None:
     """17,286 jobs with zero runtime or processors go; 5,416 ran past their request (data README)."""
     _, intake = swf_jobs(curie, shape=SHAPE, power=POWER)
     assert intake.dropped.total() == 17_286
-    assert intake.repaired[swf.CUT_RUNTIME] == 5_416
+    assert intake.repaired[swf_cleaning.CUT_RUNTIME] == 5_416
     assert intake.kept + intake.dropped.total() == len(curie)
 
 
 @pytest.mark.parametrize(
     ("drop_zero_runtime", "kept", "dropped"),
     [
-        (False, 33_609, {swf.NO_PROCESSORS: 1}),
-        (True, 30_894, {swf.NO_PROCESSORS: 1, swf.NO_RUNTIME: 2_715}),
+        (False, 33_609, {swf_cleaning.NO_PROCESSORS: 1}),
+        (True, 30_894, {swf_cleaning.NO_PROCESSORS: 1, swf_cleaning.NO_RUNTIME: 2_715}),
     ],
 )
 def test_the_window_of_the_study(curie: SwfTrace, drop_zero_runtime: bool, kept: int, dropped: dict[str, int]) -> None:
