@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -15,8 +15,8 @@ from planner.domain.intake import Intake
 from planner.domain.job import Job
 from planner.domain.trace import Machine, Trace, pool_trace
 from planner.errors import InputError
-from planner.inputs.jobs.power import per_core
-from planner.inputs.jobs.read import FORMAT_OF_SUFFIX, read_jobs
+from planner.inputs.jobs.power import per_core, power_of
+from planner.inputs.jobs.read import is_swf, read_jobs
 from planner.inputs.jobs.swf_cleaning import (
     CUT_RUNTIME,
     NO_PROCESSORS,
@@ -30,7 +30,7 @@ from planner.inputs.jobs.swf_cleaning import (
     whole_jobs,
 )
 from planner.inputs.jobs.swf_trace import SwfTrace, read_swf_trace
-from planner.inputs.jobs.unit_shape import UnitShape
+from planner.inputs.jobs.unit_shape import UnitShape, unit_shape_of
 from planner.scenario.jobs import FileJobs
 from planner.scenario.schema import Scenario
 from planner.units import MILLI
@@ -65,7 +65,7 @@ def read_pool(path: Path, processors: int | None = None, *, wide: str = "reject"
     if unrequested not in UNREQUESTED:
         known = ", ".join(UNREQUESTED)
         raise InputError(f"unknown rule {unrequested!r} for jobs without a requested time; known: {known}")
-    if _is_swf(path):
+    if is_swf(path):
         return _swf_pool(read_swf_trace(path), processors, wide, unrequested)
     if unrequested == "drop":
         raise InputError(f"{path}: every job of a table has a requested time; only SWF jobs may have none")
@@ -97,16 +97,14 @@ def read_pool(path: Path, processors: int | None = None, *, wide: str = "reject"
 
 def read_cluster(path: Path, scenario: Scenario) -> Source:
     """Read a trace for the cluster of a scenario, with its units, resources and power."""
-    from planner.inputs.build import power_model
-
     choice, cluster = scenario.jobs, scenario.cluster
     of_file = choice if isinstance(choice, FileJobs) else None
-    unit_cores = choice.unit_cores or int(cluster.classes[0].capacity["cores"])
+    shape = unit_shape_of(choice, cluster)
     jobs, intake = read_jobs(
         path,
         of_file.format if of_file is not None and path == of_file.source else "auto",
-        shape=UnitShape(unit_cores=unit_cores, core_scale=choice.core_scale if _is_swf(path) else 1.0),
-        power=power_model(scenario),
+        shape=shape if is_swf(path) else replace(shape, core_scale=1.0),
+        power=power_of(scenario.power, scenario.seed),
         resources=cluster.resources,
         start_unix=None if of_file is None else of_file.start_unix,
         drop_zero_runtime=True,
@@ -157,10 +155,6 @@ def _any_horizon(scenario: Scenario) -> Horizon:
     import datetime as dt
 
     return Horizon(dt.date(1970, 1, 2), scenario.zone)
-
-
-def _is_swf(path: Path) -> bool:
-    return any(path.name.lower().endswith(suffix) for suffix, kind in FORMAT_OF_SUFFIX.items() if kind == "swf")
 
 
 def _swf_pool(swf: SwfTrace, processors: int | None, wide: str, unrequested: str) -> Source:

@@ -8,6 +8,7 @@ from hashlib import blake2b
 
 from planner.bounds import W_PER_CORE
 from planner.errors import InputError
+from planner.scenario.sections import Power
 
 PowerModel = Callable[[str, float], float]
 """From a job's id and its cores to its mean power while it runs [W]."""
@@ -15,6 +16,16 @@ PowerModel = Callable[[str, float], float]
 STUDY_LOW_W_PER_CORE = 7.8
 STUDY_HIGH_W_PER_CORE = 11.11
 """Range of the published study (design, model.md)."""
+
+
+def power_of(choice: Power, seed: int) -> PowerModel:
+    """The model by the ``power:`` of a scenario; InputError where it says nothing."""
+    if choice.w_per_core is not None:
+        return per_core(choice.w_per_core)
+    if choice.draw_w_per_core is None:
+        raise InputError("power: give w_per_core or draw_w_per_core, for jobs whose source says no power")
+    low, high = choice.draw_w_per_core
+    return drawn_per_core(low, high, seed)
 
 
 def per_core(w_per_core: float) -> PowerModel:

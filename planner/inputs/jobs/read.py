@@ -78,6 +78,11 @@ def read_jobs(
     )
 
 
+def is_swf(path: Path) -> bool:
+    """Whether a file is an SWF trace by its name."""
+    return any(path.name.lower().endswith(suffix) for suffix, name in FORMAT_OF_SUFFIX.items() if name == "swf")
+
+
 def _format(path: Path, format: str) -> str:
     known = sorted(set(FORMAT_OF_SUFFIX.values()))
     if format in known:

@@ -6,8 +6,9 @@ import math
 from dataclasses import dataclass
 
 from planner.bounds import CORE_SCALE, UNIT_CORES
-from planner.domain.cluster import CORES
+from planner.domain.cluster import CORES, Cluster
 from planner.domain.job import UnitGroup
+from planner.scenario.jobs import Jobs
 
 MEMORY = "memory_gb"
 
@@ -37,6 +38,11 @@ class UnitShape:
     def scaled_cores(self, cores: float) -> int:
         """Whole cores after scaling: rounded half up, at least 1."""
         return max(1, math.floor(cores * self.core_scale + 0.5))
+
+
+def unit_shape_of(choice: Jobs, cluster: Cluster) -> UnitShape:
+    """The shape by the ``jobs:`` of a scenario; a full unit has the cores of the first node class by default."""
+    return UnitShape(choice.unit_cores or int(cluster.classes[0].capacity[CORES]), choice.core_scale)
 
 
 def cut_cores(cores: int, unit_cores: int, memory_gb_per_core: float = 0.0) -> tuple[UnitGroup, ...]:

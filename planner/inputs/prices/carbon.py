@@ -12,6 +12,16 @@ from planner.domain.series import StepSeries
 from planner.errors import FileFormatError
 from planner.inputs.local_times import clock_shifts
 from planner.inputs.prices.hourly_csv import read_timed_csv
+from planner.scenario.carbon import Carbon, ConstantCarbon, HourlyCarbon
+
+
+def carbon_of(choice: Carbon, horizon: Horizon) -> StepSeries | None:
+    """Carbon intensity [gCO2eq/kWh] over the planning day by the ``carbon:`` of a scenario; None where unknown."""
+    if isinstance(choice, HourlyCarbon):
+        return hourly_carbon(choice.file, horizon, column=choice.column, zone=choice.zone)
+    if isinstance(choice, ConstantCarbon):
+        return constant_carbon(choice.g_per_kwh, horizon)
+    return None
 
 
 def constant_carbon(g_per_kwh: float, horizon: Horizon) -> StepSeries:

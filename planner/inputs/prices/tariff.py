@@ -16,6 +16,7 @@ from planner.domain.series import StepSeries
 from planner.errors import InputError
 from planner.inputs.local_times import clock_minutes, clock_shifts
 from planner.inputs.prices.hourly_csv import read_timed_csv
+from planner.scenario.tariff import BandTariff, HourlyTariff, Tariff
 from planner.scenario.words import PriceUnit
 
 MINUTES_PER_DAY = 1440
@@ -33,6 +34,23 @@ class PriceBand:
     start: str
     end: str
     eur_per_kwh: float
+
+
+def price_of(choice: Tariff, horizon: Horizon) -> StepSeries:
+    """The price [EUR/kWh] over the planning day by the ``tariff:`` of a scenario."""
+    if isinstance(choice, HourlyTariff):
+        return hourly_tariff(
+            choice.file,
+            horizon,
+            unit=choice.unit,
+            column=choice.column,
+            zone=choice.zone,
+            eur_per_usd=choice.eur_per_usd,
+        )
+    if isinstance(choice, BandTariff):
+        bands = [PriceBand(band.start, band.end, band.eur_per_kwh) for band in choice.bands]
+        return band_tariff(bands, choice.eur_per_kwh, horizon)
+    return flat_tariff(choice.eur_per_kwh, horizon)
 
 
 def flat_tariff(eur_per_kwh: float, horizon: Horizon) -> StepSeries:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,14 +13,12 @@ from planner.domain.horizon import Horizon
 from planner.domain.intake import Intake
 from planner.domain.job import Job, UnitGroup
 from planner.errors import InputError
+from planner.inputs.jobs.power import PowerModel
 from planner.inputs.sample.lublin import BUCKET_S, Floats, cycle_weights, draw_runtimes, draw_sizes, draw_submit_times
 from planner.inputs.sample.people import draw_users, population, program_name
 from planner.inputs.sample.pools import GPUS, Pool, pools_of
 from planner.inputs.sample.requests import draw_requests
 from planner.units import SECONDS_PER_HOUR
-
-PowerModel = Callable[[str, float], float]
-"""From a job's id and its cores to its mean power while it runs [W]."""
 
 GPU_POWER_W = 250.0
 """Mean power that a job adds per GPU [W]."""

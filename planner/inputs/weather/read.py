@@ -19,7 +19,10 @@ from planner.inputs.local_times import clock_shifts
 from planner.inputs.weather.files import WeatherFile, is_tmy3, read_weather_csv
 from planner.inputs.weather.open_meteo import read_open_meteo
 from planner.inputs.weather.samples import Samples
+from planner.inputs.weather.season import day_in_season
 from planner.inputs.weather.typical_year import read_epw, read_tmy3, sample_path
+from planner.scenario.weather import ConstantWeather, SampleWeather
+from planner.scenario.weather import Weather as WeatherChoice
 from planner.scenario.words import WeatherFormat
 from planner.text_files import require_file
 from planner.units import SECONDS_PER_HOUR
@@ -36,6 +39,20 @@ _BOUNDS = {
 _WORDS = {"temperature_c": "temperature", "wind_m_per_s": "wind speed"}
 
 FORMATS: tuple[str, ...] = get_args(WeatherFormat)
+
+
+def weather_of(choice: WeatherChoice, horizon: Horizon) -> tuple[Weather, Intake]:
+    """The weather of a planning day by the ``weather:`` of a scenario."""
+    if isinstance(choice, ConstantWeather):
+        return constant_weather(choice.temperature_c, horizon), Intake("constant weather", kept=1)
+    taken_day = None
+    if choice.period is not None:
+        taken_day = choice.period.taken + (horizon.day - choice.period.planned)
+    elif choice.season is not None:
+        taken_day = day_in_season(horizon.day, choice.season)
+    if isinstance(choice, SampleWeather):
+        return read_weather(SAMPLE, horizon=horizon, taken_day=taken_day)
+    return read_weather(choice.source, horizon=horizon, format=choice.format, zone=choice.zone, taken_day=taken_day)
 
 
 def read_weather(

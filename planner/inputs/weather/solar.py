@@ -11,6 +11,7 @@ from planner.domain.series import StepSeries
 from planner.domain.weather import Weather
 from planner.errors import InputError
 from planner.inputs.local_times import clock_shifts
+from planner.scenario.sections import Solar
 
 POWER_PER_C = -0.0035
 """Change of a module's power with cell temperature [1/C]: "premium" (monocrystalline) modules in [1]_."""
@@ -18,6 +19,20 @@ POWER_PER_C = -0.0035
 LEAST_W = 1e-3
 CALM_WIND_M_PER_S = 1.0
 """Wind where the weather has none; low, so that cells are not thought cooler than they are."""
+
+
+def solar_of(choice: Solar, weather: Weather, horizon: Horizon) -> StepSeries | None:
+    """AC power [W] of the photovoltaics by the ``solar:`` of a scenario; None where the site has none."""
+    if choice.peak_kw <= 0:
+        return None
+    return solar_power(
+        weather,
+        horizon,
+        peak_kw=choice.peak_kw,
+        tilt_deg=choice.tilt_deg,
+        azimuth_deg=choice.azimuth_deg,
+        losses_fraction=choice.losses_fraction,
+    )
 
 
 def solar_power(

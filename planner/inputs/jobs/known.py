@@ -1,0 +1,57 @@
+"""The jobs that a day knows of: generated ones, or those of a file, submitted in time."""
+
+from __future__ import annotations
+
+from planner.domain.horizon import Horizon
+from planner.domain.intake import Intake
+from planner.domain.job import Job
+from planner.inputs.jobs.power import power_of
+from planner.inputs.jobs.read import is_swf, read_jobs
+from planner.inputs.jobs.unit_shape import unit_shape_of
+from planner.inputs.sample.submissions import sample_jobs
+from planner.scenario.jobs import FileJobs, SampleJobs
+from planner.scenario.schema import Scenario
+
+
+def known_jobs(scenario: Scenario, horizon: Horizon, continues: bool = False) -> tuple[tuple[Job, ...], Intake]:
+    """The jobs that a day knows of by itself.
+
+    On a first day a queue dump is taken whole; of a trace or the sample, what was submitted within the lookback before
+    the day. ``visibility: day`` adds what is submitted on the day itself. A day that ``continues`` from the one before
+    takes what that one could not know yet, so that every job comes in once.
+    """
+    choice = scenario.jobs
+    sees_day = choice.visibility == "day"
+    until = horizon.end_unix if sees_day else horizon.start_unix
+    window = (horizon.start_unix - choice.lookback_s, until)
+    if continues:
+        window = (horizon.start_unix if sees_day else horizon.day_before().start_unix, until)
+    power = power_of(scenario.power, scenario.seed)
+    if isinstance(choice, SampleJobs):
+        return sample_jobs(
+            window,
+            zone=scenario.zone,
+            cluster=scenario.cluster,
+            seed=scenario.seed,
+            power=power,
+            load=choice.load,
+        )
+    if _is_queue_dump(choice) and not continues:
+        window = (0, until)
+    return read_jobs(
+        choice.source,
+        choice.format,
+        shape=unit_shape_of(choice, scenario.cluster),
+        power=power,
+        window=window,
+        resources=scenario.cluster.resources,
+        start_unix=choice.start_unix,
+        drop_zero_runtime=choice.zero_runtime == "drop",
+    )
+
+
+def _is_queue_dump(choice: FileJobs) -> bool:
+    """Whether all jobs of the file wait: tables do unless the scenario says otherwise, traces do not."""
+    if choice.whole_queue is not None:
+        return choice.whole_queue
+    return choice.format != "swf" and not (choice.format == "auto" and is_swf(choice.source))
