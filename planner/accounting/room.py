@@ -24,7 +24,7 @@ FOR_EVER = np.int64(2**50)
 
 @dataclass(frozen=True)
 class Occupation:
-    """Everything that holds nodes: one row a unit, one a job."""
+    """Everything that holds nodes: one row per unit, or per job."""
 
     unit_node: Ints
     unit_start_s: Ints
@@ -43,21 +43,21 @@ def occupation(problem: Problem, plan: Plan, without: int | None = None) -> Occu
         held = held & (np.arange(len(held)) != without)
     units_of = np.diff(columns.unit_ptr)
     unit_held = np.repeat(held, units_of)
-    running_end = np.array([work.end_s for work in problem.running], dtype=np.int64)
     running_start = np.zeros(len(running), dtype=np.int64)
     start, end = plan.start_s[held], (plan.start_s + columns.duration_s)[held]
-    running_nodes = [node for work in problem.running for node in work.nodes]
     return Occupation(
-        unit_node=np.concatenate([np.array(running_nodes, dtype=np.int64), plan.node_of_unit[unit_held]]),
+        unit_node=np.concatenate([problem.running_nodes, plan.node_of_unit[unit_held]]),
         unit_start_s=np.concatenate(
             [np.repeat(running_start, np.diff(running.unit_ptr)), np.repeat(start, units_of[held])]
         ),
-        unit_end_s=np.concatenate([np.repeat(running_end, np.diff(running.unit_ptr)), np.repeat(end, units_of[held])]),
+        unit_end_s=np.concatenate(
+            [np.repeat(problem.running_end_s, np.diff(running.unit_ptr)), np.repeat(end, units_of[held])]
+        ),
         unit_amount=np.concatenate(
             [running.group_amount[running.unit_group], columns.group_amount[columns.unit_group[unit_held]]]
         ),
         job_start_s=np.concatenate([running_start, start]),
-        job_end_s=np.concatenate([running_end, end]),
+        job_end_s=np.concatenate([problem.running_end_s, end]),
         job_power_mw=np.concatenate([running.power_mw, columns.power_mw[held]]),
     )
 

@@ -46,33 +46,28 @@ class _Work:
 def settle(problem: Problem, plan: Plan) -> Ledger:
     """Settle a plan: energy and money per segment and per job."""
     work = _gather(problem, plan)
-    rates, segments = problem.rates, problem.segments
-    edges = _edges(problem)
-    length_s = np.diff(edges)
-    temperature_c = np.array([s.temperature_c for s in segments], dtype=np.int64)
-    price = np.array([s.price_eur_per_kwh for s in segments])
-    carbon_g = np.array([s.carbon_g_per_kwh for s in segments])
-    solar_w = np.array([s.solar_w for s in segments])
+    rates, segments = problem.rates, problem.segment_columns
+    edges, length_s, price = segments.edges_s, segments.length_s, segments.price_eur_per_kwh
 
     work_mws = energy_between(edges, work.start_s, work.end_s, work.power_mw)
     idle_mws = _idle_energy(problem, work, edges)
     it_mws = work_mws + idle_mws
-    cooling = _cooling(problem, it_mws, length_s, temperature_c)
+    cooling = _cooling(problem, it_mws, length_s, segments.temperature_c)
 
     work_kwh, idle_kwh, it_kwh = (mws / MILLIWATT_SECONDS_PER_KWH for mws in (work_mws, idle_mws, it_mws))
     cooling_kwh = it_kwh * cooling
     site_kwh = it_kwh + cooling_kwh
-    solar_kwh = np.minimum(solar_w * length_s / (MILLI * SECONDS_PER_HOUR), site_kwh)
+    solar_kwh = np.minimum(segments.solar_w * length_s / (MILLI * SECONDS_PER_HOUR), site_kwh)
     bought_kwh = site_kwh - solar_kwh
     bought_share = np.divide(bought_kwh, site_kwh, out=np.zeros_like(site_kwh), where=site_kwh > 0)
-    carbon_kg = bought_kwh * carbon_g / 1000
+    carbon_kg = bought_kwh * segments.carbon_g_per_kwh / 1000
 
     seconds = overlap_s(edges, work.start_s, work.end_s)
     core_hours = seconds * (work.core_equivalents / SECONDS_PER_HOUR)[:, None]
     earned = core_hours * (work.weight * rates.eur_per_core_hour)[:, None]
     lines = SegmentLines(
         length_s=length_s,
-        temperature_c=temperature_c,
+        temperature_c=segments.temperature_c,
         price_eur_per_kwh=price,
         core_hours=core_hours.sum(axis=0),
         work_kwh=work_kwh,
@@ -99,15 +94,13 @@ def _gather(problem: Problem, plan: Plan) -> _Work:
     placed = np.flatnonzero(plan.is_placed)
     start_s = np.concatenate([np.zeros(len(running), np.int64), plan.start_s[placed]])
     own_end = plan.start_s[placed] + columns.duration_s[placed]
-    running_end = np.array([work.end_s for work in problem.running], dtype=np.int64)
-    end_s = np.minimum(np.concatenate([running_end, own_end]), problem.horizon.length_s)
+    end_s = np.minimum(np.concatenate([problem.running_end_s, own_end]), problem.horizon.length_s)
 
-    running_nodes = np.array([node for work in problem.running for node in work.nodes], dtype=np.int64)
     unit_job = np.repeat(np.arange(len(columns)), np.diff(columns.unit_ptr))
     placed_units = np.flatnonzero(plan.is_placed[unit_job])
     placed_nodes = plan.node_of_unit[placed_units]
     group = np.concatenate([running.unit_group, columns.unit_group[placed_units] + len(running.group_count)])
-    node = np.concatenate([running_nodes, placed_nodes])
+    node = np.concatenate([problem.running_nodes, placed_nodes])
     per_group = np.concatenate([running.group_core_equivalents, columns.group_core_equivalents])
     unit_work = np.concatenate(
         [
@@ -128,10 +121,6 @@ def _gather(problem: Problem, plan: Plan) -> _Work:
         busy_start_s=start_s[unit_work],
         busy_end_s=end_s[unit_work],
     )
-
-
-def _edges(problem: Problem) -> Ints:
-    return np.array([s.start_s for s in problem.segments] + [problem.horizon.length_s], dtype=np.int64)
 
 
 def _idle_energy(problem: Problem, work: _Work, edges: Ints) -> Ints:
@@ -161,7 +150,7 @@ def _peak_kw(problem: Problem, work: _Work, edges: Ints, cooling: Floats) -> flo
     it_mws = energy_between(pieces, work.start_s, work.end_s, work.power_mw)
     it_mws = it_mws + _idle_energy(problem, work, pieces)
     site_mws = it_mws * (1 + cooling[segment])
-    solar_mws = np.array([s.solar_w for s in problem.segments])[segment] * MILLI * np.diff(pieces)
+    solar_mws = problem.segment_columns.solar_w[segment] * MILLI * np.diff(pieces)
     bought_mws = np.maximum(0, site_mws - solar_mws)
     per_interval = np.add.reduceat(bought_mws, np.searchsorted(pieces, ticks[:-1]))
     return float(np.max(per_interval / np.diff(ticks))) / MILLI**2

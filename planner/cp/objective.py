@@ -45,7 +45,8 @@ class Objective:
         self._problem = problem
         self._fixed = fixed
         self._rates = interval_rates(problem, subproblem, variables)
-        self._prices = [_price_per_mws(problem, segment) for segment in problem.segments]
+        # With carbon, per milliwatt-second.
+        self._prices = (problem.segment_columns.full_price_eur_per_kwh / MILLIWATT_SECONDS_PER_KWH).tolist()
         self._urgent = [interval for job, interval in variables.jobs.items() if must_start(problem, job)]
         self._shares = len(self._urgent) if subproblem.soft_deadlines and self._urgent else 1
         self.scale = self._make_scale()
@@ -234,9 +235,3 @@ class Objective:
         """More than any profit for each deadline that is met."""
         worth = 2 * MONEY_STEPS // self._shares
         return md.sum([worth * md.presence_of(interval) for interval in self._urgent])
-
-
-def _price_per_mws(problem: Problem, segment: Segment) -> float:
-    """Price of bought electricity with its carbon [EUR/(mW s)]."""
-    carbon_eur_per_kwh = segment.carbon_g_per_kwh / MILLI**2 * problem.rates.carbon_eur_per_tonne
-    return (segment.price_eur_per_kwh + carbon_eur_per_kwh) / MILLIWATT_SECONDS_PER_KWH

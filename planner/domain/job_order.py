@@ -44,9 +44,8 @@ def profit_per_kw(problem: Problem, columns: JobColumns) -> Floats:
     Mean power over profit, increasing, is the same order as this, decreasing; this one also sorts jobs that lose
     money where they belong, at the end.
     """
-    lengths = np.array([segment.length_s for segment in problem.segments], dtype=np.float64)
-    prices = np.array([segment.price_eur_per_kwh for segment in problem.segments])
-    price = float(np.average(prices, weights=lengths))
+    segments = problem.segment_columns
+    price = float(np.average(segments.price_eur_per_kwh, weights=segments.length_s))
     earned = job_core_equivalents(columns) * columns.weight * problem.rates.eur_per_core_hour
     power_kw = columns.power_mw / MILLI**2
     margin: Floats = np.full(len(columns), np.inf)

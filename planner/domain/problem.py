@@ -10,11 +10,12 @@ import numpy.typing as npt
 
 from planner import bounds
 from planner.domain.cluster import Cluster
-from planner.domain.columns import JobColumns, NodeColumns, job_columns, node_columns
+from planner.domain.columns import Ints, JobColumns, NodeColumns, job_columns, node_columns
 from planner.domain.horizon import Horizon
 from planner.domain.job import DeferRule, Job
 from planner.domain.pue_table import PueTable
 from planner.domain.segment import Segment
+from planner.domain.segment_columns import SegmentColumns, segment_columns
 from planner.errors import InputError
 
 
@@ -41,7 +42,7 @@ class Rates:
 class Running:
     """A job that runs at midnight: it holds its nodes until its end.
 
-    ``start_s`` is zero or negative; ``nodes`` has one node a unit, in the order of the job's groups.
+    ``start_s`` is zero or negative; ``nodes`` has one node per unit, in the order of the job's groups.
     """
 
     job: Job
@@ -103,6 +104,21 @@ class Problem:
     def running_columns(self) -> JobColumns:
         """The running jobs, as arrays."""
         return job_columns([work.job for work in self.running], self.cluster, self.horizon)
+
+    @cached_property
+    def running_end_s(self) -> Ints:
+        """End of each running job."""
+        return np.array([work.end_s for work in self.running], dtype=np.int64)
+
+    @cached_property
+    def running_nodes(self) -> Ints:
+        """Node of each unit of the running jobs, in the order of `running_columns`."""
+        return np.array([node for work in self.running for node in work.nodes], dtype=np.int64)
+
+    @cached_property
+    def segment_columns(self) -> SegmentColumns:
+        """The segments, as arrays."""
+        return segment_columns(self.segments, self.table, self.rates.carbon_eur_per_tonne)
 
     @cached_property
     def nodes(self) -> NodeColumns:

@@ -74,7 +74,7 @@ def _walk(problem: Problem, order: Ints, *, strict: bool) -> Plan:
     jobs = jobs_of(columns)
     start_s = np.full(count + running, DEFERRED, dtype=np.int64)
     node_of_unit = np.full(int(columns.unit_ptr[-1]), DEFERRED, dtype=np.int64)
-    node_of_unit[columns.unit_ptr[count] :] = [node for work in problem.running for node in work.nodes]
+    node_of_unit[columns.unit_ptr[count] :] = problem.running_nodes
     rank = np.empty(count, dtype=np.int64)
     rank[order] = np.arange(count)
     shapes = {units: number for number, units in enumerate(dict.fromkeys(job.units for job in problem.jobs))}
@@ -95,12 +95,11 @@ def _walk(problem: Problem, order: Ints, *, strict: bool) -> Plan:
 def _opening(problem: Problem, jobs: Jobs, running_amounts: Ints, count: int) -> Machine:
     """The machine at midnight; the heap of ends may begin sorted."""
     free = problem.nodes.capacity.copy()
-    held = np.array([node for work in problem.running for node in work.nodes], dtype=np.int64)
-    np.subtract.at(free, held, running_amounts)
+    np.subtract.at(free, problem.running_nodes, running_amounts)
     limit_mw = problem.cluster.power_limit_mw
     left_mw = (limit_mw or 0) - int(problem.running_columns.power_mw.sum())
     running = len(problem.running)
-    ends = np.array([work.end_s for work in problem.running], dtype=np.int64)
+    ends = problem.running_end_s
     by_end = np.argsort(ends, kind="stable")
     end_time, end_job = np.zeros(count + running, dtype=np.int64), np.zeros(count + running, dtype=np.int64)
     end_time[:running], end_job[:running] = ends[by_end], by_end + count

@@ -70,6 +70,5 @@ def _with_running(problem: Problem, jobs: Jobs) -> NodeTimelines:
         running=len(problem.running),
     )
     columns, count = problem.running_columns, len(problem.running)
-    held = jobs_of(columns)._replace(duration=np.array([work.end_s for work in problem.running], dtype=np.int64))
-    nodes = np.array([node for work in problem.running for node in work.nodes], dtype=np.int64)
-    return place_all(timelines, held, np.arange(count), np.zeros(count, dtype=np.int64), nodes)
+    held = jobs_of(columns)._replace(duration=problem.running_end_s)
+    return place_all(timelines, held, np.arange(count), np.zeros(count, dtype=np.int64), problem.running_nodes)

@@ -13,12 +13,8 @@ from planner.units import MILLIWATT_SECONDS_PER_KWH, SECONDS_PER_HOUR
 def job_margin_per_s(problem: Problem) -> Floats:
     """What each job earns a second less its cooled energy, at the day's mean price and half the table's power [EUR]."""
     columns, table = problem.columns, problem.table
-    lengths = np.array([s.length_s for s in problem.segments], dtype=float)
-    steps = np.array([s.temperature_c for s in problem.segments], dtype=np.int64)
-    column = np.clip((steps - table.first_temperature_c) // table.temperature_step_c, 0, table.cooling.shape[1] - 1)
-    carbon_eur = np.array([s.carbon_g_per_kwh for s in problem.segments]) / 1e6 * problem.rates.carbon_eur_per_tonne
-    price = np.array([s.price_eur_per_kwh for s in problem.segments]) + carbon_eur
-    cooled = price * (1 + table.cooling[len(table.cooling) // 2, column])
-    mean_price = float(np.average(cooled, weights=lengths))
+    segments = problem.segment_columns
+    cooled = segments.full_price_eur_per_kwh * (1 + table.cooling[len(table.cooling) // 2, segments.table_column])
+    mean_price = float(np.average(cooled, weights=segments.length_s))
     earned = job_core_equivalents(columns) * columns.weight * problem.rates.eur_per_core_hour / SECONDS_PER_HOUR
     return earned - columns.power_mw / MILLIWATT_SECONDS_PER_KWH * mean_price

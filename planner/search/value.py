@@ -13,28 +13,23 @@ from planner.units import MILLI, SECONDS_PER_HOUR
 
 def kernel_money(problem: Problem) -> Money:
     """What placements of a problem earn and cost, cut into pieces."""
-    segments, length = problem.segments, problem.horizon.length_s
+    segments, length = problem.segment_columns, problem.horizon.length_s
     interval = problem.rates.demand_interval_s
     has_demand = problem.rates.demand_eur_per_kw > 0
     ticks = np.append(np.arange(0, length, interval), length) if has_demand else np.array([0, length])
-    borders = np.array([s.start_s for s in segments] + [length], dtype=np.int64)
-    edges = np.unique(np.concatenate([borders, ticks])).astype(np.int64)
+    edges = np.unique(np.concatenate([segments.edges_s, ticks])).astype(np.int64)
     table = problem.table
-    steps = np.array([s.temperature_c for s in segments], dtype=np.int64)
-    columns = np.clip((steps - table.first_temperature_c) // table.temperature_step_c, 0, table.cooling.shape[1] - 1)
-    carbon_eur = np.array([s.carbon_g_per_kwh for s in segments]) / 1e6 * problem.rates.carbon_eur_per_tonne
-    solar_w = np.array([s.solar_w for s in segments])
     group_job = np.repeat(np.arange(len(problem.columns)), np.diff(problem.columns.group_ptr))
     per_core_s = problem.rates.eur_per_core_hour / SECONDS_PER_HOUR
     weights = problem.columns.weight[group_job]
     return Money(
         edges=edges,
-        segment_of=(np.searchsorted(borders, edges[:-1], side="right") - 1).astype(np.int64),
+        segment_of=(np.searchsorted(segments.edges_s, edges[:-1], side="right") - 1).astype(np.int64),
         interval_of=(np.searchsorted(ticks, edges[:-1], side="right") - 1).astype(np.int64),
-        length=np.diff(borders),
-        price=np.array([s.price_eur_per_kwh for s in segments]) + carbon_eur,
-        solar=solar_w * np.diff(borders) / (MILLI * SECONDS_PER_HOUR),
-        cooling=np.ascontiguousarray(table.cooling[:, columns].T),
+        length=segments.length_s,
+        price=segments.full_price_eur_per_kwh,
+        solar=segments.solar_w * segments.length_s / (MILLI * SECONDS_PER_HOUR),
+        cooling=np.ascontiguousarray(table.cooling[:, segments.table_column].T),
         grid=np.array([table.first_power_w * MILLI, table.power_step_w * MILLI], dtype=np.int64),
         interval_length=np.diff(ticks).astype(np.int64),
         demand=np.array([problem.rates.demand_eur_per_kw]),
@@ -48,8 +43,7 @@ def tally_of(problem: Problem, money: Money, plan: Plan) -> Tally:
     """What the running jobs and those that a plan starts add up to."""
     length, columns, placed = problem.horizon.length_s, problem.columns, np.flatnonzero(plan.is_placed)
     start_s = np.concatenate([np.zeros(len(problem.running), dtype=np.int64), plan.start_s[placed]])
-    running_end_s = np.array([work.end_s for work in problem.running], dtype=np.int64)
-    end_s = np.concatenate([running_end_s, (plan.start_s + columns.duration_s)[placed]])
+    end_s = np.concatenate([problem.running_end_s, (plan.start_s + columns.duration_s)[placed]])
     power_mw = np.concatenate([problem.running_columns.power_mw, columns.power_mw[placed]])
     unit_earns = money.earns[columns.unit_group, money.class_of[plan.node_of_unit]]
     earns_per_s = np.bincount(

@@ -13,11 +13,11 @@ from planner.units import SECONDS_PER_HOUR
 def inputs_of(day: Day, previous: Previous | None = None) -> dict[str, Any]:
     """The inputs of a day in numbers, as plain data; ``previous`` is the day that it continues from."""
     problem = day.problem
-    cluster, segments = problem.cluster, problem.segments
+    cluster, segments = problem.cluster, problem.segment_columns
     capacity = cluster.total("cores") * problem.horizon.length_s / SECONDS_PER_HOUR
     asked = sum(job.total("cores") * job.requested_s for job in problem.jobs) / SECONDS_PER_HOUR
-    prices = [segment.price_eur_per_kwh for segment in segments]
-    temperatures = [segment.temperature_c for segment in segments]
+    prices = segments.price_eur_per_kwh.tolist()
+    temperatures = segments.temperature_c.tolist()
     full_w = _full_power_w(day)
     return {
         "scenario": day.scenario.name,

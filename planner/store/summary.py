@@ -151,14 +151,13 @@ def _utilisation(problem: Problem, ledger: Ledger) -> float:
 def _last_end_s(problem: Problem, plan: Plan) -> int:
     """When the last job that runs today ends [s]; 0 when none runs."""
     ends = (plan.start_s + problem.columns.duration_s)[plan.is_placed]
-    return max([work.end_s for work in problem.running] + ends.tolist(), default=0)
+    return max(problem.running_end_s.tolist() + ends.tolist(), default=0)
 
 
 def _running_on(problem: Problem, plan: Plan) -> int:
     """Jobs that run on into the next day."""
     ends = (plan.start_s + problem.columns.duration_s)[plan.is_placed]
-    carried = sum(work.end_s > problem.horizon.length_s for work in problem.running)
-    return carried + int((ends > problem.horizon.length_s).sum())
+    return int((problem.running_end_s > problem.horizon.length_s).sum() + (ends > problem.horizon.length_s).sum())
 
 
 def _missed_deadlines(problem: Problem, plan: Plan) -> int:

@@ -29,10 +29,10 @@ class RunningLoad:
 def running_load(problem: Problem, shares: Shares, slots: Slots) -> RunningLoad:
     """What running work takes; in no measure more than the nodes that it is on."""
     columns, nodes = problem.running_columns, problem.nodes
-    end = np.minimum(np.array([work.end_s for work in problem.running], dtype=np.int64), problem.horizon.length_s)
+    end = np.minimum(problem.running_end_s, problem.horizon.length_s)
     start = np.zeros(len(end), dtype=np.int64)
     unit_job = np.repeat(np.arange(len(columns)), np.diff(columns.unit_ptr))
-    unit_node = np.array([node for work in problem.running for node in work.nodes], dtype=np.int64)
+    unit_node = problem.running_nodes
     unit_hours = overlap_s(slots.edges_s, start[unit_job], end[unit_job]) / SECONDS_PER_HOUR
     unit_class = nodes.class_of[unit_node]
 

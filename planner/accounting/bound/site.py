@@ -20,8 +20,6 @@ from planner.domain.columns import Floats, Ints
 from planner.domain.problem import Problem
 from planner.units import MILLI, SECONDS_PER_HOUR
 
-GRAMS_PER_TONNE = 1e6
-
 
 @dataclass(frozen=True)
 class SiteModel:
@@ -188,13 +186,13 @@ class _SiteRows:
         self.bought: list[list[tuple[int, float]]] = []
         self.curves: list[tuple[int, Floats, Floats]] = []
         self.least_cooling = []
-        rates = self.problem.rates
+        rates, prices = self.problem.rates, self.problem.segment_columns.full_price_eur_per_kwh.tolist()
         for index, segment in enumerate(self.problem.segments):
             within = np.flatnonzero(self.slots.segment == index)
             hours = float(self.slots.hours[within].sum())
             held = float(self.load.work_kwh[within].sum())
             top = held + sum(self.rows.high[self.energy[h]] for h in within) + self.all_idle_kw * hours
-            price = segment.price_eur_per_kwh + segment.carbon_g_per_kwh / GRAMS_PER_TONNE * rates.carbon_eur_per_tonne
+            price = prices[index]
             it, bought = bought_points(self.problem.table, segment, held, top)
             curve = lower_hull(it, price * bought)
             if rates.demand_eur_per_kw:
@@ -223,8 +221,9 @@ class _SiteRows:
         tables = self.problem.table.cooling
         highest = (self.most_kw + self.all_idle_kw + float(self.load.most_kw)) * (1 + float(tables.max()))
         peak = self.rows.variable(0.0, highest, -rates.demand_eur_per_kw)
+        edges_s = self.problem.segment_columns.edges_s.tolist()
         for first, end in demand_blocks(self.problem):
-            hours = sum(segment.length_s for segment in self.problem.segments[first:end]) / SECONDS_PER_HOUR
+            hours = (edges_s[end] - edges_s[first]) / SECONDS_PER_HOUR
             block = self.rows.row(0.0)
             self.rows.put(block, peak, -hours)
             for points in self.bought[first:end]:

@@ -41,10 +41,9 @@ class Slots:
 
 def cut_slots(problem: Problem, slot_s: int) -> Slots:
     """Slots of at most that length, none across the edge of a segment."""
-    day_s = problem.horizon.length_s
-    borders = [segment.start_s for segment in problem.segments]
-    edges = np.unique(np.concatenate([borders, np.arange(0, day_s, max(1, slot_s)), [day_s]])).astype(np.int64)
-    return Slots(edges, np.searchsorted(np.array(borders), edges[:-1], side="right") - 1)
+    borders = problem.segment_columns.edges_s
+    edges = np.unique(np.concatenate([borders, np.arange(0, problem.horizon.length_s, max(1, slot_s))]))
+    return Slots(edges, np.searchsorted(borders, edges[:-1], side="right") - 1)
 
 
 def demand_windows(problem: Problem, slots: Slots) -> list[tuple[int, int]]:
@@ -59,6 +58,6 @@ def demand_windows(problem: Problem, slots: Slots) -> list[tuple[int, int]]:
 def demand_blocks(problem: Problem) -> list[tuple[int, int]]:
     """Shortest runs of segments that hold whole demand intervals only: first segment and end."""
     interval = problem.rates.demand_interval_s
-    edges = [segment.start_s for segment in problem.segments] + [problem.horizon.length_s]
+    edges = problem.segment_columns.edges_s.tolist()
     on_tick = [k for k, edge in enumerate(edges) if edge % interval == 0 or edge == problem.horizon.length_s]
     return list(pairwise(on_tick))

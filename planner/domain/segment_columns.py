@@ -1,0 +1,69 @@
+"""Segments as columns: the numbers of a day's segments as flat arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from planner.domain.columns import Floats, Ints
+from planner.domain.pue_table import PueTable
+from planner.domain.segment import Segment
+from planner.units import GRAMS_PER_TONNE
+
+
+@dataclass(frozen=True, eq=False)
+class SegmentColumns:
+    """Segments as arrays, one entry per segment.
+
+    Attributes
+    ----------
+    edges_s
+        Start of each segment, and the end of the last.
+    length_s
+        Length of each segment.
+    temperature_c
+        Outside temperature, a step of the PUE table.
+    table_column
+        Column of the PUE table, the nearest one where the temperature is beyond the table.
+    price_eur_per_kwh
+        Price of bought electricity.
+    carbon_g_per_kwh
+        Carbon intensity of bought electricity.
+    full_price_eur_per_kwh
+        Price of bought electricity with its carbon.
+    solar_w
+        Mean power of the site's own photovoltaics.
+    """
+
+    edges_s: Ints
+    length_s: Ints
+    temperature_c: Ints
+    table_column: Ints
+    price_eur_per_kwh: Floats
+    carbon_g_per_kwh: Floats
+    full_price_eur_per_kwh: Floats
+    solar_w: Floats
+
+    def __len__(self) -> int:
+        return len(self.length_s)
+
+
+def segment_columns(segments: Sequence[Segment], table: PueTable, carbon_eur_per_tonne: float) -> SegmentColumns:
+    """The segments of a day as arrays; they follow each other without gaps."""
+    edges_s = np.array([*(segment.start_s for segment in segments), segments[-1].end_s], dtype=np.int64)
+    temperature_c = np.array([segment.temperature_c for segment in segments], dtype=np.int64)
+    column = (temperature_c - table.first_temperature_c) // table.temperature_step_c
+    price = np.array([segment.price_eur_per_kwh for segment in segments], dtype=np.float64)
+    carbon_g = np.array([segment.carbon_g_per_kwh for segment in segments], dtype=np.float64)
+    return SegmentColumns(
+        edges_s=edges_s,
+        length_s=np.diff(edges_s),
+        temperature_c=temperature_c,
+        table_column=np.clip(column, 0, table.cooling.shape[1] - 1),
+        price_eur_per_kwh=price,
+        carbon_g_per_kwh=carbon_g,
+        full_price_eur_per_kwh=price + carbon_g / GRAMS_PER_TONNE * carbon_eur_per_tonne,
+        solar_w=np.array([segment.solar_w for segment in segments], dtype=np.float64),
+    )
