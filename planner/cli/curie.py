@@ -92,7 +92,7 @@ def _runs_text(rows: Sequence[dict[str, Any]], days: int) -> str:
 
 
 def _published_text(rows: Sequence[dict[str, Any]]) -> str:
-    from planner.studies.curie23 import PUBLISHED_IMPROVED, PUBLISHED_OVER_CP
+    from planner.studies.published import CURIE23_IMPROVED, CURIE23_OVER_CP
 
     lines = [f"{'best search over best rule':<44}{'ours':>9}{'published':>11}"]
     for row in rows:
@@ -104,12 +104,12 @@ def _published_text(rows: Sequence[dict[str, Any]]) -> str:
     for row in rows:
         shorter = "" if row["days_shorter"] is None else f"{row['days_shorter']:.2f}"
         lines.append(f"{row['scenario'] + ': days shorter':<44}{shorter:>9}{row['published_days_shorter']:>11}")
-    least, most = PUBLISHED_OVER_CP
+    least, most = CURIE23_OVER_CP
     for row in rows:
         if row["over_cp_percent"] is not None:
             title, ours = f"{row['scenario']}: over the engine's default search", row["over_cp_percent"]
             lines.append(f"{title:<44}{f'{ours:+.2f} %':>9}{f'{least} to {most} %':>16}")
-        for method, said in PUBLISHED_IMPROVED.items():
+        for method, said in CURIE23_IMPROVED.items():
             if (days := row[f"{method}_improves_percent"]) is not None:
                 title = f"{row['scenario']}: days that {method} improves"
                 lines.append(f"{title:<44}{f'{days:.1f} %':>9}{f'{said} %':>11}")

@@ -17,11 +17,12 @@ from planner.errors import InputError
 from planner.methods import METHODS, RULES
 from planner.places import scenario_folders, shipped_folder
 from planner.runs.fanout import Engine, RunTask, run_tasks
-from planner.runs.figures import Row, run_row
+from planner.runs.figures import Row
 from planner.runs.one_day import Settings
 from planner.scenario.load import load_scenario
 from planner.scenario.schema import Scenario
 from planner.store.replay_files import write_rows
+from planner.studies.curie23_tables import cumulative_rows, published_rows, run_rows
 
 FIRST_DAY = dt.date(2012, 8, 7)
 DAYS = 23
@@ -34,18 +35,6 @@ TRACE_CORES = 93_312
 """Cores of the traced machine, by the header of the trace."""
 TRACE = "swf/CEA-Curie-2011-2.1-cln.swf.gz"
 WEATHER = "weather/FRA_AR_Lyon-Bron.AP.074800_TMYx.2004-2018.epw.gz"
-
-PUBLISHED: dict[str, dict[str, float]] = {
-    "air-winter": {"over_best_rule_percent": 7.71, "pue": 1.11},
-    "air-summer": {"over_best_rule_percent": 7.66, "pue": 1.43},
-    "hybrid-winter": {"over_best_rule_percent": 7.86, "pue": 1.00},
-    "hybrid-summer": {"over_best_rule_percent": 7.95, "pue": 1.09},
-}
-"""Best search over best rule in profit at the end of day 23, and the PUE of the whole."""
-PUBLISHED_OVER_CP = (10.4, 10.8)
-"""Best search over the engine's default search [%], least and most of the scenarios."""
-PUBLISHED_IMPROVED = {"delay": 48.0, "relaxation": 8.5}
-"""Part of the days on which a search improves on its seed, MultiSearch [%]."""
 
 
 @dataclass(frozen=True)
@@ -105,12 +94,12 @@ def run_study(
     outcomes = run_tasks(tasks, engine or Engine(), on_done)
     found = dict(zip(pairs, outcomes, strict=True))
     ordered = [(scenario, method) for scenario in choice.scenarios for method in methods]
-    runs = _run_rows(ordered, found, choice.days)
-    published = _published_rows(runs, choice)
+    runs = run_rows(ordered, found, choice.days)
+    published = published_rows(runs, choice.scenarios)
     write_rows(runs, folder / "runs.csv")
     write_rows(published, folder / "published.csv")
     for scenario in choice.scenarios:
-        rows = _cumulative_rows({method: found[scenario, method] for method in methods}, scenario)
+        rows = cumulative_rows({method: found[scenario, method] for method in methods}, scenario)
         write_rows(rows, folder / f"cumulative-{scenario}.csv")
     return StudyFound(runs, published, folder)
 
@@ -173,101 +162,6 @@ def _of_method(settings: Settings, method: str, choice: StudyChoice) -> Settings
 def _rules_first(methods: Sequence[str]) -> list[str]:
     """Quick runs first, so that there is something to look at early."""
     return sorted(methods, key=lambda method: method not in RULES)
-
-
-def _run_rows(
-    pairs: Sequence[tuple[str, str]], found: Mapping[tuple[str, str], list[dict[str, Any]]], days: int
-) -> list[Row]:
-    """One row a run: the profit at the end of the days of the study, and the whole until the queue is empty."""
-    from planner.search.orderings import ORDERINGS
-
-    rows = []
-    for scenario, method in pairs:
-        summaries = found[scenario, method]
-        names = {"scenario": scenario, "method": method}
-        study, whole = run_row(names, summaries[:days]), run_row(names, summaries)
-        rows.append(
-            {
-                **names,
-                "profit_eur": study["profit_eur"],
-                "bound_eur": study["bound_eur"],
-                "utilisation_fraction": study["utilisation_fraction"],
-                "waiting": study["deferred"],
-                "makespan_days": round(whole["makespan_h"] / 24, 3),
-                "profit_in_the_end_eur": whole["profit_eur"],
-                "pue": whole["pue"],
-                "jobs": whole["finished"],
-                "solve_s_per_day": round(sum(s["solve_s"] for s in summaries) / len(summaries), 3),
-                "days_better_than_orderings": sum(
-                    s["best_trial"] not in (*ORDERINGS, *RULES) for s in summaries if s["jobs"]["started"]
-                ),
-                "days": len(summaries),
-            }
-        )
-    for row in rows:
-        rules = [r["profit_eur"] for r in rows if r["scenario"] == row["scenario"] and r["method"] in RULES]
-        best = max(rules, default=None)
-        row["over_best_rule_percent"] = None if best is None else round(100 * (row["profit_eur"] / best - 1), 3)
-    return rows
-
-
-def _published_rows(runs: Sequence[Row], choice: StudyChoice) -> list[Row]:
-    """The paper's figures of each scenario beside ours."""
-    rows: list[Row] = []
-    for scenario in choice.scenarios:
-        here = [row for row in runs if row["scenario"] == scenario]
-        searches = [row for row in here if row["method"] not in RULES]
-        rules = [row for row in here if row["method"] in RULES]
-        best = max(searches, key=lambda row: row["profit_eur"], default=None)
-        rule = max(rules, key=lambda row: row["profit_eur"], default=None)
-        said = PUBLISHED[scenario]
-        shorter = None if best is None or rule is None else rule["makespan_days"] - best["makespan_days"]
-        by_cp = next((row["profit_eur"] for row in here if row["method"] == "cp"), None)
-        improved = {
-            row["method"]: round(100 * row["days_better_than_orderings"] / row["days"], 1)
-            for row in here
-            if row["method"] in PUBLISHED_IMPROVED
-        }
-        rows.append(
-            {
-                "scenario": scenario,
-                "best_search": best["method"] if best else "",
-                "best_rule": rule["method"] if rule else "",
-                "over_best_rule_percent": best["over_best_rule_percent"] if best else None,
-                "published_percent": said["over_best_rule_percent"],
-                "days_shorter": None if shorter is None else round(shorter, 3),
-                "published_days_shorter": 1,
-                "pue": (best or rule or here[0])["pue"],
-                "published_pue": said["pue"],
-                "over_cp_percent": round(100 * (best["profit_eur"] / by_cp - 1), 3) if best and by_cp else None,
-                "delay_improves_percent": improved.get("delay"),
-                "relaxation_improves_percent": improved.get("relaxation"),
-            }
-        )
-    return rows
-
-
-def _cumulative_rows(found: Mapping[str, list[dict[str, Any]]], scenario: str) -> list[Row]:
-    """Profit from the first day on, one row a method and day."""
-    rows = []
-    for method, summaries in found.items():
-        total = 0.0
-        for number, summary in enumerate(summaries, start=1):
-            total += summary["totals"]["profit_eur"]
-            rows.append(
-                {
-                    "scenario": scenario,
-                    "method": method,
-                    "number": number,
-                    "day": summary["day"],
-                    "profit_eur": summary["totals"]["profit_eur"],
-                    "cumulative_profit_eur": round(total, 6),
-                    "utilisation_fraction": summary["utilisation_fraction"],
-                    "waiting": summary["jobs"]["deferred"],
-                    "solve_s": summary["solve_s"],
-                }
-            )
-    return rows
 
 
 def _require_known(what: str, given: Sequence[str], known: Sequence[str] | Mapping[str, Any]) -> None:
