@@ -34,15 +34,15 @@ def check(
 
     The day before, where it has a result, is one of them: what runs or waits is carried over.
     """
-    import datetime as dt
+    import time
 
-    from planner.domain.horizon import zone_named
+    from planner.domain.horizon import Horizon
     from planner.inputs.build import build_day
     from planner.runs.one_day import nightly_ground_of
     from planner.store.inputs import inputs_of, inputs_text
 
     resolved = open_scenario(scenario, tuple(settings or ()), jobs=jobs)
-    tomorrow = dt.datetime.now(zone_named(resolved.zone)).date() + dt.timedelta(days=1)
+    tomorrow = Horizon.of_unix(int(time.time()), resolved.zone).next_day().day
     day = parse_day(date) if date is not None else tomorrow
     previous = None if fresh else nightly_ground_of(out / resolved.name, resolved, day)
     built = build_day(resolved, day, None if previous is None else previous.handover)

@@ -35,6 +35,11 @@ class Horizon:
         if self.length_s <= 0:
             raise InputError(f"there is no {self.day} in {self.zone}: its calendar skips that day; choose another")
 
+    @classmethod
+    def of_unix(cls, unix: int, zone: str) -> Horizon:
+        """The local day that holds a moment."""
+        return cls(dt.datetime.fromtimestamp(unix, tz=zone_named(zone)).date(), zone)
+
     @cached_property
     def start_unix(self) -> int:
         """Unix time of local midnight at the start of the day."""

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from planner.bounds import HORIZON_YEARS, UNIX_S
-from planner.domain.horizon import Horizon, zone_named
+from planner.domain.horizon import Horizon
 from planner.errors import FileFormatError
 
 if TYPE_CHECKING:
@@ -134,10 +134,9 @@ def clock_shifts(horizon: Horizon, taken_day: dt.date | None) -> tuple[Stretch, 
     """
     if taken_day is None or taken_day == horizon.day:
         return (Stretch(horizon.start_unix, horizon.end_unix, 0),)
-    zone = zone_named(horizon.zone)
-    starts = np.arange(horizon.start_unix, horizon.end_unix, QUARTER_S, dtype=np.int64)
-    clocks = [dt.datetime.fromtimestamp(int(unix), tz=zone) for unix in starts]
-    there = [dt.datetime.combine(taken_day, clock.timetz()) for clock in clocks]
+    offsets_s = range(0, horizon.length_s, QUARTER_S)
+    starts = horizon.start_unix + np.array(offsets_s, dtype=np.int64)
+    there = [dt.datetime.combine(taken_day, horizon.to_datetime(offset_s).timetz()) for offset_s in offsets_s]
     shifts = np.array([int(moment.timestamp()) for moment in there], dtype=np.int64) - starts
     firsts = np.flatnonzero(np.diff(shifts, prepend=shifts[0] - 1))
     ends = [*starts[firsts[1:]], horizon.end_unix]
@@ -148,9 +147,7 @@ def clock_shifts(horizon: Horizon, taken_day: dt.date | None) -> tuple[Stretch, 
 
 def clock_minutes(horizon: Horizon) -> npt.NDArray[np.int64]:
     """Minute of the local clock, 0 to 1439, at each elapsed minute of the day."""
-    zone = zone_named(horizon.zone)
-    quarters = np.arange(horizon.start_unix, horizon.end_unix, QUARTER_S)
-    clocks = [dt.datetime.fromtimestamp(int(unix), tz=zone) for unix in quarters]
+    clocks = [horizon.to_datetime(offset_s) for offset_s in range(0, horizon.length_s, QUARTER_S)]
     first = np.array([clock.hour * 60 + clock.minute for clock in clocks], dtype=np.int64)
     # modulo, for days that began or ended within a quarter: clocks kept seconds of their own as late as 1979
     minutes: npt.NDArray[np.int64] = (first[:, None] + np.arange(15)).ravel() % (24 * 60)

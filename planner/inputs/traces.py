@@ -116,7 +116,8 @@ def read_cluster(path: Path, scenario: Scenario) -> Source:
     intake.kept = len(taken)
     runtime_s, requested_s = _times(taken, intake)
     origin = taken[0].submit_unix if taken else 0
-    columns = job_columns(taken, cluster, _any_horizon(scenario))
+    # Any day will do: what the columns say of a day is not used.
+    columns = job_columns(taken, cluster, Horizon.of_unix(0, scenario.zone))
     per_group = np.repeat(np.arange(len(taken)), np.diff(columns.group_ptr))
     width = np.zeros(len(taken), dtype=np.int64)
     np.add.at(width, per_group, columns.group_count * columns.group_amount[:, 0])
@@ -149,12 +150,6 @@ def _with_jobs(source: Source) -> Source:
         dropped = "; ".join(f"{count} {reason}" for reason, count in source.intake.dropped.items())
         raise InputError(f"{source.intake.source}: no job can be replayed" + (f" ({dropped})" if dropped else ""))
     return source
-
-
-def _any_horizon(scenario: Scenario) -> Horizon:
-    import datetime as dt
-
-    return Horizon(dt.date(1970, 1, 2), scenario.zone)
 
 
 def _swf_pool(swf: SwfTrace, processors: int | None, wide: str, unrequested: str) -> Source:

@@ -34,7 +34,7 @@ def settle_replay(scenario: Scenario, jobs: tuple[Job, ...], replay: Replay) -> 
     days = int(end_unix.max() - start_unix.min()) // DAY_S
     if days > MOST_DAYS:
         raise InputError(f"{replay.trace.source}: the replay takes {days:,} days; at most {MOST_DAYS:,} are settled")
-    horizon = _day_of(int(start_unix.min()), scenario.zone)
+    horizon = Horizon.of_unix(int(start_unix.min()), scenario.zone)
     settled = []
     while horizon.start_unix < int(end_unix.max()):
         problem, plan = _as_planned(scenario, horizon, jobs, replay, start_unix, end_unix)
@@ -75,8 +75,3 @@ def _as_planned(
     empty, _ = frame_day(scenario, horizon)
     problem = replace(empty, jobs=tuple(starting), running=tuple(running), defer="free")
     return problem, Plan.of(problem, placements)
-
-
-def _day_of(unix: int, zone: str) -> Horizon:
-    epoch = Horizon(dt.date(1970, 1, 1), zone)
-    return Horizon(epoch.to_datetime(unix - epoch.start_unix).date(), zone)

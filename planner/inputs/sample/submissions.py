@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
-
 from planner.bounds import DAY_S, DAY_UNITS, SAMPLE_DAYS, SAMPLE_JOBS
 from planner.domain.cluster import Cluster
 from planner.domain.horizon import Horizon
@@ -21,8 +19,7 @@ def sample_jobs(
     jobs: list[Job] = []
     low, high = window
     SAMPLE_DAYS.require("the lookback of the sample workload", (high - low) // DAY_S)
-    epoch = Horizon(dt.date(1970, 1, 1), zone)
-    horizon = Horizon(epoch.to_datetime(low - epoch.start_unix).date(), zone)
+    horizon = Horizon.of_unix(low, zone)
     while horizon.start_unix < high:
         made, _ = generate_jobs(horizon.day, zone=zone, cluster=cluster, seed=seed, power=power, load=load)
         jobs += [job for job in made if low <= job.submit_unix < high]
