@@ -13,17 +13,15 @@ from typing import Any
 
 from planner import bounds
 from planner.domain.cluster import Cluster, NodeClass
+from planner.domain.day_summary import DaySummary
 from planner.errors import FileFormatError, InputError
 from planner.printable import one_line
 from planner.store.shape import (
     AMOUNT,
     COUNT,
-    DAY,
     DIGEST,
     FLAG,
-    LIST,
     MAPPING,
-    NUMBER,
     TEXT,
     WORD,
     ZONE,
@@ -37,6 +35,7 @@ from planner.store.shape import (
     one_of,
     whole,
 )
+from planner.store.typed import made, shape_of
 
 REMEDY = "plan the day again"
 TOLD = 160
@@ -96,54 +95,7 @@ RUN = Record(
 )
 """What run.json says. Results of the earliest versions have no ``outputs``; those that need them say so."""
 
-TOTALS = (
-    "core_hours",
-    "work_kwh",
-    "idle_kwh",
-    "it_kwh",
-    "cooling_kwh",
-    "solar_kwh",
-    "bought_kwh",
-    "carbon_kg",
-    "revenue_eur",
-    "it_cost_eur",
-    "cooling_cost_eur",
-    "carbon_cost_eur",
-    "demand_cost_eur",
-    "energy_cost_eur",
-    "profit_eur",
-    "pue",
-)
-JOBS = ("known", "started", "carried_in", "finished", "running", "deferred", "rejected", "missed_deadlines")
-SUMMARY = Record(
-    {
-        "scenario": WORD,
-        "day": DAY,
-        "zone": ZONE,
-        "currency": TEXT,
-        "method": TEXT,
-        "status": TEXT,
-        "solve_s": AMOUNT,
-        "best_trial": TEXT,
-        "cut_short": FLAG,
-        "leaves_room": FLAG,
-        "bound_eur": Maybe(NUMBER),
-        "gap_fraction": Maybe(NUMBER),
-        "execute": TEXT,
-        "planned_profit_eur": NUMBER,
-        "totals": Record(dict.fromkeys(TOTALS, NUMBER)),
-        "peak_kw": NUMBER,
-        "site_cost_eur": NUMBER,
-        "utilisation_fraction": NUMBER,
-        "jobs": Record(dict.fromkeys(JOBS, COUNT)),
-        "segments": COUNT,
-        "last_end_s": COUNT,
-        "trials": Every(Record({"name": TEXT, "profit_eur": NUMBER, "started": COUNT})),
-        "inputs": LIST,
-        "baselines": Every(MAPPING),
-    },
-    frozenset({"baselines"}),
-)
+SUMMARY = shape_of(DaySummary, scenario=WORD, zone=ZONE, solve_s=AMOUNT)
 """What summary.json says."""
 
 
@@ -152,9 +104,10 @@ def read_run(folder: Path) -> dict[str, Any]:
     return _read(folder / "run.json", RUN)
 
 
-def read_summary(folder: Path) -> dict[str, Any]:
+def read_summary(folder: Path) -> DaySummary:
     """The summary.json of a day; FileFormatError names the key that is missing or has another type."""
-    return _read(folder / "summary.json", SUMMARY)
+    summary: DaySummary = made(DaySummary, _read(folder / "summary.json", SUMMARY))
+    return summary
 
 
 def cluster_of(run: Mapping[str, Any]) -> Cluster:

@@ -16,7 +16,7 @@ from typing import Any
 from planner.errors import InputError
 from planner.methods import METHODS, RULES
 from planner.places import scenario_folders, shipped_folder
-from planner.runs.fanout import Engine, RunTask, run_tasks
+from planner.runs.fanout import Engine, Outcome, RunTask, run_tasks
 from planner.runs.figures import Row, run_row
 from planner.runs.one_day import Settings
 from planner.scenario.load import load_scenario
@@ -175,9 +175,7 @@ def _rules_first(methods: Sequence[str]) -> list[str]:
     return sorted(methods, key=lambda method: method not in RULES)
 
 
-def _run_rows(
-    pairs: Sequence[tuple[str, str]], found: Mapping[tuple[str, str], list[dict[str, Any]]], days: int
-) -> list[Row]:
+def _run_rows(pairs: Sequence[tuple[str, str]], found: Mapping[tuple[str, str], Outcome], days: int) -> list[Row]:
     """One row a run: the profit at the end of the days of the study, and the whole until the queue is empty."""
     from planner.search.orderings import ORDERINGS
 
@@ -197,9 +195,9 @@ def _run_rows(
                 "profit_in_the_end_eur": whole["profit_eur"],
                 "pue": whole["pue"],
                 "jobs": whole["finished"],
-                "solve_s_per_day": round(sum(s["solve_s"] for s in summaries) / len(summaries), 3),
+                "solve_s_per_day": round(sum(s.solve_s for s in summaries) / len(summaries), 3),
                 "days_better_than_orderings": sum(
-                    s["best_trial"] not in (*ORDERINGS, *RULES) for s in summaries if s["jobs"]["started"]
+                    s.best_trial not in (*ORDERINGS, *RULES) for s in summaries if s.jobs.started
                 ),
                 "days": len(summaries),
             }
@@ -247,24 +245,24 @@ def _published_rows(runs: Sequence[Row], choice: StudyChoice) -> list[Row]:
     return rows
 
 
-def _cumulative_rows(found: Mapping[str, list[dict[str, Any]]], scenario: str) -> list[Row]:
+def _cumulative_rows(found: Mapping[str, Outcome], scenario: str) -> list[Row]:
     """Profit from the first day on, one row a method and day."""
     rows = []
     for method, summaries in found.items():
         total = 0.0
         for number, summary in enumerate(summaries, start=1):
-            total += summary["totals"]["profit_eur"]
+            total += summary.totals.profit_eur
             rows.append(
                 {
                     "scenario": scenario,
                     "method": method,
                     "number": number,
-                    "day": summary["day"],
-                    "profit_eur": summary["totals"]["profit_eur"],
+                    "day": summary.day.isoformat(),
+                    "profit_eur": summary.totals.profit_eur,
                     "cumulative_profit_eur": round(total, 6),
-                    "utilisation_fraction": summary["utilisation_fraction"],
-                    "waiting": summary["jobs"]["deferred"],
-                    "solve_s": summary["solve_s"],
+                    "utilisation_fraction": summary.utilisation_fraction,
+                    "waiting": summary.jobs.deferred,
+                    "solve_s": summary.solve_s,
                 }
             )
     return rows
