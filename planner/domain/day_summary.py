@@ -6,6 +6,7 @@ import datetime as dt
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from planner.domain.executed import ExecuteRule
 from planner.domain.horizon import Horizon
 from planner.domain.intake import Intake
 from planner.domain.ledger import Totals
@@ -99,7 +100,7 @@ class DaySummary:
     stands_in_for: str | None = None
     bound_eur: float | None
     gap_fraction: float | None
-    execute: str
+    execute: ExecuteRule
     planned_profit_eur: float
     totals: DayTotals
     peak_kw: float

@@ -16,7 +16,7 @@ from planner.store.cells import amount, choice, moment
 from planner.store.day_files import read_rows, read_table
 from planner.store.results import REMEDY, read_run, read_summary
 from planner.store.seals import changed
-from planner.store.tables import COLUMNS
+from planner.store.tables import COLUMNS, STATES
 
 By = Literal["account", "user", "job"]
 WAYS: tuple[str, ...] = get_args(By)
@@ -148,7 +148,7 @@ def read_cost_day(folder: Path, day: dt.date) -> CostDay:
 def _job_day(row: dict[str, str], day: dt.date) -> JobDay:
     sums = {name: amount(row, name) for name in _IN_ROWS}
     wait_s = None
-    if choice(row, "state", "planned", "carried") == "planned":
+    if choice(row, "state", *STATES) == "planned":
         wait_s = (moment(row, "start_time") - moment(row, "submit_time")).total_seconds()
     return JobDay(row["job_id"], row["name"], row["account"], row["user"], day, wait_s, _with_sums(sums))
 

@@ -14,6 +14,8 @@ from typing import Any
 from planner import bounds
 from planner.domain.cluster import Cluster, NodeClass
 from planner.domain.day_summary import DaySummary
+from planner.domain.executed import ExecuteRule
+from planner.domain.job import DeferRule
 from planner.errors import FileFormatError, InputError
 from planner.printable import one_line
 from planner.store.shape import (
@@ -32,7 +34,6 @@ from planner.store.shape import (
     Shape,
     misfit,
     number,
-    one_of,
     whole,
 )
 from planner.store.typed import made, shape_of
@@ -66,7 +67,7 @@ _SCENARIO = Record(
         "cluster": _CLUSTER,
         "cooling": Record({"table": WORD}),
         "revenue": Record({"eur_per_core_hour": number(bounds.EUR_PER_CORE_HOUR)}),
-        "rules": Record({"defer": one_of("full", "free"), "execute": TEXT}, frozenset({"execute"})),
+        "rules": Record({"defer": shape_of(DeferRule), "execute": shape_of(ExecuteRule)}, frozenset({"execute"})),
         "demand": Record({"eur_per_kw": number(bounds.EUR_PER_KW), "interval_s": whole(bounds.DEMAND_INTERVAL_S)}),
         "carbon": Record({"eur_per_tonne": number(bounds.EUR_PER_TONNE)}),
     }

@@ -129,6 +129,7 @@ def test_any_value_of_any_type(days: Path, reader: str, name: str, capsys: pytes
         ("run.json", ("scenario", "cluster", "classes", 0, "count")),
         ("run.json", ("scenario", "revenue", "eur_per_core_hour")),
         ("run.json", ("scenario", "cooling", "table")),
+        ("run.json", ("scenario", "rules", "defer")),
         ("run.json", ("outputs", "schedule.csv")),
     ],
 )
