@@ -1,4 +1,4 @@
-"""Conversions and the text forms of quantities: durations, money, energy, power."""
+"""Conversions and the written forms of quantities: durations, money, energy, power."""
 
 from __future__ import annotations
 
@@ -38,6 +38,11 @@ def parse_duration(text: str | int | float) -> float:
         raise InputError(f"cannot read {text!r} as a duration; write 30s, 5m, 2h or 1d")
     DURATION_S.require(f"the duration {shortened(parts, 40)!r}", total)
     return total
+
+
+def rounded(value: float) -> float:
+    """To six digits, as results are written, and never a negative zero."""
+    return round(value, 6) + 0.0
 
 
 def clock(seconds: float) -> str:

@@ -1,13 +1,16 @@
-"""Random small days, for tests that hold the planner against slow and obvious references."""
+"""Random small days, for tests that hold the planner against slow and obvious references; and a plain summary."""
 
 from __future__ import annotations
 
 import datetime as dt
+from dataclasses import fields, replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
 from planner.domain.cluster import Cluster, NodeClass
+from planner.domain.day_summary import DaySummary, DayTotals, JobCounts
 from planner.domain.horizon import Horizon
 from planner.domain.job import Job, UnitGroup
 from planner.domain.problem import Problem, Rates, Running
@@ -105,3 +108,33 @@ def random_problem(rng: np.random.Generator, *, jobs: int = 8, extras: bool = Fa
         rates=Rates(0.02, **more),
         running=tuple(running),
     )
+
+
+def day_summary(**changes: Any) -> DaySummary:
+    """The summary of a day in which every total is 1 and every count 0, but for the fields that are given."""
+    plain = DaySummary(
+        scenario="site",
+        day=dt.date(2024, 6, 1),
+        zone="UTC",
+        currency="EUR",
+        method="multisearch",
+        status="found",
+        solve_s=0.1,
+        best_trial="",
+        cut_short=False,
+        leaves_room=False,
+        bound_eur=None,
+        gap_fraction=None,
+        execute="requested",
+        planned_profit_eur=1.0,
+        totals=DayTotals(**{field.name: 1.0 for field in fields(DayTotals)}),
+        peak_kw=1.0,
+        site_cost_eur=0.0,
+        utilisation_fraction=0.5,
+        jobs=JobCounts(**{field.name: 0 for field in fields(JobCounts)}),
+        segments=1,
+        last_end_s=0,
+        trials=(),
+        inputs=(),
+    )
+    return replace(plain, **changes)

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from planner import places
 from planner.compiled import is_missing, kernel, part
+from planner.compiled.kept import _SealedFiles
 
 
 def test_a_change_beside_a_kernel_changes_its_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -59,7 +65,10 @@ def both(values, limit):
 
 
 def test_parts_are_compiled_into_their_kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The kernel gives what its Python text gives; its parts have code to be linked and nothing to be called."""
+    """The kernel gives what its Python text gives; its parts have code to be linked and nothing to be called.
+
+    Its machine code is found again. So with the numba that is installed both are really done the quick way.
+    """
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
     places.kept_folder.cache_clear()
     made = kernel(both)
@@ -120,15 +129,25 @@ def test_damaged_code_is_compiled_anew(tmp_path: Path, monkeypatch: pytest.Monke
 
     assert is_missing(sum_of_squares)
     assert [hits(), hits()] == [0, 1]
+    kernel(both)(np.arange(10), 5)  # whose code is the foreign one
     files = list((tmp_path / "cache").rglob("*.nb*"))
     assert len(files) == 2
     for how in ("empty", "cut", "garbage", "foreign", "one bit"):
         damage(files, how)
         assert is_missing(sum_of_squares)
         assert [hits(), hits()] == [0, 1], how
-    damage([path for path in files if path.suffix == ".nbc"], "one bit")
-    assert [hits(), hits()] == [0, 1]
+        kernel(both)(np.arange(10), 5)
     places.kept_folder.cache_clear()
+
+
+def test_kept_code_is_found_by_the_whole_key(tmp_path: Path) -> None:
+    """The name of a file has a digest of the key's text; 1 and "1" have the same, and get nothing of each other."""
+    files = _SealedFiles(tmp_path, "name")
+    files.save(1, "code of a number")
+    assert files.load(1) == "code of a number"
+    assert files.load("1") is None
+    assert files.load(2) is None
+    assert len(list(tmp_path.iterdir())) == 1
 
 
 def test_a_full_disk_costs_the_keeping_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -141,6 +160,82 @@ def test_a_full_disk_costs_the_keeping_only(tmp_path: Path, monkeypatch: pytest.
     places.kept_folder.cache_clear()
     made = kernel(both)
     places.kept_folder.cache_clear()
-    monkeypatch.setattr("planner.compiled.kept._SealedFiles._save_index", full)
+    monkeypatch.setattr("planner.compiled.kept._sealed", full)
     assert made(np.arange(5), 3) == 9
     assert not list(tmp_path.rglob("*.nb*"))
+
+
+OTHER_NUMBAS = {
+    "this one": "",
+    "a later one": "numba.__version__ = '99.0.0'",
+    "no code library": "del numba.core.codegen.JITCodeLibrary",
+    "no compiler class": "del numba.core.compiler.Compiler",
+    "no cache class": "del cache.FunctionCache",
+    "a cache with another name for its files": """
+import inspect
+exec(inspect.getsource(cache.Cache).replace("_cache_file", "_files"), vars(cache))
+cache.FunctionCache.__bases__ = (cache.Cache,)
+""",
+    "a cache that is made in another way": "cache.FunctionCache.__init__ = lambda self: None",
+    "a cache that fails": "cache.FunctionCache._index_key = None",
+    "no such options": """
+options = numba.core.cpu.CPUTargetOptions.__bases__[0]
+del options._nrt, options.no_cfunc_wrapper
+""",
+}
+LINKS = OTHER_NUMBAS.keys() - {"a later one", "no code library", "no compiler class"}
+KEEPS = {"this one", "a later one", "no code library", "no compiler class", "no such options"}
+TINY = """
+from planner.compiled import is_missing, kernel, part
+
+@part
+def thrice(x):
+    return 3 * x
+
+@part
+def thrice_and_one(x):
+    return thrice(x) + 1
+
+@kernel
+def both(x):
+    return thrice_and_one(x) + thrice(x)
+"""
+TRY = """
+import json, numba, numba.core.ccallback
+from numba.core import caching as cache
+{change}
+import tiny
+was_missing = tiny.is_missing(tiny.both)
+answer = tiny.both(5)
+libraries = [type(code.library).__name__ for code in tiny.thrice.overloads.values()]
+print(json.dumps([answer, libraries, was_missing, sum(tiny.both.stats.cache_hits.values())]))
+"""
+
+
+@pytest.mark.parametrize("other", OTHER_NUMBAS)
+def test_a_numba_that_is_built_in_another_way(tmp_path: Path, other: str) -> None:
+    """Without what linking or keeping rests on, a kernel of two parts gives 3 * 5 + 1 + 3 * 5 = 31 all the same.
+
+    What is still as we know it is used: this numba links parts and keeps code, so that a second run compiles nothing.
+    """
+    (tmp_path / "tiny.py").write_text(TINY)
+    surroundings = os.environ | {
+        "PYTHONPATH": os.pathsep.join([str(tmp_path), str(Path(__file__).parents[1])]),
+        "NUMBA_CACHE_DIR": str(tmp_path / "cache"),
+    }
+
+    def run() -> list[Any]:
+        script = TRY.format(change=OTHER_NUMBAS[other])
+        done = subprocess.run(
+            [sys.executable, "-c", script], env=surroundings, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        found: list[Any] = json.loads(done.stdout)
+        return found
+
+    libraries = ["PartLibrary" if other in LINKS else "JITCodeLibrary"]
+    assert run() == [31, libraries, other != "no cache class", 0]
+    if other in KEEPS:
+        assert run() == [31, [], False, 1]
+    else:
+        assert not list((tmp_path / "cache").rglob("*.nb*"))

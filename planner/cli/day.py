@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,6 +16,7 @@ from planner.printable import printable
 from planner.units import clock, parse_duration
 
 if TYPE_CHECKING:
+    from planner.domain.day_summary import DaySummary
     from planner.inputs.build import Day
     from planner.planning.plan_day import PlannedDay
     from planner.runs.one_day import Settings
@@ -125,7 +126,7 @@ def plan_one(request: Request) -> None:
         if previous is None and not request.fresh:
             remark_gap(folder, day)
     if request.as_json:
-        say_json(done.summary)
+        say_json(done.summary.as_dict())
     else:
         say(summary_text(done.summary, str(done.folder)))
 
@@ -210,11 +211,11 @@ def remark_limit(planned: PlannedDay, limit_s: float) -> None:
         )
 
 
-def remark_stand_in(summary: dict[str, Any]) -> None:
+def remark_stand_in(summary: DaySummary) -> None:
     """Tell on stderr when a plan broke a rule and another one stands in for it; a quiet run tells it too."""
-    if summary.get("stands_in_for"):
+    if summary.stands_in_for:
         say(
-            f"{summary['day']}: {summary['stands_in_for']}; a plan of {summary['method']} stands in. Please report this"
+            f"{summary.day}: {summary.stands_in_for}; a plan of {summary.method} stands in. Please report this"
             " bug of the planner",
             err=True,
         )

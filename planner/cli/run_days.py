@@ -7,12 +7,15 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from planner.cli import day
 from planner.cli.terminal import say, say_json
+
+if TYPE_CHECKING:
+    from planner.domain.day_summary import DaySummary
 
 FromOption = Annotated[str, typer.Option("--from", metavar="YYYY-MM-DD", help="The first day.")]
 ToOption = Annotated[str, typer.Option("--to", metavar="YYYY-MM-DD", help="The last day.")]
@@ -61,7 +64,7 @@ def run_range(
     chosen = replace(chosen, page=page)
 
     folder = out / chosen.scenario.name
-    summaries: list[dict[str, Any]] = []
+    summaries: list[DaySummary] = []
     kept: list[bool] = []
     with _interrupts() as interrupts, Progress(f"{from_day} to {to_day}", quiet=quiet) as progress:
         for each in run_days(
@@ -82,31 +85,31 @@ def run_range(
             if not quiet and each.planned is not None:
                 day.remark(each.planned.day)
     if as_json:
-        say_json(summaries)
+        say_json([summary.as_dict() for summary in summaries])
     else:
         say(days_text(summaries, kept))
         say(f"\n{folder}")
 
 
-def days_text(summaries: Sequence[dict[str, Any]], kept: Sequence[bool]) -> str:
+def days_text(summaries: Sequence[DaySummary], kept: Sequence[bool]) -> str:
     """One line a day, and their sum; ``kept`` are those that an earlier run had written."""
     head = f"{'day':<11}{'profit':>12}{'PUE':>7}{'use %':>7}{'started':>9}{'finished':>9}{'running':>9}{'waiting':>9}"
     lines = [head]
     for summary, was_there in zip(summaries, kept, strict=True):
-        totals, jobs = summary["totals"], summary["jobs"]
+        totals, jobs = summary.totals, summary.jobs
         lines.append(
-            f"{summary['day']:<11}{totals['profit_eur']:>12,.2f}{totals['pue']:>7.3f}"
-            f"{100 * summary['utilisation_fraction']:>7.1f}{jobs['started']:>9,}{jobs['finished']:>9,}"
-            f"{jobs['running']:>9,}{jobs['deferred']:>9,}{'  kept' if was_there else ''}"
+            f"{summary.day!s:<11}{totals.profit_eur:>12,.2f}{totals.pue:>7.3f}"
+            f"{100 * summary.utilisation_fraction:>7.1f}{jobs.started:>9,}{jobs.finished:>9,}"
+            f"{jobs.running:>9,}{jobs.deferred:>9,}{'  kept' if was_there else ''}"
         )
-    profit = sum(summary["totals"]["profit_eur"] for summary in summaries)
-    it, cooling = (sum(summary["totals"][key] for summary in summaries) for key in ("it_kwh", "cooling_kwh"))
-    finished = sum(summary["jobs"]["finished"] for summary in summaries)
-    started = sum(summary["jobs"]["started"] for summary in summaries)
-    last = summaries[-1]["jobs"]
+    profit = sum(summary.totals.profit_eur for summary in summaries)
+    it, cooling = sum(s.totals.it_kwh for s in summaries), sum(s.totals.cooling_kwh for s in summaries)
+    finished = sum(summary.jobs.finished for summary in summaries)
+    started = sum(summary.jobs.started for summary in summaries)
+    last = summaries[-1].jobs
     lines.append(
         f"{'all':<11}{profit:>12,.2f}{1 + cooling / it if it else 1:>7.3f}{'':>7}{started:>9,}{finished:>9,}"
-        f"{last['running']:>9,}{last['deferred']:>9,}"
+        f"{last.running:>9,}{last.deferred:>9,}"
     )
     return "\n".join(lines)
 

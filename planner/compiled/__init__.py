@@ -4,11 +4,15 @@ A `kernel` is called from Python; a `part` is called by kernels and by other par
 numba's counting of references, which would take more than half of their time, is off. The machine code of kernels is
 kept between runs in a folder named by the text of all files beside them, of `planner.machine` and of this folder: numba
 itself would not notice that a function called by a kept one has changed.
+
+Much of this rests on the inside of numba. With a numba that is built in another way functions are compiled as numba
+does it by itself, which takes longer and gives the same answers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -19,22 +23,12 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 def kernel(function: Function) -> Function:
     """Compile a function on its first call, or take its machine code from an earlier run."""
-    from numba import config, njit
+    from numba import njit
 
-    from planner.compiled.kept import KeptCode
-
-    made: Function = njit(nogil=True, _nrt=False, no_cfunc_wrapper=True)(function)
+    made: Function = njit(**_known(_nrt=False, no_cfunc_wrapper=True))(function)
     folder = _folder(function)
-    if folder is None:
-        return made
-    before = config.CACHE_DIR
-    config.CACHE_DIR = str(folder)
-    try:
-        made._cache = KeptCode(function)  # type: ignore[attr-defined]
-    except (RuntimeError, OSError):  # the folder is no longer ours to write to
-        return made
-    finally:
-        config.CACHE_DIR = before
+    if folder is not None:
+        _keep(made, function, folder)
     return made
 
 
@@ -42,11 +36,7 @@ def part(function: Function) -> Function:
     """Compile a function into the kernels that call it; Python must not."""
     from numba import njit
 
-    from planner.compiled.linking import PartCompiler
-
-    made: Function = njit(
-        nogil=True, _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True, pipeline_class=PartCompiler
-    )(function)
+    made: Function = njit(**_of_a_part())(function)
     return made
 
 
@@ -58,12 +48,48 @@ def kernel_of(made: Function) -> Function:
 
 def is_missing(function: Callable[..., Any]) -> bool:
     """Whether machine code of a kernel could be kept from an earlier run, and is not."""
-    from planner.compiled.kept import is_intact
-
-    source, folder = Path(function.__code__.co_filename), _folder(function)
-    if folder is None:
+    folder = _folder(function)
+    try:
+        from planner.compiled.kept import is_kept
+    except ImportError:  # with this numba nothing is kept
         return False
-    return not any(is_intact(path) for path in folder.rglob(f"{source.stem}.{function.__name__}-*.nbi"))
+    return folder is not None and not is_kept(function, folder)
+
+
+@cache
+def _of_a_part() -> dict[str, Any]:
+    """How parts are compiled: as code to be linked, where that is known to work, else as functions of their own."""
+    plain = _known(_nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+    try:
+        from planner.compiled.linking import PartCompiler
+    except ImportError:
+        return plain
+    return plain | {"pipeline_class": PartCompiler}
+
+
+def _known(**options: bool) -> dict[str, Any]:
+    """The options that this numba has, and ``nogil``, which all have; the others only save time."""
+    try:
+        from numba.core.cpu import CPUTargetOptions
+    except ImportError:
+        return {"nogil": True}
+    return {"nogil": True} | {name: value for name, value in options.items() if hasattr(CPUTargetOptions, name)}
+
+
+def _keep(made: Any, function: Callable[..., Any], folder: Path) -> None:
+    """Have the machine code of a kernel kept in a folder, if this numba does that and the folder is still ours."""
+    from numba import config
+
+    before = config.CACHE_DIR
+    config.CACHE_DIR = str(folder)
+    try:
+        from planner.compiled.kept import KeptCode
+
+        made._cache = KeptCode(function)
+    except (ImportError, AttributeError, TypeError, RuntimeError, OSError):
+        return  # it is compiled in every run
+    finally:
+        config.CACHE_DIR = before
 
 
 def _folder(function: Callable[..., Any]) -> Path | None:

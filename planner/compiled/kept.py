@@ -1,17 +1,23 @@
-"""Machine code kept between runs, with a seal on every file: damaged code is compiled anew, and never run."""
+"""Machine code kept between runs, with a seal on every file: damaged code is compiled anew, and never run.
+
+A numba without the classes that this is made of ends the import with ImportError.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import pickle
+import sys
 import time
+import uuid
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numba
-from numba.core.caching import FunctionCache, IndexDataCacheFile
+from numba.core.caching import FunctionCache
+from numba.core.serialize import dumps
 
 SEAL = 32
 """Bytes at the end of every file: the SHA-256 of its name, numba's version and all before."""
@@ -19,9 +25,73 @@ STALE_S = 3600.0
 """A file that was begun so long ago was never finished [s]."""
 
 
-def is_intact(path: Path) -> bool:
-    """Whether a kept file is what some run of this numba wrote under this name."""
-    return _opened(path) is not None
+def is_kept(function: Callable[..., Any], folder: Path) -> bool:
+    """Whether there is whole machine code of a function somewhere below a folder, for any types of its arguments."""
+    return any(_opened(path) is not None for path in folder.rglob(f"{_name(function)}.*.nbc"))
+
+
+class KeptCode(FunctionCache):  # type: ignore[misc]
+    """The machine code of one function, in the folder that numba is set to.
+
+    Whatever goes wrong in a numba that keeps code in another way costs the keeping, and not the run.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)
+        if not hasattr(self, "_cache_file"):
+            raise RuntimeError("this numba keeps machine code in another way")
+        self._cache_file = _SealedFiles(Path(self.cache_path), _name(function))
+
+    def load_overload(self, *asked: Any) -> Any:
+        """The code for some types of arguments; None when there is none."""
+        with suppress(Exception):
+            return super().load_overload(*asked)
+        return None
+
+    def save_overload(self, *made: Any) -> None:
+        """Keep code that was compiled."""
+        with suppress(Exception):
+            super().save_overload(*made)
+
+
+class _SealedFiles:
+    """The files of a function, one for each key of numba's: types of arguments, processor and text of the function.
+
+    The key stands in the file as well, since its name has only a digest of it.
+    """
+
+    def __init__(self, folder: Path, name: str) -> None:
+        self._folder, self._name = folder, name
+
+    def load(self, key: Any) -> Any:
+        """What was saved under a key; None when there is nothing, or nothing whole."""
+        content = _opened(self._path(key))
+        if content is None:
+            return None
+        kept_key, code = pickle.loads(content)
+        return code if kept_key == key else None
+
+    def save(self, key: Any, code: Any) -> None:
+        """Write a file in one step, and remove those that killed runs began; those of live runs are young."""
+        for begun in self._folder.glob("*.tmp.*"):
+            if time.time() - begun.stat().st_mtime > STALE_S:
+                begun.unlink(missing_ok=True)
+        path = self._path(key)
+        begun = path.with_name(f"{path.name}.tmp.{uuid.uuid4().hex}")
+        try:
+            begun.write_bytes(_sealed(path.name, dumps((key, code))))
+            begun.replace(path)
+        finally:
+            begun.unlink(missing_ok=True)
+
+    def _path(self, key: Any) -> Path:
+        return self._folder / f"{self._name}.{hashlib.sha256(str(key).encode()).hexdigest()[:16]}.nbc"
+
+
+def _name(function: Callable[..., Any]) -> str:
+    """What the files of a function begin with; Pythons do not read each other's."""
+    code = function.__code__
+    return f"{Path(code.co_filename).stem}.{code.co_name}-{code.co_firstlineno}.{sys.implementation.cache_tag}"
 
 
 def _sealed(name: str, content: bytes) -> bytes:
@@ -36,51 +106,3 @@ def _opened(path: Path) -> bytes | None:
         return None
     content = found[:-SEAL]
     return content if len(found) > SEAL and _sealed(path.name, content) == found else None
-
-
-class _SealedFiles(IndexDataCacheFile):  # type: ignore[misc]
-    """numba's index and data files of a function, with seals. What cannot be written is not kept, and that is all."""
-
-    def save(self, key: Any, data: Any) -> None:
-        with suppress(OSError):
-            self._remove_stale()
-            super().save(key, data)
-
-    def _load_index(self) -> dict[Any, str]:
-        content = _opened(Path(self._index_path))
-        if content is None:
-            return {}
-        stamp, overloads = pickle.loads(content)
-        return dict(overloads) if stamp == self._source_stamp else {}
-
-    def _save_index(self, overloads: dict[Any, str]) -> None:
-        with self._open_for_write(self._index_path) as file:
-            file.write(_sealed(self._index_name, self._dump((self._source_stamp, overloads))))
-
-    def _load_data(self, name: str) -> Any:
-        content = _opened(Path(self._data_path(name)))
-        if content is None:
-            raise FileNotFoundError(name)
-        return pickle.loads(content)
-
-    def _save_data(self, name: str, data: Any) -> None:
-        with self._open_for_write(self._data_path(name)) as file:
-            file.write(_sealed(name, self._dump(data)))
-
-    def _remove_stale(self) -> None:
-        """Remove files that killed runs began; those of live runs are young."""
-        for begun in Path(self._cache_path).glob("*.tmp.*"):
-            if time.time() - begun.stat().st_mtime > STALE_S:
-                begun.unlink(missing_ok=True)
-
-
-class KeptCode(FunctionCache):  # type: ignore[misc]
-    """The machine code of one function, in the folder that numba is set to."""
-
-    def __init__(self, function: Callable[..., Any]) -> None:
-        super().__init__(function)
-        self._cache_file = _SealedFiles(
-            cache_path=self._cache_path,
-            filename_base=self._impl.filename_base,
-            source_stamp=self._impl.locator.get_source_stamp(),
-        )

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Literal
 
 from planner.domain.job import Job
 from planner.domain.problem import Problem
+
+ExecuteRule = Literal["requested", "actual"]
+"""How long jobs run once they are planned: as long as they asked, or as they really did."""
 
 
 def executed(problem: Problem) -> Problem:

@@ -13,6 +13,7 @@ from planner.domain.columns import Ints
 from planner.domain.problem import Problem
 from planner.errors import InputError
 
+DeferralKind = Literal["deferred", "rejected"]
 DEFERRED = -1
 """Start of a job that does not start today, and node of each of its units."""
 
@@ -34,7 +35,7 @@ class Deferral:
     """
 
     job_id: str
-    kind: Literal["deferred", "rejected"]
+    kind: DeferralKind
     reason: str
     times: int = 0
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from typing import Any
 
-from planner.domain.horizon import Horizon
+from planner.domain.day_summary import Baseline, DaySummary, JobCounts
 from planner.pages.day_figures import day_grids, day_panels, gantt_figure
 from planner.pages.day_tables import deferred_jobs, largest_jobs, segment_rows, trials
 from planner.pages.foot import provenance_foot
@@ -32,11 +31,11 @@ SHARES = (
 )
 
 
-def day_page(summary: dict[str, Any], run: dict[str, Any], tables: dict[str, Table]) -> str:
+def day_page(summary: DaySummary, run: dict[str, Any], tables: dict[str, Table]) -> str:
     """The page of a day, from what is written in its folder."""
-    horizon = Horizon(dt.date.fromisoformat(summary["day"]), summary["zone"])
+    horizon = summary.horizon
     schedule, deferred, segments = tables["schedule"], tables["deferred"], tables["segments"]
-    currency = summary["currency"]
+    currency = summary.currency
     cluster = cluster_of(run)
     starts = [int(text) for text in column(schedule, "start_s")]
     waits = [start - int(came) for start, came in zip(starts, submitted_s(schedule, horizon), strict=True)]
@@ -53,8 +52,8 @@ def day_page(summary: dict[str, Any], run: dict[str, Any], tables: dict[str, Tab
     header = el(
         "header",
         el("p", el("a", "All days", href="../../index.html"), class_="crumbs"),
-        el("h1", f"{summary['scenario']}: {weekday} {summary['day']}"),
-        el("p", f"{description} · {summary['zone']}" if description else summary["zone"], class_="soft"),
+        el("h1", f"{summary.scenario}: {weekday} {summary.day}"),
+        el("p", f"{description} · {summary.zone}" if description else summary.zone, class_="soft"),
     )
     main = el(
         "main",
@@ -77,7 +76,7 @@ def day_page(summary: dict[str, Any], run: dict[str, Any], tables: dict[str, Tab
         trials(summary),
         id="main",
     )
-    title = f"{summary['scenario']} {summary['day']}: profit {money(summary['totals']['profit_eur'], currency)}"
+    title = f"{summary.scenario} {summary.day}: profit {money(summary.totals.profit_eur, currency)}"
     scripts = ("view.js", "panels.js", "gantt.js")
     return document(title, header, main, provenance_foot(summary, run), scripts=scripts, payload=payload)
 
@@ -117,124 +116,64 @@ def tile(name: str, value: float | None, text: str, *notes: Part, main: bool = F
     )
 
 
-def best_rule(summary: dict[str, Any]) -> dict[str, Any] | None:
-    """The best of the rules on the same day; None when none was tried."""
-    return max(summary.get("baselines", ()), key=lambda base: (base["profit_eur"], base["name"]), default=None)
-
-
-def tiles(summary: dict[str, Any]) -> Html:
+def tiles(summary: DaySummary) -> Html:
     """The numbers of the first screen."""
-    totals, jobs, currency = summary["totals"], summary["jobs"], summary["currency"]
-    planned, base = summary["planned_profit_eur"], best_rule(summary)
-    shown = [
-        tile(
-            "Profit",
-            totals["profit_eur"],
-            money(totals["profit_eur"], currency),
-            gap_words(summary),
-            main=True,
-            key="profit",
-        ),
-    ]
-    if base is not None:
-        more = planned - base["profit_eur"]
-        part = f" ({signed_percent(more / abs(base['profit_eur']))})" if base["profit_eur"] else ""
-        good = el("span", signed_money(more, currency) + part, class_="good" if more >= 0 else "bad")
-        shown.append(
-            el(
-                "div",
-                el("dt", "Against the best rule on this day"),
-                el("dd", el("data", good, value=repr(round(more, 6)), id="saving")),
-                el("dd", f"the rule “{base['name']}” would earn {money(base['profit_eur'], currency)}"),
-                class_="tile main",
-            )
-        )
+    totals, jobs, currency, use = summary.totals, summary.jobs, summary.currency, summary.utilisation_fraction
+
+    def amount(name: str, value: float, *notes: Part, main: bool = False, key: str | None = None) -> Html:
+        return tile(name, value, money(value, currency), *notes, main=main, key=key)
+
+    shown = [amount("Profit", totals.profit_eur, gap_words(summary), main=True, key="profit")]
+    if summary.best_baseline is not None:
+        shown.append(_against(summary.best_baseline, summary.planned_profit_eur, currency))
     shown += [
-        tile(
-            "Revenue",
-            totals["revenue_eur"],
-            money(totals["revenue_eur"], currency),
-            f"{plain(totals['core_hours'])} core-hours",
-            key="revenue",
-        ),
-        tile(
-            "IT energy",
-            totals["it_cost_eur"],
-            money(totals["it_cost_eur"], currency),
-            unit(totals["it_kwh"], "kWh"),
-            key="it_cost",
-        ),
-        tile(
-            "Cooling energy",
-            totals["cooling_cost_eur"],
-            money(totals["cooling_cost_eur"], currency),
-            unit(totals["cooling_kwh"], "kWh"),
-            key="cooling_cost",
-        ),
-        tile("PUE", totals["pue"], f"{totals['pue']:.3f}", "whole site over IT", key="pue_day"),
-        tile(
-            "Utilisation",
-            summary["utilisation_fraction"],
-            percent(summary["utilisation_fraction"]),
-            "of all cores",
-            key="utilisation",
-        ),
-        tile("Jobs started", jobs["started"], f"{jobs['started']:,}", _jobs_note(jobs), key="started"),
-        tile(
-            "Jobs deferred",
-            jobs["deferred"],
-            f"{jobs['deferred']:,}",
-            f"of {jobs['known']:,} known",
-            key="deferred_count",
-        ),
+        amount("Revenue", totals.revenue_eur, f"{plain(totals.core_hours)} core-hours", key="revenue"),
+        amount("IT energy", totals.it_cost_eur, unit(totals.it_kwh, "kWh"), key="it_cost"),
+        amount("Cooling energy", totals.cooling_cost_eur, unit(totals.cooling_kwh, "kWh"), key="cooling_cost"),
+        tile("PUE", totals.pue, f"{totals.pue:.3f}", "whole site over IT", key="pue_day"),
+        tile("Utilisation", use, percent(use), "of all cores", key="utilisation"),
+        tile("Jobs started", jobs.started, f"{jobs.started:,}", _jobs_note(jobs), key="started"),
+        tile("Jobs deferred", jobs.deferred, f"{jobs.deferred:,}", f"of {jobs.known:,} known", key="deferred_count"),
     ]
-    if totals["demand_cost_eur"]:
-        shown.append(
-            tile(
-                "Demand charge",
-                totals["demand_cost_eur"],
-                money(totals["demand_cost_eur"], currency),
-                f"peak {unit(summary['peak_kw'], 'kW', 1)} bought",
-            )
-        )
+    peak = unit(summary.peak_kw, "kW", 1)
+    if totals.demand_cost_eur:
+        shown.append(amount("Demand charge", totals.demand_cost_eur, f"peak {peak} bought"))
     else:
-        shown.append(
-            tile("Peak power bought", summary["peak_kw"], unit(summary["peak_kw"], "kW", 1), "no demand charge")
-        )
-    if totals["carbon_kg"]:
-        shown.append(
-            tile(
-                "Carbon",
-                totals["carbon_cost_eur"],
-                money(totals["carbon_cost_eur"], currency),
-                unit(totals["carbon_kg"], "kg CO₂"),
-            )
-        )
-    if totals["solar_kwh"]:
-        shown.append(tile("Photovoltaics used", totals["solar_kwh"], unit(totals["solar_kwh"], "kWh")))
-    if summary["site_cost_eur"]:
-        shown.append(
-            tile(
-                "Cost that no job carries",
-                summary["site_cost_eur"],
-                money(summary["site_cost_eur"], currency),
-                "segments without jobs",
-            )
-        )
+        shown.append(tile("Peak power bought", summary.peak_kw, peak, "no demand charge"))
+    if totals.carbon_kg:
+        shown.append(amount("Carbon", totals.carbon_cost_eur, unit(totals.carbon_kg, "kg CO₂")))
+    if totals.solar_kwh:
+        shown.append(tile("Photovoltaics used", totals.solar_kwh, unit(totals.solar_kwh, "kWh")))
+    if summary.site_cost_eur:
+        shown.append(amount("Cost that no job carries", summary.site_cost_eur, "segments without jobs"))
     return el("dl", shown, class_="tiles")
 
 
-def _jobs_note(jobs: dict[str, int]) -> str:
-    notes = [f"{jobs['finished']:,} end today"]
-    notes += [f"{jobs['carried_in']:,} more carried in"] if jobs["carried_in"] else []
-    notes += [f"{counted(jobs['missed_deadlines'], 'deadline')} missed"] if jobs["missed_deadlines"] else []
+def _against(base: Baseline, planned_eur: float, currency: str) -> Html:
+    """What the plan earns more than a rule."""
+    more = planned_eur - base.profit_eur
+    part = f" ({signed_percent(more / abs(base.profit_eur))})" if base.profit_eur else ""
+    good = el("span", signed_money(more, currency) + part, class_="good" if more >= 0 else "bad")
+    return el(
+        "div",
+        el("dt", "Against the best rule on this day"),
+        el("dd", el("data", good, value=repr(round(more, 6)), id="saving")),
+        el("dd", f"the rule “{base.name}” would earn {money(base.profit_eur, currency)}"),
+        class_="tile main",
+    )
+
+
+def _jobs_note(jobs: JobCounts) -> str:
+    notes = [f"{jobs.finished:,} end today"]
+    notes += [f"{jobs.carried_in:,} more carried in"] if jobs.carried_in else []
+    notes += [f"{counted(jobs.missed_deadlines, 'deadline')} missed"] if jobs.missed_deadlines else []
     return ", ".join(notes)
 
 
-def _remarks(summary: dict[str, Any]) -> Html | None:
-    if summary["execute"] != "actual":
+def _remarks(summary: DaySummary) -> Html | None:
+    if summary.execute != "actual":
         return None
-    planned = money(summary["planned_profit_eur"], summary["currency"])
+    planned = money(summary.planned_profit_eur, summary.currency)
     text = (
         f"Jobs ended at their real runtimes. Had all run as long as they asked, the plan would have earned {planned};"
     )

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
 
+from planner.domain.day_summary import DaySummary
+from planner.domain.result import Trial
 from planner.pages.formats import counted, hours, money, plain, signed_money, signed_percent
 from planner.pages.grid import Column, grid
 from planner.pages.markup import Html, Part, el, join
@@ -107,11 +108,11 @@ def segment_rows(segments: Table, currency: str) -> Html:
     return el("details", el("summary", f"The {counted(len(rows), 'segment')} in numbers"), table)
 
 
-def trials(summary: dict[str, Any]) -> Html:
+def trials(summary: DaySummary) -> Html:
     """Every candidate that the method tried, and the rules that sites run today, by profit."""
-    currency, profit = summary["currency"], summary["planned_profit_eur"]
-    tried = sorted(summary["trials"], key=lambda trial: (-trial["profit_eur"], trial["name"]))
-    bases = sorted(summary.get("baselines", ()), key=lambda base: (-base["profit_eur"], base["name"]))
+    currency, profit = summary.currency, summary.planned_profit_eur
+    tried = sorted(summary.trials, key=lambda trial: (-trial.profit_eur, trial.name))
+    bases = sorted(summary.baselines or (), key=lambda base: (-base.profit_eur, base.name))
     parts: list[Part] = []
     if bases:
         caption = "What the rules of schedulers in use would earn on the same day"
@@ -119,34 +120,34 @@ def trials(summary: dict[str, Any]) -> Html:
         columns += [Column("energy and charges"), Column("jobs started")]
         rows: list[list[Part]] = [
             [
-                base["name"],
-                money(base["profit_eur"], currency),
-                signed_money(profit - base["profit_eur"], currency),
-                signed_percent((profit - base["profit_eur"]) / abs(base["profit_eur"])) if base["profit_eur"] else "–",
-                money(base["energy_cost_eur"], currency),
-                f"{base['started']:,}",
+                base.name,
+                money(base.profit_eur, currency),
+                signed_money(profit - base.profit_eur, currency),
+                signed_percent((profit - base.profit_eur) / abs(base.profit_eur)) if base.profit_eur else "–",
+                money(base.energy_cost_eur, currency),
+                f"{base.started:,}",
             ]
             for base in bases
         ]
         parts.append(grid(caption, columns, rows, name="rules"))
     if tried:
-        parts.append(_tried(tried, currency, summary["best_trial"]))
+        parts.append(_tried(tried, currency, summary.best_trial))
     return join(*parts)
 
 
-def _tried(tried: list[dict[str, Any]], currency: str, best: str) -> Html:
-    top = max(abs(trial["profit_eur"]) for trial in tried) or 1
+def _tried(tried: list[Trial], currency: str, best: str) -> Html:
+    top = max(abs(trial.profit_eur) for trial in tried) or 1
     rows: list[list[Part]] = [
         [
-            el("strong", trial["name"], " (taken)") if trial["name"] == best else trial["name"],
-            money(trial["profit_eur"], currency),
+            el("strong", trial.name, " (taken)") if trial.name == best else trial.name,
+            money(trial.profit_eur, currency),
             el(
                 "span",
                 class_="share",
-                style=f"width:{max(0, 180 * trial['profit_eur'] / top):.0f}px",
+                style=f"width:{max(0, 180 * trial.profit_eur / top):.0f}px",
                 aria_hidden="true",
             ),
-            f"{trial['started']:,}",
+            f"{trial.started:,}",
         ]
         for trial in tried[:TRIALS]
     ]

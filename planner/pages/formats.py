@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+
+from planner.domain.day_summary import DaySummary
 
 MINUS = "\u2212"
 THIN = "\u202f"
@@ -56,13 +57,13 @@ def hours(seconds: float) -> str:
     return f"{below}{minutes // 60}:{minutes % 60:02d}{THIN}h"
 
 
-def gap_words(summary: dict[str, Any]) -> str:
+def gap_words(summary: DaySummary) -> str:
     """How near the plan is to the best possible, as proven; rounded up, so that the words never claim too much."""
-    bound, gap = summary.get("bound_eur"), summary.get("gap_fraction")
+    bound, gap = summary.bound_eur, summary.gap_fraction
     if bound is None:
         return "no bound was worked out for this plan"
     if gap is None:
-        return f"no schedule can earn more than {money(bound, summary['currency'])}"
+        return f"no schedule can earn more than {money(bound, summary.currency)}"
     if gap <= 0:
         return "proven: no schedule can earn more"
     return f"within {math.ceil(1e4 * gap - 1e-6) / 100:g}{THIN}% of the best possible"

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import calendar
-import datetime as dt
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
+from planner.domain.day_summary import DaySummary
 from planner.errors import FileFormatError, OutputError
 from planner.pages.formats import counted, money, percent, plain
 from planner.pages.grid import Column, grid
@@ -24,18 +23,20 @@ NAME = "index.html"
 
 @dataclass(frozen=True)
 class Entry:
-    """A written day: where it is, and the numbers of its summary that the index shows."""
+    """A written day: where it is, below the reports folder, and its summary."""
 
-    folder: str
-    scenario: str
-    day: dt.date
-    currency: str
-    method: str
-    totals: dict[str, float]
-    utilisation: float
-    started: int
-    deferred: int
-    gap: float | None
+    folder: Path
+    summary: DaySummary
+
+    @property
+    def scenario(self) -> str:
+        """The scenario that the folder stands for."""
+        return self.folder.parent.name
+
+    @property
+    def page(self) -> str:
+        """The link to its page."""
+        return quote(f"{self.folder.as_posix()}/report.html")
 
 
 def write_index(reports: Path) -> Path:
@@ -53,28 +54,9 @@ def entries(reports: Path) -> Iterator[Entry]:
     """Every day that can be read; others are left to ``plan report``, which names them."""
     for path in sorted(reports.glob("*/[0-9]*/summary.json")):
         try:
-            yield _entry(path.parent.relative_to(reports), read_summary(path.parent))
+            yield Entry(path.parent.relative_to(reports), read_summary(path.parent))
         except FileFormatError:
             continue
-
-
-def _entry(folder: Path, summary: dict[str, Any]) -> Entry:
-    gap = summary.get("gap_fraction")
-    return Entry(
-        folder=folder.as_posix(),
-        scenario=folder.parent.name,
-        day=dt.date.fromisoformat(summary["day"]),
-        currency=str(summary["currency"]),
-        method=str(summary["method"]),
-        totals={
-            name: float(summary["totals"][name])
-            for name in ("profit_eur", "revenue_eur", "it_kwh", "cooling_kwh", "pue")
-        },
-        utilisation=float(summary["utilisation_fraction"]),
-        started=int(summary["jobs"]["started"]),
-        deferred=int(summary["jobs"]["deferred"]),
-        gap=None if gap is None else float(gap),
-    )
 
 
 def comparisons(reports: Path) -> list[str]:
@@ -86,7 +68,7 @@ def comparisons(reports: Path) -> list[str]:
 def index_page(days: list[Entry], others: list[str]) -> str:
     """The page: months at a glance, then every day, newest first."""
     newest = sorted(days, key=lambda each: each.scenario)
-    newest.sort(key=lambda each: each.day, reverse=True)
+    newest.sort(key=lambda each: each.summary.day, reverse=True)
     scenarios = sorted({each.scenario for each in days})
     header = el(
         "header",
@@ -97,11 +79,12 @@ def index_page(days: list[Entry], others: list[str]) -> str:
         _month(list(group), year_month, scenario)
         for scenario in scenarios
         for year_month, group in groupby(
-            [each for each in newest if each.scenario == scenario], key=lambda each: (each.day.year, each.day.month)
+            [each for each in newest if each.scenario == scenario],
+            key=lambda each: (each.summary.day.year, each.summary.day.month),
         )
     ]
     months.sort(key=lambda pair: pair[0], reverse=True)
-    links = el("ul", [el("li", el("a", path, href=_link(path))) for path in others])
+    links = el("ul", [el("li", el("a", path, href=quote(path))) for path in others])
     main = el(
         "main",
         el("section", [html for _, html in months], class_="months", aria_label="Months at a glance"),
@@ -115,14 +98,14 @@ def index_page(days: list[Entry], others: list[str]) -> str:
 
 def _month(days: list[Entry], year_month: tuple[int, int], scenario: str) -> tuple[tuple[int, int], Html]:
     year, month = year_month
-    by_day = {each.day.day: each for each in days}
-    profits = [each.totals["profit_eur"] for each in days]
+    by_day = {each.summary.day.day: each for each in days}
+    profits = [each.summary.totals.profit_eur for each in days]
     low, high = min(profits), max(profits)
     weeks = [
         el("tr", [el("td", _cell(by_day.get(number), number, low, high)) for number in week])
         for week in calendar.Calendar().monthdayscalendar(year, month)
     ]
-    total = money(sum(profits), days[0].currency)
+    total = money(sum(profits), days[0].summary.currency)
     heads = el("tr", [el("th", name, scope="col") for name in ("Mo", "Tu", "We", "Th", "Fr", "Sa", "Su")])
     caption = el("caption", f"Profit {total} on {counted(len(days), 'day')}; darker earns more")
     title = f"{scenario}, {calendar.month_name[month]} {year}"
@@ -135,34 +118,15 @@ def _cell(entry: Entry | None, number: int, low: float, high: float) -> Part:
         return ""
     if entry is None:
         return el("small", str(number))
-    profit = entry.totals["profit_eur"]
+    profit, currency = entry.summary.totals.profit_eur, entry.summary.currency
     strength = 12 + round(48 * (profit - low) / (high - low)) if high > low else 30
-    label = f"{entry.day}: profit {money(profit, entry.currency)}"
+    label = f"{entry.summary.day}: profit {money(profit, currency)}"
     style = f"background:color-mix(in srgb, var(--revenue) {strength}%, var(--ground))"
-    short = money(profit, entry.currency, 0) if abs(profit) < 1e5 else f"{plain(profit / 1000)}k"
-    return el(
-        "a", str(number), el("small", short), href=f"{_link(entry.folder)}/report.html", style=style, aria_label=label
-    )
+    short = money(profit, currency, 0) if abs(profit) < 1e5 else f"{plain(profit / 1000)}k"
+    return el("a", str(number), el("small", short), href=entry.page, style=style, aria_label=label)
 
 
 def _table(days: list[Entry]) -> Html:
-    rows: list[list[Part]] = [
-        [
-            el("a", each.day.isoformat(), href=f"{_link(each.folder)}/report.html"),
-            each.scenario,
-            each.method,
-            el("data", money(each.totals["profit_eur"], each.currency), value=repr(each.totals["profit_eur"])),
-            "–" if each.gap is None else percent(each.gap, 2),
-            money(each.totals["revenue_eur"], each.currency),
-            plain(each.totals["it_kwh"]),
-            plain(each.totals["cooling_kwh"]),
-            f"{each.totals['pue']:.3f}",
-            percent(each.utilisation),
-            f"{each.started:,}",
-            f"{each.deferred:,}",
-        ]
-        for each in days
-    ]
     columns = [
         *(Column(title, number=False) for title in ("day", "scenario", "method")),
         Column("profit"),
@@ -175,8 +139,22 @@ def _table(days: list[Entry]) -> Html:
         Column("jobs", "started"),
         Column("jobs", "deferred"),
     ]
-    return grid("Every day with its page", columns, rows, name="days")
+    return grid("Every day with its page", columns, [_row(each) for each in days], name="days")
 
 
-def _link(path: str) -> str:
-    return quote(path)
+def _row(entry: Entry) -> list[Part]:
+    summary, totals, gap = entry.summary, entry.summary.totals, entry.summary.gap_fraction
+    return [
+        el("a", summary.day.isoformat(), href=entry.page),
+        entry.scenario,
+        summary.method,
+        el("data", money(totals.profit_eur, summary.currency), value=repr(totals.profit_eur)),
+        "–" if gap is None else percent(gap, 2),
+        money(totals.revenue_eur, summary.currency),
+        plain(totals.it_kwh),
+        plain(totals.cooling_kwh),
+        f"{totals.pue:.3f}",
+        percent(summary.utilisation_fraction),
+        f"{summary.jobs.started:,}",
+        f"{summary.jobs.deferred:,}",
+    ]

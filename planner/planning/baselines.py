@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from planner.domain.day_summary import Baseline
 from planner.domain.problem import Problem
 from planner.methods import METHODS, RULES, Params
+from planner.units import rounded
 
 
-def rule_baselines(problem: Problem) -> list[dict[str, Any]]:
-    """Profit, revenue, cost and started jobs of each rule, as plain data, with every job as long as it asked."""
+def rule_baselines(problem: Problem) -> tuple[Baseline, ...]:
+    """Profit, revenue, cost and started jobs of each rule, with every job as long as it asked."""
     found = []
     for name in RULES:
         result = METHODS[name][0](problem, Params(workers=1), lambda _: False)
         totals = result.ledger.totals
         found.append(
-            {
-                "name": name,
-                "profit_eur": round(totals.profit_eur, 6) + 0.0,
-                "revenue_eur": round(totals.revenue_eur, 6) + 0.0,
-                "energy_cost_eur": round(totals.energy_cost_eur, 6) + 0.0,
-                "started": int(result.plan.is_placed.sum()),
-            }
+            Baseline(
+                name,
+                profit_eur=rounded(totals.profit_eur),
+                revenue_eur=rounded(totals.revenue_eur),
+                energy_cost_eur=rounded(totals.energy_cost_eur),
+                started=int(result.plan.is_placed.sum()),
+            )
         )
-    return found
+    return tuple(found)

@@ -15,8 +15,8 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
+from planner.domain.day_summary import DaySummary
 from planner.errors import InputError, OutputError, PlannerError, SolverError
 from planner.runs.one_day import Settings
 from planner.runs.rolling import run_days
@@ -65,7 +65,7 @@ class Engine:
             raise InputError("--backend dask and --address HOST:PORT go together; give both or neither")
 
 
-Outcome = list[dict[str, Any]]
+Outcome = list[DaySummary]
 """Summaries of the days of a task, in order."""
 
 
@@ -158,9 +158,10 @@ def _with_threads(task: RunTask, threads: int) -> RunTask:
 
 
 def _require_here(task: RunTask, outcome: Outcome) -> None:
-    missing = [summary["day"] for summary in outcome if not (task.folder / summary["day"]).is_dir()]
+    folders = [task.folder / summary.day.isoformat() for summary in outcome]
+    missing = [folder for folder in folders if not folder.is_dir()]
     if missing:
         raise OutputError(
-            f"{task.folder / missing[0]} was written by a worker that does not share this folder with us;"
+            f"{missing[0]} was written by a worker that does not share this folder with us;"
             " choose a folder with --out that all workers can reach by the same path"
         )

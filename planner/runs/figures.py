@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from planner.domain.horizon import Horizon
+from planner.domain.day_summary import DaySummary
 
 Row = dict[str, Any]
 
@@ -35,29 +34,28 @@ STANDING = ("running", "deferred")
 """Counts that stand at the end of a day."""
 
 
-def day_rows(names: Mapping[str, str], summaries: Sequence[Mapping[str, Any]]) -> list[Row]:
+def day_rows(names: Mapping[str, str], summaries: Sequence[DaySummary]) -> list[Row]:
     """One row a day: ``names`` such as scenario and method, then the figures of its summary."""
     rows = []
     for summary in summaries:
-        totals, jobs = summary["totals"], summary["jobs"]
         rows.append(
-            {**names, "day": summary["day"]}
-            | {name: totals[name] for name in TOTALS}
-            | {"pue": totals["pue"], "utilisation_fraction": summary["utilisation_fraction"]}
-            | {name: jobs[name] for name in (*JOBS, *STANDING)}
-            | {"bound_eur": summary["bound_eur"], "gap_fraction": summary["gap_fraction"]}
+            {**names, "day": summary.day.isoformat()}
+            | {name: getattr(summary.totals, name) for name in TOTALS}
+            | {"pue": summary.totals.pue, "utilisation_fraction": summary.utilisation_fraction}
+            | {name: getattr(summary.jobs, name) for name in (*JOBS, *STANDING)}
+            | {"bound_eur": summary.bound_eur, "gap_fraction": summary.gap_fraction}
         )
     return rows
 
 
-def run_row(names: Mapping[str, str], summaries: Sequence[Mapping[str, Any]]) -> Row:
+def run_row(names: Mapping[str, str], summaries: Sequence[DaySummary]) -> Row:
     """The sums of a run; its makespan is from the start of its first day to the end of its last job."""
     rows = day_rows(names, summaries)
     sums = {name: round(math.fsum(row[name] for row in rows), 6) for name in TOTALS}
-    horizons = [Horizon(dt.date.fromisoformat(s["day"]), s["zone"]) for s in summaries]
+    horizons = [summary.horizon for summary in summaries]
     hours = math.fsum(horizon.length_s for horizon in horizons)
     used = math.fsum(row["utilisation_fraction"] * h.length_s for row, h in zip(rows, horizons, strict=True))
-    last_end = max(h.start_unix + s["last_end_s"] for h, s in zip(horizons, summaries, strict=True))
+    last_end = max(h.start_unix + s.last_end_s for h, s in zip(horizons, summaries, strict=True))
     bounds = [row["bound_eur"] for row in rows]
     return (
         {**names, "days": len(rows)}

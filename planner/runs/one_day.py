@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from planner.bounds import RUN_DAYS
+from planner.domain.day_summary import DaySummary
 from planner.domain.horizon import Horizon
 from planner.domain.result import Trial
 from planner.errors import InputError
@@ -82,7 +83,7 @@ class DoneDay:
 
     day: dt.date
     folder: Path
-    summary: dict[str, Any]
+    summary: DaySummary
     planned: PlannedDay | None = None
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from planner.domain.day_summary import JobCounts
 from planner.domain.handover import Handover
 from planner.domain.horizon import Horizon
 from planner.domain.result import Trial
@@ -40,15 +41,15 @@ class Balance:
             return cls()
         return cls(len(handover), 0, len(handover.running), len(handover.waiting), 0)
 
-    def add(self, day: dt.date, jobs: dict[str, int], left: Handover) -> None:
+    def add(self, day: dt.date, jobs: JobCounts, left: Handover) -> None:
         """Add a day by its summary and by what its files hand over; AuditError when a job was lost or doubled."""
-        if jobs["carried_in"] != self.running:
-            raise AuditError(f"{day} began with {jobs['carried_in']} running jobs, the day before left {self.running}")
-        self.came_in += jobs["known"] - self.waiting
-        self.finished += jobs["finished"]
-        self.rejected += jobs["rejected"]
+        if jobs.carried_in != self.running:
+            raise AuditError(f"{day} began with {jobs.carried_in} running jobs, the day before left {self.running}")
+        self.came_in += jobs.known - self.waiting
+        self.finished += jobs.finished
+        self.rejected += jobs.rejected
         self.running, self.waiting = len(left.running), len(left.waiting)
-        if (self.running, self.waiting) != (jobs["running"], jobs["deferred"]):
+        if (self.running, self.waiting) != (jobs.running, jobs.deferred):
             raise AuditError(f"{day} hands over {self.running} running and {self.waiting} waiting jobs, not as it says")
         told = self.finished + self.running + self.waiting + self.rejected
         if self.came_in != told:
@@ -97,7 +98,7 @@ def run_days(
             )
             index_is_due = kept is not None
             before, previous = previous, read_previous(target, scenario, horizon)
-            balance.add(horizon.day, done.summary["jobs"], previous.handover)
+            balance.add(horizon.day, done.summary.jobs, previous.handover)
             yield done
             if closed and before is not None:
                 _require_progress(horizon.day, done, (horizon.day - last).days)
@@ -119,7 +120,7 @@ def _kept(settings: Settings, day: dt.date, target: Path, previous: Previous | N
     wanted = _plain(settings.run_facts(None if previous is None else previous.mark, closed=closed))
     if any(run.get(key) != wanted[key] for key in SAME):
         return None
-    if settings.bound_time_s > 0 and summary["bound_eur"] is None:
+    if settings.bound_time_s > 0 and summary.bound_eur is None:
         return None
     return DoneDay(day, target, summary) if not any(changed(target, run)) else None
 
@@ -133,10 +134,10 @@ def _plain(facts: dict[str, Any]) -> dict[str, Any]:
 
 
 def _require_progress(day: dt.date, done: DoneDay, days: int) -> None:
-    jobs = done.summary["jobs"]
-    stuck = jobs["deferred"] > 0 and not jobs["started"] and not jobs["carried_in"]
+    jobs = done.summary.jobs
+    stuck = jobs.deferred > 0 and not jobs.started and not jobs.carried_in
     if stuck or days > MOST_DAYS:
         raise InputError(
-            f"the queue does not become empty: on {day} nothing ran and {jobs['deferred']} jobs still wait; with"
+            f"the queue does not become empty: on {day} nothing ran and {jobs.deferred} jobs still wait; with"
             " rules.defer: free work that does not pay waits for ever"
         )

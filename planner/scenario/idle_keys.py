@@ -10,8 +10,8 @@ import dataclasses
 from collections.abc import Collection
 
 from planner.scenario.chooser import Kinds
+from planner.scenario.marked import Marked
 from planner.scenario.schema import KINDS
-from planner.scenario.strict_yaml import Marked
 from planner.scenario.written import given, plain
 
 _RIVALS = {"weather": ("period", "season"), "carbon": ("g_per_kwh", "file")}

@@ -10,7 +10,8 @@ from pathlib import Path
 from planner.errors import FileFormatError, InputError, ScenarioError
 from planner.places import is_file
 from planner.printable import is_text
-from planner.scenario.strict_yaml import Marked, Source, parse_yaml, read_yaml
+from planner.scenario.marked import Marked, Source
+from planner.scenario.strict_yaml import parse_yaml, read_yaml
 from planner.scenario.words import guess
 
 _SUFFIXES = (".yaml", ".yml")

@@ -12,9 +12,9 @@ from planner.errors import ScenarioError
 from planner.scenario.fields import behind
 from planner.scenario.idle_keys import drop_idle
 from planner.scenario.layers import ScenarioSpec, read_spec
+from planner.scenario.marked import Marked
 from planner.scenario.problems import problem_lines
 from planner.scenario.schema import KINDS, Scenario
-from planner.scenario.strict_yaml import Marked
 from planner.scenario.written import plain
 
 _SECTIONS = [name for name, field in Scenario.model_fields.items() if name in KINDS or behind(field)[0] == "section"]

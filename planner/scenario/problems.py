@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from pydantic import ValidationError
 
 from planner.scenario.fields import key_of, section_at
+from planner.scenario.marked import Marked
 from planner.scenario.schema import KINDS
 from planner.scenario.sections import words_of
-from planner.scenario.strict_yaml import Marked
 from planner.scenario.words import guess
 from planner.scenario.written import in_full, shown
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import (
     AfterValidator,
@@ -25,6 +25,7 @@ from pydantic_core.core_schema import no_info_after_validator_function
 
 from planner import bounds
 from planner.domain.cluster import CORES, Cluster, NodeClass
+from planner.domain.executed import ExecuteRule
 from planner.domain.job import DeferRule
 from planner.errors import InputError
 from planner.scenario.forms import Duration, JsonSchema, Whole, Within, problem
@@ -215,7 +216,7 @@ class Rules(Section):
         Key("days", "a job deferred on so many days goes before all others in every ordering", default="never"),
     ] = None
     execute: Annotated[
-        Literal["requested", "actual"],
+        ExecuteRule,
         Key(
             "word",
             "`requested`: jobs run as long as they asked; `actual`: they end at their real runtime once planned,"

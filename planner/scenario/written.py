@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from planner.printable import shortened
-from planner.scenario.strict_yaml import Marked
+from planner.scenario.marked import Marked
 
 
 class _Blank:

@@ -7,15 +7,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
+from planner.domain.day_summary import DayTotals
 from planner.errors import FileFormatError, PlannerError
 from planner.printable import one_line
 from planner.store.cells import amount, choice, moment
 from planner.store.day_files import read_rows, read_table
 from planner.store.results import REMEDY, read_run, read_summary
 from planner.store.seals import changed
-from planner.store.tables import COLUMNS
+from planner.store.tables import COLUMNS, STATES
 
 By = Literal["account", "user", "job"]
 WAYS: tuple[str, ...] = get_args(By)
@@ -128,33 +129,33 @@ def read_days(
 def read_cost_day(folder: Path, day: dt.date) -> CostDay:
     """A written day; FileFormatError when a file is missing or damaged, is of another day, or its sums do not hold."""
     run, summary = read_run(folder), read_summary(folder)
-    if (summary["day"], summary["scenario"]) != (day.isoformat(), folder.resolve().parent.name):
-        problem = f"it is {summary['day']} of {one_line(summary['scenario'], 40)}; the folder is another day's"
+    if (summary.day, summary.scenario) != (day, folder.resolve().parent.name):
+        problem = f"it is {summary.day} of {one_line(summary.scenario, 40)}; the folder is another day's"
         raise FileFormatError(folder / "summary.json", problem, remedy="move it where it belongs")
     tables = {"schedule": read_table(folder / "schedule.csv", COLUMNS["schedule"])}
     jobs = tuple(read_rows(folder, tables, "schedule", lambda row: _job_day(row, day)))
-    totals = _totals(summary["totals"])
+    totals = _totals(summary.totals)
     site = {name: totals[name] - sum((job.sums[name] for job in jobs), Decimal(0)) for name in QUANTITIES}
-    site_cost = _exact(summary["site_cost_eur"])
+    site_cost = _exact(summary.site_cost_eur)
     wrong = next(changed(folder, run), None)
     if wrong is not None:
         raise FileFormatError(*wrong, remedy=REMEDY)
     if abs(site["profit_eur"] + site_cost) > _CENT or abs(site["revenue_eur"]) > _CENT:
         raise FileFormatError(folder, "its jobs do not sum to its totals", remedy=REMEDY)
-    return CostDay(day, summary["currency"], jobs, totals, site)
+    return CostDay(day, summary.currency, jobs, totals, site)
 
 
 def _job_day(row: dict[str, str], day: dt.date) -> JobDay:
     sums = {name: amount(row, name) for name in _IN_ROWS}
     wait_s = None
-    if choice(row, "state", "planned", "carried") == "planned":
+    if choice(row, "state", *STATES) == "planned":
         wait_s = (moment(row, "start_time") - moment(row, "submit_time")).total_seconds()
     return JobDay(row["job_id"], row["name"], row["account"], row["user"], day, wait_s, _with_sums(sums))
 
 
-def _totals(written: dict[str, Any]) -> Sums:
-    sums = {name: _exact(written[name]) for name in _IN_ROWS}
-    it_kwh, cost = _exact(written["it_kwh"]), _exact(written["energy_cost_eur"])
+def _totals(written: DayTotals) -> Sums:
+    sums = {name: _exact(getattr(written, name)) for name in _IN_ROWS}
+    it_kwh, cost = _exact(written.it_kwh), _exact(written.energy_cost_eur)
     return sums | {"it_kwh": it_kwh, "kwh": it_kwh + sums["cooling_kwh"], "cost_eur": cost}
 
 

@@ -7,19 +7,19 @@ import io
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeVar, get_args
 
 from planner import bounds
 from planner.domain.cluster import Cluster
 from planner.domain.job import Job
-from planner.domain.plan import Placement
+from planner.domain.plan import DeferralKind, Placement
 from planner.errors import FileFormatError
 from planner.inputs.jobs.unit_groups import parse_unit_groups
 from planner.printable import one_line
 from planner.store.cells import OFFSET_S, choice, moment, number, whole
 from planner.store.node_text import parse_unit_nodes
 from planner.store.results import REMEDY, TOLD, text_of
-from planner.store.tables import Table
+from planner.store.tables import STATES, Table
 
 T = TypeVar("T")
 
@@ -78,7 +78,7 @@ def scheduled_of(row: dict[str, str], cluster: Cluster) -> tuple[Job, str, Place
     That a job which starts today is on nodes of the cluster is a rule of the audit; work that was running already is
     what it rests on.
     """
-    state = choice(row, "state", "planned", "carried")
+    state = choice(row, "state", *STATES)
     job = job_of(row, cluster)
     nodes = parse_unit_nodes(row["unit_nodes"])
     if len(nodes) != job.unit_count:
@@ -93,7 +93,7 @@ def scheduled_of(row: dict[str, str], cluster: Cluster) -> tuple[Job, str, Place
 
 def deferred_of(row: dict[str, str], cluster: Cluster) -> tuple[Job, int] | None:
     """The job of a row and how often it was deferred; None for a rejected one, which no problem can hold."""
-    if choice(row, "kind", "deferred", "rejected") == "rejected":
+    if choice(row, "kind", *get_args(DeferralKind)) == "rejected":
         return None
     return job_of(row, cluster), whole(row, "times_deferred")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -10,8 +9,8 @@ from typing import Any
 
 from planner import bounds
 from planner.accounting.settle import settle
+from planner.domain.day_summary import DaySummary
 from planner.domain.executed import executed
-from planner.domain.horizon import Horizon
 from planner.domain.ledger import Ledger
 from planner.domain.plan import Plan
 from planner.domain.problem import Problem, Rates, Running
@@ -34,17 +33,15 @@ class WrittenDay:
     """A day as its folder tells it: the problem and plan, and the files as they stand.
 
     ``happened`` is the day as it was carried out, which differs from the problem with ``execute: actual``.
-    ``leaves_room`` says that a rule made the plan, which promises nothing of jobs that it deferred. ``tables`` are
-    ``schedule``, ``deferred`` and ``segments``; ``summary`` and ``run`` are the JSON files.
+    ``tables`` are ``schedule``, ``deferred`` and ``segments``; ``summary`` and ``run`` are the JSON files.
     """
 
     folder: Path
     problem: Problem
     plan: Plan
     happened: Problem
-    leaves_room: bool
     tables: dict[str, Table]
-    summary: dict[str, Any]
+    summary: DaySummary
     run: dict[str, Any]
 
     @cached_property
@@ -62,7 +59,6 @@ def read_day(folder: Path) -> WrittenDay:
         raise InputError(f"{folder}: no such folder; give the folder of a planned day, as in reports/sample/2024-06-01")
     run, summary = read_run(folder), read_summary(folder)
     scenario, cluster = run["scenario"], cluster_of(run)
-    horizon = Horizon(dt.date.fromisoformat(summary["day"]), summary["zone"])
     rates = Rates(
         eur_per_core_hour=scenario["revenue"]["eur_per_core_hour"],
         demand_eur_per_kw=scenario["demand"]["eur_per_kw"],
@@ -84,7 +80,7 @@ def read_day(folder: Path) -> WrittenDay:
     ]
     try:
         problem = Problem(
-            horizon=horizon,
+            horizon=summary.horizon,
             cluster=cluster,
             jobs=tuple(sorted([job for job, _ in planned] + waiting, key=lambda job: job.submission_key)),
             segments=segments,
@@ -97,7 +93,7 @@ def read_day(folder: Path) -> WrittenDay:
         happened = executed(problem) if actual else problem
     except InputError as error:
         raise _no_day(folder, error) from error
-    return WrittenDay(folder, problem, plan, happened, summary["leaves_room"], tables, summary, run)
+    return WrittenDay(folder, problem, plan, happened, tables, summary, run)
 
 
 def _no_day(folder: Path, error: InputError) -> FileFormatError:

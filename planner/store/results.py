@@ -13,17 +13,17 @@ from typing import Any
 
 from planner import bounds
 from planner.domain.cluster import Cluster, NodeClass
+from planner.domain.day_summary import DaySummary
+from planner.domain.executed import ExecuteRule
+from planner.domain.job import DeferRule
 from planner.errors import FileFormatError, InputError
 from planner.printable import one_line
 from planner.store.shape import (
     AMOUNT,
     COUNT,
-    DAY,
     DIGEST,
     FLAG,
-    LIST,
     MAPPING,
-    NUMBER,
     TEXT,
     WORD,
     ZONE,
@@ -34,9 +34,9 @@ from planner.store.shape import (
     Shape,
     misfit,
     number,
-    one_of,
     whole,
 )
+from planner.store.typed import made, shape_of
 
 REMEDY = "plan the day again"
 TOLD = 160
@@ -67,7 +67,7 @@ _SCENARIO = Record(
         "cluster": _CLUSTER,
         "cooling": Record({"table": WORD}),
         "revenue": Record({"eur_per_core_hour": number(bounds.EUR_PER_CORE_HOUR)}),
-        "rules": Record({"defer": one_of("full", "free"), "execute": TEXT}, frozenset({"execute"})),
+        "rules": Record({"defer": shape_of(DeferRule), "execute": shape_of(ExecuteRule)}, frozenset({"execute"})),
         "demand": Record({"eur_per_kw": number(bounds.EUR_PER_KW), "interval_s": whole(bounds.DEMAND_INTERVAL_S)}),
         "carbon": Record({"eur_per_tonne": number(bounds.EUR_PER_TONNE)}),
     }
@@ -96,54 +96,7 @@ RUN = Record(
 )
 """What run.json says. Results of the earliest versions have no ``outputs``; those that need them say so."""
 
-TOTALS = (
-    "core_hours",
-    "work_kwh",
-    "idle_kwh",
-    "it_kwh",
-    "cooling_kwh",
-    "solar_kwh",
-    "bought_kwh",
-    "carbon_kg",
-    "revenue_eur",
-    "it_cost_eur",
-    "cooling_cost_eur",
-    "carbon_cost_eur",
-    "demand_cost_eur",
-    "energy_cost_eur",
-    "profit_eur",
-    "pue",
-)
-JOBS = ("known", "started", "carried_in", "finished", "running", "deferred", "rejected", "missed_deadlines")
-SUMMARY = Record(
-    {
-        "scenario": WORD,
-        "day": DAY,
-        "zone": ZONE,
-        "currency": TEXT,
-        "method": TEXT,
-        "status": TEXT,
-        "solve_s": AMOUNT,
-        "best_trial": TEXT,
-        "cut_short": FLAG,
-        "leaves_room": FLAG,
-        "bound_eur": Maybe(NUMBER),
-        "gap_fraction": Maybe(NUMBER),
-        "execute": TEXT,
-        "planned_profit_eur": NUMBER,
-        "totals": Record(dict.fromkeys(TOTALS, NUMBER)),
-        "peak_kw": NUMBER,
-        "site_cost_eur": NUMBER,
-        "utilisation_fraction": NUMBER,
-        "jobs": Record(dict.fromkeys(JOBS, COUNT)),
-        "segments": COUNT,
-        "last_end_s": COUNT,
-        "trials": Every(Record({"name": TEXT, "profit_eur": NUMBER, "started": COUNT})),
-        "inputs": LIST,
-        "baselines": Every(MAPPING),
-    },
-    frozenset({"baselines"}),
-)
+SUMMARY = shape_of(DaySummary, scenario=WORD, zone=ZONE, solve_s=AMOUNT)
 """What summary.json says."""
 
 
@@ -152,9 +105,10 @@ def read_run(folder: Path) -> dict[str, Any]:
     return _read(folder / "run.json", RUN)
 
 
-def read_summary(folder: Path) -> dict[str, Any]:
+def read_summary(folder: Path) -> DaySummary:
     """The summary.json of a day; FileFormatError names the key that is missing or has another type."""
-    return _read(folder / "summary.json", SUMMARY)
+    summary: DaySummary = made(DaySummary, _read(folder / "summary.json", SUMMARY))
+    return summary
 
 
 def cluster_of(run: Mapping[str, Any]) -> Cluster:

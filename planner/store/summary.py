@@ -3,137 +3,125 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 
+from planner.domain.day_summary import Baseline, DayFigures, DaySummary, DayTotals, JobCounts
 from planner.domain.ledger import Ledger
 from planner.domain.plan import Plan
 from planner.domain.problem import Problem
 from planner.planning.plan_day import PlannedDay
-from planner.units import clock
+from planner.units import clock, rounded
 
 
-def summarise(planned: PlannedDay) -> dict[str, Any]:
-    """Totals, jobs, method and trials of a planned day, as plain data."""
-    day, result = planned.day, planned.result
-    bound = planned.bound
+def summarise(planned: PlannedDay, baselines: tuple[Baseline, ...] | None = None) -> DaySummary:
+    """Totals, jobs, method and trials of a planned day; ``baselines`` where rules were tried on it as well."""
+    day, result, bound = planned.day, planned.result, planned.bound
     gap = None if bound is None else bound.gap_fraction(result.ledger.profit_eur)
-    return {
-        "scenario": day.scenario.name,
-        "day": day.problem.horizon.day.isoformat(),
-        "zone": day.problem.horizon.zone,
-        "currency": day.scenario.currency,
-        "method": result.method,
-        "status": result.status,
-        "solve_s": round(result.solve_s, 3),
-        "best_trial": result.best_trial,
-        "cut_short": result.cut_short,
-        "leaves_room": result.leaves_room,
-        "stands_in_for": result.stands_in_for or None,
-        "bound_eur": None if bound is None else _rounded(bound.profit_eur),
-        "gap_fraction": None if gap is None else _rounded(gap),
-        "execute": day.scenario.rules.execute,
-        "planned_profit_eur": _rounded(result.ledger.profit_eur),
-        **figures(planned.happened, result.plan, planned.ledger, rejected=len(day.rejected)),
-        "trials": [
-            {"name": trial.name, "profit_eur": _rounded(trial.profit_eur), "started": trial.started}
-            for trial in result.trials
-        ],
-        "inputs": [intake.as_dict() for intake in day.intakes],
-    }
+    return DaySummary(
+        scenario=day.scenario.name,
+        day=day.problem.horizon.day,
+        zone=day.problem.horizon.zone,
+        currency=day.scenario.currency,
+        method=result.method,
+        status=result.status,
+        solve_s=round(result.solve_s, 3),
+        best_trial=result.best_trial,
+        cut_short=result.cut_short,
+        leaves_room=result.leaves_room,
+        stands_in_for=result.stands_in_for or None,
+        bound_eur=None if bound is None else rounded(bound.profit_eur),
+        gap_fraction=None if gap is None else rounded(gap),
+        execute=day.scenario.rules.execute,
+        planned_profit_eur=rounded(result.ledger.profit_eur),
+        **vars(figures(planned.happened, result.plan, planned.ledger, rejected=len(day.rejected))),
+        trials=tuple(replace(trial, profit_eur=rounded(trial.profit_eur)) for trial in result.trials),
+        inputs=tuple(day.intakes),
+        baselines=baselines,
+    )
 
 
-def figures(problem: Problem, plan: Plan, ledger: Ledger, *, rejected: int) -> dict[str, Any]:
-    """The part of a summary that follows from the plan alone, and so can be worked out again.
-
-    The problem is the day as it was carried out.
-    """
+def figures(problem: Problem, plan: Plan, ledger: Ledger, *, rejected: int) -> DayFigures:
+    """What follows from the plan alone. The problem is the day as it was carried out."""
     started = int(plan.is_placed.sum())
     running = _running_on(problem, plan)
-    return {
-        "totals": {name: _rounded(value) for name, value in ledger.totals.as_dict().items()},
-        "peak_kw": _rounded(ledger.peak_kw),
-        "site_cost_eur": _rounded(ledger.site_cost_eur),
-        "utilisation_fraction": _rounded(_utilisation(problem, ledger)),
-        "jobs": {
-            "known": len(problem.jobs) + rejected,
-            "started": started,
-            "carried_in": len(problem.running),
-            "finished": len(problem.running) + started - running,
-            "running": running,
-            "deferred": len(problem.jobs) - started,
-            "rejected": rejected,
-            "missed_deadlines": _missed_deadlines(problem, plan),
-        },
-        "segments": len(problem.segments),
-        "last_end_s": _last_end_s(problem, plan),
-    }
+    return DayFigures(
+        totals=DayTotals.of(ledger.totals),
+        peak_kw=rounded(ledger.peak_kw),
+        site_cost_eur=rounded(ledger.site_cost_eur),
+        utilisation_fraction=rounded(_utilisation(problem, ledger)),
+        jobs=JobCounts(
+            known=len(problem.jobs) + rejected,
+            started=started,
+            carried_in=len(problem.running),
+            finished=len(problem.running) + started - running,
+            running=running,
+            deferred=len(problem.jobs) - started,
+            rejected=rejected,
+            missed_deadlines=_missed_deadlines(problem, plan),
+        ),
+        segments=len(problem.segments),
+        last_end_s=_last_end_s(problem, plan),
+    )
 
 
-def summary_text(summary: dict[str, Any], folder: str) -> str:
+def summary_text(summary: DaySummary, folder: str) -> str:
     """The summary in a few lines for people."""
-    totals, jobs, money = summary["totals"], summary["jobs"], summary["currency"]
+    totals, money = summary.totals, summary.currency
     lines = [
-        f"{summary['day']}  {summary['scenario']}  ({summary['zone']})",
+        f"{summary.day}  {summary.scenario}  ({summary.zone})",
         "",
-        f"  profit          {totals['profit_eur']:>14,.2f} {money}   {_how_good(summary)}",
-        f"  revenue         {totals['revenue_eur']:>14,.2f} {money}   {totals['core_hours']:,.0f} core-equivalent"
-        " hours",
-        f"  IT energy       {totals['it_cost_eur']:>14,.2f} {money}   {totals['it_kwh']:,.1f} kWh",
-        f"  cooling energy  {totals['cooling_cost_eur']:>14,.2f} {money}   {totals['cooling_kwh']:,.1f} kWh,"
-        f" PUE {totals['pue']:.3f}",
+        f"  profit          {totals.profit_eur:>14,.2f} {money}   {_how_good(summary)}",
+        f"  revenue         {totals.revenue_eur:>14,.2f} {money}   {totals.core_hours:,.0f} core-equivalent hours",
+        f"  IT energy       {totals.it_cost_eur:>14,.2f} {money}   {totals.it_kwh:,.1f} kWh",
+        f"  cooling energy  {totals.cooling_cost_eur:>14,.2f} {money}   {totals.cooling_kwh:,.1f} kWh,"
+        f" PUE {totals.pue:.3f}",
     ]
-    if totals["carbon_kg"]:
-        lines.append(f"  carbon          {totals['carbon_cost_eur']:>14,.2f} {money}   {totals['carbon_kg']:,.1f} kg")
-    if totals["demand_cost_eur"]:
-        lines.append(
-            f"  demand charge   {totals['demand_cost_eur']:>14,.2f} {money}   peak {summary['peak_kw']:,.1f} kW bought"
-        )
-    if summary["execute"] == "actual":
+    if totals.carbon_kg:
+        lines.append(f"  carbon          {totals.carbon_cost_eur:>14,.2f} {money}   {totals.carbon_kg:,.1f} kg")
+    if totals.demand_cost_eur:
+        peak = f"peak {summary.peak_kw:,.1f} kW bought"
+        lines.append(f"  demand charge   {totals.demand_cost_eur:>14,.2f} {money}   {peak}")
+    if summary.execute == "actual":
         text = "had all jobs run as long as they asked"
-        lines.append(f"  planned profit  {summary['planned_profit_eur']:>14,.2f} {money}   {text}")
-    if totals["solar_kwh"]:
-        lines.append(f"  photovoltaics   {totals['solar_kwh']:>14,.1f} kWh used")
+        lines.append(f"  planned profit  {summary.planned_profit_eur:>14,.2f} {money}   {text}")
+    if totals.solar_kwh:
+        lines.append(f"  photovoltaics   {totals.solar_kwh:>14,.1f} kWh used")
     lines += [
-        f"  utilisation     {100 * summary['utilisation_fraction']:>14.1f} %",
-        f"  jobs            {jobs['started']:>14,} started   {_rest(jobs)}",
-        f"  method          {summary['method']:>14}     {_tried(summary)}{clock(summary['solve_s'])}",
+        f"  utilisation     {100 * summary.utilisation_fraction:>14.1f} %",
+        f"  jobs            {summary.jobs.started:>14,} started   {_rest(summary.jobs)}",
+        f"  method          {summary.method:>14}     {_tried(summary)}{clock(summary.solve_s)}",
         "",
         f"  {folder}",
     ]
     return "\n".join(lines)
 
 
-def _tried(summary: dict[str, Any]) -> str:
+def _tried(summary: DaySummary) -> str:
     """Which candidate won, where there was a choice."""
-    tried = len(summary["trials"])
-    text = f"best: {summary['best_trial']} of {tried} tried, " if tried > 1 else ""
-    return f"{text}cut short by the time limit, " if summary["cut_short"] else text
+    tried = len(summary.trials)
+    text = f"best: {summary.best_trial} of {tried} tried, " if tried > 1 else ""
+    return f"{text}cut short by the time limit, " if summary.cut_short else text
 
 
-def _how_good(summary: dict[str, Any]) -> str:
+def _how_good(summary: DaySummary) -> str:
     """How near the profit is to what no schedule can exceed."""
-    if summary["bound_eur"] is None:
+    if summary.bound_eur is None:
         return ""
-    gap, limit = summary["gap_fraction"], f"{summary['bound_eur']:,.2f} {summary['currency']}"
+    gap, limit = summary.gap_fraction, f"{summary.bound_eur:,.2f} {summary.currency}"
     if gap is None:
         return f"no schedule can earn more than {limit}"
     return f"within {math.ceil(1e4 * gap) / 100:g} % of {limit}, which no schedule can exceed"
 
 
-def _rest(jobs: dict[str, int]) -> str:
-    parts = [f"{jobs['deferred']:,} deferred"]
-    parts += [
-        f"{jobs[key]:,} {text}"
-        for key, text in [
-            ("rejected", "rejected"),
-            ("carried_in", "carried in"),
-            ("missed_deadlines", "missed deadlines"),
-        ]
-        if jobs[key]
+def _rest(jobs: JobCounts) -> str:
+    others = [
+        (jobs.rejected, "rejected"),
+        (jobs.carried_in, "carried in"),
+        (jobs.missed_deadlines, "missed deadlines"),
     ]
-    return ", ".join(parts)
+    return ", ".join([f"{jobs.deferred:,} deferred", *(f"{count:,} {text}" for count, text in others if count)])
 
 
 def _utilisation(problem: Problem, ledger: Ledger) -> float:
@@ -163,8 +151,3 @@ def _running_on(problem: Problem, plan: Plan) -> int:
 def _missed_deadlines(problem: Problem, plan: Plan) -> int:
     start = np.where(plan.is_placed, plan.start_s, problem.horizon.length_s)
     return int((start > problem.columns.latest_start_s).sum())
-
-
-def _rounded(value: float) -> float:
-    """To six digits, and never a negative zero."""
-    return round(value, 6) + 0.0

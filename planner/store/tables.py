@@ -110,6 +110,9 @@ SEGMENT_COLUMNS = (
 COLUMNS = {"schedule": SCHEDULE_COLUMNS, "deferred": DEFERRED_COLUMNS, "segments": SEGMENT_COLUMNS}
 """Columns of each table, by the name of its file."""
 
+STATES = ("planned", "carried")
+"""What the ``state`` of a row of schedule.csv may be: the job starts today, or ran at midnight."""
+
 Kind = Literal["text", "time", "whole", "number", "flag"]
 
 _KINDS: dict[Kind, tuple[str, ...]] = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -35,8 +36,9 @@ def disagreements(written: WrittenDay) -> list[str]:
     found = [
         f"{written.folder / name}.csv: {line}" for name in expected for line in _between(tables[name], expected[name])
     ]
-    totals = figures(written.happened, plan, ledger, rejected=kinds.count("rejected"))
-    found += [f"{written.folder / 'summary.json'}: {line}" for line in _unlike(written.summary, totals)]
+    given = asdict(figures(written.happened, plan, ledger, rejected=kinds.count("rejected")))
+    summary = written.folder / "summary.json"
+    found += [f"{summary}: {line}" for line in _unlike(written.summary.as_dict(), given)]
     return found + [f"{path}: {what}" for path, what in changed(written.folder, written.run)]
 
 
@@ -84,11 +86,10 @@ def _between(stated: Table, given: Table) -> Iterator[str]:
 
 def _unlike(stated: Mapping[str, Any], given: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
     for name, value in given.items():
-        says = stated.get(name)
         if isinstance(value, Mapping):
-            yield from _unlike(says if isinstance(says, Mapping) else {}, value, f"{prefix}{name}.")
-        elif not _close(says, value):
-            yield f"{prefix}{name} is {says}, the plan gives {value}"
+            yield from _unlike(stated[name], value, f"{prefix}{name}.")
+        elif not _close(stated[name], value):
+            yield f"{prefix}{name} is {stated[name]}, the plan gives {value}"
 
 
 def _close(stated: object, given: float) -> bool:

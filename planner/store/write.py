@@ -8,6 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from planner.domain.day_summary import Baseline, DaySummary
 from planner.errors import InputError
 from planner.planning.plan_day import PlannedDay
 from planner.store.folder import replaced
@@ -17,7 +18,7 @@ from planner.store.summary import summarise
 from planner.store.swf import write_swf
 from planner.store.tables import Table, deferred_table, encoded, schedule_table, segment_table
 
-Page = Callable[[dict[str, Any], dict[str, Any], dict[str, Table]], str]
+Page = Callable[[DaySummary, dict[str, Any], dict[str, Table]], str]
 """Makes the page of a day from its summary, its provenance and its tables."""
 
 FORMATS = ("parquet", "swf")
@@ -30,17 +31,15 @@ def write_day(
     run: dict[str, Any],
     formats: tuple[str, ...] = (),
     *,
-    baselines: list[dict[str, Any]] | None = None,
+    baselines: tuple[Baseline, ...] | None = None,
     page: Page | None = None,
-) -> dict[str, Any]:
+) -> DaySummary:
     """Write a day's files in one step and return the day's summary.
 
     ``baselines`` is what the rules of schedulers in use would earn, for the summary; ``page`` makes report.html.
     """
     problem, result = planned.day.problem, planned.result
-    summary = summarise(planned)
-    if baselines is not None:
-        summary |= {"baselines": baselines}
+    summary = summarise(planned, baselines)
     tables = {
         "schedule": schedule_table(problem, result.plan, planned.ledger, planned.happened),
         "deferred": deferred_table(problem.horizon, planned.deferrals),
@@ -53,7 +52,7 @@ def write_day(
                 write_parquet(table, folder / f"{name}.parquet")
         if "swf" in formats:
             write_swf(planned, folder / "schedule.swf")
-        _write_json(summary, folder / "summary.json")
+        _write_json(summary.as_dict(), folder / "summary.json")
         run = {**run, "bound": None if planned.bound is None else asdict(planned.bound)}
         if page is not None:
             (folder / "report.html").write_bytes(encoded(page(summary, run, tables)))

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from planner.methods import RULES
+from planner.runs.fanout import Outcome
 from planner.runs.figures import Row, run_row
 from planner.search.orderings import ORDERINGS
 from planner.studies.published import CURIE23, CURIE23_IMPROVED
 
 
-def run_rows(
-    pairs: Sequence[tuple[str, str]], found: Mapping[tuple[str, str], list[dict[str, Any]]], days: int
-) -> list[Row]:
+def run_rows(pairs: Sequence[tuple[str, str]], found: Mapping[tuple[str, str], Outcome], days: int) -> list[Row]:
     """One row per run: the profit at the end of the days of the study, and the whole until the queue is empty."""
     rows = []
     for scenario, method in pairs:
@@ -31,9 +29,9 @@ def run_rows(
                 "profit_in_the_end_eur": whole["profit_eur"],
                 "pue": whole["pue"],
                 "jobs": whole["finished"],
-                "solve_s_per_day": round(sum(s["solve_s"] for s in summaries) / len(summaries), 3),
+                "solve_s_per_day": round(sum(s.solve_s for s in summaries) / len(summaries), 3),
                 "days_better_than_orderings": sum(
-                    s["best_trial"] not in (*ORDERINGS, *RULES) for s in summaries if s["jobs"]["started"]
+                    s.best_trial not in (*ORDERINGS, *RULES) for s in summaries if s.jobs.started
                 ),
                 "days": len(summaries),
             }
@@ -81,24 +79,24 @@ def published_rows(runs: Sequence[Row], scenarios: Sequence[str]) -> list[Row]:
     return rows
 
 
-def cumulative_rows(found: Mapping[str, list[dict[str, Any]]], scenario: str) -> list[Row]:
+def cumulative_rows(found: Mapping[str, Outcome], scenario: str) -> list[Row]:
     """Profit from the first day on, one row per method and day."""
     rows = []
     for method, summaries in found.items():
         total = 0.0
         for number, summary in enumerate(summaries, start=1):
-            total += summary["totals"]["profit_eur"]
+            total += summary.totals.profit_eur
             rows.append(
                 {
                     "scenario": scenario,
                     "method": method,
                     "number": number,
-                    "day": summary["day"],
-                    "profit_eur": summary["totals"]["profit_eur"],
+                    "day": summary.day.isoformat(),
+                    "profit_eur": summary.totals.profit_eur,
                     "cumulative_profit_eur": round(total, 6),
-                    "utilisation_fraction": summary["utilisation_fraction"],
-                    "waiting": summary["jobs"]["deferred"],
-                    "solve_s": summary["solve_s"],
+                    "utilisation_fraction": summary.utilisation_fraction,
+                    "waiting": summary.jobs.deferred,
+                    "solve_s": summary.solve_s,
                 }
             )
     return rows

@@ -17,6 +17,7 @@ from planner.pages.markup import data, el, join
 from planner.pages.series import clock_axis, count_at, mean_work_kw, minute_edges
 from planner.pages.svg import round_ticks
 from tests.days import DAY, plan, write_small_site
+from tests.factories import day_summary
 
 
 def test_text_is_escaped_and_html_is_not() -> None:
@@ -58,7 +59,7 @@ def test_money_and_numbers() -> None:
 )
 def test_gap_in_words(bound: float | None, gap: float | None, text: str) -> None:
     """The proven gap is said in words and rounded up, never down."""
-    assert gap_words({"bound_eur": bound, "gap_fraction": gap, "currency": "EUR"}) == text
+    assert gap_words(day_summary(bound_eur=bound, gap_fraction=gap)) == text
 
 
 def test_work_by_the_minute_is_all_the_work() -> None:

@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any
+import datetime as dt
+from dataclasses import replace
 
 import pytest
 
+from planner.domain.day_summary import DaySummary
 from planner.runs.compare import with_difference
-from planner.runs.figures import JOBS, STANDING, TOTALS, day_rows, run_row
+from planner.runs.figures import JOBS, STANDING, day_rows, run_row
+from tests.factories import day_summary
 
 
-def summary(day: str, *, it_kwh: float, cooling_kwh: float, used: float, last_end_s: int, jobs: int) -> dict[str, Any]:
+def summary(day: str, *, it_kwh: float, cooling_kwh: float, used: float, last_end_s: int, jobs: int) -> DaySummary:
     """A day's summary in which every other total is 1."""
-    totals = dict.fromkeys(TOTALS, 1.0) | {"it_kwh": it_kwh, "cooling_kwh": cooling_kwh}
-    return {
-        "day": day,
-        "zone": "Europe/Paris",
-        "totals": totals | {"pue": 1 + cooling_kwh / it_kwh if it_kwh else 1.0},
-        "jobs": dict.fromkeys((*JOBS, *STANDING), jobs),
-        "utilisation_fraction": used,
-        "bound_eur": 10.0,
-        "gap_fraction": 0.5,
-        "last_end_s": last_end_s,
-    }
+    plain = day_summary(day=dt.date.fromisoformat(day), zone="Europe/Paris", bound_eur=10.0, gap_fraction=0.5)
+    pue = 1 + cooling_kwh / it_kwh if it_kwh else 1.0
+    return replace(
+        plain,
+        totals=replace(plain.totals, it_kwh=it_kwh, cooling_kwh=cooling_kwh, pue=pue),
+        jobs=replace(plain.jobs, **dict.fromkeys((*JOBS, *STANDING), jobs)),
+        utilisation_fraction=used,
+        last_end_s=last_end_s,
+    )
 
 
 TWO_DAYS = (
@@ -62,13 +63,13 @@ def test_the_makespan_of_a_run_ends_with_its_last_job() -> None:
     So the first day's job is the last one, at 25 h. With 2.5 h in place of the hour it is the other, at 25.5 h.
     """
     assert run_row({}, TWO_DAYS)["makespan_h"] == 25.0
-    later = (TWO_DAYS[0], TWO_DAYS[1] | {"last_end_s": 9000})
+    later = (TWO_DAYS[0], replace(TWO_DAYS[1], last_end_s=9000))
     assert run_row({}, later)["makespan_h"] == 25.5
 
 
 def test_a_run_has_no_bound_when_a_day_has_none() -> None:
     """A sum of some bounds bounds nothing."""
-    assert run_row({}, (TWO_DAYS[0], TWO_DAYS[1] | {"bound_eur": None}))["bound_eur"] is None
+    assert run_row({}, (TWO_DAYS[0], replace(TWO_DAYS[1], bound_eur=None)))["bound_eur"] is None
 
 
 def test_a_row_per_day() -> None:

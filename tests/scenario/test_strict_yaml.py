@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from planner.errors import FileFormatError, InputError
-from planner.scenario.strict_yaml import Source, parse_yaml, read_yaml
+from planner.scenario.marked import Source
+from planner.scenario.strict_yaml import parse_yaml, read_yaml
 
 SOURCE = Source("site.yaml", Path())
 

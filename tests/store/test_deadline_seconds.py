@@ -17,7 +17,7 @@ def test_a_deadline_is_missed_from_the_first_second_on(start_s: int, missed: int
     problem = day(job("a", 1, due_s=2 * HOUR))
     plan = Plan.of(problem, {"a": Placement("a", start_s, (0,))})
     ledger = settle(problem, plan)
-    assert figures(problem, plan, ledger, rejected=0)["jobs"]["missed_deadlines"] == missed
+    assert figures(problem, plan, ledger, rejected=0).jobs.missed_deadlines == missed
     table = schedule_table(problem, plan, ledger)
     assert table.rows[0][table.columns.index("deadline_met")] == met
 
@@ -28,4 +28,4 @@ def test_a_deferred_job_misses_what_it_cannot_meet_tomorrow(due_s: int, missed: 
     problem = day(job("a", 1, due_s=due_s), defer="free")
     plan = Plan.of(problem, {})
     assert plan.start_s.tolist() == [DEFERRED]
-    assert figures(problem, plan, settle(problem, plan), rejected=0)["jobs"]["missed_deadlines"] == missed
+    assert figures(problem, plan, settle(problem, plan), rejected=0).jobs.missed_deadlines == missed

@@ -4,22 +4,30 @@ from __future__ import annotations
 
 import contextlib
 import csv
+import datetime as dt
 import io
 import json
+import re
 import shutil
+from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from planner.cli.main import run
+from planner.domain.day_summary import Baseline
+from planner.domain.intake import Intake
+from planner.domain.result import Trial
 from planner.errors import FileFormatError
 from planner.store.provenance import digest
 from planner.store.results import read_run, read_summary
 from planner.store.seals import sealed
 from planner.store.shape import COUNT, NUMBER, Every, Maybe, Record, misfit, shown
 from tests.days import plan, rows_of
+from tests.factories import day_summary
 from tests.rolling import write_rolling_site
 
 FIRST, SECOND, THIRD = "2024-06-03", "2024-06-04", "2024-06-05"
@@ -116,9 +124,12 @@ def test_any_value_of_any_type(days: Path, reader: str, name: str, capsys: pytes
         ("summary.json", ("jobs", "running")),
         ("summary.json", ("day",)),
         ("summary.json", ("zone",)),
+        ("summary.json", ("baselines", 0, "profit_eur")),
+        ("summary.json", ("inputs", 0, "kept")),
         ("run.json", ("scenario", "cluster", "classes", 0, "count")),
         ("run.json", ("scenario", "revenue", "eur_per_core_hour")),
         ("run.json", ("scenario", "cooling", "table")),
+        ("run.json", ("scenario", "rules", "defer")),
         ("run.json", ("outputs", "schedule.csv")),
     ],
 )
@@ -249,9 +260,50 @@ def test_odd_files(days: Path, name: str, damage: Callable[[Path], None], capsys
 def test_whole_files_are_read(days: Path) -> None:
     """What a run writes has the shape that it is read by."""
     assert read_run(days / FIRST)["scenario"]["name"] == "site"
-    assert read_summary(days / FIRST)["day"] == FIRST
+    assert read_summary(days / FIRST).day == dt.date.fromisoformat(FIRST)
     with pytest.raises(FileFormatError, match="it is missing; plan the day again"):
         read_run(days)
+
+
+def test_a_summary_reads_back_as_what_was_written(days: Path, tmp_path: Path) -> None:
+    """summary.json is the plain data of its type to the byte, with baselines and without, and whatever stands in it."""
+    text = (days / FIRST / "summary.json").read_text()
+    assert json.dumps(read_summary(days / FIRST).as_dict(), indent=2, ensure_ascii=False) + "\n" == text
+    intake = Intake("jobs.swf", 3, Counter({"b": 2, "a": 1}), Counter(), ["a note"])
+    summary = day_summary(
+        inputs=(intake,), trials=(Trial("fcfs", 2.5, 7),), bound_eur=3.0, stands_in_for="the plan of cp breaks power"
+    )
+    for expected in (summary, replace(summary, baselines=(Baseline("est", 1.5, 2.0, 0.5, 4),))):
+        (tmp_path / "summary.json").write_text(json.dumps(expected.as_dict()))
+        assert read_summary(tmp_path) == expected
+        assert ("baselines" in expected.as_dict()) == (expected.baselines is not None)
+
+
+@pytest.mark.parametrize(
+    ("way", "value", "words"),
+    [
+        (("status",), "lost", "status is the text 'lost', expected found or proven or infeasible"),
+        (("stands_in_for",), 7, "stands_in_for is 7, expected text"),
+        (("baselines", 1, "started"), -1, "baselines[1].started is -1, expected a whole number from 0 to 1e+15"),
+        (("trials", 0, "name"), None, "trials[0].name is null, expected text"),
+        (("inputs", 0, "repaired"), {"x": "y"}, "inputs[0].repaired.x is the text 'y', expected a whole number"),
+        (("solve_s",), -1.0, "solve_s is -1.0, expected a number from 0 to 1e+15"),
+    ],
+)
+def test_words_about_a_damaged_summary(days: Path, way: tuple[Any, ...], value: Any, words: str) -> None:
+    """Every part of a summary is read as its type, and the first that is none is named by its place."""
+    change(days / FIRST / "summary.json", way, value)
+    with pytest.raises(FileFormatError, match=re.escape(f"summary.json: it is damaged: {words}")):
+        read_summary(days / FIRST)
+
+
+def test_a_summary_of_another_version(days: Path) -> None:
+    """Keys that came later may be missing, and keys that nobody knows are let be."""
+    path = days / FIRST / "summary.json"
+    told = json.loads(path.read_text())
+    del told["stands_in_for"], told["baselines"]
+    path.write_text(json.dumps(told | {"later": [1]}))
+    assert read_summary(days / FIRST).baselines is None
 
 
 def test_words_of_a_misfit() -> None:

@@ -1,0 +1,136 @@
+"""The summary of a day: its totals and counts, and how its plan was found; ``summary.json`` holds the same."""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from planner.domain.executed import ExecuteRule
+from planner.domain.horizon import Horizon
+from planner.domain.intake import Intake
+from planner.domain.ledger import Totals
+from planner.domain.result import Status, Trial
+from planner.units import rounded
+
+
+@dataclass(frozen=True)
+class DayTotals:
+    """The sums of a day and what follows from them, each rounded by itself."""
+
+    core_hours: float
+    work_kwh: float
+    idle_kwh: float
+    cooling_kwh: float
+    solar_kwh: float
+    bought_kwh: float
+    carbon_kg: float
+    revenue_eur: float
+    it_cost_eur: float
+    cooling_cost_eur: float
+    carbon_cost_eur: float
+    demand_cost_eur: float
+    it_kwh: float
+    energy_cost_eur: float
+    profit_eur: float
+    pue: float
+
+    @classmethod
+    def of(cls, totals: Totals) -> DayTotals:
+        """The totals of a ledger, rounded."""
+        return cls(**{name: rounded(value) for name, value in totals.as_dict().items()})
+
+
+@dataclass(frozen=True)
+class JobCounts:
+    """What became of jobs: ``known`` + ``carried_in`` = ``finished`` + ``running`` + ``deferred`` + ``rejected``."""
+
+    known: int
+    started: int
+    carried_in: int
+    finished: int
+    running: int
+    deferred: int
+    rejected: int
+    missed_deadlines: int
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """What a rule of schedulers in use would earn on the same day, with every job as long as it asked."""
+
+    name: str
+    profit_eur: float
+    revenue_eur: float
+    energy_cost_eur: float
+    started: int
+
+
+@dataclass(frozen=True)
+class DayFigures:
+    """The part of a summary that follows from the plan alone, and so can be worked out again."""
+
+    totals: DayTotals
+    peak_kw: float
+    site_cost_eur: float
+    utilisation_fraction: float
+    jobs: JobCounts
+    segments: int
+    last_end_s: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class DaySummary:
+    """What a day comes to, and how its plan was found.
+
+    The fields are the keys of ``summary.json``, in its order; docs/outputs.md says what each means. ``baselines`` is
+    None where nobody asked for them.
+    """
+
+    scenario: str
+    day: dt.date
+    zone: str
+    currency: str
+    method: str
+    status: Status
+    solve_s: float
+    best_trial: str
+    cut_short: bool
+    leaves_room: bool
+    stands_in_for: str | None = None
+    bound_eur: float | None
+    gap_fraction: float | None
+    execute: ExecuteRule
+    planned_profit_eur: float
+    totals: DayTotals
+    peak_kw: float
+    site_cost_eur: float
+    utilisation_fraction: float
+    jobs: JobCounts
+    segments: int
+    last_end_s: int
+    trials: tuple[Trial, ...]
+    inputs: tuple[Intake, ...]
+    baselines: tuple[Baseline, ...] | None = None
+
+    @property
+    def horizon(self) -> Horizon:
+        """The day in its zone."""
+        return Horizon(self.day, self.zone)
+
+    @property
+    def best_baseline(self) -> Baseline | None:
+        """The rule that would earn the most; None when none was tried."""
+        return max(self.baselines or (), key=lambda base: (base.profit_eur, base.name), default=None)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The same as plain data: what ``summary.json`` holds."""
+        plain = vars(self) | {
+            "day": self.day.isoformat(),
+            "totals": asdict(self.totals),
+            "jobs": asdict(self.jobs),
+            "trials": [asdict(trial) for trial in self.trials],
+            "inputs": [intake.as_dict() for intake in self.inputs],
+        }
+        baselines = plain.pop("baselines")
+        return plain if baselines is None else plain | {"baselines": [asdict(base) for base in baselines]}
