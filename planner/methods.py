@@ -6,11 +6,10 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from planner.domain.candidate import Listener, Stop
 from planner.domain.problem import Problem
-from planner.domain.result import Result, Trial
+from planner.domain.result import Result
 from planner.errors import InputError
-
-Stop = Callable[[float], bool]
 
 
 @dataclass(frozen=True)
@@ -25,7 +24,7 @@ class Params:
 
     seed: int = 0
     workers: int = 0
-    on_trial: Callable[[Trial], None] | None = None
+    on_trial: Listener | None = None
     engine: str | None = None
     time_limit_s: float = 60.0
     iterations: int | None = None
@@ -46,28 +45,20 @@ def _multisearch(problem: Problem, params: Params, stop: Stop) -> Result:
 
 
 def _relaxation(problem: Problem, params: Params, stop: Stop) -> Result:
-    from dataclasses import replace
     from functools import partial
 
     from planner.cp.relaxation import relaxation_search
     from planner.search.decode import decode
 
-    seed = _multisearch(problem, params, stop)
-    result = relaxation_search(
+    return relaxation_search(
         problem,
-        seed.plan,
+        _multisearch(problem, params, stop),
         engine=params.engine,
         seed=params.seed,
         workers=params.worker_count,
         stop=stop,
         complete=partial(decode, problem),
         on_trial=params.on_trial,
-    )
-    return replace(
-        result,
-        solve_s=seed.solve_s + result.solve_s,
-        best_trial=seed.best_trial if result.best_trial == "seed" else result.best_trial,
-        trials=(*seed.trials, *result.trials[1:]),
     )
 
 

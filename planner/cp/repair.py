@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,8 +10,8 @@ from planner.accounting.audit import Violation, audit
 from planner.accounting.settle import settle
 from planner.cp.insertion import insert, without
 from planner.cp.subproblem import empty_plan
+from planner.domain.candidate import Candidate
 from planner.domain.columns import Ints
-from planner.domain.ledger import Ledger
 from planner.domain.plan import DEFERRED, Plan
 from planner.domain.problem import Problem
 from planner.errors import TableError
@@ -24,36 +23,25 @@ MOST_ROUNDS = 200
 """Jobs that are added to a plan before it is given up."""
 
 
-@dataclass(frozen=True)
-class Finished:
-    """A plan that the audit found clean, with its ledger."""
-
-    plan: Plan
-    ledger: Ledger
-
-    @property
-    def profit_eur(self) -> float:
-        """Settled profit of the plan."""
-        return self.ledger.profit_eur
-
-
-def finish(problem: Problem, plan: Plan | None, start_s: Ints, complete: Complete | None) -> Finished | None:
-    """The most profitable clean plan that follows from what an engine found; None when there is none.
+def finish(
+    problem: Problem, plan: Plan | None, start_s: Ints, complete: Complete | None, name: str
+) -> Candidate | None:
+    """The most profitable clean plan that follows from what an engine found, under a name; None when there is none.
 
     Tried are the plan as it is with every job added that still fits where the rules ask for it, and, with ``complete``,
     the starts decoded again: in order, from these starts on, deferred jobs last. ``plan`` is None when the engine gave
     starts without nodes.
     """
-    candidates = []
+    plans = []
     if plan is not None:
         repaired = repair(problem, plan)
         if repaired is not None:
-            candidates.append(repaired)
-    if complete is not None and (plan is None or not candidates):
-        candidates += [complete(*_sequence(problem, start_s, delayed=delayed)) for delayed in (True, False)]
+            plans.append(repaired)
+    if complete is not None and (plan is None or not plans):
+        plans += [complete(*_sequence(problem, start_s, delayed=delayed)) for delayed in (True, False)]
     if complete is None and plan is None:
-        candidates.append(_insert_all(problem, start_s))
-    finished = [one for one in (_judge(problem, candidate) for candidate in candidates) if one is not None]
+        plans.append(_insert_all(problem, start_s))
+    finished = [one for one in (_judge(problem, each, name) for each in plans) if one is not None]
     return max(finished, key=lambda one: one.profit_eur, default=None)
 
 
@@ -106,11 +94,11 @@ def _insert_all(problem: Problem, start_s: Ints) -> Plan:
     return plan
 
 
-def _judge(problem: Problem, plan: Plan) -> Finished | None:
-    """The plan with its ledger, if it is clean and the PUE table knows its power."""
+def _judge(problem: Problem, plan: Plan, name: str) -> Candidate | None:
+    """The candidate of a plan, if it is clean and the PUE table knows its power."""
     if audit(problem, plan):
         return None
     try:
-        return Finished(plan, settle(problem, plan))
+        return Candidate(plan, settle(problem, plan), name)
     except TableError:
         return None

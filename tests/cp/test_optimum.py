@@ -16,11 +16,11 @@ from planner.cp.pooled import is_exact
 from planner.cp.relaxation import relaxation_search
 from planner.cp.repair import repair
 from planner.cp.subproblem import Subproblem
+from planner.domain.candidate import never
 from planner.domain.problem import Problem
 from planner.search.delay import delay_search
 from planner.search.harvest import harvest
 from planner.search.multisearch import multisearch
-from planner.search.stop import never
 from tests.cp.enumeration import best_plan
 from tests.cp.instances import tiny_problem, with_deadline
 
@@ -111,7 +111,7 @@ def test_searches_lie_between_the_heuristic_and_the_optimum() -> None:
             problem = replace(tiny_problem(seed + 4000, rich=seed % 2 == 0), defer=rule)
             best = settle(problem, best_plan(problem)).profit_eur
             seeded = multisearch(problem)
-            improved = relaxation_search(problem, seeded.plan)
+            improved = relaxation_search(problem, seeded)
             whole = default_search(problem, time_limit_s=10)
             assert seeded.ledger.profit_eur <= improved.ledger.profit_eur <= best + 1e-12
             assert whole.ledger.profit_eur <= best + 1e-12

@@ -76,7 +76,7 @@ def test_starts_without_nodes_become_a_plan_from_these_starts_on() -> None:
     The third has an hour at midnight, once the others stand.
     """
     problem = day(job("a", 1), job("b", 2), job("c", 1))
-    found = finish(problem, None, np.array([5 * HOUR, 3 * HOUR, DEFERRED]), None)
+    found = finish(problem, None, np.array([5 * HOUR, 3 * HOUR, DEFERRED]), None, "x")
     assert found is not None
     assert found.plan.start_s.tolist() == [5 * HOUR, 3 * HOUR, 0]
 
@@ -84,7 +84,7 @@ def test_starts_without_nodes_become_a_plan_from_these_starts_on() -> None:
 def test_what_an_engine_left_out_stays_out_where_it_may() -> None:
     """Under `defer: free` the job without a deadline is not added; the one that is due today is."""
     problem = day(job("a", 1), job("free", 1), job("due", 1, due_s=24 * HOUR), defer="free")
-    found = finish(problem, None, np.array([2 * HOUR, DEFERRED, DEFERRED]), None)
+    found = finish(problem, None, np.array([2 * HOUR, DEFERRED, DEFERRED]), None, "x")
     assert found is not None
     assert found.plan.start_s.tolist() == [2 * HOUR, DEFERRED, 0]
 
@@ -93,7 +93,7 @@ def test_an_engine_s_plan_is_taken_with_what_it_left_out() -> None:
     """The plan stands as it is, at 4:00, and the job that was left out is started at midnight."""
     problem = day(job("a", 2), job("b", 1))
     plan = Plan.of(problem, {"a": Placement("a", 4 * HOUR, (0,))})
-    found = finish(problem, plan, plan.start_s, None)
+    found = finish(problem, plan, plan.start_s, None, "x")
     assert found is not None
     assert found.plan.start_s.tolist() == [4 * HOUR, 0]
 
@@ -103,6 +103,6 @@ def test_a_plan_that_cannot_be_mended_is_decoded_again() -> None:
     problem = day(job("a", 1), job("b", 1))
     both = Plan.of(problem, {name: Placement(name, 0, (0,)) for name in "ab"})
     apart = Plan.of(problem, {"a": Placement("a", 0, (0,)), "b": Placement("b", HOUR, (0,))})
-    found = finish(problem, both, both.start_s, lambda order, release: apart)
+    found = finish(problem, both, both.start_s, lambda order, release: apart, "x")
     assert found is not None
     assert found.plan is apart

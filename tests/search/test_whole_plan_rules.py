@@ -9,6 +9,7 @@ import pytest
 
 from planner.accounting.audit import audit
 from planner.accounting.settle import settle
+from planner.domain.candidate import never
 from planner.domain.cluster import Cluster, NodeClass
 from planner.domain.fit import Fit
 from planner.domain.job import Job, UnitGroup
@@ -21,7 +22,6 @@ from planner.search.complete import complete
 from planner.search.delay import delay_search
 from planner.search.harvest import harvest
 from planner.search.multisearch import multisearch
-from planner.search.stop import never
 from tests.factories import DAY, flat_table, random_problem
 
 HOUR = 3600
