@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from planner.domain.candidate import Listener, Stop
 from planner.domain.problem import Problem
 from planner.domain.result import Result
+from planner.domain.search_params import SearchParams
 from planner.errors import InputError
 
 
@@ -19,7 +20,7 @@ class Params:
     ``workers`` never changes an answer; ``on_trial`` hears of each candidate as it is tried. ``engine`` names the CP
     engine, None lets the planner choose; ``time_limit_s`` is what an engine that cannot ask ``stop`` gets.
     ``iterations`` limits a search by its own steps, so that the answer depends on the seed alone; None leaves it to the
-    clock.
+    clock. ``search`` has the parameters of each method.
     """
 
     seed: int = 0
@@ -28,6 +29,7 @@ class Params:
     engine: str | None = None
     time_limit_s: float = 60.0
     iterations: int | None = None
+    search: SearchParams = field(default_factory=SearchParams)
 
     @property
     def worker_count(self) -> int:
@@ -59,6 +61,7 @@ def _relaxation(problem: Problem, params: Params, stop: Stop) -> Result:
         stop=stop,
         complete=partial(decode, problem),
         on_trial=params.on_trial,
+        params=params.search.relaxation,
     )
 
 
@@ -83,7 +86,9 @@ def _cp(problem: Problem, params: Params, stop: Stop) -> Result:
 def _delay(problem: Problem, params: Params, stop: Stop) -> Result:
     from planner.search.delay import delay_search
 
-    return delay_search(problem, workers=params.worker_count, stop=stop, on_trial=params.on_trial)
+    return delay_search(
+        problem, workers=params.worker_count, stop=stop, params=params.search.delay, on_trial=params.on_trial
+    )
 
 
 def _harvest(problem: Problem, params: Params, stop: Stop) -> Result:
@@ -96,6 +101,7 @@ def _harvest(problem: Problem, params: Params, stop: Stop) -> Result:
         stop=stop,
         time_limit_s=params.time_limit_s,
         iterations=params.iterations,
+        params=params.search.harvest,
         on_trial=params.on_trial,
     )
 

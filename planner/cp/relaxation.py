@@ -8,7 +8,7 @@ one part of it after another, with the rest as constants.
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -22,23 +22,11 @@ from planner.cp.subproblem import Subproblem
 from planner.domain.candidate import BestSoFar, Listener, Stop, never
 from planner.domain.problem import Problem
 from planner.domain.result import Result
+from planner.domain.search_params import RelaxationParams
 from planner.errors import SolverError
 
 MOST_DEATHS = 3
 """Deaths of the engine in a row after which the search ends with what it has."""
-
-
-@dataclass(frozen=True)
-class RelaxationParams:
-    """How the day is cut into parts.
-
-    ``whole_day`` is the largest number of jobs that is tried at once, ``part`` that of a neighbourhood; ``step_s`` is
-    the engine's time for one of them.
-    """
-
-    whole_day: int = 120
-    part: int = 90
-    step_s: float = 1.0
 
 
 def relaxation_search(

@@ -57,6 +57,7 @@ class Settings:
             engine=self.engine,
             time_limit_s=self.time_limit_s,
             iterations=self.iterations,
+            search=self.scenario.search.params(),
         )
 
     def run_facts(self, mark: Mapping[str, str] | None, *, closed: bool) -> dict[str, Any]:

@@ -17,14 +17,12 @@ from planner.domain.columns import Ints
 from planner.domain.plan import DEFERRED, Plan
 from planner.domain.problem import Problem
 from planner.domain.result import Result
+from planner.domain.search_params import DelayParams
 from planner.machine.node_timelines import Jobs, copy_timelines
 from planner.search.complete import complete, evaluate_decoded
 from planner.search.decode import opening_timelines, place_all
 from planner.search.multisearch import multisearch
 from planner.search.orderings import ORDERINGS, job_order
-
-STEP_S = 3600
-"""How far an earliest start is pushed at a time."""
 
 
 def delay_search(
@@ -32,12 +30,13 @@ def delay_search(
     *,
     workers: int,
     stop: Stop,
-    step_s: int = STEP_S,
+    params: DelayParams | None = None,
     on_trial: Listener | None = None,
 ) -> Result:
     """Delay jobs in the sequence of MultiSearch's best ordering, from its plan on; never worse than that plan."""
     seed = multisearch(problem, workers=workers, stop=stop, on_trial=on_trial)
     so_far = BestSoFar.after(seed, stop, on_trial)
+    step_s = (params or DelayParams()).step_s
     ordering = seed.best_trial if seed.best_trial in ORDERINGS else ORDERINGS[0]
     prefix = _Prefix(problem, job_order(problem, ordering))
     with suppress(KeyboardInterrupt):

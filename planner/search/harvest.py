@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import time
 from contextlib import suppress
-from dataclasses import dataclass
 
 from planner.accounting.audit import audit
 from planner.domain.candidate import BestSoFar, Listener, Stop
 from planner.domain.problem import Problem
 from planner.domain.result import Result
+from planner.domain.search_params import HarvestParams
 from planner.search.budget import FIRST_PACE, Budget
 from planner.search.complete import evaluate_changed
 from planner.search.kernel.search_state import CURRENT, Habits
@@ -44,32 +44,6 @@ PRICED = 0.5
 """Chance that a step puts its jobs back where they pay best, on a day whose price, temperature or sun varies."""
 
 
-@dataclass(frozen=True)
-class HarvestParams:
-    """How HarvestSearch shares its effort.
-
-    Attributes
-    ----------
-    tier_share
-        Largest part of the time or of the iterations that tiered orders get; 0 leaves them out.
-    rebuilds
-        Whether the plan is rebuilt after that.
-    meetings
-        How often the chains of RebuildSearch meet.
-    heat
-        First temperature, as a part of the revenue; it falls to nothing.
-    largest, guests
-        Most jobs taken out in a step, and most waiting jobs that compete with them.
-    """
-
-    tier_share: float = 0.25
-    rebuilds: bool = True
-    meetings: int = 12
-    heat: float = 1e-7
-    largest: int = 8
-    guests: int = 8
-
-
 def harvest(
     problem: Problem,
     *,
@@ -82,17 +56,20 @@ def harvest(
     on_trial: Listener | None = None,
 ) -> Result:
     """Search until ``stop``, the time limit, the iteration limit or an interrupt, and return the best plan."""
+    chosen = params or HarvestParams()
     budget = Budget(time_limit_s=time_limit_s, iterations=iterations)
     first = multisearch(problem, workers=workers, stop=stop, on_trial=on_trial)
     so_far = BestSoFar.after(first, stop, on_trial)
-    search = _Harvest(problem, so_far, budget, params or HarvestParams(), seed, workers)
+    search = _Harvest(problem, so_far, budget, chosen, seed, workers)
     if problem.jobs:
         with suppress(KeyboardInterrupt):
             search.try_tiers()
             search.rebuild()
     if so_far.best.name.startswith("rebuilt"):
         so_far.trials.append(so_far.best.trial)
-    return so_far.result("harvest", cut_short=bool(problem.jobs) and budget.is_short_of_steps)
+    # Without rebuilding, steps are left whenever tiered orders end by themselves.
+    is_cut = bool(problem.jobs) and budget.is_short_of_steps and (chosen.rebuilds or so_far.is_over())
+    return so_far.result("harvest", cut_short=is_cut)
 
 
 class _Harvest:

@@ -20,8 +20,9 @@ from planner.cp.engines import cpo
 from planner.cp.engines.choose import ENGINES, choose_engine, engine_named, known_engines
 from planner.cp.engines.model_size import COMMUNITY_BITS, bits
 from planner.cp.model import ProfitModel
-from planner.cp.relaxation import RelaxationParams, relaxation_search
+from planner.cp.relaxation import relaxation_search
 from planner.cp.subproblem import Subproblem
+from planner.domain.search_params import RelaxationParams
 from planner.errors import InputError, SolverError
 from planner.search.multisearch import multisearch
 from tests.cp.instances import tiny_problem

@@ -18,6 +18,7 @@ from planner.cp.repair import repair
 from planner.cp.subproblem import Subproblem
 from planner.domain.candidate import never
 from planner.domain.problem import Problem
+from planner.domain.search_params import DelayParams
 from planner.search.delay import delay_search
 from planner.search.harvest import harvest
 from planner.search.multisearch import multisearch
@@ -141,7 +142,7 @@ def test_own_searches_lie_between_the_heuristic_and_the_optimum_below_the_bound(
         best = settle(problem, best_plan(problem)).profit_eur
         seeded = multisearch(problem).ledger.profit_eur
         harvested = harvest(problem, seed=0, workers=1, stop=never, time_limit_s=60, iterations=2500)
-        delayed = delay_search(problem, workers=1, stop=never, step_s=60)
+        delayed = delay_search(problem, workers=1, stop=never, params=DelayParams(60))
         for result in (harvested, delayed):
             assert seeded <= result.ledger.profit_eur <= best + 1e-9
             assert audit(problem, result.plan) == []

@@ -17,12 +17,13 @@ from planner.domain.job import Job, UnitGroup
 from planner.domain.plan import Placement, Plan
 from planner.domain.problem import Problem, Rates
 from planner.domain.result import Result, Trial
+from planner.domain.search_params import DelayParams, HarvestParams
 from planner.domain.segment import Segment
 from planner.machine.node_timelines import copy_timelines
 from planner.search.complete import complete
 from planner.search.decode import decode, opening_timelines
 from planner.search.delay import delay_search
-from planner.search.harvest import HarvestParams, harvest
+from planner.search.harvest import harvest
 from planner.search.kernel.search_state import CURRENT, Habits
 from planner.search.multisearch import multisearch
 from planner.search.orderings import job_order
@@ -39,7 +40,7 @@ def by_harvest(problem: Problem) -> Result:
 
 
 def by_delay(problem: Problem) -> Result:
-    return delay_search(problem, workers=2, stop=never, step_s=7200)
+    return delay_search(problem, workers=2, stop=never, params=DelayParams(7200))
 
 
 SEARCHES = pytest.mark.parametrize("search", [by_harvest, by_delay])

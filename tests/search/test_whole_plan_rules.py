@@ -16,6 +16,7 @@ from planner.domain.job import Job, UnitGroup
 from planner.domain.plan import Placement, Plan
 from planner.domain.problem import Problem, Rates
 from planner.domain.result import Result
+from planner.domain.search_params import DelayParams
 from planner.domain.segment import Segment
 from planner.planning.plan_day import accepted
 from planner.search.complete import complete
@@ -51,7 +52,7 @@ def crowded_problem(seed: int, defer: str) -> Problem:
 
 SEARCHES = {
     "multisearch": multisearch,
-    "delay": lambda problem: delay_search(problem, workers=1, stop=never, step_s=2 * HOUR),
+    "delay": lambda problem: delay_search(problem, workers=1, stop=never, params=DelayParams(2 * HOUR)),
     "harvest": lambda problem: harvest(problem, seed=1, workers=1, stop=never, time_limit_s=60, iterations=1500),
 }
 
