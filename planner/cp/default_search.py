@@ -53,11 +53,13 @@ def default_search(
     found = None
     if answer.solution is not None:
         name = f"{chosen.name}, {'pooled' if pooled else 'nodes'}"
-        found = finish(problem, model.plan(answer.solution), model.starts(answer.solution), complete, name)
+        found = finish(
+            problem, model.plan(answer.solution), model.starts(answer.solution), complete, name, so_far.broken
+        )
     status: Status = "proven" if found is not None and _is_proven(model, answer, found) else "found"
     if found is None:
         name = f"{chosen.name} found nothing in time: order of submission"
-        found = _by_submission(problem, complete, name)
+        found = _by_submission(problem, complete, name, so_far.broken)
     so_far.keep_if_better(found)
     so_far.trials.append(found.trial)
     so_far.tell(found.trial)
@@ -79,10 +81,10 @@ def _is_proven(model: ProfitModel, answer: Answer, found: Candidate) -> bool:
     return model.is_exact and found.profit_eur >= model.objective.to_eur(answer.objective) - slack
 
 
-def _by_submission(problem: Problem, complete: Complete | None, name: str) -> Candidate:
+def _by_submission(problem: Problem, complete: Complete | None, name: str, broken: list[str]) -> Candidate:
     nothing = np.full(len(problem.jobs), DEFERRED, dtype=np.int64)
     whole_queue = nothing if problem.defer == "free" else problem.columns.release_s
-    found = finish(problem, None, whole_queue, complete, name)
+    found = finish(problem, None, whole_queue, complete, name, broken)
     if found is None:
         plan = empty_plan(problem)
         found = Candidate(plan, settle(problem, plan), name)

@@ -140,7 +140,7 @@ class _Search:
 
     def _keep_if_better(self, name: str, model: ProfitModel, answer: Answer) -> None:
         plan, start_s = model.plan(answer.solution), model.starts(answer.solution)
-        found = finish(self._problem, plan, start_s, self._complete, name)
+        found = finish(self._problem, plan, start_s, self._complete, name, self._so_far.broken)
         if found is not None and self._so_far.keep_if_better(found):
             self._so_far.trials.append(found.trial)
             self._so_far.tell(found.trial)

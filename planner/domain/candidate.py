@@ -49,12 +49,14 @@ class Candidate:
 class BestSoFar:
     """The best candidate of a search so far, its stop and its listener; makes the result at the end.
 
-    ``trials`` are the candidates that the result will list.
+    ``trials`` are the candidates that the result will list. ``broken`` says which plans broke which rules: the best
+    stands in for them.
     """
 
     def __init__(self, stop: Stop, on_trial: Listener | None) -> None:
         self.stop = stop
         self.trials: list[Trial] = []
+        self.broken: list[str] = []
         self._on_trial = on_trial
         self._best: Candidate | None = None
         self._began = time.perf_counter()
@@ -64,6 +66,7 @@ class BestSoFar:
         """What a search has in hand that goes on from the result of another one."""
         begun = cls(stop, on_trial)
         begun.trials = list(first.trials)
+        begun.broken = [first.stands_in_for] if first.stands_in_for else []
         begun._best = Candidate(first.plan, first.ledger, first.best_trial)
         begun._began -= first.solve_s
         return begun
@@ -106,4 +109,11 @@ class BestSoFar:
             solve_s=time.perf_counter() - self._began,
             best_trial=best.name,
             trials=tuple(self.trials),
+            stands_in_for=self._stands_in_for(),
         )
+
+    def _stands_in_for(self) -> str:
+        """The first plan that broke a rule, and how many others did."""
+        texts = list(dict.fromkeys(self.broken))
+        more = f"; so do {len(texts) - 1} more plans" if len(texts) > 1 else ""
+        return f"{texts[0]}{more}" if texts else ""

@@ -14,6 +14,7 @@ import time
 from contextlib import suppress
 
 from planner.accounting.audit import audit
+from planner.accounting.broken import why_broken
 from planner.domain.candidate import BestSoFar, Listener, Stop
 from planner.domain.problem import Problem
 from planner.domain.result import Result
@@ -137,16 +138,20 @@ class _Harvest:
         return Chain.from_plan(self._problem, self._so_far.best.plan, seed=seed, habits=self._habits)
 
     def _keep_best_of(self, chains: list[Chain]) -> None:
-        """Keep the best plan of the chains if it earns more once it is completed and settled, and is clean."""
+        """Keep the best plan of the chains if it earns more once it is completed and settled, and breaks no rule."""
         for chain in chains:
             best = self._so_far.best
             if chain.best_profit_eur <= best.profit_eur:
                 continue
             name = f"rebuilt from {best.name.removeprefix('rebuilt from ')}"
             found = evaluate_changed(self._problem, chain.best_plan(), name)
-            if found.profit_eur > best.profit_eur and not audit(self._problem, found.plan):
-                self._so_far.keep_if_better(found)
-                self._so_far.tell(found.trial_called("rebuild"))
+            if found.profit_eur <= best.profit_eur:
+                continue
+            if why := why_broken(f"harvest, {name},", audit(self._problem, found.plan)):
+                self._so_far.broken.append(why)
+                continue
+            self._so_far.keep_if_better(found)
+            self._so_far.tell(found.trial_called("rebuild"))
 
 
 def _habits(problem: Problem, params: HarvestParams) -> Habits:

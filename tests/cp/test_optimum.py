@@ -130,7 +130,7 @@ def test_repair_adds_what_still_fits() -> None:
     for seed in range(20):
         problem = replace(tiny_problem(seed + 5000), defer="full")
         empty = Subproblem.whole_day(problem).others(problem)
-        filled = repair(problem, empty)
+        filled = repair(problem, empty, "empty", [])
         assert filled is not None
         assert audit(problem, filled) == []
 
