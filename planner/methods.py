@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from planner.defaults import TIME_LIMIT_S
 from planner.domain.candidate import Listener, Stop
 from planner.domain.problem import Problem
 from planner.domain.result import Result
@@ -27,7 +28,7 @@ class Params:
     workers: int = 0
     on_trial: Listener | None = None
     engine: str | None = None
-    time_limit_s: float = 60.0
+    time_limit_s: float = TIME_LIMIT_S
     iterations: int | None = None
     search: SearchParams = field(default_factory=SearchParams)
 
@@ -143,10 +144,6 @@ RULES = ("est", "est-strict", "wt", "wt-strict", "profit", "profit-strict")
 
 ENGINE_METHODS = ("relaxation", "cp")
 """Those that run a CP engine."""
-
-DEFAULT_METHOD = "harvest"
-DEFAULT_ITERATIONS = 20_000
-"""Steps of a search when nothing is said: a few seconds on a day of some thousand jobs."""
 
 
 def method_named(name: str) -> Method:

@@ -12,6 +12,7 @@ PACKAGE = Path(__file__).resolve().parent.parent / "planner"
 LAYERS = {
     "printable": 0,
     "errors": 1,
+    "defaults": 0,
     "bounds": 2,
     "places": 2,
     "csv_text": 2,

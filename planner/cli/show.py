@@ -8,14 +8,15 @@ from typing import Annotated, Any
 
 import typer
 
+from planner import defaults
 from planner.cli.terminal import say, say_json
 from planner.errors import InputError
 
 
 def _methods() -> dict[str, str]:
-    from planner.methods import DEFAULT_METHOD, METHODS
+    from planner.methods import METHODS
 
-    return {name: text + (" (default)" if name == DEFAULT_METHOD else "") for name, (_, text) in METHODS.items()}
+    return {name: text + (" (default)" if name == defaults.METHOD else "") for name, (_, text) in METHODS.items()}
 
 
 def _method_params() -> dict[str, dict[str, dict[str, str]]]:

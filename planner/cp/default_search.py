@@ -13,6 +13,7 @@ from planner.cp.model import ProfitModel
 from planner.cp.pooled import is_exact
 from planner.cp.repair import Complete, finish
 from planner.cp.subproblem import Subproblem, empty_plan
+from planner.defaults import TIME_LIMIT_S
 from planner.domain.candidate import BestSoFar, Candidate, Listener, Stop, never
 from planner.domain.plan import DEFERRED
 from planner.domain.problem import Problem
@@ -29,7 +30,7 @@ def default_search(
     problem: Problem,
     *,
     engine: str | None = None,
-    time_limit_s: float = 60.0,
+    time_limit_s: float = TIME_LIMIT_S,
     seed: int = 0,
     workers: int = 1,
     stop: Stop = never,

@@ -8,7 +8,7 @@ from typing import Literal
 from planner.domain.ledger import Ledger
 from planner.domain.plan import Plan
 
-Status = Literal["found", "proven", "infeasible"]
+Status = Literal["found", "proven"]
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from planner.accounting.audit import audit
 from planner.accounting.bound import Bound, profit_bound
 from planner.accounting.broken import why_broken
 from planner.accounting.settle import settle
+from planner.defaults import BOUND_TIME_S
 from planner.domain.executed import executed
 from planner.domain.job import Job
 from planner.domain.ledger import Ledger
@@ -25,8 +26,6 @@ from planner.methods import Params, method_named
 from planner.planning.ready import make_ready
 from planner.search.stop import MaxRuntime
 
-BOUND_TIME_S = 30.0
-"""Time that the bound may take [s], unless told otherwise."""
 BOUND_TOLERANCE = 5e-4
 """The bound is at most this part above the best one: 0.05 % in a gap of a percent is near enough, and quick."""
 

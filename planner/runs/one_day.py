@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from planner.bounds import RUN_DAYS
+from planner.defaults import BOUND_TIME_S, TIME_LIMIT_S
 from planner.domain.horizon import Horizon
 from planner.domain.result import Trial
 from planner.errors import InputError
@@ -17,7 +18,7 @@ from planner.methods import Params, method_named
 from planner.pages.day import day_page
 from planner.pages.index import write_index
 from planner.planning.baselines import rule_baselines
-from planner.planning.plan_day import BOUND_TIME_S, PlannedDay, plan_day
+from planner.planning.plan_day import PlannedDay, plan_day
 from planner.scenario.schema import Scenario
 from planner.store.continue_from import Previous, read_previous
 from planner.store.folder import held
@@ -35,7 +36,7 @@ class Settings:
 
     scenario: Scenario
     method: str
-    time_limit_s: float = 30.0
+    time_limit_s: float = TIME_LIMIT_S
     iterations: int | None = None
     workers: int = 0
     engine: str | None = None
