@@ -19,9 +19,10 @@ from planner.accounting.audit import audit
 from planner.accounting.bound import profit_bound
 from planner.domain.problem import Problem
 from planner.domain.result import Trial
+from planner.domain.search_params import HarvestParams
 from planner.methods import Params, method_named
 from planner.search.decode import decode
-from planner.search.harvest import HarvestParams, harvest
+from planner.search.harvest import harvest
 from planner.search.kernel.search_state import STEPS, Habits
 from planner.search.multisearch import multisearch
 from planner.search.orderings import ORDERINGS, job_order

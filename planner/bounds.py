@@ -147,6 +147,15 @@ SEED = Bounds(0, 2**31 - 1)
 WORKERS = Bounds(0, 1_024)
 ITERATIONS = Bounds(1, 10**9)
 
+# Searches.
+MEETINGS = Bounds(1, 1_000)
+STEP_JOBS = Bounds(1, 100, "jobs")
+"""Of a step of rebuilding: timelines keep room for all of them."""
+DELAY_STEP_S = Bounds(60, DAY_S, "s")
+ENGINE_JOBS = Bounds(0, 10_000, "jobs")
+PART_JOBS = Bounds(1, 10_000, "jobs")
+ENGINE_STEP_S = Bounds(1, 3_600, "s")
+
 # Files.
 FILE_BYTES = Bounds(0, 192 * 1024**2, "bytes")
 LINES = Bounds(0, 5_000_000, "lines")

@@ -10,7 +10,7 @@
       AuditError                  exit 5   a plan of ours breaks a rule: our bug
       OutputError                 exit 6   the output folder cannot be written, or another run holds it
 
-"No feasible plan" is a status (exit 3), not an exception.
+There is always a plan, if need be one that defers jobs, so "no feasible plan" is neither an error nor a status.
 """
 
 from __future__ import annotations

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from planner.defaults import TIME_LIMIT_S
+from planner.domain.candidate import Listener, Stop
 from planner.domain.problem import Problem
-from planner.domain.result import Result, Trial
+from planner.domain.result import Result
+from planner.domain.search_params import SearchParams
 from planner.errors import InputError
-
-Stop = Callable[[float], bool]
 
 
 @dataclass(frozen=True)
@@ -20,15 +21,16 @@ class Params:
     ``workers`` never changes an answer; ``on_trial`` hears of each candidate as it is tried. ``engine`` names the CP
     engine, None lets the planner choose; ``time_limit_s`` is what an engine that cannot ask ``stop`` gets.
     ``iterations`` limits a search by its own steps, so that the answer depends on the seed alone; None leaves it to the
-    clock.
+    clock. ``search`` has the parameters of each method.
     """
 
     seed: int = 0
     workers: int = 0
-    on_trial: Callable[[Trial], None] | None = None
+    on_trial: Listener | None = None
     engine: str | None = None
-    time_limit_s: float = 60.0
+    time_limit_s: float = TIME_LIMIT_S
     iterations: int | None = None
+    search: SearchParams = field(default_factory=SearchParams)
 
     @property
     def worker_count(self) -> int:
@@ -46,28 +48,21 @@ def _multisearch(problem: Problem, params: Params, stop: Stop) -> Result:
 
 
 def _relaxation(problem: Problem, params: Params, stop: Stop) -> Result:
-    from dataclasses import replace
     from functools import partial
 
     from planner.cp.relaxation import relaxation_search
     from planner.search.decode import decode
 
-    seed = _multisearch(problem, params, stop)
-    result = relaxation_search(
+    return relaxation_search(
         problem,
-        seed.plan,
+        _multisearch(problem, params, stop),
         engine=params.engine,
         seed=params.seed,
         workers=params.worker_count,
         stop=stop,
         complete=partial(decode, problem),
         on_trial=params.on_trial,
-    )
-    return replace(
-        result,
-        solve_s=seed.solve_s + result.solve_s,
-        best_trial=seed.best_trial if result.best_trial == "seed" else result.best_trial,
-        trials=(*seed.trials, *result.trials[1:]),
+        params=params.search.relaxation,
     )
 
 
@@ -92,7 +87,9 @@ def _cp(problem: Problem, params: Params, stop: Stop) -> Result:
 def _delay(problem: Problem, params: Params, stop: Stop) -> Result:
     from planner.search.delay import delay_search
 
-    return delay_search(problem, workers=params.worker_count, stop=stop, on_trial=params.on_trial)
+    return delay_search(
+        problem, workers=params.worker_count, stop=stop, params=params.search.delay, on_trial=params.on_trial
+    )
 
 
 def _harvest(problem: Problem, params: Params, stop: Stop) -> Result:
@@ -105,6 +102,7 @@ def _harvest(problem: Problem, params: Params, stop: Stop) -> Result:
         stop=stop,
         time_limit_s=params.time_limit_s,
         iterations=params.iterations,
+        params=params.search.harvest,
         on_trial=params.on_trial,
     )
 
@@ -146,10 +144,6 @@ RULES = ("est", "est-strict", "wt", "wt-strict", "profit", "profit-strict")
 
 ENGINE_METHODS = ("relaxation", "cp")
 """Those that run a CP engine."""
-
-DEFAULT_METHOD = "harvest"
-DEFAULT_ITERATIONS = 20_000
-"""Steps of a search when nothing is said: a few seconds on a day of some thousand jobs."""
 
 
 def method_named(name: str) -> Method:

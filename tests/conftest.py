@@ -7,6 +7,20 @@ from pathlib import Path
 
 import pytest
 
+from planner.accounting import broken
+
+
+@pytest.fixture(autouse=True, scope="session")
+def strict_audit() -> None:
+    """A plan of ours that breaks a rule fails the test, wherever a search would go on without it."""
+    broken.raises = True
+
+
+@pytest.fixture
+def lenient_audit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in production: the search goes on without a broken plan, and its result says so."""
+    monkeypatch.setattr(broken, "raises", False)
+
 
 @pytest.fixture
 def planner_data() -> Path:

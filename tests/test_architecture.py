@@ -12,6 +12,7 @@ PACKAGE = Path(__file__).resolve().parent.parent / "planner"
 LAYERS = {
     "printable": 0,
     "errors": 1,
+    "defaults": 0,
     "bounds": 2,
     "places": 2,
     "csv_text": 2,
@@ -143,3 +144,45 @@ def test_no_module_imports_itself_by_way_of_others() -> None:
         ready = {name for name, needs in waiting.items() if not needs & waiting.keys()}
         assert ready, f"a circle among {', '.join(sorted(waiting))}"
         waiting = {name: needs for name, needs in waiting.items() if name not in ready}
+
+
+SEARCHING = ("search", "cp", "machine", "online")
+"""Rooms that make plans."""
+
+
+def accounting_names(path: Path) -> set[tuple[str, str]]:
+    """Modules of accounting/ that a file imports from, each with the name that it takes."""
+    return {
+        (node.module, alias.name)
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom) and node.module is not None and room_of(node.module) == "accounting"
+        for alias in node.names
+    }
+
+
+def audit_names() -> set[tuple[str, str]]:
+    """Everything that the audit takes from accounting/, itself and by way of what it takes."""
+    found: set[tuple[str, str]] = set()
+    waiting = {"planner.accounting.audit"}
+    while waiting:
+        taken = accounting_names(NAMES[waiting.pop()]) - found
+        found |= taken
+        waiting |= {module for module, _ in taken}
+    return found
+
+
+def test_the_audit_shares_no_code_with_any_search() -> None:
+    """What the audit works with is imported by no room that makes plans, and the audit imports none of these rooms.
+
+    Data of domain/ are for both. A search may ask the audit itself.
+    """
+    of_the_audit = audit_names()
+    assert ("planner.accounting.room", "step_table") in of_the_audit
+    assert ("planner.accounting.energy", "merged_intervals") in of_the_audit
+    for path in MODULES:
+        if own_room(path) in SEARCHING:
+            shared = accounting_names(path) & of_the_audit
+            assert not shared, f"{path.name} in {own_room(path)} shares {sorted(shared)} with the audit"
+    for module in {"planner.accounting.audit", *(module for module, _ in of_the_audit)}:
+        rooms = {room_of(each) for each in imports_of(NAMES[module]) if each.startswith("planner.")}
+        assert not rooms & set(SEARCHING), f"{module} imports from {sorted(rooms & set(SEARCHING))}"

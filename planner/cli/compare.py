@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
+from planner import defaults
 from planner.bounds import WORKERS
 from planner.cli import day
 from planner.cli.terminal import say, say_json
@@ -56,7 +57,7 @@ def compare(
     baseline: Annotated[
         str | None, typer.Option(help="Scenario, or SCENARIO:METHOD, that others are held against; default the first.")
     ] = None,
-    time_limit: day.TimeLimitOption = "60s",
+    time_limit: day.TimeLimitOption = day.TIME_LIMIT,
     seed: day.SeedOption = None,
     jobs: day.JobsOption = None,
     out: Annotated[Path, typer.Option(help="Where results go, below OUT/compare.")] = Path("reports"),
@@ -77,9 +78,9 @@ def compare(
     from_day, to_day = _days(date, first, last)
     limit_s, bound_s = day.solve_time(time_limit, "--time-limit"), day.solve_time(bound_time, "--bound-time")
 
-    from planner.methods import DEFAULT_ITERATIONS, DEFAULT_METHOD, method_named
+    from planner.methods import method_named
 
-    methods = method or [DEFAULT_METHOD]
+    methods = method or [defaults.METHOD]
     for name in methods:
         method_named(name)
     opened = [day.open_scenario(name, tuple(settings or ()), seed, jobs) for name in scenarios]
@@ -92,7 +93,7 @@ def compare(
         scenario=opened[0],
         method=methods[0],
         time_limit_s=limit_s,
-        iterations=iterations or DEFAULT_ITERATIONS,
+        iterations=iterations or defaults.ITERATIONS,
         engine=engine,
         bound_time_s=bound_s,
         command=tuple(context.obj or ()),

@@ -8,10 +8,13 @@ from typing import Annotated, Any
 
 import typer
 
+from planner import defaults
 from planner.cli import day
 from planner.cli.compare import AddressOption, BackendOption, ProcessesOption, TaskBar
 from planner.cli.terminal import say, say_json
 from planner.units import parse_duration
+
+BOUND_TIME = f"{defaults.STUDY_BOUND_TIME_S:g}s"
 
 
 def curie23(
@@ -20,8 +23,8 @@ def curie23(
     scenarios: Annotated[str | None, typer.Option(help="By commas; default all four.")] = None,
     methods: Annotated[str | None, typer.Option(help="By commas; default all of `plan show methods`.")] = None,
     data: Annotated[Path | None, typer.Option(help="Folder of the traces; default PLANNER_DATA.")] = None,
-    time_limit: Annotated[str, typer.Option(help="Per day, of cp, relaxation and delay: 30s, 5m.")] = "60s",
-    bound_time: Annotated[str, typer.Option(help="Per day, for the bound; 0 leaves it out.")] = "60s",
+    time_limit: Annotated[str, typer.Option(help="Per day, of cp, relaxation and delay: 30s, 5m.")] = day.TIME_LIMIT,
+    bound_time: Annotated[str, typer.Option(help="Per day, for the bound; 0 leaves it out.")] = BOUND_TIME,
     bounded: Annotated[str, typer.Option(help="Methods whose days get a bound, by commas.")] = "harvest",
     iterations: day.IterationsOption = None,
     trace_cores: Annotated[
@@ -41,7 +44,7 @@ def curie23(
 
     A slice of it: plan study curie23 --days 3 --scenarios air-summer --methods est,multisearch
     """
-    from planner.methods import DEFAULT_ITERATIONS, METHODS
+    from planner.methods import METHODS
     from planner.runs.fanout import Engine
     from planner.studies.curie23 import SCENARIOS, StudyChoice, run_study
 
@@ -51,7 +54,7 @@ def curie23(
         methods=_listed(methods) or tuple(METHODS),
         time_limit_s=parse_duration(time_limit),
         bound_time_s=parse_duration(bound_time),
-        iterations=iterations or DEFAULT_ITERATIONS,
+        iterations=iterations or defaults.ITERATIONS,
         bounded=_listed(bounded),
         trace_cores=trace_cores,
     )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from planner import defaults
 from planner.bounds import ITERATIONS, PLANNED_YEARS, SEED, SOLVE_S, WORKERS
 from planner.cli.terminal import say, say_json
 from planner.errors import InputError
@@ -41,6 +42,9 @@ def solve_time(text: str, option: str) -> float:
     return seconds
 
 
+TIME_LIMIT, BOUND_TIME = f"{defaults.TIME_LIMIT_S:g}s", f"{defaults.BOUND_TIME_S:g}s"
+"""Defaults as people write them."""
+
 DayOption = Annotated[str | None, typer.Option("--day", metavar="YYYY-MM-DD", help="The day to plan.")]
 ScenarioOption = Annotated[
     str | None,
@@ -66,7 +70,9 @@ EngineOption = Annotated[
 IterationsOption = Annotated[
     int | None,
     typer.Option(
-        min=1, max=int(ITERATIONS.high), help="Steps of a search; the same number gives the same plan. Default 20000."
+        min=1,
+        max=int(ITERATIONS.high),
+        help=f"Steps of a search; the same number gives the same plan. Default {defaults.ITERATIONS}.",
     ),
 ]
 FreshOption = Annotated[bool, typer.Option("--fresh", help="Start anew, even where the day before has a result.")]
@@ -133,10 +139,10 @@ def plan_one(request: Request) -> None:
 
 def open_settings(request: Request) -> Settings:
     """How the user wants days to be planned."""
-    from planner.methods import DEFAULT_ITERATIONS, DEFAULT_METHOD, method_named, require_engine
+    from planner.methods import method_named, require_engine
 
     limit_s, bound_s = solve_time(request.time_limit, "--time-limit"), solve_time(request.bound_time, "--bound-time")
-    method = request.method or DEFAULT_METHOD
+    method = request.method or defaults.METHOD
     method_named(method)
     if request.engine is not None:
         require_engine(request.engine)
@@ -148,7 +154,7 @@ def open_settings(request: Request) -> Settings:
         scenario=scenario,
         method=method,
         time_limit_s=limit_s,
-        iterations=request.iterations or DEFAULT_ITERATIONS,
+        iterations=request.iterations or defaults.ITERATIONS,
         workers=request.workers,
         engine=request.engine,
         bound_time_s=bound_s,

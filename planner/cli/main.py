@@ -16,10 +16,10 @@ from planner.errors import InputError, PlannerError
 from planner.printable import LONGEST_LINE, is_text, one_line
 
 EXIT_CODES = """\
-Exit codes: 0 done; 1 error; 2 bad input (the line says where and what to do); 3 no feasible plan; 4 engine missing or
-died; 5 a plan breaks a rule (from plan audit: or its files do not agree with it); 6 the output cannot be written or
-another run holds it; 7 from plan report: a folder was named and skipped, the rest is reported; 130 interrupted;
-143 terminated (SIGTERM)."""
+Exit codes: 0 done; 1 error; 2 bad input (the line says where and what to do); 4 engine missing or died; 5 a plan
+breaks a rule (from plan audit: or its files do not agree with it); 6 the output cannot be written or another run holds
+it; 7 from plan report: a folder was named and skipped, the rest is reported; 130 interrupted; 143 terminated
+(SIGTERM)."""
 
 INTERRUPTED = 130
 """What the parser makes of Ctrl-C."""
@@ -70,7 +70,7 @@ def plan(
     date: day.DayOption = None,
     scenario: day.ScenarioOption = None,
     method: day.MethodOption = None,
-    time_limit: day.TimeLimitOption = "60s",
+    time_limit: day.TimeLimitOption = day.TIME_LIMIT,
     seed: day.SeedOption = None,
     jobs: day.JobsOption = None,
     out: day.OutOption = Path("reports"),
@@ -80,7 +80,7 @@ def plan(
     engine: day.EngineOption = None,
     iterations: day.IterationsOption = None,
     fresh: day.FreshOption = False,
-    bound_time: day.BoundTimeOption = "30s",
+    bound_time: day.BoundTimeOption = day.BOUND_TIME,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
     quiet: day.QuietOption = False,
     version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="The version.")] = False,

@@ -8,14 +8,31 @@ from typing import Annotated, Any
 
 import typer
 
+from planner import defaults
 from planner.cli.terminal import say, say_json
 from planner.errors import InputError
 
 
 def _methods() -> dict[str, str]:
-    from planner.methods import DEFAULT_METHOD, METHODS
+    from planner.methods import METHODS
 
-    return {name: text + (" (default)" if name == DEFAULT_METHOD else "") for name, (_, text) in METHODS.items()}
+    return {name: text + (" (default)" if name == defaults.METHOD else "") for name, (_, text) in METHODS.items()}
+
+
+def _method_params() -> dict[str, dict[str, dict[str, str]]]:
+    """The keys of a scenario that each method goes by, with default, unit and meaning."""
+    from planner.methods import METHODS
+    from planner.scenario.reference import key_rows
+
+    rows = key_rows()
+    return {
+        method: {
+            key: {"default": default.strip("`"), "unit": unit, "meaning": meaning}
+            for key, unit, default, meaning in rows
+            if key.startswith(f"search.{method}.")
+        }
+        for method in METHODS
+    }
 
 
 def _orderings() -> dict[str, str]:
@@ -96,11 +113,18 @@ TOPICS: dict[str, Callable[[], dict[str, Any]]] = {
 
 def show(
     topic: Annotated[str, typer.Argument(metavar="|".join(TOPICS), help="What to list.")],
+    params: Annotated[
+        bool,
+        typer.Option("--params", help="With methods: the keys of a scenario that each goes by."),
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
     """List what there is to choose from, each with a sentence; schema is the JSON schema of scenarios, for editors."""
     if topic not in TOPICS:
         raise InputError(f"nothing to show by the name of {topic!r}; known: {', '.join(TOPICS)}")
+    if params:
+        _show_params(topic, as_json=as_json)
+        return
     entries = TOPICS[topic]()
     if as_json or topic == "schema":
         say_json(entries)
@@ -108,3 +132,18 @@ def show(
     width = max(map(len, entries))
     for name, text in entries.items():
         say(f"{name:<{width}}  {text}")
+
+
+def _show_params(topic: str, *, as_json: bool) -> None:
+    if topic != "methods":
+        raise InputError(f"--params goes with methods, not with {topic}")
+    found = _method_params()
+    if as_json:
+        say_json(found)
+        return
+    keys = [key for params in found.values() for key in params]
+    width = max(map(len, keys))
+    for method, params in found.items():
+        say(method if params else f"{method}: no parameters")
+        for key, about in params.items():
+            say(f"  {key:<{width}}  {about['default']:>7}  {about['meaning']} [{about['unit']}]")

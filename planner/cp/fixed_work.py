@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from planner.accounting.energy import energy_between
-from planner.accounting.room import Occupation, occupation
+from planner.cp.held import Held
 from planner.cp.pooled import busy_share
 from planner.cp.subproblem import Subproblem
 from planner.domain.columns import Ints, JobColumns
@@ -25,7 +25,7 @@ class FixedWork:
     """Constant work of a day; times are cut at the day's end."""
 
     problem: Problem
-    work: Occupation
+    work: Held
     class_of_unit: Ints
     idle_saved_mw: Ints
     revenue_eur: float
@@ -34,7 +34,7 @@ class FixedWork:
     def of(cls, problem: Problem, subproblem: Subproblem) -> FixedWork:
         """The constant work around a subproblem."""
         others = subproblem.others(problem)
-        work = occupation(problem, others)
+        work = Held.by(problem, others)
         class_of = problem.nodes.class_of[work.unit_node]
         saved = np.zeros(len(class_of), dtype=np.int64)
         revenue, rates = 0.0, problem.rates.eur_per_core_hour / SECONDS_PER_HOUR
@@ -62,15 +62,13 @@ class FixedWork:
 
     def power_pulses(self) -> list[Pulse]:
         """Power of the constant work [mW]."""
-        return self._profile(self.work.job_start_s, self.work.job_end_s, self.work.job_power_mw)
+        return self._profile(self.work.start_s, self.work.end_s, self.work.power_mw)
 
     def energy_mws(self, start_s: int, end_s: int) -> int:
         """IT energy of the constant work and of all nodes that it leaves idle, between two moments [mW s]."""
         edges = np.array([start_s, end_s], dtype=np.int64)
         day = self.problem.horizon.length_s
-        drawn = energy_between(
-            edges, self.work.job_start_s, np.minimum(self.work.job_end_s, day), self.work.job_power_mw
-        )
+        drawn = energy_between(edges, self.work.start_s, np.minimum(self.work.end_s, day), self.work.power_mw)
         idle = int(self.problem.nodes.idle_mw.sum()) * (end_s - start_s)
         saved = energy_between(edges, self.work.unit_start_s, np.minimum(self.work.unit_end_s, day), self.idle_saved_mw)
         return int(drawn[0]) + idle - int(saved[0])

@@ -7,61 +7,46 @@ one part of it after another, with the rest as constants.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import replace
 
 import numpy as np
 
-from planner.accounting.settle import settle
 from planner.cp.engines.choose import choose_engine, engine_named
 from planner.cp.engines.engine import Answer, Engine
 from planner.cp.engines.model_size import COMMUNITY_BITS, bits
 from planner.cp.model import ProfitModel, prices_exactly
 from planner.cp.neighbourhoods import neighbourhoods, subproblem_around
-from planner.cp.repair import Complete, Finished, finish
+from planner.cp.repair import Complete, finish
 from planner.cp.subproblem import Subproblem
-from planner.domain.plan import Plan
+from planner.domain.candidate import BestSoFar, Listener, Stop, never
 from planner.domain.problem import Problem
-from planner.domain.result import Result, Trial
+from planner.domain.result import Result
+from planner.domain.search_params import RelaxationParams
 from planner.errors import SolverError
-
-Stop = Callable[[float], bool]
 
 MOST_DEATHS = 3
 """Deaths of the engine in a row after which the search ends with what it has."""
 
 
-@dataclass(frozen=True)
-class RelaxationParams:
-    """How the day is cut into parts.
-
-    ``whole_day`` is the largest number of jobs that is tried at once, ``part`` that of a neighbourhood; ``step_s`` is
-    the engine's time for one of them.
-    """
-
-    whole_day: int = 120
-    part: int = 90
-    step_s: float = 1.0
-
-
 def relaxation_search(
     problem: Problem,
-    seed_plan: Plan,
+    first: Result,
     *,
     engine: str | None = None,
     seed: int = 0,
     workers: int = 1,
-    stop: Stop = lambda best: False,
+    stop: Stop = never,
     complete: Complete | None = None,
-    on_trial: Callable[[Trial], None] | None = None,
+    on_trial: Listener | None = None,
     params: RelaxationParams | None = None,
 ) -> Result:
-    """Improve a plan until ``stop`` says so, or the whole day has been proven to hold nothing better.
+    """Improve a first result until ``stop`` says so, or the whole day has been proven to hold nothing better.
 
-    The result is never worse than the seed and always clean. SolverError when the engine asked for is missing.
+    The result is never worse than the first and always clean. SolverError when the engine asked for is missing.
     """
-    search = _Search(problem, seed_plan, engine, seed, workers, stop, complete, on_trial, params or RelaxationParams())
+    so_far = BestSoFar.after(first, stop, on_trial)
+    search = _Search(problem, so_far, engine, seed, workers, complete, params or RelaxationParams())
     return search.run()
 
 
@@ -69,49 +54,29 @@ class _Search:
     def __init__(
         self,
         problem: Problem,
-        seed_plan: Plan,
+        so_far: BestSoFar,
         engine: str | None,
         seed: int,
         workers: int,
-        stop: Stop,
         complete: Complete | None,
-        on_trial: Callable[[Trial], None] | None,
         params: RelaxationParams,
     ) -> None:
         self._problem = problem
+        self._so_far = so_far
         self._engine = engine
         self._seed = seed
         self._workers = workers
-        self._stop = stop
         self._complete = complete
-        self._on_trial = on_trial
         self._params = params
-        self._began = time.perf_counter()
-        self._best = Finished(seed_plan, settle(problem, seed_plan))
-        self._trials = [Trial("seed", self._best.profit_eur, int(seed_plan.is_placed.sum()))]
         self._deaths = 0
         if engine is not None:
             engine_named(engine)
 
     def run(self) -> Result:
-        try:
-            if not self._stop(self._best.profit_eur) and self._problem.jobs:
+        with suppress(KeyboardInterrupt):
+            if not self._so_far.is_over() and self._problem.jobs:
                 self._search()
-        except KeyboardInterrupt:
-            pass
-        best = max(self._trials, key=lambda trial: trial.profit_eur)
-        elapsed = time.perf_counter() - self._began
-        plan, ledger = self._best.plan, self._best.ledger
-        return Result(
-            plan,
-            ledger,
-            "relaxation",
-            "found",
-            elapsed,
-            best.name,
-            tuple(self._trials),
-            engine_died=self._deaths >= MOST_DEATHS,
-        )
+        return self._so_far.result("relaxation", engine_died=self._deaths >= MOST_DEATHS)
 
     def _search(self) -> None:
         if len(self._problem.jobs) <= self._params.whole_day and self._whole_day():
@@ -119,9 +84,9 @@ class _Search:
         rng = np.random.default_rng(self._seed)
         size = min(self._params.part, len(self._problem.jobs))
         for number, (name, subproblem_of) in enumerate(neighbourhoods(self._problem, rng, size), start=1):
-            if self._stop(self._best.profit_eur) or self._deaths >= MOST_DEATHS:
+            if self._so_far.is_over() or self._deaths >= MOST_DEATHS:
                 return
-            subproblem = subproblem_of(self._best.plan)
+            subproblem = subproblem_of(self._so_far.best.plan)
             if subproblem.jobs:
                 self._improve(f"{name} {number}", subproblem)
 
@@ -129,7 +94,7 @@ class _Search:
         """Search the whole day, a step at a time; true when it is proven to hold nothing better."""
         every = np.arange(len(self._problem.jobs), dtype=np.int64)
         for number in range(1, 1000):
-            subproblem = subproblem_around(self._problem, self._best.plan, every, None)
+            subproblem = subproblem_around(self._problem, self._so_far.best.plan, every, None)
             if not subproblem.jobs:
                 return True
             answer = self._improve(f"whole day {number}", subproblem, must_fit=False)
@@ -137,7 +102,7 @@ class _Search:
                 return False
             if answer.status == "optimal" or self._deaths >= MOST_DEATHS:
                 return True
-            if self._stop(self._best.profit_eur):
+            if self._so_far.is_over():
                 return True
             if answer.solution is None and number >= 3:
                 return False
@@ -146,7 +111,7 @@ class _Search:
     def _improve(self, name: str, subproblem: Subproblem, *, must_fit: bool = True) -> Answer | None:
         """Ask the engine for a better plan within a subproblem; None when it does not fit the engine."""
         if prices_exactly(self._problem):
-            subproblem = replace(subproblem, at_least_eur=self._best.profit_eur)
+            subproblem = replace(subproblem, at_least_eur=self._so_far.best.profit_eur)
         model = ProfitModel(self._problem, subproblem)
         while must_fit and self._engine == "cpo-community" and bits(model.cpo) > COMMUNITY_BITS:
             subproblem = _smaller(subproblem, COMMUNITY_BITS / bits(model.cpo))
@@ -155,7 +120,7 @@ class _Search:
             chosen = choose_engine(self._engine, model.cpo)
         except SolverError:
             return None
-        model.start_from(self._best.plan)
+        model.start_from(self._so_far.best.plan)
         answer = self._ask(chosen, model)
         if answer.solution is not None:
             self._keep_if_better(name, model, answer)
@@ -174,15 +139,11 @@ class _Search:
         return answer
 
     def _keep_if_better(self, name: str, model: ProfitModel, answer: Answer) -> None:
-        found = finish(self._problem, model.plan(answer.solution), model.starts(answer.solution), self._complete)
-        if found is None:
-            return
-        trial = Trial(name, found.profit_eur, int(found.plan.is_placed.sum()))
-        if found.profit_eur > self._best.profit_eur:
-            self._best = found
-            self._trials.append(trial)
-            if self._on_trial is not None:
-                self._on_trial(trial)
+        plan, start_s = model.plan(answer.solution), model.starts(answer.solution)
+        found = finish(self._problem, plan, start_s, self._complete, name, self._so_far.broken)
+        if found is not None and self._so_far.keep_if_better(found):
+            self._so_far.trials.append(found.trial)
+            self._so_far.tell(found.trial)
 
 
 def _smaller(subproblem: Subproblem, share: float) -> Subproblem:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
 from planner.accounting.audit import Violation, audit
+from planner.accounting.broken import why_broken
 from planner.accounting.settle import settle
 from planner.cp.insertion import insert, without
 from planner.cp.subproblem import empty_plan
+from planner.domain.candidate import Candidate
 from planner.domain.columns import Ints
-from planner.domain.ledger import Ledger
 from planner.domain.plan import DEFERRED, Plan
 from planner.domain.problem import Problem
 from planner.errors import TableError
@@ -24,40 +24,29 @@ MOST_ROUNDS = 200
 """Jobs that are added to a plan before it is given up."""
 
 
-@dataclass(frozen=True)
-class Finished:
-    """A plan that the audit found clean, with its ledger."""
-
-    plan: Plan
-    ledger: Ledger
-
-    @property
-    def profit_eur(self) -> float:
-        """Settled profit of the plan."""
-        return self.ledger.profit_eur
-
-
-def finish(problem: Problem, plan: Plan | None, start_s: Ints, complete: Complete | None) -> Finished | None:
-    """The most profitable clean plan that follows from what an engine found; None when there is none.
+def finish(
+    problem: Problem, plan: Plan | None, start_s: Ints, complete: Complete | None, name: str, broken: list[str]
+) -> Candidate | None:
+    """The most profitable clean plan that follows from what an engine found, under a name; None when there is none.
 
     Tried are the plan as it is with every job added that still fits where the rules ask for it, and, with ``complete``,
     the starts decoded again: in order, from these starts on, deferred jobs last. ``plan`` is None when the engine gave
-    starts without nodes.
+    starts without nodes. Plans that break a rule which nothing mends are bugs and go to ``broken``.
     """
-    candidates = []
-    if plan is not None:
-        repaired = repair(problem, plan)
-        if repaired is not None:
-            candidates.append(repaired)
-    if complete is not None and (plan is None or not candidates):
-        candidates += [complete(*_sequence(problem, start_s, delayed=delayed)) for delayed in (True, False)]
-    if complete is None and plan is None:
-        candidates.append(_insert_all(problem, start_s))
-    finished = [one for one in (_judge(problem, candidate) for candidate in candidates) if one is not None]
-    return max(finished, key=lambda one: one.profit_eur, default=None)
+    repaired = None if plan is None else repair(problem, plan, name, broken)
+    if repaired is not None:
+        finished = [_settled(problem, repaired, name)]
+    elif complete is not None:
+        placed = [(complete(*_sequence(problem, start_s, delayed=late)), late) for late in (True, False)]
+        finished = [_judge(problem, each, name, broken, delayed=late) for each, late in placed]
+    elif plan is None:
+        finished = [_judge(problem, _insert_all(problem, start_s), name, broken, delayed=True)]
+    else:
+        finished = []
+    return max((one for one in finished if one is not None), key=lambda one: one.profit_eur, default=None)
 
 
-def repair(problem: Problem, plan: Plan) -> Plan | None:
+def repair(problem: Problem, plan: Plan, name: str, broken: list[str]) -> Plan | None:
     """The plan with jobs added, or moved forward for their deadline, until the audit is content."""
     index = {f"job {job.id}": number for number, job in enumerate(problem.jobs)}
     for _ in range(MOST_ROUNDS):
@@ -70,6 +59,7 @@ def repair(problem: Problem, plan: Plan) -> Plan | None:
             if better is not None:
                 plan, changed = better, True
         if not changed:
+            broken.append(why_broken(f"the engine, {name},", violations))
             return None
     return None
 
@@ -106,11 +96,20 @@ def _insert_all(problem: Problem, start_s: Ints) -> Plan:
     return plan
 
 
-def _judge(problem: Problem, plan: Plan) -> Finished | None:
-    """The plan with its ledger, if it is clean and the PUE table knows its power."""
-    if audit(problem, plan):
+def _judge(problem: Problem, plan: Plan, name: str, broken: list[str], *, delayed: bool) -> Candidate | None:
+    """The candidate of a plan whose jobs were placed again, if it is clean.
+
+    Jobs that were placed from later starts on may leave room or miss a deadline, and no more than that.
+    """
+    if why := why_broken(f"{name}, placed again,", audit(problem, plan, leaves_room=delayed)):
+        broken.append(why)
         return None
+    return None if delayed and audit(problem, plan) else _settled(problem, plan, name)
+
+
+def _settled(problem: Problem, plan: Plan, name: str) -> Candidate | None:
+    """The candidate of a plan, if the PUE table knows its power."""
     try:
-        return Finished(plan, settle(problem, plan))
+        return Candidate(plan, settle(problem, plan), name)
     except TableError:
         return None

@@ -8,7 +8,7 @@ from typing import Literal
 from planner.domain.ledger import Ledger
 from planner.domain.plan import Plan
 
-Status = Literal["found", "proven", "infeasible"]
+Status = Literal["found", "proven"]
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Result:
     room, so that the audit does not hold it against them. ``cut_short`` is said by a search with an iteration limit
     that the clock or an interrupt ended first: its answer depends on the machine as well. ``engine_died``: the CP
     engine was lost on the way, and the plan is the best until then. ``stands_in_for`` says which plan broke which rule,
-    where this one was taken in its place.
+    where this one was taken in its place; the broken one may be another of the same method.
     """
 
     plan: Plan

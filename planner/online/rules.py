@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 
 import numpy as np
 
 from planner.accounting.settle import settle
+from planner.domain.candidate import BestSoFar, Candidate, Listener, never
 from planner.domain.columns import Floats, Ints, job_columns
 from planner.domain.job_order import overdue_first, profit_per_kw, submission_rank
 from planner.domain.packing import most_cells
 from planner.domain.plan import DEFERRED, Plan
 from planner.domain.problem import Problem
-from planner.domain.result import Result, Trial
+from planner.domain.result import Result
 from planner.machine.node_timelines import Jobs, jobs_of, most_groups
 from planner.online.kernel.dispatch import Line, Machine, walk
 
@@ -47,24 +47,15 @@ def rule_order(problem: Problem, name: str) -> Ints:
     return overdue_first(problem, np.lexsort(keys).astype(np.int64))
 
 
-def walk_rule(problem: Problem, name: str, on_trial: Callable[[Trial], None] | None = None) -> Result:
+def walk_rule(problem: Problem, name: str, on_trial: Listener | None = None) -> Result:
     """The plan that a rule comes to: at each arrival or completion it starts what fits now, nodes in number order."""
-    began = time.perf_counter()
+    so_far = BestSoFar(never, on_trial)
     plan = _walk(problem, rule_order(problem, name), strict=name.endswith(STRICT))
-    ledger = settle(problem, plan)
-    trial = Trial(name, ledger.profit_eur, int(plan.is_placed.sum()))
-    if on_trial is not None:
-        on_trial(trial)
-    return Result(
-        plan=plan,
-        ledger=ledger,
-        method=name,
-        status="found",
-        solve_s=time.perf_counter() - began,
-        best_trial=name,
-        trials=(trial,),
-        leaves_room=True,
-    )
+    found = Candidate(plan, settle(problem, plan), name)
+    so_far.keep_if_better(found)
+    so_far.trials.append(found.trial)
+    so_far.tell(found.trial)
+    return so_far.result(name, leaves_room=True)
 
 
 def _walk(problem: Problem, order: Ints, *, strict: bool) -> Plan:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from planner.domain.candidate import never
 from planner.domain.day_summary import Baseline
 from planner.domain.problem import Problem
 from planner.methods import METHODS, RULES, Params
@@ -12,7 +13,7 @@ def rule_baselines(problem: Problem) -> tuple[Baseline, ...]:
     """Profit, revenue, cost and started jobs of each rule, with every job as long as it asked."""
     found = []
     for name in RULES:
-        result = METHODS[name][0](problem, Params(workers=1), lambda _: False)
+        result = METHODS[name][0](problem, Params(workers=1), never)
         totals = result.ledger.totals
         found.append(
             Baseline(

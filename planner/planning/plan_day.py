@@ -9,9 +9,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from planner.accounting.audit import audit, broken_rules
+from planner.accounting.audit import audit
 from planner.accounting.bound import Bound, profit_bound
+from planner.accounting.broken import why_broken
 from planner.accounting.settle import settle
+from planner.defaults import BOUND_TIME_S
 from planner.domain.executed import executed
 from planner.domain.job import Job
 from planner.domain.ledger import Ledger
@@ -24,8 +26,6 @@ from planner.methods import Params, method_named
 from planner.planning.ready import make_ready
 from planner.search.stop import MaxRuntime
 
-BOUND_TIME_S = 30.0
-"""Time that the bound may take [s], unless told otherwise."""
 BOUND_TOLERANCE = 5e-4
 """The bound is at most this part above the best one: 0.05 % in a gap of a percent is near enough, and quick."""
 
@@ -96,10 +96,9 @@ def accepted(problem: Problem, result: Result) -> Result:
 
     A site must not be left without a plan. AuditError when not even these keep the rules.
     """
-    violations = audit(problem, result.plan, leaves_room=result.leaves_room)
-    if not violations:
+    why = why_broken(result.method, audit(problem, result.plan, leaves_room=result.leaves_room))
+    if not why:
         return result
-    why = f"the plan of {result.method} breaks {broken_rules(violations)}"
     for other in _simple_results(problem):
         if not audit(problem, other.plan, leaves_room=other.leaves_room):
             return replace(other, stands_in_for=why)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from planner.bounds import RUN_DAYS
+from planner.defaults import BOUND_TIME_S, TIME_LIMIT_S
 from planner.domain.day_summary import DaySummary
 from planner.domain.horizon import Horizon
 from planner.domain.result import Trial
@@ -18,7 +19,7 @@ from planner.methods import Params, method_named
 from planner.pages.day import day_page
 from planner.pages.index import write_index
 from planner.planning.baselines import rule_baselines
-from planner.planning.plan_day import BOUND_TIME_S, PlannedDay, plan_day
+from planner.planning.plan_day import PlannedDay, plan_day
 from planner.scenario.schema import Scenario
 from planner.store.continue_from import Previous, read_previous
 from planner.store.folder import held
@@ -36,7 +37,7 @@ class Settings:
 
     scenario: Scenario
     method: str
-    time_limit_s: float = 30.0
+    time_limit_s: float = TIME_LIMIT_S
     iterations: int | None = None
     workers: int = 0
     engine: str | None = None
@@ -58,6 +59,7 @@ class Settings:
             engine=self.engine,
             time_limit_s=self.time_limit_s,
             iterations=self.iterations,
+            search=self.scenario.search.params(),
         )
 
     def run_facts(self, mark: Mapping[str, str] | None, *, closed: bool) -> dict[str, Any]:

@@ -22,12 +22,15 @@ def schema_keys() -> tuple[str, ...]:
     return tuple(key for key, _ in _fields())
 
 
+def key_rows() -> list[tuple[str, str, str, str]]:
+    """Key, unit, default and meaning of every key, apart from ``base``."""
+    about = [(key, field, key_of(field)) for key, field in _fields()]
+    return [(key, said.unit, said.default or _default(field), said.meaning) for key, field, said in about]
+
+
 def key_table() -> str:
     """The table of all keys in Markdown, as scenarios/README.md has it."""
-    rows = [("base", BASE.unit, BASE.default, BASE.meaning)]
-    for key, field in _fields():
-        about = key_of(field)
-        rows.append((key, about.unit, about.default or _default(field), about.meaning))
+    rows = [("base", BASE.unit, BASE.default, BASE.meaning), *key_rows()]
     lines = [f"| `{key}` | {unit} | {default} | {meaning} |" for key, unit, default, meaning in rows]
     return "\n".join(["| key | unit | default | meaning |", "| --- | --- | --- | --- |", *lines]) + "\n"
 
@@ -62,4 +65,6 @@ def _default(field: FieldInfo) -> str:
         return "none"
     if isinstance(field.default, tuple):
         return f"`{list(field.default)}`"
+    if isinstance(field.default, bool):
+        return "`true`" if field.default else "`false`"
     return f"`{field.default:g}`" if isinstance(field.default, float) else f"`{field.default}`"

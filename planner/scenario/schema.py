@@ -16,6 +16,7 @@ from planner.scenario.carbon import Carbon, NoCarbon
 from planner.scenario.chooser import Kinds
 from planner.scenario.forms import Whole
 from planner.scenario.jobs import Jobs
+from planner.scenario.search import Search
 from planner.scenario.sections import Cooling, Demand, Key, Power, Revenue, Rules, Section, Solar, WrittenAsSection
 from planner.scenario.tariff import Tariff
 from planner.scenario.values import Currency, Label, Prose, Zone
@@ -43,6 +44,7 @@ class Scenario(Section):
     demand: Demand = Demand()
     solar: Solar = Solar()
     carbon: Carbon = NoCarbon()
+    search: Search = Search()
 
     _sources: tuple[Path, ...] = PrivateAttr(())
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 from planner.accounting.settle import settle
+from planner.domain.candidate import Candidate
 from planner.domain.columns import Ints
 from planner.domain.job_order import profit_per_kw
-from planner.domain.ledger import Ledger
 from planner.domain.plan import DEFERRED, Plan
 from planner.domain.problem import Problem
 from planner.machine.node_timelines import copy_timelines
@@ -20,17 +20,23 @@ from planner.search.decode import opening_timelines, place_all
 from planner.search.losses import without_losses
 
 
-def settle_decoded(problem: Problem, plan: Plan) -> tuple[Plan, Ledger]:
-    """The ledger of a plan whose jobs were placed one by one, and the plan: without its losses under ``defer: free``.
+def evaluate_decoded(problem: Problem, plan: Plan, name: str) -> Candidate:
+    """The candidate of a plan whose jobs were placed one by one: without its losses under ``defer: free``.
 
     Such a plan keeps every rule; leaving jobs out may let another one meet its deadline.
     """
     ledger = settle(problem, plan)
     if problem.defer == "full":
-        return plan, ledger
+        return Candidate(plan, ledger, name)
     leaner, ledger = without_losses(problem, plan, ledger)
     kept = leaner if leaner is plan else complete(problem, leaner)
-    return kept, ledger if kept is leaner else settle(problem, kept)
+    return Candidate(kept, ledger if kept is leaner else settle(problem, kept), name)
+
+
+def evaluate_changed(problem: Problem, plan: Plan, name: str) -> Candidate:
+    """The candidate of a plan in which jobs were moved or left out: completed first."""
+    kept = complete(problem, plan)
+    return Candidate(kept, settle(problem, kept), name)
 
 
 def complete(problem: Problem, plan: Plan) -> Plan:

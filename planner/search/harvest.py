@@ -1,7 +1,7 @@
 """HarvestSearch, the planner's own: the best-paying work packed tightly, then the plan rebuilt piece by piece.
 
     1. MultiSearch: the 22 orderings.
-    2. Tiered orders (`tiers`), while they pay and for at most a part of the time.
+    2. Tiered orders (`tiers`), while they pay and for at most a part of the effort.
     3. RebuildSearch (`rebuild`) from the best plan, in two chains that meet now and then.
 
 Every plan that is handed on is settled; under ``defer: full`` jobs that have come to have room are started first. With
@@ -11,75 +11,38 @@ an iteration limit the answer depends on the seed alone; with a time limit it de
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from contextlib import suppress
 
 from planner.accounting.audit import audit
-from planner.accounting.settle import settle
+from planner.accounting.broken import why_broken
+from planner.domain.candidate import BestSoFar, Listener, Stop
 from planner.domain.problem import Problem
-from planner.domain.result import Result, Trial
-from planner.search.complete import complete
-from planner.search.kernel.search_state import Habits
+from planner.domain.result import Result
+from planner.domain.search_params import HarvestParams
+from planner.search.budget import FIRST_PACE, Budget
+from planner.search.complete import evaluate_changed
+from planner.search.kernel.search_state import CURRENT, Habits
 from planner.search.multisearch import multisearch
 from planner.search.rebuild import Chain, run_chains
-from planner.search.stop import Stop
-from planner.search.tiers import Candidate, tier_search
-
-SMALL_DAY = 40
-"""A day of at most so many jobs is searched more widely: there are steps enough to try jobs anywhere."""
+from planner.search.tiers import TierSearch
 
 CHAINS = 2
 """Searches side by side: fixed, so that the number of workers changes nothing."""
 
+BATCH_STEPS = 500
+"""Steps of rebuilding that a batch of tiered orders counts as."""
 
-@dataclass(frozen=True)
-class HarvestParams:
-    """How HarvestSearch shares its effort.
+LISTED_TIERS = 10
+"""The best of the tiered orders that the result lists among its trials."""
 
-    Attributes
-    ----------
-    tier_share
-        Largest part of the time or of the iterations that tiered orders get; 0 leaves them out.
-    rebuilds
-        Whether the plan is rebuilt after that.
-    meetings
-        How often the chains of RebuildSearch meet.
-    heat
-        First temperature, as a part of the revenue; it falls to nothing.
-    largest, guests
-        Most jobs taken out in a step, and most waiting jobs that compete with them.
-    """
+SMALL_DAY = 40
+"""A day of at most so many jobs is searched more widely: there are steps enough to try jobs anywhere."""
 
-    tier_share: float = 0.25
-    rebuilds: bool = True
-    meetings: int = 12
-    heat: float = 1e-7
-    largest: int = 8
-    guests: int = 8
+WANDERS, WANDERS_ON_A_SMALL_DAY = 0.02, 0.4
+"""Chance that a step puts its jobs back at some time on some nodes."""
 
-
-class Budget:
-    """How much of the effort is spent: by the clock, or by a number of steps."""
-
-    def __init__(self, *, time_limit_s: float, iterations: int | None) -> None:
-        self._time_limit_s = max(time_limit_s, 1e-9)
-        self._iterations = iterations
-        self._began = time.monotonic()
-        self.steps = 0
-
-    @property
-    def spent(self) -> float:
-        """The part that is spent, from 0 to 1 or more."""
-        if self._iterations is not None:
-            return self.steps / max(1, self._iterations)
-        return (time.monotonic() - self._began) / self._time_limit_s
-
-    def steps_until(self, share: float, pace: float) -> int:
-        """Steps per chain to take now: those left until a share of the budget, or about a fifth of a second's."""
-        if self._iterations is not None:
-            left = share * self._iterations - self.steps
-            return max(0, min(1000, round(left / CHAINS)))
-        return max(1, round(pace * 0.2))
+PRICED = 0.5
+"""Chance that a step puts its jobs back where they pay best, on a day whose price, temperature or sun varies."""
 
 
 def harvest(
@@ -91,113 +54,115 @@ def harvest(
     time_limit_s: float,
     iterations: int | None = None,
     params: HarvestParams | None = None,
-    on_trial: Callable[[Trial], None] | None = None,
+    on_trial: Listener | None = None,
 ) -> Result:
     """Search until ``stop``, the time limit, the iteration limit or an interrupt, and return the best plan."""
-    began = time.perf_counter()
     chosen = params or HarvestParams()
     budget = Budget(time_limit_s=time_limit_s, iterations=iterations)
     first = multisearch(problem, workers=workers, stop=stop, on_trial=on_trial)
-    best = Candidate(first.plan, first.ledger, first.best_trial)
-    trials = list(first.trials)
-    try:
-        if problem.jobs and budget.spent < chosen.tier_share and not stop(best.ledger.profit_eur):
-            best, tried = tier_search(
-                problem,
-                best,
-                seed=seed,
-                workers=workers,
-                stop=lambda profit: _tick(budget) >= chosen.tier_share or stop(profit),
-                on_trial=on_trial,
-            )
-            trials += sorted(tried, key=lambda trial: -trial.profit_eur)[:10]
-        if problem.jobs and chosen.rebuilds and budget.spent < 1 and not stop(best.ledger.profit_eur):
-            best = _rebuild(problem, best, chosen, budget, seed, workers, stop, on_trial)
-    except KeyboardInterrupt:
-        pass
-    if best.name.startswith("rebuilt"):
-        trials.append(Trial(best.name, best.ledger.profit_eur, int(best.plan.is_placed.sum())))
-    return Result(
-        plan=best.plan,
-        ledger=best.ledger,
-        method="harvest",
-        status="found",
-        solve_s=time.perf_counter() - began,
-        best_trial=best.name,
-        trials=tuple(trials),
-        cut_short=iterations is not None and bool(problem.jobs) and budget.spent < 0.99,
-    )
+    so_far = BestSoFar.after(first, stop, on_trial)
+    search = _Harvest(problem, so_far, budget, chosen, seed, workers)
+    if problem.jobs:
+        with suppress(KeyboardInterrupt):
+            search.try_tiers()
+            search.rebuild()
+    if so_far.best.name.startswith("rebuilt"):
+        so_far.trials.append(so_far.best.trial)
+    # Without rebuilding, steps are left whenever tiered orders end by themselves.
+    is_cut = bool(problem.jobs) and budget.is_short_of_steps and (chosen.rebuilds or so_far.is_over())
+    return so_far.result("harvest", cut_short=is_cut)
 
 
-def _tick(budget: Budget) -> float:
-    """Count a batch of tiered orders as so many steps of rebuilding, and say what is spent."""
-    budget.steps += 500
-    return budget.spent
+class _Harvest:
+    """The two parts of the search, each from the best plan so far."""
+
+    def __init__(
+        self, problem: Problem, so_far: BestSoFar, budget: Budget, params: HarvestParams, seed: int, workers: int
+    ) -> None:
+        self._problem = problem
+        self._so_far = so_far
+        self._budget = budget
+        self._params = params
+        self._seed = seed
+        self._workers = workers
+        self._habits = _habits(problem, params)
+        self._pace = FIRST_PACE
+
+    def try_tiers(self) -> None:
+        """Try batches of tiered orders while they pay, and while their share of the effort lasts."""
+        tiers = TierSearch(self._problem, self._so_far, seed=self._seed, workers=self._workers)
+        try:
+            while self._budget.spent < self._params.tier_share and not self._so_far.is_over():
+                if not tiers.try_batch():
+                    break
+                self._budget.count(BATCH_STEPS)
+        finally:
+            best_first = sorted(tiers.trials, key=lambda trial: -trial.profit_eur)
+            self._so_far.trials += best_first[:LISTED_TIERS]
+
+    def rebuild(self) -> None:
+        """Rebuild the best plan in chains; at each meeting the best is kept, and the chain behind goes on from it."""
+        if not self._params.rebuilds or self._budget.spent >= 1 or self._so_far.is_over():
+            return
+        chains = [self._chain(self._seed * CHAINS + number + 1) for number in range(CHAINS)]
+        heat = self._params.heat * abs(self._so_far.best.ledger.totals.revenue_eur)
+        begun, meetings = self._budget.spent, self._params.meetings
+        try:
+            for meeting in range(1, meetings + 1):
+                is_over = self._run(chains, begun + (1 - begun) * meeting / meetings, heat)
+                self._keep_best_of(chains)
+                if is_over:
+                    return
+                # The chain with the lowest present profit is the one behind.
+                behind = min(range(CHAINS), key=lambda number: chains[number].state.profits[CURRENT])
+                chains[behind] = self._chain(self._seed + 1000 * meeting)
+        except KeyboardInterrupt:
+            self._keep_best_of(chains)
+
+    def _run(self, chains: list[Chain], until: float, heat: float) -> bool:
+        """Let the chains take rounds of steps until a share of the budget is spent; true when the search is to stop."""
+        while self._budget.spent < until:
+            steps = self._budget.round_steps(until, self._pace, CHAINS)
+            if steps == 0:
+                break
+            began = time.perf_counter()
+            run_chains(chains, steps, heat * max(0.0, 1 - self._budget.spent), self._workers)
+            self._pace = steps / max(1e-6, time.perf_counter() - began)
+            self._budget.count(steps * CHAINS)
+            if self._so_far.stop(max(chain.best_profit_eur for chain in chains)):
+                return True
+        return False
+
+    def _chain(self, seed: int) -> Chain:
+        """A chain that goes on from the best plan."""
+        return Chain.from_plan(self._problem, self._so_far.best.plan, seed=seed, habits=self._habits)
+
+    def _keep_best_of(self, chains: list[Chain]) -> None:
+        """Keep the best plan of the chains if it earns more once it is completed and settled, and breaks no rule."""
+        for chain in chains:
+            best = self._so_far.best
+            if chain.best_profit_eur <= best.profit_eur:
+                continue
+            name = f"rebuilt from {best.name.removeprefix('rebuilt from ')}"
+            found = evaluate_changed(self._problem, chain.best_plan(), name)
+            if found.profit_eur <= best.profit_eur:
+                continue
+            if why := why_broken(f"harvest, {name},", audit(self._problem, found.plan)):
+                self._so_far.broken.append(why)
+                continue
+            self._so_far.keep_if_better(found)
+            self._so_far.tell(found.trial_called("rebuild"))
 
 
-def _rebuild(
-    problem: Problem,
-    best: Candidate,
-    params: HarvestParams,
-    budget: Budget,
-    seed: int,
-    workers: int,
-    stop: Stop,
-    on_trial: Callable[[Trial], None] | None,
-) -> Candidate:
-    """RebuildSearch in chains that meet: the one behind goes on from the plan of the one ahead."""
+def _habits(problem: Problem, params: HarvestParams) -> Habits:
+    """How the chains go about it, by what the day is like."""
     varies = len({(s.temperature_c, s.price_eur_per_kwh, s.solar_w, s.carbon_g_per_kwh) for s in problem.segments}) > 1
     is_small = len(problem.jobs) <= SMALL_DAY
-    habits = Habits(
+    return Habits(
         largest=params.largest,
         guests=params.guests,
-        priced=0.5 if varies else 0.0,
-        wanders=0.4 if is_small else 0.02,
+        priced=PRICED if varies else 0.0,
+        wanders=WANDERS_ON_A_SMALL_DAY if is_small else WANDERS,
         exact=is_small or any(segment.solar_w > 0 for segment in problem.segments),
         may_refuse=problem.defer == "free",
     )
-    chains = [
-        Chain.from_plan(problem, best.plan, seed=seed * CHAINS + number + 1, habits=habits) for number in range(CHAINS)
-    ]
-    heat = params.heat * abs(best.ledger.totals.revenue_eur)
-    begun = budget.spent
-    pace = 1000.0
-    try:
-        for meeting in range(1, params.meetings + 1):
-            until = begun + (1 - begun) * meeting / params.meetings
-            while budget.spent < until and (steps := budget.steps_until(until, pace)) > 0:
-                clock = time.perf_counter()
-                run_chains(chains, steps, heat * max(0.0, 1 - budget.spent), workers)
-                budget.steps += steps * CHAINS
-                pace = steps / max(1e-6, time.perf_counter() - clock)
-                if stop(max(chain.best_profit_eur for chain in chains)):
-                    return _better(problem, best, chains, on_trial)
-            best = _better(problem, best, chains, on_trial)
-            chains = _met(problem, chains, best, seed + 1000 * meeting, habits)
-    except KeyboardInterrupt:
-        return _better(problem, best, chains, on_trial)
-    return best
-
-
-def _better(
-    problem: Problem, best: Candidate, chains: list[Chain], on_trial: Callable[[Trial], None] | None
-) -> Candidate:
-    """The best of a candidate and the chains' best plans, once completed, settled and audited."""
-    for chain in chains:
-        if chain.best_profit_eur <= best.ledger.profit_eur:
-            continue
-        plan = complete(problem, chain.best_plan())
-        ledger = settle(problem, plan)
-        if ledger.profit_eur > best.ledger.profit_eur and not audit(problem, plan):
-            best = Candidate(plan, ledger, f"rebuilt from {best.name.removeprefix('rebuilt from ')}")
-            if on_trial is not None:
-                on_trial(Trial("rebuild", ledger.profit_eur, int(plan.is_placed.sum())))
-    return best
-
-
-def _met(problem: Problem, chains: list[Chain], best: Candidate, seed: int, habits: Habits) -> list[Chain]:
-    """The chains after a meeting: the one with the lowest present profit starts anew from the best plan."""
-    behind = min(range(len(chains)), key=lambda index: (chains[index].state.profits[0], index))
-    renewed = list(chains)
-    renewed[behind] = Chain.from_plan(problem, best.plan, seed=seed, habits=habits)
-    return renewed

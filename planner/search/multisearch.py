@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 
+from planner.domain.candidate import BestSoFar, Candidate, Listener, Stop, never
 from planner.domain.columns import Ints
-from planner.domain.ledger import Ledger
-from planner.domain.plan import Plan
 from planner.domain.problem import Problem
 from planner.domain.result import Result, Trial
-from planner.search.complete import settle_decoded
+from planner.search.complete import evaluate_decoded
 from planner.search.decode import decode
 from planner.search.orderings import ORDERINGS, job_order
-from planner.search.stop import Stop, never
 
 
 def multisearch(
@@ -23,58 +20,46 @@ def multisearch(
     orderings: Sequence[str] = ORDERINGS,
     workers: int = 1,
     stop: Stop = never,
-    on_trial: Callable[[Trial], None] | None = None,
+    on_trial: Listener | None = None,
 ) -> Result:
     """Decode every ordering and keep the most profitable plan; ties go to the ordering named first.
 
     Orderings that come to the same sequence of jobs are decoded once. At least one ordering is always tried; after
     that ``stop``, or an interrupt, ends the search with the best so far.
     """
-    began = time.perf_counter()
+    so_far = BestSoFar(stop, on_trial)
     sequences = {name: job_order(problem, name) for name in orderings}
     first_with = _first_names(sequences)
-    best: tuple[Plan, Ledger, Trial] | None = None
     trials: dict[str, Trial] = {}
 
-    def attempt(name: str) -> tuple[Plan, Ledger, Trial]:
-        plan, ledger = settle_decoded(problem, decode(problem, sequences[name]))
-        return plan, ledger, Trial(name, ledger.profit_eur, int(plan.is_placed.sum()))
+    def attempt(name: str) -> Candidate:
+        return evaluate_decoded(problem, decode(problem, sequences[name]), name)
 
     with ThreadPoolExecutor(max_workers=workers) as pool:
-        waiting: dict[str, Future[tuple[Plan, Ledger, Trial]]] = {}
+        waiting: dict[str, Future[Candidate]] = {}
         try:
             waiting = {name: pool.submit(attempt, name) for name in first_with.values()}
             for name in orderings:
                 if name in waiting:
-                    plan, ledger, trial = waiting[name].result()
-                    if best is None or trial.profit_eur > best[2].profit_eur:
-                        best = plan, ledger, trial
+                    found = waiting[name].result()
+                    so_far.keep_if_better(found)
+                    trial = found.trial
                 else:
                     same = trials[first_with[sequences[name].tobytes()]]
                     trial = Trial(name, same.profit_eur, same.started)
                 trials[name] = trial
-                if on_trial is not None:
-                    on_trial(trial)
-                if best is not None and stop(best[2].profit_eur):
+                so_far.tell(trial)
+                if so_far.is_over():
                     break
         except KeyboardInterrupt:
-            if best is None:
+            if so_far.is_empty:
                 raise
         finally:
             for future in waiting.values():
                 future.cancel()
 
-    assert best is not None
-    plan, ledger, winner = best
-    return Result(
-        plan=plan,
-        ledger=ledger,
-        method="multisearch",
-        status="found",
-        solve_s=time.perf_counter() - began,
-        best_trial=winner.name,
-        trials=tuple(trials.values()),
-    )
+    so_far.trials += trials.values()
+    return so_far.result("multisearch")
 
 
 def _first_names(sequences: dict[str, Ints]) -> dict[bytes, str]:

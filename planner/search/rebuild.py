@@ -22,6 +22,10 @@ from planner.search.kernel.rebuild import rebuild
 from planner.search.kernel.search_state import BEST, LOOKS, Habits, SearchState
 from planner.search.margin import job_margin_per_s
 from planner.search.value import kernel_money, tally_of
+from planner.units import SECONDS_PER_HOUR
+
+FREE_MARGIN = 1e9
+"""Stands for the profit per kW of a job that draws no power: above all others, and finite."""
 
 
 @dataclass
@@ -91,7 +95,7 @@ def _search_state(problem: Problem, jobs: Jobs, plan: Plan, seed: int, habits: H
     slot[members] = np.arange(len(members))
     columns = problem.columns
     equivalents = job_core_equivalents(columns)
-    per_core_s = problem.rates.eur_per_core_hour / 3600
+    per_core_s = problem.rates.eur_per_core_hour / SECONDS_PER_HOUR
     first_node = np.where(plan.is_placed, plan.node_of_unit[jobs.unit_ptr[:-1]], 0) if count else np.zeros(0, np.int64)
     most_out = habits.largest + habits.guests + 1
     widest = np.sort(np.diff(jobs.unit_ptr))[-most_out:].sum() if count else 0
@@ -110,7 +114,7 @@ def _search_state(problem: Problem, jobs: Jobs, plan: Plan, seed: int, habits: H
                 -columns.duration_s.astype(float),
                 -equivalents,
                 columns.duration_s.astype(float),
-                -np.where(np.isfinite(margin), margin, 1e9),
+                -np.where(np.isfinite(margin), margin, FREE_MARGIN),
             ]
         ),
         near=np.zeros((2, count), dtype=np.int64),

@@ -7,29 +7,43 @@ size within a tier. How wide the tiers are, how much of the release time counts 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from planner.domain.candidate import BestSoFar, Candidate
 from planner.domain.columns import Floats, Ints
 from planner.domain.job_order import job_core_equivalents, submission_rank
-from planner.domain.ledger import Ledger
-from planner.domain.plan import Plan
 from planner.domain.problem import Problem
 from planner.domain.result import Trial
-from planner.search.complete import settle_decoded
+from planner.search.complete import evaluate_decoded
 from planner.search.decode import decode
 from planner.search.margin import job_margin_per_s
-from planner.search.stop import Stop
 
 BATCH = 8
 """Orders tried between two looks at the best: fixed, so that the number of workers changes nothing."""
 
+MOST_IDLE = 100
+"""Orders in a row without a better plan after which tiers have given what they can."""
+
+NEAR_CHANCE = 0.7
+"""Chance that an order is drawn near the best one instead of anywhere."""
+
+SPREAD = 0.15
+"""How far a tiering near another lies from it: standard deviation of both exponents, and of the width's logarithm."""
+
+RELEASE_FACTORS = (0.7, 1.4)
+"""The release stretch of a tiering near another, least and most, as parts of the other's."""
+
 _RELEASES_S = (1, 900, 3600, 14400, 10**9)
+"""Release stretches of the grid: from each second by itself to the whole day at once [s]."""
+
 _WIDTHS = (0.02, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.5, 2.0, 4.0, 100.0)
+"""Widths of the grid, the last of which puts all jobs into one tier."""
+
 _SIZES = ((1.0, 1.0), (0.0, 1.0), (1.0, 0.0), (0.5, 1.0), (1.0, 0.5), (0.0, -1.0), (-1.0, 0.0))
+"""Exponents of the grid: by work, time, cores, two mixtures, and the shortest or narrowest first."""
 
 
 @dataclass(frozen=True)
@@ -58,49 +72,44 @@ class Tiering:
         return f"tiers of {self.width:.3g} by {hours}, size {self.wide:.1f}/{self.long:.1f}"
 
 
-@dataclass(frozen=True)
-class Candidate:
-    """A plan with its ledger and the name of what made it."""
+class TierSearch:
+    """Tiered orders tried batch by batch, drawn widely and, once one has helped, mostly near the best.
 
-    plan: Plan
-    ledger: Ledger
-    name: str
+    ``trials`` are all that were tried.
+    """
 
+    def __init__(self, problem: Problem, so_far: BestSoFar, *, seed: int, workers: int) -> None:
+        self._problem = problem
+        self._so_far = so_far
+        self._workers = workers
+        self._rng = np.random.default_rng(seed)
+        self._facts = _Facts.of(problem)
+        self._near: Tiering | None = None
+        self._idle = 0
+        self.trials: list[Trial] = []
 
-def tier_search(
-    problem: Problem,
-    best: Candidate,
-    *,
-    seed: int,
-    workers: int,
-    stop: Stop,
-    on_trial: Callable[[Trial], None] | None = None,
-) -> tuple[Candidate, list[Trial]]:
-    """Try tiered orders, widely and near the best one, until ``stop`` or until a hundred in a row are of no use."""
-    rng = np.random.default_rng(seed)
-    facts = _Facts.of(problem)
-    trials: list[Trial] = []
-    near: Tiering | None = None
-    idle = 0
+    def try_batch(self) -> bool:
+        """Try a batch of orders; false once `MOST_IDLE` in a row were of no use."""
+        tierings = self._draw()
+        with ThreadPoolExecutor(max_workers=self._workers) as pool:
+            for tiering, found in zip(tierings, pool.map(self._attempt, tierings), strict=True):
+                self.trials.append(found.trial)
+                self._idle += 1
+                if self._so_far.keep_if_better(found):
+                    self._near, self._idle = tiering, 0
+                    self._so_far.tell(found.trial)
+        return self._idle < MOST_IDLE
 
-    def attempt(tiering: Tiering) -> Candidate:
-        return Candidate(*settle_decoded(problem, decode(problem, facts.order(tiering))), tiering.name)
+    def _attempt(self, tiering: Tiering) -> Candidate:
+        return evaluate_decoded(self._problem, decode(self._problem, self._facts.order(tiering)), tiering.name)
 
-    with ThreadPoolExecutor(max_workers=workers) as pool:
-        for batch in _batches(rng):
-            tierings = [_near(rng, near) if near is not None and rng.random() < 0.7 else one for one in batch]
-            for tiering, found in zip(tierings, pool.map(attempt, tierings), strict=True):
-                profit = found.ledger.profit_eur
-                trial = Trial(found.name, profit, int(found.plan.is_placed.sum()))
-                trials.append(trial)
-                idle += 1
-                if profit > best.ledger.profit_eur:
-                    best, near, idle = found, tiering, 0
-                    if on_trial is not None:
-                        on_trial(trial)
-            if idle >= 100 or stop(best.ledger.profit_eur):
-                return best, trials
-    return best, trials
+    def _draw(self) -> list[Tiering]:
+        """A batch of tierings drawn at random, most of them near the best one if there is one."""
+        rng, near = self._rng, self._near
+        anywhere = [_any_tiering(rng) for _ in range(BATCH)]
+        if near is None:
+            return anywhere
+        return [_near(rng, near) if rng.random() < NEAR_CHANCE else tiering for tiering in anywhere]
 
 
 @dataclass(frozen=True)
@@ -141,25 +150,21 @@ class _Facts:
         return np.lexsort(keys).astype(np.int64)
 
 
-def _batches(rng: np.random.Generator) -> Iterator[list[Tiering]]:
-    """Batches of tierings drawn at random, without end."""
-    while True:
-        yield [
-            Tiering(
-                float(_RELEASES_S[rng.integers(len(_RELEASES_S))]),
-                float(_WIDTHS[rng.integers(len(_WIDTHS))]),
-                *_SIZES[rng.integers(len(_SIZES))],
-            )
-            for _ in range(BATCH)
-        ]
+def _any_tiering(rng: np.random.Generator) -> Tiering:
+    """A tiering drawn from the grid."""
+    return Tiering(
+        float(_RELEASES_S[rng.integers(len(_RELEASES_S))]),
+        float(_WIDTHS[rng.integers(len(_WIDTHS))]),
+        *_SIZES[rng.integers(len(_SIZES))],
+    )
 
 
 def _near(rng: np.random.Generator, tiering: Tiering) -> Tiering:
     """A tiering much like another."""
     return replace(
         tiering,
-        release_s=tiering.release_s * float(rng.uniform(0.7, 1.4)),
-        width=tiering.width * float(np.exp(rng.normal(0, 0.15))),
-        wide=tiering.wide + float(rng.normal(0, 0.15)),
-        long=tiering.long + float(rng.normal(0, 0.15)),
+        release_s=tiering.release_s * float(rng.uniform(*RELEASE_FACTORS)),
+        width=tiering.width * float(np.exp(rng.normal(0, SPREAD))),
+        wide=tiering.wide + float(rng.normal(0, SPREAD)),
+        long=tiering.long + float(rng.normal(0, SPREAD)),
     )

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from planner.defaults import STUDY_BOUND_TIME_S, TIME_LIMIT_S
 from planner.errors import InputError
 from planner.methods import METHODS, RULES
 from planner.places import scenario_folders, shipped_folder
@@ -47,8 +48,8 @@ class StudyChoice:
     days: int = DAYS
     scenarios: tuple[str, ...] = SCENARIOS
     methods: tuple[str, ...] = ()
-    time_limit_s: float = 60.0
-    bound_time_s: float = 60.0
+    time_limit_s: float = TIME_LIMIT_S
+    bound_time_s: float = STUDY_BOUND_TIME_S
     iterations: int | None = None
     bounded: tuple[str, ...] = ("harvest",)
     trace_cores: int = TRACE_CORES

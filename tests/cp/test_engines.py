@@ -20,8 +20,9 @@ from planner.cp.engines import cpo
 from planner.cp.engines.choose import ENGINES, choose_engine, engine_named, known_engines
 from planner.cp.engines.model_size import COMMUNITY_BITS, bits
 from planner.cp.model import ProfitModel
-from planner.cp.relaxation import RelaxationParams, relaxation_search
+from planner.cp.relaxation import relaxation_search
 from planner.cp.subproblem import Subproblem
+from planner.domain.search_params import RelaxationParams
 from planner.errors import InputError, SolverError
 from planner.search.multisearch import multisearch
 from tests.cp.instances import tiny_problem
@@ -143,7 +144,7 @@ def test_an_engine_that_dies_at_once_is_a_solver_error(tmp_path: Path, monkeypat
         ENGINES["cpo"].solve(intervals(2), time_limit_s=1)
     problem = tiny_problem(1)
     seeded = multisearch(problem)
-    kept = relaxation_search(problem, seeded.plan, engine="cpo")
+    kept = relaxation_search(problem, seeded, engine="cpo")
     assert kept.ledger.profit_eur == seeded.ledger.profit_eur
 
 
@@ -236,7 +237,7 @@ def test_relaxation_on_parts_never_loses(rule: str) -> None:
     seeded = multisearch(problem)
     steps = iter([False] * 6)
     params = RelaxationParams(whole_day=0, part=6, step_s=0.3)
-    result = relaxation_search(problem, seeded.plan, stop=lambda best: next(steps, True), params=params)
+    result = relaxation_search(problem, seeded, stop=lambda best: next(steps, True), params=params)
     assert audit(problem, result.plan) == []
     assert result.ledger.profit_eur >= seeded.ledger.profit_eur
 
@@ -245,7 +246,7 @@ def test_relaxation_keeps_the_nodes_of_multi_unit_jobs() -> None:
     """Whatever moves in time, the nodes of jobs with several units are those of the seed."""
     problem = replace(random_problem(np.random.default_rng(21), jobs=9), defer="free")
     seeded = multisearch(problem)
-    result = relaxation_search(problem, seeded.plan, params=RelaxationParams(step_s=0.5), stop=_after(2))
+    result = relaxation_search(problem, seeded, params=RelaxationParams(step_s=0.5), stop=_after(2))
     pointers = problem.columns.unit_ptr
     for job in np.flatnonzero(result.plan.is_placed & seeded.plan.is_placed & (np.diff(pointers) > 1)):
         units = slice(pointers[job], pointers[job + 1])
@@ -259,7 +260,7 @@ def test_relaxation_leaves_overdue_jobs_where_they_are() -> None:
         for overdue in (frozenset(), frozenset(job.id for job in problem.jobs[::2])):
             day = replace(problem, overdue=overdue)
             seeded = multisearch(day)
-            found = relaxation_search(day, seeded.plan, params=RelaxationParams(step_s=2), stop=_after(2))
+            found = relaxation_search(day, seeded, params=RelaxationParams(step_s=2), stop=_after(2))
             placed = np.flatnonzero(seeded.plan.is_placed[::2]) * 2
             stay = np.array_equal(found.plan.start_s[placed], seeded.plan.start_s[placed])
             assert stay == bool(overdue)
@@ -269,7 +270,7 @@ def test_no_jobs_is_an_empty_plan() -> None:
     """A day without jobs is planned, not refused."""
     problem = replace(tiny_problem(0), jobs=())
     assert not default_search(problem, time_limit_s=1).plan.is_placed.any()
-    assert not relaxation_search(problem, multisearch(problem).plan).plan.is_placed.any()
+    assert not relaxation_search(problem, multisearch(problem)).plan.is_placed.any()
 
 
 def _after(steps: int):  # type: ignore[no-untyped-def]

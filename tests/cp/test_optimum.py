@@ -16,11 +16,12 @@ from planner.cp.pooled import is_exact
 from planner.cp.relaxation import relaxation_search
 from planner.cp.repair import repair
 from planner.cp.subproblem import Subproblem
+from planner.domain.candidate import never
 from planner.domain.problem import Problem
+from planner.domain.search_params import DelayParams
 from planner.search.delay import delay_search
 from planner.search.harvest import harvest
 from planner.search.multisearch import multisearch
-from planner.search.stop import never
 from tests.cp.enumeration import best_plan
 from tests.cp.instances import tiny_problem, with_deadline
 
@@ -111,7 +112,7 @@ def test_searches_lie_between_the_heuristic_and_the_optimum() -> None:
             problem = replace(tiny_problem(seed + 4000, rich=seed % 2 == 0), defer=rule)
             best = settle(problem, best_plan(problem)).profit_eur
             seeded = multisearch(problem)
-            improved = relaxation_search(problem, seeded.plan)
+            improved = relaxation_search(problem, seeded)
             whole = default_search(problem, time_limit_s=10)
             assert seeded.ledger.profit_eur <= improved.ledger.profit_eur <= best + 1e-12
             assert whole.ledger.profit_eur <= best + 1e-12
@@ -129,7 +130,7 @@ def test_repair_adds_what_still_fits() -> None:
     for seed in range(20):
         problem = replace(tiny_problem(seed + 5000), defer="full")
         empty = Subproblem.whole_day(problem).others(problem)
-        filled = repair(problem, empty)
+        filled = repair(problem, empty, "empty", [])
         assert filled is not None
         assert audit(problem, filled) == []
 
@@ -141,7 +142,7 @@ def test_own_searches_lie_between_the_heuristic_and_the_optimum_below_the_bound(
         best = settle(problem, best_plan(problem)).profit_eur
         seeded = multisearch(problem).ledger.profit_eur
         harvested = harvest(problem, seed=0, workers=1, stop=never, time_limit_s=60, iterations=2500)
-        delayed = delay_search(problem, workers=1, stop=never, step_s=60)
+        delayed = delay_search(problem, workers=1, stop=never, params=DelayParams(60))
         for result in (harvested, delayed):
             assert seeded <= result.ledger.profit_eur <= best + 1e-9
             assert audit(problem, result.plan) == []

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from planner.cp.insertion import insert
 from planner.cp.repair import finish, repair
 from planner.domain.plan import DEFERRED, Placement, Plan
 from planner.domain.problem import Problem, Running
+from planner.errors import AuditError
 from tests.plain_day import HOUR, day, job
 
 
@@ -49,7 +51,7 @@ def test_power_holds_a_job_back_to_the_milliwatt() -> None:
 def test_repair_starts_what_has_room_as_early_as_it_can() -> None:
     """The deferred job fits before and after the other one; it is started at 2:00, when the node becomes free."""
     problem = held_until_two(job("a", 2), job("b", 1))
-    mended = repair(problem, Plan.of(problem, {"a": Placement("a", 4 * HOUR, (0,))}))
+    mended = repair(problem, Plan.of(problem, {"a": Placement("a", 4 * HOUR, (0,))}), "x", [])
     assert mended is not None
     assert mended.start_s.tolist() == [4 * HOUR, 2 * HOUR]
 
@@ -58,16 +60,51 @@ def test_repair_moves_a_job_forward_for_its_deadline() -> None:
     """Due at 4:00 and planned for 3:01, a job of an hour is moved to 2:00, the earliest start, and nothing else is."""
     problem = held_until_two(job("due", 1, due_s=4 * HOUR), job("other", 1))
     placed = {"due": Placement("due", 3 * HOUR + 60, (0,)), "other": Placement("other", 5 * HOUR, (0,))}
-    mended = repair(problem, Plan.of(problem, placed))
+    mended = repair(problem, Plan.of(problem, placed), "x", [])
     assert mended is not None
     assert mended.start_s.tolist() == [2 * HOUR, 5 * HOUR]
 
 
-def test_what_cannot_be_mended_is_given_up() -> None:
-    """Two jobs at once on one node: no job that is added helps."""
+def both_at_once() -> tuple[Problem, Plan]:
+    """Two jobs at once on one node, which no engine may answer and no job that is added mends."""
     problem = day(job("a", 1), job("b", 1))
-    both = Plan.of(problem, {name: Placement(name, 0, (0,)) for name in "ab"})
-    assert repair(problem, both) is None
+    return problem, Plan.of(problem, {name: Placement(name, 0, (0,)) for name in "ab"})
+
+
+def test_what_cannot_be_mended_is_an_error_in_tests() -> None:
+    """It is a bug of the model or of the engine."""
+    problem, both = both_at_once()
+    with pytest.raises(AuditError, match="the plan of the engine, nodes 3, breaks 1 rule: capacity: node n1"):
+        repair(problem, both, "nodes 3", [])
+
+
+@pytest.mark.usefixtures("lenient_audit")
+def test_what_cannot_be_mended_is_given_up_and_told() -> None:
+    """In production the search goes on without it."""
+    problem, both = both_at_once()
+    told: list[str] = []
+    assert repair(problem, both, "nodes 3", told) is None
+    assert [text.partition(": ")[0] for text in told] == ["the plan of the engine, nodes 3, breaks 1 rule"]
+
+
+@pytest.mark.usefixtures("lenient_audit")
+def test_what_a_placement_breaks_is_told_too() -> None:
+    """Starts without nodes that are placed on top of each other: nothing comes of it, and both attempts are told."""
+    problem, both = both_at_once()
+    told: list[str] = []
+    assert finish(problem, None, both.start_s, lambda order, release: both, "pooled", told) is None
+    assert [text.partition(": ")[0] for text in told] == ["the plan of pooled, placed again, breaks 1 rule"] * 2
+
+
+def test_a_placement_from_later_starts_on_may_leave_room() -> None:
+    """The job that is due at 2:00 and was said to start at 5:00 misses its deadline there: no bug, and not taken."""
+    problem = day(job("due", 1, due_s=2 * HOUR))
+    plans = {start_s: Plan.of(problem, {"due": Placement("due", start_s, (0,))}) for start_s in (0, 5 * HOUR)}
+    told: list[str] = []
+    found = finish(problem, None, np.array([5 * HOUR]), lambda order, release: plans[int(release[0])], "x", told)
+    assert found is not None
+    assert found.plan.start_s.tolist() == [0]
+    assert told == []
 
 
 def test_starts_without_nodes_become_a_plan_from_these_starts_on() -> None:
@@ -76,7 +113,7 @@ def test_starts_without_nodes_become_a_plan_from_these_starts_on() -> None:
     The third has an hour at midnight, once the others stand.
     """
     problem = day(job("a", 1), job("b", 2), job("c", 1))
-    found = finish(problem, None, np.array([5 * HOUR, 3 * HOUR, DEFERRED]), None)
+    found = finish(problem, None, np.array([5 * HOUR, 3 * HOUR, DEFERRED]), None, "x", [])
     assert found is not None
     assert found.plan.start_s.tolist() == [5 * HOUR, 3 * HOUR, 0]
 
@@ -84,7 +121,7 @@ def test_starts_without_nodes_become_a_plan_from_these_starts_on() -> None:
 def test_what_an_engine_left_out_stays_out_where_it_may() -> None:
     """Under `defer: free` the job without a deadline is not added; the one that is due today is."""
     problem = day(job("a", 1), job("free", 1), job("due", 1, due_s=24 * HOUR), defer="free")
-    found = finish(problem, None, np.array([2 * HOUR, DEFERRED, DEFERRED]), None)
+    found = finish(problem, None, np.array([2 * HOUR, DEFERRED, DEFERRED]), None, "x", [])
     assert found is not None
     assert found.plan.start_s.tolist() == [2 * HOUR, DEFERRED, 0]
 
@@ -93,16 +130,18 @@ def test_an_engine_s_plan_is_taken_with_what_it_left_out() -> None:
     """The plan stands as it is, at 4:00, and the job that was left out is started at midnight."""
     problem = day(job("a", 2), job("b", 1))
     plan = Plan.of(problem, {"a": Placement("a", 4 * HOUR, (0,))})
-    found = finish(problem, plan, plan.start_s, None)
+    found = finish(problem, plan, plan.start_s, None, "x", [])
     assert found is not None
     assert found.plan.start_s.tolist() == [4 * HOUR, 0]
 
 
+@pytest.mark.usefixtures("lenient_audit")
 def test_a_plan_that_cannot_be_mended_is_decoded_again() -> None:
-    """Two jobs at once on one node: the sequence is placed again, by whoever does that."""
-    problem = day(job("a", 1), job("b", 1))
-    both = Plan.of(problem, {name: Placement(name, 0, (0,)) for name in "ab"})
+    """Two jobs at once on one node: the sequence is placed again, by whoever does that, and the broken plan is told."""
+    problem, both = both_at_once()
+    told: list[str] = []
     apart = Plan.of(problem, {"a": Placement("a", 0, (0,)), "b": Placement("b", HOUR, (0,))})
-    found = finish(problem, both, both.start_s, lambda order, release: apart)
+    found = finish(problem, both, both.start_s, lambda order, release: apart, "x", told)
     assert found is not None
     assert found.plan is apart
+    assert len(told) == 1

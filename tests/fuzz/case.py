@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tests.days import DAY
 
-REFUSED = frozenset({0, 2, 3, 4, 6})
+REFUSED = frozenset({0, 2, 4, 6})
 """Exit codes that an input may lead to: planned, or refused in one of the documented ways."""
 
 

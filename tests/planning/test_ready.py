@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from planner.domain.candidate import never
 from planner.domain.problem import Problem
 from planner.inputs.build import build_day
 from planner.machine.place import place_from
@@ -16,7 +17,6 @@ from planner.places import shipped_folder
 from planner.planning import ready
 from planner.scenario.load import load_scenario
 from planner.search.kernel.rebuild import rebuild
-from planner.search.stop import never
 
 
 def sample_problem() -> Problem:

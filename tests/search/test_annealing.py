@@ -9,17 +9,18 @@ import numpy as np
 import pytest
 
 from planner.accounting.settle import settle
+from planner.domain.candidate import BestSoFar, Candidate, never
 from planner.domain.plan import DEFERRED, Plan
 from planner.domain.problem import Problem
+from planner.domain.search_params import HarvestParams
 from planner.search import harvest as subject
-from planner.search.complete import settle_decoded
+from planner.search.budget import Budget
+from planner.search.complete import evaluate_decoded
 from planner.search.decode import decode
-from planner.search.harvest import HarvestParams, harvest
+from planner.search.harvest import harvest
 from planner.search.kernel.search_state import ACCEPTED, BEST, CURRENT, STEPS, Habits
 from planner.search.orderings import job_order
 from planner.search.rebuild import Chain
-from planner.search.stop import never
-from planner.search.tiers import Candidate
 from tests.factories import random_problem
 from tests.plain_day import HOUR, day, job
 
@@ -27,6 +28,17 @@ from tests.plain_day import HOUR, day, job
 def chain_of(problem: Problem, *, priced: float = 0.5, wanders: float = 0.4, exact: bool = True) -> Chain:
     habits = Habits(4, 4, priced, wanders, exact, problem.defer == "free")
     return Chain.from_plan(problem, decode(problem, job_order(problem, "+area")), seed=1, habits=habits)
+
+
+def having(candidate: Candidate) -> BestSoFar:
+    """What a search has in hand that found one candidate."""
+    so_far = BestSoFar(never, None)
+    so_far.keep_if_better(candidate)
+    return so_far
+
+
+def budget(iterations: int = 4000) -> Budget:
+    return Budget(time_limit_s=60, iterations=iterations)
 
 
 def test_the_temperature_falls_to_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -100,9 +112,10 @@ def test_a_plan_of_the_chains_is_completed_before_it_is_judged() -> None:
     problem = day(job("a", 1), job("b", 1))
     nothing = Plan(np.full(2, DEFERRED), np.full(2, DEFERRED))
     chain: Any = SimpleNamespace(best_profit_eur=1.0, best_plan=lambda: nothing)
-    best = subject._better(problem, Candidate(nothing, settle(problem, nothing), "none"), [chain], None)
-    assert sorted(best.plan.start_s.tolist()) == [0, HOUR]
-    assert best.name == "rebuilt from none"
+    so_far = having(Candidate(nothing, settle(problem, nothing), "none"))
+    subject._Harvest(problem, so_far, budget(), HarvestParams(), 0, 1)._keep_best_of([chain])
+    assert sorted(so_far.best.plan.start_s.tolist()) == [0, HOUR]
+    assert so_far.best.name == "rebuilt from none"
 
 
 def test_a_loss_that_is_left_out_makes_room_for_a_deadline() -> None:
@@ -111,11 +124,11 @@ def test_a_loss_that_is_left_out_makes_room_for_a_deadline() -> None:
     problem = day(*jobs, defer="free", overdue=["poor"])
     plan = decode(problem, job_order(problem, "+duration"))
     assert plan.start_s.tolist() == [0, 5 * HOUR]
-    kept, ledger = settle_decoded(problem, plan)
-    assert kept.start_s.tolist() == [DEFERRED, 0]
+    found = evaluate_decoded(problem, plan, "+duration")
+    assert found.plan.start_s.tolist() == [DEFERRED, 0]
     # 2 h of 4 cores earn 0.80 EUR and draw 2 kWh at 0.10 EUR
-    assert ledger.profit_eur == pytest.approx(0.60)
-    assert ledger.jobs.start_s.tolist() == [0]
+    assert found.profit_eur == pytest.approx(0.60)
+    assert found.ledger.jobs.start_s.tolist() == [0]
 
 
 def test_the_sizes_by_which_jobs_are_put_back_name_who_goes_first() -> None:
@@ -125,11 +138,23 @@ def test_the_sizes_by_which_jobs_are_put_back_name_who_goes_first() -> None:
     assert np.argmin(state.keys, axis=1).tolist() == [0, 1, 0, 0, 0]
 
 
-def test_a_batch_of_tiered_orders_counts_as_500_steps() -> None:
-    """With a quarter of 4,000 steps for tiers, the second batch of eight orders is the last."""
+@pytest.mark.parametrize(("iterations", "listed"), [(2000, 8), (2004, 10)])
+def test_a_batch_of_tiered_orders_counts_as_500_steps(iterations: int, listed: int) -> None:
+    """Of 2,000 steps a quarter is one batch of eight orders; four steps more make a second one, and ten are listed."""
     params = HarvestParams(rebuilds=False)
-    found = harvest(day(job("a", 1)), seed=0, workers=1, stop=never, time_limit_s=60, iterations=4000, params=params)
-    assert len(found.trials) == 22 + 10
-    assert found.cut_short
-    budget = subject.Budget(time_limit_s=60, iterations=4000)
-    assert [subject._tick(budget), subject._tick(budget)] == [0.125, 0.25]
+    problem = day(job("a", 1))
+    found = harvest(problem, seed=0, workers=1, stop=never, time_limit_s=60, iterations=iterations, params=params)
+    assert len(found.trials) == 22 + listed
+    assert not found.cut_short
+
+
+def test_asking_a_budget_spends_nothing() -> None:
+    """Only what is counted is spent, however often the budget is asked; a round never goes beyond its share."""
+    asked = budget(iterations=1000)
+    assert [asked.spent, asked.spent] == [0, 0]
+    assert [asked.round_steps(0.5, 1.0, 2), asked.round_steps(0.5, 1.0, 2)] == [250, 250]
+    asked.count(498)
+    assert asked.spent == 0.498
+    assert asked.round_steps(0.5, 1.0, 2) == 1
+    asked.count(2)
+    assert asked.round_steps(0.5, 1.0, 2) == 0

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from planner.domain.candidate import never
 from planner.search.delay import delay_search
-from planner.search.stop import never
 from tests.plain_day import HOUR, day, job
 
 

@@ -11,23 +11,25 @@ import pytest
 
 from planner.accounting.audit import audit
 from planner.accounting.settle import settle
+from planner.domain.candidate import BestSoFar, never
 from planner.domain.cluster import Cluster, NodeClass
 from planner.domain.job import Job, UnitGroup
 from planner.domain.plan import Placement, Plan
 from planner.domain.problem import Problem, Rates
 from planner.domain.result import Result, Trial
+from planner.domain.search_params import DelayParams, HarvestParams
 from planner.domain.segment import Segment
 from planner.machine.node_timelines import copy_timelines
 from planner.search.complete import complete
 from planner.search.decode import decode, opening_timelines
 from planner.search.delay import delay_search
-from planner.search.harvest import HarvestParams, harvest
+from planner.search.harvest import harvest
 from planner.search.kernel.search_state import CURRENT, Habits
 from planner.search.multisearch import multisearch
 from planner.search.orderings import job_order
 from planner.search.rebuild import Chain, load_plan
-from planner.search.stop import MaxIterations, MaxRuntime, never
-from planner.search.tiers import Candidate, tier_search
+from planner.search.stop import MaxRuntime
+from planner.search.tiers import TierSearch
 from tests.factories import DAY, flat_table, random_problem, small_table
 
 Search = Callable[[Problem], Result]
@@ -38,7 +40,7 @@ def by_harvest(problem: Problem) -> Result:
 
 
 def by_delay(problem: Problem) -> Result:
-    return delay_search(problem, workers=2, stop=never, step_s=7200)
+    return delay_search(problem, workers=2, stop=never, params=DelayParams(7200))
 
 
 SEARCHES = pytest.mark.parametrize("search", [by_harvest, by_delay])
@@ -184,16 +186,24 @@ def test_completion_starts_all_that_has_room() -> None:
         assert audit(problem, complete(problem, plan)) == []
 
 
-def test_tiered_orders_stop_when_told_and_report_their_trials() -> None:
-    """A stop after two batches leaves sixteen trials, and improvements are heard of."""
+def test_tiered_orders_report_their_trials_and_end_when_they_are_of_no_use() -> None:
+    """Eight trials per batch; the listener is told about improvements alone; a hundred in a row without one is the end.
+
+    With batches of eight the hundredth falls into the thirteenth batch after the one that helped last.
+    """
     problem = random_problem(np.random.default_rng(8), jobs=20)
     base = multisearch(problem)
-    heard: list[Trial] = []
-    seed = Candidate(base.plan, base.ledger, base.best_trial)
-    best, trials = tier_search(problem, seed, seed=0, workers=2, stop=MaxIterations(1), on_trial=heard.append)
-    assert len(trials) == 16
-    assert best.ledger.profit_eur >= base.ledger.profit_eur
-    assert all(trial.profit_eur > base.ledger.profit_eur for trial in heard)
+    told: list[Trial] = []
+    so_far = BestSoFar.after(base, never, told.append)
+    tiers = TierSearch(problem, so_far, seed=0, workers=2)
+    while tiers.try_batch():
+        assert len(tiers.trials) % 8 == 0
+    profits = [trial.profit_eur for trial in tiers.trials]
+    assert told
+    assert all(trial.profit_eur > base.ledger.profit_eur for trial in told)
+    assert so_far.best.profit_eur == max(profits) == told[-1].profit_eur
+    last = profits.index(max(profits))
+    assert len(profits) == (last + 100) // 8 * 8 + 8
 
 
 def test_each_part_of_harvest_can_be_left_out() -> None:

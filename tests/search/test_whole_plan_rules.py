@@ -3,25 +3,33 @@
 from __future__ import annotations
 
 import dataclasses
+import json
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from planner.accounting.audit import audit
 from planner.accounting.settle import settle
+from planner.cli.main import run
+from planner.domain.candidate import BestSoFar, never
 from planner.domain.cluster import Cluster, NodeClass
 from planner.domain.fit import Fit
 from planner.domain.job import Job, UnitGroup
 from planner.domain.plan import Placement, Plan
 from planner.domain.problem import Problem, Rates
 from planner.domain.result import Result
+from planner.domain.search_params import DelayParams
 from planner.domain.segment import Segment
+from planner.errors import AuditError
 from planner.planning.plan_day import accepted
 from planner.search.complete import complete
 from planner.search.delay import delay_search
 from planner.search.harvest import harvest
 from planner.search.multisearch import multisearch
-from planner.search.stop import never
+from planner.search.rebuild import Chain
+from tests.days import BRIEF, write_small_site
+from tests.days import DAY as DAY_NAME
 from tests.factories import DAY, flat_table, random_problem
 
 HOUR = 3600
@@ -51,7 +59,7 @@ def crowded_problem(seed: int, defer: str) -> Problem:
 
 SEARCHES = {
     "multisearch": multisearch,
-    "delay": lambda problem: delay_search(problem, workers=1, stop=never, step_s=2 * HOUR),
+    "delay": lambda problem: delay_search(problem, workers=1, stop=never, params=DelayParams(2 * HOUR)),
     "harvest": lambda problem: harvest(problem, seed=1, workers=1, stop=never, time_limit_s=60, iterations=1500),
 }
 
@@ -100,11 +108,23 @@ def test_a_complete_plan_is_left_alone() -> None:
     assert complete(problem, plan) is plan
 
 
-def test_a_plan_that_breaks_a_rule_is_replaced_by_one_that_does_not() -> None:
-    """A site is never left without a plan: the best single ordering stands in, and says for whose plan and why."""
+def broken_result() -> tuple[Problem, Result]:
+    """Two jobs on top of each other on one node, found by a careless method."""
     problem = one_node_day(job("a", 2), job("b", 3))
     broken = Plan.of(problem, {"a": Placement("a", 0, (0,)), "b": Placement("b", HOUR, (0,))})
-    result = Result(broken, settle(problem, broken), "careless", "found", 0.0, "guess")
+    return problem, Result(broken, settle(problem, broken), "careless", "found", 0.0, "guess")
+
+
+def test_a_plan_that_breaks_a_rule_is_an_error_in_tests() -> None:
+    """No bug of a method passes by unseen."""
+    with pytest.raises(AuditError, match="the plan of careless breaks 1 rule: capacity: node n1"):
+        accepted(*broken_result())
+
+
+@pytest.mark.usefixtures("lenient_audit")
+def test_a_plan_that_breaks_a_rule_is_replaced_by_one_that_does_not() -> None:
+    """A site is never left without a plan: the best single ordering stands in, and says for whose plan and why."""
+    problem, result = broken_result()
     stands_in = accepted(problem, result)
     assert audit(problem, stands_in.plan) == []
     assert stands_in.method == "multisearch"
@@ -115,3 +135,48 @@ def test_a_clean_plan_is_accepted_as_it_is() -> None:
     """No one stands in for a plan that keeps the rules."""
     result = multisearch(one_node_day(job("a", 2), job("b", 3)))
     assert accepted(one_node_day(job("a", 2), job("b", 3)), result) is result
+
+
+def overlapping(self: Chain) -> Plan:
+    """What a kernel with a bug might come to: all jobs at once on the first node."""
+    columns = self.problem.columns
+    return Plan(columns.release_s.copy(), np.zeros(int(columns.unit_ptr[-1]), dtype=np.int64))
+
+
+@pytest.fixture
+def faulty_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Chains that say that they earn a fortune, with a plan that breaks rules."""
+    monkeypatch.setattr(Chain, "best_plan", overlapping)
+    monkeypatch.setattr(Chain, "best_profit_eur", property(lambda self: 1e9))
+
+
+@pytest.mark.usefixtures("faulty_kernel")
+def test_a_bug_of_the_kernel_is_an_error_in_tests() -> None:
+    """It would look like a search that finds nothing better."""
+    with pytest.raises(AuditError, match=r"the plan of harvest, rebuilt from .*, breaks 1 rule: capacity: node n1"):
+        SEARCHES["harvest"](one_node_day(job("a", 20), job("b", 20)))
+
+
+@pytest.mark.usefixtures("faulty_kernel", "lenient_audit")
+def test_a_bug_of_the_kernel_is_told_loudly(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The plan is clean and stands in for the broken one: a quiet run says so on stderr, and summary.json for good."""
+    monkeypatch.chdir(write_small_site(tmp_path))
+    assert run(["--day", DAY_NAME, "-q", "--bound-time", "0", *BRIEF]) == 0
+    told = capsys.readouterr().err
+    why = json.loads((tmp_path / "reports" / "site" / DAY_NAME / "summary.json").read_text())["stands_in_for"]
+    assert why.startswith("the plan of harvest, rebuilt from ")
+    assert told.startswith(f"{DAY_NAME}: {why[:100]}")
+    assert told.endswith("; a plan of harvest stands in. Please report this bug of the planner\n")
+    assert run(["audit", f"reports/site/{DAY_NAME}"]) == 0
+
+
+def test_broken_plans_are_counted_once_each() -> None:
+    """The result names the first and says how many others there are; one that goes on from it says so too."""
+    so_far = BestSoFar.after(multisearch(one_node_day(job("a", 2))), never, None)
+    assert so_far.result("x").stands_in_for == ""
+    so_far.broken += ["one", "one", "two", "three"]
+    first = so_far.result("x")
+    assert first.stands_in_for == "one; so do 2 more plans"
+    assert BestSoFar.after(first, never, None).result("y").stands_in_for == first.stands_in_for

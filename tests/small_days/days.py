@@ -19,13 +19,13 @@ import numpy as np
 from planner.accounting.audit import audit
 from planner.accounting.bound import profit_bound
 from planner.accounting.settle import settle
+from planner.domain.candidate import never
 from planner.domain.cluster import Cluster, NodeClass
 from planner.domain.fit import Fit
 from planner.domain.job import Job, UnitGroup
 from planner.domain.problem import Problem, Rates, Running
 from planner.search.harvest import harvest
 from planner.search.multisearch import multisearch
-from planner.search.stop import never
 from tests.cp.enumeration import best_plan
 from tests.cp.instances import LENGTH_S, SHORT, kinked_table, short_segments
 

@@ -22,6 +22,7 @@ from planner.accounting.bound.offers import Offers, offers_of
 from planner.accounting.bound.shares import node_shares
 from planner.accounting.bound.site import SiteModel, site_model
 from planner.accounting.bound.slots import cut_slots
+from planner.defaults import BOUND_TIME_S
 from planner.domain.columns import Floats, Ints
 from planner.domain.problem import Problem
 from planner.units import SECONDS_PER_HOUR
@@ -74,7 +75,7 @@ def profit_bound(
     problem: Problem,
     *,
     slot_s: int | None = None,
-    time_limit_s: float = 30.0,
+    time_limit_s: float = BOUND_TIME_S,
     tolerance: float = TOLERANCE,
     is_wanted: Callable[[], bool] = lambda: True,
 ) -> Bound:

@@ -17,6 +17,9 @@ from planner.search.kernel.recreate import recreate
 from planner.search.kernel.ruin import ruin
 from planner.search.kernel.search_state import ACCEPTED, BEST, CURRENT, IMPROVED, STEPS, put_on, take_off
 
+ENTRIES_PER_JOB = 4
+"""Entries that a timeline keeps free for each job of a step: where it begins and ends now, and where it did before."""
+
 
 @kernel
 def rebuild(timelines, jobs, money, tally, state, habits, temperature, steps):
@@ -48,7 +51,7 @@ def rebuild(timelines, jobs, money, tally, state, habits, temperature, steps):
 @part
 def _is_tight(timelines, habits):
     """Whether a timeline might run out of room within one step."""
-    margin = 4 * (habits.largest + habits.guests)
+    margin = ENTRIES_PER_JOB * (habits.largest + habits.guests)
     longest = np.int64(0)
     for node in range(timelines.length.shape[0]):
         longest = max(longest, timelines.length[node])

@@ -12,19 +12,37 @@ from planner.search.kernel.money import bought_kwh, cooling_share, end_of_row, p
 from planner.search.kernel.search_state import EARLIEST, LOOKS, PRICED, THRIFTY, WANDERING, put_on
 from planner.units import MILLIWATT_SECONDS_PER_KWH
 
+THRIFTY_CHANCE = 0.4
+"""Chance that jobs go back by their profit for their power, instead of by a size drawn at random."""
+
+NOISE = 0.3
+"""Largest part by which chance raises a job's size when the order is made."""
+
+REFUSAL_CHANCE = 0.25
+"""Chance that a wandering job is left waiting, where the rules allow that."""
+
+STAYS_CHANCE = 0.25
+"""Chance that a wandering job takes its earliest start."""
+
+STARTS_AT_EDGE_CHANCE, ENDS_AT_EDGE_CHANCE = 0.3, 0.6
+"""Chance that a wandering job starts at an edge of the day's pieces; and, with that, that it starts or ends at one."""
+
+OVERLOOKED_CHANCE = 0.2
+"""Chance that a good time is overlooked."""
+
 
 @part
 def recreate(timelines, jobs, money, tally, state, habits, count):
     """Place the chosen jobs again, one by one, in an order by one of their sizes with some chance in it."""
     key = below(state.stream, state.keys.shape[0] + 1)
-    if fraction(state.stream) < 0.4:
+    if fraction(state.stream) < THRIFTY_CHANCE:
         key = np.int64(THRIFTY)
     way = _way(state, habits)
     for index in range(count):
         noise = fraction(state.stream)
         state.rank[index] = noise
         if key < state.keys.shape[0]:
-            state.rank[index] = state.keys[key, state.out[index]] * (1.0 + 0.3 * noise)
+            state.rank[index] = state.keys[key, state.out[index]] * (1.0 + NOISE * noise)
     # The chosen jobs stay in place, so that they can be put back; `rank` is consumed from the smallest on.
     for _ in range(count):
         best = np.int64(-1)
@@ -50,7 +68,7 @@ def _insert(timelines, jobs, money, tally, state, habits, job, way):
     start = earliest_start(timelines, jobs, job, jobs.release[job], state.node_of_unit)
     if way == WANDERING:
         start = _some_start(timelines, jobs, money, state, job, start, day_end)
-        if habits.may_refuse and fraction(state.stream) < 0.25:
+        if habits.may_refuse and fraction(state.stream) < REFUSAL_CHANCE:
             start = day_end
     elif way == PRICED or habits.may_refuse:
         value = _gain(money, tally, jobs, state, job, start, day_end, True)
@@ -90,13 +108,13 @@ def _put(timelines, jobs, money, tally, state, job, start, way):
 @part
 def _some_start(timelines, jobs, money, state, job, start, day_end):
     """A start that has room, from some moment on: any, or an edge of a segment, or one at which the job would end."""
-    if start >= day_end or fraction(state.stream) < 0.25:
+    if start >= day_end or fraction(state.stream) < STAYS_CHANCE:
         return start
     moment = start + below(state.stream, day_end - start)
     draw = fraction(state.stream)
-    if draw < 0.6:
+    if draw < ENDS_AT_EDGE_CHANCE:
         edge = money.edges[below(state.stream, money.edges.shape[0])]
-        moment = edge if draw < 0.3 else edge - jobs.duration[job]
+        moment = edge if draw < STARTS_AT_EDGE_CHANCE else edge - jobs.duration[job]
     if moment <= start:
         return start
     found = earliest_start(timelines, jobs, job, moment, state.node_of_unit)
@@ -136,7 +154,7 @@ def _best_times(money, tally, jobs, state, job, start, day_end, exact):
 @part
 def _consider(money, tally, jobs, state, job, moment, start, day_end, exact):
     """Note a start among the best if it is one; now and then it is overlooked."""
-    if moment <= start or fraction(state.stream) < 0.2:
+    if moment <= start or fraction(state.stream) < OVERLOOKED_CHANCE:
         return
     gained = _gain(money, tally, jobs, state, job, moment, day_end, exact)
     for look in range(LOOKS):

@@ -8,6 +8,21 @@ from planner.compiled import part
 from planner.machine.rng import below, fraction
 from planner.search.kernel.search_state import SHORT, WIDE
 
+DRAWS = 9
+"""A step begins with the poorest of 1 to so many placed jobs drawn at random."""
+
+REACH = 3
+"""Neighbours lie at most 1 to so many times the wanted number of jobs away, in the order that is looked at."""
+
+TRIES_PER_JOB = 4
+"""Places looked at for each wanted neighbour, before a step does with fewer."""
+
+GUEST_DRAWS = 24
+"""A guest is the best-paying of 1 to so many waiting jobs drawn at random."""
+
+FITTING_CHANCE = 0.8
+"""Chance that guests are looked for among jobs that fit into what the jobs taken out leave."""
+
 
 @part
 def ruin(state, habits):
@@ -18,15 +33,15 @@ def ruin(state, habits):
     if placed > 0:
         wanted = min(placed, 1 + below(stream, habits.largest))
         seed = state.members[below(stream, placed)]
-        for _ in range(below(stream, 9)):
+        for _ in range(below(stream, DRAWS)):
             rival = state.members[below(stream, placed)]
             if state.margin[rival] < state.margin[seed]:
                 seed = rival
         out[0] = seed
         count = np.int64(1)
         row = below(stream, state.near.shape[0])
-        reach = 1 + wanted * (1 + below(stream, 3))
-        for _ in range(4 * wanted):
+        reach = 1 + wanted * (1 + below(stream, REACH))
+        for _ in range(TRIES_PER_JOB * wanted):
             if count >= wanted:
                 break
             place = state.near_at[row, seed] + below(stream, 2 * reach + 1) - reach
@@ -37,9 +52,9 @@ def ruin(state, habits):
                     count += 1
     if waiting > 0:
         guests = min(waiting, 1 + below(stream, habits.guests))
-        tries = 1 + below(stream, 24)
+        tries = 1 + below(stream, GUEST_DRAWS)
         longest, widest = np.inf, np.inf
-        if count > 0 and fraction(stream) < 0.8:
+        if count > 0 and fraction(stream) < FITTING_CHANCE:
             longest, widest = 0.0, 0.0
             for index in range(count):
                 longest = max(longest, state.keys[SHORT, out[index]])

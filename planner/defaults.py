@@ -1,0 +1,17 @@
+"""What holds when nothing is said: each option's default, in one place for the command line and for Python."""
+
+from __future__ import annotations
+
+METHOD = "harvest"
+
+ITERATIONS = 20_000
+"""Steps of a search: a few seconds on a day of some thousand jobs."""
+
+TIME_LIMIT_S = 60.0
+"""Time after which a search ends, if its steps do not end it first [s]."""
+
+BOUND_TIME_S = 30.0
+"""Time that the bound on the profit may take [s]."""
+
+STUDY_BOUND_TIME_S = 60.0
+"""The same in a study, whose gaps are published [s]."""
