@@ -18,8 +18,8 @@ from planner.errors import InputError
 class Params:
     """What a method may be told besides the problem.
 
-    ``workers`` never changes an answer; ``on_trial`` hears of each candidate as it is tried. ``engine`` names the CP
-    engine, None lets the planner choose; ``time_limit_s`` is what an engine that cannot ask ``stop`` gets.
+    ``workers`` never changes an answer; ``on_trial`` is called with each candidate as it is tried. ``engine`` names the
+    CP engine, None lets the planner choose; ``time_limit_s`` is what an engine that cannot ask ``stop`` gets.
     ``iterations`` limits a search by its own steps, so that the answer depends on the seed alone; None leaves it to the
     clock. ``search`` has the parameters of each method.
     """

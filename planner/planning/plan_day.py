@@ -68,8 +68,8 @@ def plan_day(
     A plan that breaks a rule is a bug of its method; the best simple plan that breaks none then stands in for it, and
     the result says so.
 
-    The bound is worked out beside the search, which has its own time limit: ``on_bound`` hears of it while the search
-    goes on. ``bound_time_s`` 0 leaves the bound out.
+    The bound is worked out beside the search, which has its own time limit: ``on_bound`` is called with it while the
+    search goes on. ``bound_time_s`` 0 leaves the bound out.
     """
     given_up = threading.Event()
     with ThreadPoolExecutor(max_workers=1) as pool:
@@ -130,7 +130,7 @@ def _bound(
 
 
 def _require_all_told(day: Day, result: Result, deferrals: tuple[tuple[Job, Deferral], ...]) -> None:
-    """AuditError unless every job that is known to the day is told of exactly once."""
+    """AuditError unless every job that is known to the day is accounted for exactly once."""
     placed = [placement.job_id for placement in result.plan.placements(day.problem)]
     told = sorted([*placed, *(why.job_id for _, why in deferrals)])
     known = sorted([*(job.id for job in day.problem.jobs), *(job.id for job, _ in day.rejected)])

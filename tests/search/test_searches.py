@@ -66,7 +66,7 @@ def test_the_kernel_counts_money_as_settle_does(extras: bool, defer: str) -> Non
             assert chain.best_profit_eur == pytest.approx(settle(problem, best).profit_eur, abs=1e-6)
 
 
-def test_taking_jobs_off_and_putting_them_back_leaves_the_board_as_it_was() -> None:
+def test_taking_jobs_off_and_putting_them_back_leaves_the_timelines_as_they_were() -> None:
     """After many steps the timelines are those that the present plan gives when it is loaded afresh."""
     for seed in range(12):
         problem = random_problem(np.random.default_rng(seed), jobs=14)
