@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -78,3 +79,24 @@ def cut_segments(
         )
         for first, last in zip(firsts, lasts, strict=True)
     )
+
+
+def join_segments(horizon: Horizon, of_days: Sequence[tuple[Horizon, tuple[Segment, ...]]]) -> tuple[Segment, ...]:
+    """The segments of a stretch of time out of those of the days that it touches.
+
+    Neighbours with the same values are one segment, also across midnight.
+    """
+    joined: list[Segment] = []
+    for day, segments in of_days:
+        shift = day.start_unix - horizon.start_unix
+        for one in segments:
+            start, end = max(one.start_s + shift, 0), min(one.end_s + shift, horizon.length_s)
+            if start >= end:
+                continue
+            before = replace(joined[-1], start_s=start, end_s=end) if joined else None
+            moved = replace(one, start_s=start, end_s=end)
+            if moved == before:
+                joined[-1] = replace(joined[-1], end_s=end)
+            else:
+                joined.append(moved)
+    return tuple(joined)

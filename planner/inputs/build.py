@@ -13,7 +13,7 @@ from planner.domain.job import Job
 from planner.domain.plan import Deferral
 from planner.domain.problem import Problem, Rates
 from planner.domain.pue_table import PueTable
-from planner.domain.segment import Segment, cut_segments
+from planner.domain.segment import Segment, cut_segments, join_segments
 from planner.inputs.jobs.known import known_jobs
 from planner.inputs.prices.carbon import carbon_of
 from planner.inputs.prices.tariff import price_of
@@ -50,7 +50,7 @@ def build_day(scenario: Scenario, day: dt.date, handover: Handover | None = None
     again, and only jobs submitted since are new. ``closed``: no new jobs come in.
     """
     horizon = Horizon(day, scenario.zone)
-    empty, intakes = frame_day(scenario, horizon)
+    empty, intakes = frame(scenario, horizon)
     jobs, jobs_intake = ((), Intake("no new jobs")) if closed else known_jobs(scenario, horizon, handover is not None)
     fit = Fit(scenario.cluster)
     taken: list[Job] = [each.job for each in handover.waiting] if handover is not None else []
@@ -75,10 +75,12 @@ def build_day(scenario: Scenario, day: dt.date, handover: Handover | None = None
     return Day(scenario, problem, tuple(rejected), (jobs_intake, *intakes), handover)
 
 
-def frame_day(scenario: Scenario, horizon: Horizon) -> tuple[Problem, list[Intake]]:
-    """The problem of a day without jobs: its cluster, segments, cooling and rates."""
+def frame(scenario: Scenario, horizon: Horizon) -> tuple[Problem, list[Intake]]:
+    """The problem of a day, or of any stretch of time, without jobs: its cluster, segments, cooling and rates."""
     table, table_intake = read_pue_table(scenario.cooling.table)
-    segments, weather_intake = _segments(scenario, horizon, table)
+    of_days = [(day, *_segments(scenario, day, table)) for day in horizon.days()]
+    segments = join_segments(horizon, [(day, segments) for day, segments, _ in of_days])
+    weather_intake = of_days[0][2]
     problem = Problem(
         horizon=horizon,
         cluster=scenario.cluster,

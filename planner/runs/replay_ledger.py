@@ -16,7 +16,7 @@ from planner.domain.ledger import Totals
 from planner.domain.plan import Placement, Plan
 from planner.domain.problem import Problem, Running
 from planner.errors import InputError
-from planner.inputs.build import frame_day
+from planner.inputs.build import frame
 from planner.online.replay import Replay
 from planner.scenario.schema import Scenario
 
@@ -72,6 +72,6 @@ def _as_planned(
             starting.append(job)
             placements[job.id] = Placement(job.id, start_s, nodes)
     starting.sort(key=lambda job: job.submission_key)
-    empty, _ = frame_day(scenario, horizon)
+    empty, _ = frame(scenario, horizon)
     problem = replace(empty, jobs=tuple(starting), running=tuple(running), defer="free")
     return problem, Plan.of(problem, placements)

@@ -9,7 +9,7 @@ import pytest
 
 from planner.domain.horizon import Horizon
 from planner.errors import ScenarioError
-from planner.inputs.build import frame_day
+from planner.inputs.build import frame
 from planner.inputs.weather.season import SEASONS, day_in_season
 from planner.places import shipped_folder
 from planner.scenario.load import load_scenario
@@ -41,7 +41,7 @@ def test_summer_is_warmer(day: str) -> None:
     horizon = Horizon(dt.date.fromisoformat(day), "America/New_York")
     means = {}
     for name in ("air-summer", "air-winter", "hybrid-summer", "hybrid-winter"):
-        problem, _ = frame_day(load_scenario(name, folders=[SHIPPED]), horizon)
+        problem, _ = frame(load_scenario(name, folders=[SHIPPED]), horizon)
         means[name] = sum(s.temperature_c * s.length_s for s in problem.segments) / horizon.length_s
     assert means["air-summer"] > means["air-winter"] + 5
     assert (means["hybrid-summer"], means["hybrid-winter"]) == (means["air-summer"], means["air-winter"])
@@ -50,11 +50,11 @@ def test_summer_is_warmer(day: str) -> None:
 def test_hourly_tariff_and_solar() -> None:
     """The hourly tariff has 24 prices with the flat price as their mean; the solar scenario has sun and carbon."""
     horizon = Horizon(dt.date(2024, 6, 1), "America/New_York")
-    problem, _ = frame_day(load_scenario("hourly-tariff", folders=[SHIPPED]), horizon)
+    problem, _ = frame(load_scenario("hourly-tariff", folders=[SHIPPED]), horizon)
     paid = sum(s.price_eur_per_kwh * s.length_s for s in problem.segments) / horizon.length_s
     assert paid == pytest.approx(0.15)
     assert len({s.price_eur_per_kwh for s in problem.segments}) > 15
-    problem, _ = frame_day(load_scenario("solar-carbon", folders=[SHIPPED]), horizon)
+    problem, _ = frame(load_scenario("solar-carbon", folders=[SHIPPED]), horizon)
     assert max(s.solar_w for s in problem.segments) > 50_000
     assert {s.carbon_g_per_kwh for s in problem.segments} == {350.0}
 
