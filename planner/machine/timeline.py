@@ -56,6 +56,30 @@ def first_room(times, free, length, node, amount, copies, duration, earliest, la
 
 
 @part
+def last_room(times, free, length, node, amount, copies, duration, earliest, latest):
+    """Latest start from ``earliest`` to ``latest`` at which a node has room for ``copies`` units; else -1.
+
+    ``earliest`` must not be before the first entry of the row.
+    """
+    end = latest + duration
+    entry = entry_at(times, length, node, end - 1)
+    while end - duration >= earliest:
+        room = True
+        for resource in range(amount.shape[0]):
+            if free[node, entry, resource] < copies * amount[resource]:
+                room = False
+                break
+        if room and times[node, entry] <= end - duration:
+            return end - duration
+        if not room:
+            end = times[node, entry]
+        entry -= 1
+        if entry < 0:
+            break
+    return np.int64(-1)
+
+
+@part
 def least_free(times, free, length, node, start, end, least):
     """Write into ``least`` what a node has free of each resource all the way from start to end."""
     entry = entry_at(times, length, node, start)

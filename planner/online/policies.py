@@ -18,7 +18,7 @@ ORDERS: dict[str, str] = {
 }
 """Orders of the queue; jobs that are still equal keep their submit order."""
 
-KINDS = ("strict", "greedy", "list", "easy", "conservative", "deadline")
+KINDS = ("strict", "greedy", "list", "easy", "conservative", "deadline", "replan")
 ALIASES = {
     "backfill": "list",
     "list-reg": "list",
@@ -39,6 +39,8 @@ SENTENCES: dict[str, str] = {
     " early (CBF; Feitelson and Weil 1998)",
     "deadline": "conservative for regular jobs; jobs with a deadline have tentative reservations that give way to them,"
     " never past the deadline (DBF; N'Takpé and Suter 2017)",
+    "replan": "in order, starts what fits beside a late reservation for every other job that keeps its promise, and holds"
+    " work for cheaper hours where that pays",
 }
 
 

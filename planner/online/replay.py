@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from planner.domain.columns import Ints
+from planner.domain.columns import Floats, Ints
 from planner.domain.packing import most_cells
 from planner.domain.trace import Trace
 from planner.errors import InputError
@@ -39,6 +39,38 @@ OnProgress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, eq=False)
+class Replanning:
+    """How the policy ``replan`` goes about it.
+
+    Attributes
+    ----------
+    max_delay_s
+        How much later than its reference start a job may start at most [s].
+    every_s
+        How often holds are decided again [s].
+    price_s, price_sum
+        Moments at which the price of energy changes [s of the trace], and what a kW costs from the first of them until
+        each [EUR]; fewer than two: nothing is held.
+    eur_per_waiting_hour
+        What an hour of waiting of one job counts for; a job is held only if that saves more.
+    """
+
+    max_delay_s: int = 0
+    every_s: int = 900
+    price_s: Ints = field(default_factory=lambda: np.zeros(1, dtype=np.int64))
+    price_sum: Floats = field(default_factory=lambda: np.zeros(1))
+    eur_per_waiting_hour: float = 0.0
+
+    @property
+    def holds(self) -> bool:
+        """Whether work is held for cheaper hours at all."""
+        return len(self.price_s) > 1 and self.max_delay_s > 0
+
+
+NO_REPLANNING = Replanning()
+
+
+@dataclass(frozen=True, eq=False)
 class Replay:
     """What happened, one entry a job of the trace.
 
@@ -55,6 +87,8 @@ class Replay:
     node_of_unit: Ints
     deadline_s: Ints
     promised: Ints
+    reference_s: Ints
+    latest_s: Ints
     round_count: int
 
     @property
@@ -76,6 +110,7 @@ def replay(
     correction: str = "request",
     rounds: str = "second",
     deadline_s: Ints | None = None,
+    replanning: Replanning = NO_REPLANNING,
     on_progress: OnProgress | None = None,
 ) -> Replay:
     """Replay a trace.
@@ -108,7 +143,9 @@ def replay(
     deadlines = np.full(len(trace), -1, dtype=np.int64) if deadline_s is None else deadline_s
     predicted = not isinstance(estimate, np.ndarray)
     fixed = estimate if isinstance(estimate, np.ndarray) else trace.requested_s
-    state = _state(trace, policy, fixed, deadlines, correction=correction, rounds=rounds, predicted=predicted)
+    state = _state(
+        trace, policy, fixed, deadlines, correction=correction, rounds=rounds, predicted=predicted, conduct=replanning
+    )
     first = np.maximum(fixed, 1)
     if isinstance(estimate, np.ndarray):
         status = -1
@@ -129,6 +166,8 @@ def replay(
         node_of_unit=state.unit[places.NODE].copy(),
         deadline_s=deadlines,
         promised=state.job[places.PROMISED].copy(),
+        reference_s=state.job[places.REFERENCE].copy(),
+        latest_s=state.job[places.LATEST].copy(),
         round_count=int(state.clock[places.ROUNDS]),
     )
 
@@ -149,6 +188,7 @@ def _state(
     correction: str = "request",
     rounds: str = "second",
     predicted: bool = False,
+    conduct: Replanning = NO_REPLANNING,
 ) -> State:
     """The state before the first event."""
     from planner.machine.timeline import NEVER
@@ -178,6 +218,8 @@ def _state(
     clock[places.NODES], clock[places.LIMITED] = nodes, int(limited)
     clock[places.SCAN_ONLY_IF_FITS] = int(policy.scans_only_if_fits(rounds, predicted=predicted))
     clock[places.EVERY_EVENT] = int(rounds == "event")
+    clock[places.EVERY_S], clock[places.MAX_DELAY_S] = conduct.every_s, conduct.max_delay_s
+    clock[places.HOLDS], clock[places.LISTED_AT] = int(conduct.holds), places.NONE_YET
     return places.State(
         job=job,
         ptr=np.array([trace.group_ptr, trace.unit_ptr], dtype=np.int64),
@@ -187,6 +229,9 @@ def _state(
         times=np.zeros((2 * rows, places.FIRST_CAPACITY), dtype=np.int64),
         free=free,
         length=np.ones(2 * rows, dtype=np.int64),
+        price_s=conduct.price_s,
+        price_sum=conduct.price_sum,
+        worth=np.array([conduct.eur_per_waiting_hour]),
         ready=np.zeros(_most_at_once(trace), dtype=np.int64),
         least=np.zeros((nodes, resources), dtype=np.int64),
         watts=np.zeros(1, dtype=np.int64),

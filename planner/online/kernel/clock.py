@@ -9,6 +9,7 @@ from planner.machine.heap import pop, push
 from planner.machine.timeline import NEVER, forget_past
 from planner.online.kernel.nodes import hold_job
 from planner.online.kernel.queue import enqueue
+from planner.online.kernel.replan_rounds import next_change, replan_round
 from planner.online.kernel.reservation_rounds import cancel, conservative_round, deadline_round
 from planner.online.kernel.rounds import can_start, easy_round, greedy_round, list_round, strict_round
 from planner.online.kernel.state import (
@@ -38,6 +39,7 @@ from planner.online.kernel.state import (
     POLICY,
     QUEUE,
     QUEUED,
+    REPLAN,
     REQUESTED,
     RESERVED,
     ROUNDS,
@@ -107,7 +109,9 @@ def next_second(state):
         now = state.job[SUBMIT, state.clock[ARRIVED]]
     if state.clock[RUNNING] > 0:
         now = min(now, state.job[END_KEY, 0])
-    if state.clock[POLICY] >= CONSERVATIVE:
+    if state.clock[POLICY] == REPLAN:
+        now = min(now, next_change(state, state.clock[NOW]))
+    elif state.clock[POLICY] >= CONSERVATIVE:
         for place in range(state.clock[QUEUED]):
             now = min(now, state.job[RESERVED, state.job[QUEUE, place]])
     return now
@@ -202,6 +206,8 @@ def _run_round(state, now):
         conservative_round(state, now)
     elif policy == DEADLINE:
         deadline_round(state, now)
+    elif policy == REPLAN:
+        replan_round(state, now)
 
 
 @part

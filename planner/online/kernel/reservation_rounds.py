@@ -77,7 +77,7 @@ def _give_way(state, new, now):
     it was, and the new job is reserved around it.
     """
     size = state.clock[QUEUED]
-    _save(state)
+    save(state)
     for place in range(size):
         if state.job[RESERVED, state.job[QUEUE, place]] >= 0 and state.job[KIND, state.job[QUEUE, place]] == TENTATIVE:
             cancel(state, state.job[QUEUE, place])
@@ -106,7 +106,7 @@ def _give_way(state, new, now):
             if state.job[RESERVED, job] >= 0 and (job == new or state.job[KIND, job] != DEFINITIVE):
                 cancel(state, job)
         if not moved:
-            _restore(state)
+            restore(state)
             if new >= 0:
                 reserve(state, new, now)
             else:
@@ -121,7 +121,7 @@ def _give_way(state, new, now):
 def reserve(state, job, now):
     """Reserve the earliest start from now on for a job."""
     start = earliest_start(state, MACHINE, job, now, NEVER - 1)
-    _keep(state, job, start)
+    keep(state, job, start)
 
 
 @part
@@ -134,7 +134,7 @@ def cancel(state, job):
 
 
 @part
-def _keep(state, job, start):
+def keep(state, job, start):
     """Hold the nodes chosen for a job from a start on."""
     end = start + max(np.int64(1), state.job[ESTIMATE, job])
     hold_job(state, MACHINE, job, np.int64(1), start, end)
@@ -158,7 +158,7 @@ def _compress(state, now):
             for unit in range(first, last):
                 state.unit[NODE, unit] = state.unit[SAVED, unit]
             start = before
-        _keep(state, job, start)
+        keep(state, job, start)
 
 
 @part
@@ -198,7 +198,7 @@ def _last_missing(state, kind):
 
 
 @part
-def _save(state):
+def save(state):
     """Note every reservation of the queue."""
     for place in range(state.clock[QUEUED]):
         job = state.job[QUEUE, place]
@@ -208,7 +208,7 @@ def _save(state):
 
 
 @part
-def _restore(state):
+def restore(state):
     """Bring back the noted reservations, of which none may be held now except those that did not move."""
     for place in range(state.clock[QUEUED]):
         job = state.job[QUEUE, place]
@@ -221,7 +221,7 @@ def _restore(state):
             continue
         for unit in range(state.ptr[UNITS, job], state.ptr[UNITS, job + 1]):
             state.unit[NODE, unit] = state.unit[SAVED, unit]
-        _keep(state, job, state.job[SAVED_START, job])
+        keep(state, job, state.job[SAVED_START, job])
         if state.job[KIND, job] == TEMPORARY:
             state.job[KIND, job] = TENTATIVE
 

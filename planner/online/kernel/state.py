@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from planner.domain.columns import Ints
+from planner.domain.columns import Floats, Ints
 
 
 def _places(first: int, last: int) -> list[np.int64]:
@@ -19,8 +19,8 @@ SUBMIT, RUNTIME, REQUESTED, ESTIMATE, DEADLINE_S, WIDTH, POWER = _places(0, 7)
 START, EXPECTED_END, RESERVED, KIND, CORRECTIONS, STARTED_AT, SAVED_START = _places(7, 14)
 RANK_A, RANK_B, BACK_A, BACK_B = _places(14, 18)
 QUEUE, BACKFILL, END_KEY, END_JOB, DUE_KEY, DUE_JOB, FINISHED_JOB = _places(18, 25)
-(PROMISED,) = _places(25, 26)
-JOB_ROWS = 26
+PROMISED, REFERENCE, LATEST, WISH, DUE = _places(25, 30)
+JOB_ROWS = 30
 
 # Rows of the tables of pointers and units.
 GROUPS, UNITS = _places(0, 2)
@@ -29,7 +29,8 @@ NODE, SAVED = _places(0, 2)
 # Places in the clock: counters, then settings.
 NOW, ARRIVED, QUEUED, RUNNING, EXPECTED, FINISHED, ROUNDS, SCAN, FRESH, EARLY, BROKEN, STARTED = _places(0, 12)
 POLICY, ORDER, BACKFILL_ORDER, CORRECTION, NODES, LIMITED, SCAN_ONLY_IF_FITS, EVERY_EVENT = _places(12, 20)
-CLOCK_SIZE = 20
+TICK, EVERY_S, MAX_DELAY_S, HOLDS, LISTED_AT = _places(20, 25)
+CLOCK_SIZE = 35
 
 # The first row of the timelines.
 (MACHINE,) = _places(0, 1)
@@ -38,7 +39,7 @@ CLOCK_SIZE = 20
 NONE_YET, CANCELLED = np.int64(-1), np.int64(-2)
 
 # Kinds of policy, in the order of their names in the registry.
-STRICT, GREEDY, LIST, EASY, CONSERVATIVE, DEADLINE = _places(0, 6)
+STRICT, GREEDY, LIST, EASY, CONSERVATIVE, DEADLINE, REPLAN = _places(0, 7)
 
 # Kinds of reservation under the deadline policy.
 DEFINITIVE, TENTATIVE, TEMPORARY = _places(0, 3)
@@ -62,6 +63,11 @@ class State(NamedTuple):
         Timelines of what running jobs (and kept reservations) leave free (`planner.machine.timeline`): one row per
         node, then one for the site's power if that is limited. As many rows follow for plans that a round makes and
         forgets.
+    price_s, price_sum
+        What energy costs: moments at which its price changes [s], and what a kW costs from the first moment until each
+        of them [EUR].
+    worth
+        What an hour of waiting of one job counts for [EUR].
     ready, least, watts, cells, pattern
         Scratch space.
     clock
@@ -76,6 +82,9 @@ class State(NamedTuple):
     times: Ints
     free: Ints
     length: Ints
+    price_s: Ints
+    price_sum: Floats
+    worth: Floats
     ready: Ints
     least: Ints
     watts: Ints
