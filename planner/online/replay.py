@@ -60,6 +60,7 @@ class Replanning:
     price_s: Ints = field(default_factory=lambda: np.zeros(1, dtype=np.int64))
     price_sum: Floats = field(default_factory=lambda: np.zeros(1))
     eur_per_waiting_hour: float = 0.0
+    use: float = 0.0
 
     @property
     def holds(self) -> bool:
@@ -230,8 +231,9 @@ def _state(
         free=free,
         length=np.ones(2 * rows, dtype=np.int64),
         price_s=conduct.price_s,
-        price_sum=conduct.price_sum,
-        worth=np.array([conduct.eur_per_waiting_hour]),
+        price=np.diff(conduct.price_sum) / np.maximum(np.diff(conduct.price_s), 1) * 3600.0,
+        price_sum=conduct.price_sum.copy(),
+        worth=np.array([conduct.eur_per_waiting_hour, conduct.use]),
         ready=np.zeros(_most_at_once(trace), dtype=np.int64),
         least=np.zeros((nodes, resources), dtype=np.int64),
         watts=np.zeros(1, dtype=np.int64),

@@ -58,6 +58,8 @@ def replan_round(state, now):
     state.clock[LISTED_AT] = NONE_YET
     _receive(state, now)
     if now >= state.clock[TICK]:
+        if state.clock[HOLDS] > 0:
+            _set_level(state, now)
         for place in range(state.clock[QUEUED]):
             _wish(state, state.job[QUEUE, place], now)
         state.clock[TICK] = (now // state.clock[EVERY_S] + 1) * state.clock[EVERY_S]
@@ -294,8 +296,9 @@ def _fits_now(state, job, now):
 def _wish(state, job, now):
     """Note when a job had best start: the cheapest time within its promise, an hour of waiting at its price.
 
-    What a job costs is straight in its start between the moments at which its start or its end passes a change of
-    price, so only these are looked at.
+    Hours that are cheaper than the level count as if they cost that much: the machine is full then anyway. What a job
+    costs is straight in its start between the moments at which its start or its end passes a change of price, so only
+    these are looked at.
     """
     state.job[WISH, job] = now
     last = state.job[LATEST, job]
@@ -314,6 +317,34 @@ def _wish(state, job, now):
                     state.job[WISH, job] = moment
         if state.price_s[edge] - length > last:
             break
+
+
+@part
+def _set_level(state, now):
+    """Find the level: the price that the machine pays in as large a part of the coming hours as it was busy lately.
+
+    Writes what a kW costs until each change of price, with every price raised to the level.
+    """
+    edges, prices, sums = state.price_s, state.price, state.price_sum
+    until = now + max(state.clock[MAX_DELAY_S], np.int64(3600))
+    lowest = np.inf
+    needed = state.worth[1] * (until - now)
+    level = -np.inf
+    filled = 0.0
+    while filled < needed:
+        following = np.inf
+        for k in range(prices.shape[0]):
+            if edges[k + 1] > now and edges[k] < until and level < prices[k] < following:
+                following = prices[k]
+        if following == np.inf:
+            break
+        level = following
+        for k in range(prices.shape[0]):
+            if edges[k + 1] > now and edges[k] < until and prices[k] == level:
+                filled += min(edges[k + 1], until) - max(edges[k], now)
+    sums[0] = 0.0
+    for k in range(prices.shape[0]):
+        sums[k + 1] = sums[k] + max(prices[k], level) * (edges[k + 1] - edges[k]) / SECONDS_PER_HOUR
 
 
 @part

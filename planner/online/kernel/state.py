@@ -83,6 +83,7 @@ class State(NamedTuple):
     free: Ints
     length: Ints
     price_s: Ints
+    price: Floats
     price_sum: Floats
     worth: Floats
     ready: Ints
