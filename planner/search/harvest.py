@@ -1,6 +1,6 @@
 """HarvestSearch, the planner's own: the best-paying work packed tightly, then the plan rebuilt piece by piece.
 
-    1. MultiSearch: the 22 orderings.
+    1. MultiSearch: all orderings.
     2. Tiered orders (`tiers`), while they pay and for at most a part of the effort.
     3. RebuildSearch (`rebuild`) from the best plan, in two chains that meet now and then.
 

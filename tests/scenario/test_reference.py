@@ -12,13 +12,14 @@ import pytest
 from planner.cli.main import run
 from planner.inputs.jobs.read import FORMAT_OF_SUFFIX
 from planner.inputs.prices import tariff
+from planner.inputs.weather.read import READERS
 from planner.inputs.weather.season import SEASONS
 from planner.places import shipped_folder
 from planner.scenario.editor_schema import editor_schema
 from planner.scenario.marked import Source
 from planner.scenario.reference import key_table, schema_keys
 from planner.scenario.strict_yaml import parse_yaml, read_yaml
-from planner.scenario.words import JobsFormat, PriceUnit, Season
+from planner.scenario.words import JobsFormat, PriceUnit, Season, WeatherFormat
 
 SCENARIOS = shipped_folder() / "scenarios"
 SITE = Path(__file__).resolve().parents[2] / "planner" / "site" / "templates"
@@ -157,4 +158,5 @@ def test_readers_and_models_share_their_words() -> None:
     assert get_args(PriceUnit) == tariff.UNITS
     assert "USD/kWh" in tariff.UNITS
     assert set(get_args(Season)) == set(SEASONS)
+    assert set(get_args(WeatherFormat)) == {"auto", *READERS}
     assert set(get_args(JobsFormat)) == {"auto", *FORMAT_OF_SUFFIX.values()}
