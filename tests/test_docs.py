@@ -20,7 +20,7 @@ def test_the_table_of_rooms_is_that_of_the_layers() -> None:
     assert [layer for layer, _ in rows] == sorted(LAYERS.values())
 
 
-@pytest.mark.parametrize("name", ["architecture.md"])
+@pytest.mark.parametrize("name", ["architecture.md", "extending.md"])
 def test_files_that_a_document_names_exist(name: str) -> None:
     """A path in a document leads to a file or folder of the project."""
     named = NAMED.findall((ROOT / "docs" / name).read_text("utf-8"))
