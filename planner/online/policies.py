@@ -72,7 +72,7 @@ class Policy:
 
     @property
     def name(self) -> str:
-        """The name by which the policy is asked for."""
+        """The name that selects the policy."""
         before = "" if self.order == "fcfs" else f"{self.order}-"
         if self.backfill_order == self.order:
             return f"{before}{self.kind}"
@@ -81,7 +81,7 @@ class Policy:
     def scans_only_if_fits(self, rounds: str, *, predicted: bool) -> bool:
         """Whether an arrival alone makes it look at the queue only if that job fits.
 
-        In the published runs so does EASY, and with predictions and at most one round a second EASY-SJBF.
+        EASY does so in the published runs; EASY-SJBF does with predictions and at most one round per second.
         """
         return self._is_easy_or_sjbf and (self.backfill_order == "fcfs" or (predicted and rounds == "second"))
 

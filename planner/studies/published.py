@@ -28,7 +28,7 @@ POLICIES = tuple(dict.fromkeys(policy for _, _, policy in POLICY_CHANGES))
 
 
 def published_change(jobs: int, estimate: str, policy: str, metric: str) -> int | None:
-    """The published percentage for a trace of so many jobs; None where nothing was published or known."""
+    """The published percentage for a trace of this many jobs; None where nothing was published or known."""
     return POLICY_CHANGES.get((jobs, estimate, policy), {}).get(metric)
 
 
