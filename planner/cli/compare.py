@@ -55,7 +55,7 @@ def compare(
     last: Annotated[str | None, typer.Option("--to", metavar="YYYY-MM-DD", help="The last day.")] = None,
     method: Annotated[list[str] | None, typer.Option("--method", "-m", help="May be repeated.")] = None,
     baseline: Annotated[
-        str | None, typer.Option(help="Scenario, or SCENARIO:METHOD, that others are held against; default the first.")
+        str | None, typer.Option(help="Scenario, or SCENARIO:METHOD, that others are compared with; default the first.")
     ] = None,
     time_limit: day.TimeLimitOption = day.TIME_LIMIT,
     seed: day.SeedOption = None,

@@ -12,7 +12,7 @@ from planner.domain.plan import Plan
 from planner.domain.result import Result, Trial
 
 Stop = Callable[[float], bool]
-"""Asked with the best profit so far [EUR]; true means stop. Asking changes nothing."""
+"""Called with the best profit so far [EUR]; true means stop. Calling it changes nothing."""
 
 Listener = Callable[[Trial], None]
 """Called with each trial that a search reports."""

@@ -82,7 +82,7 @@ class SearchState(NamedTuple):
 
 
 class Habits(NamedTuple):
-    """How a search goes about it.
+    """The settings of a search.
 
     Attributes
     ----------
