@@ -30,7 +30,7 @@ def ranked_accounts(schedule: Table) -> list[str]:
 
 
 def gantt_data(schedule: Table, cluster: Cluster, currency: str, wait_s: list[int]) -> dict[str, Any]:
-    """Everything that the figure draws and tells."""
+    """Everything that the figure draws and shows."""
     accounts = ranked_accounts(schedule)
     users = sorted(set(column(schedule, "user")))
     account_of = {name: index for index, name in enumerate(accounts)}

@@ -30,7 +30,7 @@ class Entry:
 
     @property
     def scenario(self) -> str:
-        """The scenario that the folder stands for."""
+        """The scenario of the folder."""
         return self.folder.parent.name
 
     @property

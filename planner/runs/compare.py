@@ -27,7 +27,7 @@ LONGEST_NAME = 100
 
 @dataclass(frozen=True)
 class Comparison:
-    """What was compared: one row a run with its differences, one row a day, and where the files are."""
+    """What was compared: one row per run with its differences, one row per day, and where the files are."""
 
     baseline: str
     currency: str

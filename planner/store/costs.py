@@ -75,7 +75,7 @@ class CostDay:
 
 @dataclass
 class CostLine:
-    """What an account, a user or a job comes to over all days."""
+    """The sums of an account, a user or a job over all days."""
 
     key: str
     job_ids: set[str] = field(default_factory=set)

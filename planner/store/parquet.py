@@ -1,4 +1,4 @@
-"""Tables as Parquet; the type of each column is said outright, so that an empty day has those of a full one."""
+"""Tables as Parquet; the type of each column is explicit, so that an empty day has those of a full one."""
 
 from __future__ import annotations
 

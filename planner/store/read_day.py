@@ -30,7 +30,7 @@ _SOLAR_W = bounds.Bounds(0, 1000 * bounds.SOLAR_KW.high, "W")
 
 @dataclass(frozen=True)
 class WrittenDay:
-    """A day as its folder tells it: the problem and plan, and the files as they stand.
+    """A day as its folder describes it: the problem and plan, and the files as they stand.
 
     ``happened`` is the day as it was carried out, which differs from the problem with ``execute: actual``.
     ``tables`` are ``schedule``, ``deferred`` and ``segments``; ``summary`` and ``run`` are the JSON files.

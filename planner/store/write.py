@@ -36,7 +36,7 @@ def write_day(
 ) -> DaySummary:
     """Write a day's files in one step and return the day's summary.
 
-    ``baselines`` is what the rules of schedulers in use would earn, for the summary; ``page`` makes report.html.
+    ``baselines`` is what the rules of common schedulers would earn, for the summary; ``page`` makes report.html.
     """
     problem, result = planned.day.problem, planned.result
     summary = summarise(planned, baselines)
