@@ -58,7 +58,8 @@ def test_a_stretch_begins_at_any_moment() -> None:
 def test_a_day_touches_itself_alone() -> None:
     """The end of a day is not a part of it."""
     day = Horizon(dt.date(2024, 6, 1), "Europe/Paris")
-    assert list(day.days()) == [day] and day.is_whole_day
+    assert list(day.days()) == [day]
+    assert day.is_whole_day
 
 
 def test_an_empty_stretch_is_refused() -> None:
