@@ -109,7 +109,7 @@ def _harvest(problem: Problem, params: Params, stop: Stop) -> Result:
 
 def _rule(name: str) -> Method:
     def method(problem: Problem, params: Params, stop: Stop) -> Result:
-        from planner.online.rules import walk_rule
+        from planner.online.day_rules import walk_rule
 
         return walk_rule(problem, name, params.on_trial)
 

@@ -153,7 +153,7 @@ def _state(
     """The state before the first event."""
     from planner.machine.timeline import NEVER
     from planner.online.kernel import state as places
-    from planner.online.kernel.queue import backfill_code, queue_code
+    from planner.online.kernel.queue_order import backfill_code, queue_code
 
     count, units = len(trace), int(trace.unit_ptr[-1])
     nodes, resources = trace.machine.capacity.shape

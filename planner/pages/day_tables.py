@@ -10,7 +10,7 @@ from planner.pages.formats import counted, hours, money, plain, signed_money, si
 from planner.pages.grid import Column, grid
 from planner.pages.markup import Html, Part, el, join
 from planner.pages.series import column, numbers
-from planner.store.tables import Table
+from planner.store.write_tables import Table
 
 LARGEST = 25
 DEFERRED = 300

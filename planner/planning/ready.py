@@ -20,7 +20,7 @@ from planner.domain.plan import DEFERRED, Plan
 from planner.domain.problem import Problem
 from planner.machine.place import place_from
 from planner.methods import ENGINE_METHODS
-from planner.online.rules import RULES, STRICT, walk_rule
+from planner.online.day_rules import RULES, STRICT, walk_rule
 from planner.search.kernel.search_state import Habits
 from planner.search.multisearch import multisearch
 from planner.search.rebuild import Chain

@@ -20,7 +20,7 @@ from planner.scenario.schema import Scenario
 from planner.store.files import put
 from planner.store.folder import held, renewed
 from planner.store.replay_files import write_rows
-from planner.store.tables import encoded
+from planner.store.write_tables import encoded
 
 LONGEST_NAME = 100
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from planner.store.tables import Kind, Table, encoded, kind_of
+from planner.store.write_tables import Kind, Table, encoded, kind_of
 
 _VALUE: dict[Kind, Callable[[str], object]] = {
     "text": lambda text: encoded(text).decode(),

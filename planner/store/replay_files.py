@@ -9,7 +9,7 @@ from planner.csv_text import csv_text
 from planner.errors import OutputError
 from planner.online.replay import Replay
 from planner.store.files import alone_in, put
-from planner.store.tables import encoded
+from planner.store.write_tables import encoded
 
 BATSIM_COLUMNS = (
     "job_id",

@@ -14,7 +14,7 @@ from planner.store.provenance import digest
 from planner.store.read_day import WrittenDay
 from planner.store.seals import changed
 from planner.store.summary import figures
-from planner.store.tables import Table, deferred_table, kind_of, schedule_table, segment_table
+from planner.store.write_tables import Table, deferred_table, kind_of, schedule_table, segment_table
 
 _TOLERANCE = 2e-6
 """Numbers are written with six digits, so that the last one may differ between machines."""

@@ -16,7 +16,7 @@ from planner.store.parquet import write_parquet
 from planner.store.seals import outputs_of, sealed
 from planner.store.summary import summarise
 from planner.store.swf import write_swf
-from planner.store.tables import Table, deferred_table, encoded, schedule_table, segment_table
+from planner.store.write_tables import Table, deferred_table, encoded, schedule_table, segment_table
 
 Page = Callable[[DaySummary, dict[str, Any], dict[str, Table]], str]
 """Makes the page of a day from its summary, its provenance and its tables."""

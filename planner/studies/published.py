@@ -6,7 +6,7 @@ import csv
 from dataclasses import dataclass
 from pathlib import Path
 
-FIGURES = Path(__file__).resolve().parent / "figures"
+FIGURES = Path(__file__).resolve().parent / "published_figures"
 
 METRICS = ("bsld", "af", "awf", "p2sf")
 """Metrics of the metrics paper's tables."""

@@ -212,7 +212,7 @@ def test_money_that_is_none(days: Path, text: str, capsys: pytest.CaptureFixture
 
 def test_long_cells_are_no_damage(days: Path) -> None:
     """A job on very many nodes has a cell longer than the csv module takes by itself."""
-    from planner.store.day_files import read_table
+    from planner.store.read_tables import read_table
 
     path = days / SECOND / "schedule.csv"
     rows = list(csv.reader(io.StringIO(path.read_text())))
