@@ -10,7 +10,7 @@ import pytest
 from planner.domain.trace import Trace, pool_trace
 from planner.errors import AuditError, InputError
 from planner.online.check import require_sound, violations
-from planner.online.deadlines import draw_deadlines
+from planner.online.drawn_deadlines import draw_deadlines
 from planner.online.estimates import estimate_named
 from planner.online.kernel import state
 from planner.online.policies import KINDS, Policy, policy_named
