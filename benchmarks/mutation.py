@@ -64,7 +64,7 @@ TESTS: dict[str, dict[str, tuple[str, ...]]] = {
         "planner/accounting/bound/*.py": ("tests/accounting/test_bound.py",),
     },
     "search": {
-        "planner/online/rules.py": ("tests/search/test_rules.py",),
+        "planner/online/day_rules.py": ("tests/search/test_rules.py",),
         "planner/planning/ready.py": ("tests/planning/test_ready.py",),
         "planner/search/*.py": SEARCH,
     },

@@ -90,7 +90,7 @@ def decoder() -> None:
             decode(problem, order)
         rates.append(3 / (time.process_time() - began))
     print(f"decoder, {len(problem.jobs):,} jobs on {problem.cluster.node_count} nodes, one core:")
-    print(f"  whole day placed again    {np.median(rates):>8,.0f} a second (median of the 22 orderings)")
+    print(f"  whole day placed again    {np.median(rates):>8,.0f} a second (median of all orderings)")
     chain = Chain.from_plan(problem, plan, seed=1, habits=Habits(8, 8, 0.0, 0.0, False, False))
     chain.run(200, 0.0)
     began, before = time.process_time(), int(chain.state.counts[STEPS])

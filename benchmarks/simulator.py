@@ -39,7 +39,7 @@ PEER_SYSTEM = '{"groups": {"g0": {"core": 1, "mem": 1000000}}, "resources": {"g0
 
 
 def main() -> None:
-    """Print one line a measurement."""
+    """Print one line per measurement."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     default = os.environ.get("PLANNER_DATA") or Path(__file__).resolve().parents[2] / "shared" / "data"
     parser.add_argument("--data", type=Path, default=Path(default))

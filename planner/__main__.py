@@ -32,7 +32,7 @@ def main() -> None:
         word = next((word for told, word in ENDED.values() if told == code), None)
         if word is not None:
             print(_told(word), file=sys.stderr)
-    # All is written and told: what is left is the end of the interpreter, which nothing should disturb.
+    # All is written and reported: what is left is the end of the interpreter, which nothing should disturb.
     for number in ENDED:
         signal.signal(number, signal.SIG_IGN)
     sys.exit(code)

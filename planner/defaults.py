@@ -1,4 +1,4 @@
-"""What holds when nothing is said: each option's default, in one place for the command line and for Python."""
+"""The default of each option, in one place for the command line and for Python."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ from planner.printable import LONGEST_LINE, one_line
 LONGEST = LONGEST_LINE - 10
 """Characters of an error, which leaves room for the program's name before it."""
 MOST_PROBLEMS = 20
-"""Problems of a scenario that are told of at once."""
+"""Problems of a scenario that one message lists at most."""
 
 
 class PlannerError(Exception):

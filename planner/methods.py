@@ -16,7 +16,7 @@ from planner.errors import InputError
 
 @dataclass(frozen=True)
 class Params:
-    """What a method may be told besides the problem.
+    """What a method gets besides the problem.
 
     ``workers`` never changes an answer; ``on_trial`` is called with each candidate as it is tried. ``engine`` names the
     CP engine, None lets the planner choose; ``time_limit_s`` is what an engine that cannot ask ``stop`` gets.
@@ -109,7 +109,7 @@ def _harvest(problem: Problem, params: Params, stop: Stop) -> Result:
 
 def _rule(name: str) -> Method:
     def method(problem: Problem, params: Params, stop: Stop) -> Result:
-        from planner.online.rules import walk_rule
+        from planner.online.day_rules import walk_rule
 
         return walk_rule(problem, name, params.on_trial)
 
@@ -121,7 +121,7 @@ METHODS: dict[str, tuple[Method, str]] = {
         _harvest,
         "packs the best-paying work tightly, then rebuilds the plan piece by piece: the planner's own",
     ),
-    "multisearch": (_multisearch, "places jobs at their earliest starts in 22 orders and keeps the best plan"),
+    "multisearch": (_multisearch, "places jobs at their earliest starts in every ordering and keeps the best plan"),
     "relaxation": (
         _relaxation,
         "improves MultiSearch's plan with a CP engine: starts, and nodes of single-unit jobs",
@@ -140,10 +140,10 @@ METHODS: dict[str, tuple[Method, str]] = {
 }
 
 RULES = ("est", "est-strict", "wt", "wt-strict", "profit", "profit-strict")
-"""Those that stand for schedulers in use."""
+"""Those that model common schedulers."""
 
-ENGINE_METHODS = ("relaxation", "cp")
-"""Those that run a CP engine."""
+ENGINE_METHODS = {"relaxation": "planner.cp.relaxation", "cp": "planner.cp.default_search"}
+"""Those that run a CP engine, with the module to load before the clock starts."""
 
 
 def method_named(name: str) -> Method:

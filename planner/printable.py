@@ -38,7 +38,7 @@ def shortened(text: str, most: int = LONGEST_LINE) -> str:
 
 
 def one_line(text: str, most: int = LONGEST_LINE) -> str:
-    """The text on one printable line of at most so many characters."""
+    """The text on one printable line of at most this many characters."""
     return shortened(printable(text), most)
 
 

@@ -157,7 +157,7 @@ def _deadlines(problem: Problem, plan: Plan) -> list[Violation]:
 
 
 class _Hopeless:
-    """Jobs of equal units shown to have no room: whoever asks at least as much has none either."""
+    """Jobs of equal units shown to have no room: a job that asks at least as much has none either."""
 
     def __init__(self, columns: JobColumns) -> None:
         self._columns = columns

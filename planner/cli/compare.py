@@ -55,7 +55,7 @@ def compare(
     last: Annotated[str | None, typer.Option("--to", metavar="YYYY-MM-DD", help="The last day.")] = None,
     method: Annotated[list[str] | None, typer.Option("--method", "-m", help="May be repeated.")] = None,
     baseline: Annotated[
-        str | None, typer.Option(help="Scenario, or SCENARIO:METHOD, that others are held against; default the first.")
+        str | None, typer.Option(help="Scenario, or SCENARIO:METHOD, that others are compared with; default the first.")
     ] = None,
     time_limit: day.TimeLimitOption = day.TIME_LIMIT,
     seed: day.SeedOption = None,
@@ -123,7 +123,7 @@ def compare(
 
 
 def compare_text(runs: Sequence[dict[str, Any]], baseline: str) -> str:
-    """The runs in columns, the baseline first in every block; at most 80 characters a line."""
+    """The runs in columns, the baseline first in every block; at most 80 characters per line."""
     base = next(row for row in runs if f"{row['scenario']}:{row['method']}" == baseline)
     others = [row for row in runs if row is not base]
     several = len({row["method"] for row in runs}) > 1
@@ -185,7 +185,7 @@ class TaskBar:
             self._bar.stop()
 
     def advance(self, name: str) -> None:
-        """Hear that a task is done."""
+        """Count a task that is done."""
         if self._bar is not None:
             from rich.markup import escape
 

@@ -188,7 +188,7 @@ def open_scenario(
 
 
 def remark(built: Day) -> None:
-    """Tell on stderr what the readers repaired and dropped, and which jobs were refused."""
+    """Say on stderr what the readers repaired and dropped, and which jobs were refused."""
     for intake in built.intakes:
         if intake.repaired or intake.dropped:
             say("\n".join(intake.lines()), err=True)
@@ -205,7 +205,7 @@ def remark(built: Day) -> None:
 
 
 def remark_limit(planned: PlannedDay, limit_s: float) -> None:
-    """Tell on stderr when it was the time limit, or a lost engine, that ended the search."""
+    """Say on stderr when it was the time limit, or a lost engine, that ended the search."""
     result = planned.result
     if result.engine_died:
         say("the engine died; this is the best plan until then; try another with --engine", err=True)
@@ -218,7 +218,7 @@ def remark_limit(planned: PlannedDay, limit_s: float) -> None:
 
 
 def remark_stand_in(summary: DaySummary) -> None:
-    """Tell on stderr when a plan broke a rule and another one stands in for it; a quiet run tells it too."""
+    """Say on stderr when a plan broke a rule and another one stands in for it; a quiet run says it too."""
     if summary.stands_in_for:
         say(
             f"{summary.day}: {summary.stands_in_for}; a plan of {summary.method} stands in. Please report this"
@@ -228,7 +228,7 @@ def remark_stand_in(summary: DaySummary) -> None:
 
 
 def remark_gap(folder: Path, day: dt.date) -> None:
-    """Tell on stderr when there are earlier days, but not the one before: then nothing is carried over."""
+    """Say on stderr when there are earlier days, but not the one before: then nothing is carried over."""
     from planner.runs.one_day import last_before
 
     earlier = last_before(folder, day)

@@ -43,7 +43,7 @@ class Progress:
             self._bar.update(self._task, description=title)
 
     def trial(self, trial: Trial) -> None:
-        """Hear of one more candidate."""
+        """Count one more candidate."""
         self._best = max(self._best, trial.profit_eur)
         if self._bar is not None:
             gap = f", within {max(0.0, 1 - self._best / self._bound):.2%} of the bound" if self._bound > 0 else ""
@@ -51,5 +51,5 @@ class Progress:
             self._bar.update(self._task, advance=1, description=text)
 
     def bound(self, profit_eur: float) -> None:
-        """Hear of a limit on the profit of any plan."""
+        """Show a limit on the profit of any plan."""
         self._bound = profit_eur

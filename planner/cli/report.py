@@ -32,7 +32,7 @@ def report(
     first: Annotated[str | None, typer.Option("--from", metavar="YYYY-MM-DD", help="The first day.")] = None,
     last: Annotated[str | None, typer.Option("--to", metavar="YYYY-MM-DD", help="The last day.")] = None,
     month: Annotated[str | None, typer.Option(metavar="YYYY-MM", help="A whole month.")] = None,
-    by: Annotated[str, typer.Option(metavar="account|user|job", help="What a line stands for.")] = "account",
+    by: Annotated[str, typer.Option(metavar="account|user|job", help="What a line is.")] = "account",
     scenario: Annotated[
         str | None, typer.Option("--scenario", "-s", help="Whose days; not needed where there is one.")
     ] = None,

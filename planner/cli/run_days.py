@@ -92,7 +92,7 @@ def run_range(
 
 
 def days_text(summaries: Sequence[DaySummary], kept: Sequence[bool]) -> str:
-    """One line a day, and their sum; ``kept`` are those that an earlier run had written."""
+    """One line per day, and their sum; ``kept`` are those that an earlier run had written."""
     head = f"{'day':<11}{'profit':>12}{'PUE':>7}{'use %':>7}{'started':>9}{'finished':>9}{'running':>9}{'waiting':>9}"
     lines = [head]
     for summary, was_there in zip(summaries, kept, strict=True):
@@ -121,7 +121,7 @@ class _Interrupts:
         self.came = False
 
     def note(self, number: int, frame: FrameType | None) -> None:
-        """Hear of Ctrl-C."""
+        """Note Ctrl-C."""
         self.came = True
         raise KeyboardInterrupt
 

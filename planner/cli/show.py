@@ -89,7 +89,7 @@ def _metrics() -> dict[str, str]:
 def _predictors() -> dict[str, str]:
     from planner.online.predictors import PREDICTORS
 
-    return PREDICTORS
+    return {name: text for name, (_, text) in PREDICTORS.items()}
 
 
 def _schema() -> dict[str, Any]:

@@ -28,7 +28,7 @@ def simulate(
         typer.Option("--estimate", "-e", help="actual, requested, actual*0.5, or a predictor; may be repeated."),
     ] = None,
     processors: Annotated[
-        int | None, typer.Option(min=1, max=int(PROCESSORS.high), help="One pool of so many; else the SWF header's.")
+        int | None, typer.Option(min=1, max=int(PROCESSORS.high), help="One pool of this size; else the SWF header's.")
     ] = None,
     scenario: Annotated[str | None, typer.Option("--scenario", "-s", help="The cluster of a scenario instead.")] = None,
     settings: SettingsOption = None,
@@ -36,7 +36,7 @@ def simulate(
     trim: Annotated[str, typer.Option(help="none, or steady: without warm-up and cool-down.")] = "none",
     correction: Annotated[str, typer.Option(help="Of an outlived estimate: request, steps, double.")] = "request",
     rounds: Annotated[
-        str, typer.Option(help="second: at most one scheduling round a second; event: one after every event.")
+        str, typer.Option(help="second: at most one scheduling round per second; event: one after every event.")
     ] = "second",
     wide: Annotated[str, typer.Option(help="Jobs wider than the machine: reject or clip.")] = "reject",
     unrequested: Annotated[
@@ -166,7 +166,7 @@ class ReplayBar:
             self._bar.stop()
 
     def update(self, title: str, done: int, total: int) -> None:
-        """Hear how many jobs of a run have finished."""
+        """Show how many jobs of a run have finished."""
         if self._bar is None:
             return
         if title not in self._tasks:

@@ -24,7 +24,7 @@ ProcessorsOption = Annotated[
 CsvOption = Annotated[Path | None, typer.Option("--out", help="Folder for the tables as CSV.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print as JSON.")]
 RowsOf = Callable[..., Sequence[Mapping[str, object]]]
-"""Makes the rows of a table from a trace; hears of its runs as `on_run`."""
+"""Makes the rows of a table from a trace; calls `on_run` with each run."""
 
 Tables = dict[str, Sequence[Mapping[str, object]]]
 PARTS = ("policies", "predictors", "distortion")
@@ -72,8 +72,8 @@ def predictions(
 ) -> None:
     """EASY and EASY-SJBF with requested, actual and predicted runtimes, and corrections of predictions that fall short.
 
-    The paper of 2015 on learning runtimes: a scheduling round an event, jobs without a requested time left out. Its
-    CEA-Curie has 80640 processors.
+    The paper of 2015 on learning runtimes: a scheduling round after every event, jobs without a requested time left
+    out. Its CEA-Curie has 80640 processors.
     """
     from planner.studies.online import prediction_rows
 

@@ -36,7 +36,7 @@ class PartLibrary(JITCodeLibrary):  # type: ignore[misc]
     """The code of a part and of all that it calls, ready to be linked."""
 
     def finalize(self) -> None:
-        """Link what the part calls; whoever links the part optimises it."""
+        """Link what the part calls; whatever links the part optimises it."""
         for library in dict.fromkeys(self._linking_libraries):
             self._reload_init.update(library._reload_init)
             self._final_module.link_in(library._get_module_for_linking(), preserve=True)

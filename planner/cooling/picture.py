@@ -1,4 +1,4 @@
-"""Draws a PUE table: curves against outside temperature for several loads, and the whole of it as a map."""
+"""Draws a PUE table: curves against outside temperature for several loads, and the whole table as a map."""
 
 from __future__ import annotations
 

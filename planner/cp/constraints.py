@@ -1,4 +1,4 @@
-"""The rules of the day as constraints: one method a rule, each with a golden test of its text."""
+"""The rules of the day as constraints: one method per rule, each with a golden test of its text."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def default_search(
 ) -> Result:
     """Give the day to an engine without a starting point and keep the best that it finds in time.
 
-    ``stop`` is asked at each solution with the profit that the engine claims for it. When the engine finds nothing in
+    ``stop`` is called at each solution with the profit that the engine claims for it. When the engine finds nothing in
     time, the plan is that of the jobs in order of submission.
     """
     so_far = BestSoFar(stop, on_trial)

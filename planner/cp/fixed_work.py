@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from planner.accounting.energy import energy_between
-from planner.cp.held import Held
 from planner.cp.pooled import busy_share
 from planner.cp.subproblem import Subproblem
+from planner.cp.used_room import UsedRoom
 from planner.domain.columns import Ints, JobColumns
 from planner.domain.plan import Plan
 from planner.domain.problem import Problem
@@ -25,7 +25,7 @@ class FixedWork:
     """Constant work of a day; times are cut at the day's end."""
 
     problem: Problem
-    work: Held
+    work: UsedRoom
     class_of_unit: Ints
     idle_saved_mw: Ints
     revenue_eur: float
@@ -34,7 +34,7 @@ class FixedWork:
     def of(cls, problem: Problem, subproblem: Subproblem) -> FixedWork:
         """The constant work around a subproblem."""
         others = subproblem.others(problem)
-        work = Held.by(problem, others)
+        work = UsedRoom.by(problem, others)
         class_of = problem.nodes.class_of[work.unit_node]
         saved = np.zeros(len(class_of), dtype=np.int64)
         revenue, rates = 0.0, problem.rates.eur_per_core_hour / SECONDS_PER_HOUR

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from planner.cp.held import Held, Usage
+from planner.cp.used_room import Usage, UsedRoom
 from planner.domain.columns import Ints
 from planner.domain.packing import is_decidable, nodes_for
 from planner.domain.plan import DEFERRED, Plan
@@ -14,7 +14,7 @@ from planner.domain.problem import Problem
 def insert(problem: Problem, plan: Plan, job: int, release_s: int | None = None) -> Plan | None:
     """The plan with a deferred job at its earliest start from a moment on; None when there is no room today."""
     columns, capacity = problem.columns, problem.nodes.capacity
-    held = Held.by(problem, plan)
+    held = UsedRoom.by(problem, plan)
     nodes = Usage(len(capacity), held.unit_node, held.unit_start_s, held.unit_end_s, held.unit_amount)
     site = Usage(1, np.zeros_like(held.start_s), held.start_s, held.end_s, held.power_mw[:, None])
     release = int(columns.release_s[job]) if release_s is None else release_s

@@ -15,7 +15,7 @@ NODES = 8
 """Nodes among which the single-unit jobs of a neighbourhood may move, besides their own."""
 
 Picker = Callable[[Problem, Plan, np.random.Generator, int], Ints]
-"""Picks about so many jobs of a plan."""
+"""Picks about this many jobs of a plan."""
 
 
 def neighbourhoods(

@@ -62,7 +62,7 @@ class Objective:
         return int(np.floor((eur - self.constant_eur - self.scale.error_eur) / self.scale.unit_eur)) - 1
 
     def to_eur(self, value: float) -> float:
-        """The profit that a value of the expression stands for [EUR]; not with soft deadlines."""
+        """The profit of a value of the expression [EUR]; not with soft deadlines."""
         return value * self.scale.unit_eur + self.constant_eur
 
     def table_range(self) -> list[tuple[Any, int, int]]:

@@ -55,5 +55,5 @@ class Scale:
         return mws // self.unit_mws
 
     def coarse(self, most: int) -> int:
-        """The step to which an energy expression of at most so many units is rounded before a product."""
+        """The step to which an energy expression of at most this many units is rounded before a product."""
         return max(1, -(-most // ENERGY_STEPS))

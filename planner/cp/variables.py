@@ -1,4 +1,4 @@
-"""The variables of the profit model: an interval a job, and optional intervals for the nodes it may take."""
+"""The variables of the profit model: one interval per job, and optional intervals for the nodes it may take."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every search has in hand: candidates, the best of them so far, when to stop, and whom to tell."""
+"""What every search has in hand: candidates, the best of them so far, when to stop, and what to report."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from planner.domain.plan import Plan
 from planner.domain.result import Result, Trial
 
 Stop = Callable[[float], bool]
-"""Asked with the best profit so far [EUR]; true means stop. Asking changes nothing."""
+"""Called with the best profit so far [EUR]; true means stop. Calling it changes nothing."""
 
 Listener = Callable[[Trial], None]
 """Called with each trial that a search reports."""
@@ -90,7 +90,7 @@ class BestSoFar:
         return is_better
 
     def tell(self, trial: Trial) -> None:
-        """Tell the listener, if there is one."""
+        """Call the listener, if there is one."""
         if self._on_trial is not None:
             self._on_trial(trial)
 

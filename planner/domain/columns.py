@@ -32,7 +32,7 @@ class NodeColumns:
 
 @dataclass(frozen=True)
 class JobColumns:
-    """Jobs as arrays: one entry a job, a group of equal units, or a unit.
+    """Jobs as arrays: one entry per job, per group of equal units, or per unit.
 
     The groups of job j are ``group_ptr[j]:group_ptr[j + 1]``, its units ``unit_ptr[j]:unit_ptr[j + 1]``.
 

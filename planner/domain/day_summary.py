@@ -57,7 +57,7 @@ class JobCounts:
 
 @dataclass(frozen=True)
 class Baseline:
-    """What a rule of schedulers in use would earn on the same day, with every job as long as it asked."""
+    """What a rule of common schedulers would earn on the same day, with every job as long as it asked."""
 
     name: str
     profit_eur: float
@@ -81,10 +81,10 @@ class DayFigures:
 
 @dataclass(frozen=True, kw_only=True)
 class DaySummary:
-    """What a day comes to, and how its plan was found.
+    """The results of a day, and how its plan was found.
 
     The fields are the keys of ``summary.json``, in its order; docs/outputs.md says what each means. ``baselines`` is
-    None where nobody asked for them.
+    None where they were not asked for.
     """
 
     scenario: str

@@ -11,7 +11,7 @@ from planner.domain.columns import Floats, Ints
 
 @dataclass(frozen=True)
 class SegmentLines:
-    """One line a segment. ``work`` is what jobs draw, ``idle`` what empty nodes draw, ``it`` both."""
+    """One line per segment. ``work`` is what jobs draw, ``idle`` what empty nodes draw, ``it`` both."""
 
     length_s: Ints
     temperature_c: Ints
@@ -41,7 +41,7 @@ class SegmentLines:
 
 @dataclass(frozen=True)
 class JobLines:
-    """One line a job that runs today: first those that run at midnight, then the placed ones.
+    """One line per job that runs today: first those that run at midnight, then the placed ones.
 
     The costs of idle nodes, cooling and carbon are shared among the jobs of a segment in proportion to their
     energy in it, the demand charge in proportion to their energy of the day; ``idle_kwh`` and ``cooling_kwh``

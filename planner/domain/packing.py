@@ -29,12 +29,12 @@ def other_combinations(counts: Sequence[int]) -> int:
 
 
 def is_decidable(counts: Sequence[int], nodes: int) -> bool:
-    """Whether the table for a job's groups on so many nodes is small enough to be filled."""
+    """Whether the table for a job's groups on this many nodes is small enough to be filled."""
     return other_combinations(counts) * (nodes + 1) <= MOST_CELLS
 
 
 def most_cells(group_ptr: Ints, group_count: Ints, nodes: int) -> int:
-    """Cells of the largest table that the jobs with these groups need on so many nodes; at least one."""
+    """Cells of the largest table that the jobs with these groups need on this many nodes; at least one."""
     needed = 1
     for job in np.flatnonzero(np.diff(group_ptr) > 1):
         counts = group_count[group_ptr[job] : group_ptr[job + 1]].tolist()

@@ -1,4 +1,4 @@
-"""What a method returns: a plan with what is known of how it was found."""
+"""What a method returns: a plan with what is known about how it was found."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class Trial:
 class Result:
     """A plan with its ledger, the method that found it, and every candidate tried on the way.
 
-    ``leaves_room`` is said by rules that walk through time: what they defer, or end after its deadline, might have had
-    room, so that the audit does not hold it against them. ``cut_short`` is said by a search with an iteration limit
+    ``leaves_room`` is set by rules that walk through time: what they defer, or end after its deadline, might have had
+    room, so that the audit does not hold it against them. ``cut_short`` is set by a search with an iteration limit
     that the clock or an interrupt ended first: its answer depends on the machine as well. ``engine_died``: the CP
     engine was lost on the way, and the plan is the best until then. ``stands_in_for`` says which plan broke which rule,
     where this one was taken in its place; the broken one may be another of the same method.

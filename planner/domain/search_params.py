@@ -1,4 +1,4 @@
-"""What a site may say about its searches; what each number means is told once, by the scenario's `search` section."""
+"""The parameters of the searches; the scenario's `search` section says what each number means."""
 
 from __future__ import annotations
 

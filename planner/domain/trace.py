@@ -15,7 +15,7 @@ from planner.errors import InputError
 class Machine:
     """Nodes with capacities; a pool of processors is one node.
 
-    ``capacity`` has a row a node and a column a resource, the first being processors; ``power_limit`` below 0 is none.
+    ``capacity`` has one row per node and one column per resource, processors first; ``power_limit`` below 0 is none.
     ``scale`` says how many of the capacity's units make one processor.
     """
 
@@ -37,10 +37,10 @@ class Machine:
 
 @dataclass(frozen=True, eq=False)
 class Trace:
-    """Jobs in submit order (ties in file order), one entry a job in every array; times in whole seconds.
+    """Jobs in submit order (ties in file order), one entry per job in every array; times in whole seconds.
 
     ``width`` is what a job asks of the first resource, in the machine's units. ``user``, ``name``, ``group`` and
-    ``queue`` are numbers that stand for names, -1 for unknown. ``origin_unix`` is the Unix time of second 0, if known.
+    ``queue`` are numbers in place of names, -1 if unknown. ``origin_unix`` is the Unix time of second 0, if known.
     """
 
     ids: tuple[str, ...]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 LONGEST_TEXT = 60
-"""Characters of a time that are looked at; one that is longer is none."""
+"""Characters of a time that are looked at; a longer text is not a time."""
 
 QUARTER_S = 900
 """Zones change their clocks on quarters of an hour, and nowhere between."""

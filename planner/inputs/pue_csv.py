@@ -20,7 +20,7 @@ POWER_COLUMN = "it_power_w"
 _ROWS = replace(bounds.TABLE_ROWS, low=0)
 _COLUMNS = replace(bounds.TABLE_COLUMNS, low=0)
 _POWERS = replace(bounds.TABLE_W, low=-bounds.TABLE_W.high)
-"""Those below 0 are told of in words of their own."""
+"""Those below 0 have a message of their own."""
 
 
 def read_pue_table(path: Path | str) -> tuple[PueTable, Intake]:

@@ -54,7 +54,7 @@ class Source:
 
 
 def read_pool(path: Path, processors: int | None = None, *, wide: str = "reject", unrequested: str = "keep") -> Source:
-    """Read a trace for one pool of processors; an SWF header says how many unless told.
+    """Read a trace for one pool of processors; an SWF header says how many unless they are given.
 
     Cleaning: jobs without runtime or processors are dropped; a missing processor count or requested time is taken from
     the other field; a runtime is cut at the requested time; a job wider than the machine is dropped or clipped. Jobs of
@@ -116,7 +116,7 @@ def read_cluster(path: Path, scenario: Scenario) -> Source:
     intake.kept = len(taken)
     runtime_s, requested_s = _times(taken, intake)
     origin = taken[0].submit_unix if taken else 0
-    # Any day will do: what the columns say of a day is not used.
+    # Any day will do: what the columns say about a day is not used.
     columns = job_columns(taken, cluster, Horizon.of_unix(0, scenario.zone))
     per_group = np.repeat(np.arange(len(taken)), np.diff(columns.group_ptr))
     width = np.zeros(len(taken), dtype=np.int64)

@@ -15,6 +15,6 @@ Odd units (those outside the job's largest group) are put one by one where they 
 where several of them find no room that way, a table over the nodes decides (`planner.domain.packing`). So the start is
 exactly the earliest, except for jobs of so many sizes that the table would be too large.
 
-Cost of one placement: at most O(N (B + log E)) for N nodes, B stretches and E timeline entries a node, times the rounds
-until the U-th smallest stands still (one or two as a rule).
+Cost of one placement: at most O(N (B + log E)) for N nodes, B stretches and E timeline entries per node, times the
+rounds until the U-th smallest stands still (one or two as a rule).
 """

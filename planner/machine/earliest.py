@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from planner.compiled import part
-from planner.machine.selection import smallest
+from planner.machine.kth_smallest import smallest
 from planner.machine.timeline import NEVER, first_room
 
 

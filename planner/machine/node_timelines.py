@@ -23,7 +23,7 @@ class Jobs(NamedTuple):
     """The jobs as the kernel takes them.
 
     ``main`` is the largest group of each job. ``group_need`` counts, for each group, the units of its job that ask at
-    least as much as one of its own: so many of its size must have room at once wherever the job starts.
+    least as much as one of its own: that many of its size must have room at once wherever the job starts.
     """
 
     release: Ints
@@ -122,7 +122,7 @@ class NodeTimelines(NamedTuple):
 def new_timelines(
     capacity: Ints, *, day_end: int, power_limit: int, jobs: Jobs, running: int = 0, width: int = 16
 ) -> NodeTimelines:
-    """An empty machine, with room for ``width`` timeline entries a node; ``power_limit`` below 0 means none."""
+    """An empty machine, with room for ``width`` timeline entries per node; ``power_limit`` below 0 means none."""
     node_count, resource_count = capacity.shape
     bucket_s = max(1, -(-day_end // BUCKETS))
     free = np.zeros((node_count, width, resource_count), np.int64)

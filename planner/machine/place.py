@@ -1,4 +1,4 @@
-"""Jobs placed on the timelines one by one, each where it is said to start, or at its earliest start."""
+"""Jobs placed on the timelines one by one, each at its given start, or at its earliest start."""
 
 from __future__ import annotations
 

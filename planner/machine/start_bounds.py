@@ -1,4 +1,4 @@
-"""What earlier jobs teach about later ones: whoever asks at least as much cannot start sooner.
+"""What earlier jobs teach about later ones: a job that asks at least as much cannot start sooner.
 
 A row holds what one job asked and the earliest start found for it: an amount for each resource, then the columns named
 below. Reservations are only ever added, so the row stays true for the rest of the placement.

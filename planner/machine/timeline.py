@@ -1,7 +1,7 @@
 """Timelines of free capacity: step functions of what each node has left, searched and changed in place.
 
 Row n is one node, the whole pool, or the power of the site. Its entry k says what is free from ``times[n, k]`` until
-``times[n, k + 1]``; the last of its ``length[n]`` entries holds for ever. Neighbouring entries always differ, so a node
+``times[n, k + 1]``; the last of its ``length[n]`` entries holds forever. Neighbouring entries always differ, so a node
 that is full all day has two entries however many jobs filled it.
 
 Plain literals as arguments would make numba compile a version of every callee for each of them; hence ``np.int64(1)``.
@@ -106,7 +106,7 @@ def hold_units(times, free, length, node, amount, copies, start, end):
 
 @part
 def forget_past(times, free, length, rows, now):
-    """Let the first rows, so many, begin now."""
+    """Let this many of the first rows begin now."""
     for row in range(rows):
         if length[row] > 1 and times[row, 1] <= now:
             first = entry_at(times, length, row, now)
@@ -120,7 +120,7 @@ def forget_past(times, free, length, rows, now):
 
 @part
 def copy_rows(times, free, length, rows):
-    """Write the first rows, so many, into those that follow them."""
+    """Write this many of the first rows into those that follow them."""
     for row in range(rows):
         length[rows + row] = length[row]
         for entry in range(length[row]):

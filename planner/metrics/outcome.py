@@ -18,7 +18,7 @@ TRIMMING: dict[str, str] = {
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """Jobs as they ran, one entry a job; times in seconds.
+    """Jobs as they ran, one entry per job; times in seconds.
 
     ``deadline_s`` is the latest end, -1 for none; ``estimate_s`` the first estimate. ``processors`` is the
     machine's size.

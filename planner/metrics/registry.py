@@ -49,7 +49,7 @@ MONEY: dict[str, str] = {
     "revenue_eur": "what the resources used earn",
     "profit_eur": "revenue less all costs",
 }
-"""Metrics that need a scenario: what accounting says of the days of the replay."""
+"""Metrics that need a scenario: what accounting says about the days of the replay."""
 
 DEFAULT = ("bsld", "af", "awf", "p2sf", "wait", "stretch", "loc", "utilisation", "makespan")
 

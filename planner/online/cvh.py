@@ -40,7 +40,7 @@ class Learned:
         self._progress = np.array([1.0, TINY])
 
     def predict(self, job: int, now: int) -> int:
-        """Predict from what is known of the job and its user; a job's features are those of its arrival."""
+        """Predict from what is known about the job and its user; a job's features are those of its arrival."""
         if job not in self._features:
             self._features[job] = np.ones(FEATURES)
             products(self._describe(job, now), self._features[job])

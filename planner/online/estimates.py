@@ -1,4 +1,4 @@
-"""What a policy believes of runtimes: actual, requested, either times a factor, or a predictor's word."""
+"""The runtimes that a policy assumes: actual, requested, either times a factor, or predicted."""
 
 from __future__ import annotations
 

@@ -18,7 +18,6 @@ ORDERS: dict[str, str] = {
 }
 """Orders of the queue; jobs that are still equal keep their submit order."""
 
-KINDS = ("strict", "greedy", "list", "easy", "conservative", "deadline", "replan")
 ALIASES = {
     "backfill": "list",
     "list-reg": "list",
@@ -43,6 +42,12 @@ SENTENCES: dict[str, str] = {
     " work for cheaper hours where that pays",
 }
 
+KINDS = tuple(SENTENCES)
+"""Kinds of policy, in the order of their numbers in `planner.online.kernel.state`."""
+
+ORDERED = ("list", "greedy", "strict", "easy", "replan")
+"""Those that take an order of the queue."""
+
 
 @dataclass(frozen=True)
 class Policy:
@@ -62,14 +67,14 @@ class Policy:
         for order in (self.order, self.backfill_order):
             if order not in ORDERS:
                 raise InputError(f"unknown order {order!r}; known: {', '.join(ORDERS)}")
-        if self.kind in ("conservative", "deadline") and self.order != "fcfs":
+        if self.kind not in ORDERED and self.order != "fcfs":
             raise InputError(f"policy {self.kind!r} has no orders: it serves jobs as they were submitted")
         if self.kind != "easy" and self.backfill_order != self.order:
             raise InputError(f"policy {self.kind!r} has one order; a second one is for easy")
 
     @property
     def name(self) -> str:
-        """The name by which the policy is asked for."""
+        """The name that selects the policy."""
         before = "" if self.order == "fcfs" else f"{self.order}-"
         if self.backfill_order == self.order:
             return f"{before}{self.kind}"
@@ -78,7 +83,7 @@ class Policy:
     def scans_only_if_fits(self, rounds: str, *, predicted: bool) -> bool:
         """Whether an arrival alone makes it look at the queue only if that job fits.
 
-        In the published runs so does EASY, and with predictions and at most one round a second EASY-SJBF.
+        EASY does so in the published runs; EASY-SJBF does with predictions and at most one round per second.
         """
         return self._is_easy_or_sjbf and (self.backfill_order == "fcfs" or (predicted and rounds == "second"))
 
@@ -123,10 +128,8 @@ def _known() -> dict[str, str]:
     found = dict(SENTENCES)
     for order, meaning in ORDERS.items():
         if order != "fcfs":
-            found[f"{order}-list"] = f"list with the queue in another order: {meaning}"
-            found[f"{order}-greedy"] = f"greedy with the queue in another order: {meaning}"
-            found[f"{order}-strict"] = f"strict with the queue in another order: {meaning}"
-            found[f"{order}-easy"] = f"easy with the queue in another order: {meaning}"
+            for kind in ORDERED:
+                found[f"{order}-{kind}"] = f"{kind} with the queue in another order: {meaning}"
             found[f"easy-{order[:-1]}bf"] = (
                 f"easy that starts others beside the reservation in another order: {meaning}"
             )

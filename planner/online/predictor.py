@@ -1,4 +1,4 @@
-"""What a replay asks of whatever estimates runtimes while it goes on."""
+"""What a replay needs from a predictor of runtimes."""
 
 from __future__ import annotations
 
@@ -15,4 +15,4 @@ class Predictor(Protocol):
         """Learn from a job that has just completed."""
 
     def begin(self, job: int, now: int) -> None:
-        """Hear that a job has started."""
+        """Note that a job has started."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import insort
 from collections.abc import Callable, Hashable
+from functools import partial
 from itertools import product
 
 from planner.domain.trace import Trace
@@ -209,35 +210,40 @@ class SimilarJob(_Silent):
         ]
 
 
-PREDICTORS: dict[str, str] = {
-    "last2": "mean runtime of the user's last two completed jobs (Tsafrir, Etsion and Feitelson 2007)",
-    "hierarchy": "decaying mean over the most specific known group of like jobs (Goponenko et al. 2022)",
-    "survival-2": "shortest time that like jobs outlive with probability below 2 % (Goponenko et al. 2022)",
-    "survival-3": "the same with 3 %",
-    "survival-4": "the same with 4 %",
-    "data": "runtime of the user's last job with a similar profile, else the request (Galleguillos et al. 2018)",
-    "cvh": "on-line regression on quadratic features, tuned for bounded slowdown (Gaussier et al. 2015)",
+def _cvh(trace: Trace) -> Predictor:
+    from planner.online.cvh import Learned
+
+    return Learned(trace)
+
+
+PREDICTORS: dict[str, tuple[Callable[[Trace], Predictor], str]] = {
+    "last2": (Last2, "mean runtime of the user's last two completed jobs (Tsafrir, Etsion and Feitelson 2007)"),
+    "hierarchy": (
+        Hierarchy,
+        "decaying mean over the most specific known group of like jobs (Goponenko et al. 2022)",
+    ),
+    "survival-2": (
+        partial(Survival, percent=2),
+        "shortest time that like jobs outlive with probability below 2 % (Goponenko et al. 2022)",
+    ),
+    "survival-3": (partial(Survival, percent=3), "the same with 3 %"),
+    "survival-4": (partial(Survival, percent=4), "the same with 4 %"),
+    "data": (
+        SimilarJob,
+        "runtime of the user's last job with a similar profile, else the request (Galleguillos et al. 2018)",
+    ),
+    "cvh": (_cvh, "on-line regression on quadratic features, tuned for bounded slowdown (Gaussier et al. 2015)"),
 }
-"""The predictors, each with a sentence and its source; all are capped by the requested time."""
+"""What makes each predictor for a trace, with a sentence and its source; all are capped by the requested time."""
 
 
 def predictor_named(name: str) -> Callable[[Trace], Predictor]:
     """What makes a fresh predictor of that name for a trace; ``survival-p`` takes any p in percent."""
+    if name in PREDICTORS:
+        return PREDICTORS[name][0]
     if name.startswith("survival-"):
-        percent = _percent(name.removeprefix("survival-"), name)
-        return lambda trace: Survival(trace, percent)
-    if name == "cvh":
-        return _learned
-    simple: dict[str, Callable[[Trace], Predictor]] = {"last2": Last2, "hierarchy": Hierarchy, "data": SimilarJob}
-    if name not in simple:
-        raise InputError(f"unknown predictor {name!r}; known: {', '.join(PREDICTORS)}")
-    return simple[name]
-
-
-def _learned(trace: Trace) -> Predictor:
-    from planner.online.cvh import Learned
-
-    return Learned(trace)
+        return partial(Survival, percent=_percent(name.removeprefix("survival-"), name))
+    raise InputError(f"unknown predictor {name!r}; known: {', '.join(PREDICTORS)}")
 
 
 def _percent(text: str, name: str) -> float:

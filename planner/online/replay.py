@@ -23,12 +23,12 @@ CORRECTIONS: dict[str, str] = {
 """What the estimate of a job becomes when the job outlives it; the first two never go beyond the requested time."""
 
 ROUNDS: dict[str, str] = {
-    "second": "at most one a second, after all its arrivals and completions",
+    "second": "at most one per second, after all its arrivals and completions",
     "event": "one after every arrival and every completion (Gaussier et al. 2015)",
 }
 """When scheduling rounds run. What completes in one second is known to one round, or to one round after the other.
 
-With a round an event, a job also keeps the prediction of its arrival: see `Policy.refreshes`.
+With a round after every event, a job also keeps the prediction of its arrival: see `Policy.refreshes`.
 """
 
 SECONDS_AT_A_TIME = 4096
@@ -73,7 +73,7 @@ NO_REPLANNING = Replanning()
 
 @dataclass(frozen=True, eq=False)
 class Replay:
-    """What happened, one entry a job of the trace.
+    """What happened, one entry per job of the trace.
 
     ``estimate_s`` is the first estimate of each job; ``deadline_s`` is -1 where there is none, and
     ``promised`` 1 where the deadline policy's first reservation met it. ``node_of_unit`` has the node of each unit, in
@@ -123,7 +123,7 @@ def replay(
     policy
         What a scheduling round does.
     estimate
-        Estimates of all jobs [s], or a predictor that is asked as jobs arrive and told as they complete.
+        Estimates of all jobs [s], or a predictor, which predicts jobs as they arrive and learns as they complete.
     correction
         What an estimate becomes when a job outlives it; see `CORRECTIONS`.
     rounds
@@ -194,7 +194,7 @@ def _state(
     """The state before the first event."""
     from planner.machine.timeline import NEVER
     from planner.online.kernel import state as places
-    from planner.online.kernel.queue import backfill_code, queue_code
+    from planner.online.kernel.queue_order import backfill_code, queue_code
 
     count, units = len(trace), int(trace.unit_ptr[-1])
     nodes, resources = trace.machine.capacity.shape

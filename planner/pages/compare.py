@@ -175,11 +175,11 @@ def _curves(
 
     more = {key: [round(a - b, 6) for a, b in zip(sums[key], base, strict=True)] for key in keys}
     return [
-        Panel("profit", f"Profit since the first day, {currency}", "One line a run.", lines(sums), 260),
+        Panel("profit", f"Profit since the first day, {currency}", "One line per run.", lines(sums), 260),
         Panel(
             "more",
             f"Profit more than the baseline's, since the first day, {currency}",
-            "One line a run.",
+            "One line per run.",
             lines(more),
             200,
         ),

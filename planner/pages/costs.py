@@ -114,11 +114,11 @@ def _panels(report: CostReport) -> list[Panel]:
     bars = {"bars": True}
     return [
         Panel(
-            "money", f"Revenue, costs and profit by day, {report.currency}", "One bar a day.", layers, 230, extra=bars
+            "money", f"Revenue, costs and profit by day, {report.currency}", "One bar per day.", layers, 230, extra=bars
         ),
-        Panel("energy", "Energy by day, kWh", "One bar a day.", energy, 170, extra=bars),
+        Panel("energy", "Energy by day, kWh", "One bar per day.", energy, 170, extra=bars),
         Panel(
-            "pue", "PUE by day", "One point a day.", [layer("line", "days", "PUE", "it", pue, "", 3)], 110, zero=False
+            "pue", "PUE by day", "One point per day.", [layer("line", "days", "PUE", "it", pue, "", 3)], 110, zero=False
         ),
     ]
 

@@ -22,7 +22,7 @@ from planner.pages.gantt import gantt_data
 from planner.pages.markup import Html, Part, document, el
 from planner.pages.series import clock_axis, column, submitted_s
 from planner.store.results import cluster_of
-from planner.store.tables import Table
+from planner.store.write_tables import Table
 
 SHARES = (
     "Cooling, and what empty nodes draw, are shared among the jobs of a segment in proportion to their IT energy in it;"

@@ -14,7 +14,7 @@ from planner.pages.formats import SIGNS, plain
 from planner.pages.gantt import COLOURS
 from planner.pages.markup import Html, el
 from planner.pages.series import column, count_at, mean_work_kw, minute_edges, numbers, rounded, submitted_s
-from planner.store.tables import Table
+from planner.store.write_tables import Table
 
 
 @dataclass(frozen=True)

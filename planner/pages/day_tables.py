@@ -10,7 +10,7 @@ from planner.pages.formats import counted, hours, money, plain, signed_money, si
 from planner.pages.grid import Column, grid
 from planner.pages.markup import Html, Part, el, join
 from planner.pages.series import column, numbers
-from planner.store.tables import Table
+from planner.store.write_tables import Table
 
 LARGEST = 25
 DEFERRED = 300
@@ -115,7 +115,7 @@ def trials(summary: DaySummary) -> Html:
     bases = sorted(summary.baselines or (), key=lambda base: (-base.profit_eur, base.name))
     parts: list[Part] = []
     if bases:
-        caption = "What the rules of schedulers in use would earn on the same day"
+        caption = "What the rules of common schedulers would earn on the same day"
         columns = [Column("rule", number=False), Column("profit"), Column("this plan earns", "more"), Column("", "%")]
         columns += [Column("energy and charges"), Column("jobs started")]
         rows: list[list[Part]] = [

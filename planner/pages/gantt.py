@@ -12,7 +12,7 @@ from planner.inputs.jobs.unit_groups import parse_unit_groups
 from planner.pages.formats import money
 from planner.pages.series import column, numbers, rounded
 from planner.store.node_text import parse_unit_nodes
-from planner.store.tables import Table
+from planner.store.write_tables import Table
 
 COLOURS = 8
 """Accounts with a colour of their own; the others share one."""
@@ -30,7 +30,7 @@ def ranked_accounts(schedule: Table) -> list[str]:
 
 
 def gantt_data(schedule: Table, cluster: Cluster, currency: str, wait_s: list[int]) -> dict[str, Any]:
-    """Everything that the figure draws and tells."""
+    """Everything that the figure draws and shows."""
     accounts = ranked_accounts(schedule)
     users = sorted(set(column(schedule, "user")))
     account_of = {name: index for index, name in enumerate(accounts)}

@@ -16,7 +16,7 @@ from planner.pages.grid import Column, grid
 from planner.pages.markup import Html, Part, document, el
 from planner.store.files import alone_in, put
 from planner.store.results import read_summary
-from planner.store.tables import encoded
+from planner.store.write_tables import encoded
 
 NAME = "index.html"
 
@@ -30,7 +30,7 @@ class Entry:
 
     @property
     def scenario(self) -> str:
-        """The scenario that the folder stands for."""
+        """The scenario of the folder."""
         return self.folder.parent.name
 
     @property

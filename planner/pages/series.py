@@ -9,7 +9,7 @@ import numpy as np
 
 from planner.domain.columns import Floats, Ints
 from planner.domain.horizon import Horizon
-from planner.store.tables import Table
+from planner.store.write_tables import Table
 
 MINUTE_S = 60
 MARK_S = 1800

@@ -1,4 +1,4 @@
-"""Small figures that stand still, as SVG: strips of points and bars; each mark tells its number when pointed at."""
+"""Small figures that stand still, as SVG: strips of points and bars; each mark shows its number when pointed at."""
 
 from __future__ import annotations
 

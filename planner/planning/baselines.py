@@ -1,4 +1,4 @@
-"""What the rules of schedulers in use would earn on the day that was planned, for a plan to be held against."""
+"""What the rules of common schedulers would earn on the planned day, to compare a plan with."""
 
 from __future__ import annotations
 

@@ -106,8 +106,8 @@ def accepted(problem: Problem, result: Result) -> Result:
 
 
 def _simple_results(problem: Problem) -> Iterator[Result]:
-    """Results that owe nothing to a search: one for each ordering, the best first, then the oldest rule's."""
-    from planner.online.rules import walk_rule
+    """Results without any search: one for each ordering, the best first, then the oldest rule's."""
+    from planner.online.day_rules import walk_rule
     from planner.search.multisearch import multisearch
     from planner.search.orderings import ORDERINGS
 

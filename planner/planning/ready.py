@@ -20,7 +20,7 @@ from planner.domain.plan import DEFERRED, Plan
 from planner.domain.problem import Problem
 from planner.machine.place import place_from
 from planner.methods import ENGINE_METHODS
-from planner.online.rules import RULES, STRICT, walk_rule
+from planner.online.day_rules import RULES, STRICT, walk_rule
 from planner.search.kernel.search_state import Habits
 from planner.search.multisearch import multisearch
 from planner.search.rebuild import Chain
@@ -29,7 +29,7 @@ from planner.search.rebuild import Chain
 def make_ready(method: str, problem: Problem) -> None:
     """Load what a method runs on, and compile what is new to this machine, so that none of its time goes into that."""
     if method in ENGINE_METHODS:
-        importlib.import_module("planner.cp.default_search" if method == "cp" else "planner.cp.relaxation")
+        importlib.import_module(ENGINE_METHODS[method])
     small = replace(problem, jobs=problem.jobs[:1], running=(), overdue=frozenset())
     if not small.jobs:
         return

@@ -20,14 +20,14 @@ from planner.scenario.schema import Scenario
 from planner.store.files import put
 from planner.store.folder import held, renewed
 from planner.store.replay_files import write_rows
-from planner.store.tables import encoded
+from planner.store.write_tables import encoded
 
 LONGEST_NAME = 100
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """What was compared: one row a run with its differences, one row a day, and where the files are."""
+    """What was compared: one row per run with its differences, one row per day, and where the files are."""
 
     baseline: str
     currency: str

@@ -1,4 +1,4 @@
-"""Figures of runs: one row a day from its summary, and the sums of a whole run, as plain data."""
+"""Figures of runs: one row per day from its summary, and the sums of a whole run, as plain data."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ STANDING = ("running", "deferred")
 
 
 def day_rows(names: Mapping[str, str], summaries: Sequence[DaySummary]) -> list[Row]:
-    """One row a day: ``names`` such as scenario and method, then the figures of its summary."""
+    """One row per day: ``names`` such as scenario and method, then the figures of its summary."""
     rows = []
     for summary in summaries:
         rows.append(

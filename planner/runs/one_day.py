@@ -51,7 +51,7 @@ class Settings:
         require_formats(self.also)
 
     def params(self, on_trial: Callable[[Trial], None] | None = None) -> Params:
-        """What the method is told."""
+        """What the method gets."""
         return Params(
             seed=self.scenario.seed,
             workers=self.workers,
@@ -63,7 +63,7 @@ class Settings:
         )
 
     def run_facts(self, mark: Mapping[str, str] | None, *, closed: bool) -> dict[str, Any]:
-        """What run.json says of a day that continues from the one with this mark."""
+        """What run.json says about a day that continues from the one with this mark."""
         return provenance(
             self.scenario,
             method=self.method,
@@ -131,7 +131,7 @@ def previous_of(folder: Path, scenario: Scenario, day: dt.date) -> Previous | No
     written = folder / before.day.isoformat()
     try:
         is_there = written.exists()
-    except OSError:  # a name too long, say: whoever writes there will tell
+    except OSError:  # a name too long, say: writing there will report it
         return None
     return read_previous(written, scenario, before) if is_there else None
 
@@ -159,7 +159,7 @@ def last_before(folder: Path, day: dt.date) -> dt.date | None:
     found = []
     try:
         names = [path.name for path in folder.glob("*-*-*")]
-    except OSError:  # a name too long, say: whoever writes there will tell
+    except OSError:  # a name too long, say: writing there will report it
         return None
     for name in names:
         try:

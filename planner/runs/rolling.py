@@ -139,5 +139,5 @@ def _require_progress(day: dt.date, done: DoneDay, days: int) -> None:
     if stuck or days > MOST_DAYS:
         raise InputError(
             f"the queue does not become empty: on {day} nothing ran and {jobs.deferred} jobs still wait; with"
-            " rules.defer: free work that does not pay waits for ever"
+            " rules.defer: free work that does not pay waits forever"
         )

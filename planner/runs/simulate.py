@@ -11,7 +11,7 @@ from planner.inputs.traces import Source
 from planner.metrics.outcome import TRIMMING, Outcome
 from planner.metrics.registry import MONEY, Metric, measure, metric_named
 from planner.online.check import require_sound
-from planner.online.deadlines import draw_deadlines
+from planner.online.drawn_deadlines import draw_deadlines
 from planner.online.estimates import Estimate
 from planner.online.policies import Policy
 from planner.online.replay import Replay, make_ready, replay

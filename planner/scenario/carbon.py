@@ -26,7 +26,7 @@ def _without_price(eur_per_tonne: float) -> float:
 
 
 class NoCarbon(Section):
-    """Nothing is known of the carbon intensity, so carbon has no price."""
+    """Nothing is known about the carbon intensity, so carbon has no price."""
 
     eur_per_tonne: Annotated[CarbonPrice, AfterValidator(_without_price)] = 0.0
 

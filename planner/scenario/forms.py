@@ -34,7 +34,7 @@ def unexpected(expected: str, value: object, remedy: str = "") -> PydanticCustom
 
 @dataclass(frozen=True)
 class _Form(ABC):
-    """A value with a reader of its own, and what an editor may know of it."""
+    """A value with a reader of its own, and what an editor may know about it."""
 
     bounds: Bounds
 
@@ -44,7 +44,7 @@ class _Form(ABC):
 
     @abstractmethod
     def schema(self) -> JsonSchema:
-        """What an editor may know of it."""
+        """What an editor may know about it."""
 
     def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
         return no_info_plain_validator_function(self.read)

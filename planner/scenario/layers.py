@@ -79,7 +79,7 @@ def find_scenario(name_or_path: str | Path, folders: Sequence[Path]) -> Path:
 
 
 def _at_home(path: Path) -> Path:
-    """The path with ~ as the home that it stands for, where there is one."""
+    """The path with ~ replaced by the home folder, where there is one."""
     try:
         return path.expanduser()
     except RuntimeError:
@@ -136,7 +136,7 @@ def _file_in(folder: Path, name: str) -> Path:
 
 
 def _override(text: str) -> Marked:
-    """The mapping that an override such as ``tariff.kind=hourly`` stands for."""
+    """The mapping that an override such as ``tariff.kind=hourly`` means."""
     dotted, equals, value = text.partition("=")
     words = [word.strip() for word in dotted.split(".")]
     if not equals or not all(words):

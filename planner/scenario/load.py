@@ -29,7 +29,7 @@ def load_scenario(name_or_path: str | Path, *, folders: Sequence[Path], override
 
 
 def resolve(spec: ScenarioSpec) -> Scenario:
-    """The scenario that a spec stands for; ScenarioError lists every problem."""
+    """The scenario of a spec; ScenarioError lists every problem."""
     entries = {"name": Marked(spec.name, spec.written.source)} | dict(spec.written.entries() or {})
     written, lines = drop_idle(dataclasses.replace(spec.written, value=entries))
     try:

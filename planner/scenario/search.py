@@ -63,7 +63,7 @@ class Relaxation(Section):
     whole_day: Annotated[
         int,
         Whole(bounds.ENGINE_JOBS),
-        Key("jobs", "a day of at most so many jobs is given to the engine whole"),
+        Key("jobs", "a day of at most this many jobs is given to the engine whole"),
     ] = RelaxationParams.whole_day
     part: Annotated[
         int,

@@ -37,7 +37,7 @@ from planner.scenario.written import BLANK, Text
 class Key:
     """What people read about a key: its unit, its meaning, and its default where that is not the field's own.
 
-    ``example`` is a value to show when the key is missing; ``each`` stands for the names of a mapping.
+    ``example`` is a value to show when the key is missing; ``each`` is the placeholder for the names of a mapping.
     """
 
     unit: str
@@ -146,7 +146,7 @@ def _apart(classes: dict[str, Nodes]) -> dict[str, Nodes]:
 
 
 class ClusterSection(Section):
-    """The machine as written; it stands for a Cluster."""
+    """The machine as written; it is read as a Cluster."""
 
     power_limit_kw: Annotated[
         float | None,
@@ -213,7 +213,7 @@ class Rules(Section):
     max_deferral_days: Annotated[
         int | None,
         Whole(bounds.DEFERRAL_DAYS),
-        Key("days", "a job deferred on so many days goes before all others in every ordering", default="never"),
+        Key("days", "a job deferred on this many days goes before all others in every ordering", default="never"),
     ] = None
     execute: Annotated[
         ExecuteRule,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from pydantic import BeforeValidator, Discriminator, Tag, WithJsonSchema
 
@@ -15,6 +15,7 @@ from planner.scenario.values import Day, Zone, existing
 from planner.scenario.words import Season, WeatherFormat
 
 _WORDS = ("sample", "constant")
+_FORMATS = [f"`{name}`" for name in get_args(WeatherFormat) if name != "auto"]
 _SOURCE = Key(
     "`sample`, `constant` or path",
     "`sample` is the typical year of Greensboro that ships with pvlib",
@@ -77,9 +78,7 @@ class FileWeather(Section):
         WithJsonSchema({"type": "string", "not": {"enum": [*_WORDS]}}),
         _SOURCE,
     ]
-    format: Annotated[WeatherFormat, Key("word", "`epw`, `tmy3`, `open-meteo`, `csv`; `auto` goes by the file")] = (
-        "auto"
-    )
+    format: Annotated[WeatherFormat, Key("word", f"{', '.join(_FORMATS)}; `auto` goes by the file")] = "auto"
     zone: Annotated[
         Zone | None,
         Key("time zone", "zone of times that the file gives without one", default="from the file"),

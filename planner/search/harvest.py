@@ -1,10 +1,10 @@
 """HarvestSearch, the planner's own: the best-paying work packed tightly, then the plan rebuilt piece by piece.
 
-    1. MultiSearch: the 22 orderings.
+    1. MultiSearch: all orderings.
     2. Tiered orders (`tiers`), while they pay and for at most a part of the effort.
     3. RebuildSearch (`rebuild`) from the best plan, in two chains that meet now and then.
 
-Every plan that is handed on is settled; under ``defer: full`` jobs that have come to have room are started first. With
+Every plan that is handed on is settled; under ``defer: full`` jobs that now have room are started first. With
 an iteration limit the answer depends on the seed alone; with a time limit it depends on the machine as well.
 """
 
@@ -36,7 +36,7 @@ LISTED_TIERS = 10
 """The best of the tiered orders that the result lists among its trials."""
 
 SMALL_DAY = 40
-"""A day of at most so many jobs is searched more widely: there are steps enough to try jobs anywhere."""
+"""A day of at most this many jobs is searched more widely: there are enough steps to try jobs anywhere."""
 
 WANDERS, WANDERS_ON_A_SMALL_DAY = 0.02, 0.4
 """Chance that a step puts its jobs back at some time on some nodes."""

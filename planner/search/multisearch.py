@@ -24,7 +24,7 @@ def multisearch(
 ) -> Result:
     """Decode every ordering and keep the most profitable plan; ties go to the ordering named first.
 
-    Orderings that come to the same sequence of jobs are decoded once. At least one ordering is always tried; after
+    Orderings that give the same sequence of jobs are decoded once. At least one ordering is always tried; after
     that ``stop``, or an interrupt, ends the search with the best so far.
     """
     so_far = BestSoFar(stop, on_trial)

@@ -1,6 +1,6 @@
-"""The 22 orderings: the sequences in which the heuristic tries jobs.
+"""The orderings: the sequences in which the heuristic tries jobs.
 
-Eleven keys, each increasing (``+``) and decreasing (``-``). Ties go by submission: the older job first, then by
+Each key of `KEYS`, increasing (``+``) and decreasing (``-``). Ties go by submission: the older job first, then by
 id as people count, so that no ordering depends on the order of the file. Jobs whose deadline falls on them today go
 before all others, the tightest first, and before those the ones that are overdue: deferred more often than the site
 allows.

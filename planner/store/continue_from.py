@@ -15,10 +15,10 @@ from planner.domain.problem import Running
 from planner.errors import FileFormatError, InputError
 from planner.printable import one_line
 from planner.scenario.schema import Scenario
-from planner.store.day_files import deferred_of, read_rows, read_table, scheduled_of
 from planner.store.provenance import digest
+from planner.store.read_tables import deferred_of, read_rows, read_table, scheduled_of
 from planner.store.results import TOLD, cluster_of, read_run
-from planner.store.tables import COLUMNS
+from planner.store.write_tables import COLUMNS
 
 CARRIED_FILES = ("schedule.csv", "deferred.csv")
 """Files that a handover is read from."""

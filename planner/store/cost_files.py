@@ -10,7 +10,7 @@ from planner.csv_text import csv_text
 from planner.store.costs import QUANTITIES, By, CostDay, CostLine, Sums, cost_lines, summed
 from planner.store.files import put
 from planner.store.folder import PATIENCE_S, held, renewed
-from planner.store.tables import encoded
+from planner.store.write_tables import encoded
 
 SITE = "site"
 """The kind of the line with what no job carries; the others are of the kind that the report is by."""

@@ -13,10 +13,10 @@ from planner.domain.day_summary import DayTotals
 from planner.errors import FileFormatError, PlannerError
 from planner.printable import one_line
 from planner.store.cells import amount, choice, moment
-from planner.store.day_files import read_rows, read_table
+from planner.store.read_tables import read_rows, read_table
 from planner.store.results import REMEDY, read_run, read_summary
 from planner.store.seals import changed
-from planner.store.tables import COLUMNS, STATES
+from planner.store.write_tables import COLUMNS, STATES
 
 By = Literal["account", "user", "job"]
 WAYS: tuple[str, ...] = get_args(By)
@@ -75,7 +75,7 @@ class CostDay:
 
 @dataclass
 class CostLine:
-    """What an account, a user or a job comes to over all days."""
+    """The sums of an account, a user or a job over all days."""
 
     key: str
     job_ids: set[str] = field(default_factory=set)

@@ -119,7 +119,7 @@ def _can_be_replaced(target: Path) -> bool:
         ):
             return False
         return os.access(target.parent, os.W_OK) and not any(path.is_dir() for path in target.iterdir())
-    except OSError:  # whoever writes there will tell
+    except OSError:  # writing there will report it
         return False
 
 
@@ -127,7 +127,7 @@ def clear_left_overs(folder: Path) -> None:
     """Remove what killed runs left in a folder of results; never anything that a live run holds."""
     try:
         names = {match[1] for path in folder.iterdir() if (match := LEFT_OVER.fullmatch(path.name))}
-    except OSError:  # not there, or not to be read: whoever writes there will tell
+    except OSError:  # not there, or not to be read: writing there will report it
         return
     for name in sorted(names):
         target = folder / name

@@ -1,4 +1,4 @@
-"""Tables as Parquet; the type of each column is said outright, so that an empty day has those of a full one."""
+"""Tables as Parquet; the type of each column is explicit, so that an empty day has those of a full one."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from planner.store.tables import Kind, Table, encoded, kind_of
+from planner.store.write_tables import Kind, Table, encoded, kind_of
 
 _VALUE: dict[Kind, Callable[[str], object]] = {
     "text": lambda text: encoded(text).decode(),

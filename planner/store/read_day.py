@@ -20,17 +20,17 @@ from planner.errors import FileFormatError, InputError
 from planner.inputs.pue_csv import read_pue_table
 from planner.printable import one_line
 from planner.store.cells import number, whole
-from planner.store.day_files import deferred_of, read_rows, read_table, scheduled_of
 from planner.store.provenance import digest
+from planner.store.read_tables import deferred_of, read_rows, read_table, scheduled_of
 from planner.store.results import REMEDY, TOLD, cluster_of, read_run, read_summary
-from planner.store.tables import COLUMNS, Table
+from planner.store.write_tables import COLUMNS, Table
 
 _SOLAR_W = bounds.Bounds(0, 1000 * bounds.SOLAR_KW.high, "W")
 
 
 @dataclass(frozen=True)
 class WrittenDay:
-    """A day as its folder tells it: the problem and plan, and the files as they stand.
+    """A day as its folder describes it: the problem and plan, and the files as they stand.
 
     ``happened`` is the day as it was carried out, which differs from the problem with ``execute: actual``.
     ``tables`` are ``schedule``, ``deferred`` and ``segments``; ``summary`` and ``run`` are the JSON files.

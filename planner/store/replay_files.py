@@ -1,4 +1,4 @@
-"""What a replay leaves for other tools: a line a job with Batsim's column names, an SWF file, a table of metrics."""
+"""Files of a replay for other tools: one line per job with Batsim's column names, an SWF file, a table of metrics."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from planner.csv_text import csv_text
 from planner.errors import OutputError
 from planner.online.replay import Replay
 from planner.store.files import alone_in, put
-from planner.store.tables import encoded
+from planner.store.write_tables import encoded
 
 BATSIM_COLUMNS = (
     "job_id",
@@ -34,7 +34,7 @@ BATSIM_COLUMNS = (
 
 
 def write_batsim_jobs(replay: Replay, path: Path) -> None:
-    """Write one line a job as Batsim does; resources are processors of a pool, or the nodes that the job had."""
+    """Write one line per job as Batsim does; resources are processors of a pool, or the nodes that the job had."""
     _write_csv(path, BATSIM_COLUMNS, _batsim_rows(replay))
 
 

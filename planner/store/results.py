@@ -1,4 +1,4 @@
-"""run.json and summary.json of a written day, read whole: every key that anything uses has its type, or it is told.
+"""run.json and summary.json of a written day, read whole: every key that is used must have its type.
 
 Everything that reads results back goes through here: the audit, cost reports, rolling runs, handovers and the index.
 """
@@ -119,12 +119,12 @@ def cluster_of(run: Mapping[str, Any]) -> Cluster:
 
 
 def text_of(path: Path) -> str:
-    """The text of a file that a run wrote; FileFormatError when it is missing, no file, or not UTF-8."""
+    """The text of a file that a run wrote; FileFormatError when it is missing, not a file, or not UTF-8."""
     try:
         if not path.exists():
             raise FileFormatError(path, "it is missing", remedy=REMEDY)
         if not path.is_file():
-            raise FileFormatError(path, "it is no file", remedy=REMEDY)
+            raise FileFormatError(path, "it is not a file", remedy=REMEDY)
         return path.read_bytes().decode("utf-8")
     except UnicodeDecodeError as error:
         raise FileFormatError(path, "it is damaged (not UTF-8 text)", remedy=REMEDY) from error
@@ -150,9 +150,9 @@ def _read(path: Path, shape: Shape) -> dict[str, Any]:
 
 
 def _no_cluster(run: dict[str, Any]) -> str | None:
-    """Why the machine in a run.json is none, in words."""
+    """Why the machine in a run.json is not a cluster, in words."""
     try:
         cluster_of(run)
     except InputError as error:
-        return f"scenario.cluster is none: {one_line(str(error), TOLD)}"
+        return f"scenario.cluster is not a cluster: {one_line(str(error), TOLD)}"
     return None

@@ -47,7 +47,7 @@ class Named:
 
 @dataclass(frozen=True)
 class Every:
-    """A list of things of one shape, at least so many."""
+    """A list of things of one shape, at least this many."""
 
     item: Shape
     least: int = 0

@@ -14,7 +14,7 @@ from planner.store.provenance import digest
 from planner.store.read_day import WrittenDay
 from planner.store.seals import changed
 from planner.store.summary import figures
-from planner.store.tables import Table, deferred_table, kind_of, schedule_table, segment_table
+from planner.store.write_tables import Table, deferred_table, kind_of, schedule_table, segment_table
 
 _TOLERANCE = 2e-6
 """Numbers are written with six digits, so that the last one may differ between machines."""
@@ -23,8 +23,8 @@ _TOLERANCE = 2e-6
 def disagreements(written: WrittenDay) -> list[str]:
     """Everything in the files that the plan does not give, each as a line; none is the only good answer.
 
-    Names, reasons and counts of deferral, the rows of rejected jobs and how the search went are words of the run: that
-    nobody changed them is told by the SHA-256 of every file in run.json, and by the seal on that.
+    Names, reasons and counts of deferral, the rows of rejected jobs and how the search went do not follow from the
+    plan: the SHA-256 of every file in run.json, and the seal on that, show whether anybody changed them.
     """
     problem, plan, tables, ledger = written.problem, written.plan, written.tables, written.ledger
     kinds = [row[tables["deferred"].columns.index("kind")] for row in tables["deferred"].rows]

@@ -16,7 +16,7 @@ from planner.store.parquet import write_parquet
 from planner.store.seals import outputs_of, sealed
 from planner.store.summary import summarise
 from planner.store.swf import write_swf
-from planner.store.tables import Table, deferred_table, encoded, schedule_table, segment_table
+from planner.store.write_tables import Table, deferred_table, encoded, schedule_table, segment_table
 
 Page = Callable[[DaySummary, dict[str, Any], dict[str, Table]], str]
 """Makes the page of a day from its summary, its provenance and its tables."""
@@ -36,7 +36,7 @@ def write_day(
 ) -> DaySummary:
     """Write a day's files in one step and return the day's summary.
 
-    ``baselines`` is what the rules of schedulers in use would earn, for the summary; ``page`` makes report.html.
+    ``baselines`` is what the rules of common schedulers would earn, for the summary; ``page`` makes report.html.
     """
     problem, result = planned.day.problem, planned.result
     summary = summarise(planned, baselines)

@@ -12,7 +12,7 @@ Curve = Sequence[tuple[int, float]]
 
 
 def draw_curves(table: Path, picture: Path, *, title: str, rules: Sequence[str], day: int) -> None:
-    """Draw a study's CSV, one curve a method: rules dashed, the best of them on ``day`` the one that counts as zero."""
+    """Draw a study's CSV, one curve per method: rules dashed; the best of them on ``day`` counts as zero."""
     from matplotlib.figure import Figure
 
     curves = _curves(table)

@@ -38,10 +38,11 @@ def policy_rows(source: Source, *, on_run: OnRun | None = None) -> Rows:
 
 
 def prediction_rows(source: Source, *, on_run: OnRun | None = None) -> Rows:
-    """Bounded slowdown of EASY and EASY-SJBF with estimates and corrections, a round an event; the published beside.
+    """Bounded slowdown of EASY and EASY-SJBF with estimates and corrections, beside the published values.
 
-    Where nothing is published of a trace, all runs are made. The last column, ``by second``, has what the same policy
-    and estimate come to with at most one round a second, where waiting jobs are also predicted anew.
+    A round follows every event. Where nothing is published about a trace, all runs are made. The last column,
+    ``by second``, has what the same policy and estimate give with at most one round per second, where waiting jobs are
+    also predicted anew.
     """
     campaign = PREDICTIONS.get((len(source.trace), int(source.trace.machine.processors)))
     measured = Measured.named(["bsld"])

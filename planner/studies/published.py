@@ -1,4 +1,4 @@
-"""Figures that others have published, to stand beside ours; the tables and their sources are in ``figures/``."""
+"""Published figures of others, to compare ours with; the tables and their sources are in ``figures/``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import csv
 from dataclasses import dataclass
 from pathlib import Path
 
-FIGURES = Path(__file__).resolve().parent / "figures"
+FIGURES = Path(__file__).resolve().parent / "published_figures"
 
 METRICS = ("bsld", "af", "awf", "p2sf")
 """Metrics of the metrics paper's tables."""
@@ -28,7 +28,7 @@ POLICIES = tuple(dict.fromkeys(policy for _, _, policy in POLICY_CHANGES))
 
 
 def published_change(jobs: int, estimate: str, policy: str, metric: str) -> int | None:
-    """The published percentage for a trace of so many jobs; None where nothing was published or known."""
+    """The published percentage for a trace of this many jobs; None where nothing was published or known."""
     return POLICY_CHANGES.get((jobs, estimate, policy), {}).get(metric)
 
 
@@ -36,7 +36,7 @@ def published_change(jobs: int, estimate: str, policy: str, metric: str) -> int 
 class Campaign:
     """Runs that were published of one trace: its jobs there, and the mean bounded slowdown of each run.
 
-    A run is a policy, an estimate, and what becomes of an estimate that a job outlives.
+    A run is a policy, an estimate, and how an estimate that a job outlives is corrected.
     """
 
     jobs: int

@@ -11,7 +11,7 @@ import pytest
 
 from planner.cli.main import run
 from planner.store.seals import sealed
-from planner.store.tables import COLUMNS, kind_of
+from planner.store.write_tables import COLUMNS, kind_of
 from tests.days import rows_of
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from planner.cli.main import run
 from planner.store.folder import held
-from planner.store.tables import Table
+from planner.store.write_tables import Table
 from tests.days import DAY, JOBS, SITE, small_table, tree
 
 SWF = "; UnixStartTime: 1717100000\n" + " ".join(["1 0 -1 600 4 -1 -1 4 600", *["-1"] * 9]) + "\n"

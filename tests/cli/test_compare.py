@@ -28,7 +28,7 @@ def compared(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_files(compared: Path) -> None:
-    """One row a run, one a day of each, the same as JSON, and every day's own folder."""
+    """One row per run, one per day of each, the same as JSON, and every day's own folder."""
     runs, days = rows_of(compared / "runs.csv"), rows_of(compared / "days.csv")
     assert [(row["scenario"], row["method"]) for row in runs] == [
         ("site", "multisearch"),

@@ -53,7 +53,7 @@ def test_a_table_for_people(trace: Path, capsys: pytest.CaptureFixture[str]) -> 
 
 
 def test_files_for_other_tools(trace: Path, tmp_path: Path) -> None:
-    """jobs.csv has Batsim's columns, the SWF file reads back with the same starts, metrics.csv has a row a run."""
+    """jobs.csv has Batsim's columns, the SWF file reads back with the same starts, metrics.csv has one row per run."""
     out = tmp_path / "out"
     assert run(["simulate", str(trace), "-p", "easy", "-e", "actual", "--out", str(out), "-q"]) == 0
     with (out / "easy.actual.jobs.csv").open(encoding="utf-8") as stream:

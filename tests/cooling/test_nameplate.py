@@ -84,7 +84,7 @@ def test_unknown_plants_are_refused(name: str) -> None:
     ],
 )
 def test_values_of_the_wrong_type(tmp_path: Path, text: str, message: str) -> None:
-    """Each is told of in a line of its own."""
+    """Each is reported in a line of its own."""
     with pytest.raises(InputError) as caught:
         load_plant(written(tmp_path, text))
     assert message in str(caught.value)

@@ -34,7 +34,7 @@ class Campaign:
     outcomes: dict[Number, Outcome] = field(default_factory=dict)
 
     def run(self, cases: list[Number], processes: int) -> None:
-        """Run all cases; failures are kept and told of at once. Ctrl-C ends it with what came until then."""
+        """Run all cases; failures are kept and reported at once. Ctrl-C ends it with what came until then."""
         waiting: SimpleQueue[Number] = SimpleQueue()
         for case in cases:
             waiting.put(case)

@@ -94,7 +94,7 @@ def write_site(folder: Path) -> Path:
 
 
 def hourly(head: str, row: str, days: tuple[str, ...] = ("2024-05-31", DAY, "2024-06-02")) -> str:
-    """A CSV with a row an hour of some days; ``row`` is formatted with ``day``, ``hour`` and a number ``k``."""
+    """A CSV with one row per hour of some days; ``row`` is formatted with ``day``, ``hour`` and a number ``k``."""
     rows = [row.format(day=day, hour=hour, k=24 * n + hour) for n, day in enumerate(days) for hour in range(24)]
     return "\n".join([head, *rows]) + "\n"
 

@@ -150,7 +150,7 @@ def test_broken_epw_files_are_named(tmp_path: Path) -> None:
     with pytest.raises(FileFormatError, match=r"t\.epw"):
         read_weather(path, horizon=Horizon(dt.date(2024, 6, 15), "UTC"))
     path.write_text("\n".join([*lines[:9], lines[9].replace(",1.0102,", ",warm,"), *lines[10:]]))
-    with pytest.raises(FileFormatError, match=r"temp_air is missing or has something that is no number"):
+    with pytest.raises(FileFormatError, match=r"temp_air is missing or has something that is not a number"):
         read_weather(path, horizon=Horizon(dt.date(2024, 6, 15), "UTC"))
 
 

@@ -10,9 +10,10 @@ import pytest
 from planner.domain.trace import Trace, pool_trace
 from planner.errors import AuditError, InputError
 from planner.online.check import require_sound, violations
-from planner.online.deadlines import draw_deadlines
+from planner.online.drawn_deadlines import draw_deadlines
 from planner.online.estimates import estimate_named
-from planner.online.policies import Policy, policy_named
+from planner.online.kernel import state
+from planner.online.policies import KINDS, Policy, policy_named
 from planner.online.replay import ROUNDS, Predictor, replay
 from tests.online.slow import SlowPool
 from tests.online.traces import as_nodes, random_cluster_trace, random_trace
@@ -318,6 +319,11 @@ def test_names_of_policies() -> None:
     assert policy_named("saf-easy") == policy_named("saf-easy-sabf")
     assert policy_named("saf-easy-fcfs").backfill_order == "fcfs"
     assert [policy_named(name).name for name in POLICIES] == list(POLICIES)
+
+
+def test_kinds_have_the_numbers_of_the_kernel() -> None:
+    """The registry and the compiled code count the kinds of policy in the same order."""
+    assert [getattr(state, kind.upper()) for kind in KINDS] == list(range(len(KINDS)))
 
 
 def test_the_check_finds_what_is_wrong() -> None:

@@ -11,7 +11,7 @@ from planner.accounting.audit import audit
 from planner.domain.plan import DEFERRED
 from planner.domain.problem import Problem
 from planner.methods import METHODS, Params, method_named
-from planner.online.rules import RULES, STRICT, rule_order, walk_rule
+from planner.online.day_rules import RULES, STRICT, rule_order, walk_rule
 from tests.factories import random_problem
 
 NAMES = [f"{rule}{strict}" for rule in RULES for strict in (STRICT, "")]

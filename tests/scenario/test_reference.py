@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, get_args
@@ -12,13 +13,14 @@ import pytest
 from planner.cli.main import run
 from planner.inputs.jobs.read import FORMAT_OF_SUFFIX
 from planner.inputs.prices import tariff
+from planner.inputs.weather.read import READERS
 from planner.inputs.weather.season import SEASONS
 from planner.places import shipped_folder
 from planner.scenario.editor_schema import editor_schema
 from planner.scenario.marked import Source
 from planner.scenario.reference import key_table, schema_keys
 from planner.scenario.strict_yaml import parse_yaml, read_yaml
-from planner.scenario.words import JobsFormat, PriceUnit, Season
+from planner.scenario.words import JobsFormat, PriceUnit, Season, WeatherFormat
 
 SCENARIOS = shipped_folder() / "scenarios"
 SITE = Path(__file__).resolve().parents[2] / "planner" / "site" / "templates"
@@ -71,8 +73,12 @@ def as_json(text: str) -> Any:
 
 
 def test_readme_has_the_table_of_the_models() -> None:
-    """The table of scenarios/README.md is `key_table()`, word for word; print that to bring it up to date."""
-    assert (SCENARIOS / "README.md").read_text(encoding="utf-8").endswith(f"\n\n{key_table()}")
+    """The table of scenarios/README.md is `key_table()`, word for word; GOLDEN=write renews it."""
+    path = SCENARIOS / "README.md"
+    if os.environ.get("GOLDEN") == "write":
+        head = path.read_text(encoding="utf-8").partition("\n\n| key |")[0]
+        path.write_text(f"{head}\n\n{key_table()}", encoding="utf-8")
+    assert path.read_text(encoding="utf-8").endswith(f"\n\n{key_table()}")
 
 
 def test_every_key_is_explained() -> None:
@@ -157,4 +163,5 @@ def test_readers_and_models_share_their_words() -> None:
     assert get_args(PriceUnit) == tariff.UNITS
     assert "USD/kWh" in tariff.UNITS
     assert set(get_args(Season)) == set(SEASONS)
+    assert set(get_args(WeatherFormat)) == {"auto", *READERS}
     assert set(get_args(JobsFormat)) == {"auto", *FORMAT_OF_SUFFIX.values()}

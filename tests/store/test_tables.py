@@ -25,8 +25,17 @@ from planner.store.provenance import hashes
 from planner.store.read_day import read_day
 from planner.store.seals import outputs_of, sealed
 from planner.store.summary import figures
-from planner.store.tables import COLUMNS, Table, deferred_table, exact, kind_of, number, schedule_table, segment_table
 from planner.store.verify import disagreements
+from planner.store.write_tables import (
+    COLUMNS,
+    Table,
+    deferred_table,
+    exact,
+    kind_of,
+    number,
+    schedule_table,
+    segment_table,
+)
 from tests.factories import DAY, day_summary, random_problem
 
 OUTPUTS = (Path(__file__).parents[2] / "docs" / "outputs.md").read_text(encoding="utf-8")

@@ -1,7 +1,7 @@
 """`profit_bound`: prices found by a linear program, and the bound that follows from them, whatever they are.
 
 With a price on every row of the site (room on the nodes in each slot, energy in each segment, the peak), no plan can
-earn more than the most that the site's side comes to at these prices, plus the most that each job by itself can earn
+earn more than the most that the site's side is worth at these prices, plus the most that each job by itself can earn
 above what it uses at these prices. Each part is worked out in closed form and without the solver; the solver only
 finds prices for which the sum is small. The proof is in docs/bound.md.
 """
@@ -119,7 +119,7 @@ class _PriceSearch:
         """First prices from a sample of the jobs where they are many, then from all."""
         jobs = len(self.problem.jobs)
         if jobs > _MANY_JOBS:
-            # Jobs at equal steps in order of area stand for its neighbours.
+            # Jobs at equal steps in order of area represent their neighbours.
             area = np.zeros(jobs)
             np.maximum.at(area, self.offers.job, self.offers.duration_s * self.offers.uses.max(axis=1))
             chosen = np.argsort(area, kind="stable")[:: jobs // _SAMPLE]

@@ -29,7 +29,7 @@ def cooling_rows(table: PueTable, segment: Segment, low_kwh: float, high_kwh: fl
 
 
 def bought_points(table: PueTable, segment: Segment, low_kwh: float, high_kwh: float) -> tuple[Floats, Floats]:
-    """Points (IT energy, bought energy) whose convex hull holds everything that the segment can come to [kWh].
+    """Points (IT energy, bought energy) whose convex hull holds everything that is possible in the segment [kWh].
 
     Within a row the bought energy max(0, (1 + cooling) * it - sun) has two straight pieces; the ends of all pieces
     of all rows span the hull.

@@ -64,7 +64,7 @@ class Offers:
     def chunks(self, price: Floats) -> Iterator[tuple[slice, Floats]]:
         """What each offer earns, less its price, at each of its candidate starts; some offers at a time.
 
-        ``price`` has one row a priced quantity and one column a slot.
+        ``price`` has one row per priced quantity and one column per slot.
         """
         start, end = self._starts
         _, which = self._spans

@@ -20,7 +20,7 @@ from planner.domain.problem import Problem
 class Shares:
     """Measures of node room: ``class_of`` each, and the share that a unit of each group takes, NaN-free.
 
-    ``of_group`` has one row a measure and one column a group of the jobs; ``of_running`` likewise for running work.
+    ``of_group`` has one row per measure and one column per group of the jobs; ``of_running`` likewise for running work.
     ``fits`` says which groups can be on which class at all; shape (groups, classes).
     """
 

@@ -55,7 +55,7 @@ class SiteModel:
         return price
 
     def job_prices(self, price: Floats) -> Floats:
-        """Prices of the rows that jobs enter; one row a priced quantity, one column a slot."""
+        """Prices of the rows that jobs enter; one row per priced quantity, one column per slot."""
         return price[: self.quantities * self.slots].reshape(self.quantities, self.slots)
 
     def settled(self, price: Floats) -> Floats:
@@ -69,7 +69,7 @@ class SiteModel:
         return np.where(np.isfinite(best), best, price)
 
     def value(self, price: Floats) -> tuple[float, float]:
-        """Most that the site's side can come to at settled prices, and the sum of the sizes of its terms."""
+        """Most that the site's side can be at settled prices, and the sum of the sizes of its terms."""
         left = self.cost - self.matrix.T @ price
         terms = np.concatenate([price * self.rhs, np.where(left > 0, self.high * left, self.low * left)])
         return float(terms.sum()), float(np.abs(terms).sum())
@@ -128,7 +128,7 @@ def site_model(problem: Problem, shares: Shares, idle_classes: Ints, slots: Slot
 
 
 class _SiteRows:
-    """The site's rows, one method a rule."""
+    """The site's rows, one method per rule."""
 
     def __init__(self, problem: Problem, shares: Shares, idle_classes: Ints, slots: Slots, load: RunningLoad) -> None:
         self.problem, self.shares, self.slots, self.load = problem, shares, slots, load

@@ -31,7 +31,7 @@ class Slots:
     def integral(self, height: Floats, moments_s: Ints) -> Floats:
         """Integral over time from the start of the day to each moment of step functions, in their unit times hours.
 
-        ``height`` has one row a function and one column a slot; the result has a leading axis for the functions.
+        ``height`` has one row per function and one column per slot; the result has a leading axis for the functions.
         """
         slot = np.clip(np.searchsorted(self.edges_s, moments_s, side="right") - 1, 0, len(self) - 1)
         into = (moments_s - self.edges_s[slot]) / SECONDS_PER_HOUR

@@ -19,7 +19,7 @@ ENGINES: dict[str, Engine] = {
 
 @dataclass(frozen=True)
 class EngineFacts:
-    """What is known of an engine on this machine; ``version`` is None where it is not installed."""
+    """What is known about an engine on this machine; ``version`` is None where it is not installed."""
 
     name: str
     version: str | None

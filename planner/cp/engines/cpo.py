@@ -111,7 +111,7 @@ class TooLargeError(SolverError):
 def _search(
     name: str, model: CpoModel, path: str, time_limit_s: float, seed: int, workers: int, heard: Heard | None
 ) -> Answer:
-    """Solve at once, or, to hear of it, one solution after the other, which costs some speed.
+    """Solve at once; or, to report them, one solution after the other, which costs some speed.
 
     Presolve is off where the model takes a maximum: version 22.2 then proves optima that are none.
     """

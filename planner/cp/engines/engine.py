@@ -29,7 +29,7 @@ class Answer:
 
 
 Heard = Callable[[float], bool]
-"""Hears the objective of each solution on the way; true asks the engine to stop."""
+"""Called with the objective of each solution on the way; true asks the engine to stop."""
 
 
 class Engine(ABC):

@@ -1,4 +1,4 @@
-"""The jobs that a day knows of: generated ones, or those of a file, submitted in time."""
+"""The jobs that are known for a day: generated ones, or those of a file, submitted in time."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from planner.scenario.schema import Scenario
 
 
 def known_jobs(scenario: Scenario, horizon: Horizon, continues: bool = False) -> tuple[tuple[Job, ...], Intake]:
-    """The jobs that a day knows of by itself.
+    """The jobs that are known for a day, apart from those handed over.
 
     On a first day a queue dump is taken whole; of a trace or the sample, what was submitted within the lookback before
     the day. ``visibility: day`` adds what is submitted on the day itself. A day that ``continues`` from the one before

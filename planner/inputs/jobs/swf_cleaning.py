@@ -99,9 +99,9 @@ def count_repairs(lines: SwfLines[Number], kept: Mask, intake: Intake) -> None:
 
 
 def whole_jobs(trace: SwfTrace, chosen: Mask, intake: Intake) -> Mask:
-    """Lines of those chosen that stand for a job: all but partial executions of jobs that have a line of their own.
+    """Lines of those chosen that are jobs: all but partial executions of jobs that have a line of their own.
 
-    Of all lines of the trace, chosen or not, two that stand for one job are an error.
+    Of all lines of the trace, chosen or not, two of one job are an error.
     """
     number = trace.columns["job"]
     if len(np.unique(number)) == len(trace):

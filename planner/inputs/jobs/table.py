@@ -25,7 +25,7 @@ from planner.units import SECONDS_PER_HOUR
 __all__ = ["read_job_table", "write_job_table"]
 
 RESOURCES = (MEMORY, "gpus")
-"""Resources beside cores that a table may always name."""
+"""Resources besides cores that a table may always name."""
 
 COLUMNS = (
     "job_id",
@@ -72,7 +72,7 @@ def read_job_table(
     window
         Only jobs submitted from the first to before the second [Unix seconds] are kept.
     resources
-        Names of resources beside cores, memory_gb and gpus that columns may speak of.
+        Names of resources besides cores, memory_gb and gpus that columns may name.
     kind
         ``csv``, ``parquet``, or ``auto`` to go by the suffix.
 

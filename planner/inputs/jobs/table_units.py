@@ -13,7 +13,7 @@ from planner.inputs.jobs.table_rows import Row
 from planner.inputs.jobs.unit_groups import parse_unit_groups
 
 _Size = tuple[int, Decimal]
-"""So many units of so many cores."""
+"""A number of units, and the cores of each."""
 
 
 def row_units(row: Row, resources: Sequence[str], unit_cores: int) -> tuple[UnitGroup, ...]:

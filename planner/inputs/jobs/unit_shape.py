@@ -46,7 +46,7 @@ def unit_shape_of(choice: Jobs, cluster: Cluster) -> UnitShape:
 
 
 def cut_cores(cores: int, unit_cores: int, memory_gb_per_core: float = 0.0) -> tuple[UnitGroup, ...]:
-    """Units of a job of so many cores: full units of ``unit_cores``, then one with the rest, if any.
+    """Units of a job of this many cores: full units of ``unit_cores``, then one with the rest, if any.
 
     ``memory_gb_per_core`` gives every unit memory in proportion to its cores [GB]; 0 for none.
     """

@@ -113,7 +113,7 @@ class TimedCsv:
         )
 
     def column_starting(self, word: str, prefer: str = "") -> str:
-        """The value column whose name starts with a word, or the only one beside the times.
+        """The value column whose name starts with a word, or the only one besides the times.
 
         Of several, the one that contains ``prefer``.
         """
@@ -133,7 +133,7 @@ class TimedCsv:
         return found[0]
 
     def samples(self, name: str, what: str, bounds: Bounds = VALUE_IN_FILE) -> Samples:
-        """One column as samples; empty cells are holes, anything else that is no number within bounds is an error."""
+        """One column as samples; empty cells are holes, anything else must be a number within bounds."""
         texts = self._texts(name)
         numbers = np.array([_number(text) for text in texts], dtype=np.float64)
         empty = np.array([text.lower() in ("", "nan", "na") for text in texts], dtype=np.bool_)

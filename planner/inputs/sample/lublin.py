@@ -38,7 +38,7 @@ Ints = npt.NDArray[np.int64]
 
 
 def draw_sizes(rng: np.random.Generator, count: int, largest: int) -> Ints:
-    """Numbers of processors of so many jobs, from 1 to ``largest``.
+    """Numbers of processors of this many jobs, from 1 to ``largest``.
 
     A job is serial with probability 0.244; with 0.576 its size is a power of two; else any number. The medium
     of the two-stage uniform is kept between 3.5 and 1.5 below the high, as the authors advise.
@@ -87,7 +87,7 @@ def cycle_weights() -> Floats:
 
 
 def draw_submit_times(rng: np.random.Generator, count: int, bucket_weights: Floats) -> Ints:
-    """Submit times of so many jobs [s from the day's start], rising, over consecutive half-hours of these weights.
+    """Submit times of this many jobs [s from the day's start], rising, over consecutive half-hours of these weights.
 
     Gaps are drawn from the model and scaled to fill the day with exactly ``count`` jobs, from a random start and
     round the clock, so that no hour is favoured. They are then spent as the model spends them: a busy half-hour

@@ -44,7 +44,7 @@ class Pool:
         return min(total, max(self.per_node, int(machine_share * total)))
 
     def memory_gb(self, processors: int, fair_shares: float) -> float:
-        """Memory of a unit: so many times its fair share of the node's, in whole GB [GB]."""
+        """Memory of a unit: a multiple of its fair share of the node's, in whole GB [GB]."""
         node_gb = self.node_class.capacity.get(MEMORY, 0.0)
         wanted = node_gb * fair_shares * processors / self.per_node
         return min(node_gb, max(1.0, round(wanted)))

@@ -161,7 +161,7 @@ def _values(
         for value in found
     )
     if not plain or any(isinstance(value, int) and abs(value) > 10**300 for value in found):
-        raise FileFormatError(path, f"hourly.{key} has something that is no number", remedy="use null")
+        raise FileFormatError(path, f"hourly.{key} has something that is not a number", remedy="use null")
     values = np.array(found, dtype=np.float64)
     if len(values) != count:
         raise FileFormatError(

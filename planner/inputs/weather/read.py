@@ -72,7 +72,7 @@ def read_weather(
     horizon
         The planning day.
     format
-        ``epw``, ``tmy3``, ``open-meteo``, ``csv``, or ``auto`` to tell from the name and the second line.
+        One of ``READERS``, or ``auto`` to tell from the name and the second line.
     zone
         Zone of times that a CSV or Open-Meteo file writes without one. EPW and TMY3 files carry their own.
     taken_day
@@ -93,7 +93,7 @@ def read_weather(
     if format not in FORMATS:
         raise InputError(f"unknown weather format {format!r}; use one of {', '.join(FORMATS)}")
     require_file(path)
-    file = _READERS[_format_of(path) if format == "auto" else format](path, name, horizon, zone, taken_day)
+    file = READERS[_format_of(path) if format == "auto" else format](path, name, horizon, zone, taken_day)
     for quantity, samples in file.samples.items():
         _check_values(path, quantity, samples)
 
@@ -143,7 +143,7 @@ def constant_weather(temperature_c: float, horizon: Horizon) -> Weather:
 
 
 _Reader = Callable[[Path, str, Horizon, str | None, dt.date | None], WeatherFile]
-_READERS: dict[str, _Reader] = {
+READERS: dict[str, _Reader] = {
     "epw": lambda path, name, horizon, _zone, day: read_epw(path, name).around(horizon, day),
     "tmy3": lambda path, name, horizon, _zone, day: read_tmy3(path, name).around(horizon, day),
     "open-meteo": lambda path, name, _horizon, zone, _day: read_open_meteo(path, name, zone),

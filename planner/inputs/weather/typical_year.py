@@ -231,7 +231,8 @@ def _meta(path: Path, meta: Mapping[str, Any], key: str) -> float:
     try:
         return float(meta[key])
     except (ValueError, TypeError, KeyError) as error:
-        raise FileFormatError(path, f"its {key} is missing or no number", line=1, remedy="repair the file") from error
+        problem = f"its {key} is missing or not a number"
+        raise FileFormatError(path, problem, line=1, remedy="repair the file") from error
 
 
 @contextmanager
@@ -254,5 +255,5 @@ def _numbers(path: Path, frame: pd.DataFrame, column: str) -> npt.NDArray[np.flo
         return frame[column].to_numpy(np.float64, copy=True)
     except (KeyError, ValueError, TypeError, OverflowError) as error:
         raise FileFormatError(
-            path, f"its {column} is missing or has something that is no number", remedy="repair the file"
+            path, f"its {column} is missing or has something that is not a number", remedy="repair the file"
         ) from error

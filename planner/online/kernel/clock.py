@@ -8,7 +8,7 @@ from planner.compiled import kernel, part
 from planner.machine.heap import pop, push
 from planner.machine.timeline import NEVER, forget_past
 from planner.online.kernel.nodes import hold_job
-from planner.online.kernel.queue import enqueue
+from planner.online.kernel.queue_order import enqueue
 from planner.online.kernel.replan_rounds import next_change, replan_round
 from planner.online.kernel.reservation_rounds import cancel, conservative_round, deadline_round
 from planner.online.kernel.rounds import can_start, easy_round, greedy_round, list_round, strict_round

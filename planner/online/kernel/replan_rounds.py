@@ -15,7 +15,7 @@ import numpy as np
 from planner.compiled import part
 from planner.machine.timeline import NEVER, copy_rows
 from planner.online.kernel.nodes import earliest_start, hold_job, idle_now, latest_start, plan_rows
-from planner.online.kernel.queue import begin, drop_started, mark_started
+from planner.online.kernel.queue_order import begin, drop_started, mark_started
 from planner.online.kernel.reservation_rounds import cancel, keep, restore, save
 from planner.online.kernel.state import (
     BACKFILL,

@@ -11,7 +11,7 @@ import numpy as np
 from planner.compiled import part
 from planner.machine.timeline import NEVER
 from planner.online.kernel.nodes import earliest_start, hold_job
-from planner.online.kernel.queue import drop_started, mark_started
+from planner.online.kernel.queue_order import drop_started, mark_started
 from planner.online.kernel.state import (
     BROKEN,
     CANCELLED,

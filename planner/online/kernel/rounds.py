@@ -11,7 +11,7 @@ import numpy as np
 from planner.compiled import part
 from planner.machine.timeline import NEVER, copy_rows, entry_at
 from planner.online.kernel.nodes import earliest_start, hold_job, idle_now, plan_rows
-from planner.online.kernel.queue import begin, drop_started
+from planner.online.kernel.queue_order import begin, drop_started
 from planner.online.kernel.state import BACKFILL, ESTIMATE, MACHINE, QUEUE, QUEUED, RESERVED, START, WIDTH
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from planner.compiled import kernel_of
-from planner.online.kernel import clock, queue
+from planner.online.kernel import clock, queue_order
 
 next_second = kernel_of(clock.next_second)
 entries_needed = kernel_of(clock.entries_needed)
@@ -12,5 +12,5 @@ is_arriving = kernel_of(clock.is_arriving)
 take_arrival = kernel_of(clock.take_arrival)
 is_ending = kernel_of(clock.is_ending)
 take_completion = kernel_of(clock.take_completion)
-reorder = kernel_of(queue.reorder)
+reorder = kernel_of(queue_order.reorder)
 schedule = kernel_of(clock.schedule)

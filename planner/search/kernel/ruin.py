@@ -9,16 +9,16 @@ from planner.machine.rng import below, fraction
 from planner.search.kernel.search_state import SHORT, WIDE
 
 DRAWS = 9
-"""A step begins with the poorest of 1 to so many placed jobs drawn at random."""
+"""A step begins with the poorest of 1 to this many placed jobs drawn at random."""
 
 REACH = 3
-"""Neighbours lie at most 1 to so many times the wanted number of jobs away, in the order that is looked at."""
+"""Neighbours lie at most 1 to this many times the wanted number of jobs away, in the order that is looked at."""
 
 TRIES_PER_JOB = 4
 """Places looked at for each wanted neighbour, before a step does with fewer."""
 
 GUEST_DRAWS = 24
-"""A guest is the best-paying of 1 to so many waiting jobs drawn at random."""
+"""A guest is the best-paying of 1 to this many waiting jobs drawn at random."""
 
 FITTING_CHANCE = 0.8
 """Chance that guests are looked for among jobs that fit into what the jobs taken out leave."""

@@ -1,4 +1,4 @@
-"""Where a search stands, how it goes about it, and a job put on or taken off."""
+"""The state of a search, its settings, and how a job is put on or taken off."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class SearchState(NamedTuple):
 
 
 class Habits(NamedTuple):
-    """How a search goes about it.
+    """The settings of a search.
 
     Attributes
     ----------

@@ -13,7 +13,7 @@ TIMES_REQUEST = 10
 
 
 def draw_deadlines(trace: Trace, percent: float, seed: int) -> Ints:
-    """Latest end of each job [s], -1 for none: submit + max(24 h, 10 * requested time) for so many percent of the jobs.
+    """Latest end of each job [s]: submit + max(24 h, 10 * requested time) for a share of the jobs, -1 for the others.
 
     The same seed draws the same jobs, and a smaller share is part of a larger one.
     """

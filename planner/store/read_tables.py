@@ -19,7 +19,7 @@ from planner.printable import one_line
 from planner.store.cells import OFFSET_S, choice, moment, number, whole
 from planner.store.node_text import parse_unit_nodes
 from planner.store.results import REMEDY, TOLD, text_of
-from planner.store.tables import STATES, Table
+from planner.store.write_tables import STATES, Table
 
 T = TypeVar("T")
 

@@ -129,7 +129,7 @@ def kind_of(column: str) -> Kind:
 
 
 def schedule_table(problem: Problem, plan: Plan, ledger: Ledger, happened: Problem | None = None) -> Table:
-    """Every job that runs today, by start and id; ``state`` tells the carried ones from the planned.
+    """Every job that runs today, by start and id; ``state`` says which are carried and which planned.
 
     Energy, money and hours are those of this day alone; start and end are the job's own. ``happened`` is the day as it
     was carried out, whose ledger it is and which says when jobs end; the problem itself unless given.

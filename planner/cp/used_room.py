@@ -15,7 +15,7 @@ from planner.domain.problem import Problem
 
 
 @dataclass(frozen=True)
-class Held:
+class UsedRoom:
     """Running jobs, then placed ones, each list in the order of its jobs; and their units in the same order.
 
     Attributes
@@ -34,7 +34,7 @@ class Held:
     unit_amount: Ints
 
     @classmethod
-    def by(cls, problem: Problem, plan: Plan) -> Held:
+    def by(cls, problem: Problem, plan: Plan) -> UsedRoom:
         """What the running jobs and a plan hold."""
         running, columns = problem.running_columns, problem.columns
         placed = np.flatnonzero(plan.is_placed)

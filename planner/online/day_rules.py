@@ -1,4 +1,4 @@
-"""The rule baselines: EST, WT and Profit, strict and not, walking through time as schedulers in use do."""
+"""The rule baselines: EST, WT and Profit, strict and not, walking through time as common schedulers do."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def rule_order(problem: Problem, name: str) -> Ints:
 
 
 def walk_rule(problem: Problem, name: str, on_trial: Listener | None = None) -> Result:
-    """The plan that a rule comes to: at each arrival or completion it starts what fits now, nodes in number order."""
+    """The plan that a rule makes: at each arrival or completion it starts what fits now, nodes in number order."""
     so_far = BestSoFar(never, on_trial)
     plan = _walk(problem, rule_order(problem, name), strict=name.endswith(STRICT))
     found = Candidate(plan, settle(problem, plan), name)
