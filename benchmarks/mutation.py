@@ -37,6 +37,7 @@ SEARCH = (
     "tests/search/test_order_and_ties.py",
     "tests/search/test_delaying.py",
     "tests/search/test_margins.py",
+    "tests/search/test_harvest_walk.py",
     "tests/search/test_annealing.py",
     "tests/search/test_multisearch.py",
     "tests/search/test_whole_plan_rules.py",
@@ -76,7 +77,9 @@ TESTS: dict[str, dict[str, tuple[str, ...]]] = {
         "planner/planning/ready.py": ("tests/planning/test_ready.py",),
         "planner/search/*.py": SEARCH,
     },
-    "kernels": {"planner/search/kernel/*.py": SEARCH},
+    "kernels": {
+        "planner/search/kernel/*.py": ("tests/search/test_walks.py", "tests/search/test_annealing.py", *SEARCH)
+    },
     "online": {
         "planner/online/rules.py": ("tests/online/test_rules.py",),
         "planner/online/kernel/dispatch.py": ("tests/online/test_rules.py",),

@@ -1,0 +1,61 @@
+"""The walks of the chains, pinned: the same seed takes the same steps on every machine and in every release.
+
+Each walk is also held against the ledger. Whoever changes a search on purpose writes its new walks here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from planner.accounting.settle import settle
+from planner.domain.plan import Plan
+from planner.domain.problem import Problem
+from planner.search.decode import decode
+from planner.search.kernel.search_state import CURRENT, Habits
+from planner.search.orderings import job_order
+from planner.search.rebuild import Chain
+from tests.factories import random_problem
+
+STEPS = 70
+HOTTEST = 0.02
+"""Temperature of the second half of a walk [EUR]."""
+
+
+def crowded(seed: int, *, extras: bool) -> Problem:
+    """A small day with more jobs than room, so that some of them wait."""
+    return replace(random_problem(np.random.default_rng(seed), jobs=18, extras=extras), defer="free")
+
+
+WALKS = [
+    # seed, sun and idle power, priced, wanders, exact, may refuse; steps, accepted and improving ones; the walk
+    (0, True, 1.0, 0.0, True, True, "70/54/6 c1b9ce918363"),
+    (1, True, 0.5, 0.5, False, True, "70/29/9 720dff04ccbc"),
+    (2, True, 0.0, 0.0, False, False, "70/29/7 b1680643de84"),
+    (3, False, 0.5, 1.0, True, True, "70/19/14 aa1540374295"),
+    (4, False, 1.0, 0.3, False, False, "70/42/8 17b0d897860c"),
+    (5, True, 0.7, 0.2, True, True, "70/54/3 5e10748ad93c"),
+]
+
+
+@pytest.mark.parametrize(("seed", "extras", "priced", "wanders", "exact", "may_refuse", "expected"), WALKS)
+def test_the_walk_of_a_chain(
+    seed: int, extras: bool, priced: float, wanders: float, exact: bool, may_refuse: bool, expected: str
+) -> None:
+    """Half of the steps without heat, half with; the last random state stands for all draws on the way."""
+    problem = crowded(seed, extras=extras)
+    habits = Habits(4, 4, priced, wanders, exact, may_refuse)
+    chain = Chain.from_plan(problem, decode(problem, job_order(problem, "+area")), seed=seed, habits=habits)
+    for heat in (0.0, HOTTEST):
+        chain.run(STEPS // 2, heat)
+        present = Plan(chain.state.start_of.copy(), chain.state.node_of_unit.copy())
+        assert chain.state.profits[CURRENT] == pytest.approx(settle(problem, present).profit_eur, abs=1e-9)
+    best = chain.best_plan()
+    assert chain.best_profit_eur == pytest.approx(settle(problem, best).profit_eur, abs=1e-9)
+    walked = [chain.state.stream.tolist(), present.start_s.tolist(), present.node_of_unit.tolist()]
+    walked += [best.start_s.tolist(), best.node_of_unit.tolist()]
+    counts = "/".join(map(str, chain.state.counts.tolist()))
+    assert f"{counts} {hashlib.sha256(repr(walked).encode()).hexdigest()[:12]}" == expected
