@@ -13,6 +13,7 @@ from planner.machine.choose_nodes import cheapest_node, pack_anywhere, share_out
 from planner.machine.node_timelines import Jobs, NodeTimelines, kernel_jobs, new_timelines
 from planner.machine.selection import smallest
 from planner.machine.start_bounds import BOUND_COLUMNS, learned_start, remember
+from planner.search.decode import place_all
 
 SECONDS = 60
 """Length of the dense timelines, second by second; what the last one says holds for ever."""
@@ -260,3 +261,36 @@ def test_units_that_go_anywhere_count_from_a_random_node() -> None:
         assert chosen[2 : 2 + len(expected)].tolist() == expected
         outcomes.append(fits)
     assert 15 < sum(outcomes) < 55
+
+
+@pytest.mark.parametrize(("day_end", "bucket_s", "buckets"), [(86400, 900, 96), (97, 2, 49), (20, 1, 20)])
+def test_a_day_has_at_most_96_buckets(day_end: int, bucket_s: int, buckets: int) -> None:
+    """A quarter of an hour each on a usual day; a second is the shortest."""
+    jobs = jobs_of([1], [[1, 1]])
+    timelines = new_timelines(np.full((3, 2), 4), day_end=day_end, power_limit=-1, jobs=jobs)
+    assert (timelines.bucket_s, timelines.tops.shape, timelines.crests.shape) == (bucket_s, (buckets, 3), (buckets,))
+
+
+def test_a_start_that_was_found_speaks_for_later_jobs() -> None:
+    """The second of two equal jobs is not looked for before the start that is remembered of the first.
+
+    On an empty machine both start at 0. Had the first one found room at 7 only, so would the second.
+    """
+    jobs = kernel_jobs(
+        release=np.zeros(2, np.int64),
+        duration=np.full(2, 5),
+        power=np.zeros(2, np.int64),
+        group_ptr=np.arange(3),
+        group_count=np.ones(2, np.int64),
+        group_amount=np.ones((2, 2), np.int64),
+        unit_ptr=np.arange(3),
+    )
+    timelines = machine(jobs, [[4, 4]])
+    start_of, nodes = np.full(2, -1), np.full(2, -1)
+    place_all(timelines, jobs, np.array([0]), start_of, nodes)
+    assert timelines.remembered.tolist() == [1]
+    # amounts 1 and 1, one unit, 5 s, released at 0, no power, start 0
+    assert timelines.start_bounds[0].tolist() == [1, 1, 1, 5, 0, 0, 0]
+    timelines.start_bounds[0, -1] = 7
+    place_all(timelines, jobs, np.array([1]), start_of, nodes)
+    assert start_of.tolist() == [0, 7]
