@@ -18,31 +18,8 @@ from planner.domain.plan import DEFERRED, Plan
 from planner.domain.problem import Problem, Rates, Running
 from planner.search.decode import decode
 from planner.search.orderings import ORDERINGS, job_order
-from tests.accounting.bound_days import kinked_table, one_segment
+from tests.accounting.bound_days import kinked_table, odd_problem, one_segment
 from tests.factories import DAY, flat_table, random_problem, random_segments
-
-
-def odd_problem(seed: int) -> Problem:
-    """A random small day with some of everything: kinks, clamps, negative prices, idle power, sun, demand, weights."""
-    rng = np.random.default_rng(seed)
-    problem = random_problem(rng, jobs=int(rng.integers(1, 9)), extras=bool(rng.random() < 0.6))
-    if rng.random() < 0.6:
-        problem = replace(problem, table=kinked_table(rng))
-    if rng.random() < 0.6:
-        low = float(rng.choice([-0.5, -0.1, 0.0]))
-        segments = [
-            replace(segment, price_eur_per_kwh=float(rng.uniform(low, 0.5)))
-            for segment in random_segments(rng, extras=bool(rng.random() < 0.5))
-        ]
-        problem = replace(problem, segments=tuple(segments))
-    rates = Rates(
-        float(rng.choice([0.0, 0.005, 0.02])),
-        demand_eur_per_kw=float(rng.choice([0.0, 0.3, 2.0])),
-        demand_interval_s=int(rng.choice([900, 3600, 5000])),
-        carbon_eur_per_tonne=float(rng.choice([0.0, 60.0])),
-    )
-    jobs = tuple(replace(job, revenue_weight=float(rng.choice([0.0, 1.0, 1.5]))) for job in problem.jobs)
-    return replace(problem, rates=rates, jobs=jobs, defer="free")
 
 
 def found_plans(problem: Problem, seed: int) -> Iterator[Plan]:

@@ -15,7 +15,7 @@ from planner.domain.cluster import Cluster, NodeClass
 from planner.domain.plan import Plan
 from planner.domain.problem import Problem, Rates, Running
 from planner.domain.segment import Segment
-from tests.accounting.bound_days import job, kinked_table, machine, one_segment
+from tests.accounting.bound_days import job, kinked_table, machine, odd_problem, one_segment
 from tests.factories import DAY, flat_table
 
 HOURS = DAY.length_s // 3600
@@ -120,3 +120,36 @@ def test_the_curve_holds_what_settle_buys(seed: int) -> None:
         energy, paid = float(lines.it_kwh[0]), float(lines.bought_kwh[0])
         assert np.interp(energy, x, y) <= price * paid + 1e-9
         assert np.interp(energy, low_x, low_y) - 1e-9 <= paid <= -np.interp(energy, high_x, high_y) + 1e-9
+
+
+TIGHT = {
+    0: 2.88765,
+    1: 1.95513,
+    4: 1.34855,
+    5: 2.03096,
+    6: 4.49983,
+    7: 0.05633,
+    8: -0.80611,
+    9: 2.63157,
+    10: 0.93834,
+    11: 0.01565,
+    12: 2.63806,
+    13: 4.70051,
+    14: 0.32615,
+    16: 4.89665,
+    17: 2.47903,
+    18: 2.00224,
+    20: 0.70569,
+    21: -0.30357,
+    22: 1.46854,
+}
+"""Bounds of random days by their seed, in slots of two hours [EUR]."""
+
+
+@pytest.mark.parametrize(("seed", "expected"), TIGHT.items())
+def test_the_bound_stays_as_tight_as_it_is(seed: int, expected: float) -> None:
+    """Whoever finds a tighter one writes it here; its prices are the best there are, within the tolerance."""
+    bound = profit_bound(odd_problem(seed), slot_s=7200)
+    assert bound.profit_eur == pytest.approx(expected, rel=1.5e-4, abs=1e-5)
+    assert bound.slack_eur is not None
+    assert bound.slack_eur <= 1.1e-4 * abs(bound.profit_eur)
