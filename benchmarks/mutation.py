@@ -38,6 +38,7 @@ SEARCH = (
     "tests/search/test_delaying.py",
     "tests/search/test_margins.py",
     "tests/search/test_harvest_walk.py",
+    "tests/search/test_walks.py",
     "tests/search/test_annealing.py",
     "tests/search/test_multisearch.py",
     "tests/search/test_whole_plan_rules.py",
@@ -63,9 +64,9 @@ TESTS: dict[str, dict[str, tuple[str, ...]]] = {
     "accounting": {
         "planner/accounting/audit.py": AUDIT,
         "planner/accounting/broken.py": ("tests/search/test_whole_plan_rules.py",),
-        "planner/accounting/room.py": (*AUDIT, "tests/cp/test_repair.py"),
+        "planner/accounting/room.py": ("tests/accounting/test_energy.py", *AUDIT, "tests/cp/test_repair.py"),
         "planner/accounting/settle.py": ("tests/accounting/test_job_shares.py", "tests/accounting/test_settle.py"),
-        "planner/accounting/energy.py": ("tests/accounting/test_settle.py", *AUDIT),
+        "planner/accounting/energy.py": ("tests/accounting/test_energy.py", "tests/accounting/test_settle.py", *AUDIT),
         "planner/accounting/bound/*.py": ("tests/accounting/test_bound_by_hand.py", "tests/accounting/test_bound.py"),
     },
     "machine": {
