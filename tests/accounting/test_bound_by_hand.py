@@ -10,6 +10,7 @@ import pytest
 from planner.accounting.bound import profit_bound
 from planner.accounting.bound.curve import bought_points, hull, lower_hull
 from planner.accounting.bound.shares import node_shares
+from planner.accounting.bound.slots import cut_slots
 from planner.accounting.settle import settle
 from planner.domain.cluster import Cluster, NodeClass
 from planner.domain.plan import Plan
@@ -120,6 +121,40 @@ def test_the_curve_holds_what_settle_buys(seed: int) -> None:
         energy, paid = float(lines.it_kwh[0]), float(lines.bought_kwh[0])
         assert np.interp(energy, x, y) <= price * paid + 1e-9
         assert np.interp(energy, low_x, low_y) - 1e-9 <= paid <= -np.interp(energy, high_x, high_y) + 1e-9
+
+
+def test_running_work_leaves_the_rest_of_its_node() -> None:
+    """A core runs all day on a node of four and earns 2.40; three cores beside it earn 7.20.
+
+    Four do not fit; in the bound three quarters of them do.
+    """
+    running = Running(job("r", 1, 48, 0.0), 0, 2 * DAY.length_s, (0,))
+    for cores in (3, 4):
+        day = Problem(
+            DAY, machine(1), (job("a", cores, 24, 0.0),), one_segment(), flat_table(), Rates(0.1), (running,), "free"
+        )
+        assert profit_bound(day).profit_eur == pytest.approx(2.4 + 7.2)
+
+
+def test_slots_are_as_short_as_asked() -> None:
+    """A slot of a second is the shortest; asked for less, it is that."""
+    day = Problem(DAY, machine(1), (), one_segment(), flat_table(), Rates(0.1))
+    assert [len(cut_slots(day, slot_s)) for slot_s in (0, 1, 7200, 50_000)] == [86400, 86400, 12, 2]
+
+
+def test_the_lower_hull_is_what_no_line_between_two_points_undercuts() -> None:
+    """300 random sets of whole points: a corner is lowest at its place, and below every line around it."""
+    for seed in range(300):
+        points = np.random.default_rng(seed).integers(0, 6, (7, 2)).tolist()
+        corners = []
+        for x, y in sorted({(x, y) for x, y in points}):
+            lines = [(a, b) for a in points for b in points if a[0] < x < b[0]]
+            # On or above the line from a to b, by cross products.
+            undercut = any((y - a[1]) * (b[0] - a[0]) >= (b[1] - a[1]) * (x - a[0]) for a, b in lines)
+            if not undercut and y == min(other for at, other in points if at == x):
+                corners.append((x, y))
+        found = lower_hull(*np.array(points, dtype=float).T)
+        assert list(zip(*(each.tolist() for each in found), strict=True)) == corners
 
 
 TIGHT = {
