@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -9,19 +10,21 @@ import numpy as np
 import pytest
 
 from planner.accounting.settle import settle
+from planner.compiled import kernel_of
 from planner.domain.candidate import BestSoFar, Candidate, never
 from planner.domain.plan import DEFERRED, Plan
-from planner.domain.problem import Problem
+from planner.domain.problem import Problem, Rates
 from planner.domain.search_params import HarvestParams
 from planner.search import harvest as subject
 from planner.search.budget import Budget
 from planner.search.complete import evaluate_decoded
 from planner.search.decode import decode
 from planner.search.harvest import harvest
+from planner.search.kernel.money import cooling_share
 from planner.search.kernel.search_state import ACCEPTED, BEST, CURRENT, STEPS, Habits
 from planner.search.orderings import job_order
 from planner.search.rebuild import Chain
-from tests.factories import random_problem
+from tests.factories import flat_table, random_problem
 from tests.plain_day import HOUR, day, job
 
 
@@ -105,6 +108,34 @@ def test_a_job_is_put_where_its_energy_costs_least(exact: bool) -> None:
     chain.run(30, 0.0)
     assert chain.best_plan().start_s.tolist() == [6 * HOUR]
     assert chain.best_profit_eur == pytest.approx(0.35)
+
+
+def test_the_best_paying_time_is_looked_at_although_others_cost_less() -> None:
+    """A job of 12 h earns 0.40 EUR and draws 1 kWh an hour; noon is the best start: 4.80 - 12 * 0.29 = 1.32 EUR.
+
+    Later starts cost less by the hours that fall behind midnight, and earn less by more; midnight brings 1.20 EUR.
+    """
+    problem = day(job("a", 12), prices=[0.3] * 12 + [0.29] * 12)
+    chain = chain_of(problem, priced=1.0, wanders=0.0, exact=False)
+    chain.run(10, 0.0)
+    assert chain.best_plan().start_s.tolist() == [12 * HOUR]
+    assert chain.best_profit_eur == pytest.approx(1.32)
+
+
+@pytest.mark.parametrize(("weight", "placed"), [(1.0, True), (0.999, False)])
+def test_only_a_job_that_loses_money_is_left_waiting(weight: float, placed: bool) -> None:
+    """An hour of 4 cores earns 1 EUR at 0.25 EUR per core-hour; 1 kWh costs 1 EUR: nothing is gained, nor lost."""
+    problem = day(job("a", 1, weight=weight), prices=(1.0,), rates=Rates(0.25), defer="free")
+    chain = chain_of(problem, wanders=0.0)
+    chain.run(1, 1e9)
+    assert (chain.state.start_of[0] >= 0) == placed
+
+
+def test_the_least_energy_is_cooled_too() -> None:
+    """One milliwatt-second has the share of the table; nothing at all has none."""
+    money = chain_of(replace(day(job("a", 1)), table=flat_table(0.5))).money
+    share = kernel_of(cooling_share)
+    assert [share(money, 0, energy) for energy in (0, 1)] == [0.0, 0.5]
 
 
 def test_a_plan_of_the_chains_is_completed_before_it_is_judged() -> None:
