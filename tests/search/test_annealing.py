@@ -57,6 +57,37 @@ def test_the_temperature_falls_to_nothing(monkeypatch: pytest.MonkeyPatch) -> No
     assert [heat for _, heat in runs] == pytest.approx([0.2 * (12 - k) / 12 for k in range(12)])
 
 
+def test_a_round_takes_a_fifth_of_a_second_by_the_pace_of_the_one_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first round counts on 1,000 steps a second: 200. It takes 0.1 s, so the next ones have 400, in 0.2 s each."""
+    now, rounds = [100.0], []
+
+    def run(chains: list[Chain], steps: int, heat: float, workers: int) -> None:
+        rounds.append(steps)
+        now[0] += steps / 2000
+
+    clock = SimpleNamespace(perf_counter=lambda: now[0], monotonic=lambda: now[0])
+    monkeypatch.setattr(subject, "run_chains", run)
+    monkeypatch.setattr(subject, "time", clock)
+    monkeypatch.setattr("planner.search.budget.time", clock)
+    params = HarvestParams(tier_share=0.0, meetings=1)
+    harvest(day(job("a", 1)), seed=0, workers=1, stop=never, time_limit_s=0.65, params=params)
+    assert rounds == [200, 400, 400, 400]
+
+
+def test_every_chain_has_a_seed_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two chains for each seed of the search, so that no two searches share one; later ones are 1,000 apart."""
+    seeds, made = [], Chain.from_plan
+
+    def from_plan(problem: Problem, plan: Plan, *, seed: int, habits: Habits) -> Chain:
+        seeds.append(seed)
+        return made(problem, plan, seed=seed, habits=habits)
+
+    monkeypatch.setattr(Chain, "from_plan", from_plan)
+    params = HarvestParams(tier_share=0.0, meetings=2)
+    harvest(day(job("a", 1)), seed=3, workers=1, stop=never, time_limit_s=9, iterations=8, params=params)
+    assert seeds == [7, 8, 1003, 2003]
+
+
 def test_without_heat_the_plan_never_gets_worse() -> None:
     """At temperature 0 the present plan is the best one after every step, and some steps are undone."""
     chain = chain_of(random_problem(np.random.default_rng(3), jobs=14))
@@ -189,3 +220,9 @@ def test_asking_a_budget_spends_nothing() -> None:
     assert asked.round_steps(0.5, 1.0, 2) == 1
     asked.count(2)
     assert asked.round_steps(0.5, 1.0, 2) == 0
+
+
+def test_a_slow_round_still_takes_a_step() -> None:
+    """By the clock, 5 steps a second are one in a round; a step in a hundred seconds is one as well."""
+    asked = Budget(time_limit_s=60, iterations=None)
+    assert [asked.round_steps(0.5, pace, 2) for pace in (50.0, 5.0, 0.01)] == [10, 1, 1]

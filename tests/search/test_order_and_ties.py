@@ -22,6 +22,14 @@ def test_the_units_ordering_counts_units(ordering: str, first: str) -> None:
     assert jobs[job_order(day(*jobs), ordering)[0]].id == first
 
 
+def test_the_latest_start_ends_today_or_by_the_deadline() -> None:
+    """8 h end today when they start by 16:00, 1 h by 23:00; 30 h that are due at 40:00 have to start by 10:00."""
+    jobs = (job("short", 1), job("long", 8), job("longer", 30, due_s=40 * HOUR))
+    # Whoever has to start today leads either way.
+    assert job_order(day(*jobs), "+latest-start").tolist() == [2, 1, 0]
+    assert job_order(day(*jobs), "-latest-start").tolist() == [2, 0, 1]
+
+
 @pytest.mark.parametrize("names", [("+duration", "-duration"), ("-duration", "+duration")])
 def test_ties_go_to_the_ordering_named_first(names: tuple[str, str]) -> None:
     """Both jobs fit at midnight: every sequence gives the same plan, and the first name is the one that is kept."""

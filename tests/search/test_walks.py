@@ -64,6 +64,15 @@ def test_the_walk_of_a_chain_among_equals(count: int, placed: int, expected: str
     assert walk(problem, plan, count, Habits(3, 2, 0.5, 0.2, True, True)) == expected
 
 
+def test_the_last_demand_interval_may_be_shorter() -> None:
+    """Of intervals of 50,000 s a day has one and a part of 36,400 s; the peak is that of the ledger on the way."""
+    problem = crowded(3, extras=False)
+    problem = replace(problem, rates=replace(problem.rates, demand_eur_per_kw=2.0, demand_interval_s=50_000))
+    plan = decode(problem, job_order(problem, "+area"))
+    assert settle(problem, plan).peak_kw > 0
+    assert walk(problem, plan, 3, Habits(4, 4, 0.5, 0.2, True, False))
+
+
 def walk(problem: Problem, plan: Plan, seed: int, habits: Habits) -> str:
     """Counts of a walk from a plan, and a hash of where it led; half of the steps are without heat, half with.
 
