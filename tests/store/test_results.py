@@ -282,7 +282,7 @@ def test_a_summary_reads_back_as_what_was_written(days: Path, tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("way", "value", "words"),
     [
-        (("status",), "lost", "status is the text 'lost', expected found or proven or infeasible"),
+        (("status",), "lost", "status is the text 'lost', expected found or proven"),
         (("stands_in_for",), 7, "stands_in_for is 7, expected text"),
         (("baselines", 1, "started"), -1, "baselines[1].started is -1, expected a whole number from 0 to 1e+15"),
         (("trials", 0, "name"), None, "trials[0].name is null, expected text"),
