@@ -60,6 +60,7 @@ def test_arithmetic_of_cpsat_is_that_of_whole_numbers() -> None:
         make.product(constant(2), y): lambda x, y: 2 * y,
         make.product(y, constant(-2)): lambda x, y: -2 * y,
         make.quotient(x, 2): lambda x, y: int(x / 2),
+        make.quotient(make.scaled(x, -3), 2): lambda x, y: int(-3 * x / 2),
         make.quotient(y, 100): lambda x, y: 0,
         row: lambda x, y: (y + 4) // 3,
         make.largest([x, y]): max,
