@@ -171,10 +171,10 @@ def test_neighbourhoods_keep_to_their_size(name: str) -> None:
 
 
 class Told:
-    """A CP Optimizer that finds solutions of 3 and 5, and then no other."""
+    """A CP Optimizer that finds solutions of 0 and 5, and then no other."""
 
     def __init__(self, model: CpoModel, **settings: Any) -> None:
-        self.left = [3.0, 5.0]
+        self.left = [0.0, 5.0]
 
     def __enter__(self) -> Told:
         """Start it."""
@@ -213,9 +213,10 @@ def test_answers_of_cp_optimizer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cpo, "CpoSolver", Told)
     answer = engine.solve(model, time_limit_s=60)
     assert (answer.status, answer.solution, answer.objective, answer.bound) == ("optimal", "solution of 5.0", 5.0, 9.0)
+    assert (answer.died, answer.interrupted) == (False, False)
     heard: list[float] = []
     assert engine.solve(model, time_limit_s=60, heard=lambda value: bool(heard.append(value))).objective == 5.0
-    assert heard == [3.0, 5.0]
-    assert engine.solve(model, time_limit_s=60, heard=lambda value: True).objective == 3.0
+    assert heard == [0.0, 5.0]
+    assert engine.solve(model, time_limit_s=60, heard=lambda value: True).objective == 0.0
     monkeypatch.setattr(Told, "search_next", lambda self: result("Infeasible", None))
     assert engine.solve(model, time_limit_s=60, heard=lambda value: True).status == "infeasible"
