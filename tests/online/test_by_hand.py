@@ -14,6 +14,7 @@ from planner.online.cvh import Learned
 from planner.online.deadlines import draw_deadlines
 from planner.online.kernel.learning import FEATURES, learn, predicted, products
 from planner.online.policies import ORDERS, POLICIES, policy_named
+from planner.online.predictors import Survivors
 from planner.online.replay import replay
 from tests.online.traces import as_nodes, random_trace
 
@@ -84,6 +85,14 @@ def test_policies_that_are_listed() -> None:
     named += [f"easy-{order[:-1]}bf" for order in orders] + ["saf-easy-sjbf"]
     assert set(POLICIES) == {"strict", "greedy", "list", "easy", "conservative", "deadline", *named}
     assert all(policy_named(name).name == name for name in POLICIES)
+
+
+def test_who_must_be_sure_of_all_is_told_the_longest_runtime() -> None:
+    """No share is beyond it, so the time goes up to the last runtime and no further."""
+    group = Survivors(600, 1.0)
+    for runtime, longest in ((20, 600), (700, 700), (650, 700)):
+        group.add(runtime)
+        assert group.time_s == longest
 
 
 def test_features_of_the_learned_predictor() -> None:
