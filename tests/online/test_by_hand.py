@@ -14,7 +14,7 @@ from planner.online.cvh import Learned
 from planner.online.deadlines import draw_deadlines
 from planner.online.kernel.learning import FEATURES, learn, predicted, products
 from planner.online.policies import ORDERS, POLICIES, policy_named
-from planner.online.predictors import Survivors
+from planner.online.predictors import Survivors, predictor_named
 from planner.online.replay import replay
 from tests.online.traces import as_nodes, random_trace
 
@@ -170,3 +170,11 @@ def test_a_replay_on_nodes_names_the_nodes_that_were_free() -> None:
     assert result.start_s.tolist() == [0, 1, 21]
     assert result.node_of_unit.tolist() == [0, 1, 2, 0, 1]
     assert result.end_s.tolist() == [10, 21, 26]
+
+
+def test_the_first_job_that_ends_is_learned_from() -> None:
+    """It asked for 100 s and ran for 10: the next one like it, which comes later, is believed to do the same."""
+    ones = np.array([1, 1])
+    trace = pool_trace(("a", "b"), np.array([0, 20]), 10 * ones, 100 * ones, ones, 4, user=0 * ones)
+    result = replay(trace, policy_named("easy"), predictor_named("data")(trace))
+    assert result.estimate_s.tolist() == [100, 10]
