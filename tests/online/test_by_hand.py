@@ -46,15 +46,18 @@ def test_steps_of_correction(arrives: int, fits: int, requested: int) -> None:
         assert (result.start_s[2] == arrives) == (estimate == fits)
 
 
-def test_timelines_grow_with_what_runs() -> None:
-    """150 jobs that come one each second and end at 150 different moments fill the first of two nodes.
+@pytest.mark.parametrize("every_s", [0, 1])
+def test_timelines_grow_with_what_runs(every_s: int) -> None:
+    """150 jobs that come at once, or one each second, and end at 150 different moments fill the first of two nodes.
 
     A job as large as a node then starts at once on the second: nothing was written beyond the row of the first.
     """
     count = 150
     runtime = np.append(1000 + 3 * np.arange(count), 10)
     width = np.append(np.ones(count, dtype=np.int64), count)
-    trace = pool_trace(tuple(map(str, range(count + 1))), np.arange(count + 1), runtime, runtime, width, count)
+    trace = pool_trace(
+        tuple(map(str, range(count + 1))), every_s * np.arange(count + 1), runtime, runtime, width, count
+    )
     trace = with_changes(trace, machine=Machine(np.full((2, 1), count)), group_amount=width[:, None])
     for policy in ("strict", "greedy", "list", "easy", "conservative", "deadline"):
         result = replay(trace, policy_named(policy), runtime)
