@@ -11,7 +11,7 @@ from planner.domain.trace import Machine, pool_trace
 from planner.errors import InputError
 from planner.online.check import violations
 from planner.online.cvh import Learned
-from planner.online.deadlines import draw_deadlines
+from planner.online.drawn_deadlines import draw_deadlines
 from planner.online.kernel.learning import FEATURES, learn, predicted, products
 from planner.online.policies import ORDERS, POLICIES, policy_named
 from planner.online.predictors import Survivors, predictor_named
