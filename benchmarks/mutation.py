@@ -45,14 +45,16 @@ SEARCH = (
     "tests/search/test_searches.py",
 )
 MACHINE = ("tests/machine/test_parts.py", "tests/machine/test_placing.py", "tests/machine/test_kernel.py")
-ONLINE = ("tests/online/test_giving_way.py", "tests/online/test_replay.py")
+ONLINE = ("tests/online/test_by_hand.py", "tests/online/test_giving_way.py", "tests/online/test_replay.py")
 CP = (
+    "tests/cp/test_parts.py",
     "tests/cp/test_repair.py",
     "tests/cp/test_constraints.py",
     "tests/cp/test_optimum.py",
     "tests/cp/test_engines.py",
 )
 FILES = (
+    "tests/store/test_written_text.py",
     "tests/store/test_deadline_seconds.py",
     "tests/store/test_tables.py",
     "tests/store/test_results.py",
