@@ -44,10 +44,10 @@ SEARCH = (
     "tests/search/test_whole_plan_rules.py",
     "tests/search/test_searches.py",
 )
-MACHINE = ("tests/machine/test_parts.py", "tests/machine/test_placing.py", "tests/machine/test_kernel.py")
+MACHINE = ("tests/machine/test_machine_parts.py", "tests/machine/test_placing.py", "tests/machine/test_kernel.py")
 ONLINE = ("tests/online/test_by_hand.py", "tests/online/test_giving_way.py", "tests/online/test_replay.py")
 CP = (
-    "tests/cp/test_parts.py",
+    "tests/cp/test_model_parts.py",
     "tests/cp/test_repair.py",
     "tests/cp/test_constraints.py",
     "tests/cp/test_optimum.py",
