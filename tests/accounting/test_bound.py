@@ -1,4 +1,4 @@
-"""The bound holds: no plan, however found, settles to more; and it is reached where the best plan is known."""
+"""The bound holds: no plan, however found, settles to more."""
 
 from __future__ import annotations
 
@@ -11,51 +11,15 @@ import pytest
 
 from planner.accounting.audit import audit
 from planner.accounting.bound import profit_bound
-from planner.accounting.bound.curve import bought_points, hull, lower_hull
-from planner.accounting.bound.shares import node_shares
 from planner.accounting.settle import settle
 from planner.domain.cluster import Cluster, NodeClass
 from planner.domain.job import Job, UnitGroup
 from planner.domain.plan import DEFERRED, Plan
 from planner.domain.problem import Problem, Rates, Running
-from planner.domain.pue_table import PueTable
-from planner.domain.segment import Segment
 from planner.search.decode import decode
 from planner.search.orderings import ORDERINGS, job_order
+from tests.accounting.bound_days import kinked_table, odd_problem, one_segment
 from tests.factories import DAY, flat_table, random_problem, random_segments
-
-HOURS = DAY.length_s // 3600
-
-
-def kinked_table(rng: np.random.Generator) -> PueTable:
-    """A table without any order in its cells, of few rows, so that most powers lie beyond it."""
-    rows = int(rng.integers(1, 8))
-    step = int(rng.choice([100, 250, 500]))
-    first = int(rng.choice([0, 100, 700]))
-    return PueTable("kinked", first, step, -10, 5, rng.uniform(0.0, 1.0, (rows, 12)), clamp=True)
-
-
-def odd_problem(seed: int) -> Problem:
-    """A random small day with some of everything: kinks, clamps, negative prices, idle power, sun, demand, weights."""
-    rng = np.random.default_rng(seed)
-    problem = random_problem(rng, jobs=int(rng.integers(1, 9)), extras=bool(rng.random() < 0.6))
-    if rng.random() < 0.6:
-        problem = replace(problem, table=kinked_table(rng))
-    if rng.random() < 0.6:
-        low = float(rng.choice([-0.5, -0.1, 0.0]))
-        segments = [
-            replace(segment, price_eur_per_kwh=float(rng.uniform(low, 0.5)))
-            for segment in random_segments(rng, extras=bool(rng.random() < 0.5))
-        ]
-        problem = replace(problem, segments=tuple(segments))
-    rates = Rates(
-        float(rng.choice([0.0, 0.005, 0.02])),
-        demand_eur_per_kw=float(rng.choice([0.0, 0.3, 2.0])),
-        demand_interval_s=int(rng.choice([900, 3600, 5000])),
-        carbon_eur_per_tonne=float(rng.choice([0.0, 60.0])),
-    )
-    jobs = tuple(replace(job, revenue_weight=float(rng.choice([0.0, 1.0, 1.5]))) for job in problem.jobs)
-    return replace(problem, rates=rates, jobs=jobs, defer="free")
 
 
 def found_plans(problem: Problem, seed: int) -> Iterator[Plan]:
@@ -133,69 +97,6 @@ def test_no_start_and_node_of_a_grid_earns_more(seed: int) -> None:
     rates = Rates(0.02, demand_eur_per_kw=float(rng.choice([0.0, 1.0])), demand_interval_s=3600)
     problem = Problem(DAY, cluster, jobs, segments, kinked_table(rng), rates, (running,), "free")
     assert enumerated(problem, [0, 20000, 43200, 70000]) <= profit_bound(problem).profit_eur
-
-
-def one_segment(price: float = 0.1, **more: float) -> tuple[Segment, ...]:
-    return (Segment(0, DAY.length_s, 10, price, **more),)
-
-
-def job(name: str, cores: float, hours: float, power_w: float, units: int = 1) -> Job:
-    return Job(name, DAY.start_unix - 10, int(hours * 3600), (UnitGroup.of(units, {"cores": cores}),), power_w)
-
-
-def machine(nodes: int, idle_w: float = 0.0) -> Cluster:
-    return Cluster((NodeClass("cpu", nodes, {"cores": 4}, idle_w=idle_w),))
-
-
-def test_one_job_is_exact() -> None:
-    """4 cores for 5 h at 0.1, less 1 kW for 5 h at 0.1 with half as much cooling: 2.00 - 0.75; nothing at 0.02."""
-    day = Problem(DAY, machine(2), (job("a", 4, 5, 1000),), one_segment(), flat_table(0.5), Rates(0.1), defer="free")
-    assert profit_bound(day).profit_eur == pytest.approx(20 * 0.1 - 5 * 1.5 * 0.1)
-    poor = replace(day, rates=Rates(0.02))
-    assert profit_bound(poor).profit_eur == pytest.approx(0.0, abs=1e-6)
-
-
-def test_a_full_machine_is_exact() -> None:
-    """Five jobs of a whole node and 24 h on two nodes: two of them run, 2 * 4 * 24 * 0.02 = 3.84."""
-    jobs = tuple(job(f"j{k}", 4, 24, 0.0) for k in range(5))
-    day = Problem(DAY, machine(2), jobs, one_segment(), flat_table(), Rates(0.02))
-    assert profit_bound(day).profit_eur == pytest.approx(3.84)
-
-
-def test_wide_units_share_no_node() -> None:
-    """Four jobs of 3 of 4 cores for a day on two nodes: a fluid would run 2 2/3 of them, nodes take two."""
-    jobs = tuple(job(f"j{k}", 3, 24, 0.0) for k in range(4))
-    day = Problem(DAY, machine(2), jobs, one_segment(), flat_table(), Rates(0.02))
-    assert profit_bound(day).profit_eur == pytest.approx(2 * 3 * 24 * 0.02)
-
-
-def test_a_job_does_not_pick_the_cheap_hours_alone() -> None:
-    """Free power every other hour, and a job of 24 h: a fluid would earn 12 h, the job pays for the others."""
-    segments = tuple(Segment(h * 3600, (h + 1) * 3600, 10, 0.0 if h % 2 else 0.3) for h in range(HOURS))
-    day = Problem(DAY, machine(1), (job("a", 4, 24, 1000),), segments, flat_table(), Rates(0.04), defer="free")
-    # From 1:00, a free hour, to midnight: 23 * 0.16 - 11 * 0.3 = 0.38. From 0:00 0.24, from 23:00 0.16.
-    assert profit_bound(day).profit_eur == pytest.approx(0.38)
-
-
-def test_negative_prices_pay_for_cooling() -> None:
-    """At -0.1 a job of 1 kW for 10 h with half as much cooling is paid for 15 kWh: 1.50."""
-    day = Problem(DAY, machine(1), (job("a", 4, 10, 1000),), one_segment(-0.1), flat_table(0.5), Rates(0.0))
-    assert profit_bound(day).profit_eur == pytest.approx(1.5)
-
-
-def test_sunlight_is_free_and_not_sold() -> None:
-    """1 kW for 24 h with 600 W of sun buys 400 W: 9.6 kWh; a running job alone leaves nothing to decide."""
-    running = Running(job("r", 4, 48, 1000), 0, 2 * DAY.length_s, (0,))
-    day = Problem(DAY, machine(1), (), one_segment(0.1, solar_w=600.0), flat_table(), Rates(0.02), (running,))
-    plan = Plan(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
-    assert profit_bound(day).profit_eur == pytest.approx(settle(day, plan).profit_eur) == pytest.approx(1.92 - 0.96)
-
-
-def test_idle_nodes_and_the_peak_are_counted() -> None:
-    """Two nodes of 500 W idle, one job of 500 W on one of them all day: 1 kW bought whatever is decided."""
-    rates = Rates(0.1, demand_eur_per_kw=2.0)
-    day = Problem(DAY, machine(2, 500.0), (job("a", 4, 24, 500),), one_segment(), flat_table(), rates)
-    assert profit_bound(day).profit_eur == pytest.approx(4 * 24 * 0.1 - 24 * 0.1 - 2.0)
 
 
 def test_more_nodes_and_looser_limits_never_lower_it() -> None:
@@ -288,56 +189,6 @@ def test_many_choices_of_classes_still_hold() -> None:
     day = Problem(DAY, Cluster(classes), jobs, one_segment(), flat_table(0.2), Rates(0.02), defer="free")
     bound = profit_bound(day)
     assert all(settle(day, plan).profit_eur <= bound.profit_eur for plan in found_plans(day, 1))
-
-
-def test_an_empty_day() -> None:
-    """With no jobs and nothing running there is nothing to earn."""
-    day = Problem(DAY, machine(1), (), one_segment(), flat_table(), Rates(0.02))
-    assert profit_bound(day).profit_eur == pytest.approx(0.0, abs=1e-6)
-    assert profit_bound(day).gap_fraction(0.0) in (None, pytest.approx(1.0), 0.0)
-
-
-def test_gap() -> None:
-    """The gap is a part of the bound, never below zero, and none when the bound is not positive."""
-    bound = profit_bound(Problem(DAY, machine(1), (), one_segment(), flat_table(), Rates(0.02)))
-    assert replace(bound, profit_eur=200.0).gap_fraction(150.0) == pytest.approx(0.25)
-    assert replace(bound, profit_eur=200.0).gap_fraction(200.1) == 0.0
-    assert replace(bound, profit_eur=-5.0).gap_fraction(-6.0) is None
-
-
-def test_measures_hold_on_every_packed_node() -> None:
-    """Units that fit a node together never take more than 1 of it in any measure."""
-    rng = np.random.default_rng(5)
-    sizes = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]
-    jobs = tuple(job(f"j{size}", size, 1, 1.0) for size in sizes)
-    day = Problem(DAY, Cluster((NodeClass("n", 1, {"cores": 12}),)), jobs, one_segment(), flat_table(), Rates(0.02))
-    shares = node_shares(day).of_group
-    assert len(shares) == 2
-    for _ in range(2000):
-        left, packed = 12, []
-        while left > 0 and rng.random() < 0.9:
-            packed.append(int(rng.integers(1, left + 1)))
-            left -= packed[-1]
-        assert np.all(shares[:, [size - 1 for size in packed]].sum(axis=1) <= 1 + 1e-12)
-
-
-@pytest.mark.parametrize("seed", range(40))
-def test_the_curve_holds_what_settle_buys(seed: int) -> None:
-    """What settle buys for any IT energy lies within the hull, and what it costs not below the lower hull of cost."""
-    rng = np.random.default_rng(seed)
-    table, price = kinked_table(rng), float(rng.uniform(-0.3, 0.3))
-    segment = one_segment(price, solar_w=float(rng.choice([0.0, 400.0])))[0]
-    it, bought = bought_points(table, segment, 0.0, 60.0)
-    x, y = lower_hull(it, price * bought)
-    corners_x, corners_y = hull(it, bought)
-    low_x, low_y = lower_hull(corners_x, corners_y)
-    high_x, high_y = lower_hull(corners_x, -corners_y)
-    for power_w in [*rng.uniform(0, 2500, 50), *(table.powers_w[:3] + table.power_step_w / 2)]:
-        day = Problem(DAY, machine(1), (job("a", 4, 24, float(power_w)),), (segment,), table, Rates(0.0), defer="free")
-        lines = settle(day, Plan(np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64))).segments
-        energy, paid = float(lines.it_kwh[0]), float(lines.bought_kwh[0])
-        assert np.interp(energy, x, y) <= price * paid + 1e-9
-        assert np.interp(energy, low_x, low_y) - 1e-9 <= paid <= -np.interp(energy, high_x, high_y) + 1e-9
 
 
 def test_a_bound_that_is_no_longer_wanted_ends_at_once_and_holds() -> None:

@@ -42,3 +42,10 @@ def test_idle_nodes_draw_power_where_only_some_classes_do() -> None:
     ledger = settle(problem, Plan.of(problem, {"a": Placement("a", 0, (2,))}))
     assert ledger.totals.idle_kwh == pytest.approx(4.7)
     assert ledger.totals.work_kwh == pytest.approx(1.0)
+
+
+def test_the_least_energy_is_cooled_too() -> None:
+    """A milliwatt for a second, with half as much cooling: 0.5 mW s, of 3.6e9 in a kWh."""
+    problem = replace(day(job("a", 1 / HOUR, power_w=0.001)), table=flat_table(0.5))
+    ledger = settle(problem, Plan.of(problem, {"a": Placement("a", 0, (0,))}))
+    assert ledger.totals.cooling_kwh == pytest.approx(0.5 / 3.6e9, abs=0)

@@ -25,6 +25,7 @@ from planner.cp.subproblem import Subproblem
 from planner.domain.search_params import RelaxationParams
 from planner.errors import InputError, SolverError
 from planner.search.multisearch import multisearch
+from tests import plain_day
 from tests.cp.instances import tiny_problem
 from tests.factories import random_problem
 
@@ -207,6 +208,16 @@ def test_deadlines_that_cannot_all_be_met_give_a_plan() -> None:
         tight = replace(problem, jobs=jobs)
         result = default_search(tight, time_limit_s=10)
         assert audit(tight, result.plan) == []
+
+
+def test_as_many_deadlines_as_possible_are_met() -> None:
+    """On two nodes a wide job or two narrow ones can be in time; in order of submission it would be the wide one."""
+    hour = plain_day.HOUR
+    wide = plain_day.job("1", 1, units=((2, 4.0),), due_s=hour)
+    problem = plain_day.day(wide, *(plain_day.job(name, 1, due_s=hour) for name in "23"), nodes=2)
+    result = default_search(problem, time_limit_s=10)
+    assert (result.plan.start_s == 0).tolist() == [False, True, True]
+    assert result.status == "found"
 
 
 def test_limits_of_zero_and_one_second_give_a_plan() -> None:

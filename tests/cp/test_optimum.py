@@ -67,6 +67,13 @@ def test_optimum_is_the_best_of_all_plans(engine: str, block: int) -> None:
         check(tiny_problem(seed), engine)
 
 
+def test_optimum_of_jobs_that_draw_nothing() -> None:
+    """They earn from their first second on, at any time of the day."""
+    for seed in range(6):
+        problem = tiny_problem(seed)
+        check(replace(problem, jobs=tuple(replace(job, power_w=0.0) for job in problem.jobs)), "cpsat")
+
+
 @pytest.mark.parametrize("engine", ["cpsat", "cpo-community", "cpo"])
 @pytest.mark.parametrize("block", BLOCKS)
 def test_optimum_with_every_charge(engine: str, block: int) -> None:

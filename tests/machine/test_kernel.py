@@ -185,11 +185,12 @@ def hold_first_room(times, free, length, tops, node, amount, duration, earliest,
 
 def without_compiling(monkeypatch: pytest.MonkeyPatch) -> Callable[..., int]:
     """The same as plain Python, all the way down."""
-    for name in ("entry_at", "first_room", "reserve", "note_tops", "_cut", "_join"):
+    for name in ("entry_at", "first_room", "hold_units", "note_tops", "_cut", "_join"):
         monkeypatch.setattr(timeline, name, getattr(timeline, name).py_func)
     return hold_first_room.py_func
 
 
+@pytest.mark.skipif(not hasattr(hold_first_room, "py_func"), reason="nothing is compiled")
 def test_the_compiled_timelines_and_their_python_twins_agree(monkeypatch: pytest.MonkeyPatch) -> None:
     """Compilation changes nothing: first room, reserving and tops give the same on random timelines."""
     results = []

@@ -15,8 +15,8 @@ from planner.online.estimates import estimate_named
 from planner.online.kernel import state
 from planner.online.policies import KINDS, Policy, policy_named
 from planner.online.replay import ROUNDS, Predictor, replay
-from tests.online.slow import SlowPool
-from tests.online.traces import as_nodes, random_cluster_trace, random_trace
+from tests.online.slow import SlowNodes, SlowPool
+from tests.online.traces import as_nodes, one_group_each, random_cluster_trace, random_trace
 
 POLICIES = (
     "strict",
@@ -43,15 +43,31 @@ def estimates_of(trace: Trace) -> dict[str, np.ndarray]:
     return {"actual": trace.runtime_s, "requested": trace.requested_s, "half": half}
 
 
+def due_soon(trace: Trace, seed: int) -> np.ndarray:
+    """Deadlines that are hard to keep, for three of five jobs; -1 for the others."""
+    rng, count = np.random.default_rng(seed), len(trace)
+    slack = trace.requested_s * rng.integers(1, 5, count) + rng.integers(0, 80, count)
+    return np.where(rng.random(count) < 0.6, trace.submit_s + slack, -1)
+
+
 def slow_starts(
-    trace: Trace, policy: str, estimate: np.ndarray, *, predictor: Predictor | None = None, every_event: bool = False
+    trace: Trace,
+    policy: str,
+    estimate: np.ndarray,
+    *,
+    predictor: Predictor | None = None,
+    every_event: bool = False,
+    deadline_s: np.ndarray = EMPTY,
 ) -> list[int]:
     """Starts by the slow simulator."""
     chosen = policy_named(policy)
     columns = (trace.submit_s, trace.runtime_s, trace.requested_s, trace.width, estimate)
-    slow = SlowPool(
+    is_pool = len(trace.machine.capacity) == 1
+    slow = (SlowPool if is_pool else SlowNodes)(
         *(column.tolist() for column in columns),
         processors=int(trace.machine.processors),
+        deadline={job: due for job, due in enumerate(deadline_s.tolist()) if due >= 0},
+        trace=trace,
         predictor=predictor,
         refreshes=policy in REFRESHING and not every_event,
         scans_only_if_fits=policy == "easy" or (policy == "easy-sjbf" and predictor is not None and not every_event),
@@ -82,6 +98,31 @@ def test_starts_equal_those_of_the_slow_simulator(policy: str, kind: str, rounds
         estimate = estimates_of(trace)[kind]
         ours = replay(trace, policy_named(policy), estimate, rounds=rounds).start_s.tolist()
         assert ours == slow_starts(trace, policy, estimate, every_event=rounds == "event"), f"seed {seed}"
+
+
+@pytest.mark.parametrize("rounds", ROUNDS)
+@pytest.mark.parametrize("kind", ["actual", "requested", "half"])
+def test_starts_with_deadlines_equal_those_of_the_slow_simulator(kind: str, rounds: str) -> None:
+    """Deadlines of one to four requests and a little more, for most jobs: some give way, some cannot."""
+    for seed in range(24):
+        trace = random_trace(seed, jobs=30, processors=4 + seed % 5)
+        due = due_soon(trace, seed)
+        estimate = estimates_of(trace)[kind]
+        ours = replay(trace, policy_named("deadline"), estimate, deadline_s=due, rounds=rounds).start_s.tolist()
+        slow = slow_starts(trace, "deadline", estimate, deadline_s=due, every_event=rounds == "event")
+        assert ours == slow, f"seed {seed}"
+
+
+@pytest.mark.parametrize("limit", [-1, 70])
+@pytest.mark.parametrize("policy", POLICIES)
+def test_starts_on_nodes_equal_those_of_the_slow_simulator(policy: str, limit: int) -> None:
+    """Nodes of two classes with two resources, with a power limit and without; every job of equal units."""
+    for seed in range(2):
+        trace = one_group_each(random_cluster_trace(seed, power_limit=limit))
+        due = due_soon(trace, seed)
+        for kind, estimate in estimates_of(trace).items():
+            ours = replay(trace, policy_named(policy), estimate, deadline_s=due).start_s.tolist()
+            assert ours == slow_starts(trace, policy, estimate, deadline_s=due), (seed, kind)
 
 
 @pytest.mark.parametrize("rounds", ROUNDS)

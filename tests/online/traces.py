@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -80,4 +81,18 @@ def random_cluster_trace(seed: int, *, jobs: int = 30, power_limit: int = -1) ->
         group=unknown,
         queue=unknown,
         source="random cluster",
+    )
+
+
+def one_group_each(trace: Trace) -> Trace:
+    """The same jobs, of which each keeps its first group of units alone."""
+    first = trace.group_ptr[:-1]
+    count, amount = trace.group_count[first], trace.group_amount[first]
+    return replace(
+        trace,
+        width=count * amount[:, 0],
+        group_ptr=np.arange(len(trace) + 1),
+        group_count=count,
+        group_amount=amount,
+        unit_ptr=np.concatenate([[0], np.cumsum(count)]),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -9,19 +10,21 @@ import numpy as np
 import pytest
 
 from planner.accounting.settle import settle
+from planner.compiled import kernel_of
 from planner.domain.candidate import BestSoFar, Candidate, never
 from planner.domain.plan import DEFERRED, Plan
-from planner.domain.problem import Problem
+from planner.domain.problem import Problem, Rates
 from planner.domain.search_params import HarvestParams
 from planner.search import harvest as subject
 from planner.search.budget import Budget
 from planner.search.complete import evaluate_decoded
 from planner.search.decode import decode
 from planner.search.harvest import harvest
+from planner.search.kernel.money import cooling_share
 from planner.search.kernel.search_state import ACCEPTED, BEST, CURRENT, STEPS, Habits
 from planner.search.orderings import ORDERINGS, job_order
 from planner.search.rebuild import Chain
-from tests.factories import random_problem
+from tests.factories import flat_table, random_problem
 from tests.plain_day import HOUR, day, job
 
 
@@ -52,6 +55,37 @@ def test_the_temperature_falls_to_nothing(monkeypatch: pytest.MonkeyPatch) -> No
     harvest(day(job("a", 1)), seed=0, workers=1, stop=never, time_limit_s=9, iterations=12_000, params=params)
     assert [steps for steps, _ in runs] == [500] * 12
     assert [heat for _, heat in runs] == pytest.approx([0.2 * (12 - k) / 12 for k in range(12)])
+
+
+def test_a_round_takes_a_fifth_of_a_second_by_the_pace_of_the_one_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first round counts on 1,000 steps a second: 200. It takes 0.1 s, so the next ones have 400, in 0.2 s each."""
+    now, rounds = [100.0], []
+
+    def run(chains: list[Chain], steps: int, heat: float, workers: int) -> None:
+        rounds.append(steps)
+        now[0] += steps / 2000
+
+    clock = SimpleNamespace(perf_counter=lambda: now[0], monotonic=lambda: now[0])
+    monkeypatch.setattr(subject, "run_chains", run)
+    monkeypatch.setattr(subject, "time", clock)
+    monkeypatch.setattr("planner.search.budget.time", clock)
+    params = HarvestParams(tier_share=0.0, meetings=1)
+    harvest(day(job("a", 1)), seed=0, workers=1, stop=never, time_limit_s=0.65, params=params)
+    assert rounds == [200, 400, 400, 400]
+
+
+def test_every_chain_has_a_seed_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two chains for each seed of the search, so that no two searches share one; later ones are 1,000 apart."""
+    seeds, made = [], Chain.from_plan
+
+    def from_plan(problem: Problem, plan: Plan, *, seed: int, habits: Habits) -> Chain:
+        seeds.append(seed)
+        return made(problem, plan, seed=seed, habits=habits)
+
+    monkeypatch.setattr(Chain, "from_plan", from_plan)
+    params = HarvestParams(tier_share=0.0, meetings=2)
+    harvest(day(job("a", 1)), seed=3, workers=1, stop=never, time_limit_s=9, iterations=8, params=params)
+    assert seeds == [7, 8, 1003, 2003]
 
 
 def test_without_heat_the_plan_never_gets_worse() -> None:
@@ -107,6 +141,34 @@ def test_a_job_is_put_where_its_energy_costs_least(exact: bool) -> None:
     assert chain.best_profit_eur == pytest.approx(0.35)
 
 
+def test_the_best_paying_time_is_looked_at_although_others_cost_less() -> None:
+    """A job of 12 h earns 0.40 EUR and draws 1 kWh an hour; noon is the best start: 4.80 - 12 * 0.29 = 1.32 EUR.
+
+    Later starts cost less by the hours that fall behind midnight, and earn less by more; midnight brings 1.20 EUR.
+    """
+    problem = day(job("a", 12), prices=[0.3] * 12 + [0.29] * 12)
+    chain = chain_of(problem, priced=1.0, wanders=0.0, exact=False)
+    chain.run(10, 0.0)
+    assert chain.best_plan().start_s.tolist() == [12 * HOUR]
+    assert chain.best_profit_eur == pytest.approx(1.32)
+
+
+@pytest.mark.parametrize(("weight", "placed"), [(1.0, True), (0.999, False)])
+def test_only_a_job_that_loses_money_is_left_waiting(weight: float, placed: bool) -> None:
+    """An hour of 4 cores earns 1 EUR at 0.25 EUR per core-hour; 1 kWh costs 1 EUR: nothing is gained, nor lost."""
+    problem = day(job("a", 1, weight=weight), prices=(1.0,), rates=Rates(0.25), defer="free")
+    chain = chain_of(problem, wanders=0.0)
+    chain.run(1, 1e9)
+    assert (chain.state.start_of[0] >= 0) == placed
+
+
+def test_the_least_energy_is_cooled_too() -> None:
+    """One milliwatt-second has the share of the table; nothing at all has none."""
+    money = chain_of(replace(day(job("a", 1)), table=flat_table(0.5))).money
+    share = kernel_of(cooling_share)
+    assert [share(money, 0, energy) for energy in (0, 1)] == [0.0, 0.5]
+
+
 def test_a_plan_of_the_chains_is_completed_before_it_is_judged() -> None:
     """A chain's plan that leaves out a job with room breaks `defer: full`; once the job is started it is accepted."""
     problem = day(job("a", 1), job("b", 1))
@@ -158,3 +220,9 @@ def test_asking_a_budget_spends_nothing() -> None:
     assert asked.round_steps(0.5, 1.0, 2) == 1
     asked.count(2)
     assert asked.round_steps(0.5, 1.0, 2) == 0
+
+
+def test_a_slow_round_still_takes_a_step() -> None:
+    """By the clock, 5 steps a second are one in a round; a step in a hundred seconds is one as well."""
+    asked = Budget(time_limit_s=60, iterations=None)
+    assert [asked.round_steps(0.5, pace, 2) for pace in (50.0, 5.0, 0.01)] == [10, 1, 1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from planner.accounting.settle import settle
@@ -10,7 +11,7 @@ from planner.search.decode import decode
 from planner.search.losses import without_losses
 from planner.search.multisearch import multisearch
 from planner.search.orderings import job_order
-from planner.search.tiers import Tiering, _Facts
+from planner.search.tiers import Tiering, _any_tiering, _Facts
 from tests.plain_day import HOUR, day, job
 
 
@@ -19,6 +20,14 @@ def test_the_units_ordering_counts_units(ordering: str, first: str) -> None:
     """Three equal units are more than two of different sizes, although they are one group and the others are two."""
     jobs = (job("equal", 1, units=[(3, 1)]), job("mixed", 1, units=[(1, 1), (1, 2)]))
     assert jobs[job_order(day(*jobs), ordering)[0]].id == first
+
+
+def test_the_latest_start_ends_today_or_by_the_deadline() -> None:
+    """8 h end today when they start by 16:00, 1 h by 23:00; 30 h that are due at 40:00 have to start by 10:00."""
+    jobs = (job("short", 1), job("long", 8), job("longer", 30, due_s=40 * HOUR))
+    # Whoever has to start today leads either way.
+    assert job_order(day(*jobs), "+latest-start").tolist() == [2, 1, 0]
+    assert job_order(day(*jobs), "-latest-start").tolist() == [2, 0, 1]
 
 
 @pytest.mark.parametrize("names", [("+duration", "-duration"), ("-duration", "+duration")])
@@ -69,6 +78,28 @@ def test_a_tier_puts_the_large_jobs_first() -> None:
     facts = _Facts.of(day(*jobs))
     assert facts.order(Tiering(10**9, 100.0, 1.0, 1.0)).tolist() == [1, 0]
     assert facts.order(Tiering(10**9, 0.05, 1.0, 1.0)).tolist() == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("wide", "long", "first"),
+    [(1.0, 1.0, "square"), (0.0, 1.0, "long"), (1.0, 0.0, "wide"), (0.0, -1.0, "wide"), (-1.0, 0.0, "long")],
+)
+def test_the_size_of_a_job_is_a_product_of_powers(wide: float, long: float, first: str) -> None:
+    """Within a tier: 16 core-hours before 8 and 8; by time alone 8 h, by cores alone four, or the other way round."""
+    jobs = (job("long", 8, units=[(1, 1)]), job("square", 8 - 1e-3, units=[(1, 2)]), job("wide", 2))
+    order = _Facts.of(day(*jobs)).order(Tiering(10**9, 100.0, wide, long))
+    assert jobs[order[0]].id == first
+
+
+def test_tierings_are_drawn_from_the_whole_grid() -> None:
+    """Five release stretches, thirteen widths and seven pairs of exponents, each of them now and then."""
+    rng = np.random.default_rng(0)
+    drawn = [_any_tiering(rng) for _ in range(500)]
+    assert sorted({tiering.release_s for tiering in drawn}) == [1, 900, 3600, 14400, 1e9]
+    widths = [0.02, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.5, 2.0, 4.0, 100.0]
+    assert sorted({tiering.width for tiering in drawn}) == widths
+    sizes = [(-1, 0), (0, -1), (0, 1), (0.5, 1), (1, 0), (1, 0.5), (1, 1)]
+    assert sorted({(tiering.wide, tiering.long) for tiering in drawn}) == sizes
 
 
 def test_an_odd_unit_goes_to_the_lowest_of_equally_good_nodes() -> None:

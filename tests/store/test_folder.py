@@ -103,6 +103,19 @@ def test_without_exchange(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert names(tmp_path) == ["day"]
 
 
+def test_exchange_of_relative_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Names are taken from where the run stands; otherwise every folder would go the longer way round."""
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "is").write_text(name)
+    if not subject._exchange(tmp_path / "one", tmp_path / "two"):
+        pytest.skip("this system cannot exchange two names")
+    assert (tmp_path / "one" / "is").read_text() == "two"
+    monkeypatch.chdir(tmp_path)
+    assert subject._exchange(Path("one"), Path("two"))
+    assert (tmp_path / "one" / "is").read_text() == "one"
+
+
 def test_error_inside(tmp_path: Path) -> None:
     """An error while writing, of any kind, leaves the old result and nothing beside it."""
     target = tmp_path / "day"
