@@ -38,8 +38,8 @@ SENTENCES: dict[str, str] = {
     " early (CBF; Feitelson and Weil 1998)",
     "deadline": "conservative for regular jobs; jobs with a deadline have tentative reservations that give way to them,"
     " never past the deadline (DBF; N'Takpé and Suter 2017)",
-    "replan": "in order, starts what fits beside a late reservation for every other job that keeps its promise, and holds"
-    " work for cheaper hours where that pays",
+    "replan": "in order, starts what fits beside late reservations that keep the promises to all others, and holds work"
+    " for cheaper hours where that pays",
 }
 
 KINDS = tuple(SENTENCES)

@@ -60,7 +60,6 @@ class Replanning:
     price_s: Ints = field(default_factory=lambda: np.zeros(1, dtype=np.int64))
     price_sum: Floats = field(default_factory=lambda: np.zeros(1))
     eur_per_waiting_hour: float = 0.0
-    use: float = 0.0
 
     @property
     def holds(self) -> bool:
@@ -214,13 +213,15 @@ def _state(
     clock[places.POLICY] = KINDS.index(policy.kind)
     is_exact = not predicted and np.array_equal(estimate, trace.runtime_s)
     clock[places.ORDER] = queue_code(policy.kind, policy.order, is_exact=is_exact)
-    clock[places.BACKFILL_ORDER] = backfill_code(policy.order, policy.backfill_order)
+    backfill = "fcfs" if policy.kind == "replan" else policy.backfill_order
+    clock[places.BACKFILL_ORDER] = backfill_code(policy.order, backfill)
     clock[places.CORRECTION] = list(CORRECTIONS).index(correction)
     clock[places.NODES], clock[places.LIMITED] = nodes, int(limited)
     clock[places.SCAN_ONLY_IF_FITS] = int(policy.scans_only_if_fits(rounds, predicted=predicted))
     clock[places.EVERY_EVENT] = int(rounds == "event")
     clock[places.EVERY_S], clock[places.MAX_DELAY_S] = conduct.every_s, conduct.max_delay_s
     clock[places.HOLDS], clock[places.LISTED_AT] = int(conduct.holds), places.NONE_YET
+    clock[places.CAPACITY] = trace.machine.capacity[:, 0].sum()
     return places.State(
         job=job,
         ptr=np.array([trace.group_ptr, trace.unit_ptr], dtype=np.int64),
@@ -233,7 +234,8 @@ def _state(
         price_s=conduct.price_s,
         price=np.diff(conduct.price_sum) / np.maximum(np.diff(conduct.price_s), 1) * 3600.0,
         price_sum=conduct.price_sum.copy(),
-        worth=np.array([conduct.eur_per_waiting_hour, conduct.use]),
+        worth=np.array([conduct.eur_per_waiting_hour]),
+        use=np.zeros(2),
         ready=np.zeros(_most_at_once(trace), dtype=np.int64),
         least=np.zeros((nodes, resources), dtype=np.int64),
         watts=np.zeros(1, dtype=np.int64),

@@ -10,6 +10,8 @@ start is when the job, on arrival, would start under plain list scheduling in su
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from planner.compiled import part
@@ -21,6 +23,7 @@ from planner.online.kernel.state import (
     BACKFILL,
     BROKEN,
     CANCELLED,
+    CAPACITY,
     DUE,
     ESTIMATE,
     EVERY_S,
@@ -39,12 +42,19 @@ from planner.online.kernel.state import (
     SAVED,
     TICK,
     UNITS,
+    USED_AT,
     WIDTH,
     WISH,
 )
 
 BACKWARD, BY_PROMISE, BY_SUBMISSION = range(3)
 """Ways to place all guards."""
+
+SPARE = 0.5
+"""A machine that is busy in at most this part of its room has room in every hour."""
+
+MEMORY_S = 86400.0
+"""How far back the use of the machine is remembered [s]: an hour that long ago counts a third."""
 
 MILLIWATTS_PER_KW = 1e6
 SECONDS_PER_HOUR = 3600.0
@@ -65,6 +75,7 @@ def replan_round(state, now):
         state.clock[TICK] = (now // state.clock[EVERY_S] + 1) * state.clock[EVERY_S]
     _start_due(state, now)
     _start_what_fits(state, now)
+    _note_use(state, now)
 
 
 @part
@@ -101,14 +112,12 @@ def _receive(state, now):
 def _guard_with(state, job, now):
     """Guard a job that has no room within its promise: move the guards of others, if that breaks no promise.
 
-    Otherwise the others stay, and this job is guarded as early as possible beside them.
+    Otherwise the others stay. The job is guarded as early as possible beside them, and no more than that is promised.
     """
-    state.clock[29] += 1
     state.job[RESERVED, job] = CANCELLED
     _advance(state, now)
     guard = latest_start(state, MACHINE, job, now, state.job[LATEST, job])
     if guard >= 0:
-        state.clock[31] += 1
         keep(state, job, guard)
         _put_off(state, now)
         return
@@ -116,10 +125,11 @@ def _guard_with(state, job, now):
     save(state)
     _guard_all(state, now)
     if _broken(state) > broken:
-        state.clock[30] += 1
         cancel(state, job)
         restore(state)
-        keep(state, job, earliest_start(state, MACHINE, job, now, NEVER - 1))
+        guard = earliest_start(state, MACHINE, job, now, NEVER - 1)
+        state.job[LATEST, job] = guard
+        keep(state, job, guard)
 
 
 @part
@@ -140,7 +150,7 @@ def _advance(state, now):
 
 @part
 def _put_off(state, now):
-    """The latest promise first, move every guard as late as its promise allows beside all others; none moves earlier."""
+    """The latest promise first, move every guard as late as promised beside all others; none moves earlier."""
     _sort_by_promise(state)
     size = state.clock[QUEUED]
     for back in range(size):
@@ -204,9 +214,7 @@ def _guard_all(state, now):
         if broken < fewest:
             fewest, best = broken, way
         if broken == 0:
-            state.clock[25 + way] += 1
             return
-    state.clock[28] += 1
     _guard_in_order(state, best, now)
 
 
@@ -321,16 +329,15 @@ def _wish(state, job, now):
 
 @part
 def _set_level(state, now):
-    """Find the level: the price that the machine pays in as large a part of the coming hours as it was busy lately.
+    """Raise every price to the level: what the dearest of the hours costs that the machine needs anyway.
 
-    Writes what a kW costs until each change of price, with every price raised to the level.
+    A machine that was busy lately in a part of its room, beyond what is always spare, needs as large a part of the
+    hours within the promise: the cheapest ones. Waiting for a cheaper one of these gains nothing; others want it too.
     """
     edges, prices, sums = state.price_s, state.price, state.price_sum
-    until = now + max(state.clock[MAX_DELAY_S], np.int64(3600))
-    lowest = np.inf
-    needed = state.worth[1] * (until - now)
-    level = -np.inf
-    filled = 0.0
+    until = now + state.clock[MAX_DELAY_S]
+    needed = max(0.0, (state.use[0] - SPARE) / (1.0 - SPARE)) * (until - now)
+    level, filled = -np.inf, 0.0
     while filled < needed:
         following = np.inf
         for k in range(prices.shape[0]):
@@ -345,6 +352,17 @@ def _set_level(state, now):
     sums[0] = 0.0
     for k in range(prices.shape[0]):
         sums[k + 1] = sums[k] + max(prices[k], level) * (edges[k + 1] - edges[k]) / SECONDS_PER_HOUR
+
+
+@part
+def _note_use(state, now):
+    """Bring up to date which part of the machine was in use lately: the mean, older hours counting less and less."""
+    passed = now - state.clock[USED_AT]
+    if passed > 0:
+        weight = 1.0 - math.exp(-passed / MEMORY_S)
+        state.use[0] += (state.use[1] - state.use[0]) * weight
+        state.clock[USED_AT] = now
+    state.use[1] = 1.0 - idle_now(state) / state.clock[CAPACITY]
 
 
 @part

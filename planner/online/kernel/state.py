@@ -29,8 +29,8 @@ NODE, SAVED = _places(0, 2)
 # Places in the clock: counters, then settings.
 NOW, ARRIVED, QUEUED, RUNNING, EXPECTED, FINISHED, ROUNDS, SCAN, FRESH, EARLY, BROKEN, STARTED = _places(0, 12)
 POLICY, ORDER, BACKFILL_ORDER, CORRECTION, NODES, LIMITED, SCAN_ONLY_IF_FITS, EVERY_EVENT = _places(12, 20)
-TICK, EVERY_S, MAX_DELAY_S, HOLDS, LISTED_AT = _places(20, 25)
-CLOCK_SIZE = 35
+TICK, EVERY_S, MAX_DELAY_S, HOLDS, LISTED_AT, USED_AT, CAPACITY = _places(20, 27)
+CLOCK_SIZE = 27
 
 # The first row of the timelines.
 (MACHINE,) = _places(0, 1)
@@ -63,11 +63,13 @@ class State(NamedTuple):
         Timelines of what running jobs (and kept reservations) leave free (`planner.machine.timeline`): one row per
         node, then one for the site's power if that is limited. As many rows follow for plans that a round makes and
         forgets.
-    price_s, price_sum
-        What energy costs: moments at which its price changes [s], and what a kW costs from the first moment until each
-        of them [EUR].
+    price_s, price, price_sum
+        What energy costs: moments at which its price changes [s], the prices between them [EUR/kWh], and what a kW
+        costs from the first moment until each of them, where no price is below the level [EUR].
     worth
         What an hour of waiting of one job counts for [EUR].
+    use
+        Which part of the machine was in use lately, and which is now.
     ready, least, watts, cells, pattern
         Scratch space.
     clock
@@ -86,6 +88,7 @@ class State(NamedTuple):
     price: Floats
     price_sum: Floats
     worth: Floats
+    use: Floats
     ready: Ints
     least: Ints
     watts: Ints
