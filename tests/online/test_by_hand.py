@@ -181,3 +181,21 @@ def test_the_first_job_that_ends_is_learned_from() -> None:
     trace = pool_trace(("a", "b"), np.array([0, 20]), 10 * ones, 100 * ones, ones, 4, user=0 * ones)
     result = replay(trace, policy_named("easy"), predictor_named("data")(trace))
     assert result.estimate_s.tolist() == [100, 10]
+
+
+def test_a_job_that_started_in_second_zero_is_not_started_again() -> None:
+    """Two nodes of one processor, three jobs in second 0: a starts, b needs both nodes and is reserved at 10 s.
+
+    c ends by then, so it starts beside that reservation on the second node.
+    """
+    trace = as_nodes(
+        pool_trace(
+            ("a", "b", "c"),
+            np.array([0, 0, 0]),
+            np.array([10, 10, 5]),
+            np.array([10, 10, 5]),
+            np.array([1, 2, 1]),
+            2,
+        )
+    )
+    assert replay(trace, policy_named("easy"), trace.requested_s).start_s.tolist() == [0, 10, 0]
