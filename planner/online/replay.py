@@ -187,7 +187,10 @@ def _state(
         times=np.zeros((2 * rows, places.FIRST_CAPACITY), dtype=np.int64),
         free=free,
         length=np.ones(2 * rows, dtype=np.int64),
+        capacity=trace.machine.capacity,
+        most=np.ascontiguousarray(trace.machine.capacity[:, 0]),
         ready=np.zeros(_most_at_once(trace), dtype=np.int64),
+        known=np.zeros(nodes, dtype=np.int64),
         least=np.zeros((nodes, resources), dtype=np.int64),
         watts=np.zeros(1, dtype=np.int64),
         cells=np.zeros(most_cells(trace.group_ptr, trace.group_count, nodes), dtype=np.int64),
@@ -202,8 +205,6 @@ def _most_at_once(trace: Trace) -> int:
 
     capacity = trace.machine.capacity
     most = REMEMBERED
-    if len(capacity) == 1:
-        return most
     for amount, count in {
         (tuple(a.tolist()), int(c)) for a, c in zip(trace.group_amount, trace.group_count, strict=True)
     }:

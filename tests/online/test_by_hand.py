@@ -199,3 +199,23 @@ def test_a_job_that_started_in_second_zero_is_not_started_again() -> None:
         )
     )
     assert replay(trace, policy_named("easy"), trace.requested_s).start_s.tolist() == [0, 10, 0]
+
+
+def test_many_units_on_one_node_with_a_power_limit() -> None:
+    """One node of 64 processors, a limit of 100 mW: a has 40 units and draws 60 mW, b has 20 and draws 50 mW.
+
+    There is room for both, but not power: b starts when a has ended.
+    """
+    seconds = np.array([10, 10])
+    pool = pool_trace(("a", "b"), np.array([0, 0]), seconds, seconds, np.array([40, 20]), 64)
+    trace = with_changes(
+        pool,
+        machine=Machine(np.array([[64]]), power_limit=100),
+        group_count=np.array([40, 20]),
+        group_amount=np.ones((2, 1), dtype=np.int64),
+        unit_ptr=np.array([0, 40, 60]),
+        power_mw=np.array([60, 50]),
+    )
+    result = replay(trace, policy_named("easy"), seconds)
+    assert result.start_s.tolist() == [0, 10]
+    assert violations(result) == []

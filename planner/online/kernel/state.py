@@ -62,7 +62,9 @@ class State(NamedTuple):
         Timelines of what running jobs (and kept reservations) leave free (`planner.machine.timeline`): one row per
         node, then one for the site's power if that is limited. As many rows follow for plans that a round makes and
         forgets.
-    ready, least, watts, cells, pattern
+    capacity, most
+        What each empty node has of every resource, and of the first one alone.
+    ready, known, least, watts, cells, pattern
         Scratch space.
     clock
         Counters and settings; the places are named above.
@@ -76,7 +78,10 @@ class State(NamedTuple):
     times: Ints
     free: Ints
     length: Ints
+    capacity: Ints
+    most: Ints
     ready: Ints
+    known: Ints
     least: Ints
     watts: Ints
     cells: Ints
