@@ -9,27 +9,15 @@ from typing import Any
 from planner.domain.executed import ExecuteRule
 from planner.domain.horizon import Horizon
 from planner.domain.intake import Intake
-from planner.domain.ledger import Totals
+from planner.domain.ledger import Sums, Totals
 from planner.domain.result import Status, Trial
 from planner.units import rounded
 
 
 @dataclass(frozen=True)
-class DayTotals:
+class DayTotals(Sums):
     """The sums of a day and what follows from them, each rounded by itself."""
 
-    core_hours: float
-    work_kwh: float
-    idle_kwh: float
-    cooling_kwh: float
-    solar_kwh: float
-    bought_kwh: float
-    carbon_kg: float
-    revenue_eur: float
-    it_cost_eur: float
-    cooling_cost_eur: float
-    carbon_cost_eur: float
-    demand_cost_eur: float
     it_kwh: float
     energy_cost_eur: float
     profit_eur: float

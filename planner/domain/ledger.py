@@ -69,8 +69,8 @@ class JobLines:
 
 
 @dataclass(frozen=True)
-class Totals:
-    """The day's sums."""
+class Sums:
+    """What is added up over a day."""
 
     core_hours: float
     work_kwh: float
@@ -84,6 +84,11 @@ class Totals:
     cooling_cost_eur: float
     carbon_cost_eur: float
     demand_cost_eur: float
+
+
+@dataclass(frozen=True)
+class Totals(Sums):
+    """The day's sums, and what follows from them."""
 
     @property
     def it_kwh(self) -> float:

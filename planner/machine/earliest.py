@@ -27,7 +27,10 @@ def earliest_for_group(timelines, amount, count, duration, earliest, latest):
         elif count == 1:
             found = _for_one(timelines, timelines.tops[bucket], amount, duration, start, end, latest)
         else:
-            found = _for_many(timelines, timelines.tops[bucket], amount, count, duration, start, end, latest)
+            found = earliest_for_many(
+                timelines.times, timelines.free, timelines.length, np.int64(0), timelines.capacity,
+                timelines.tops[bucket], timelines.known, timelines.ready, amount, count, duration, start, end, latest,
+            )  # fmt: skip
         if found <= end:
             return found
         start = found
@@ -67,30 +70,29 @@ def _for_one(timelines, top, amount, duration, earliest, end, latest):
 
 
 @part
-def _for_many(timelines, top, amount, count, duration, earliest, end, latest):
-    """Earliest start of several equal units within a bucket, or a later time before which there is none."""
+def earliest_for_many(
+    times, free, length, rows, capacity, top, known, ready, amount, count, duration, earliest, end, latest
+):
+    """Earliest start of several equal units up to ``end``, or a later time before which there is none; NEVER if none.
+
+    The nodes are the rows from ``rows`` on. ``top`` is the most that each has free of the first resource until ``end``,
+    or more; ``known`` what each said before, -1 for nothing; ``ready`` scratch space.
+    """
     if _room_at_most(top, amount[0], count) < count:
         return end + 1
-    times, free, length, known, ready = (
-        timelines.times,
-        timelines.free,
-        timelines.length,
-        timelines.known,
-        timelines.ready,
-    )
     while earliest <= end:
         at_once, found = np.int64(0), np.int64(0)
         for node in range(top.shape[0]):
-            copies = np.int64(1)
-            while copies <= count and _fits_empty(timelines.capacity, node, amount, copies):
+            copies, row = np.int64(1), rows + node
+            while copies <= count and _fits_empty(capacity, node, amount, copies):
                 start = end + 1
                 if top[node] >= copies * amount[0]:
                     if copies > 1:
-                        start = first_room(times, free, length, node, amount, copies, duration, earliest, latest)
+                        start = first_room(times, free, length, row, amount, copies, duration, earliest, latest)
                     else:
                         if known[node] < earliest:
                             known[node] = first_room(
-                                times, free, length, node, amount, copies, duration, earliest, latest
+                                times, free, length, row, amount, copies, duration, earliest, latest
                             )
                         start = known[node]
                 elif copies == 1 and known[node] > end:

@@ -166,17 +166,15 @@ def wider_timelines(timelines: NodeTimelines) -> NodeTimelines:
 
 
 @part
-def hold(timelines, node, amount, start, end):
-    """Take a unit's amount from a node from start to end."""
-    hold_units(timelines.times, timelines.free, timelines.length, node, amount, np.int64(1), start, end)
-    note_tops(timelines.times, timelines.free, timelines.length, timelines.tops, timelines.bucket_s, node, start, end)
+def hold(timelines, node, amount, sign, start, end):
+    """Take a unit's amount from a node from start to end (sign 1), or give it back (sign -1).
 
-
-@part
-def give_back(timelines, node, amount, start, end):
-    """Give a unit's amount back to a node from start to end. What was learned so far no longer holds."""
-    hold_units(timelines.times, timelines.free, timelines.length, node, amount, np.int64(-1), start, end)
+    What was learned so far no longer holds once something is given back.
+    """
+    hold_units(timelines.times, timelines.free, timelines.length, node, amount, sign, start, end)
     note_tops(timelines.times, timelines.free, timelines.length, timelines.tops, timelines.bucket_s, node, start, end)
+    if sign > 0:
+        return
     last = min((end - 1) // timelines.bucket_s, timelines.tops.shape[0] - 1)
     for bucket in range(start // timelines.bucket_s, last + 1):
         timelines.crests[bucket] = max(timelines.crests[bucket], timelines.tops[bucket, node])

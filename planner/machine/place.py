@@ -7,7 +7,7 @@ import numpy as np
 from planner.compiled import kernel, part
 from planner.machine.choose_nodes import pack_equal, pack_mixed
 from planner.machine.earliest import earliest_for_group
-from planner.machine.node_timelines import give_back, hold, hold_power
+from planner.machine.node_timelines import hold, hold_power
 from planner.machine.start_bounds import learned_start, remember
 from planner.machine.timeline import NEVER, first_room
 
@@ -37,7 +37,7 @@ def place_from(timelines, jobs, order, position, start_of, node_of_unit):
             for node in units:
                 if timelines.length[node] + 2 > timelines.times.shape[1]:
                     return turn
-            hold_job(timelines, jobs, job, start, end, units)
+            hold_job(timelines, jobs, job, np.int64(1), start, end, units)
         start_of[job] = start
     return order.shape[0]
 
@@ -103,24 +103,12 @@ def _next_gain(timelines, moment):
 
 
 @part
-def hold_job(timelines, jobs, job, start, end, units):
-    """Reserve a job's nodes and its power."""
+def hold_job(timelines, jobs, job, sign, start, end, units):
+    """Hold a job's nodes and its power from start to end (sign 1), or give them back (sign -1)."""
     unit = 0
     for group in range(jobs.group_ptr[job], jobs.group_ptr[job + 1]):
         for _ in range(jobs.group_count[group]):
-            hold(timelines, units[unit], jobs.group_amount[group], start, end)
+            hold(timelines, units[unit], jobs.group_amount[group], sign, start, end)
             unit += 1
     if timelines.power_limit_mw >= 0:
-        hold_power(timelines, jobs.power[job], start, end)
-
-
-@part
-def lift_job(timelines, jobs, job, start, end, units):
-    """Give a job's nodes and its power back."""
-    unit = 0
-    for group in range(jobs.group_ptr[job], jobs.group_ptr[job + 1]):
-        for _ in range(jobs.group_count[group]):
-            give_back(timelines, units[unit], jobs.group_amount[group], start, end)
-            unit += 1
-    if timelines.power_limit_mw >= 0:
-        hold_power(timelines, -jobs.power[job], start, end)
+        hold_power(timelines, sign * jobs.power[job], start, end)

@@ -236,7 +236,10 @@ def _state(
         price_sum=conduct.price_sum.copy(),
         worth=np.array([conduct.eur_per_waiting_hour]),
         use=np.zeros(2),
+        capacity=trace.machine.capacity,
+        most=np.ascontiguousarray(trace.machine.capacity[:, 0]),
         ready=np.zeros(_most_at_once(trace), dtype=np.int64),
+        known=np.zeros(nodes, dtype=np.int64),
         least=np.zeros((nodes, resources), dtype=np.int64),
         watts=np.zeros(1, dtype=np.int64),
         cells=np.zeros(most_cells(trace.group_ptr, trace.group_count, nodes), dtype=np.int64),
@@ -251,8 +254,6 @@ def _most_at_once(trace: Trace) -> int:
 
     capacity = trace.machine.capacity
     most = REMEMBERED
-    if len(capacity) == 1:
-        return most
     for amount, count in {
         (tuple(a.tolist()), int(c)) for a, c in zip(trace.group_amount, trace.group_count, strict=True)
     }:

@@ -42,7 +42,7 @@ def test_plans_of_the_heuristic_are_clean() -> None:
     """Every ordering on random days with several resources, classes, running work and power limits."""
     for seed in range(30):
         problem = random_problem(np.random.default_rng(seed), jobs=14)
-        for ordering in ORDERINGS[seed % 2 :: 2]:
+        for ordering in ORDERINGS[seed % 5 :: 5]:
             assert audit(problem, decode(problem, job_order(problem, ordering))) == [], f"seed {seed}, {ordering}"
 
 

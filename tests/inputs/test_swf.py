@@ -292,9 +292,12 @@ def test_a_repeated_job_number_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_job_number_must_be_whole(tmp_path: Path) -> None:
-    """Job 1.5 would collide with job 1."""
+    """Job 1.5 would collide with job 1, in a plan and in a replay."""
+    path = write(tmp_path, line(job=1.5))
     with pytest.raises(FileFormatError, match=r":3: field 1 \(job number\) is 1.5"):
-        read_swf(write(tmp_path, line(job=1.5)), shape=SHAPE, power=POWER)
+        read_swf(path, shape=SHAPE, power=POWER)
+    with pytest.raises(FileFormatError, match=r":3: field 1 \(job number\) is 1.5"):
+        read_pool(path, processors=4)
 
 
 # What a job becomes

@@ -8,7 +8,7 @@ import pytest
 from planner.compiled import kernel_of
 from planner.machine import node_timelines
 from planner.machine.node_timelines import Jobs, NodeTimelines, kernel_jobs, new_timelines
-from planner.machine.place import lift_job
+from planner.machine.place import hold_job
 from planner.search.decode import place_all
 
 WAITING = -1
@@ -77,7 +77,8 @@ class Machine:
     def lift(self, job: int) -> None:
         """Lift a job by the kernel and in the table."""
         start = int(self.start_of[job])
-        LIFT(self.timelines, self.jobs, job, start, start + self.jobs.duration[job], self.nodes(job))
+        end = start + self.jobs.duration[job]
+        HOLD(self.timelines, self.jobs, job, np.int64(-1), start, end, self.nodes(job))
         self.count(job, 1)
         self.start_of[job] = WAITING
 
@@ -122,7 +123,7 @@ class Machine:
         return np.array([self.free[k : k + width, :, 0].max(axis=0) for k in range(0, self.day_end, width)])
 
 
-LIFT = kernel_of(lift_job)
+HOLD = kernel_of(hold_job)
 
 
 def require_true_notes(timelines: NodeTimelines, tops: np.ndarray) -> None:

@@ -181,3 +181,41 @@ def test_the_first_job_that_ends_is_learned_from() -> None:
     trace = pool_trace(("a", "b"), np.array([0, 20]), 10 * ones, 100 * ones, ones, 4, user=0 * ones)
     result = replay(trace, policy_named("easy"), predictor_named("data")(trace))
     assert result.estimate_s.tolist() == [100, 10]
+
+
+def test_a_job_that_started_in_second_zero_is_not_started_again() -> None:
+    """Two nodes of one processor, three jobs in second 0: a starts, b needs both nodes and is reserved at 10 s.
+
+    c ends by then, so it starts beside that reservation on the second node.
+    """
+    trace = as_nodes(
+        pool_trace(
+            ("a", "b", "c"),
+            np.array([0, 0, 0]),
+            np.array([10, 10, 5]),
+            np.array([10, 10, 5]),
+            np.array([1, 2, 1]),
+            2,
+        )
+    )
+    assert replay(trace, policy_named("easy"), trace.requested_s).start_s.tolist() == [0, 10, 0]
+
+
+def test_many_units_on_one_node_with_a_power_limit() -> None:
+    """One node of 64 processors, a limit of 100 mW: a has 40 units and draws 60 mW, b has 20 and draws 50 mW.
+
+    There is room for both, but not power: b starts when a has ended.
+    """
+    seconds = np.array([10, 10])
+    pool = pool_trace(("a", "b"), np.array([0, 0]), seconds, seconds, np.array([40, 20]), 64)
+    trace = with_changes(
+        pool,
+        machine=Machine(np.array([[64]]), power_limit=100),
+        group_count=np.array([40, 20]),
+        group_amount=np.ones((2, 1), dtype=np.int64),
+        unit_ptr=np.array([0, 40, 60]),
+        power_mw=np.array([60, 50]),
+    )
+    result = replay(trace, policy_named("easy"), seconds)
+    assert result.start_s.tolist() == [0, 10]
+    assert violations(result) == []

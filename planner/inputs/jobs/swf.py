@@ -105,7 +105,6 @@ def swf_jobs(
             f"{int(chosen.sum())} of {len(trace)} jobs were submitted in the window"
             f" [{window[0]}, {window[1]}) of Unix time"
         )
-    _require_job_numbers(trace)
     rows = np.flatnonzero(whole_jobs(trace, chosen, intake))
     column = {name: values[rows] for name, values in trace.columns.items()}
     lines = repaired_lines(column)
@@ -170,18 +169,6 @@ def _make_jobs(
             raise FileFormatError(path, f"the job of number {name}: {error}", remedy="correct its line") from error
         jobs.append(made)
     return tuple(jobs)
-
-
-def _require_job_numbers(trace: SwfTrace) -> None:
-    number = trace.columns["job"]
-    odd = np.flatnonzero((number != np.floor(number)) | (number < 0) | (number > 2**53))
-    if len(odd):
-        raise FileFormatError(
-            trace.path,
-            f"field 1 (job number) is {number[odd[0]]:g}, expected a whole number from 0 up",
-            line=int(trace.line_numbers[odd[0]]),
-            remedy="number the jobs from 1",
-        )
 
 
 def _start_unix(trace: SwfTrace, override: int | None) -> int:

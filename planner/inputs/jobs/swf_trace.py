@@ -87,20 +87,32 @@ def read_swf_trace(path: Path | str) -> SwfTrace:
         columns=dict(zip(FIELDS, table, strict=True)),
         line_numbers=line_numbers,
     )
-    _require_submit_times(trace)
+    _require_numbers(trace)
     return trace
 
 
-def _require_submit_times(trace: SwfTrace) -> None:
-    submit_s = trace.columns["submit_s"]
-    early = np.flatnonzero(submit_s < 0)
-    if len(early):
-        raise FileFormatError(
-            trace.path,
-            f"field 2 (submit time) is {submit_s[early[0]]:g}, expected seconds from the trace's start",
-            line=int(trace.line_numbers[early[0]]),
-            remedy="every job needs a submit time from 0 up; remove the line or set UnixStartTime earlier",
-        )
+def _require_numbers(trace: SwfTrace) -> None:
+    """FileFormatError at the first line whose job number or submit time can be none."""
+    number, submit_s = trace.columns["job"], trace.columns["submit_s"]
+    is_odd = (number != np.floor(number)) | (number < 0) | (number > 2**53)
+    for field, values, is_bad, expected, remedy in (
+        ("1 (job number)", number, is_odd, "a whole number from 0 up", "number the jobs from 1"),
+        (
+            "2 (submit time)",
+            submit_s,
+            submit_s < 0,
+            "seconds from the trace's start",
+            "every job needs a submit time from 0 up; remove the line or set UnixStartTime earlier",
+        ),
+    ):
+        bad = np.flatnonzero(is_bad)
+        if len(bad):
+            raise FileFormatError(
+                trace.path,
+                f"field {field} is {values[bad[0]]:g}, expected {expected}",
+                line=int(trace.line_numbers[bad[0]]),
+                remedy=remedy,
+            )
 
 
 def _header(comments: list[str]) -> dict[str, tuple[str, ...]]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from planner.compiled import part
 from planner.machine.choose_nodes import copies_in
-from planner.machine.kth_smallest import smallest
+from planner.machine.earliest import earliest_for_many
 from planner.machine.packing import pack_exactly
 from planner.machine.timeline import NEVER, first_room, hold_units, last_room, least_free
 from planner.online.kernel.state import ESTIMATE, GROUPS, LIMITED, NODE, NODES, POWER, UNITS
@@ -151,28 +151,13 @@ def _latest_for_group(state, rows, group, duration, earliest, latest):
 
 @part
 def _earliest_for_group(state, rows, group, duration, earliest, latest):
-    """Earliest start at which all units of a group have room at once; else NEVER."""
-    amount, count = state.group_amount[group], state.group_count[group]
-    times, free, length, ready = state.times, state.free, state.length, state.ready
-    while earliest <= latest:
-        at_once, found = np.int64(0), np.int64(0)
-        for node in range(state.clock[NODES]):
-            copies = np.int64(1)
-            while copies <= count:
-                start = first_room(times, free, length, rows + node, amount, copies, duration, earliest, latest)
-                if start == NEVER:
-                    break
-                if start == earliest:
-                    at_once += 1
-                    if at_once == count:
-                        return earliest
-                ready[found] = start
-                found += 1
-                copies += 1
-        if found < count:
-            return NEVER
-        earliest = smallest(ready, found, count)
-    return NEVER
+    """Earliest start at which all units of a group have room at once; else a time after ``latest``."""
+    for node in range(state.clock[NODES]):
+        state.known[node] = -1
+    return earliest_for_many(
+        state.times, state.free, state.length, rows, state.capacity, state.most, state.known, state.ready,
+        state.group_amount[group], state.group_count[group], duration, earliest, latest, latest,
+    )  # fmt: skip
 
 
 @part

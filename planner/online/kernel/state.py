@@ -63,6 +63,8 @@ class State(NamedTuple):
         Timelines of what running jobs (and kept reservations) leave free (`planner.machine.timeline`): one row per
         node, then one for the site's power if that is limited. As many rows follow for plans that a round makes and
         forgets.
+    capacity, most
+        What each empty node has of every resource, and of the first one alone.
     price_s, price, price_sum
         What energy costs: moments at which its price changes [s], the prices between them [EUR/kWh], and what a kW
         costs from the first moment until each of them, where no price is below the level [EUR].
@@ -70,7 +72,7 @@ class State(NamedTuple):
         What an hour of waiting of one job counts for [EUR].
     use
         Which part of the machine was in use lately, and which is now.
-    ready, least, watts, cells, pattern
+    ready, known, least, watts, cells, pattern
         Scratch space.
     clock
         Counters and settings; the places are named above.
@@ -84,12 +86,15 @@ class State(NamedTuple):
     times: Ints
     free: Ints
     length: Ints
+    capacity: Ints
+    most: Ints
     price_s: Ints
     price: Floats
     price_sum: Floats
     worth: Floats
     use: Floats
     ready: Ints
+    known: Ints
     least: Ints
     watts: Ints
     cells: Ints

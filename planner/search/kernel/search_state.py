@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from planner.compiled import part
 from planner.domain.columns import Floats, Ints
-from planner.machine.place import hold_job, lift_job
+from planner.machine.place import hold_job
 from planner.search.kernel.money import add_job
 
 STEPS, ACCEPTED, IMPROVED = 0, 1, 2
@@ -113,7 +113,7 @@ class Habits(NamedTuple):
 def put_on(timelines, jobs, money, tally, state, job, start):
     """Reserve a job's nodes, count its money, and list it as placed."""
     units = state.node_of_unit[jobs.unit_ptr[job] : jobs.unit_ptr[job + 1]]
-    hold_job(timelines, jobs, job, start, start + jobs.duration[job], units)
+    hold_job(timelines, jobs, job, np.int64(1), start, start + jobs.duration[job], units)
     add_job(money, tally, jobs, job, start, units, np.int64(1))
     state.start_of[job] = start
     state.first_node[job] = units[0]
@@ -127,7 +127,7 @@ def take_off(timelines, jobs, money, tally, state, job):
     start = state.start_of[job]
     units = state.node_of_unit[jobs.unit_ptr[job] : jobs.unit_ptr[job + 1]]
     add_job(money, tally, jobs, job, start, units, np.int64(-1))
-    lift_job(timelines, jobs, job, start, start + jobs.duration[job], units)
+    hold_job(timelines, jobs, job, np.int64(-1), start, start + jobs.duration[job], units)
     state.start_of[job] = -1
     state.placed[0] -= 1
     _swap(state, state.slot[job], state.placed[0])
