@@ -80,6 +80,20 @@ def last_room(times, free, length, node, amount, copies, duration, earliest, lat
 
 
 @part
+def room_until(times, free, length, node, amount, start, end):
+    """Until when a node has room for one unit from start on, at most until end; start if it has none."""
+    entry = entry_at(times, length, node, start)
+    moment = start
+    while moment < end:
+        for resource in range(amount.shape[0]):
+            if free[node, entry, resource] < amount[resource]:
+                return moment
+        entry += 1
+        moment = times[node, entry] if entry < length[node] else end
+    return end
+
+
+@part
 def least_free(times, free, length, node, start, end, least):
     """Write into ``least`` what a node has free of each resource all the way from start to end."""
     entry = entry_at(times, length, node, start)

@@ -15,7 +15,7 @@ from planner.machine.choose_nodes import copies_in
 from planner.machine.earliest import earliest_for_many
 from planner.machine.kth_smallest import smallest
 from planner.machine.packing import pack_exactly
-from planner.machine.timeline import NEVER, first_room, hold_units, last_room, least_free
+from planner.machine.timeline import NEVER, first_room, hold_units, last_room, least_free, room_until
 from planner.online.kernel.state import ESTIMATE, GROUPS, LIMITED, NODE, NODES, POWER, UNITS
 
 
@@ -70,6 +70,24 @@ def latest_start(state, rows, job, earliest, latest):
             moved = _change_before(state, rows, start + duration) - duration
         start = moved
     return np.int64(-1)
+
+
+@part
+def has_room(state, rows, job, start):
+    """Whether a job has room from a start on where its units are now; they are on different nodes."""
+    end = start + max(np.int64(1), state.job[ESTIMATE, job])
+    unit = state.ptr[UNITS, job]
+    for group in range(state.ptr[GROUPS, job], state.ptr[GROUPS, job + 1]):
+        amount = state.group_amount[group]
+        for _ in range(state.group_count[group]):
+            row = rows + state.unit[NODE, unit]
+            if room_until(state.times, state.free, state.length, row, amount, start, end) < end:
+                return False
+            unit += 1
+    if state.clock[LIMITED] > 0:
+        power_row = rows + state.clock[NODES]
+        return _first_power(state, power_row, job, end - start, start, start) == start
+    return True
 
 
 @part

@@ -16,6 +16,7 @@ import numpy as np
 
 from planner.compiled import part
 from planner.machine.timeline import NEVER, copy_rows
+from planner.online.kernel.move_guards import make_room
 from planner.online.kernel.nodes import earliest_start, hold_job, idle_now, latest_start, plan_rows
 from planner.online.kernel.queue_order import begin, drop_started, mark_started
 from planner.online.kernel.reservation_rounds import cancel, keep, restore, save
@@ -40,6 +41,7 @@ from planner.online.kernel.state import (
     REFERENCE,
     RESERVED,
     SAVED,
+    START,
     TICK,
     UNITS,
     USED_AT,
@@ -55,6 +57,9 @@ SPARE = 0.5
 
 MEMORY_S = 86400.0
 """How far back the use of the machine is remembered [s]: an hour that long ago counts a third."""
+
+MOST_TRIES = 8
+"""How many jobs of a round may fail to make others move, before the rest are only tried beside all guards."""
 
 MILLIWATTS_PER_KW = 1e6
 SECONDS_PER_HOUR = 3600.0
@@ -274,17 +279,24 @@ def _start_due(state, now):
 def _start_what_fits(state, now):
     """In the order of the queue, start every job that is not held and has room now beside the guards of the others."""
     idle = idle_now(state)
+    tries = MOST_TRIES
     started = False
     for place in range(state.clock[QUEUED]):
         job = state.job[QUEUE, place]
-        if state.job[WIDTH, job] > idle or state.job[WISH, job] > now:
+        if state.job[START, job] >= 0 or state.job[WIDTH, job] > idle or state.job[WISH, job] > now:
             continue
         if _fits_now(state, job, now):
             begin(state, job, now)
-            idle -= state.job[WIDTH, job]
-            started = True
+        elif tries > 0 and make_room(state, job, now):
+            mark_started(state, job, now)
+        else:
+            tries -= 1
+            continue
+        idle = idle_now(state)
+        started = True
     if started:
         drop_started(state)
+    _start_due(state, now)
 
 
 @part
