@@ -53,6 +53,14 @@ class Replanning:
         each [EUR]; fewer than two: nothing is held.
     eur_per_waiting_hour
         What an hour of waiting of one job counts for; a job is held only if that saves more.
+    eur_per_width_hour
+        What a width of one earns in an hour.
+    steps
+        Jobs that each search may place in its plans; 0: no search.
+    ahead_s
+        How far ahead a search looks [s].
+    seed
+        Seed of the search.
     """
 
     max_delay_s: int = 0
@@ -60,6 +68,10 @@ class Replanning:
     price_s: Ints = field(default_factory=lambda: np.zeros(1, dtype=np.int64))
     price_sum: Floats = field(default_factory=lambda: np.zeros(1))
     eur_per_waiting_hour: float = 0.0
+    eur_per_width_hour: float = 0.0
+    steps: int = 0
+    ahead_s: int = 86400
+    seed: int = 0
 
     @property
     def holds(self) -> bool:
@@ -221,6 +233,7 @@ def _state(
     clock[places.EVERY_EVENT] = int(rounds == "event")
     clock[places.EVERY_S], clock[places.MAX_DELAY_S] = conduct.every_s, conduct.max_delay_s
     clock[places.HOLDS], clock[places.LISTED_AT] = int(conduct.holds), places.NONE_YET
+    clock[places.STEPS], clock[places.AHEAD_S] = conduct.steps, conduct.ahead_s
     clock[places.CAPACITY] = trace.machine.capacity[:, 0].sum()
     return places.State(
         job=job,
@@ -234,11 +247,12 @@ def _state(
         price_s=conduct.price_s,
         price=np.diff(conduct.price_sum) / np.maximum(np.diff(conduct.price_s), 1) * 3600.0,
         price_sum=conduct.price_sum.copy(),
-        worth=np.array([conduct.eur_per_waiting_hour]),
+        worth=np.array([conduct.eur_per_waiting_hour, conduct.eur_per_width_hour]),
         use=np.zeros(2),
+        stream=np.array([conduct.seed], dtype=np.uint64),
         capacity=trace.machine.capacity,
         most=np.ascontiguousarray(trace.machine.capacity[:, 0]),
-        ready=np.zeros(_most_at_once(trace), dtype=np.int64),
+        ready=np.zeros(max(nodes, _most_at_once(trace)), dtype=np.int64),
         known=np.zeros(nodes, dtype=np.int64),
         least=np.zeros((nodes, resources), dtype=np.int64),
         watts=np.zeros(1, dtype=np.int64),

@@ -7,7 +7,7 @@ import numpy as np
 from planner.compiled import part
 from planner.machine.kth_smallest import smallest
 from planner.machine.timeline import room_until
-from planner.online.kernel.nodes import has_room, latest_start
+from planner.online.kernel.nodes import has_room, latest_start, restore_nodes, save_nodes
 from planner.online.kernel.reservation_rounds import cancel, keep
 from planner.online.kernel.state import (
     ESTIMATE,
@@ -20,7 +20,6 @@ from planner.online.kernel.state import (
     QUEUE,
     QUEUED,
     RESERVED,
-    SAVED,
     SAVED_START,
     UNITS,
 )
@@ -57,15 +56,13 @@ def make_room(state, job, now):
 def note_guard(state, job):
     """Note the guard of a job and its nodes."""
     state.job[SAVED_START, job] = state.job[RESERVED, job]
-    for unit in range(state.ptr[UNITS, job], state.ptr[UNITS, job + 1]):
-        state.unit[SAVED, unit] = state.unit[NODE, unit]
+    save_nodes(state, job)
 
 
 @part
 def bring_back(state, job):
     """Give a job the guard that was noted."""
-    for unit in range(state.ptr[UNITS, job], state.ptr[UNITS, job + 1]):
-        state.unit[NODE, unit] = state.unit[SAVED, unit]
+    restore_nodes(state, job)
     keep(state, job, state.job[SAVED_START, job])
 
 

@@ -16,7 +16,7 @@ from planner.machine.earliest import earliest_for_many
 from planner.machine.kth_smallest import smallest
 from planner.machine.packing import pack_exactly
 from planner.machine.timeline import NEVER, first_room, hold_units, last_room, least_free, room_until
-from planner.online.kernel.state import ESTIMATE, GROUPS, LIMITED, NODE, NODES, POWER, UNITS
+from planner.online.kernel.state import ESTIMATE, GROUPS, LIMITED, NODE, NODES, POWER, SAVED, UNITS
 
 
 @part
@@ -103,6 +103,20 @@ def hold_job(state, rows, job, sign, start, end):
     if state.clock[LIMITED] > 0:
         state.watts[0] = state.job[POWER, job]
         _hold(state, rows + state.clock[NODES], state.watts, sign, start, end)
+
+
+@part
+def save_nodes(state, job):
+    """Note the nodes of a job."""
+    for unit in range(state.ptr[UNITS, job], state.ptr[UNITS, job + 1]):
+        state.unit[SAVED, unit] = state.unit[NODE, unit]
+
+
+@part
+def restore_nodes(state, job):
+    """Bring back the noted nodes of a job."""
+    for unit in range(state.ptr[UNITS, job], state.ptr[UNITS, job + 1]):
+        state.unit[NODE, unit] = state.unit[SAVED, unit]
 
 
 @part

@@ -96,14 +96,55 @@ def enqueue(state, job):
 def reorder(state):
     """Sort the queue again, after its estimates were refreshed."""
     size = state.clock[QUEUED]
+    rank(state)
     for place in range(size):
+        _insert(state.job, QUEUE, place, state.job[QUEUE, place], RANK_A, RANK_B)
+        _insert(state.job, BACKFILL, place, state.job[BACKFILL, place], BACK_A, BACK_B)
+
+
+@part
+def rank(state):
+    """Give every job of the queue its keys in both orders."""
+    for place in range(state.clock[QUEUED]):
         job = state.job[QUEUE, place]
         width, estimate = state.job[WIDTH, job], state.job[ESTIMATE, job]
         state.job[RANK_A, job], state.job[RANK_B, job] = order_keys(state.clock[ORDER], width, estimate)
         state.job[BACK_A, job], state.job[BACK_B, job] = order_keys(state.clock[BACKFILL_ORDER], width, estimate)
+
+
+@part
+def sort_by(state, row, order):
+    """List the queue by an order in a row of its own, equal jobs as they were submitted (heapsort)."""
+    size = state.clock[QUEUED]
+    jobs = state.job[row]
     for place in range(size):
-        _insert(state.job, QUEUE, place, state.job[QUEUE, place], RANK_A, RANK_B)
-        _insert(state.job, BACKFILL, place, state.job[BACKFILL, place], BACK_A, BACK_B)
+        jobs[place] = state.job[QUEUE, place]
+    for place in range(size // 2 - 1, -1, -1):
+        _sift_down(state, jobs, order, place, size)
+    for end in range(size - 1, 0, -1):
+        jobs[0], jobs[end] = jobs[end], jobs[0]
+        _sift_down(state, jobs, order, np.int64(0), end)
+
+
+@part
+def _sift_down(state, jobs, order, place, size):
+    """Let a job sink in the heap until no job below it comes later in the order."""
+    while 2 * place + 1 < size:
+        below = 2 * place + 1
+        if below + 1 < size and _is_before(state, order, jobs[below], jobs[below + 1]):
+            below += 1
+        if not _is_before(state, order, jobs[place], jobs[below]):
+            return
+        jobs[place], jobs[below] = jobs[below], jobs[place]
+        place = below
+
+
+@part
+def _is_before(state, order, one, other):
+    """Whether one job comes before another in an order."""
+    a, b = order_keys(order, state.job[WIDTH, one], state.job[ESTIMATE, one])
+    c, d = order_keys(order, state.job[WIDTH, other], state.job[ESTIMATE, other])
+    return a < c or (a == c and (b < d or (b == d and one < other)))
 
 
 @part

@@ -10,21 +10,28 @@ start is when the job, on arrival, would start under plain list scheduling in su
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from planner.compiled import part
 from planner.machine.timeline import NEVER, copy_rows
-from planner.online.kernel.move_guards import make_room
-from planner.online.kernel.nodes import earliest_start, hold_job, idle_now, latest_start, plan_rows
+from planner.online.kernel.holding import hold, note_use, set_level
+from planner.online.kernel.move_guards import bring_back, make_room, note_guard
+from planner.online.kernel.nodes import (
+    earliest_start,
+    hold_job,
+    idle_now,
+    latest_start,
+    plan_rows,
+    restore_nodes,
+    save_nodes,
+)
 from planner.online.kernel.queue_order import begin, drop_started, mark_started
 from planner.online.kernel.reservation_rounds import cancel, keep, restore, save
+from planner.online.kernel.search_order import search_order
 from planner.online.kernel.state import (
     BACKFILL,
     BROKEN,
     CANCELLED,
-    CAPACITY,
     DUE,
     ESTIMATE,
     EVERY_S,
@@ -35,16 +42,15 @@ from planner.online.kernel.state import (
     MAX_DELAY_S,
     NODE,
     NONE_YET,
-    POWER,
     QUEUE,
     QUEUED,
     REFERENCE,
     RESERVED,
     SAVED,
     START,
+    STEPS,
     TICK,
     UNITS,
-    USED_AT,
     WIDTH,
     WISH,
 )
@@ -52,17 +58,8 @@ from planner.online.kernel.state import (
 BACKWARD, BY_PROMISE, BY_SUBMISSION = range(3)
 """Ways to place all guards."""
 
-SPARE = 0.5
-"""A machine that is busy in at most this part of its room has room in every hour."""
-
-MEMORY_S = 86400.0
-"""How far back the use of the machine is remembered [s]: an hour that long ago counts a third."""
-
 MOST_TRIES = 8
 """How many jobs of a round may fail to make others move, before the rest are only tried beside all guards."""
-
-MILLIWATTS_PER_KW = 1e6
-SECONDS_PER_HOUR = 3600.0
 
 
 @part
@@ -74,20 +71,23 @@ def replan_round(state, now):
     _receive(state, now)
     if now >= state.clock[TICK]:
         if state.clock[HOLDS] > 0:
-            _set_level(state, now)
+            set_level(state, now)
         for place in range(state.clock[QUEUED]):
-            _wish(state, state.job[QUEUE, place], now)
+            hold(state, state.job[QUEUE, place], now)
+        if state.clock[STEPS] > 0:
+            search_order(state, now)
         state.clock[TICK] = (now // state.clock[EVERY_S] + 1) * state.clock[EVERY_S]
     _start_due(state, now)
     _start_what_fits(state, now)
-    _note_use(state, now)
+    note_use(state, now)
 
 
 @part
 def next_change(state, now):
     """The next second at which a guard comes due, a hold ends or holds are decided again; else NEVER."""
     size = state.clock[QUEUED]
-    change = state.clock[TICK] if size > 0 and state.clock[HOLDS] > 0 else NEVER
+    is_decided_again = state.clock[HOLDS] + state.clock[STEPS] > 0
+    change = state.clock[TICK] if size > 0 and is_decided_again else NEVER
     for place in range(size):
         job = state.job[QUEUE, place]
         change = min(change, state.job[RESERVED, job])
@@ -105,7 +105,7 @@ def _receive(state, now):
             reference = _reference_start(state, place, now)
             state.job[REFERENCE, job] = reference
             state.job[LATEST, job] = reference + state.clock[MAX_DELAY_S]
-            _wish(state, job, now)
+            hold(state, job, now)
             guard = latest_start(state, MACHINE, job, now, state.job[LATEST, job])
             if guard >= 0:
                 keep(state, job, guard)
@@ -144,11 +144,11 @@ def _advance(state, now):
         job = state.job[BACKFILL, place]
         guard = state.job[RESERVED, job]
         if guard > now:
-            _save_nodes(state, job)
+            save_nodes(state, job)
             cancel(state, job)
             start = earliest_start(state, MACHINE, job, now, guard)
             if start >= guard:
-                _restore_nodes(state, job)
+                restore_nodes(state, job)
                 start = guard
             keep(state, job, start)
 
@@ -162,11 +162,11 @@ def _put_off(state, now):
         job = state.job[DUE, size - 1 - back]
         guard = state.job[RESERVED, job]
         if now <= guard < state.job[LATEST, job]:
-            _save_nodes(state, job)
+            save_nodes(state, job)
             cancel(state, job)
             start = latest_start(state, MACHINE, job, guard, state.job[LATEST, job])
             if start <= guard:
-                _restore_nodes(state, job)
+                restore_nodes(state, job)
                 start = guard
             keep(state, job, start)
 
@@ -200,10 +200,10 @@ def _reference_start(state, place, now):
     start = now
     for other in range(first, place + 1):
         job = state.job[BACKFILL, other]
-        _save_nodes(state, job)
+        save_nodes(state, job)
         start = earliest_start(state, plan, job, now, NEVER - 1)
         hold_job(state, plan, job, np.int64(1), start, start + max(np.int64(1), state.job[ESTIMATE, job]))
-        _restore_nodes(state, job)
+        restore_nodes(state, job)
     return start
 
 
@@ -303,96 +303,36 @@ def _start_what_fits(state, now):
 def _fits_now(state, job, now):
     """Whether a job has room now beside the guards of others; if so, its own guard is given back."""
     guard = state.job[RESERVED, job]
-    _save_nodes(state, job)
-    cancel(state, job)
+    is_in_the_way = guard < now + max(np.int64(1), state.job[ESTIMATE, job])
+    note_guard(state, job)
+    if is_in_the_way:
+        cancel(state, job)
     if earliest_start(state, MACHINE, job, now, now) == now:
+        if not is_in_the_way:
+            _cancel_noted(state, job)
         return True
-    _restore_nodes(state, job)
-    keep(state, job, guard)
+    if is_in_the_way:
+        bring_back(state, job)
+    else:
+        restore_nodes(state, job)
     return False
 
 
 @part
-def _wish(state, job, now):
-    """Note when a job had best start: the cheapest time within its promise, an hour of waiting at its price.
-
-    Hours that are cheaper than the level count as if they cost that much: the machine is full then anyway. What a job
-    costs is straight in its start between the moments at which its start or its end passes a change of price, so only
-    these are looked at.
-    """
-    state.job[WISH, job] = now
-    last = state.job[LATEST, job]
-    if state.clock[HOLDS] == 0 or last <= now:
-        return
-    length = max(np.int64(1), state.job[ESTIMATE, job])
-    kw = state.job[POWER, job] / MILLIWATTS_PER_KW
-    best = kw * (_paid(state, now + length) - _paid(state, now))
-    for edge in range(state.price_s.shape[0]):
-        for moment in (state.price_s[edge], state.price_s[edge] - length):
-            if now < moment <= last:
-                cost = kw * (_paid(state, moment + length) - _paid(state, moment))
-                cost += state.worth[0] * (moment - now) / SECONDS_PER_HOUR
-                if cost < best:
-                    best = cost
-                    state.job[WISH, job] = moment
-        if state.price_s[edge] - length > last:
-            break
+def _cancel_noted(state, job):
+    """Give back the guard of a job that already has other nodes."""
+    _swap_nodes(state, job)
+    cancel(state, job)
+    _swap_nodes(state, job)
 
 
 @part
-def _set_level(state, now):
-    """Raise every price to the level: what the dearest of the hours costs that the machine needs anyway.
-
-    A machine that was busy lately in a part of its room, beyond what is always spare, needs as large a part of the
-    hours within the promise: the cheapest ones. Waiting for a cheaper one of these gains nothing; others want it too.
-    """
-    edges, prices, sums = state.price_s, state.price, state.price_sum
-    until = now + state.clock[MAX_DELAY_S]
-    needed = max(0.0, (state.use[0] - SPARE) / (1.0 - SPARE)) * (until - now)
-    level, filled = -np.inf, 0.0
-    while filled < needed:
-        following = np.inf
-        for k in range(prices.shape[0]):
-            if edges[k + 1] > now and edges[k] < until and level < prices[k] < following:
-                following = prices[k]
-        if following == np.inf:
-            break
-        level = following
-        for k in range(prices.shape[0]):
-            if edges[k + 1] > now and edges[k] < until and prices[k] == level:
-                filled += min(edges[k + 1], until) - max(edges[k], now)
-    sums[0] = 0.0
-    for k in range(prices.shape[0]):
-        sums[k + 1] = sums[k] + max(prices[k], level) * (edges[k + 1] - edges[k]) / SECONDS_PER_HOUR
-
-
-@part
-def _note_use(state, now):
-    """Bring up to date which part of the machine was in use lately: the mean, older hours counting less and less."""
-    passed = now - state.clock[USED_AT]
-    if passed > 0:
-        weight = 1.0 - math.exp(-passed / MEMORY_S)
-        state.use[0] += (state.use[1] - state.use[0]) * weight
-        state.clock[USED_AT] = now
-    state.use[1] = 1.0 - idle_now(state) / state.clock[CAPACITY]
-
-
-@part
-def _paid(state, moment):
-    """What a kW costs from the first moment of the prices until a given one [EUR]."""
-    edges, sums = state.price_s, state.price_sum
-    low, high = 0, edges.shape[0] - 1
-    if moment <= edges[0]:
-        return 0.0
-    if moment >= edges[high]:
-        return sums[high]
-    while high - low > 1:
-        middle = (low + high) // 2
-        if edges[middle] <= moment:
-            low = middle
-        else:
-            high = middle
-    return sums[low] + (sums[high] - sums[low]) * (moment - edges[low]) / (edges[high] - edges[low])
+def _swap_nodes(state, job):
+    """Exchange the nodes of a job with those that were noted."""
+    for unit in range(state.ptr[UNITS, job], state.ptr[UNITS, job + 1]):
+        node = state.unit[NODE, unit]
+        state.unit[NODE, unit] = state.unit[SAVED, unit]
+        state.unit[SAVED, unit] = node
 
 
 @part
@@ -400,17 +340,3 @@ def _lift(state, rows, job):
     """Give a job's guard back on other rows, where it was copied to."""
     start = state.job[RESERVED, job]
     hold_job(state, rows, job, np.int64(-1), start, start + max(np.int64(1), state.job[ESTIMATE, job]))
-
-
-@part
-def _save_nodes(state, job):
-    """Note the nodes of a job."""
-    for unit in range(state.ptr[UNITS, job], state.ptr[UNITS, job + 1]):
-        state.unit[SAVED, unit] = state.unit[NODE, unit]
-
-
-@part
-def _restore_nodes(state, job):
-    """Bring back the noted nodes of a job."""
-    for unit in range(state.ptr[UNITS, job], state.ptr[UNITS, job + 1]):
-        state.unit[NODE, unit] = state.unit[SAVED, unit]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from planner.domain.columns import Floats, Ints
 
@@ -19,8 +20,8 @@ SUBMIT, RUNTIME, REQUESTED, ESTIMATE, DEADLINE_S, WIDTH, POWER = _places(0, 7)
 START, EXPECTED_END, RESERVED, KIND, CORRECTIONS, STARTED_AT, SAVED_START = _places(7, 14)
 RANK_A, RANK_B, BACK_A, BACK_B = _places(14, 18)
 QUEUE, BACKFILL, END_KEY, END_JOB, DUE_KEY, DUE_JOB, FINISHED_JOB = _places(18, 25)
-PROMISED, REFERENCE, LATEST, WISH, DUE, MOVED = _places(25, 31)
-JOB_ROWS = 31
+PROMISED, REFERENCE, LATEST, WISH, DUE, MOVED, TRIED_ORDER, BEST_ORDER = _places(25, 33)
+JOB_ROWS = 33
 
 # Rows of the tables of pointers and units.
 GROUPS, UNITS = _places(0, 2)
@@ -29,8 +30,11 @@ NODE, SAVED = _places(0, 2)
 # Places in the clock: counters, then settings.
 NOW, ARRIVED, QUEUED, RUNNING, EXPECTED, FINISHED, ROUNDS, SCAN, FRESH, EARLY, BROKEN, STARTED = _places(0, 12)
 POLICY, ORDER, BACKFILL_ORDER, CORRECTION, NODES, LIMITED, SCAN_ONLY_IF_FITS, EVERY_EVENT = _places(12, 20)
-TICK, EVERY_S, MAX_DELAY_S, HOLDS, LISTED_AT, USED_AT, CAPACITY = _places(20, 27)
-CLOCK_SIZE = 27
+TICK, EVERY_S, MAX_DELAY_S, HOLDS, LISTED_AT, USED_AT, CAPACITY, STEPS, AHEAD_S = _places(20, 29)
+CLOCK_SIZE = 29
+
+# Places in the table of what things are worth.
+EUR_PER_WAITING_HOUR, EUR_PER_WIDTH_HOUR = _places(0, 2)
 
 # The first row of the timelines.
 (MACHINE,) = _places(0, 1)
@@ -69,7 +73,9 @@ class State(NamedTuple):
         What energy costs: moments at which its price changes [s], the prices between them [EUR/kWh], and what a kW
         costs from the first moment until each of them, where no price is below the level [EUR].
     worth
-        What an hour of waiting of one job counts for [EUR].
+        What an hour of waiting of one job counts for, and what a width of one earns in an hour [EUR].
+    stream
+        Random numbers of the search.
     use
         Which part of the machine was in use lately, and which is now.
     ready, known, least, watts, cells, pattern
@@ -93,6 +99,7 @@ class State(NamedTuple):
     price_sum: Floats
     worth: Floats
     use: Floats
+    stream: npt.NDArray[np.uint64]
     ready: Ints
     known: Ints
     least: Ints

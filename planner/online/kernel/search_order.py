@@ -1,0 +1,131 @@
+"""The search of the policy ``replan``: in which order the queue is best served.
+
+Every order is judged by the plan that it leads to: the waiting jobs one after another, each at its earliest start. The
+plan is worth what its work earns in the time ahead, less its energy, less the waiting. First the known orders are
+compared; then the best one is changed bit by bit, and a change stays if the plan is worth more.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from planner.compiled import part
+from planner.machine.rng import below
+from planner.machine.timeline import copy_rows
+from planner.online.kernel.energy import energy_cost
+from planner.online.kernel.nodes import earliest_start, hold_job, plan_rows, restore_nodes, save_nodes
+from planner.online.kernel.queue_order import FCFS, LAF, LRF, SAF, SJF, rank, sort_by
+from planner.online.kernel.state import (
+    AHEAD_S,
+    BEST_ORDER,
+    ESTIMATE,
+    EUR_PER_WAITING_HOUR,
+    EUR_PER_WIDTH_HOUR,
+    LISTED_AT,
+    NONE_YET,
+    ORDER,
+    QUEUE,
+    QUEUED,
+    RESERVED,
+    STEPS,
+    TRIED_ORDER,
+    WIDTH,
+    WISH,
+)
+
+MOST_JOBS = 100
+"""How many jobs of an order are planned to judge it."""
+
+SECONDS_PER_HOUR = 3600.0
+
+
+@part
+def search_order(state, now):
+    """Put the queue into the best order found; one step is one job placed in a plan."""
+    size = state.clock[QUEUED]
+    if size < 2:
+        return
+    state.clock[LISTED_AT] = NONE_YET
+    planned = min(size, MOST_JOBS)
+    budget = state.clock[STEPS]
+    for place in range(size):
+        state.job[TRIED_ORDER, place] = state.job[QUEUE, place]
+    best = _worth(state, planned, now)
+    budget -= planned
+    _keep_order(state, size)
+    for order in (SAF, LRF, FCFS, LAF, SJF):
+        if order != state.clock[ORDER] and budget > 0:
+            sort_by(state, TRIED_ORDER, order)
+            worth = _worth(state, planned, now)
+            budget -= planned
+            if worth > best:
+                best = worth
+                state.clock[ORDER] = order
+                _keep_order(state, size)
+    while budget > 0:
+        for place in range(size):
+            state.job[TRIED_ORDER, place] = state.job[BEST_ORDER, place]
+        _move_one(state, size, planned)
+        worth = _worth(state, planned, now)
+        budget -= planned
+        if worth > best:
+            best = worth
+            _keep_order(state, size)
+    for place in range(size):
+        state.job[QUEUE, place] = state.job[BEST_ORDER, place]
+    rank(state)
+
+
+@part
+def _worth(state, planned, now):
+    """What the plan of the tried order is worth in the time ahead [EUR]; jobs beyond it wait all the time."""
+    until = now + state.clock[AHEAD_S]
+    _list_running(state)
+    plan = plan_rows(state)
+    worth = -state.worth[EUR_PER_WAITING_HOUR] * (state.clock[QUEUED] - planned) * (until - now) / SECONDS_PER_HOUR
+    for place in range(planned):
+        job = state.job[TRIED_ORDER, place]
+        length = max(np.int64(1), state.job[ESTIMATE, job])
+        save_nodes(state, job)
+        start = earliest_start(state, plan, job, max(now, state.job[WISH, job]), until - 1)
+        if start < until:
+            hold_job(state, plan, job, np.int64(1), start, start + length)
+            end = min(start + length, until)
+            hours = (end - start) / SECONDS_PER_HOUR
+            worth += state.worth[EUR_PER_WIDTH_HOUR] * state.job[WIDTH, job] * hours
+            worth -= energy_cost(state, job, start, end)
+        restore_nodes(state, job)
+        worth -= state.worth[EUR_PER_WAITING_HOUR] * (min(start, until) - now) / SECONDS_PER_HOUR
+    return worth
+
+
+@part
+def _list_running(state):
+    """Write into the rows for plans what the running jobs alone leave free."""
+    plan = plan_rows(state)
+    copy_rows(state.times, state.free, state.length, plan)
+    for place in range(state.clock[QUEUED]):
+        job = state.job[QUEUE, place]
+        start = state.job[RESERVED, job]
+        if start >= 0:
+            hold_job(state, plan, job, np.int64(-1), start, start + max(np.int64(1), state.job[ESTIMATE, job]))
+
+
+@part
+def _move_one(state, size, planned):
+    """Let one job of the tried order, any, go before another among the first."""
+    source = below(state.stream, size)
+    target = below(state.stream, planned)
+    job = state.job[TRIED_ORDER, source]
+    step = np.int64(1) if source < target else np.int64(-1)
+    while source != target:
+        state.job[TRIED_ORDER, source] = state.job[TRIED_ORDER, source + step]
+        source += step
+    state.job[TRIED_ORDER, target] = job
+
+
+@part
+def _keep_order(state, size):
+    """Note the tried order as the best."""
+    for place in range(size):
+        state.job[BEST_ORDER, place] = state.job[TRIED_ORDER, place]
