@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
-from planner.domain.columns import Floats, Ints
+from planner.domain.columns import Ints
 from planner.domain.packing import most_cells
 from planner.domain.trace import Trace
 from planner.errors import InputError
 from planner.online.kernel.state import State
 from planner.online.policies import KINDS, Policy
 from planner.online.predictor import Predictor
+from planner.online.replanning import NO_REPLANNING, Replanning
 
 CORRECTIONS: dict[str, str] = {
     "request": "the requested time (as in the published runs)",
@@ -36,50 +37,6 @@ SECONDS_AT_A_TIME = 4096
 
 OnProgress = Callable[[int, int], None]
 """Hears how many jobs have finished, and of how many."""
-
-
-@dataclass(frozen=True, eq=False)
-class Replanning:
-    """How the policy ``replan`` goes about it.
-
-    Attributes
-    ----------
-    max_delay_s
-        How much later than its reference start a job may start at most [s].
-    every_s
-        How often holds are decided again [s].
-    price_s, price_sum
-        Moments at which the price of energy changes [s of the trace], and what a kW costs from the first of them until
-        each [EUR]; fewer than two: nothing is held.
-    eur_per_waiting_hour
-        What an hour of waiting of one job counts for; a job is held only if that saves more.
-    eur_per_width_hour
-        What a width of one earns in an hour.
-    steps
-        Jobs that each search may place in its plans; 0: no search.
-    ahead_s
-        How far ahead a search looks [s].
-    seed
-        Seed of the search.
-    """
-
-    max_delay_s: int = 0
-    every_s: int = 900
-    price_s: Ints = field(default_factory=lambda: np.zeros(1, dtype=np.int64))
-    price_sum: Floats = field(default_factory=lambda: np.zeros(1))
-    eur_per_waiting_hour: float = 0.0
-    eur_per_width_hour: float = 0.0
-    steps: int = 0
-    ahead_s: int = 86400
-    seed: int = 0
-
-    @property
-    def holds(self) -> bool:
-        """Whether work is held for cheaper hours at all."""
-        return len(self.price_s) > 1 and self.max_delay_s > 0
-
-
-NO_REPLANNING = Replanning()
 
 
 @dataclass(frozen=True, eq=False)
@@ -232,8 +189,9 @@ def _state(
     clock[places.SCAN_ONLY_IF_FITS] = int(policy.scans_only_if_fits(rounds, predicted=predicted))
     clock[places.EVERY_EVENT] = int(rounds == "event")
     clock[places.EVERY_S], clock[places.MAX_DELAY_S] = conduct.every_s, conduct.max_delay_s
-    clock[places.HOLDS], clock[places.LISTED_AT] = int(conduct.holds), places.NONE_YET
+    clock[places.HOLDS], clock[places.LISTED_AT] = int(conduct.may_hold), places.NONE_YET
     clock[places.STEPS], clock[places.AHEAD_S] = conduct.steps, conduct.ahead_s
+    clock[places.REPAIRS] = int(conduct.repairs)
     clock[places.CAPACITY] = trace.machine.capacity[:, 0].sum()
     return places.State(
         job=job,
@@ -245,8 +203,8 @@ def _state(
         free=free,
         length=np.ones(2 * rows, dtype=np.int64),
         price_s=conduct.price_s,
-        price=np.diff(conduct.price_sum) / np.maximum(np.diff(conduct.price_s), 1) * 3600.0,
-        price_sum=conduct.price_sum.copy(),
+        price=conduct.price_eur_per_kwh,
+        price_sum=np.zeros(len(conduct.price_s)),
         worth=np.array([conduct.eur_per_waiting_hour, conduct.eur_per_width_hour]),
         use=np.zeros(2),
         stream=np.array([conduct.seed], dtype=np.uint64),

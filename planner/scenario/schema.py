@@ -16,6 +16,7 @@ from planner.scenario.carbon import Carbon, NoCarbon
 from planner.scenario.chooser import Kinds
 from planner.scenario.forms import Whole
 from planner.scenario.jobs import Jobs
+from planner.scenario.replan import Replan
 from planner.scenario.search import Search
 from planner.scenario.sections import Cooling, Demand, Key, Power, Revenue, Rules, Section, Solar, WrittenAsSection
 from planner.scenario.tariff import Tariff
@@ -45,6 +46,7 @@ class Scenario(Section):
     solar: Solar = Solar()
     carbon: Carbon = NoCarbon()
     search: Search = Search()
+    replan: Replan = Replan()
 
     _sources: tuple[Path, ...] = PrivateAttr(())
 

@@ -29,7 +29,7 @@ from planner.domain.executed import ExecuteRule
 from planner.domain.job import DeferRule
 from planner.errors import InputError
 from planner.scenario.forms import Duration, JsonSchema, Whole, Within, problem
-from planner.scenario.values import DrawnBetween, InputFile, Name
+from planner.scenario.values import DrawnBetween, InputFile, Name, Words
 from planner.scenario.written import BLANK, Text
 
 
@@ -204,7 +204,8 @@ class Rules(Section):
     """``defer: full`` keeps only what cannot start today; ``free`` lets profit decide.
 
     A job that was deferred on ``max_deferral_days`` days goes before all others; None: never. ``execute: actual`` lets
-    jobs end at their real runtime once they are planned.
+    jobs end at their real runtime once they are planned. ``max_delay_s`` is the promise to users when the plan is kept
+    true all day, ``estimate`` how long planning then thinks that jobs run.
     """
 
     defer: Annotated[
@@ -221,6 +222,25 @@ class Rules(Section):
             "word",
             "`requested`: jobs run as long as they asked; `actual`: they end at their real runtime once planned,"
             " and the next day starts from there",
+        ),
+    ] = "requested"
+    max_delay_s: Annotated[
+        int,
+        Duration(bounds.MAX_DELAY_S),
+        Field(alias="max_delay"),
+        Key(
+            "duration",
+            "the promise to users: no job starts later than this after its reference start, when it would have started"
+            " on arrival under list scheduling in submit order",
+            default="`0h`",
+        ),
+    ] = 0
+    estimate: Annotated[
+        Words,
+        Key(
+            "word",
+            "how long planning thinks that jobs run: `requested`, or a predictor such as `last2`;"
+            " `plan show predictors` lists them",
         ),
     ] = "requested"
 

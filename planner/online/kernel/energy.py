@@ -18,15 +18,23 @@ def energy_cost(state, job, start, end):
 def _paid(state, moment):
     """What a kW costs from the first moment of the prices until a given one [EUR]."""
     edges, sums = state.price_s, state.price_sum
-    low, high = 0, edges.shape[0] - 1
-    if moment <= edges[0]:
+    entry = entry_after(state, moment)
+    if entry == 0:
         return 0.0
-    if moment >= edges[high]:
-        return sums[high]
-    while high - low > 1:
+    if entry == edges.shape[0]:
+        return sums[entry - 1]
+    span = edges[entry] - edges[entry - 1]
+    return sums[entry - 1] + (sums[entry] - sums[entry - 1]) * (moment - edges[entry - 1]) / span
+
+
+@part
+def entry_after(state, moment):
+    """The first change of price after a moment; the number of changes if there is none."""
+    low, high = 0, state.price_s.shape[0]
+    while low < high:
         middle = (low + high) // 2
-        if edges[middle] <= moment:
-            low = middle
+        if state.price_s[middle] <= moment:
+            low = middle + 1
         else:
             high = middle
-    return sums[low] + (sums[high] - sums[low]) * (moment - edges[low]) / (edges[high] - edges[low])
+    return low

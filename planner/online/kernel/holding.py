@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from planner.compiled import part
-from planner.online.kernel.energy import energy_cost
+from planner.online.kernel.energy import energy_cost, entry_after
 from planner.online.kernel.nodes import idle_now
 from planner.online.kernel.state import (
     CAPACITY,
@@ -43,7 +43,8 @@ def hold(state, job, now):
         return
     length = max(np.int64(1), state.job[ESTIMATE, job])
     best = energy_cost(state, job, now, now + length)
-    for edge in range(state.price_s.shape[0]):
+    edge = entry_after(state, now)
+    while edge < state.price_s.shape[0] and state.price_s[edge] - length <= last:
         for moment in (state.price_s[edge], state.price_s[edge] - length):
             if now < moment <= last:
                 cost = energy_cost(state, job, moment, moment + length)
@@ -51,34 +52,37 @@ def hold(state, job, now):
                 if cost < best:
                     best = cost
                     state.job[WISH, job] = moment
-        if state.price_s[edge] - length > last:
-            break
+        edge += 1
 
 
 @part
 def set_level(state, now):
-    """Raise every price to the level: what the dearest of the hours costs that the machine needs anyway.
+    """Raise every price from now on to the level: what the dearest of the hours costs that the machine needs anyway.
 
     A machine that was busy lately in a part of its room, beyond what is always spare, needs as large a part of the
     hours within the promise: the cheapest ones. Waiting for a cheaper one of these gains nothing; others want it too.
     """
     edges, prices, sums = state.price_s, state.price, state.price_sum
     until = now + state.clock[MAX_DELAY_S]
+    first = max(np.int64(0), entry_after(state, now) - 1)
     needed = max(0.0, (state.use[0] - SPARE) / (1.0 - SPARE)) * (until - now)
     level, filled = -np.inf, 0.0
     while filled < needed:
         following = np.inf
-        for k in range(prices.shape[0]):
-            if edges[k + 1] > now and edges[k] < until and level < prices[k] < following:
+        for k in range(first, prices.shape[0]):
+            if edges[k] >= until:
+                break
+            if level < prices[k] < following:
                 following = prices[k]
         if following == np.inf:
             break
         level = following
-        for k in range(prices.shape[0]):
-            if edges[k + 1] > now and edges[k] < until and prices[k] == level:
+        for k in range(first, prices.shape[0]):
+            if edges[k] >= until:
+                break
+            if prices[k] == level:
                 filled += min(edges[k + 1], until) - max(edges[k], now)
-    sums[0] = 0.0
-    for k in range(prices.shape[0]):
+    for k in range(first, prices.shape[0]):
         sums[k + 1] = sums[k] + max(prices[k], level) * (edges[k + 1] - edges[k]) / SECONDS_PER_HOUR
 
 

@@ -35,7 +35,6 @@ from planner.online.kernel.state import (
     DUE,
     ESTIMATE,
     EVERY_S,
-    HOLDS,
     LATEST,
     LISTED_AT,
     MACHINE,
@@ -45,6 +44,7 @@ from planner.online.kernel.state import (
     QUEUE,
     QUEUED,
     REFERENCE,
+    REPAIRS,
     RESERVED,
     SAVED,
     START,
@@ -64,30 +64,36 @@ MOST_TRIES = 8
 
 @part
 def replan_round(state, now):
-    """Guard new jobs, decide what is held, start what is due and what has room."""
+    """Guard new jobs, start what is due and what has room; every so often search the order and decide what is held."""
     if state.clock[BROKEN] > 0:
         _guard_all(state, now)
     state.clock[LISTED_AT] = NONE_YET
     _receive(state, now)
-    if now >= state.clock[TICK]:
-        if state.clock[HOLDS] > 0:
-            set_level(state, now)
-        for place in range(state.clock[QUEUED]):
-            hold(state, state.job[QUEUE, place], now)
-        if state.clock[STEPS] > 0:
-            search_order(state, now)
-        state.clock[TICK] = (now // state.clock[EVERY_S] + 1) * state.clock[EVERY_S]
+    is_time_to_search = now >= state.clock[TICK]
+    if is_time_to_search:
+        _decide_again(state, now)
     _start_due(state, now)
-    _start_what_fits(state, now)
+    if is_time_to_search or state.clock[REPAIRS] > 0:
+        _start_what_fits(state, now)
     note_use(state, now)
 
 
 @part
+def _decide_again(state, now):
+    """Decide for every waiting job whether it is held, and in which order the queue is served."""
+    set_level(state, now)
+    for place in range(state.clock[QUEUED]):
+        hold(state, state.job[QUEUE, place], now)
+    if state.clock[STEPS] > 0:
+        search_order(state, now)
+    state.clock[TICK] = (now // state.clock[EVERY_S] + 1) * state.clock[EVERY_S]
+
+
+@part
 def next_change(state, now):
-    """The next second at which a guard comes due, a hold ends or holds are decided again; else NEVER."""
+    """The next second at which a guard comes due, a hold ends or it is time to search; else NEVER."""
     size = state.clock[QUEUED]
-    is_decided_again = state.clock[HOLDS] + state.clock[STEPS] > 0
-    change = state.clock[TICK] if size > 0 and is_decided_again else NEVER
+    change = state.clock[TICK] if size > 0 else NEVER
     for place in range(size):
         job = state.job[QUEUE, place]
         change = min(change, state.job[RESERVED, job])
