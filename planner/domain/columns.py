@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from planner.domain.cluster import CORES, Cluster
 from planner.domain.horizon import Horizon
-from planner.domain.job import Job
+from planner.domain.job import Job, UnitGroup
 from planner.errors import InputError
 from planner.units import MILLI
 
@@ -94,6 +94,11 @@ def class_capacities(cluster: Cluster) -> Ints:
         ],
         dtype=np.int64,
     )
+
+
+def unit_amount(group: UnitGroup, cluster: Cluster) -> Ints:
+    """What a unit of a group asks of each resource in thousandths, rounded up."""
+    return np.array([np.ceil(round(group.amount(name) * MILLI, 3)) for name in cluster.resources], dtype=np.int64)
 
 
 def job_columns(jobs: Sequence[Job], cluster: Cluster, horizon: Horizon) -> JobColumns:
