@@ -83,6 +83,12 @@ class Outage:
         return self.start_unix <= moment_unix and (self.end_unix is None or moment_unix < self.end_unix)
 
 
+def outage_key(outage: Outage) -> tuple[int, int, bool, int, str]:
+    """What outages are sorted by: node, start, then end, those until further notice last."""
+    end = outage.end_unix
+    return outage.node, outage.start_unix, end is None, end or 0, outage.state
+
+
 @dataclass(frozen=True)
 class Snapshot:
     """What is true at one moment. Membership decides: a job in it exists, a job not in it is gone.
@@ -98,7 +104,7 @@ class Snapshot:
     withdrawn
         Jobs that were cancelled before they started.
     outages
-        Nodes that cannot be used, and when.
+        Nodes that cannot be used, and when, in the order of `outage_key`.
     source
         Where it was read from, for messages; two snapshots that say the same are equal whatever their source.
     """
