@@ -98,7 +98,13 @@ def class_capacities(cluster: Cluster) -> Ints:
 
 def unit_amount(group: UnitGroup, cluster: Cluster) -> Ints:
     """What a unit of a group asks of each resource in thousandths, rounded up."""
-    return np.array([np.ceil(round(group.amount(name) * MILLI, 3)) for name in cluster.resources], dtype=np.int64)
+    return _whole_amounts(np.array([group.amount(name) for name in cluster.resources], dtype=np.float64))
+
+
+def _whole_amounts(amounts: Floats) -> Ints:
+    """Amounts in thousandths, rounded up, but for noise in the last digits; whoever asks for something asks for one."""
+    whole: Ints = np.maximum(np.ceil(np.round(amounts * MILLI, 3)), amounts > 0).astype(np.int64)
+    return whole
 
 
 def job_columns(jobs: Sequence[Job], cluster: Cluster, horizon: Horizon) -> JobColumns:
@@ -115,7 +121,7 @@ def job_columns(jobs: Sequence[Job], cluster: Cluster, horizon: Horizon) -> JobC
     group_ptr = _pointers([len(job.units) for job in jobs])
     unit_ptr = np.concatenate([[0], np.cumsum(counts)])[group_ptr].astype(np.int64)
     start = horizon.start_unix
-    whole_amounts = np.ceil(np.round(amounts * MILLI, 3)).astype(np.int64)
+    whole_amounts = _whole_amounts(amounts)
     return JobColumns(
         release_s=_ints(max(0, job.submit_unix - start) for job in jobs),
         duration_s=_ints(job.requested_s for job in jobs),
