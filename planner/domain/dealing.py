@@ -14,8 +14,10 @@ import numpy as np
 
 from planner.domain.cluster import Cluster
 from planner.domain.columns import Ints, class_capacities, unit_amount
+from planner.domain.fit import Fit
 from planner.domain.job import Job
 from planner.domain.packing import copies_of
+from planner.domain.possible import require_fit
 from planner.domain.snapshot import StartedJob
 from planner.errors import InputError
 
@@ -39,6 +41,7 @@ class Dealer:
     def __init__(self, cluster: Cluster, watched: Collection[int]) -> None:
         self._cluster = cluster
         self._capacities = class_capacities(cluster)
+        self._fit = Fit(cluster)
         self._held: dict[int, list[tuple[int, int, Ints]]] = defaultdict(list)
         self._watched = frozenset(watched)
 
@@ -64,6 +67,7 @@ class Dealer:
             raise InputError(
                 f"job {job.id} has {job.unit_count} units on {len(nodes)} nodes; name at most one node per unit"
             )
+        require_fit(job, self._fit)
         whole = self._capacities[[self._cluster.class_index(node) for node in nodes]]
         amounts = [unit_amount(group, self._cluster) for group in job.units]
         counts = tuple(group.count for group in job.units)

@@ -9,6 +9,7 @@ import numpy as np
 from planner.domain.cluster import Cluster
 from planner.domain.columns import Ints, node_columns, unit_amount
 from planner.domain.fit import Fit
+from planner.domain.job import Job
 from planner.domain.snapshot import Snapshot, StartedJob
 from planner.errors import InputError
 from planner.printable import shortened
@@ -28,11 +29,20 @@ def require_possible(snapshot: Snapshot, cluster: Cluster) -> None:
     """
     try:
         _require_known_nodes(snapshot, cluster)
-        _require_fit(snapshot.started, cluster)
+        fit = Fit(cluster)
+        for each in snapshot.started:
+            require_fit(each.job, fit)
         _require_up(snapshot, cluster)
         _require_room(snapshot, cluster)
     except InputError as error:
         raise InputError(f"{snapshot.source}: {error}") from None
+
+
+def require_fit(job: Job, fit: Fit) -> None:
+    """InputError when a job that has started is too large for the empty machine."""
+    reason = fit.why_no_room(job)
+    if reason is not None:
+        raise InputError(f"job {job.id} cannot have started here: {reason}; correct its size or the cluster")
 
 
 def _require_known_nodes(snapshot: Snapshot, cluster: Cluster) -> None:
@@ -44,14 +54,6 @@ def _require_known_nodes(snapshot: Snapshot, cluster: Cluster) -> None:
     for outage in snapshot.outages:
         if not 0 <= outage.node <= last:
             raise InputError(f"node {outage.node} is said to be {outage.state}; the nodes are 0 to {last}")
-
-
-def _require_fit(started: Sequence[StartedJob], cluster: Cluster) -> None:
-    fit = Fit(cluster)
-    for each in started:
-        reason = fit.why_no_room(each.job)
-        if reason is not None:
-            raise InputError(f"job {each.job.id} cannot have started here: {reason}; correct its size or the cluster")
 
 
 def _require_up(snapshot: Snapshot, cluster: Cluster) -> None:

@@ -49,6 +49,11 @@ class StartedJob:
         """Whether it runs at the moment of the snapshot."""
         return self.end_unix is None
 
+    @property
+    def state(self) -> Literal["running", "done", "cancelled"]:
+        """Its state in a word."""
+        return "running" if self.is_running else "cancelled" if self.cancelled else "done"
+
     def require_before(self, moment_unix: int) -> None:
         """InputError when it starts or ends after the moment of a snapshot."""
         for what, unix in (("starts", self.start_unix), ("ends", self.end_unix)):
