@@ -8,6 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from planner import bounds
 from planner.domain.snapshot import Outage
 from planner.errors import InputError
 from planner.inputs.jobs.table_choices import ROUNDED_TIME
@@ -97,7 +98,7 @@ def test_units_are_dealt_to_named_nodes(tmp_path: Path) -> None:
         tmp_path,
         row("spread", "running", "07:00", nodes="cpu[1-2]", size="3,2"),
         row("even", "running", "07:00", nodes="cpu3,cpu4", size="2,2"),
-        row("full", "running", "06:00", nodes="cpu1", size="1,6"),
+        row("full", "running", "07:30", nodes="cpu1", size="1,6"),
     )
     nodes = {each.job.id: each.nodes for each in read(path)[0].started}
     # 6 of the 8 cores of cpu1 are taken: one unit of two goes there, two to cpu2.
@@ -391,3 +392,11 @@ def test_bad_columns_of_node_states(tmp_path: Path) -> None:
         with pytest.raises(InputError) as caught:
             read(table(tmp_path), states(tmp_path, head=head))
         assert str(caught.value) == f"{tmp_path}/nodes.csv: {line}"
+
+
+def test_more_outages_than_any_site_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A small table can name a large machine again and again."""
+    monkeypatch.setattr(bounds, "OUTAGES", bounds.Bounds(0, 5))
+    rows = [f'"cpu[1-3]",down,,{at(clock)}' for clock in ("08:30", "09:30")]
+    with pytest.raises(InputError, match=r"nodes\.csv: the number of outages is 6; it must be from 0 to 5"):
+        read(table(tmp_path), states(tmp_path, *rows))
