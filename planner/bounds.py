@@ -63,6 +63,8 @@ UNIT_AMOUNT = Bounds(0, 1e9, above=True)
 """Of a resource, per node and per unit."""
 TOTAL_AMOUNT = Bounds(0, 1e12)
 """Of a resource, on the whole machine."""
+OUTAGES = Bounds(0, 1_000_000, "outages")
+"""Of all nodes, each counted once for each stretch of time."""
 PROCESSORS = Bounds(1, 10**9, "processors")
 
 # Power. Thirty gigawatts over a day of 25 h are 2.7e18 mW s, a third of 64 bits.

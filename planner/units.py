@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 
 from planner.bounds import DURATION_S
@@ -53,3 +54,8 @@ def clock(seconds: float) -> str:
     if minutes < 60:
         return f"{minutes} min {rest} s"
     return f"{minutes // 60} h {minutes % 60} min"
+
+
+def utc_text(unix: int) -> str:
+    """A moment in UTC: ``2024-06-01T08:00:00Z``."""
+    return dt.datetime.fromtimestamp(unix, tz=dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

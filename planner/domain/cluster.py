@@ -10,6 +10,7 @@ from itertools import accumulate
 
 from planner import bounds
 from planner.errors import InputError
+from planner.printable import shortened
 from planner.units import MILLI
 
 CORES = "cores"
@@ -97,6 +98,19 @@ class Cluster:
         node_class = self.classes[index]
         number = node - self.first_nodes[index] + 1
         return f"{node_class.name}{number:0{self._digits(index)}d}"
+
+    def node_number(self, name: str) -> int:
+        """Number of the node of that name; InputError when there is none."""
+        for index, node_class in enumerate(self.classes):
+            digits = name.removeprefix(node_class.name)
+            if digits != name and len(digits) == self._digits(index) and digits.isascii() and digits.isdigit():
+                number = int(digits)
+                if 1 <= number <= node_class.count:
+                    return self.first_nodes[index] + number - 1
+        first = self.classes[0]
+        shown = shortened(name, 60)
+        named = f"nodes of class {first.name!r} are {self.node_name(0)} to {self.node_name(first.count - 1)}"
+        raise InputError(f"there is no node '{shown}'; {named}")
 
     def node_list(self, nodes: Iterable[int]) -> str:
         """Names of several nodes in the short form that Slurm uses: ``cpu[001-004,007]``, sorted."""

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from planner.domain.cluster import CORES, Cluster
 from planner.domain.horizon import Horizon
-from planner.domain.job import Job
+from planner.domain.job import Job, UnitGroup
 from planner.errors import InputError
 from planner.units import MILLI
 
@@ -96,6 +96,17 @@ def class_capacities(cluster: Cluster) -> Ints:
     )
 
 
+def unit_amount(group: UnitGroup, cluster: Cluster) -> Ints:
+    """What a unit of a group asks of each resource in thousandths, rounded up."""
+    return _whole_amounts(np.array([group.amount(name) for name in cluster.resources], dtype=np.float64))
+
+
+def _whole_amounts(amounts: Floats) -> Ints:
+    """Amounts in thousandths, rounded up, but for noise in the last digits; whoever asks for something asks for one."""
+    whole: Ints = np.maximum(np.ceil(np.round(amounts * MILLI, 3)), amounts > 0).astype(np.int64)
+    return whole
+
+
 def job_columns(jobs: Sequence[Job], cluster: Cluster, horizon: Horizon) -> JobColumns:
     """The jobs as arrays; InputError when one asks for a resource that the cluster does not know."""
     index = {name: k for k, name in enumerate(cluster.resources)}
@@ -110,7 +121,7 @@ def job_columns(jobs: Sequence[Job], cluster: Cluster, horizon: Horizon) -> JobC
     group_ptr = _pointers([len(job.units) for job in jobs])
     unit_ptr = np.concatenate([[0], np.cumsum(counts)])[group_ptr].astype(np.int64)
     start = horizon.start_unix
-    whole_amounts = np.ceil(np.round(amounts * MILLI, 3)).astype(np.int64)
+    whole_amounts = _whole_amounts(amounts)
     return JobColumns(
         release_s=_ints(max(0, job.submit_unix - start) for job in jobs),
         duration_s=_ints(job.requested_s for job in jobs),

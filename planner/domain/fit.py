@@ -7,7 +7,7 @@ from functools import lru_cache
 import numpy as np
 
 from planner.domain.cluster import Cluster
-from planner.domain.columns import Ints, class_capacities
+from planner.domain.columns import Ints, class_capacities, unit_amount
 from planner.domain.job import Job, UnitGroup
 from planner.domain.packing import copies_of, is_decidable, nodes_for
 from planner.units import MILLI
@@ -27,6 +27,10 @@ class Fit:
         limit_mw = self._cluster.power_limit_mw
         if limit_mw is not None and round(job.power_w * MILLI) > limit_mw:
             return f"draws {job.power_w:.6g} W, more than the site's limit of {limit_mw / MILLI:.6g} W"
+        return self.why_no_room(job)
+
+    def why_no_room(self, job: Job) -> str | None:
+        """The same, whatever the job draws."""
         return self._why_not(job.units)
 
     def _judge(self, units: tuple[UnitGroup, ...]) -> str | None:
@@ -35,7 +39,7 @@ class Fit:
             missing = [name for name, _ in group.amounts if name not in self._cluster.resources]
             if missing:
                 return f"asks for {missing[0]}, which no node has"
-            amounts.append(self._amount(group))
+            amounts.append(unit_amount(group, self._cluster))
             if not np.any(np.all(amounts[-1] <= self._capacities, axis=1)):
                 return f"a unit asks for {_words(group)}, more than any node has"
             most = int((self._counts * copies_of(self._capacities, amounts[-1])).sum())
@@ -44,11 +48,6 @@ class Fit:
         if len(units) > 1 and self._cannot_pack(units, amounts):
             return "its units do not fit on the empty machine together"
         return None
-
-    def _amount(self, group: UnitGroup) -> Ints:
-        return np.array(
-            [np.ceil(round(group.amount(name) * MILLI, 3)) for name in self._cluster.resources], dtype=np.int64
-        )
 
     def _cannot_pack(self, units: tuple[UnitGroup, ...], amounts: list[Ints]) -> bool:
         """Whether units of several sizes are proven not to fit on the empty machine together."""

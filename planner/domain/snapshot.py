@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, field
 from typing import Literal
 
 from planner.domain.job import Job
+from planner.errors import InputError
+from planner.units import utc_text
 
 NodeState = Literal["down", "drain", "maintenance"]
+
+SINCE_EVER = 0
+"""Start of an outage of which nobody said when it began [Unix seconds]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,10 +30,38 @@ class StartedJob:
     end_unix: int | None = None
     cancelled: bool = False
 
+    def __post_init__(self) -> None:
+        if len(self.nodes) != self.job.unit_count:
+            raise InputError(
+                f"job {self.job.id} has {self.job.unit_count} units on {len(self.nodes)} nodes; give one node per unit"
+            )
+        if self.end_unix is None:
+            if self.cancelled:
+                raise InputError(f"job {self.job.id} is cancelled but has no end; give its end")
+        elif self.end_unix < self.start_unix:
+            raise InputError(
+                f"job {self.job.id} ends at {utc_text(self.end_unix)}, before its start at"
+                f" {utc_text(self.start_unix)}; correct its times"
+            )
+
     @property
     def is_running(self) -> bool:
         """Whether it runs at the moment of the snapshot."""
         return self.end_unix is None
+
+    @property
+    def state(self) -> Literal["running", "done", "cancelled"]:
+        """Its state in a word."""
+        return "running" if self.is_running else "cancelled" if self.cancelled else "done"
+
+    def require_before(self, moment_unix: int) -> None:
+        """InputError when it starts or ends after the moment of a snapshot."""
+        for what, unix in (("starts", self.start_unix), ("ends", self.end_unix)):
+            if unix is not None and unix > moment_unix:
+                raise InputError(
+                    f"job {self.job.id} {what} at {utc_text(unix)}, after the moment of the snapshot,"
+                    f" {utc_text(moment_unix)}; correct one of them"
+                )
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +76,23 @@ class Outage:
     end_unix: int | None
     state: NodeState
 
+    def __post_init__(self) -> None:
+        if self.end_unix is not None and self.end_unix <= self.start_unix:
+            raise InputError(
+                f"an outage ends at {utc_text(self.end_unix)}, not after its start at {utc_text(self.start_unix)};"
+                " correct its times"
+            )
+
+    def holds_at(self, moment_unix: int) -> bool:
+        """Whether the moment lies within it."""
+        return self.start_unix <= moment_unix and (self.end_unix is None or moment_unix < self.end_unix)
+
+
+def outage_key(outage: Outage) -> tuple[int, int, bool, int, str]:
+    """What outages are sorted by: node, start, then end, those until further notice last."""
+    end = outage.end_unix
+    return outage.node, outage.start_unix, end is None, end or 0, outage.state
+
 
 @dataclass(frozen=True)
 class Snapshot:
@@ -54,13 +105,13 @@ class Snapshot:
     pending
         Jobs that wait, in order of submission.
     started
-        Jobs that run, and jobs that have ended since the start of the day.
+        Jobs that run, and jobs that have ended since the start of the day, in order of their start.
     withdrawn
         Jobs that were cancelled before they started.
     outages
-        Nodes that cannot be used, and when.
+        Nodes that cannot be used, and when, in the order of `outage_key`.
     source
-        Where it was read from, for messages.
+        Where it was read from, for messages; two snapshots that say the same are equal whatever their source.
     """
 
     moment_unix: int
@@ -68,7 +119,23 @@ class Snapshot:
     started: tuple[StartedJob, ...] = ()
     withdrawn: tuple[Job, ...] = ()
     outages: tuple[Outage, ...] = ()
-    source: str = "snapshot"
+    source: str = field(default="snapshot", compare=False)
+
+    def __post_init__(self) -> None:
+        counts = Counter(job.id for job in self.jobs)
+        twice = next((identity for identity, count in counts.items() if count > 1), None)
+        if twice is not None:
+            raise InputError(f"{self.source}: job {twice} is there twice; give every job one state")
+        for each in self.started:
+            try:
+                each.require_before(self.moment_unix)
+            except InputError as error:
+                raise InputError(f"{self.source}: {error}") from None
+
+    @property
+    def jobs(self) -> tuple[Job, ...]:
+        """All jobs that it knows."""
+        return (*self.pending, *(each.job for each in self.started), *self.withdrawn)
 
     @property
     def running(self) -> tuple[StartedJob, ...]:

@@ -8,10 +8,10 @@ from typing import Any
 
 from planner.domain.cluster import CORES, Cluster
 from planner.domain.job import UnitGroup
+from planner.domain.node_text import parse_unit_nodes
 from planner.inputs.jobs.unit_groups import parse_unit_groups
 from planner.pages.formats import money
 from planner.pages.series import column, numbers, rounded
-from planner.store.node_text import parse_unit_nodes
 from planner.store.write_tables import Table
 
 COLOURS = 8

@@ -7,8 +7,9 @@ from typing import Literal, get_args, get_origin
 
 from pydantic.fields import FieldInfo
 
+from planner.scenario.cluster import WrittenAsSection
 from planner.scenario.schema import KINDS, Scenario
-from planner.scenario.sections import Key, Section, WrittenAsSection, words_of
+from planner.scenario.sections import Key, Section, words_of
 
 Form = Literal["value", "section", "names", "list"]
 

@@ -1,10 +1,12 @@
-"""Numbers and durations of a scenario: each within bounds, and refused with its name, its value and the range."""
+"""Numbers, durations and times of a scenario: within bounds, or refused with name, value and range."""
 
 from __future__ import annotations
 
+import datetime as dt
 import math
 import re
 from abc import ABC, abstractmethod
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -101,6 +103,30 @@ class Duration(_Form):
 
     def schema(self) -> JsonSchema:
         return {"type": ["string", "number"]}
+
+
+class Moment(_Form):
+    """A time with its offset from UTC [Unix seconds]; YAML reads it as a time, ``--set`` may give it as text."""
+
+    def read(self, value: object) -> int:
+        remedy = "write 2024-06-01T08:00:00+02:00, or end it in Z for UTC"
+        if isinstance(value, str):
+            with suppress(ValueError):
+                value = dt.datetime.fromisoformat(value.strip())
+        if not isinstance(value, dt.datetime):
+            raise unexpected("a time with its offset from UTC", value, remedy)
+        if value.tzinfo is None:
+            raise problem(f"{value.isoformat()} has no offset from UTC", remedy)
+        since = value - dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+        if since % dt.timedelta(seconds=1):
+            raise problem(f"{value.isoformat()} has a fraction of a second", "round it")
+        seconds = since // dt.timedelta(seconds=1)
+        if seconds not in self.bounds:
+            raise problem(f"expected a time from 1970 to 9998, found {value.isoformat()}")
+        return seconds
+
+    def schema(self) -> JsonSchema:
+        return {"type": "string"}
 
 
 class Scale(_Form):

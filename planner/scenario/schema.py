@@ -6,19 +6,21 @@ import dataclasses
 import datetime as dt
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
-from pydantic import PrivateAttr
+from pydantic import ModelWrapValidatorHandler, PrivateAttr, model_validator
 
 from planner import bounds
 from planner.domain.cluster import Cluster
+from planner.domain.snapshot import Outage
 from planner.scenario.carbon import Carbon, NoCarbon
 from planner.scenario.chooser import Kinds
+from planner.scenario.cluster import ClusterSection, WrittenAsSection
 from planner.scenario.forms import Whole
 from planner.scenario.jobs import Jobs
 from planner.scenario.replan import Replan
 from planner.scenario.search import Search
-from planner.scenario.sections import Cooling, Demand, Key, Power, Revenue, Rules, Section, Solar, WrittenAsSection
+from planner.scenario.sections import Cooling, Demand, Key, Power, Revenue, Rules, Section, Solar
 from planner.scenario.tariff import Tariff
 from planner.scenario.values import Currency, Label, Prose, Zone
 from planner.scenario.weather import Weather
@@ -49,6 +51,16 @@ class Scenario(Section):
     replan: Replan = Replan()
 
     _sources: tuple[Path, ...] = PrivateAttr(())
+    _outages: tuple[Outage, ...] = PrivateAttr(())
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _with_outages(cls, value: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
+        """Keep the nodes of ``cluster.down`` apart from the cluster, which has all nodes whatever their state."""
+        scenario = handler(value)
+        if isinstance(value, dict):
+            scenario._outages = ClusterSection.model_validate(value["cluster"]).outages()
+        return scenario
 
     def model_post_init(self, context: Any) -> None:
         """Take the files that made the scenario from the context of its reading."""
@@ -59,11 +71,16 @@ class Scenario(Section):
         """The files that made the scenario, its own first and the most basic last."""
         return self._sources
 
+    @property
+    def outages(self) -> tuple[Outage, ...]:
+        """The nodes that cannot be used, and when, as ``cluster.down`` says."""
+        return self._outages
+
     def as_dict(self) -> dict[str, Any]:
         """The scenario as plain data, for JSON: every key of every kind, those of other kinds with their defaults."""
         fields: dict[str, Any] = _plain(self)
         own = {name: fields.pop(name) for name in ("name", "description")}
-        return {**own, "sources": _plain(self.sources), **fields}
+        return {**own, "sources": _plain(self.sources), **fields, "outages": _plain(self.outages)}
 
     def files(self) -> tuple[Path, ...]:
         """Every file that the scenario was made from or refers to, each once."""

@@ -1,19 +1,16 @@
-"""Sections of a scenario that have one form: power, cluster, cooling, revenue, rules, demand and solar."""
+"""What sections of a scenario are made of, and those of one form: power, cooling, revenue, rules, demand and solar."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import combinations
 from pathlib import Path
 from typing import Annotated
 
 from pydantic import (
-    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
     Field,
-    GetCoreSchemaHandler,
     GetJsonSchemaHandler,
     ValidationInfo,
     field_validator,
@@ -21,15 +18,12 @@ from pydantic import (
 )
 from pydantic.fields import FieldInfo
 from pydantic_core import CoreSchema
-from pydantic_core.core_schema import no_info_after_validator_function
 
 from planner import bounds
-from planner.domain.cluster import CORES, Cluster, NodeClass
 from planner.domain.executed import ExecuteRule
 from planner.domain.job import DeferRule
-from planner.errors import InputError
-from planner.scenario.forms import Duration, JsonSchema, Whole, Within, problem
-from planner.scenario.values import DrawnBetween, InputFile, Name, Words
+from planner.scenario.forms import Duration, JsonSchema, Whole, Within
+from planner.scenario.values import DrawnBetween, InputFile, Words
 from planner.scenario.written import BLANK, Text
 
 
@@ -102,83 +96,6 @@ class Power(Section):
     @classmethod
     def _fixed_wins(cls, drawn: tuple[float, float] | None, info: ValidationInfo) -> tuple[float, float] | None:
         return drawn if info.data.get("w_per_core") is None else None
-
-
-def _with_cores(capacity: dict[str, float]) -> dict[str, float]:
-    if not capacity.get(CORES, 0) > 0:
-        raise problem("no cores", "write cores: 32")
-    return capacity
-
-
-class Nodes(Section):
-    """One class of nodes as written; ``capacity`` is per node."""
-
-    count: Annotated[
-        int,
-        Whole(bounds.NODES),
-        Key("nodes", "nodes of the class; the class's name begins their names", example="100"),
-    ]
-    capacity: Annotated[
-        dict[Name, Annotated[float, Within(bounds.NODE_AMOUNT)]],
-        Named,
-        AfterValidator(_with_cores),
-        Key(
-            "amount per node",
-            "such as `cores`, `memory_gb`, `gpus`; any other name works if jobs ask for it",
-            default="`cores` required",
-            example="{cores: 32, memory_gb: 128}",
-            each="resource",
-        ),
-    ]
-    idle_w: Annotated[float, Within(bounds.IDLE_W), Key("W per node", "draw of a node on which nothing runs")] = 0.0
-
-
-def _apart(classes: dict[str, Nodes]) -> dict[str, Nodes]:
-    """Names of nodes begin with those of their classes, and none may be the same."""
-    pairs = [
-        f"{short!r} and {long!r}"
-        for short, long in combinations(sorted(classes), 2)
-        if long.removeprefix(short).isdigit()
-    ]
-    if pairs:
-        raise problem(f"nodes of {', of '.join(pairs)} could have the same names", "rename one")
-    return classes
-
-
-class ClusterSection(Section):
-    """The machine as written; it is read as a Cluster."""
-
-    power_limit_kw: Annotated[
-        float | None,
-        Within(bounds.POWER_LIMIT_KW),
-        Key("kW", "limit on the power of all running jobs together"),
-    ] = None
-    classes: Annotated[
-        dict[Name, Nodes],
-        Named,
-        AfterValidator(_apart),
-        Key("", "", example="{cpu: {count: 100, capacity: {cores: 32}}}", each="class"),
-    ]
-
-    def cluster(self) -> Cluster:
-        """The cluster that the classes make."""
-        limit_w = None if self.power_limit_kw is None else self.power_limit_kw * 1000
-        try:
-            return Cluster(
-                tuple(NodeClass(name, each.count, each.capacity, each.idle_w) for name, each in self.classes.items()),
-                limit_w,
-            )
-        except InputError as error:
-            raise problem(str(error)) from None
-
-
-class WrittenAsSection:
-    """Marks a Cluster that is written as a `ClusterSection`."""
-
-    section = ClusterSection
-
-    def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
-        return no_info_after_validator_function(ClusterSection.cluster, handler.generate_schema(ClusterSection))
 
 
 class Cooling(Section):

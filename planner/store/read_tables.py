@@ -12,12 +12,12 @@ from typing import TypeVar, get_args
 from planner import bounds
 from planner.domain.cluster import Cluster
 from planner.domain.job import Job
+from planner.domain.node_text import parse_unit_nodes
 from planner.domain.plan import DeferralKind, Placement
 from planner.errors import FileFormatError
 from planner.inputs.jobs.unit_groups import parse_unit_groups
 from planner.printable import one_line
 from planner.store.cells import OFFSET_S, choice, moment, number, whole
-from planner.store.node_text import parse_unit_nodes
 from planner.store.results import REMEDY, TOLD, text_of
 from planner.store.write_tables import STATES, Table
 

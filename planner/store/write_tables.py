@@ -16,10 +16,10 @@ from planner.csv_text import csv_text
 from planner.domain.horizon import Horizon
 from planner.domain.job import Job
 from planner.domain.ledger import Ledger
+from planner.domain.node_text import format_unit_nodes
 from planner.domain.plan import Deferral, Plan
 from planner.domain.problem import Problem
 from planner.inputs.jobs.unit_groups import format_unit_groups
-from planner.store.node_text import format_unit_nodes
 
 LONE = "backslashreplace"
 """How halves of characters, which UTF-8 cannot hold, are written: as JSON and Python spell them."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from planner.domain.cluster import Cluster, NodeClass
+from planner.domain.columns import job_columns, unit_amount
+from planner.domain.fit import Fit
 from planner.domain.job import Job, UnitGroup
 from planner.domain.problem import Problem, Rates, Running
 from planner.domain.segment import Segment
@@ -53,3 +55,14 @@ def test_running_columns() -> None:
     """One end per running job, also beyond the day; one node per unit, in the order of the job's units."""
     assert PROBLEM.running_end_s.tolist() == [700, 90000]
     assert PROBLEM.running_nodes.tolist() == [3, 1, 1]
+
+
+def test_a_trace_of_a_resource_is_a_thousandth() -> None:
+    """Whoever asks for something is counted; noise of the seventh digit is not."""
+    cluster = PROBLEM.cluster
+    for amount, thousandths in ((1e-320, 1), (1e-7, 1), (0.001, 1), (0.0010000001, 1), (0.0011, 2), (3.0, 3000)):
+        group = UnitGroup.of(1, {"cores": amount})
+        job = Job("a", DAY.start_unix, 60, (group,), 1.0)
+        assert unit_amount(group, cluster).tolist() == [thousandths]
+        assert job_columns([job], cluster, DAY).group_amount.tolist() == [[thousandths]]
+        assert Fit(cluster).why_never(job) is None

@@ -24,6 +24,15 @@ _FURTHER = (
     {"tariff": {"kind": "hourly", "file": "../prices.csv", "unit": "EUR/MWh"}},
     {"tariff": {"kind": "flat", "eur_per_kwh": -0.05}},
     {"carbon": {"file": "../carbon.csv", "eur_per_tonne": 50}},
+    {
+        "cluster": {
+            "classes": {"cpu": {"count": 40, "capacity": {"cores": 8, "memory_gb": 32}}},
+            "down": [
+                {"nodes": "cpu[01-04,07]", "state": "drain", "from": "2024-06-01T08:00:00+02:00"},
+                {"nodes": "cpu09,cpu10", "to": "2024-06-01T08:00:00Z"},
+            ],
+        }
+    },
     {"power": {"draw_w_per_core": [5, 10]}, "jobs": {"source": "../jobs/trace.swf"}},
 )
 

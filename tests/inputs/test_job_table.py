@@ -8,7 +8,7 @@ import pytest
 
 from planner.domain.job import Job
 from planner.errors import FileFormatError
-from planner.inputs.jobs.table import ROUNDED_TIME
+from planner.inputs.jobs.table_choices import ROUNDED_TIME
 from tests.job_tables import FIRST, groups, one, read, table
 
 

@@ -108,6 +108,7 @@ def test_shipped_scenarios_fit_the_schema(path: Path) -> None:
         "weather: {season: winter}",
         "power: {draw_w_per_core: [1, 2]}",
         "demand: null",
+        "cluster: {down: [{nodes: cpu001, state: drain, from: 2024-06-01T08:00:00Z, to: null}]}",
     ],
 )
 def test_layers_fit_the_schema(text: str) -> None:
@@ -128,6 +129,9 @@ def test_layers_fit_the_schema(text: str) -> None:
         "solar: {losses_fraction: 1.4}",
         "cluster: {power_limit_kw: 0}",
         "cluster: {classes: {cpu: {counts: 3}}}",
+        "cluster: {down: [{nodes: cpu001, state: up}]}",
+        "cluster: {down: [{nodes: cpu001, since: 2024-06-01T08:00:00Z}]}",
+        "cluster: {down: [{nodes: cpu001, from: 3}]}",
         "rules: {defer: ful}",
         "seed: one",
         "sources: [a.yaml]",

@@ -15,11 +15,11 @@ import pytest
 
 from planner.domain.day_summary import Baseline, DaySummary, DayTotals, JobCounts
 from planner.domain.job import Job, UnitGroup
+from planner.domain.node_text import format_unit_nodes, parse_unit_nodes
 from planner.domain.plan import Deferral
 from planner.errors import InputError
 from planner.inputs.pue_csv import write_pue_table
 from planner.search.multisearch import multisearch
-from planner.store.node_text import format_unit_nodes, parse_unit_nodes
 from planner.store.parquet import write_parquet
 from planner.store.provenance import hashes
 from planner.store.read_day import read_day

@@ -68,14 +68,19 @@ def read_jobs(
             start_unix=start_unix,
             drop_zero_runtime=drop_zero_runtime,
         )
+    require_unscaled(path, shape)
+    return read_job_table(
+        path, unit_cores=shape.unit_cores, power=power, window=window, resources=resources, kind=_format(path, format)
+    )
+
+
+def require_unscaled(path: Path, shape: UnitShape) -> None:
+    """InputError when a scenario scales the cores of a table."""
     if shape.core_scale != 1.0:
         raise InputError(
             f"{path}: the core scale is {shape.core_scale:g}, but a job table is taken as it is written;"
             " set the core scale to 1, or scale the table"
         )
-    return read_job_table(
-        path, unit_cores=shape.unit_cores, power=power, window=window, resources=resources, kind=_format(path, format)
-    )
 
 
 def is_swf(path: Path) -> bool:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import difflib
-import math
 from collections import Counter
 from collections.abc import Collection, Sequence
-from decimal import Decimal
 from pathlib import Path
 
 from planner import bounds
@@ -14,15 +11,16 @@ from planner.domain.cluster import CORES
 from planner.domain.intake import Intake
 from planner.domain.job import Job
 from planner.errors import FileFormatError, InputError
-from planner.inputs.jobs.parquet_rows import read_parquet_rows
+from planner.inputs.jobs.any_rows import read_rows
 from planner.inputs.jobs.power import PowerModel
-from planner.inputs.jobs.table_rows import Row, read_csv_rows
+from planner.inputs.jobs.table_choices import one_of, rounded_up, row_time
+from planner.inputs.jobs.table_rows import Row, require_known
 from planner.inputs.jobs.table_units import resource_columns, row_units
 from planner.inputs.jobs.table_writer import write_job_table
 from planner.inputs.jobs.unit_shape import MEMORY
 from planner.units import SECONDS_PER_HOUR
 
-__all__ = ["read_job_table", "write_job_table"]
+__all__ = ["read_job_rows", "read_job_table", "write_job_table"]
 
 RESOURCES = (MEMORY, "gpus")
 """Resources besides cores that a table may always name."""
@@ -46,8 +44,6 @@ COLUMNS = (
     "revenue_weight",
 )
 """Columns that are not about a resource."""
-
-ROUNDED_TIME = "fraction of a second: rounded up"
 
 
 def read_job_table(
@@ -81,33 +77,50 @@ def read_job_table(
     FileFormatError
         A column is unknown or missing, or a value cannot be; names line, column, value and remedy.
     """
-    path = Path(path)
-    if unit_cores < 1:
-        raise InputError(f"unit cores are {unit_cores}; a unit must have at least 1")
-    known = _known_resources(resources)
-    if kind == "auto":
-        kind = "parquet" if path.suffix.lower() == ".parquet" else "csv"
-    columns, rows = read_parquet_rows(path) if kind == "parquet" else read_csv_rows(path)
-    _require_columns(path, columns, known)
-    _require_distinct_ids(rows)
-    intake = Intake(source=str(path))
-    jobs = tuple(_job(row, known, unit_cores, power, intake.repaired) for row in rows)
+    found, intake = read_job_rows(path, unit_cores=unit_cores, power=power, resources=resources, kind=kind)
+    jobs = tuple(job for job, _ in found)
     if window is not None:
         jobs = tuple(job for job in jobs if window[0] <= job.submit_unix < window[1])
         intake.notes.append(
-            f"{len(jobs)} of {len(rows)} jobs were submitted in the window [{window[0]}, {window[1]})"
+            f"{len(jobs)} of {len(found)} jobs were submitted in the window [{window[0]}, {window[1]})"
             " of Unix time; repairs are counted over all"
         )
     intake.kept = len(jobs)
     return jobs, intake
 
 
+def read_job_rows(
+    path: Path | str,
+    *,
+    unit_cores: int,
+    power: PowerModel,
+    resources: Collection[str] = (),
+    kind: str = "auto",
+    further: Collection[str] = (),
+    described_in: str = "docs/jobs-files.md",
+) -> tuple[list[tuple[Job, Row]], Intake]:
+    """The jobs of a table, each with its row, as for `read_job_table`.
+
+    ``further`` are columns that the caller reads itself; ``described_in`` is where people find all columns.
+    """
+    path = Path(path)
+    if unit_cores < 1:
+        raise InputError(f"unit cores are {unit_cores}; a unit must have at least 1")
+    known = _known_resources(resources, further)
+    columns, rows = read_rows(path, kind)
+    require_known(path, columns, [*COLUMNS, *further, *resource_columns(known)], described_in)
+    _require_columns(path, columns, described_in)
+    _require_distinct_ids(rows)
+    intake = Intake(source=str(path), kept=len(rows))
+    return [(_job(row, known, unit_cores, power, intake.repaired), row) for row in rows], intake
+
+
 def _job(row: Row, resources: Sequence[str], unit_cores: int, power: PowerModel, repaired: Counter[str]) -> Job:
     identity = row.words("job_id")
     if not identity:
         raise row.error("column job_id is empty", "give every job a name of its own")
-    submit_unix = _time(row, "submit_time", "submit_unix", repaired)
-    deadline_unix = _time(row, "deadline", "deadline_unix", repaired)
+    submit_unix = row_time(row, "submit_time", "submit_unix", repaired)
+    deadline_unix = row_time(row, "deadline", "deadline_unix", repaired)
     if submit_unix is None:
         raise row.error("the job has no submit time", "fill submit_time or submit_unix")
     try:
@@ -134,26 +147,17 @@ def _job(row: Row, resources: Sequence[str], unit_cores: int, power: PowerModel,
         raise row.error(str(error), "correct this row") from error
 
 
-def _time(row: Row, written: str, unix: str, repaired: Counter[str]) -> int | None:
-    chosen = _one_of(row, written, unix)
-    if chosen is None:
-        return None
-    if chosen == unix:
-        return row.unix(unix)
-    return _rounded_up(row.moment(written), repaired)
-
-
 def _requested_s(row: Row, repaired: Counter[str]) -> int:
-    chosen = _one_of(row, "requested_s", "requested_h")
+    chosen = one_of(row, "requested_s", "requested_h")
     if chosen is None:
         raise row.error("the job has no requested time", "fill requested_s or requested_h")
     if chosen == "requested_h":
-        return _rounded_up(row.number(chosen, bounds.REQUESTED_H) * SECONDS_PER_HOUR, repaired)
-    return _rounded_up(row.number(chosen, bounds.REQUESTED), repaired)
+        return rounded_up(row.number(chosen, bounds.REQUESTED_H) * SECONDS_PER_HOUR, repaired)
+    return rounded_up(row.number(chosen, bounds.REQUESTED), repaired)
 
 
 def _power_w(row: Row, identity: str, cores: float, power: PowerModel) -> float:
-    match _one_of(row, "power_w", "power_w_per_core"):
+    match one_of(row, "power_w", "power_w_per_core"):
         case "power_w":
             return float(row.number("power_w", bounds.JOB_W))
         case "power_w_per_core":
@@ -162,33 +166,15 @@ def _power_w(row: Row, identity: str, cores: float, power: PowerModel) -> float:
             return power(identity, cores)
 
 
-def _rounded_up(seconds: Decimal, repaired: Counter[str]) -> int:
-    if seconds != int(seconds):
-        repaired[ROUNDED_TIME] += 1
-    return math.ceil(seconds)
-
-
-def _one_of(row: Row, first: str, second: str) -> str | None:
-    if first in row and second in row:
-        raise row.error(f"columns {first} and {second} are both filled", "leave one of them empty")
-    return first if first in row else second if second in row else None
-
-
-def _known_resources(resources: Collection[str]) -> tuple[str, ...]:
+def _known_resources(resources: Collection[str], further: Collection[str]) -> tuple[str, ...]:
     known = (CORES, *sorted({*RESOURCES, *resources} - {CORES}))
-    clashes = sorted(set(COLUMNS) & set(resource_columns(known)))
+    clashes = sorted({*COLUMNS, *further} & set(resource_columns(known)))
     if clashes:
         raise InputError(f"resource name {clashes[0]!r} is also a column of job tables; rename the resource")
     return known
 
 
-def _require_columns(path: Path, columns: Sequence[str], resources: Sequence[str]) -> None:
-    known = [*COLUMNS, *resource_columns(resources)]
-    unknown = [_unknown(name, known) for name in columns if name not in known]
-    if unknown:
-        raise FileFormatError(
-            path, f"unknown column {', '.join(unknown)}", remedy="rename or remove it; docs/jobs-files.md lists all"
-        )
+def _require_columns(path: Path, columns: Sequence[str], described_in: str) -> None:
     for choices in (
         ("job_id",),
         ("submit_time", "submit_unix"),
@@ -197,13 +183,8 @@ def _require_columns(path: Path, columns: Sequence[str], resources: Sequence[str
     ):
         if not set(choices) & set(columns):
             raise FileFormatError(
-                path, f"no column {' or '.join(choices)}", remedy="add it; docs/jobs-files.md lists all columns"
+                path, f"no column {' or '.join(choices)}", remedy=f"add it; {described_in} lists all columns"
             )
-
-
-def _unknown(name: str, known: Sequence[str]) -> str:
-    close = difflib.get_close_matches(name.lower(), known, n=1)
-    return f"{name!r} (did you mean {close[0]!r}?)" if close else repr(name)
 
 
 def _require_distinct_ids(rows: Sequence[Row]) -> None:

@@ -1,10 +1,11 @@
-"""Rows of a job table as text cells, each knowing its file, line and column for messages; and those of a CSV."""
+"""Rows of a table as text cells, each knowing its file, line and column for messages; and those of a CSV."""
 
 from __future__ import annotations
 
 import datetime as dt
+import difflib
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
@@ -126,3 +127,17 @@ def require_distinct(path: Path, columns: list[str], line: int | None) -> None:
     twice = sorted({name for name in columns if columns.count(name) > 1})
     if twice:
         raise FileFormatError(path, f"columns given twice: {', '.join(twice)}", line=line, remedy="keep one of each")
+
+
+def require_known(path: Path, columns: Sequence[str], known: Sequence[str], described_in: str) -> None:
+    """FileFormatError when there is a column that nobody reads."""
+    unknown = [_unknown(name, known) for name in columns if name not in known]
+    if unknown:
+        raise FileFormatError(
+            path, f"unknown column {', '.join(unknown)}", remedy=f"rename or remove it; {described_in} lists all"
+        )
+
+
+def _unknown(name: str, known: Sequence[str]) -> str:
+    close = difflib.get_close_matches(name.lower(), known, n=1)
+    return f"{name!r} (did you mean {close[0]!r}?)" if close else repr(name)

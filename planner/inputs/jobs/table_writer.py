@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import gzip
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -11,8 +10,12 @@ from planner.csv_text import csv_text
 from planner.domain.job import Job
 from planner.errors import InputError, OutputError
 from planner.inputs.jobs.unit_groups import format_unit_groups
+from planner.units import utc_text
 
 WRITTEN_SUFFIXES = (".csv", ".csv.gz", ".parquet")
+
+Columns = dict[str, list[object]]
+"""A table by its columns; None is an empty cell."""
 
 
 def write_job_table(jobs: Iterable[Job], path: Path | str) -> None:
@@ -25,12 +28,15 @@ def write_job_table(jobs: Iterable[Job], path: Path | str) -> None:
     OutputError
         The file cannot be written.
     """
+    write_columns(job_table_columns(tuple(jobs)), path)
+
+
+def write_columns(columns: Columns, path: Path | str) -> None:
+    """Write columns of equal length as a table; InputError and OutputError as for `write_job_table`."""
     path = Path(path)
-    jobs = tuple(jobs)
     name = path.name.lower()
     if not name.endswith(WRITTEN_SUFFIXES):
         raise InputError(f"{path}: cannot write this kind of file; use {', '.join(WRITTEN_SUFFIXES)}")
-    columns = _columns(jobs)
     try:
         if name.endswith(".parquet"):
             _write_parquet(columns, path)
@@ -41,10 +47,11 @@ def write_job_table(jobs: Iterable[Job], path: Path | str) -> None:
         raise OutputError(f"{path}: cannot be written ({error.strerror or error})") from error
 
 
-def _columns(jobs: Sequence[Job]) -> dict[str, list[object]]:
+def job_table_columns(jobs: Sequence[Job]) -> Columns:
+    """The columns of a job table that say all that jobs have."""
     return {
         "job_id": [job.id for job in jobs],
-        "submit_time": [_utc(job.submit_unix) for job in jobs],
+        "submit_time": [utc_text(job.submit_unix) for job in jobs],
         "requested_s": [job.requested_s for job in jobs],
         "unit_groups": [format_unit_groups(job.units) for job in jobs],
         "power_w": [float(job.power_w) for job in jobs],
@@ -52,24 +59,20 @@ def _columns(jobs: Sequence[Job]) -> dict[str, list[object]]:
         "user": [job.user for job in jobs],
         "name": [job.name for job in jobs],
         "runtime_s": [job.runtime_s for job in jobs],
-        "deadline": [None if job.deadline_unix is None else _utc(job.deadline_unix) for job in jobs],
+        "deadline": [None if job.deadline_unix is None else utc_text(job.deadline_unix) for job in jobs],
         "revenue_weight": [float(job.revenue_weight) for job in jobs],
     }
 
 
-def _csv_text(columns: dict[str, list[object]]) -> str:
+def _csv_text(columns: Columns) -> str:
     # Text is quoted so that spaces at its ends and line breaks come back.
     return csv_text([list(columns), *zip(*columns.values(), strict=True)], quote_text=True)
 
 
-def _write_parquet(columns: dict[str, list[object]], path: Path) -> None:
+def _write_parquet(columns: Columns, path: Path) -> None:
     import pandas as pd
 
     types = {"requested_s": "int64", "runtime_s": "Int64", "power_w": "float64", "revenue_weight": "float64"}
     frame = pd.DataFrame(columns, dtype=object)
     frame = frame.astype({name: types.get(name, "string") for name in columns})
     frame.to_parquet(path, index=False)
-
-
-def _utc(unix: int) -> str:
-    return dt.datetime.fromtimestamp(unix, tz=dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,0 +1,130 @@
+"""Whether a snapshot can be true of a cluster: every started job on nodes that exist, are up and have room for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from planner.domain.cluster import Cluster
+from planner.domain.columns import Ints, node_columns, unit_amount
+from planner.domain.fit import Fit
+from planner.domain.job import Job
+from planner.domain.snapshot import Snapshot, StartedJob
+from planner.errors import InputError
+from planner.printable import shortened
+from planner.units import MILLI, utc_text
+
+MOST_NAMED = 4
+"""Jobs that a message names."""
+_WORDS = {"down": "down", "maintenance": "in maintenance"}
+"""States of a node on which nothing can run."""
+
+
+def require_possible(snapshot: Snapshot, cluster: Cluster) -> None:
+    """InputError, with the snapshot's source, when no machine of this kind can be in the state that it describes.
+
+    The whole past is looked at, from the earliest start: the books of the day are made of it. The power limit is not:
+    what runs, runs, whatever it was thought to draw.
+    """
+    try:
+        _require_known_nodes(snapshot, cluster)
+        fit = Fit(cluster)
+        for each in snapshot.started:
+            require_fit(each.job, fit)
+        _require_up(snapshot, cluster)
+        _require_room(snapshot, cluster)
+    except InputError as error:
+        raise InputError(f"{snapshot.source}: {error}") from None
+
+
+def require_fit(job: Job, fit: Fit) -> None:
+    """InputError when a job that has started is too large for the empty machine."""
+    reason = fit.why_no_room(job)
+    if reason is not None:
+        raise InputError(f"job {job.id} cannot have started here: {reason}; correct its size or the cluster")
+
+
+def _require_known_nodes(snapshot: Snapshot, cluster: Cluster) -> None:
+    last = cluster.node_count - 1
+    for each in snapshot.started:
+        unknown = next((node for node in each.nodes if not 0 <= node <= last), None)
+        if unknown is not None:
+            raise InputError(f"job {each.job.id} is on node {unknown}; the nodes are 0 to {last}")
+    for outage in snapshot.outages:
+        if not 0 <= outage.node <= last:
+            raise InputError(f"node {outage.node} is said to be {outage.state}; the nodes are 0 to {last}")
+
+
+def _require_up(snapshot: Snapshot, cluster: Cluster) -> None:
+    """What a drained node runs may end; on one that is down or in maintenance nothing can run."""
+    state = {
+        outage.node: _WORDS[outage.state]
+        for outage in snapshot.outages
+        if outage.state in _WORDS and outage.holds_at(snapshot.moment_unix)
+    }
+    for each in snapshot.running:
+        node = next((node for node in each.nodes if node in state), None)
+        if node is not None:
+            raise InputError(
+                f"job {each.job.id} runs on node {cluster.node_name(node)}, which is {state[node]};"
+                " correct the state of one of them"
+            )
+
+
+def _require_room(snapshot: Snapshot, cluster: Cluster) -> None:
+    """At every second since the earliest start, what jobs hold of a node is within what it has."""
+    if not snapshot.started:
+        return
+    started = snapshot.started
+    capacity = node_columns(cluster).capacity
+    unit_job = np.repeat(np.arange(len(started)), [each.job.unit_count for each in started])
+    unit_node = np.array([node for each in started for node in each.nodes], dtype=np.int64)
+    amount = _unit_amounts(started, cluster)
+    start = np.array([each.start_unix for each in started], dtype=np.int64)[unit_job]
+    # A running job holds its nodes at the moment itself.
+    now = snapshot.moment_unix + 1
+    end = np.array([now if each.end_unix is None else each.end_unix for each in started], dtype=np.int64)[unit_job]
+    node, moment, used = _use(unit_node, start, end, amount)
+    over = used - capacity[node]
+    wrong = np.flatnonzero(np.any(over > 0, axis=1))
+    if not len(wrong):
+        return
+    first = wrong[np.lexsort((node[wrong], moment[wrong]))[0]]
+    resource = int(np.argmax(over[first]))
+    holds = (unit_node == node[first]) & (start <= moment[first]) & (moment[first] < end) & (amount[:, resource] > 0)
+    jobs = [started[job].job.id for job in np.unique(unit_job[holds])]
+    has, held, many = (
+        value / MILLI for value in (capacity[node[first], resource], used[first, resource], over[first, resource])
+    )
+    raise InputError(
+        f"node {cluster.node_name(int(node[first]))} has {has:g} {cluster.resources[resource]}, but {_named(jobs)}"
+        f" {held:g} from {utc_text(int(moment[first]))}, {many:g} too many; correct their nodes, times or sizes"
+    )
+
+
+def _unit_amounts(started: Sequence[StartedJob], cluster: Cluster) -> Ints:
+    """What each unit of each job asks of each resource."""
+    groups = [group for each in started for group in each.job.units]
+    known = {group.amounts: unit_amount(group, cluster) for group in groups}
+    return np.repeat(np.array([known[group.amounts] for group in groups]), [group.count for group in groups], axis=0)
+
+
+def _use(unit_node: Ints, start: Ints, end: Ints, amount: Ints) -> tuple[Ints, Ints, Ints]:
+    """Node and moment of every change, and what is held there from then on."""
+    nodes, moments = np.concatenate([unit_node, unit_node]), np.concatenate([start, end])
+    order = np.lexsort((moments, nodes))
+    nodes, moments = nodes[order], moments[order]
+    # The changes of every node add up to nothing, so one running sum serves all of them.
+    used = np.cumsum(np.concatenate([amount, -amount])[order], axis=0)
+    last = np.append((nodes[1:] != nodes[:-1]) | (moments[1:] != moments[:-1]), True)
+    return nodes[last], moments[last], used[last]
+
+
+def _named(jobs: Sequence[str]) -> str:
+    names = [shortened(job, 40) for job in jobs[:MOST_NAMED]]
+    if len(jobs) == 1:
+        return f"job {names[0]} holds"
+    if len(jobs) > MOST_NAMED:
+        return f"jobs {', '.join(names)} and {len(jobs) - MOST_NAMED} more hold"
+    return f"jobs {', '.join(names[:-1])} and {names[-1]} hold"

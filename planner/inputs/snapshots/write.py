@@ -1,0 +1,65 @@
+"""Writes a snapshot as tables, CSV or Parquet, that read back as the same snapshot."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from pathlib import Path
+
+from planner.domain.cluster import Cluster
+from planner.domain.node_text import format_unit_nodes
+from planner.domain.snapshot import SINCE_EVER, NodeState, Snapshot
+from planner.errors import InputError
+from planner.inputs.jobs.table_writer import Columns, job_table_columns, write_columns
+from planner.units import utc_text
+
+
+def write_snapshot(
+    snapshot: Snapshot, path: Path | str, *, cluster: Cluster, nodes_path: Path | str | None = None
+) -> None:
+    """Write the jobs, and to ``nodes_path`` the nodes that cannot be used; ``.csv``, ``.csv.gz`` or ``.parquet``.
+
+    The moment is not written: who reads the tables says it.
+
+    Raises
+    ------
+    InputError
+        The suffix is none of these, or the snapshot has outages and there is no place for them.
+    OutputError
+        A file cannot be written.
+    """
+    if snapshot.outages and nodes_path is None:
+        raise InputError(f"{path}: the snapshot has nodes that cannot be used; give a second file for them")
+    write_columns(_job_columns(snapshot, cluster), path)
+    if nodes_path is not None:
+        write_columns(_node_columns(snapshot, cluster), nodes_path)
+
+
+def _job_columns(snapshot: Snapshot, cluster: Cluster) -> Columns:
+    started = {each.job.id: each for each in snapshot.started}
+    found = [started.get(job.id) for job in snapshot.jobs]
+    states: dict[str, object] = {job.id: "pending" for job in snapshot.pending}
+    states |= {job.id: "cancelled" for job in snapshot.withdrawn}
+    states |= {each.job.id: each.state for each in snapshot.started}
+    return {
+        **job_table_columns(snapshot.jobs),
+        "state": [
+            states[job.id] if each is None else each.state for job, each in zip(snapshot.jobs, found, strict=True)
+        ],
+        "start_time": [None if each is None else utc_text(each.start_unix) for each in found],
+        "end_time": [None if each is None or each.end_unix is None else utc_text(each.end_unix) for each in found],
+        "nodes": [None if each is None else cluster.node_list(each.nodes) for each in found],
+        "unit_nodes": [None if each is None else format_unit_nodes(each.nodes) for each in found],
+    }
+
+
+def _node_columns(snapshot: Snapshot, cluster: Cluster) -> Columns:
+    """Nodes of equal states and times in one row."""
+    rows: dict[tuple[NodeState, int, int | None], list[int]] = defaultdict(list)
+    for outage in snapshot.outages:
+        rows[outage.state, outage.start_unix, outage.end_unix].append(outage.node)
+    return {
+        "node": [cluster.node_list(nodes) for nodes in rows.values()],
+        "state": [state for state, _, _ in rows],
+        "from": [None if start == SINCE_EVER else utc_text(start) for _, start, _ in rows],
+        "to": [None if end is None else utc_text(end) for _, _, end in rows],
+    }

@@ -1,0 +1,154 @@
+"""The ``cluster:`` of a scenario: classes of nodes, the power limit, and nodes that cannot be used."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import combinations
+from typing import Annotated
+
+from pydantic import AfterValidator, Field, GetCoreSchemaHandler, ValidationInfo, field_validator
+from pydantic_core import CoreSchema
+from pydantic_core.core_schema import no_info_after_validator_function
+
+from planner import bounds
+from planner.domain.cluster import CORES, Cluster, NodeClass
+from planner.domain.node_text import parse_node_list
+from planner.domain.snapshot import SINCE_EVER, NodeState, Outage, outage_key
+from planner.errors import InputError
+from planner.scenario.forms import Moment, Whole, Within, problem
+from planner.scenario.sections import Key, Named, Section
+from planner.scenario.values import Name, Words
+
+
+def _with_cores(capacity: dict[str, float]) -> dict[str, float]:
+    if not capacity.get(CORES, 0) > 0:
+        raise problem("no cores", "write cores: 32")
+    return capacity
+
+
+class Nodes(Section):
+    """One class of nodes as written; ``capacity`` is per node."""
+
+    count: Annotated[
+        int,
+        Whole(bounds.NODES),
+        Key("nodes", "nodes of the class; the class's name begins their names", example="100"),
+    ]
+    capacity: Annotated[
+        dict[Name, Annotated[float, Within(bounds.NODE_AMOUNT)]],
+        Named,
+        AfterValidator(_with_cores),
+        Key(
+            "amount per node",
+            "such as `cores`, `memory_gb`, `gpus`; any other name works if jobs ask for it",
+            default="`cores` required",
+            example="{cores: 32, memory_gb: 128}",
+            each="resource",
+        ),
+    ]
+    idle_w: Annotated[float, Within(bounds.IDLE_W), Key("W per node", "draw of a node on which nothing runs")] = 0.0
+
+
+def _apart(classes: dict[str, Nodes]) -> dict[str, Nodes]:
+    """Names of nodes begin with those of their classes, and none may be the same."""
+    pairs = [
+        f"{short!r} and {long!r}"
+        for short, long in combinations(sorted(classes), 2)
+        if long.removeprefix(short).isdigit()
+    ]
+    if pairs:
+        raise problem(f"nodes of {', of '.join(pairs)} could have the same names", "rename one")
+    return classes
+
+
+class DownNodes(Section):
+    """Nodes that cannot be used, from a moment until another."""
+
+    nodes: Annotated[
+        Words,
+        Key(
+            "node names",
+            "nodes that cannot be used, such as `cpu[001-004,007]`, when planning from a snapshot",
+            example="cpu001",
+        ),
+    ]
+    state: Annotated[
+        NodeState,
+        Key("word", "`down`, `maintenance`: nothing runs there; `drain`: what runs there may end, nothing new starts"),
+    ] = "down"
+    start_unix: Annotated[
+        int, Moment(bounds.UNIX_S), Field(alias="from"), Key("time", "since when, with offset", default="since ever")
+    ] = SINCE_EVER
+    end_unix: Annotated[
+        int | None,
+        Moment(bounds.UNIX_S),
+        Field(alias="to"),
+        Key("time", "until when, with offset", default="until further notice"),
+    ] = None
+
+    def outages(self, cluster: Cluster) -> list[Outage]:
+        """One for each node; InputError when the nodes or times cannot be."""
+        nodes = parse_node_list(self.nodes, cluster)
+        return [Outage(node, self.start_unix, self.end_unix, self.state) for node in nodes]
+
+
+class ClusterSection(Section):
+    """The machine as written; it is read as a Cluster."""
+
+    power_limit_kw: Annotated[
+        float | None,
+        Within(bounds.POWER_LIMIT_KW),
+        Key("kW", "limit on the power of all running jobs together"),
+    ] = None
+    classes: Annotated[
+        dict[Name, Nodes],
+        Named,
+        AfterValidator(_apart),
+        Key("", "", example="{cpu: {count: 100, capacity: {cores: 32}}}", each="class"),
+    ]
+
+    down: tuple[DownNodes, ...] = ()
+
+    @field_validator("down")
+    @classmethod
+    def _of_the_classes(cls, down: tuple[DownNodes, ...], info: ValidationInfo) -> tuple[DownNodes, ...]:
+        """Nodes that exist; where the classes themselves are wrong, that is said instead."""
+        try:
+            cluster = Cluster(_node_classes(info.data["classes"]))
+        except (KeyError, InputError):
+            return down
+        count = 0
+        for index, each in enumerate(down):
+            try:
+                count += len(each.outages(cluster))
+                bounds.OUTAGES.require("the number of outages", count)
+            except InputError as error:
+                raise problem(str(error), at=f"[{index}]") from None
+        return down
+
+    def cluster(self) -> Cluster:
+        """The cluster that the classes make."""
+        limit_w = None if self.power_limit_kw is None else self.power_limit_kw * 1000
+        try:
+            return Cluster(_node_classes(self.classes), limit_w)
+        except InputError as error:
+            raise problem(str(error)) from None
+
+    def outages(self) -> tuple[Outage, ...]:
+        """The nodes that cannot be used, each once for each stretch of time."""
+        cluster = self.cluster()
+        found = {outage for each in self.down for outage in each.outages(cluster)}
+        return tuple(sorted(found, key=outage_key))
+
+
+def _node_classes(classes: Mapping[str, Nodes]) -> tuple[NodeClass, ...]:
+    return tuple(NodeClass(name, each.count, each.capacity, each.idle_w) for name, each in classes.items())
+
+
+class WrittenAsSection:
+    """Marks a Cluster that is written as a `ClusterSection`."""
+
+    section = ClusterSection
+
+    def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return no_info_after_validator_function(ClusterSection.cluster, handler.generate_schema(ClusterSection))
