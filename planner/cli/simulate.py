@@ -12,13 +12,16 @@ from typing import Annotated, Any
 import typer
 
 from planner.bounds import PERCENT, PROCESSORS, SEED
-from planner.cli.day import QuietOption, SettingsOption, open_scenario
+from planner.cli.day import QuietOption, SettingsOption, open_scenario, parse_day
 from planner.cli.terminal import say, say_json
 from planner.errors import InputError
 
 
 def simulate(
-    jobs: Annotated[Path, typer.Argument(metavar="JOBS", help="A trace: SWF, CSV or Parquet.")],
+    jobs: Annotated[
+        Path | None,
+        typer.Argument(metavar="[JOBS]", help="A trace: SWF, CSV or Parquet; else the jobs of the scenario."),
+    ] = None,
     policy: Annotated[
         list[str] | None,
         typer.Option("--policy", "-p", help="easy, list, saf-list, easy-sjbf, ...; may be repeated, or by commas."),
@@ -31,6 +34,12 @@ def simulate(
         int | None, typer.Option(min=1, max=int(PROCESSORS.high), help="One pool of this size; else the SWF header's.")
     ] = None,
     scenario: Annotated[str | None, typer.Option("--scenario", "-s", help="The cluster of a scenario instead.")] = None,
+    first: Annotated[
+        str | None, typer.Option("--from", help="Of the scenario's jobs: first day of submission.")
+    ] = None,
+    last: Annotated[
+        str | None, typer.Option("--to", help="Last day of submission; the first one if not given.")
+    ] = None,
     settings: SettingsOption = None,
     metrics: Annotated[str | None, typer.Option(help="By commas; see `plan show metrics`. all: every one.")] = None,
     trim: Annotated[str, typer.Option(help="none, or steady: without warm-up and cool-down.")] = "none",
@@ -50,7 +59,8 @@ def simulate(
 ) -> None:
     """Replay a trace under on-line policies and measure what happened.
 
-    Example: plan simulate KTH-SP2.swf.gz -p list,easy -e actual,requested --metrics bsld,p2sf
+    Examples: plan simulate KTH-SP2.swf.gz -p list,easy -e actual,requested --metrics bsld,p2sf;
+    plan simulate --scenario sample --from 2024-06-01 --to 2024-06-07 -p easy,replan --set rules.max_delay=6h
     """
     from planner.metrics.registry import DEFAULT, METRICS, MONEY
     from planner.online.estimates import estimate_named
@@ -61,24 +71,35 @@ def simulate(
         raise InputError("give --processors or --scenario, not both: one pool, or the scenario's cluster")
     if scenario is not None and (wide, unrequested) != ("reject", "keep"):
         raise InputError("--wide and --unrequested are for one pool; a scenario's own rules say which jobs it takes")
+    if jobs is None and (scenario is None or first is None):
+        raise InputError("give a trace, or --scenario and --from: the days whose submissions are replayed")
+    if jobs is not None and (first is not None or last is not None):
+        raise InputError("--from and --to choose among the scenario's own jobs; a trace is replayed whole")
     policies = [policy_named(name) for name in _listed(policy, "easy")]
-    estimates = [estimate_named(name) for name in _listed(estimate, "requested")]
     names = _listed([metrics] if metrics else None, ",".join(DEFAULT))
     if names == ["all"]:
         names = [*METRICS, *(MONEY if scenario is not None else ())]
 
-    from planner.inputs.traces import read_cluster, read_pool
+    from planner.inputs.traces import read_cluster, read_pool, read_window
+    from planner.runs.one_day import require_order
     from planner.runs.simulate import Conduct, Measured
     from planner.runs.simulate import simulate as replay_all
 
     resolved = None if scenario is None else open_scenario(scenario, tuple(settings or ()))
+    usual = "requested" if resolved is None else resolved.rules.estimate
+    estimates = [estimate_named(name) for name in _listed(estimate, usual)]
     measured = Measured.named(names, trim, resolved)
     conduct = Conduct(correction, rounds, deadlines, seed)
-    source = (
-        read_pool(jobs, processors, wide=wide, unrequested=unrequested)
-        if resolved is None
-        else read_cluster(jobs, resolved)
-    )
+    if jobs is None and resolved is not None and first is not None:
+        begin = parse_day(first)
+        end = begin if last is None else parse_day(last)
+        require_order(begin, end)
+        source = read_window(resolved, begin, end)
+    elif jobs is not None and resolved is not None:
+        source = read_cluster(jobs, resolved)
+    else:
+        assert jobs is not None
+        source = read_pool(jobs, processors, wide=wide, unrequested=unrequested)
     if not quiet:
         say("\n".join(source.intake.lines()), err=True)
     with ReplayBar(quiet=quiet) as bar:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime as dt
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -15,6 +17,7 @@ from planner.domain.intake import Intake
 from planner.domain.job import Job
 from planner.domain.trace import Machine, Trace, pool_trace
 from planner.errors import InputError
+from planner.inputs.jobs.known import submitted_jobs
 from planner.inputs.jobs.power import per_core, power_of
 from planner.inputs.jobs.read import is_swf, read_jobs
 from planner.inputs.jobs.swf_cleaning import (
@@ -109,13 +112,35 @@ def read_cluster(path: Path, scenario: Scenario) -> Source:
         start_unix=None if of_file is None else of_file.start_unix,
         drop_zero_runtime=True,
     )
+    return cluster_trace(jobs, scenario, intake, str(path))
+
+
+def read_window(scenario: Scenario, first: dt.date, last: dt.date) -> Source:
+    """The jobs of a scenario's own source that are submitted from one day to another, for its cluster.
+
+    The trace begins at the midnight of the first day.
+    """
+    horizon = Horizon(first, scenario.zone)
+    window = (horizon.start_unix, Horizon(last, scenario.zone).end_unix)
+    jobs, intake = submitted_jobs(scenario, window)
+    return cluster_trace(jobs, scenario, intake, f"{scenario.name} {first} to {last}", origin_unix=horizon.start_unix)
+
+
+def cluster_trace(
+    jobs: Iterable[Job], scenario: Scenario, intake: Intake, source: str, *, origin_unix: int | None = None
+) -> Source:
+    """Jobs as a trace for the cluster of a scenario; it begins with the first submission unless told otherwise."""
+    cluster = scenario.cluster
     fit = Fit(cluster)
-    taken = [job for job in sorted(jobs, key=lambda job: job.submit_unix) if fit.why_never(job) is None]
-    if len(taken) < len(jobs):
-        intake.dropped[NEVER_FITS] += len(jobs) - len(taken)
+    candidates = sorted(jobs, key=lambda job: job.submit_unix)
+    taken = [job for job in candidates if fit.why_never(job) is None]
+    dropped = len(candidates) - len(taken)
+    if dropped:
+        intake.dropped[NEVER_FITS] += dropped
     intake.kept = len(taken)
     runtime_s, requested_s = _times(taken, intake)
-    origin = taken[0].submit_unix if taken else 0
+    first_unix = taken[0].submit_unix if taken else 0
+    origin = first_unix if origin_unix is None else origin_unix
     # Any day will do: what the columns say about a day is not used.
     columns = job_columns(taken, cluster, Horizon.of_unix(0, scenario.zone))
     per_group = np.repeat(np.arange(len(taken)), np.diff(columns.group_ptr))
@@ -139,7 +164,7 @@ def read_cluster(path: Path, scenario: Scenario) -> Source:
         group=_codes([job.account for job in taken]),
         queue=np.full(len(taken), -1, dtype=np.int64),
         origin_unix=origin,
-        source=str(path),
+        source=source,
     )
     return _with_jobs(Source(trace, intake, tuple(taken)))
 

@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from planner.domain.columns import Floats
+from planner.domain.columns import Floats, Ints
 from planner.metrics.outcome import Outcome
 
 SHORTEST_S = 10
@@ -96,6 +96,47 @@ def deadline_usage(outcome: Outcome) -> float:
     """Mean of (completion - submit) / (deadline - submit) over the jobs with a deadline."""
     due = outcome.where(outcome.deadline_s >= 0)
     return _mean(due.flow_s / (due.deadline_s - due.submit_s))
+
+
+def high_wait(outcome: Outcome) -> float:
+    """95th percentile of the wait [s]."""
+    return float(np.percentile(outcome.wait_s, 95)) if len(outcome) else math.nan
+
+
+def longest_wait(outcome: Outcome) -> float:
+    """The longest wait [s]."""
+    return float(outcome.wait_s.max()) if len(outcome) else math.nan
+
+
+def delayed_jobs(outcome: Outcome) -> float:
+    """How many jobs start after their reference start; NaN where the policy has none."""
+    return float(len(_delays(outcome))) if _promises(outcome) else math.nan
+
+
+def mean_delay(outcome: Outcome) -> float:
+    """Mean delay of the jobs that start after their reference start [s]."""
+    return _mean(_delays(outcome))
+
+
+def longest_delay(outcome: Outcome) -> float:
+    """The longest delay beyond a reference start [s]; NaN where no job is delayed."""
+    delays = _delays(outcome)
+    return float(delays.max()) if len(delays) else math.nan
+
+
+def broken_promises(outcome: Outcome) -> float:
+    """How many jobs start later than promised; NaN where the policy promises nothing."""
+    late = (outcome.promise_s >= 0) & (outcome.start_s > outcome.promise_s)
+    return float(np.count_nonzero(late)) if _promises(outcome) else math.nan
+
+
+def _promises(outcome: Outcome) -> bool:
+    return bool(np.any(outcome.reference_s >= 0))
+
+
+def _delays(outcome: Outcome) -> Ints:
+    delays: Ints = (outcome.start_s - outcome.reference_s)[outcome.reference_s >= 0]
+    return delays[delays > 0]
 
 
 def estimate_r2(outcome: Outcome) -> float:

@@ -20,8 +20,9 @@ TRIMMING: dict[str, str] = {
 class Outcome:
     """Jobs as they ran, one entry per job; times in seconds.
 
-    ``deadline_s`` is the latest end, -1 for none; ``estimate_s`` the first estimate. ``processors`` is the
-    machine's size.
+    ``deadline_s`` is the latest end, -1 for none; ``estimate_s`` the first estimate. ``reference_s`` is when each job
+    would have started under list scheduling in submit order, ``promise_s`` when it had to start at the latest; -1 where
+    the policy promises nothing. ``processors`` is the machine's size.
     """
 
     submit_s: Ints
@@ -31,6 +32,8 @@ class Outcome:
     processors: float
     deadline_s: Ints
     estimate_s: Ints
+    reference_s: Ints
+    promise_s: Ints
 
     def __len__(self) -> int:
         return len(self.submit_s)
@@ -70,4 +73,6 @@ class Outcome:
             width=self.width[kept],
             deadline_s=self.deadline_s[kept],
             estimate_s=self.estimate_s[kept],
+            reference_s=self.reference_s[kept],
+            promise_s=self.promise_s[kept],
         )

@@ -49,18 +49,24 @@ ORDERED = ("list", "greedy", "strict", "easy", "replan")
 """Those that take an order of the queue."""
 
 
+def usual_order(kind: str) -> str:
+    """The order of the queue that a kind of policy has unless another is given."""
+    return "saf" if kind == "replan" else "fcfs"
+
+
 @dataclass(frozen=True)
 class Policy:
     """A policy: its kind, the order of the queue, and for easy the order of what is started beside the reservation.
 
-    That is the order of the queue unless another is given.
+    That is the order of the queue unless another is given. With replan it is the order with which the search begins.
     """
 
     kind: str
-    order: str = "fcfs"
+    order: str = ""
     backfill_order: str = ""
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "order", self.order or usual_order(self.kind))
         object.__setattr__(self, "backfill_order", self.backfill_order or self.order)
         if self.kind not in KINDS:
             raise InputError(f"unknown policy {self.kind!r}; known: {', '.join(KINDS)}")
@@ -75,7 +81,7 @@ class Policy:
     @property
     def name(self) -> str:
         """The name that selects the policy."""
-        before = "" if self.order == "fcfs" else f"{self.order}-"
+        before = "" if self.order == usual_order(self.kind) else f"{self.order}-"
         if self.backfill_order == self.order:
             return f"{before}{self.kind}"
         return f"{before}{self.kind}-{'fcfs' if self.backfill_order == 'fcfs' else self.backfill_order[:-1] + 'bf'}"
@@ -110,7 +116,7 @@ def policy_named(name: str) -> Policy:
         before, after = after, []
     if len(before) > 1 or len(after) > (1 if kind == "easy" else 0):
         raise InputError(f"unknown policy {name!r}; write ORDER-{kind}" + ("-xxBF" if kind == "easy" else ""))
-    order = _order(before[0], name) if before else "fcfs"
+    order = _order(before[0], name) if before else ""
     backfill = ""
     if after:
         backfill = after[0].removesuffix("bf") + "f"
@@ -127,9 +133,10 @@ def _order(text: str, name: str) -> str:
 def _known() -> dict[str, str]:
     found = dict(SENTENCES)
     for order, meaning in ORDERS.items():
-        if order != "fcfs":
-            for kind in ORDERED:
+        for kind in ORDERED:
+            if order != usual_order(kind):
                 found[f"{order}-{kind}"] = f"{kind} with the queue in another order: {meaning}"
+        if order != "fcfs":
             found[f"easy-{order[:-1]}bf"] = (
                 f"easy that starts others beside the reservation in another order: {meaning}"
             )

@@ -44,7 +44,8 @@ class Replay:
     """What happened, one entry per job of the trace.
 
     ``estimate_s`` is the first estimate of each job; ``deadline_s`` is -1 where there is none, and
-    ``promised`` 1 where the deadline policy's first reservation met it. ``node_of_unit`` has the node of each unit, in
+    ``promised`` 1 where the deadline policy's first reservation met it. ``reference_s`` and ``latest_s`` are the reference
+    start of each job under replan and when it had to start at the latest, else -1. ``node_of_unit`` has the node of each unit, in
     the order of the trace's units. ``round_count`` counts scheduling rounds.
     """
 
@@ -177,7 +178,8 @@ def _state(
     job[places.ESTIMATE] = np.maximum(estimate, 1)
     job[places.DEADLINE_S] = np.where(deadline_s >= 0, deadline_s, NEVER)
     job[places.WIDTH], job[places.POWER] = trace.width, trace.power_mw
-    job[places.START] = job[places.RESERVED] = job[places.SAVED_START] = places.NONE_YET
+    for row in (places.START, places.RESERVED, places.SAVED_START, places.REFERENCE, places.LATEST):
+        job[row] = places.NONE_YET
     clock = np.zeros(places.CLOCK_SIZE, dtype=np.int64)
     clock[places.POLICY] = KINDS.index(policy.kind)
     is_exact = not predicted and np.array_equal(estimate, trace.runtime_s)

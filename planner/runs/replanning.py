@@ -22,9 +22,7 @@ FOREVER_S = 10**12
 def replanning_of(scenario: Scenario, trace: Trace) -> Replanning:
     """What the scenario says about re-planning, for the time of a trace."""
     if trace.origin_unix is None:
-        raise InputError(
-            f"{trace.source}: the trace has no date; add UnixStartTime for the price of the hour"
-        )
+        raise InputError(f"{trace.source}: the trace has no date; add UnixStartTime for the price of the hour")
     last_s = int(trace.submit_s[-1] + trace.requested_s.max()) if len(trace) else 0
     horizon = Horizon.of_unix(trace.origin_unix, scenario.zone)
     length_s = trace.origin_unix - horizon.start_unix + last_s + scenario.rules.max_delay_s + DAY_S

@@ -14,7 +14,9 @@ from planner.online.check import require_sound
 from planner.online.drawn_deadlines import draw_deadlines
 from planner.online.estimates import Estimate
 from planner.online.policies import Policy
+from planner.online.replanning import NO_REPLANNING
 from planner.online.replay import Replay, make_ready, replay
+from planner.runs.replanning import replanning_of
 from planner.scenario.schema import Scenario
 
 OnRun = Callable[[str, int, int], None]
@@ -92,6 +94,10 @@ def simulate(
 ) -> list[Run]:
     """Replay every policy with every estimate; each replay is checked before it is measured."""
     deadlines = draw_deadlines(source.trace, conduct.deadline_percent, conduct.seed)
+    is_replanned = any(policy.kind == "replan" for policy in policies)
+    replanning = NO_REPLANNING
+    if is_replanned and measured.scenario is not None:
+        replanning = replanning_of(measured.scenario, source.trace)
     runs = []
     if policies:
         make_ready(source.trace, policies[0])
@@ -106,6 +112,7 @@ def simulate(
                 correction=conduct.correction,
                 rounds=conduct.rounds,
                 deadline_s=deadlines,
+                replanning=replanning,
                 on_progress=None if on_run is None else lambda done, of, title=title: on_run(title, done, of),  # type: ignore[misc]
             )
             cpu_s = time.process_time() - began
@@ -129,6 +136,8 @@ def outcome_of(result: Replay) -> Outcome:
         processors=trace.machine.processors,
         deadline_s=result.deadline_s,
         estimate_s=result.estimate_s,
+        reference_s=result.reference_s,
+        promise_s=result.latest_s,
     )
 
 

@@ -16,7 +16,8 @@ from planner.metrics.registry import METRICS, measure, metric_named
 def outcome(submit: list[int], start: list[int], runtime: list[int], width: list[int], **more: object) -> Outcome:
     """Jobs on four processors."""
     count = len(submit)
-    columns = {"deadline_s": np.full(count, -1), "estimate_s": np.array(runtime, dtype=np.int64), **more}
+    none = np.full(count, -1)
+    columns = {"deadline_s": none, "estimate_s": np.array(runtime), "reference_s": none, "promise_s": none, **more}
     return Outcome(
         np.array(submit, dtype=np.int64),
         np.array(start, dtype=np.int64),
@@ -117,3 +118,27 @@ def test_metrics_do_not_depend_on_the_order_of_jobs_or_on_when_time_begins(name:
     mixed = outcome(later[other], (later + wait)[other], runtime[other], width[other])  # type: ignore[arg-type]
     metric = metric_named(name)
     assert metric.of(jobs) == pytest.approx(metric.of(mixed), nan_ok=True)
+
+
+def test_promise_figures() -> None:
+    """Jobs start 10 s before, 5 s and 20 s after their reference; the last 10 s after its promise."""
+    jobs = outcome(
+        [0, 0, 0],
+        [10, 25, 50],
+        [5, 5, 5],
+        [1, 1, 1],
+        reference_s=np.array([20, 20, 30]),
+        promise_s=np.array([30, 30, 40]),
+    )
+    assert measures.delayed_jobs(jobs) == 2
+    assert measures.mean_delay(jobs) == 12.5
+    assert measures.longest_delay(jobs) == 20
+    assert measures.broken_promises(jobs) == 1
+    assert measures.longest_wait(jobs) == 50
+    assert measures.high_wait(jobs) == pytest.approx(47.5)
+
+
+def test_promise_figures_are_nan_without_promises() -> None:
+    """EASY promises nothing: no figure pretends that it did."""
+    figures = (measures.delayed_jobs, measures.mean_delay, measures.longest_delay, measures.broken_promises)
+    assert all(math.isnan(figure(TWO)) for figure in figures)

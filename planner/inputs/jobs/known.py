@@ -26,6 +26,14 @@ def known_jobs(scenario: Scenario, horizon: Horizon, continues: bool = False) ->
     window = (horizon.start_unix - choice.lookback_s, until)
     if continues:
         window = (horizon.start_unix if sees_day else horizon.day_before().start_unix, until)
+    if isinstance(choice, FileJobs) and _is_queue_dump(choice) and not continues:
+        window = (0, until)
+    return submitted_jobs(scenario, window)
+
+
+def submitted_jobs(scenario: Scenario, window: tuple[int, int]) -> tuple[tuple[Job, ...], Intake]:
+    """The jobs of a scenario's source that are submitted in a window of Unix time."""
+    choice = scenario.jobs
     power = power_of(scenario.power, scenario.seed)
     if isinstance(choice, SampleJobs):
         return sample_jobs(
@@ -36,8 +44,6 @@ def known_jobs(scenario: Scenario, horizon: Horizon, continues: bool = False) ->
             power=power,
             load=choice.load,
         )
-    if _is_queue_dump(choice) and not continues:
-        window = (0, until)
     return read_jobs(
         choice.source,
         choice.format,
