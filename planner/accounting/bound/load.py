@@ -10,9 +10,11 @@ import numpy as np
 from planner.accounting.bound.shares import Shares
 from planner.accounting.bound.slots import Slots
 from planner.accounting.energy import energy_between, merged_intervals, overlap_s
-from planner.domain.columns import Floats
+from planner.domain.columns import Floats, Ints
 from planner.domain.problem import Problem
 from planner.units import MILLI, MILLIWATT_SECONDS_PER_KWH, SECONDS_PER_HOUR
+
+_WIDER = 1e-9
 
 
 @dataclass(frozen=True)
@@ -75,3 +77,23 @@ def most_power_kw(problem: Problem, shares: Shares) -> float:
     room = np.clip(problem.cluster.node_count - taken[:-1], 0.0, nodes[order])
     part = np.divide(room, nodes[order], out=np.ones(len(order)), where=nodes[order] > 0)
     return float(part @ power_kw[order])
+
+
+def energy_range(problem: Problem, slots: Slots, latest_start_s: Ints) -> tuple[Floats, Floats]:
+    """The least and the most energy of the jobs in each slot, whenever they start in time [kWh].
+
+    The seconds of a job in a slot rise, stay and fall again as it starts later: they are least at its first or at its
+    last start. A job whose latest start is after the horizon may stay away.
+    """
+    columns, edges = problem.columns, slots.edges_s
+    first, length_s = columns.release_s, columns.duration_s
+    last = np.minimum(latest_start_s, edges[-1] - 1)
+    power_kw = columns.power_mw / MILLI**2
+    early = overlap_s(edges, first, first + length_s)
+    late = overlap_s(edges, last, last + length_s)
+    owed_kw = np.where(latest_start_s < edges[-1], power_kw, 0.0)
+    most_s = overlap_s(edges, first, last + length_s)
+    least = owed_kw @ np.minimum(early, late) / SECONDS_PER_HOUR
+    most = power_kw @ np.minimum(most_s, length_s[:, None]) / SECONDS_PER_HOUR
+    # A little wider, so that rounding leaves out no row of the cooling table.
+    return least * (1 - _WIDER), most * (1 + _WIDER) + _WIDER

@@ -122,16 +122,32 @@ class _Rows:
         )
 
 
-def site_model(problem: Problem, shares: Shares, idle_classes: Ints, slots: Slots, load: RunningLoad) -> SiteModel:
-    """Write down the site's rows and variables."""
-    return _SiteRows(problem, shares, idle_classes, slots, load).build()
+def site_model(
+    problem: Problem,
+    shares: Shares,
+    idle_classes: Ints,
+    slots: Slots,
+    load: RunningLoad,
+    jobs_kwh: tuple[Floats, Floats] | None = None,
+) -> SiteModel:
+    """Write down the site's rows and variables; ``jobs_kwh`` is the least and most energy of the jobs in each slot."""
+    return _SiteRows(problem, shares, idle_classes, slots, load, jobs_kwh).build()
 
 
 class _SiteRows:
     """The site's rows, one method per rule."""
 
-    def __init__(self, problem: Problem, shares: Shares, idle_classes: Ints, slots: Slots, load: RunningLoad) -> None:
+    def __init__(
+        self,
+        problem: Problem,
+        shares: Shares,
+        idle_classes: Ints,
+        slots: Slots,
+        load: RunningLoad,
+        jobs_kwh: tuple[Floats, Floats] | None,
+    ) -> None:
         self.problem, self.shares, self.slots, self.load = problem, shares, slots, load
+        self.jobs_kwh = jobs_kwh or (np.zeros(len(slots)), np.full(len(slots), np.inf))
         self.idle_classes = idle_classes
         self.rows = _Rows()
         self.count = np.array([node_class.count for node_class in problem.cluster.classes])
@@ -171,14 +187,15 @@ class _SiteRows:
                 self.rows.put(self.rows.row(float(self.load.busy_h[c, h])), self.busy[c][h], 1.0)
 
     def _power(self) -> None:
-        """The energy of today's jobs in each slot; the power limit is the end of its box."""
+        """The energy of today's jobs in each slot; the power limit is one end of its box."""
         limit_mw = self.problem.cluster.power_limit_mw
         self.energy = []
         for h, hours in enumerate(self.slots.hours):
             most = self.most_kw * hours
             if limit_mw is not None:
                 most = min(most, max(0.0, limit_mw / MILLI**2 * hours - self.load.work_kwh[h]))
-            self.energy.append(self.rows.variable(0.0, float(most)))
+            least = float(min(self.jobs_kwh[0][h], most))
+            self.energy.append(self.rows.variable(least, float(min(self.jobs_kwh[1][h], most))))
             self.rows.put(self.rows.row(0.0, equal=True), self.energy[h], -1.0)
 
     def _segments(self) -> None:
@@ -193,14 +210,15 @@ class _SiteRows:
             held = float(self.load.work_kwh[within].sum())
             top = held + sum(self.rows.high[self.energy[h]] for h in within) + self.all_idle_kw * hours
             price = prices[index]
-            it, bought = bought_points(self.problem.table, segment, held, top)
+            bottom = held + sum(self.rows.low[self.energy[h]] for h in within)
+            it, bought = bought_points(self.problem.table, segment, bottom, top)
             curve = lower_hull(it, price * bought)
             if rates.demand_eur_per_kw:
                 it, bought = hull(it, bought)
                 cost = -price * bought
             else:
                 it, cost, bought = curve[0], -curve[1], np.zeros(len(curve[0]))
-            self.least_cooling.append(float(cooling_rows(self.problem.table, segment, held, top)[2].min()))
+            self.least_cooling.append(float(cooling_rows(self.problem.table, segment, bottom, top)[2].min()))
             link = self.rows.row(-(held + self.all_idle_kw * hours), equal=True)
             choose = self.rows.row(1.0, equal=True)
             self.curves.append((link, *curve))
