@@ -63,21 +63,26 @@ def clairvoyant_bound(
     inside = np.flatnonzero(trace.submit_s < shift_s + window.length_s)
     inside = np.array(sorted(inside.tolist(), key=lambda index: jobs[index].submission_key), dtype=np.int64)
     problem = _known_jobs(scenario, window, [(jobs[index], int(trace.runtime_s[index])) for index in inside.tolist()])
-    latest = np.minimum(latest_s[inside] - shift_s, NO_DEADLINE)
-    return profit_bound(problem, latest_start_s=latest, time_limit_s=time_limit_s, tolerance=TOLERANCE)
+    return profit_bound(
+        problem,
+        latest_start_s=np.minimum(latest_s[inside] - shift_s, NO_DEADLINE),
+        bills_s=_midnights(window),
+        time_limit_s=time_limit_s,
+        tolerance=TOLERANCE,
+    )
 
 
 def _known_jobs(scenario: Scenario, window: Horizon, jobs: list[tuple[Job, int]]) -> Problem:
-    """The days as one problem, with jobs as long as they really ran, and accounts closed at every midnight.
-
-    The demand charge is left out: each day has its own peak, a problem has one. Without it the limit is higher.
-    """
+    """The days as one problem, with jobs as long as they really ran, and segments cut at midnight as in each day's."""
     empty, _ = frame(scenario, window)
-    midnights = [day.start_unix - window.start_unix for day in window.days()]
     return replace(
         empty,
         jobs=tuple(replace(job, requested_s=runtime_s, deadline_unix=None) for job, runtime_s in jobs),
-        segments=split_segments(empty.segments, midnights),
-        rates=replace(empty.rates, demand_eur_per_kw=0.0),
+        segments=split_segments(empty.segments, _midnights(window)),
         defer="free",
     )
+
+
+def _midnights(window: Horizon) -> list[int]:
+    """The beginning of each day [s from the first]."""
+    return [day.start_unix - window.start_unix for day in window.days()]

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from planner.accounting.bound.load import RunningLoad, energy_range, running_load
+from planner.accounting.bound.load import JobEnergy, RunningLoad, job_energy, running_load
 from planner.accounting.bound.master import Solved, solve_master
 from planner.accounting.bound.offers import Offers, offers_of
 from planner.accounting.bound.shares import node_shares
@@ -39,6 +39,7 @@ _MOST_ROUNDS = 60
 _STEPS = (1.0, 0.7, 0.4, 0.2)
 _MANY_STARTS = 20_000
 _DEARER = 4.0
+"""By how much staying away becomes dearer for a job that must start and in a program did not."""
 _HARDLY_AWAY = 1e-7
 _NEARLY = 0.1
 """Where there are many, a start is kept while it misses the best of its job by less than this part of the stake."""
@@ -77,6 +78,7 @@ def profit_bound(
     problem: Problem,
     *,
     latest_start_s: Ints | None = None,
+    bills_s: Sequence[int] = (0,),
     slot_s: int | None = None,
     time_limit_s: float = BOUND_TIME_S,
     tolerance: float = TOLERANCE,
@@ -88,10 +90,11 @@ def profit_bound(
     the bound is no longer wanted.
 
     ``latest_start_s`` has a promise for each job: it must start by then, unless that is after the horizon. The limit is
-    then on plans that keep all promises.
+    then on plans that keep all promises. At each of ``bills_s``, edges of segments, a new demand charge begins.
     """
     began = time.perf_counter()
-    search = _PriceSearch(problem, slot_s or SLOT_S, began + time_limit_s, tolerance, is_wanted, latest_start_s)
+    until = began + time_limit_s
+    search = _PriceSearch(problem, slot_s or SLOT_S, until, tolerance, is_wanted, latest_start_s, bills_s)
     search.run()
     return Bound(
         profit_eur=search.best_eur,
@@ -113,13 +116,14 @@ class _PriceSearch:
         tolerance: float,
         is_wanted: Callable[[], bool],
         latest_start_s: Ints | None = None,
+        bills_s: Sequence[int] = (0,),
     ) -> None:
         self.problem, self.until, self.tolerance, self.is_wanted = problem, until, tolerance, is_wanted
         slots, shares = cut_slots(problem, slot_s), node_shares(problem)
         idle = np.flatnonzero([node_class.idle_w > 0 for node_class in problem.cluster.classes])
-        jobs_kwh = None if latest_start_s is None else energy_range(problem, slots, latest_start_s)
         self.load: RunningLoad = running_load(problem, shares, slots)
-        self.site: SiteModel = site_model(problem, shares, idle, slots, self.load, jobs_kwh)
+        self.energy: JobEnergy = job_energy(problem, slots, latest_start_s)
+        self.site: SiteModel = site_model(problem, shares, idle, slots, self.load, self.energy, np.array(bills_s))
         self.offers: Offers = offers_of(problem, shares, idle, slots, latest_start_s)
         self.income_eur = self.income()
         self.stake_eur = self.stakes()
@@ -166,6 +170,7 @@ class _PriceSearch:
                 offer,
                 start_s,
                 away_eur=self.income_eur - self.fine_eur,
+                away_kwh=self.energy.forced_kwh,
                 copies=copies,
                 time_limit_s=left_s,
             )

@@ -34,13 +34,15 @@ def solve_master(
     start_s: Ints,
     *,
     away_eur: Floats,
+    away_kwh: Floats,
     copies: float,
     time_limit_s: float,
 ) -> Solved | None:
     """Solve the program over some starts, each job ``copies`` times; None when HiGHS does not finish.
 
     A job runs at most once, in parts of starts that add up to at most 1. One that must start has parts that add up to
-    1, or has ``away_eur`` for the rest: the few starts at hand may not fit beside each other.
+    1, or has ``away_eur`` for the rest: the few starts at hand may not fit beside each other. That takes no room, but
+    still the energy ``away_kwh`` that no start avoids, so that the program always has a solution.
     """
     from scipy.optimize import linprog
     from scipy.sparse import csr_array, diags_array, eye_array, hstack, vstack
@@ -56,7 +58,10 @@ def solve_master(
     once = csr_array((np.ones(len(offer)), (which, np.arange(len(offer)))), shape=(len(jobs), len(offer)))
     owed = offers.is_owed[jobs]
     absent = csr_array(eye_array(len(jobs)))[:, owed]
-    rows = hstack([columns, site.matrix, csr_array((len(site.rhs), absent.shape[1]))], format="csr")
+    drawn = csr_array(copies * away_kwh[jobs[owed]].T)
+    above, below = (site.quantities - 1) * site.slots, len(site.rhs) - site.quantities * site.slots
+    absent_uses = vstack([csr_array((above, drawn.shape[1])), drawn, csr_array((below, drawn.shape[1]))])
+    rows = hstack([columns, site.matrix, absent_uses], format="csr")
     job_rows = hstack([once, csr_array((len(jobs), len(site.cost))), absent], format="csr")
     equal, whole = site.is_equal, np.ones(absent.shape[1])
     found = linprog(

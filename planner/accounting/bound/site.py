@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from planner.accounting.bound.curve import bought_points, cooling_rows, hull, lower_hull
-from planner.accounting.bound.load import RunningLoad, most_power_kw
+from planner.accounting.bound.load import JobEnergy, RunningLoad, most_power_kw
 from planner.accounting.bound.shares import Shares
 from planner.accounting.bound.slots import Slots, demand_blocks, demand_windows
 from planner.domain.columns import Floats, Ints
@@ -128,10 +128,14 @@ def site_model(
     idle_classes: Ints,
     slots: Slots,
     load: RunningLoad,
-    jobs_kwh: tuple[Floats, Floats] | None = None,
+    energy: JobEnergy,
+    bills_s: Ints,
 ) -> SiteModel:
-    """Write down the site's rows and variables; ``jobs_kwh`` is the least and most energy of the jobs in each slot."""
-    return _SiteRows(problem, shares, idle_classes, slots, load, jobs_kwh).build()
+    """Write down the site's rows and variables.
+
+    At each of ``bills_s``, edges of segments, a demand charge begins.
+    """
+    return _SiteRows(problem, shares, idle_classes, slots, load, energy, bills_s).build()
 
 
 class _SiteRows:
@@ -144,10 +148,11 @@ class _SiteRows:
         idle_classes: Ints,
         slots: Slots,
         load: RunningLoad,
-        jobs_kwh: tuple[Floats, Floats] | None,
+        energy: JobEnergy,
+        bills_s: Ints,
     ) -> None:
         self.problem, self.shares, self.slots, self.load = problem, shares, slots, load
-        self.jobs_kwh = jobs_kwh or (np.zeros(len(slots)), np.full(len(slots), np.inf))
+        self.job_energy, self.bills_s = energy, bills_s
         self.idle_classes = idle_classes
         self.rows = _Rows()
         self.count = np.array([node_class.count for node_class in problem.cluster.classes])
@@ -194,8 +199,8 @@ class _SiteRows:
             most = self.most_kw * hours
             if limit_mw is not None:
                 most = min(most, max(0.0, limit_mw / MILLI**2 * hours - self.load.work_kwh[h]))
-            least = float(min(self.jobs_kwh[0][h], most))
-            self.energy.append(self.rows.variable(least, float(min(self.jobs_kwh[1][h], most))))
+            least = float(min(self.job_energy.least_kwh[h], most))
+            self.energy.append(self.rows.variable(least, float(min(self.job_energy.most_kwh[h], most))))
             self.rows.put(self.rows.row(0.0, equal=True), self.energy[h], -1.0)
 
     def _segments(self) -> None:
@@ -232,22 +237,22 @@ class _SiteRows:
             self.bought.append(points)
 
     def _demand(self) -> None:
-        """The peak is at least the mean bought power over any whole number of demand intervals."""
+        """The peak of a bill is at least the mean bought power over any whole number of its demand intervals."""
         rates = self.problem.rates
         if not rates.demand_eur_per_kw:
             return
         tables = self.problem.table.cooling
         highest = (self.most_kw + self.all_idle_kw + float(self.load.most_kw)) * (1 + float(tables.max()))
-        peak = self.rows.variable(0.0, highest, -rates.demand_eur_per_kw)
+        peaks = [self.rows.variable(0.0, highest, -rates.demand_eur_per_kw) for _ in self.bills_s]
         edges_s = self.problem.segment_columns.edges_s.tolist()
-        for first, end in demand_blocks(self.problem):
+        for first, end in demand_blocks(self.problem, self.bills_s):
             hours = (edges_s[end] - edges_s[first]) / SECONDS_PER_HOUR
             block = self.rows.row(0.0)
-            self.rows.put(block, peak, -hours)
+            self.rows.put(block, peaks[self._bill_at(edges_s[first])], -hours)
             for points in self.bought[first:end]:
                 for point, amount in points:
                     self.rows.put(block, point, amount)
-        for first, end in demand_windows(self.problem, self.slots):
+        for first, end in demand_windows(self.problem, self.slots, self.bills_s):
             within = np.arange(first, end)
             index = int(self.slots.segment[first])
             hours = float(self.slots.hours[within].sum())
@@ -255,8 +260,11 @@ class _SiteRows:
             fixed = float(self.load.work_kwh[within].sum()) + self.all_idle_kw * hours
             sun = self.problem.segments[index].solar_w / MILLI * hours
             window = self.rows.row(sun - per_it * fixed)
-            self.rows.put(window, peak, -hours)
+            self.rows.put(window, peaks[self._bill_at(int(self.slots.edges_s[first]))], -hours)
             self._it_energy(window, within, per_it)
+
+    def _bill_at(self, moment_s: int) -> int:
+        return int(np.searchsorted(self.bills_s, moment_s, side="right")) - 1
 
     def _it_energy(self, row: int, within: Ints, factor: float) -> None:
         """Energy of today's jobs in some slots, less what busy nodes do not draw as idle ones."""
