@@ -64,4 +64,5 @@ def demand_blocks(problem: Problem, bills_s: Ints) -> list[tuple[int, int]]:
 def _ends_interval(problem: Problem, edges_s: Ints, bills_s: Ints) -> npt.NDArray[np.bool_]:
     """Which edges are ends of demand intervals; these are counted from the beginning of each bill."""
     into_bill_s = edges_s - bills_s[np.searchsorted(bills_s, edges_s, side="right") - 1]
-    return np.logical_or(into_bill_s % problem.rates.demand_interval_s == 0, edges_s == problem.horizon.length_s)
+    ends = into_bill_s % problem.rates.demand_interval_s == 0
+    return np.asarray(ends | (edges_s == problem.horizon.length_s), dtype=np.bool_)
