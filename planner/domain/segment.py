@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 
@@ -100,3 +101,12 @@ def join_segments(horizon: Horizon, of_days: Sequence[tuple[Horizon, tuple[Segme
             else:
                 joined.append(moved)
     return tuple(joined)
+
+
+def split_segments(segments: Sequence[Segment], moments_s: Sequence[int]) -> tuple[Segment, ...]:
+    """The same segments, cut at some moments as well."""
+    split = []
+    for one in segments:
+        cuts = [moment for moment in moments_s if one.start_s < moment < one.end_s]
+        split += [replace(one, start_s=start, end_s=end) for start, end in pairwise([one.start_s, *cuts, one.end_s])]
+    return tuple(split)

@@ -9,12 +9,13 @@ from dataclasses import asdict, fields, replace
 import numpy as np
 
 from planner.accounting.settle import settle
-from planner.bounds import DAY_S
+from planner.bounds import DAY_S, RUN_DAYS
 from planner.domain.horizon import Horizon
 from planner.domain.job import Job
 from planner.domain.ledger import Totals
 from planner.domain.plan import Placement, Plan
 from planner.domain.problem import Problem, Running
+from planner.domain.trace import Trace
 from planner.errors import InputError
 from planner.inputs.build import frame
 from planner.online.replay import Replay
@@ -25,18 +26,46 @@ MOST_DAYS = 3660
 
 def settle_replay(scenario: Scenario, jobs: tuple[Job, ...], replay: Replay) -> list[tuple[dt.date, Totals]]:
     """The totals of each day from the first start to the last end; jobs are in the order of the trace."""
-    origin = replay.trace.origin_unix
-    if origin is None:
-        raise InputError(f"{replay.trace.source}: the trace has no date; add UnixStartTime to settle its days")
+    origin = origin_of(replay.trace)
     if not jobs:
         return []
-    start_unix, end_unix = replay.start_s + origin, replay.end_s + origin
-    days = int(end_unix.max() - start_unix.min()) // DAY_S
+    first_unix, last_unix = int(replay.start_s.min()) + origin, int(replay.end_s.max()) + origin
+    days = (last_unix - first_unix) // DAY_S
     if days > MOST_DAYS:
         raise InputError(f"{replay.trace.source}: the replay takes {days:,} days; at most {MOST_DAYS:,} are settled")
-    horizon = Horizon.of_unix(int(start_unix.min()), scenario.zone)
+    return _settle_days(scenario, jobs, replay, Horizon.of_unix(first_unix, scenario.zone), last_unix)
+
+
+def settle_window(
+    scenario: Scenario, jobs: tuple[Job, ...], replay: Replay, *, first_day: dt.date, days: int
+) -> list[tuple[dt.date, Totals]]:
+    """The totals of each of so many calendar days, also of those on which nothing runs."""
+    window = window_of(scenario, first_day, days)
+    return _settle_days(scenario, jobs, replay, Horizon(first_day, scenario.zone), window.end_unix)
+
+
+def window_of(scenario: Scenario, first_day: dt.date, days: int) -> Horizon:
+    """So many calendar days from a first one on, as one stretch of time."""
+    RUN_DAYS.require("the number of days", days)
+    first, end = (Horizon(first_day + dt.timedelta(days=k), scenario.zone) for k in (0, days))
+    return Horizon.from_moment(first.start_unix, end.start_unix - first.start_unix, scenario.zone)
+
+
+def origin_of(trace: Trace) -> int:
+    """Unix time of the first second of a trace; InputError when it has no date."""
+    if trace.origin_unix is None:
+        raise InputError(f"{trace.source}: the trace has no date; add UnixStartTime to settle its days")
+    return trace.origin_unix
+
+
+def _settle_days(
+    scenario: Scenario, jobs: tuple[Job, ...], replay: Replay, horizon: Horizon, until_unix: int
+) -> list[tuple[dt.date, Totals]]:
+    """The totals of each day from one on until a moment."""
+    origin = origin_of(replay.trace)
+    start_unix, end_unix = replay.start_s + origin, replay.end_s + origin
     settled = []
-    while horizon.start_unix < int(end_unix.max()):
+    while horizon.start_unix < until_unix:
         problem, plan = _as_planned(scenario, horizon, jobs, replay, start_unix, end_unix)
         settled.append((horizon.day, settle(problem, plan).totals))
         horizon = horizon.next_day()

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from planner.accounting.bound.load import RunningLoad, running_load
+from planner.accounting.bound.load import JobEnergy, RunningLoad, job_energy, running_load
 from planner.accounting.bound.master import Solved, solve_master
 from planner.accounting.bound.offers import Offers, offers_of
 from planner.accounting.bound.shares import node_shares
@@ -38,8 +38,11 @@ _SAMPLE_TOLERANCE = 1e-3
 _MOST_ROUNDS = 60
 _STEPS = (1.0, 0.7, 0.4, 0.2)
 _MANY_STARTS = 20_000
+_DEARER = 4.0
+"""By how much staying away becomes dearer for a job that must start and in a program did not."""
+_HARDLY_AWAY = 1e-7
 _NEARLY = 0.1
-"""Where there are many, a start is kept while it misses the best of its job by less than this part of its income."""
+"""Where there are many, a start is kept while it misses the best of its job by less than this part of the stake."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +77,8 @@ class Bound:
 def profit_bound(
     problem: Problem,
     *,
+    latest_start_s: Ints | None = None,
+    bills_s: Sequence[int] = (0,),
     slot_s: int | None = None,
     time_limit_s: float = BOUND_TIME_S,
     tolerance: float = TOLERANCE,
@@ -83,9 +88,13 @@ def profit_bound(
 
     It is the least that such prices give, but for ``tolerance`` as a part of it; more when the time runs out, or when
     the bound is no longer wanted.
+
+    ``latest_start_s`` has a promise for each job: it must start by then, unless that is after the horizon. The limit is
+    then on plans that keep all promises. At each of ``bills_s``, edges of segments, a new demand charge begins.
     """
     began = time.perf_counter()
-    search = _PriceSearch(problem, slot_s or SLOT_S, began + time_limit_s, tolerance, is_wanted)
+    until = began + time_limit_s
+    search = _PriceSearch(problem, slot_s or SLOT_S, until, tolerance, is_wanted, latest_start_s, bills_s)
     search.run()
     return Bound(
         profit_eur=search.best_eur,
@@ -100,14 +109,25 @@ class _PriceSearch:
     """Column generation: solve the program, price every job exactly, add the starts that earn more, again."""
 
     def __init__(
-        self, problem: Problem, slot_s: int, until: float, tolerance: float, is_wanted: Callable[[], bool]
+        self,
+        problem: Problem,
+        slot_s: int,
+        until: float,
+        tolerance: float,
+        is_wanted: Callable[[], bool],
+        latest_start_s: Ints | None = None,
+        bills_s: Sequence[int] = (0,),
     ) -> None:
         self.problem, self.until, self.tolerance, self.is_wanted = problem, until, tolerance, is_wanted
         slots, shares = cut_slots(problem, slot_s), node_shares(problem)
         idle = np.flatnonzero([node_class.idle_w > 0 for node_class in problem.cluster.classes])
         self.load: RunningLoad = running_load(problem, shares, slots)
-        self.site: SiteModel = site_model(problem, shares, idle, slots, self.load)
-        self.offers: Offers = offers_of(problem, shares, idle, slots)
+        self.energy: JobEnergy = job_energy(problem, slots, latest_start_s)
+        self.site: SiteModel = site_model(problem, shares, idle, slots, self.load, self.energy, np.array(bills_s))
+        self.offers: Offers = offers_of(problem, shares, idle, slots, latest_start_s)
+        self.income_eur = self.income()
+        self.stake_eur = self.stakes()
+        self.fine_eur = self.stake_eur.copy()
         self.rounds = 0
         self.program_eur: float | None = None
         self.best_eur = math.inf
@@ -118,7 +138,7 @@ class _PriceSearch:
     def run(self) -> None:
         """First prices from a sample of the jobs where they are many, then from all."""
         jobs = len(self.problem.jobs)
-        if jobs > _MANY_JOBS:
+        if jobs > _MANY_JOBS and not self.offers.is_owed.any():
             # Jobs at equal steps in order of area represent their neighbours.
             area = np.zeros(jobs)
             np.maximum.at(area, self.offers.job, self.offers.duration_s * self.offers.uses.max(axis=1))
@@ -128,12 +148,8 @@ class _PriceSearch:
 
     def first_starts(self, parts: int) -> tuple[Ints, Ints]:
         """Starts over all of the day that are not far from the best of their job at the best prices so far."""
-        floor = np.zeros(len(self.problem.jobs))
-        income = self.offers.eur_per_h * self.offers.duration_s / SECONDS_PER_HOUR
-        np.minimum.at(floor, self.offers.job, -_NEARLY * np.abs(income))
         price = self.site.job_prices(self.best_price)
-        best = self.offers.best(price, len(self.problem.jobs))
-        return self.offers.good_starts(price, best + floor, parts=parts)
+        return self.offers.good_starts(price, self.offers.best(price) - _NEARLY * self.stake_eur, parts=parts)
 
     def improve(self, takes_part: npt.NDArray[np.bool_], *, copies: float) -> None:
         """Solve and add starts until prices are nearly the best, or the time is over.
@@ -148,24 +164,38 @@ class _PriceSearch:
             left_s = self.until - time.perf_counter()
             if left_s <= 0 or not self.is_wanted():
                 return
-            solved = solve_master(self.site, self.offers, offer, start_s, copies=copies, time_limit_s=left_s)
+            solved = solve_master(
+                self.site,
+                self.offers,
+                offer,
+                start_s,
+                away_eur=self.income_eur - self.fine_eur,
+                away_kwh=self.energy.forced_kwh,
+                copies=copies,
+                time_limit_s=left_s,
+            )
             if solved is None:
                 return
             self.rounds += 1
             before = self.best_eur
             between = self.approach(solved.price)
-            if whole:
+            is_away = solved.away > _HARDLY_AWAY
+            self.fine_eur[is_away] *= _DEARER
+            if whole and not is_away.any():
                 self.program_eur = solved.value_eur + self.load.revenue_eur
-                if self.best_eur - self.program_eur <= self.tolerance * abs(self.best_eur):
+                open_eur = abs(self.best_eur - math.fsum(self.income_eur[self.offers.is_owed]))
+                if self.best_eur - self.program_eur <= self.tolerance * open_eur:
                     return
-            elif before - self.best_eur < _SAMPLE_TOLERANCE * abs(before):
+            elif not whole and before - self.best_eur < _SAMPLE_TOLERANCE * abs(before):
                 return
             floor = self.floor(offer, solved, copies)
             new = [self.offers.good_starts(self.site.job_prices(p), floor + 1e-9) for p in (solved.price, between)]
-            if not len(new[0][0]):
+            if not len(new[0][0]) and not is_away.any():
                 return
             if len(offer) > _MANY_STARTS:
-                near = solved.worth >= copies * floor[self.offers.job[offer]] - _NEARLY * np.abs(solved.income)
+                job = self.offers.job[offer]
+                stake = np.where(self.offers.is_owed[job], copies * self.stake_eur[job], np.abs(solved.income))
+                near = solved.worth >= copies * floor[job] - _NEARLY * stake
                 offer, start_s = offer[near], start_s[near]
             offer = np.concatenate([offer, *(each for each, _ in new)])
             start_s = np.concatenate([start_s, *(each for _, each in new)])
@@ -181,18 +211,33 @@ class _PriceSearch:
         return found
 
     def floor(self, offer: Ints, solved: Solved, copies: float) -> Floats:
-        """What each job earns above its price with the starts that the program has; 0 when it stays away."""
-        floor = np.zeros(len(self.problem.jobs))
+        """What each job earns above its price with the starts that the program has, or by staying away."""
+        floor = self.offers.away_eur.copy()
         np.maximum.at(floor, self.offers.job[offer], solved.worth / copies)
         return floor
+
+    def income(self) -> Floats:
+        """The size of what each job earns at most."""
+        income = np.zeros(len(self.problem.jobs))
+        np.maximum.at(
+            income, self.offers.job, np.abs(self.offers.eur_per_h * self.offers.duration_s / SECONDS_PER_HOUR)
+        )
+        return income
+
+    def stakes(self) -> Floats:
+        """What can be won or lost with each job: its income, or the cost of its energy if it starts in any case."""
+        dearest = np.abs(self.site.job_prices(self.site.opening_prices(1.0))[-1]).max()
+        energy = np.zeros(len(self.problem.jobs))
+        np.maximum.at(energy, self.offers.job, self.offers.uses[:, -1] * self.offers.duration_s / SECONDS_PER_HOUR)
+        return np.where(self.offers.is_owed, energy * dearest + 1e-3 * self.income_eur + 1e-6, self.income_eur)
 
     def consider(self, price: Floats) -> float:
         """Work out the bound that follows from prices, and keep it if it is the lowest so far."""
         price = self.site.settled(price)
         site_eur, size = self.site.value(price)
-        jobs_eur = math.fsum(self.offers.best(self.site.job_prices(price), len(self.problem.jobs)))
-        bound = site_eur + jobs_eur + self.load.revenue_eur
-        bound += ROUNDING * (1.0 + size + jobs_eur + abs(self.load.revenue_eur))
+        best_eur = self.offers.best(self.site.job_prices(price))
+        bound = site_eur + math.fsum(best_eur) + self.load.revenue_eur
+        bound += ROUNDING * (1.0 + size + math.fsum(np.abs(best_eur)) + abs(self.load.revenue_eur))
         if bound < self.best_eur:
             self.best_eur, self.best_price = bound, price
         return bound

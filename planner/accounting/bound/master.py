@@ -15,23 +15,37 @@ from planner.units import SECONDS_PER_HOUR
 
 @dataclass(frozen=True)
 class Solved:
-    """Prices of the site's rows, the value of the program, and what each start earns above its price."""
+    """Prices of the site's rows, the value of the program, and what each start earns above its price.
+
+    ``away`` is the part of each job that did not start although it must: with any above 0 the value says nothing.
+    """
 
     price: Floats
     value_eur: float
     worth: Floats
     income: Floats
+    away: Floats
 
 
 def solve_master(
-    site: SiteModel, offers: Offers, offer: Ints, start_s: Ints, *, copies: float, time_limit_s: float
+    site: SiteModel,
+    offers: Offers,
+    offer: Ints,
+    start_s: Ints,
+    *,
+    away_eur: Floats,
+    away_kwh: Floats,
+    copies: float,
+    time_limit_s: float,
 ) -> Solved | None:
     """Solve the program over some starts, each job ``copies`` times; None when HiGHS does not finish.
 
-    A job runs at most once, in parts of starts that add up to at most 1.
+    A job runs at most once, in parts of starts that add up to at most 1. One that must start has parts that add up to
+    1, or has ``away_eur`` for the rest: the few starts at hand may not fit beside each other. That takes no room, but
+    still the energy ``away_kwh`` that no start avoids, so that the program always has a solution.
     """
     from scipy.optimize import linprog
-    from scipy.sparse import csr_array, diags_array, hstack, vstack
+    from scipy.sparse import csr_array, diags_array, eye_array, hstack, vstack
 
     end_s = np.minimum(start_s + offers.duration_s[offer], offers.slots.edges_s[-1])
     seconds = csr_array(overlap_s(offers.slots.edges_s, start_s, end_s))
@@ -42,16 +56,25 @@ def solve_master(
     columns = vstack([*entered, untouched], format="csr")
     jobs, which = np.unique(offers.job[offer], return_inverse=True)
     once = csr_array((np.ones(len(offer)), (which, np.arange(len(offer)))), shape=(len(jobs), len(offer)))
-    rows = hstack([columns, site.matrix], format="csr")
-    equal = site.is_equal
+    owed = offers.is_owed[jobs]
+    absent = csr_array(eye_array(len(jobs)))[:, owed]
+    drawn = csr_array(copies * away_kwh[jobs[owed]].T)
+    above, below = (site.quantities - 1) * site.slots, len(site.rhs) - site.quantities * site.slots
+    absent_uses = vstack([csr_array((above, drawn.shape[1])), drawn, csr_array((below, drawn.shape[1]))])
+    rows = hstack([columns, site.matrix, absent_uses], format="csr")
+    job_rows = hstack([once, csr_array((len(jobs), len(site.cost))), absent], format="csr")
+    equal, whole = site.is_equal, np.ones(absent.shape[1])
     found = linprog(
-        -np.concatenate([income, site.cost]),
-        A_ub=vstack([rows[~equal], hstack([once, csr_array((len(jobs), len(site.cost)))])], format="csr"),
-        b_ub=np.concatenate([site.rhs[~equal], np.ones(len(jobs))]),
-        A_eq=rows[equal],
-        b_eq=site.rhs[equal],
+        -np.concatenate([income, site.cost, copies * away_eur[jobs[owed]]]),
+        A_ub=vstack([rows[~equal], job_rows[~owed]], format="csr"),
+        b_ub=np.concatenate([site.rhs[~equal], np.ones(int(np.count_nonzero(~owed)))]),
+        A_eq=vstack([rows[equal], job_rows[owed]], format="csr"),
+        b_eq=np.concatenate([site.rhs[equal], whole]),
         bounds=np.column_stack(
-            [np.concatenate([np.zeros(len(offer)), site.low]), np.concatenate([np.ones(len(offer)), site.high])]
+            [
+                np.concatenate([np.zeros(len(offer)), site.low, 0 * whole]),
+                np.concatenate([np.ones(len(offer)), site.high, whole]),
+            ]
         ),
         method="highs-ds",
         options={"time_limit": max(0.01, time_limit_s)},
@@ -60,5 +83,7 @@ def solve_master(
         return None
     price = np.zeros(len(site.rhs))
     price[~equal] = -found.ineqlin.marginals[: int(np.count_nonzero(~equal))]
-    price[equal] = -found.eqlin.marginals
-    return Solved(price, -float(found.fun), income - columns.T @ price, income)
+    price[equal] = -found.eqlin.marginals[: int(np.count_nonzero(equal))]
+    away = np.zeros(len(away_eur))
+    away[jobs[owed]] = found.x[len(offer) + len(site.cost) :]
+    return Solved(price, -float(found.fun), income - columns.T @ price, income, away)

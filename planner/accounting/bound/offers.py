@@ -13,11 +13,13 @@ from functools import cached_property
 from itertools import product
 
 import numpy as np
+import numpy.typing as npt
 
 from planner.accounting.bound.shares import Shares
 from planner.accounting.bound.slots import Slots
-from planner.domain.columns import Floats, Ints
+from planner.domain.columns import NO_DEADLINE, Floats, Ints
 from planner.domain.problem import Problem
+from planner.errors import InputError
 from planner.units import MILLI, SECONDS_PER_HOUR
 
 MOST_CHOICES = 64
@@ -27,39 +29,63 @@ _CHUNK = 2_000_000
 
 @dataclass(frozen=True)
 class Offers:
-    """Offers as arrays: job, release and duration, what an hour earns, and what it uses of each priced quantity.
+    """Offers as arrays: job, release, latest start and duration, what an hour earns and uses of each priced quantity.
 
     The priced quantities are the measures of node room, minus the units on each class (they save idle power), and
-    the job's power [kW].
+    the job's power [kW]. ``away_eur`` has one entry per job: 0 for one that may stay away, minus infinity for one that
+    must start.
     """
 
     job: Ints
     release_s: Ints
+    latest_s: Ints
     duration_s: Ints
     eur_per_h: Floats
     uses: Floats
+    away_eur: Floats
     slots: Slots
 
     def __len__(self) -> int:
         return len(self.job)
 
     @cached_property
+    def is_owed(self) -> npt.NDArray[np.bool_]:
+        """Which jobs must start."""
+        return np.isneginf(self.away_eur)
+
+    @cached_property
     def _spans(self) -> tuple[Ints, Ints]:
-        """Distinct (release, duration), and which of them each offer has."""
-        spans, which = np.unique(np.column_stack([self.release_s, self.duration_s]), axis=0, return_inverse=True)
-        return spans, which.reshape(-1)
+        """Distinct (release, duration, latest start), and which of them each offer has."""
+        spans = np.column_stack([self.release_s, self.duration_s, self.latest_s])
+        distinct, which = np.unique(spans, axis=0, return_inverse=True)
+        return distinct, which.reshape(-1)
 
     @cached_property
     def _starts(self) -> tuple[Ints, Ints]:
         """Starts of each span at which what it earns can be greatest, and the ends within the day.
 
         Prices are constant within slots, so what a job earns is straight in its start between the moments at which
-        its start or its end passes an edge of a slot.
+        its start or its end passes an edge of a slot. Half of the columns are starts at edges, half are ends at edges;
+        the first and the last moment at which the job may start stand in for edges beyond them.
         """
         (spans, _), edges = self._spans, self.slots.edges_s
-        release, duration = spans[:, :1], spans[:, 1:]
-        start = np.concatenate([np.maximum(edges[:-1], release), np.maximum(edges[1:] - duration, release)], axis=1)
+        release, duration, latest = spans[:, :1], spans[:, 1:2], np.minimum(spans[:, 2:], edges[-1] - 1)
+        started, ended, width = self._first_edges(release, duration, latest)
+        step = np.arange(width)
+        moments = [edges[np.minimum(first + step, len(self.slots))] for first in (started, ended)]
+        start = np.clip(np.concatenate([moments[0], moments[1] - duration], axis=1), release, latest)
         return start, np.minimum(start + duration, edges[-1])
+
+    def _first_edges(self, release: Ints, duration: Ints, latest: Ints) -> tuple[Ints, Ints, int]:
+        """First edge at which each span may start or end, and the most edges that any of them can meet."""
+        edges, none = self.slots.edges_s, np.zeros_like(release)
+        if not self.is_owed.any():
+            return none, none + 1, len(self.slots)
+        started = np.searchsorted(edges, release, side="right") - 1
+        ended = np.searchsorted(edges, release + duration, side="right")
+        starts = np.searchsorted(edges, latest, side="left") - started
+        ends = np.searchsorted(edges, latest + duration, side="right") - ended
+        return started, ended, int(max(starts.max(initial=0), ends.max(initial=0))) + 1
 
     def chunks(self, price: Floats) -> Iterator[tuple[slice, Floats]]:
         """What each offer earns, less its price, at each of its candidate starts; some offers at a time.
@@ -76,9 +102,9 @@ class Offers:
             earned = self.eur_per_h[part, None] * hours[which[part]]
             yield part, earned - np.einsum("op,poc->oc", self.uses[part], spent[:, which[part]])
 
-    def best(self, price: Floats, jobs: int) -> Floats:
-        """The most that each job can earn above its price with any start and classes; 0 when it stays away."""
-        most = np.zeros(jobs)
+    def best(self, price: Floats) -> Floats:
+        """The most that each job can earn above its price with any start and classes, or by staying away."""
+        most = self.away_eur.copy()
         for part, value in self.chunks(price):
             np.maximum.at(most, self.job[part], value.max(axis=1))
         return most
@@ -104,17 +130,28 @@ class Offers:
         return np.concatenate(offers), np.concatenate(starts)
 
 
-def offers_of(problem: Problem, shares: Shares, idle_classes: Ints, slots: Slots) -> Offers:
-    """All offers of the jobs; the priced quantities are the measures, the units on idle classes, and power."""
+def offers_of(
+    problem: Problem, shares: Shares, idle_classes: Ints, slots: Slots, latest_start_s: Ints | None = None
+) -> Offers:
+    """All offers of the jobs; the priced quantities are the measures, the units on idle classes, and power.
+
+    With ``latest_start_s`` every job whose latest start is within the horizon must have started by then.
+    """
     columns = problem.columns
+    latest_s = np.full(len(columns), NO_DEADLINE) if latest_start_s is None else latest_start_s
+    late = np.flatnonzero(latest_s < columns.release_s)
+    if len(late):
+        raise InputError(f"job {problem.jobs[late[0]].id} would have to start before it is submitted")
     made = [offer for job in range(len(columns)) for offer in _offers_of_job(problem, shares, idle_classes, job)]
     owner = np.array([job for job, _, _ in made], dtype=np.int64)
     return Offers(
         job=owner,
         release_s=columns.release_s[owner],
+        latest_s=latest_s[owner],
         duration_s=columns.duration_s[owner],
         eur_per_h=np.array([earned for _, earned, _ in made], dtype=np.float64),
         uses=np.array([uses for _, _, uses in made]).reshape(len(made), len(shares.class_of) + len(idle_classes) + 1),
+        away_eur=np.where(latest_s < problem.horizon.length_s, -np.inf, 0.0),
         slots=slots,
     )
 

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from planner.accounting.bound.curve import bought_points, cooling_rows, hull, lower_hull
-from planner.accounting.bound.load import RunningLoad, most_power_kw
+from planner.accounting.bound.load import JobEnergy, RunningLoad, most_power_kw
 from planner.accounting.bound.shares import Shares
 from planner.accounting.bound.slots import Slots, demand_blocks, demand_windows
 from planner.domain.columns import Floats, Ints
@@ -122,16 +122,37 @@ class _Rows:
         )
 
 
-def site_model(problem: Problem, shares: Shares, idle_classes: Ints, slots: Slots, load: RunningLoad) -> SiteModel:
-    """Write down the site's rows and variables."""
-    return _SiteRows(problem, shares, idle_classes, slots, load).build()
+def site_model(
+    problem: Problem,
+    shares: Shares,
+    idle_classes: Ints,
+    slots: Slots,
+    load: RunningLoad,
+    energy: JobEnergy,
+    bills_s: Ints,
+) -> SiteModel:
+    """Write down the site's rows and variables.
+
+    At each of ``bills_s``, edges of segments, a demand charge begins.
+    """
+    return _SiteRows(problem, shares, idle_classes, slots, load, energy, bills_s).build()
 
 
 class _SiteRows:
     """The site's rows, one method per rule."""
 
-    def __init__(self, problem: Problem, shares: Shares, idle_classes: Ints, slots: Slots, load: RunningLoad) -> None:
+    def __init__(
+        self,
+        problem: Problem,
+        shares: Shares,
+        idle_classes: Ints,
+        slots: Slots,
+        load: RunningLoad,
+        energy: JobEnergy,
+        bills_s: Ints,
+    ) -> None:
         self.problem, self.shares, self.slots, self.load = problem, shares, slots, load
+        self.job_energy, self.bills_s = energy, bills_s
         self.idle_classes = idle_classes
         self.rows = _Rows()
         self.count = np.array([node_class.count for node_class in problem.cluster.classes])
@@ -171,14 +192,15 @@ class _SiteRows:
                 self.rows.put(self.rows.row(float(self.load.busy_h[c, h])), self.busy[c][h], 1.0)
 
     def _power(self) -> None:
-        """The energy of today's jobs in each slot; the power limit is the end of its box."""
+        """The energy of today's jobs in each slot; the power limit is one end of its box."""
         limit_mw = self.problem.cluster.power_limit_mw
         self.energy = []
         for h, hours in enumerate(self.slots.hours):
             most = self.most_kw * hours
             if limit_mw is not None:
                 most = min(most, max(0.0, limit_mw / MILLI**2 * hours - self.load.work_kwh[h]))
-            self.energy.append(self.rows.variable(0.0, float(most)))
+            least = float(min(self.job_energy.least_kwh[h], most))
+            self.energy.append(self.rows.variable(least, float(min(self.job_energy.most_kwh[h], most))))
             self.rows.put(self.rows.row(0.0, equal=True), self.energy[h], -1.0)
 
     def _segments(self) -> None:
@@ -193,14 +215,15 @@ class _SiteRows:
             held = float(self.load.work_kwh[within].sum())
             top = held + sum(self.rows.high[self.energy[h]] for h in within) + self.all_idle_kw * hours
             price = prices[index]
-            it, bought = bought_points(self.problem.table, segment, held, top)
+            bottom = held + sum(self.rows.low[self.energy[h]] for h in within)
+            it, bought = bought_points(self.problem.table, segment, bottom, top)
             curve = lower_hull(it, price * bought)
             if rates.demand_eur_per_kw:
                 it, bought = hull(it, bought)
                 cost = -price * bought
             else:
                 it, cost, bought = curve[0], -curve[1], np.zeros(len(curve[0]))
-            self.least_cooling.append(float(cooling_rows(self.problem.table, segment, held, top)[2].min()))
+            self.least_cooling.append(float(cooling_rows(self.problem.table, segment, bottom, top)[2].min()))
             link = self.rows.row(-(held + self.all_idle_kw * hours), equal=True)
             choose = self.rows.row(1.0, equal=True)
             self.curves.append((link, *curve))
@@ -214,22 +237,22 @@ class _SiteRows:
             self.bought.append(points)
 
     def _demand(self) -> None:
-        """The peak is at least the mean bought power over any whole number of demand intervals."""
+        """The peak of a bill is at least the mean bought power over any whole number of its demand intervals."""
         rates = self.problem.rates
         if not rates.demand_eur_per_kw:
             return
         tables = self.problem.table.cooling
         highest = (self.most_kw + self.all_idle_kw + float(self.load.most_kw)) * (1 + float(tables.max()))
-        peak = self.rows.variable(0.0, highest, -rates.demand_eur_per_kw)
+        peaks = [self.rows.variable(0.0, highest, -rates.demand_eur_per_kw) for _ in self.bills_s]
         edges_s = self.problem.segment_columns.edges_s.tolist()
-        for first, end in demand_blocks(self.problem):
+        for first, end in demand_blocks(self.problem, self.bills_s):
             hours = (edges_s[end] - edges_s[first]) / SECONDS_PER_HOUR
             block = self.rows.row(0.0)
-            self.rows.put(block, peak, -hours)
+            self.rows.put(block, peaks[self._bill_at(edges_s[first])], -hours)
             for points in self.bought[first:end]:
                 for point, amount in points:
                     self.rows.put(block, point, amount)
-        for first, end in demand_windows(self.problem, self.slots):
+        for first, end in demand_windows(self.problem, self.slots, self.bills_s):
             within = np.arange(first, end)
             index = int(self.slots.segment[first])
             hours = float(self.slots.hours[within].sum())
@@ -237,8 +260,11 @@ class _SiteRows:
             fixed = float(self.load.work_kwh[within].sum()) + self.all_idle_kw * hours
             sun = self.problem.segments[index].solar_w / MILLI * hours
             window = self.rows.row(sun - per_it * fixed)
-            self.rows.put(window, peak, -hours)
+            self.rows.put(window, peaks[self._bill_at(int(self.slots.edges_s[first]))], -hours)
             self._it_energy(window, within, per_it)
+
+    def _bill_at(self, moment_s: int) -> int:
+        return int(np.searchsorted(self.bills_s, moment_s, side="right")) - 1
 
     def _it_energy(self, row: int, within: Ints, factor: float) -> None:
         """Energy of today's jobs in some slots, less what busy nodes do not draw as idle ones."""

@@ -7,6 +7,7 @@ from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
+import numpy.typing as npt
 
 from planner.domain.columns import Floats, Ints
 from planner.domain.problem import Problem
@@ -46,18 +47,22 @@ def cut_slots(problem: Problem, slot_s: int) -> Slots:
     return Slots(edges, np.searchsorted(borders, edges[:-1], side="right") - 1)
 
 
-def demand_windows(problem: Problem, slots: Slots) -> list[tuple[int, int]]:
+def demand_windows(problem: Problem, slots: Slots, bills_s: Ints) -> list[tuple[int, int]]:
     """Shortest runs of slots within one segment that hold whole demand intervals only: first slot and end."""
-    edges, interval = slots.edges_s, problem.rates.demand_interval_s
-    on_tick = np.flatnonzero((edges % interval == 0) | (edges == problem.horizon.length_s))
+    on_tick = np.flatnonzero(_ends_interval(problem, slots.edges_s, bills_s))
     return [
         (int(first), int(end)) for first, end in pairwise(on_tick) if slots.segment[first] == slots.segment[end - 1]
     ]
 
 
-def demand_blocks(problem: Problem) -> list[tuple[int, int]]:
+def demand_blocks(problem: Problem, bills_s: Ints) -> list[tuple[int, int]]:
     """Shortest runs of segments that hold whole demand intervals only: first segment and end."""
-    interval = problem.rates.demand_interval_s
-    edges = problem.segment_columns.edges_s.tolist()
-    on_tick = [k for k, edge in enumerate(edges) if edge % interval == 0 or edge == problem.horizon.length_s]
-    return list(pairwise(on_tick))
+    on_tick = np.flatnonzero(_ends_interval(problem, problem.segment_columns.edges_s, bills_s))
+    return [(int(first), int(end)) for first, end in pairwise(on_tick)]
+
+
+def _ends_interval(problem: Problem, edges_s: Ints, bills_s: Ints) -> npt.NDArray[np.bool_]:
+    """Which edges are ends of demand intervals; these are counted from the beginning of each bill."""
+    into_bill_s = edges_s - bills_s[np.searchsorted(bills_s, edges_s, side="right") - 1]
+    ends = into_bill_s % problem.rates.demand_interval_s == 0
+    return np.asarray(ends | (edges_s == problem.horizon.length_s), dtype=np.bool_)
