@@ -34,12 +34,8 @@ def simulate(
         int | None, typer.Option(min=1, max=int(PROCESSORS.high), help="One pool of this size; else the SWF header's.")
     ] = None,
     scenario: Annotated[str | None, typer.Option("--scenario", "-s", help="The cluster of a scenario instead.")] = None,
-    first: Annotated[
-        str | None, typer.Option("--from", help="Of the scenario's jobs: first day of submission.")
-    ] = None,
-    last: Annotated[
-        str | None, typer.Option("--to", help="Last day of submission; the first one if not given.")
-    ] = None,
+    first: Annotated[str | None, typer.Option("--from", help="First day of the scenario's jobs.")] = None,
+    last: Annotated[str | None, typer.Option("--to", help="Last day; the first one if not given.")] = None,
     settings: SettingsOption = None,
     metrics: Annotated[str | None, typer.Option(help="By commas; see `plan show metrics`. all: every one.")] = None,
     trim: Annotated[str, typer.Option(help="none, or steady: without warm-up and cool-down.")] = "none",

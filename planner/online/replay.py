@@ -43,10 +43,10 @@ OnProgress = Callable[[int, int], None]
 class Replay:
     """What happened, one entry per job of the trace.
 
-    ``estimate_s`` is the first estimate of each job; ``deadline_s`` is -1 where there is none, and
-    ``promised`` 1 where the deadline policy's first reservation met it. ``reference_s`` and ``latest_s`` are the reference
-    start of each job under replan and when it had to start at the latest, else -1. ``node_of_unit`` has the node of each unit, in
-    the order of the trace's units. ``round_count`` counts scheduling rounds.
+    ``estimate_s`` is the first estimate of each job; ``deadline_s`` is -1 where there is none, and ``promised`` 1 where
+    the deadline policy's first reservation met it. ``reference_s`` and ``latest_s`` are the reference start of each job
+    under replan and when it had to start at the latest; else -1. ``node_of_unit`` has the node of each unit, in the
+    order of the trace's units. ``round_count`` counts scheduling rounds.
     """
 
     trace: Trace
