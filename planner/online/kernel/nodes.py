@@ -13,6 +13,7 @@ import numpy as np
 from planner.compiled import part
 from planner.machine.choose_nodes import copies_in
 from planner.machine.earliest import earliest_for_many
+from planner.machine.kth_smallest import smallest
 from planner.machine.packing import pack_exactly
 from planner.machine.timeline import NEVER, first_room, hold_units, last_room, least_free
 from planner.online.kernel.state import ESTIMATE, GROUPS, LIMITED, NODE, NODES, POWER, UNITS
