@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from planner.domain.columns import Ints
+from planner.domain.horizon import Horizon
+from planner.domain.snapshot import Outage
 from planner.errors import InputError
 
 UNTIL_FURTHER_NOTICE_S = 2**40
@@ -26,6 +28,17 @@ class NodeOutage:
     def __post_init__(self) -> None:
         if self.end_s <= self.start_s:
             raise InputError(f"an outage of node {self.node} from {self.start_s} to {self.end_s} s has no length")
+
+
+def node_outages(outages: Iterable[Outage], horizon: Horizon) -> tuple[NodeOutage, ...]:
+    """The outages that are not over when a horizon begins, in its seconds."""
+    found = []
+    for outage in outages:
+        end_s = UNTIL_FURTHER_NOTICE_S if outage.end_unix is None else horizon.to_s(outage.end_unix)
+        start_s = max(0, horizon.to_s(outage.start_unix))
+        if end_s > start_s:
+            found.append(NodeOutage(outage.node, start_s, end_s))
+    return tuple(found)
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,8 @@ from planner.domain.segment import Segment
 from planner.errors import InputError
 from planner.methods import Params, method_named
 from planner.search.harvest import harvest
-from planner.search.kernel.money import profit
-from planner.search.kernel.search_state import Habits
+from planner.search.kernel.rebuild import rebuild
+from planner.search.kernel.search_state import CURRENT, Habits
 from planner.search.multisearch import multisearch
 from planner.search.rebuild import Chain
 from tests.factories import DAY, flat_table, random_problem
@@ -87,7 +87,8 @@ def test_the_search_counts_the_money_of_the_past_and_of_closed_nodes(seed: int) 
     result = harvest(later, seed=seed, workers=1, iterations=300, time_limit_s=60.0, stop=never)
     assert not audit(later, result.plan)
     chain = Chain.from_plan(later, result.plan, seed=0, habits=Habits(1, 1, 0.5, 0.1, True, True))
-    assert profit(chain.money, chain.tally, chain.timelines) == pytest.approx(result.ledger.profit_eur, abs=1e-6)
+    rebuild(chain.timelines, chain.jobs, chain.money, chain.tally, chain.state, chain.habits, 0.0, 0)
+    assert chain.state.profits[CURRENT] == pytest.approx(result.ledger.profit_eur, abs=1e-6)
 
 
 @pytest.mark.parametrize("seed", range(6))
