@@ -93,9 +93,10 @@ class Problem:
         ahead = next((work.job for work in self.running if work.start_s > self.now_s), None)
         if ahead is not None:
             raise InputError(f"job {ahead.id} has started, but after {self.now_s} s, from which is planned")
-        nowhere = next((each.node for each in self.outages if not 0 <= each.node < self.cluster.node_count), None)
+        named = [*(each.node for each in self.outages), *(node for work in self.running for node in work.nodes)]
+        nowhere = next((node for node in named if not 0 <= node < self.cluster.node_count), None)
         if nowhere is not None:
-            raise InputError(f"an outage is of node {nowhere}, which is none of the {self.cluster.node_count}")
+            raise InputError(f"an outage or a started job is of node {nowhere}, none of the {self.cluster.node_count}")
         all_jobs = [*self.jobs, *(work.job for work in self.running)]
         bounds.ALL_JOBS_W.require("the power of all jobs of a day", sum(job.power_w for job in all_jobs))
         bounds.DAY_UNITS.require("the number of units of all jobs of a day", sum(job.unit_count for job in all_jobs))

@@ -152,5 +152,7 @@ def test_refusals() -> None:
         two_nodes((), running=(Running(job("r", 1), HOUR, 2 * HOUR, (0,)),))
     with pytest.raises(InputError, match="none of the 2"):
         two_nodes((), outages=(NodeOutage(2, 0, 1),))
+    with pytest.raises(InputError, match="none of the 2"):
+        two_nodes((), running=(Running(job("r", 1), 0, HOUR, (2,)),))
     with pytest.raises(InputError, match="has no length"):
         NodeOutage(0, 5, 5)
