@@ -83,7 +83,12 @@ def linked(source: Path, target: Path) -> None:
             place.mkdir()
             linked(path, place)
         else:
-            try:
-                os.link(path, place, follow_symlinks=False)
-            except OSError:
-                shutil.copy2(path, place, follow_symlinks=False)
+            link(path, place)
+
+
+def link(source: Path, target: Path) -> None:
+    """Give a file a further name, or copy it where the disk cannot."""
+    try:
+        os.link(source, target, follow_symlinks=False)
+    except OSError:
+        shutil.copy2(source, target, follow_symlinks=False)

@@ -60,6 +60,16 @@ _CLUSTER = Record(
         "power_limit_w": Maybe(number(bounds.POWER_LIMIT_W)),
     }
 )
+_OUTAGES = Every(
+    Record(
+        {
+            "node": whole(bounds.Bounds(0, bounds.NODES.high)),
+            "start_unix": whole(bounds.MOMENT_S),
+            "end_unix": Maybe(whole(bounds.MOMENT_S)),
+            "state": shape_of(NodeState),
+        }
+    )
+)
 _SCENARIO = Record(
     {
         "name": WORD,
@@ -71,24 +81,11 @@ _SCENARIO = Record(
         "rules": Record({"defer": shape_of(DeferRule), "execute": shape_of(ExecuteRule)}, frozenset({"execute"})),
         "demand": Record({"eur_per_kw": number(bounds.EUR_PER_KW), "interval_s": whole(bounds.DEMAND_INTERVAL_S)}),
         "carbon": Record({"eur_per_tonne": number(bounds.EUR_PER_TONNE)}),
-    }
+        "outages": _OUTAGES,
+    },
+    frozenset({"outages"}),
 )
-SNAPSHOT = Record(
-    {
-        "moment_unix": whole(bounds.UNIX_S),
-        "source": TEXT,
-        "outages": Every(
-            Record(
-                {
-                    "node": whole(bounds.Bounds(0, bounds.NODES.high)),
-                    "start_unix": whole(bounds.MOMENT_S),
-                    "end_unix": Maybe(whole(bounds.MOMENT_S)),
-                    "state": shape_of(NodeState),
-                }
-            )
-        ),
-    }
-)
+SNAPSHOT = Record({"moment_unix": whole(bounds.UNIX_S), "source": TEXT, "outages": _OUTAGES})
 """What run.json keeps of the snapshot that a day was planned from."""
 
 RUN = Record(
@@ -140,8 +137,9 @@ def cluster_of(run: Mapping[str, Any]) -> Cluster:
 
 
 def outages_of(run: Mapping[str, Any]) -> tuple[Outage, ...]:
-    """The outages that a run knew of."""
-    return tuple(Outage(**each) for each in (run.get("snapshot") or {}).get("outages", ()))
+    """The outages that a run knew of: those of its snapshot, or where it had none, of its scenario."""
+    known = (run.get("snapshot") or run["scenario"]).get("outages", ())
+    return tuple(Outage(**{field.name: each[field.name] for field in fields(Outage)}) for each in known)
 
 
 def moment_of(run: Mapping[str, Any]) -> int | None:

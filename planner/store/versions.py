@@ -10,7 +10,7 @@ import json
 import re
 from pathlib import Path
 
-from planner.store.files import linked, remove
+from planner.store.files import link, linked
 
 VERSIONS = "versions"
 """The folder in a day's folder that holds them, each under the moment at which it was planned."""
@@ -25,14 +25,13 @@ def keep_versions(day: Path, fresh: Path, *, with_last: bool) -> None:
     if (day / VERSIONS).is_dir():
         (fresh / VERSIONS).mkdir()
         linked(day / VERSIONS, fresh / VERSIONS)
+    files = [path for path in day.iterdir() if path.is_file() and not path.is_symlink()] if day.is_dir() else []
     run = _run_of(day)
-    if not day.is_dir() or not any(path.is_file() for path in day.iterdir()):
-        return
-    if with_last or run.get("snapshot") is not None:
+    if files and (with_last or run.get("snapshot") is not None):
         (fresh / VERSIONS).mkdir(exist_ok=True)
         version = _new_folder(fresh / VERSIONS, str(run.get("began", "")))
-        linked(day, version)
-        remove(version / VERSIONS)
+        for path in files:
+            link(path, version / path.name)
 
 
 def _new_folder(versions: Path, began: str) -> Path:
@@ -52,8 +51,9 @@ def _new_folder(versions: Path, began: str) -> Path:
 
 def _run_of(day: Path) -> dict[str, object]:
     """What run.json of a day says, as far as it can be read; a damaged day is kept all the same."""
+    path = day / "run.json"
     try:
-        run = json.loads((day / "run.json").read_text(encoding="utf-8"))
+        run = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
     except (OSError, ValueError, RecursionError):
         return {}
     return run if isinstance(run, dict) else {}
