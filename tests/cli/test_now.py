@@ -161,6 +161,30 @@ def test_the_next_days_continue_from_it_with_nothing_lost(site: Path) -> None:
     assert all(len(each) == 1 for each in starts.values())
 
 
+def test_a_job_that_is_gone_does_not_come_back_the_next_day(site: Path, reads: Reader) -> None:
+    found = as_planned(site, TODAY.start_unix + 10 * HOUR)
+    gone = next(job for job in found.pending if job.submit_unix >= TODAY.start_unix)
+    left = tuple(job for job in found.pending if job is not gone)
+    plan("now", "--at", TEN, "--snapshot", str(reads(replace(found, pending=left))), *QUICK)
+    plan("--day", DAYS[1], *QUICK)
+    schedule, deferred = files(site, DAYS[1])
+    assert gone.id not in {*schedule, *deferred}
+    assert len({*schedule, *deferred}) > 10
+
+
+def test_jobs_that_the_day_knew_ahead_are_not_new_to_the_next(site: Path) -> None:
+    """With ``visibility: day`` the plan of the day knows jobs that are submitted after the moment."""
+    ahead = ("--set", "jobs.visibility=day", *QUICK)
+    plan("--day", FIRST, "--fresh", *ahead)
+    before = files(site)
+    plan("now", "--at", TEN, *ahead)
+    schedule, deferred = files(site)
+    assert {*schedule, *deferred} == {*before[0], *before[1]}
+    plan("--day", DAYS[1], *ahead)
+    done = {name for name, row in schedule.items() if int(row["end_s"]) <= 24 * HOUR}
+    assert not done & {name for each in files(site, DAYS[1]) for name in each}
+
+
 def test_the_money_of_the_days_is_counted_once(site: Path) -> None:
     """What each job draws over all its days is its power times its time, wherever the day was planned again."""
     plan("now", "--at", TEN, *QUICK)
