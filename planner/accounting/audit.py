@@ -2,10 +2,11 @@
 
 Rules
 -----
-``start``      a job starts at or after its release and within the day
+``start``      a job starts at or after its release, not before now, and within the day
 ``units``      every unit of a placed job is on a node of the cluster, no unit of a deferred job is
-``capacity``   on every node, at every second, for every resource, use stays within capacity
-``power``      at every second, the jobs' power stays within the site's limit
+``outage``     no unit of a placed job is on a node during one of its outages
+``capacity``   on every node, at every second from now on, for every resource, use stays within capacity
+``power``      at every second from now on, the jobs' power stays within the site's limit
 ``defer``      under ``defer: full`` no deferred job could start today in the finished plan
 ``deadline``   a job that ends after its deadline, or is deferred past it, could not have met it in this plan
 
@@ -66,14 +67,15 @@ def audit(problem: Problem, plan: Plan, *, leaves_room: bool = False) -> list[Vi
     violations = _starts(problem, plan) + _units(problem, plan)
     if violations:
         return violations
-    violations = _capacity(problem, plan) + _power(problem, plan)
+    violations = _outages(problem, plan) + _capacity(problem, plan) + _power(problem, plan)
     if violations or leaves_room:
         return violations
     return _deferrals(problem, plan) + _deadlines(problem, plan)
 
 
 def _starts(problem: Problem, plan: Plan) -> list[Violation]:
-    release, end = problem.columns.release_s, problem.horizon.length_s
+    submitted = np.array([problem.horizon.to_s(job.submit_unix) for job in problem.jobs], dtype=np.int64)
+    release, end = np.maximum(submitted, problem.now_s), problem.horizon.length_s
     bad = plan.is_placed & ((plan.start_s < release) | (plan.start_s >= end))
     return [
         Violation(
@@ -100,10 +102,28 @@ def _units(problem: Problem, plan: Plan) -> list[Violation]:
     ]
 
 
+def _outages(problem: Problem, plan: Plan) -> list[Violation]:
+    columns = problem.columns
+    unit_job = np.repeat(np.arange(len(columns)), np.diff(columns.unit_ptr))
+    start, end = plan.start_s[unit_job], (plan.start_s + columns.duration_s)[unit_job]
+    violations = []
+    for outage in problem.outages:
+        bad = (plan.node_of_unit == outage.node) & (start < outage.end_s) & (end > outage.start_s)
+        violations += [
+            Violation(
+                "outage",
+                f"job {problem.jobs[job].id}",
+                f"runs on {problem.cluster.node_name(outage.node)}, which is out of use from {outage.start_s} s",
+            )
+            for job in np.unique(unit_job[bad & plan.is_placed[unit_job]])
+        ]
+    return violations
+
+
 def _capacity(problem: Problem, plan: Plan) -> list[Violation]:
     held = occupation(problem, plan)
     table = step_table(problem.nodes.capacity, held.unit_node, held.unit_start_s, held.unit_end_s, held.unit_amount)
-    entry, resource = np.nonzero(table.free < 0)
+    entry, resource = np.nonzero((table.free < 0) & (table.until_s > problem.now_s)[:, None])
     return [
         Violation(
             "capacity",
@@ -124,7 +144,7 @@ def _power(problem: Problem, plan: Plan) -> list[Violation]:
     table = step_table(limit, site, held.job_start_s, held.job_end_s, held.job_power_mw[:, None])
     return [
         Violation("power", f"from {table.time_s[k]} s", f"{-table.free[k, 0] / MILLI:g} W over the limit")
-        for k in np.flatnonzero(table.free[:, 0] < 0)
+        for k in np.flatnonzero((table.free[:, 0] < 0) & (table.until_s > problem.now_s))
     ]
 
 

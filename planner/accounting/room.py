@@ -36,14 +36,14 @@ class Occupation:
 
 
 def occupation(problem: Problem, plan: Plan, without: int | None = None) -> Occupation:
-    """What the running jobs and a plan hold; ``without`` leaves one job of the plan out."""
+    """What the started jobs and a plan hold; ``without`` leaves one job of the plan out."""
     running, columns = problem.running_columns, problem.columns
     held = plan.is_placed
     if without is not None:
         held = held & (np.arange(len(held)) != without)
     units_of = np.diff(columns.unit_ptr)
     unit_held = np.repeat(held, units_of)
-    running_start = np.zeros(len(running), dtype=np.int64)
+    running_start = problem.running_start_s
     start, end = plan.start_s[held], (plan.start_s + columns.duration_s)[held]
     return Occupation(
         unit_node=np.concatenate([problem.running_nodes, plan.node_of_unit[unit_held]]),
@@ -99,8 +99,14 @@ class Room:
         self._columns: JobColumns = problem.columns
         self._node_count = len(problem.nodes.capacity)
         self._capacity = problem.nodes.capacity
+        # A node that is down has nothing for new work, whatever else runs there: all of it is taken.
+        down = np.array([(out.node, out.start_s, out.end_s) for out in problem.outages], dtype=np.int64).reshape(-1, 3)
         self._nodes = step_table(
-            problem.nodes.capacity, held.unit_node, held.unit_start_s, held.unit_end_s, held.unit_amount
+            problem.nodes.capacity,
+            np.concatenate([held.unit_node, down[:, 0]]),
+            np.concatenate([held.unit_start_s, down[:, 1]]),
+            np.concatenate([held.unit_end_s, down[:, 2]]),
+            np.concatenate([held.unit_amount, problem.nodes.capacity[down[:, 0]]]),
         )
         self._site: StepTable | None = None
         if problem.cluster.power_limit_mw is not None:

@@ -30,7 +30,7 @@ from planner.units import MILLI, MILLIWATT_SECONDS_PER_KWH, SECONDS_PER_HOUR
 
 @dataclass(frozen=True)
 class _Work:
-    """All that runs today, running jobs first: bounds clipped to the day, power, core-equivalents, weight."""
+    """All that runs today, started jobs first: bounds clipped to the day, power, core-equivalents, weight."""
 
     job_ids: tuple[str, ...]
     start_s: Ints
@@ -92,7 +92,7 @@ def settle(problem: Problem, plan: Plan) -> Ledger:
 def _gather(problem: Problem, plan: Plan) -> _Work:
     running, columns, nodes = problem.running_columns, problem.columns, problem.nodes
     placed = np.flatnonzero(plan.is_placed)
-    start_s = np.concatenate([np.zeros(len(running), np.int64), plan.start_s[placed]])
+    start_s = np.concatenate([problem.running_start_s, plan.start_s[placed]])
     own_end = plan.start_s[placed] + columns.duration_s[placed]
     end_s = np.minimum(np.concatenate([problem.running_end_s, own_end]), problem.horizon.length_s)
 

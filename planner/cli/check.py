@@ -71,15 +71,15 @@ def audit(
     if wrong:
         raise AuditError(wrong[0] + (f" (+{len(wrong) - 1} more)" if len(wrong) > 1 else ""))
     totals = written.ledger.totals
-    started = int(written.plan.is_placed.sum())
+    jobs = written.summary.jobs
     since = changed_since(written)
     if as_json:
         say_json(
-            {"violations": [], "changed_since": since, "started": started, "totals": dict(totals.as_dict())},
+            {"violations": [], "changed_since": since, "started": jobs.started, "totals": dict(totals.as_dict())},
         )
     else:
         say(
-            f"{folder}: clean; {started:,} jobs started, {len(written.problem.jobs) - started:,} deferred,"
+            f"{folder}: clean; {jobs.started:,} jobs started, {jobs.deferred:,} deferred,"
             f" profit {totals.profit_eur:,.2f}, as stated"
         )
         for path in since:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -20,8 +21,12 @@ if TYPE_CHECKING:
     from planner.domain.day_summary import DaySummary
     from planner.inputs.build import Day
     from planner.planning.plan_day import PlannedDay
-    from planner.runs.one_day import Settings
+    from planner.runs.one_day import DoneDay, Settings
+    from planner.runs.replan import Replan
     from planner.scenario.schema import Scenario
+
+CONFLICTS_SHOWN = 5
+"""Conflicts that a run names on the terminal; all are in run.json."""
 
 
 def parse_day(text: str) -> dt.date:
@@ -76,6 +81,15 @@ IterationsOption = Annotated[
     ),
 ]
 FreshOption = Annotated[bool, typer.Option("--fresh", help="Start anew, even where the day before has a result.")]
+SnapshotOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--snapshot", help="A table of the jobs that wait, run and have ended by then; in place of the last plan."
+    ),
+]
+NodesOption = Annotated[
+    Path | None, typer.Option("--nodes", help="A table of nodes that cannot be used; with --snapshot.")
+]
 BoundTimeOption = Annotated[str, typer.Option(help="Time for the bound on the profit; 0 leaves it out.")]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no remarks.")]
 
@@ -99,8 +113,10 @@ class Request:
     as_json: bool
     quiet: bool
     command: tuple[str, ...]
-    fresh: bool
     bound_time: str
+    fresh: bool = False
+    snapshot: Path | None = None
+    nodes: Path | None = None
 
     @classmethod
     def of(cls, context: typer.Context, date: str) -> Request:
@@ -113,11 +129,18 @@ class Request:
 def plan_one(request: Request) -> None:
     """Plan a day, write its folder, and print its summary."""
     day = parse_day(request.date)
+    refuse_contradictions(request)
     settings = open_settings(request)
+    if request.snapshot is not None:
+        from planner.domain.horizon import Horizon
+        from planner.runs.replan import Replan
+
+        midnight = Horizon(day, settings.scenario.zone).start_unix
+        plan_from(request, settings, Replan(midnight, request.snapshot, request.nodes))
+        return
 
     from planner.cli.progress import Progress
     from planner.runs.one_day import do_day, nightly_ground_of
-    from planner.store.summary import summary_text
 
     folder = request.out / settings.scenario.name
     previous = None if request.fresh else nightly_ground_of(folder, settings.scenario, day)
@@ -131,10 +154,47 @@ def plan_one(request: Request) -> None:
         remark_limit(done.planned, settings.time_limit_s)
         if previous is None and not request.fresh:
             remark_gap(folder, day)
+    say_summary(request, done)
+
+
+def plan_from(request: Request, settings: Settings, asked: Replan) -> None:
+    """Plan a day from a moment on, write its folder, and print its summary."""
+    from planner.cli.progress import Progress
+    from planner.runs.replan import replan
+
+    folder = request.out / settings.scenario.name
+    with Progress("planning", quiet=request.quiet) as progress:
+        found = replan(settings, asked, folder, on_trial=progress.trial, on_bound=progress.bound)
+    remark_stand_in(found.done.summary)
+    if found.done.planned is not None and not request.quiet:
+        remark(found.done.planned.day)
+        remark_limit(found.done.planned, settings.time_limit_s)
+        remark_conflicts(found.conflicts)
+    say_summary(request, found.done)
+
+
+def say_summary(request: Request, done: DoneDay) -> None:
+    """Print the summary of a written day as the user wants it."""
+    from planner.store.summary import summary_text
+
     if request.as_json:
         say_json(done.summary.as_dict())
     else:
         say(summary_text(done.summary, str(done.folder)))
+
+
+def refuse_contradictions(request: Request) -> None:
+    """InputError for options that a snapshot leaves without a meaning, or that need one."""
+    if request.snapshot is None:
+        if request.nodes is not None:
+            raise InputError("--nodes goes with --snapshot, whose nodes it is about; give both")
+        return
+    if request.jobs is not None:
+        raise InputError("--snapshot has all jobs, so that --jobs would be lost; leave one of them out")
+    if request.fresh:
+        raise InputError(
+            "--snapshot says what runs and waits, so that there is nothing to start anew; leave out --fresh"
+        )
 
 
 def open_settings(request: Request) -> Settings:
@@ -202,6 +262,14 @@ def remark(built: Day) -> None:
             say(f"  {note}", err=True)
         if built.scenario.jobs.visibility == "midnight":
             say("  jobs submitted on the day itself count with --set jobs.visibility=day", err=True)
+
+
+def remark_conflicts(conflicts: Sequence[str]) -> None:
+    """Say on stderr where a snapshot contradicts the last plan; the snapshot is right."""
+    for text in conflicts[:CONFLICTS_SHOWN]:
+        say(f"conflict with the last plan: {printable(text)}", err=True)
+    if len(conflicts) > CONFLICTS_SHOWN:
+        say(f"and {len(conflicts) - CONFLICTS_SHOWN:,} more conflicts (all in run.json)", err=True)
 
 
 def remark_limit(planned: PlannedDay, limit_s: float) -> None:

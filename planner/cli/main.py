@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from planner import __version__
-from planner.cli import check, compare, day, report, run_days, show, simulate, site, study, table
+from planner.cli import check, compare, day, now, report, run_days, show, simulate, site, study, table
 from planner.cli.terminal import say
 from planner.errors import InputError, PlannerError
 from planner.printable import LONGEST_LINE, is_text, one_line
@@ -30,6 +30,7 @@ Examples:
   plan --day 2024-06-01                    plan a day of the sample site
   plan --day 2024-06-01 --scenario site    plan a day of scenarios/site.yaml
   plan --day 2024-06-01 --jobs queue.csv   the same with the jobs of a file
+  plan now --snapshot queue.csv            plan again from this moment on
   plan run --from 2024-06-01 --to 2024-06-07
   plan compare air-summer hybrid-summer --day 2024-06-01
   plan report --month 2024-06 --by account what each account earned and cost
@@ -47,6 +48,7 @@ app = typer.Typer(
 )
 
 app.command("run")(run_days.run_range)
+app.command("now")(now.now)
 app.command("compare")(compare.compare)
 app.command("report")(report.report)
 app.command("check")(check.check)
@@ -80,6 +82,8 @@ def plan(
     engine: day.EngineOption = None,
     iterations: day.IterationsOption = None,
     fresh: day.FreshOption = False,
+    snapshot: day.SnapshotOption = None,
+    nodes: day.NodesOption = None,
     bound_time: day.BoundTimeOption = day.BOUND_TIME,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
     quiet: day.QuietOption = False,

@@ -1,4 +1,4 @@
-"""Work that is not to be decided: running jobs, and jobs outside the subproblem, as constants."""
+"""Work that is not to be decided: started jobs, jobs outside the subproblem, and outages, as constants."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class FixedWork:
 
     def unit_pulses(self, node_class: int) -> list[Pulse]:
         """Number of units on the nodes of a class."""
-        here = self.class_of_unit == node_class
+        here = (self.class_of_unit == node_class) & self.work.unit_counts
         ones = np.ones(int(here.sum()), dtype=np.int64)
         return self._profile(self.work.unit_start_s[here], self.work.unit_end_s[here], ones)
 
@@ -75,7 +75,8 @@ class FixedWork:
 
     def _profile(self, start_s: Ints, end_s: Ints, height: Ints) -> list[Pulse]:
         """The sum of pulses, as disjoint pulses with different neighbours."""
-        end_s = np.minimum(end_s, self.problem.horizon.length_s)
+        day = self.problem.horizon.length_s
+        start_s, end_s = np.minimum(start_s, day), np.minimum(end_s, day)
         moments, where = np.unique(np.concatenate([start_s, end_s]), return_inverse=True)
         change = np.zeros(len(moments), dtype=np.int64)
         np.add.at(change, where, np.concatenate([height, -height]))
@@ -86,9 +87,9 @@ class FixedWork:
 
 
 def _constant_jobs(problem: Problem, others: Plan) -> Iterator[tuple[JobColumns, int, int]]:
-    """Running jobs, then placed ones: their columns, index, and seconds within the day."""
+    """Started jobs, then placed ones: their columns, index, and seconds within the day."""
     day, columns = problem.horizon.length_s, problem.columns
     for index, work in enumerate(problem.running):
-        yield problem.running_columns, index, min(work.end_s, day)
+        yield problem.running_columns, index, min(work.end_s, day) - max(0, work.start_s)
     for job in np.flatnonzero(others.is_placed):
         yield columns, int(job), int(min(columns.duration_s[job], day - others.start_s[job]))

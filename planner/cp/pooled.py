@@ -2,8 +2,8 @@
 
 Where no two units can share a node, the units in a class are intervals on equal machines. Intervals of which at most m
 overlap at any time can be given m machines in order of their starts, each to any machine that is free then: if none
-were free, m others would overlap that start. Running work starts first of all, on machines of its own. So a pooled
-solution always has nodes, and any plan is a pooled solution: the form is exact.
+were free, m others would overlap that start. Started work goes first of all, on machines of its own. So a pooled
+solution always has nodes, and any plan is a pooled solution: the form is exact. It is not when outages are ahead.
 """
 
 from __future__ import annotations
@@ -29,7 +29,9 @@ def whole_node_class(problem: Problem, node_class: int) -> bool:
 
 
 def is_exact(problem: Problem) -> bool:
-    """Whether the pooled form decides the same day: no sharing of nodes, and one class for every unit."""
+    """Whether the pooled form decides the same day: no sharing of nodes, one class for every unit, no outages."""
+    if problem.outages:
+        return False
     capacities = _class_capacities(problem)
     amounts = _all_amounts(problem)
     fits = np.all(amounts[:, None, :] <= capacities[None, :, :], axis=2)

@@ -1,4 +1,4 @@
-"""What a plan and the running work hold, as the models and their repair look at it.
+"""What a plan, the started work and outages hold, as the models and their repair look at it.
 
 The audit has code of its own for the same question (`planner.accounting.room`): neither can hide a fault of the other.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from planner.domain.columns import Ints
 from planner.domain.plan import Plan
@@ -16,7 +17,7 @@ from planner.domain.problem import Problem
 
 @dataclass(frozen=True)
 class UsedRoom:
-    """Running jobs, then placed ones, each list in the order of its jobs; and their units in the same order.
+    """Started jobs, placed ones, what outages close, each list in its order; and their units in the same order.
 
     Attributes
     ----------
@@ -24,6 +25,8 @@ class UsedRoom:
         Of each job.
     unit_job, unit_node, unit_amount
         Of each unit: its job in these lists, its node, and what it takes of every resource.
+    unit_counts
+        Whether each unit takes a node: not what is left of a closed one beside the work on it.
     """
 
     start_s: Ints
@@ -32,26 +35,32 @@ class UsedRoom:
     unit_job: Ints
     unit_node: Ints
     unit_amount: Ints
+    unit_counts: npt.NDArray[np.bool_]
 
     @classmethod
     def by(cls, problem: Problem, plan: Plan) -> UsedRoom:
-        """What the running jobs and a plan hold."""
-        running, columns = problem.running_columns, problem.columns
+        """What the started jobs, a plan and outages hold."""
+        running, columns, closed = problem.running_columns, problem.columns, problem.closed_room
         placed = np.flatnonzero(plan.is_placed)
         number = np.zeros(len(columns), dtype=np.int64)
         number[placed] = len(running) + np.arange(len(placed))
         job_of_unit = _job_of_unit(columns.unit_ptr)
         units = np.flatnonzero(plan.is_placed[job_of_unit])
-        running_nodes = np.array([node for work in problem.running for node in work.nodes], dtype=np.int64)
-        running_end_s = np.array([work.end_s for work in problem.running], dtype=np.int64)
         groups = running.unit_group, columns.unit_group[units]
+        closed_jobs = len(running) + len(placed) + np.arange(len(closed))
+        own_end_s = plan.start_s[placed] + columns.duration_s[placed]
+        no_power = np.zeros(len(closed), dtype=np.int64)
+        own_units = np.ones(len(running.unit_group) + len(units), dtype=np.bool_)
         return cls(
-            start_s=np.append(np.zeros(len(running), dtype=np.int64), plan.start_s[placed]),
-            end_s=np.append(running_end_s, plan.start_s[placed] + columns.duration_s[placed]),
-            power_mw=np.append(running.power_mw, columns.power_mw[placed]),
-            unit_job=np.append(_job_of_unit(running.unit_ptr), number[job_of_unit[units]]),
-            unit_node=np.append(running_nodes, plan.node_of_unit[units]),
-            unit_amount=np.concatenate([running.group_amount[groups[0]], columns.group_amount[groups[1]]]),
+            start_s=np.concatenate([problem.running_start_s, plan.start_s[placed], closed.start_s]),
+            end_s=np.concatenate([problem.running_end_s, own_end_s, closed.end_s]),
+            power_mw=np.concatenate([running.power_mw, columns.power_mw[placed], no_power]),
+            unit_job=np.concatenate([_job_of_unit(running.unit_ptr), number[job_of_unit[units]], closed_jobs]),
+            unit_node=np.concatenate([problem.running_nodes, plan.node_of_unit[units], closed.node]),
+            unit_amount=np.concatenate(
+                [running.group_amount[groups[0]], columns.group_amount[groups[1]], closed.amount]
+            ),
+            unit_counts=np.append(own_units, closed.is_empty),
         )
 
     @property

@@ -107,8 +107,8 @@ def _whole_amounts(amounts: Floats) -> Ints:
     return whole
 
 
-def job_columns(jobs: Sequence[Job], cluster: Cluster, horizon: Horizon) -> JobColumns:
-    """The jobs as arrays; InputError when one asks for a resource that the cluster does not know."""
+def job_columns(jobs: Sequence[Job], cluster: Cluster, horizon: Horizon, now_s: int = 0) -> JobColumns:
+    """The jobs as arrays, none released before now; InputError when one asks for a resource that no node knows."""
     index = {name: k for k, name in enumerate(cluster.resources)}
     groups = [group for job in jobs for group in job.units]
     amounts = np.zeros((len(groups), len(index)), dtype=np.float64)
@@ -123,7 +123,7 @@ def job_columns(jobs: Sequence[Job], cluster: Cluster, horizon: Horizon) -> JobC
     start = horizon.start_unix
     whole_amounts = _whole_amounts(amounts)
     return JobColumns(
-        release_s=_ints(max(0, job.submit_unix - start) for job in jobs),
+        release_s=_ints(max(now_s, job.submit_unix - start) for job in jobs),
         duration_s=_ints(job.requested_s for job in jobs),
         latest_start_s=_ints(
             NO_DEADLINE if job.deadline_unix is None else job.deadline_unix - start - job.requested_s for job in jobs

@@ -31,7 +31,10 @@ class DayTotals(Sums):
 
 @dataclass(frozen=True)
 class JobCounts:
-    """What became of jobs: ``known`` + ``carried_in`` = ``finished`` + ``running`` + ``deferred`` + ``rejected``."""
+    """What became of jobs.
+
+    ``known`` + ``carried_in`` = ``finished`` + ``running`` + ``deferred`` + ``rejected`` + ``withdrawn``.
+    """
 
     known: int
     started: int
@@ -41,6 +44,7 @@ class JobCounts:
     deferred: int
     rejected: int
     missed_deadlines: int
+    withdrawn: int = 0
 
 
 @dataclass(frozen=True)
@@ -72,7 +76,8 @@ class DaySummary:
     """The results of a day, and how its plan was found.
 
     The fields are the keys of ``summary.json``, in its order; docs/outputs.md says what each means. ``baselines`` is
-    None where they were not asked for.
+    None where they were not asked for. ``moment`` is that of the snapshot which the day was planned from, None where it
+    was planned from what the day before left; ``conflicts`` counts what in the snapshot is not as the last plan said.
     """
 
     scenario: str
@@ -99,6 +104,8 @@ class DaySummary:
     last_end_s: int
     trials: tuple[Trial, ...]
     inputs: tuple[Intake, ...]
+    moment: str | None = None
+    conflicts: int = 0
     baselines: tuple[Baseline, ...] | None = None
 
     @property

@@ -18,10 +18,16 @@ class Waiting:
 
 @dataclass(frozen=True)
 class Handover:
-    """What a day hands over; the times of the running work are those of the next day."""
+    """What a day hands over; the times of the running work are those of the next day.
+
+    ``since_unix`` is the moment from which jobs may be new to the next day, where the day was planned from a snapshot;
+    None: the moment follows from what days know. ``known_ids`` are jobs that are not new, whenever they were submitted.
+    """
 
     running: tuple[Running, ...] = ()
     waiting: tuple[Waiting, ...] = ()
+    since_unix: int | None = None
+    known_ids: frozenset[str] = frozenset()
 
     def __len__(self) -> int:
         return len(self.running) + len(self.waiting)

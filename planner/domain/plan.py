@@ -13,7 +13,7 @@ from planner.domain.columns import Ints
 from planner.domain.problem import Problem
 from planner.errors import InputError
 
-DeferralKind = Literal["deferred", "rejected"]
+DeferralKind = Literal["deferred", "rejected", "withdrawn"]
 DEFERRED = -1
 """Start of a job that does not start today, and node of each of its units."""
 
@@ -29,15 +29,17 @@ class Placement:
 
 @dataclass(frozen=True, slots=True)
 class Deferral:
-    """A job left for later (``deferred``) or refused for good (``rejected``), with the reason.
+    """A job left for later (``deferred``), refused for good (``rejected``) or taken back (``withdrawn``); the reason.
 
-    ``times`` counts the days that deferred it, this one included; 0 when it was rejected.
+    ``times`` counts the days that deferred it, this one included; 0 for the others. ``planned_start_s`` is when it is
+    planned to start after the day, where that is known.
     """
 
     job_id: str
     kind: DeferralKind
     reason: str
     times: int = 0
+    planned_start_s: int | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from planner import bounds
+from planner.domain.closed_room import ClosedRoom, NodeOutage, closed_room
 from planner.domain.cluster import Cluster
 from planner.domain.columns import Ints, JobColumns, NodeColumns, job_columns, node_columns
 from planner.domain.horizon import Horizon
@@ -40,19 +41,23 @@ class Rates:
 
 @dataclass(frozen=True)
 class Running:
-    """A job that runs at midnight: it holds its nodes until its end.
+    """A job that has started: it holds its nodes until its end, which is past for jobs that have ended.
 
-    ``start_s`` is zero or negative; ``nodes`` has one node per unit, in the order of the job's groups.
+    ``start_s`` is negative for jobs that started before the day; ``nodes`` has one node per unit, in the order of the
+    job's groups. ``is_cancelled`` says that somebody ended it before it was done.
     """
 
     job: Job
     start_s: int
     end_s: int
     nodes: tuple[int, ...]
+    is_cancelled: bool = False
 
     def __post_init__(self) -> None:
-        if not self.start_s <= 0 < self.end_s:
-            raise InputError(f"running job {self.job.id} holds [{self.start_s}, {self.end_s}) s; it must hold midnight")
+        if self.end_s <= max(0, self.start_s):
+            raise InputError(
+                f"started job {self.job.id} holds [{self.start_s}, {self.end_s}) s; it must hold some time of the day"
+            )
         if len(self.nodes) != self.job.unit_count:
             raise InputError(f"running job {self.job.id} has {self.job.unit_count} units on {len(self.nodes)} nodes")
 
@@ -62,7 +67,8 @@ class Problem:
     """Everything one day is decided from; the only input of a method.
 
     ``jobs`` are in order of submit time, then id; every one of them can fit on the empty machine. ``overdue`` are the
-    ids of those that were deferred so often that they go before all others.
+    ids of those that were deferred so often that they go before all others. ``running`` is all that has started until
+    ``now_s``, before which nothing new may start; nothing new may run on a node during one of its ``outages``.
     """
 
     horizon: Horizon
@@ -74,6 +80,8 @@ class Problem:
     running: tuple[Running, ...] = ()
     defer: DeferRule = "full"
     overdue: frozenset[str] = frozenset()
+    now_s: int = 0
+    outages: tuple[NodeOutage, ...] = ()
 
     def __post_init__(self) -> None:
         known = {job.id for job in self.jobs} | {work.job.id for work in self.running}
@@ -82,6 +90,13 @@ class Problem:
         late = next((job for job in self.jobs if job.submit_unix >= self.horizon.end_unix), None)
         if late is not None:
             raise InputError(f"job {late.id} is submitted after {self.horizon.day}; it belongs to a later day")
+        ahead = next((work.job for work in self.running if work.start_s > self.now_s), None)
+        if ahead is not None:
+            raise InputError(f"job {ahead.id} has started, but after {self.now_s} s, from which is planned")
+        named = [*(each.node for each in self.outages), *(node for work in self.running for node in work.nodes)]
+        nowhere = next((node for node in named if not 0 <= node < self.cluster.node_count), None)
+        if nowhere is not None:
+            raise InputError(f"an outage or a started job is of node {nowhere}, none of the {self.cluster.node_count}")
         all_jobs = [*self.jobs, *(work.job for work in self.running)]
         bounds.ALL_JOBS_W.require("the power of all jobs of a day", sum(job.power_w for job in all_jobs))
         bounds.DAY_UNITS.require("the number of units of all jobs of a day", sum(job.unit_count for job in all_jobs))
@@ -98,22 +113,41 @@ class Problem:
     @cached_property
     def columns(self) -> JobColumns:
         """The jobs to be placed, as arrays."""
-        return job_columns(self.jobs, self.cluster, self.horizon)
+        return job_columns(self.jobs, self.cluster, self.horizon, self.now_s)
 
     @cached_property
     def running_columns(self) -> JobColumns:
-        """The running jobs, as arrays."""
+        """The jobs that have started, as arrays."""
         return job_columns([work.job for work in self.running], self.cluster, self.horizon)
 
     @cached_property
+    def running_start_s(self) -> Ints:
+        """Since when each job that has started holds its nodes today: midnight if it started before."""
+        return np.array([max(0, work.start_s) for work in self.running], dtype=np.int64)
+
+    @cached_property
     def running_end_s(self) -> Ints:
-        """End of each running job."""
+        """End of each job that has started."""
         return np.array([work.end_s for work in self.running], dtype=np.int64)
 
     @cached_property
     def running_nodes(self) -> Ints:
-        """Node of each unit of the running jobs, in the order of `running_columns`."""
+        """Node of each unit of the jobs that have started, in the order of `running_columns`."""
         return np.array([node for work in self.running for node in work.nodes], dtype=np.int64)
+
+    @cached_property
+    def closed_room(self) -> ClosedRoom:
+        """What outages close of the nodes."""
+        columns = self.running_columns
+        unit_work = np.repeat(np.arange(len(columns)), np.diff(columns.unit_ptr))
+        return closed_room(
+            self.outages,
+            self.nodes.capacity,
+            self.running_nodes,
+            self.running_start_s[unit_work],
+            self.running_end_s[unit_work],
+            columns.group_amount[columns.unit_group],
+        )
 
     @cached_property
     def segment_columns(self) -> SegmentColumns:

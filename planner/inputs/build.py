@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import datetime as dt
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 
+from planner.domain.closed_room import node_outages
 from planner.domain.fit import Fit
 from planner.domain.handover import Handover
 from planner.domain.horizon import Horizon
@@ -14,6 +16,7 @@ from planner.domain.plan import Deferral
 from planner.domain.problem import Problem, Rates
 from planner.domain.pue_table import PueTable
 from planner.domain.segment import Segment, cut_segments, join_segments
+from planner.domain.snapshot import Snapshot
 from planner.inputs.jobs.known import known_jobs
 from planner.inputs.prices.carbon import carbon_of
 from planner.inputs.prices.tariff import price_of
@@ -27,20 +30,26 @@ from planner.scenario.schema import Scenario
 class Day:
     """The problem of a day with what came with it: the refused jobs, and what each reader kept and dropped.
 
-    ``handover`` is what the day before left, None where the day starts anew.
+    Attributes
+    ----------
+    times_deferred
+        On how many earlier days each job that waits was deferred.
+    withdrawn
+        Jobs that were taken back before they started.
+    snapshot
+        What the day is planned from; None where that is what the day before left.
+    ahead
+        The same problem over a longer stretch of time, on which the day is decided; None: on the day itself.
     """
 
     scenario: Scenario
     problem: Problem
     rejected: tuple[tuple[Job, Deferral], ...]
     intakes: tuple[Intake, ...]
-    handover: Handover | None = None
-
-    @property
-    def times_deferred(self) -> dict[str, int]:
-        """On how many days each job that was handed over waiting was deferred so far."""
-        waiting = self.handover.waiting if self.handover is not None else ()
-        return {each.job.id: each.times_deferred for each in waiting}
+    times_deferred: Mapping[str, int] = field(default_factory=dict)
+    withdrawn: tuple[tuple[Job, Deferral], ...] = ()
+    snapshot: Snapshot | None = None
+    ahead: Problem | None = None
 
 
 def build_day(scenario: Scenario, day: dt.date, handover: Handover | None = None, *, closed: bool = False) -> Day:
@@ -51,28 +60,42 @@ def build_day(scenario: Scenario, day: dt.date, handover: Handover | None = None
     """
     horizon = Horizon(day, scenario.zone)
     empty, intakes = frame(scenario, horizon)
-    jobs, jobs_intake = ((), Intake("no new jobs")) if closed else known_jobs(scenario, horizon, handover is not None)
-    fit = Fit(scenario.cluster)
-    taken: list[Job] = [each.job for each in handover.waiting] if handover is not None else []
-    rejected = []
+    jobs, jobs_intake = ((), Intake("no new jobs")) if closed else _new_jobs(scenario, horizon, handover)
+    handover = handover or Handover()
+    new, rejected = sorted_out(scenario, jobs)
+    times_deferred = {each.job.id: each.times_deferred for each in handover.waiting}
+    problem = replace(
+        empty,
+        jobs=tuple(sorted([*(each.job for each in handover.waiting), *new], key=lambda job: job.submission_key)),
+        running=handover.running,
+        overdue=overdue(scenario, times_deferred),
+    )
+    return Day(scenario, problem, rejected, (jobs_intake, *intakes), times_deferred)
+
+
+def _new_jobs(scenario: Scenario, horizon: Horizon, handover: Handover | None) -> tuple[tuple[Job, ...], Intake]:
+    if handover is None:
+        return known_jobs(scenario, horizon)
+    jobs, intake = known_jobs(scenario, horizon, continues=True, since_unix=handover.since_unix)
+    return tuple(job for job in jobs if job.id not in handover.known_ids), intake
+
+
+def sorted_out(scenario: Scenario, jobs: Iterable[Job]) -> tuple[tuple[Job, ...], tuple[tuple[Job, Deferral], ...]]:
+    """Jobs that the machine can run, and those that it never can with the reason, each in order of submission."""
+    fit, taken, rejected = Fit(scenario.cluster), [], []
     for job in sorted(jobs, key=lambda job: job.submission_key):
         reason = fit.why_never(job)
         if reason is None:
             taken.append(job)
         else:
             rejected.append((job, Deferral(job.id, "rejected", reason)))
+    return tuple(taken), tuple(rejected)
+
+
+def overdue(scenario: Scenario, times_deferred: Mapping[str, int]) -> frozenset[str]:
+    """The jobs that were deferred as often as the rules allow."""
     often = scenario.rules.max_deferral_days
-    problem = replace(
-        empty,
-        jobs=tuple(sorted(taken, key=lambda job: job.submission_key)),
-        running=handover.running if handover is not None else (),
-        overdue=frozenset(
-            each.job.id
-            for each in (handover.waiting if handover is not None else ())
-            if often is not None and each.times_deferred >= often
-        ),
-    )
-    return Day(scenario, problem, tuple(rejected), (jobs_intake, *intakes), handover)
+    return frozenset(name for name, times in times_deferred.items() if often is not None and times >= often)
 
 
 def frame(scenario: Scenario, horizon: Horizon) -> tuple[Problem, list[Intake]]:
@@ -94,6 +117,7 @@ def frame(scenario: Scenario, horizon: Horizon) -> tuple[Problem, list[Intake]]:
             carbon_eur_per_tonne=scenario.carbon.eur_per_tonne,
         ),
         defer=scenario.rules.defer,
+        outages=node_outages(scenario.outages, horizon),
     )
     return problem, [weather_intake, table_intake]
 

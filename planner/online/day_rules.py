@@ -61,19 +61,21 @@ def walk_rule(problem: Problem, name: str, on_trial: Listener | None = None) -> 
 def _walk(problem: Problem, order: Ints, *, strict: bool) -> Plan:
     count, running = len(problem.jobs), len(problem.running)
     everything = [*problem.jobs, *(work.job for work in problem.running)]
-    columns = job_columns(everything, problem.cluster, problem.horizon)
+    columns = job_columns(everything, problem.cluster, problem.horizon, problem.now_s)
     jobs = jobs_of(columns)
     start_s = np.full(count + running, DEFERRED, dtype=np.int64)
     node_of_unit = np.full(int(columns.unit_ptr[-1]), DEFERRED, dtype=np.int64)
     node_of_unit[columns.unit_ptr[count] :] = problem.running_nodes
     rank = np.empty(count, dtype=np.int64)
     rank[order] = np.arange(count)
-    shapes = {units: number for number, units in enumerate(dict.fromkeys(job.units for job in problem.jobs))}
+    # With outages ahead, whether there is room depends on how long a job runs.
+    asked = [(job.units, job.requested_s if problem.outages else 0) for job in problem.jobs]
+    shapes = {shape: number for number, shape in enumerate(dict.fromkeys(asked))}
     cores = np.concatenate([[0], np.cumsum(columns.group_count * columns.group_amount[:, 0])])[columns.group_ptr]
     line = Line(
         arrivals=np.lexsort((rank, columns.release_s[:count])).astype(np.int64),
         rank=rank,
-        shape=np.array([shapes[job.units] for job in problem.jobs], dtype=np.int64),
+        shape=np.array([shapes[shape] for shape in asked], dtype=np.int64),
         cores=np.diff(cores).astype(np.int64),
         queue=np.zeros(count, dtype=np.int64),
         failed=np.zeros(len(shapes), dtype=np.int64),
@@ -84,7 +86,10 @@ def _walk(problem: Problem, order: Ints, *, strict: bool) -> Plan:
 
 
 def _opening(problem: Problem, jobs: Jobs, running_amounts: Ints, count: int) -> Machine:
-    """The machine at midnight; the heap of ends may begin sorted."""
+    """The machine with all that has started, which ends as the rule walks; the heap of ends may begin sorted.
+
+    Until now nothing else starts, so that it does not matter when started work began.
+    """
     free = problem.nodes.capacity.copy()
     np.subtract.at(free, problem.running_nodes, running_amounts)
     limit_mw = problem.cluster.power_limit_mw
@@ -102,6 +107,10 @@ def _opening(problem: Problem, jobs: Jobs, running_amounts: Ints, count: int) ->
         end_time=end_time,
         end_job=end_job,
         running=np.array([running], dtype=np.int64),
+        out_node=np.array([outage.node for outage in problem.outages], dtype=np.int64),
+        out_start=np.array([outage.start_s for outage in problem.outages], dtype=np.int64),
+        out_end=np.array([outage.end_s for outage in problem.outages], dtype=np.int64),
+        open=np.zeros_like(free) if problem.outages else free,
         least=np.zeros_like(free),
         taken=np.zeros(len(free), dtype=np.int64),
         cells=np.zeros(most_cells(jobs.group_ptr, jobs.group_count, len(free)), dtype=np.int64),

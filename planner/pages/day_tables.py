@@ -21,7 +21,7 @@ def largest_jobs(schedule: Table, wait_s: list[int], currency: str) -> Html:
     """The jobs that used most of the machine today."""
     cells = {
         name: column(schedule, name)
-        for name in ("job_id", "name", "account", "user", "start_time", "end_time", "units", "state")
+        for name in ("job_id", "name", "account", "user", "start_time", "end_time", "units", "start_s")
     }
     money_of = {
         name: numbers(schedule, name) for name in ("revenue_eur", "it_cost_eur", "cooling_cost_eur", "profit_eur")
@@ -34,7 +34,7 @@ def largest_jobs(schedule: Table, wait_s: list[int], currency: str) -> Html:
             cells["name"][i],
             cells["account"][i],
             cells["user"][i],
-            _clock(cells["start_time"][i]) if cells["state"][i] == "planned" else "carried in",
+            "carried in" if int(cells["start_s"][i]) < 0 else _clock(cells["start_time"][i]),
             _clock(cells["end_time"][i]),
             hours(wait_s[i]),
             cells["units"][i],

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from planner.accounting.audit import audit
+from planner.accounting.audit import audit, require_clean
 from planner.accounting.bound import Bound, profit_bound
 from planner.accounting.broken import why_broken
 from planner.accounting.settle import settle
@@ -17,12 +17,12 @@ from planner.defaults import BOUND_TIME_S
 from planner.domain.executed import executed
 from planner.domain.job import Job
 from planner.domain.ledger import Ledger
-from planner.domain.plan import Deferral
+from planner.domain.plan import DEFERRED, Deferral, Plan
 from planner.domain.problem import Problem
 from planner.domain.result import Result
 from planner.errors import AuditError
 from planner.inputs.build import Day
-from planner.methods import Params, method_named
+from planner.methods import RULES, Params, method_named
 from planner.planning.ready import make_ready
 from planner.search.stop import MaxRuntime
 
@@ -65,6 +65,8 @@ def plan_day(
 ) -> PlannedDay:
     """Plan a day, audit the plan and bound the profit of all plans.
 
+    A day that looks ahead is decided on the longer stretch, and then cut to the day: what the plan starts later waits.
+
     A plan that breaks a rule is a bug of its method; the best simple plan that breaks none then stands in for it, and
     the result says so.
 
@@ -75,20 +77,42 @@ def plan_day(
     with ThreadPoolExecutor(max_workers=1) as pool:
         bounding = pool.submit(_bound, day.problem, bound_time_s, on_bound, given_up)
         try:
-            make_ready(method, day.problem)
-            result = method_named(method)(day.problem, params, MaxRuntime(params.time_limit_s))
-            result = accepted(day.problem, result)
+            problem = day.ahead or day.problem
+            make_ready(method, problem)
+            result = method_named(method)(problem, params, MaxRuntime(params.time_limit_s))
+            result = accepted(problem, result)
             bound = bounding.result()
         except BaseException:
             given_up.set()
             raise
+    later: dict[str, int] = {}
+    if day.ahead is not None:
+        result, later = cut_to_day(day.problem, day.ahead, result)
     happened, ledger = day.problem, result.ledger
     if day.scenario.rules.execute == "actual":
         happened = executed(day.problem)
         ledger = settle(happened, result.plan)
-    deferrals = (*_deferred(day, result), *day.rejected)
+    deferrals = (*_deferred(day, result, later), *day.rejected, *day.withdrawn)
     _require_all_told(day, result, deferrals)
     return PlannedDay(day, result, happened, ledger, deferrals, bound)
+
+
+def cut_to_day(problem: Problem, ahead: Problem, result: Result) -> tuple[Result, dict[str, int]]:
+    """The part of a result that is of the day, and when the jobs that it starts later are planned to start [s].
+
+    The audit has accepted the whole. Of the day alone it can only be asked that no rule about room is broken: a job may
+    start tomorrow although it had room today.
+    """
+    placed, length_s = result.plan.is_placed, problem.horizon.length_s
+    stays = placed & (result.plan.start_s < length_s)
+    unit_stays = np.repeat(stays, np.diff(problem.columns.unit_ptr))
+    plan = Plan(
+        np.where(stays, result.plan.start_s, DEFERRED).astype(np.int64),
+        np.where(unit_stays, result.plan.node_of_unit, DEFERRED).astype(np.int64),
+    )
+    require_clean(problem, plan, leaves_room=True)
+    later = {ahead.jobs[job].id: int(result.plan.start_s[job]) for job in np.flatnonzero(placed & ~stays)}
+    return replace(result, plan=plan, ledger=settle(problem, plan), leaves_room=True), later
 
 
 def accepted(problem: Problem, result: Result) -> Result:
@@ -133,26 +157,33 @@ def _require_all_told(day: Day, result: Result, deferrals: tuple[tuple[Job, Defe
     """AuditError unless every job that is known to the day is accounted for exactly once."""
     placed = [placement.job_id for placement in result.plan.placements(day.problem)]
     told = sorted([*placed, *(why.job_id for _, why in deferrals)])
-    known = sorted([*(job.id for job in day.problem.jobs), *(job.id for job, _ in day.rejected)])
+    others = (job.id for job, _ in (*day.rejected, *day.withdrawn))
+    known = sorted([*(job.id for job in day.problem.jobs), *others])
     if told != known:
         raise AuditError(f"of {len(known)} jobs known to {day.problem.horizon.day}, {len(told)} are accounted for")
 
 
-def _deferred(day: Day, result: Result) -> list[tuple[Job, Deferral]]:
-    problem, before = day.problem, day.times_deferred
+def _deferred(day: Day, result: Result, later: Mapping[str, int]) -> list[tuple[Job, Deferral]]:
+    problem, before, ahead = day.problem, day.times_deferred, day.ahead or day.problem
+    until = (
+        "today" if day.ahead is None else f"until {ahead.horizon.to_datetime(ahead.horizon.length_s):%Y-%m-%d %H:%M}"
+    )
     late = problem.columns.latest_start_s < problem.horizon.length_s
     deferred = []
     for index in np.flatnonzero(~result.plan.is_placed):
         job = problem.jobs[index]
         asked = " and ".join(f"{group.count} x {_words(group.amounts)}" for group in job.units)
-        reason = f"no room today for {asked} during {job.requested_s / 3600:.2f} h"
-        if result.leaves_room:
-            reason = f"its turn did not come today under the rule {result.method}"
+        reason = f"no room {until} for {asked} during {job.requested_s / 3600:.2f} h"
+        if job.id in later:
+            reason = f"planned to start at {problem.horizon.to_datetime(later[job.id]).isoformat()}"
+        elif result.method in RULES:
+            reason = f"its turn did not come {until} under the rule {result.method}"
         elif problem.defer == "free":
-            reason = "not started today: another plan without it earns more, or there is no room"
+            reason = f"not started {until}: another plan without it earns more, or there is no room"
         if late[index]:
             reason += "; misses its deadline"
-        deferred.append((job, Deferral(job.id, "deferred", reason, before.get(job.id, 0) + 1)))
+        times = before.get(job.id, 0) + 1
+        deferred.append((job, Deferral(job.id, "deferred", reason, times, later.get(job.id))))
     return deferred
 
 

@@ -30,7 +30,7 @@ def make_ready(method: str, problem: Problem) -> None:
     """Load what a method runs on, and compile what is new to this machine, so that none of its time goes into that."""
     if method in ENGINE_METHODS:
         importlib.import_module(ENGINE_METHODS[method])
-    small = replace(problem, jobs=problem.jobs[:1], running=(), overdue=frozenset())
+    small = replace(problem, jobs=problem.jobs[:1], running=(), overdue=frozenset(), outages=())
     if not small.jobs:
         return
     if method.removesuffix(STRICT) in RULES:

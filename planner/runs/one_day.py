@@ -62,8 +62,10 @@ class Settings:
             search=self.scenario.search.params(),
         )
 
-    def run_facts(self, mark: Mapping[str, str] | None, *, closed: bool) -> dict[str, Any]:
-        """What run.json says about a day that continues from the one with this mark."""
+    def run_facts(
+        self, mark: Mapping[str, str] | None, *, closed: bool, files: tuple[Path, ...] = ()
+    ) -> dict[str, Any]:
+        """What run.json says about a day that continues from the one with this mark; ``files`` are further inputs."""
         return provenance(
             self.scenario,
             method=self.method,
@@ -76,6 +78,7 @@ class Settings:
             iterations=self.iterations,
             continues=mark,
             closed=closed,
+            files=files,
         )
 
 
@@ -116,13 +119,19 @@ def do_day(
         )
         if still_wanted is not None:
             still_wanted()
-        if settings.page:
-            rules = rule_baselines(built.problem)
-            summary = write_day(planned, target, facts, settings.also, baselines=rules, page=day_page)
-            write_index(target.parent.parent)
-        else:
-            summary = write_day(planned, target, facts, settings.also)
-    return DoneDay(day, target, summary, planned)
+        return written(settings, planned, target, facts)
+
+
+def written(settings: Settings, planned: PlannedDay, target: Path, facts: dict[str, Any]) -> DoneDay:
+    """Write a planned day, with its page and the index where pages are wanted; the caller holds the folder."""
+    problem = planned.day.problem
+    if settings.page:
+        rules = rule_baselines(problem)
+        summary = write_day(planned, target, facts, settings.also, baselines=rules, page=day_page)
+        write_index(target.parent.parent)
+    else:
+        summary = write_day(planned, target, facts, settings.also)
+    return DoneDay(problem.horizon.day, target, summary, planned)
 
 
 def previous_of(folder: Path, scenario: Scenario, day: dt.date) -> Previous | None:

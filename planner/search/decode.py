@@ -6,6 +6,7 @@ import weakref
 
 import numpy as np
 
+from planner.domain.closed_room import UNTIL_FURTHER_NOTICE_S
 from planner.domain.columns import Ints
 from planner.domain.job_order import overdue_first
 from planner.domain.plan import DEFERRED, Plan
@@ -15,6 +16,7 @@ from planner.machine.node_timelines import (
     NodeTimelines,
     copy_timelines,
     jobs_of,
+    kernel_jobs,
     new_timelines,
     wider_timelines,
 )
@@ -53,7 +55,7 @@ def place_all(
 
 
 def opening_timelines(problem: Problem) -> tuple[Jobs, NodeTimelines]:
-    """The jobs as the kernel takes them, and the machine as it stands at midnight; made once for a problem."""
+    """The jobs as the kernel takes them, and the machine with all that has started; made once for a problem."""
     if problem not in _OPENINGS:
         jobs = jobs_of(problem.columns)
         _OPENINGS[problem] = jobs, _with_running(problem, jobs)
@@ -67,8 +69,30 @@ def _with_running(problem: Problem, jobs: Jobs) -> NodeTimelines:
         day_end=problem.horizon.length_s,
         power_limit=-1 if limit_mw is None else limit_mw,
         jobs=jobs,
-        running=len(problem.running),
+        running=len(problem.running) + len(problem.closed_room),
     )
-    columns, count = problem.running_columns, len(problem.running)
-    held = jobs_of(columns)._replace(duration=problem.running_end_s)
-    return place_all(timelines, held, np.arange(count), np.zeros(count, dtype=np.int64), problem.running_nodes)
+    started = jobs_of(problem.running_columns)._replace(duration=problem.running_end_s - problem.running_start_s)
+    for held, start_s, nodes in (
+        (started, problem.running_start_s, problem.running_nodes),
+        (_closed(problem), problem.closed_room.start_s, problem.closed_room.node),
+    ):
+        # Outages may begin after the day: they are in the way of jobs that run into the next one.
+        open_ended = timelines._replace(day_end_s=np.int64(UNTIL_FURTHER_NOTICE_S))
+        placed = place_all(open_ended, held, np.arange(len(start_s)), start_s.copy(), nodes.copy())
+        timelines = placed._replace(day_end_s=timelines.day_end_s)
+    return timelines
+
+
+def _closed(problem: Problem) -> Jobs:
+    """What outages close, as jobs of one unit without power."""
+    closed, count = problem.closed_room, len(problem.closed_room)
+    each = np.arange(count + 1, dtype=np.int64)
+    return kernel_jobs(
+        release=closed.start_s,
+        duration=closed.end_s - closed.start_s,
+        power=np.zeros(count, dtype=np.int64),
+        group_ptr=each,
+        group_count=np.ones(count, dtype=np.int64),
+        group_amount=closed.amount,
+        unit_ptr=each,
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from planner.accounting.energy import energy_between
+from planner.domain.columns import Ints
 from planner.domain.plan import Plan
 from planner.domain.problem import Problem
 from planner.search.kernel.money import Money, Tally
@@ -40,9 +41,9 @@ def kernel_money(problem: Problem) -> Money:
 
 
 def tally_of(problem: Problem, money: Money, plan: Plan) -> Tally:
-    """What the running jobs and those that a plan starts add up to."""
+    """What the started jobs and those that a plan starts add up to."""
     length, columns, placed = problem.horizon.length_s, problem.columns, np.flatnonzero(plan.is_placed)
-    start_s = np.concatenate([np.zeros(len(problem.running), dtype=np.int64), plan.start_s[placed]])
+    start_s = np.concatenate([problem.running_start_s, plan.start_s[placed]])
     end_s = np.concatenate([problem.running_end_s, (plan.start_s + columns.duration_s)[placed]])
     power_mw = np.concatenate([problem.running_columns.power_mw, columns.power_mw[placed]])
     unit_earns = money.earns[columns.unit_group, money.class_of[plan.node_of_unit]]
@@ -52,7 +53,7 @@ def tally_of(problem: Problem, money: Money, plan: Plan) -> Tally:
     seconds = np.minimum(end_s, length)[len(problem.running) :] - plan.start_s[placed]
     pieces, segments = len(money.segment_of), len(money.length)
     return Tally(
-        energy=energy_between(money.edges, start_s, np.minimum(end_s, length), power_mw),
+        energy=energy_between(money.edges, start_s, np.minimum(end_s, length), power_mw) + _closed_idle(problem, money),
         revenue=np.array([_running_revenue(problem) + (earns_per_s[placed] * seconds).sum()]),
         idle=np.zeros(pieces, dtype=np.int64),
         by_segment=np.zeros(segments, dtype=np.int64),
@@ -61,14 +62,22 @@ def tally_of(problem: Problem, money: Money, plan: Plan) -> Tally:
     )
 
 
+def _closed_idle(problem: Problem, money: Money) -> Ints:
+    """Energy of empty nodes that outages close: on the timelines they look used, but they idle."""
+    closed = problem.closed_room
+    start_s = np.minimum(closed.start_s[closed.is_empty], problem.horizon.length_s)
+    end_s = np.minimum(closed.end_s[closed.is_empty], problem.horizon.length_s)
+    return energy_between(money.edges, start_s, end_s, problem.nodes.idle_mw[closed.node[closed.is_empty]])
+
+
 def _running_revenue(problem: Problem) -> float:
     columns, class_of = problem.running_columns, problem.nodes.class_of
     total = 0.0
     unit = 0
     for index, work in enumerate(problem.running):
-        end = min(work.end_s, problem.horizon.length_s)
+        seconds = min(work.end_s, problem.horizon.length_s) - max(0, work.start_s)
         for node in work.nodes:
             group = columns.unit_group[unit]
-            total += columns.group_core_equivalents[group, class_of[node]] * columns.weight[index] * end
+            total += columns.group_core_equivalents[group, class_of[node]] * columns.weight[index] * seconds
             unit += 1
     return total * problem.rates.eur_per_core_hour / SECONDS_PER_HOUR

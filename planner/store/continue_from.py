@@ -17,7 +17,7 @@ from planner.printable import one_line
 from planner.scenario.schema import Scenario
 from planner.store.provenance import digest
 from planner.store.read_tables import deferred_of, read_rows, read_table, scheduled_of
-from planner.store.results import TOLD, cluster_of, read_run
+from planner.store.results import TOLD, cluster_of, moment_of, read_run
 from planner.store.write_tables import COLUMNS
 
 CARRIED_FILES = ("schedule.csv", "deferred.csv")
@@ -104,7 +104,13 @@ def _handover(folder: Path, run: Mapping[str, Any], horizon: Horizon) -> Handove
         raise FileFormatError(folder / "schedule.csv", f"it is damaged: {one_line(str(error), TOLD)}") from error
     if any(node >= cluster.node_count for work in running for node in work.nodes):
         raise FileFormatError(folder / "schedule.csv", "it is damaged: a job is on a node that is not there")
-    return Handover(tuple(running), tuple(Waiting(*each) for each in deferred if each is not None))
+    waiting = tuple(Waiting(*each) for each in deferred if each is not None)
+    since_unix = moment_of(run)
+    if since_unix is None:
+        return Handover(tuple(running), waiting)
+    # A day planned from a later moment knows jobs that the next one would take for new.
+    ids = frozenset(row[0] for table in tables.values() for row in table.rows)
+    return Handover(tuple(running), waiting, since_unix, ids)
 
 
 def _carried(job: Job, placement: Placement, length_s: int, end_s: int) -> Running:

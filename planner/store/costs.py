@@ -148,7 +148,7 @@ def read_cost_day(folder: Path, day: dt.date) -> CostDay:
 def _job_day(row: dict[str, str], day: dt.date) -> JobDay:
     sums = {name: amount(row, name) for name in _IN_ROWS}
     wait_s = None
-    if choice(row, "state", *STATES) == "planned":
+    if choice(row, "state", *STATES) != "carried" and not row["start_s"].startswith("-"):
         wait_s = (moment(row, "start_time") - moment(row, "submit_time")).total_seconds()
     return JobDay(row["job_id"], row["name"], row["account"], row["user"], day, wait_s, _with_sums(sums))
 

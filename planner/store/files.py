@@ -52,6 +52,16 @@ def flush(path: Path) -> None:
         os.close(handle)
 
 
+def flush_all(folder: Path) -> None:
+    """Wait until a folder is on the disk with all that it holds."""
+    for path in folder.iterdir():
+        if path.is_dir() and not path.is_symlink():
+            flush_all(path)
+        else:
+            flush(path)
+    flush(folder)
+
+
 def remove(path: Path) -> None:
     """Remove a folder, or a link or file in its place; nothing when it is not there."""
     if path.is_dir() and not path.is_symlink():
@@ -73,7 +83,12 @@ def linked(source: Path, target: Path) -> None:
             place.mkdir()
             linked(path, place)
         else:
-            try:
-                os.link(path, place, follow_symlinks=False)
-            except OSError:
-                shutil.copy2(path, place, follow_symlinks=False)
+            link(path, place)
+
+
+def link(source: Path, target: Path) -> None:
+    """Give a file a further name, or copy it where the disk cannot."""
+    try:
+        os.link(source, target, follow_symlinks=False)
+    except OSError:
+        shutil.copy2(source, target, follow_symlinks=False)

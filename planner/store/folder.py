@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from planner.errors import OutputError
-from planner.store.files import LEFT_OVER, flush, linked, remove
+from planner.store.files import LEFT_OVER, flush_all, linked, remove
 
 _AT_FDCWD = -100
 _RENAME_EXCHANGE = 2
@@ -69,9 +69,7 @@ def replaced(target: Path) -> Iterator[Path]:
     try:
         fresh.mkdir()
         yield fresh
-        for path in fresh.iterdir():
-            flush(path)
-        flush(fresh)
+        flush_all(fresh)
         _move(fresh, target)
     except OSError as error:
         stands = "; the earlier result stands" if target.exists() else ""

@@ -5,11 +5,13 @@ from __future__ import annotations
 import hashlib
 import platform
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 from planner import __version__
+from planner.domain.snapshot import Snapshot
 from planner.scenario.schema import Scenario
 
 PACKAGES = ("numpy", "numba", "pandas", "pvlib", "scipy", "docplex", "ortools", "pyyaml", "typer")
@@ -28,11 +30,13 @@ def provenance(
     iterations: int | None = None,
     continues: Mapping[str, str] | None = None,
     closed: bool = False,
+    files: Iterable[Path] = (),
 ) -> dict[str, Any]:
     """What ``run.json`` says.
 
     ``continues`` names the day before and the SHA-256 of its files, None where the day started anew; ``closed`` says
-    that no new jobs came in.
+    that no new jobs came in; ``files`` are inputs besides those of the scenario. `with_snapshot` adds what a day that
+    was planned from a snapshot has besides.
     """
     return {
         "planner": __version__,
@@ -46,10 +50,22 @@ def provenance(
         "iterations": iterations,
         "continues": None if continues is None else dict(continues),
         "closed": closed,
+        "snapshot": None,
+        "conflicts": [],
         "versions": versions(),
-        "inputs": hashes(scenario.files()),
+        "inputs": hashes([*scenario.files(), *files]),
         "scenario": scenario.as_dict(),
     }
+
+
+def with_snapshot(run: Mapping[str, Any], snapshot: Snapshot, conflicts: Sequence[str]) -> dict[str, Any]:
+    """The same for a day that was planned from a snapshot: its moment, outages, and conflicts with the last plan."""
+    kept = {
+        "moment_unix": snapshot.moment_unix,
+        "source": snapshot.source,
+        "outages": [asdict(outage) for outage in snapshot.outages],
+    }
+    return {**run, "snapshot": kept, "conflicts": list(conflicts)}
 
 
 SAME = (
@@ -61,6 +77,7 @@ SAME = (
     "iterations",
     "continues",
     "closed",
+    "snapshot",
     "versions",
     "inputs",
     "scenario",

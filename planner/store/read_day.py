@@ -9,10 +9,12 @@ from typing import Any
 
 from planner import bounds
 from planner.accounting.settle import settle
+from planner.domain.closed_room import node_outages
 from planner.domain.day_summary import DaySummary
 from planner.domain.executed import executed
+from planner.domain.job import Job
 from planner.domain.ledger import Ledger
-from planner.domain.plan import Plan
+from planner.domain.plan import Placement, Plan
 from planner.domain.problem import Problem, Rates, Running
 from planner.domain.pue_table import PueTable
 from planner.domain.segment import Segment
@@ -22,7 +24,7 @@ from planner.printable import one_line
 from planner.store.cells import number, whole
 from planner.store.provenance import digest
 from planner.store.read_tables import deferred_of, read_rows, read_table, scheduled_of
-from planner.store.results import REMEDY, TOLD, cluster_of, read_run, read_summary
+from planner.store.results import REMEDY, TOLD, cluster_of, moment_of, outages_of, read_run, read_summary
 from planner.store.write_tables import COLUMNS, Table
 
 _SOLAR_W = bounds.Bounds(0, 1000 * bounds.SOLAR_KW.high, "W")
@@ -73,12 +75,19 @@ def read_day(folder: Path) -> WrittenDay:
     deferred = read_rows(folder, tables, "deferred", lambda row: deferred_of(row, cluster))
     planned = [(job, placement) for job, state, placement, _ in scheduled if state == "planned"]
     waiting = [each[0] for each in deferred if each is not None]
-    running = [
-        (job, placement.start_s, placement.start_s + job.requested_s if actual else end_s, placement.nodes)
-        for job, state, placement, end_s in scheduled
-        if state == "carried"
-    ]
+    moment = moment_of(run)
+    now_s = 0 if moment is None else summary.horizon.to_s(moment)
+
+    def held_until_s(job: Job, state: str, placement: Placement, end_s: int) -> int:
+        still_runs = state in ("carried", "running")
+        return max(placement.start_s + job.requested_s, now_s + 1) if actual and still_runs else end_s
+
     try:
+        running = tuple(
+            Running(job, placed.start_s, held_until_s(job, state, placed, end_s), placed.nodes, state == "cancelled")
+            for job, state, placed, end_s in scheduled
+            if state != "planned"
+        )
         problem = Problem(
             horizon=summary.horizon,
             cluster=cluster,
@@ -86,8 +95,10 @@ def read_day(folder: Path) -> WrittenDay:
             segments=segments,
             table=table,
             rates=rates,
-            running=tuple(Running(*work) for work in running),
+            running=running,
             defer=scenario["rules"]["defer"],
+            now_s=now_s,
+            outages=node_outages(outages_of(run), summary.horizon),
         )
         plan = Plan.of(problem, {job.id: placement for job, placement in planned})
         happened = executed(problem) if actual else problem

@@ -75,15 +75,15 @@ def read_rows(folder: Path, tables: dict[str, Table], name: str, parse: Callable
 def scheduled_of(row: dict[str, str], cluster: Cluster) -> tuple[Job, str, Placement, int]:
     """Job, state, placement and end [s] of a row of schedule.csv.
 
-    That a job which starts today is on nodes of the cluster is a rule of the audit; work that was running already is
-    what it rests on.
+    That a job which is planned is on nodes of the cluster is a rule of the audit; work that has started already is what
+    it rests on.
     """
     state = choice(row, "state", *STATES)
     job = job_of(row, cluster)
     nodes = parse_unit_nodes(row["unit_nodes"])
     if len(nodes) != job.unit_count:
         raise ValueError(f"{job.unit_count} units on {len(nodes)} nodes")
-    if state == "carried" and any(node >= cluster.node_count for node in nodes):
+    if state != "planned" and any(node >= cluster.node_count for node in nodes):
         raise ValueError(f"unit_nodes names a node that is none of the {cluster.node_count}")
     start_s, end_s = whole(row, "start_s", OFFSET_S), whole(row, "end_s", OFFSET_S)
     if end_s < start_s:
@@ -92,9 +92,11 @@ def scheduled_of(row: dict[str, str], cluster: Cluster) -> tuple[Job, str, Place
 
 
 def deferred_of(row: dict[str, str], cluster: Cluster) -> tuple[Job, int] | None:
-    """The job of a row and how often it was deferred; None for a rejected one, which no problem can hold."""
-    if choice(row, "kind", *get_args(DeferralKind)) == "rejected":
+    """The job of a row and how often it was deferred; None for one that waits for nothing: rejected or withdrawn."""
+    if choice(row, "kind", *get_args(DeferralKind)) != "deferred":
         return None
+    if row["planned_start"]:
+        moment(row, "planned_start")
     return job_of(row, cluster), whole(row, "times_deferred")
 
 

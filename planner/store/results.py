@@ -16,6 +16,7 @@ from planner.domain.cluster import Cluster, NodeClass
 from planner.domain.day_summary import DaySummary
 from planner.domain.executed import ExecuteRule
 from planner.domain.job import DeferRule
+from planner.domain.snapshot import NodeState, Outage
 from planner.errors import FileFormatError, InputError
 from planner.printable import one_line
 from planner.store.shape import (
@@ -59,6 +60,16 @@ _CLUSTER = Record(
         "power_limit_w": Maybe(number(bounds.POWER_LIMIT_W)),
     }
 )
+_OUTAGES = Every(
+    Record(
+        {
+            "node": whole(bounds.Bounds(0, bounds.NODES.high)),
+            "start_unix": whole(bounds.MOMENT_S),
+            "end_unix": Maybe(whole(bounds.MOMENT_S)),
+            "state": shape_of(NodeState),
+        }
+    )
+)
 _SCENARIO = Record(
     {
         "name": WORD,
@@ -70,8 +81,13 @@ _SCENARIO = Record(
         "rules": Record({"defer": shape_of(DeferRule), "execute": shape_of(ExecuteRule)}, frozenset({"execute"})),
         "demand": Record({"eur_per_kw": number(bounds.EUR_PER_KW), "interval_s": whole(bounds.DEMAND_INTERVAL_S)}),
         "carbon": Record({"eur_per_tonne": number(bounds.EUR_PER_TONNE)}),
-    }
+        "outages": _OUTAGES,
+    },
+    frozenset({"outages"}),
 )
+SNAPSHOT = Record({"moment_unix": whole(bounds.UNIX_S), "source": TEXT, "outages": _OUTAGES})
+"""What run.json keeps of the snapshot that a day was planned from."""
+
 RUN = Record(
     {
         "planner": TEXT,
@@ -85,6 +101,8 @@ RUN = Record(
         "iterations": Maybe(COUNT),
         "continues": Maybe(Named(TEXT)),
         "closed": FLAG,
+        "snapshot": Maybe(SNAPSHOT),
+        "conflicts": Every(TEXT),
         "versions": Named(TEXT),
         "inputs": Named(DIGEST),
         "scenario": _SCENARIO,
@@ -92,7 +110,7 @@ RUN = Record(
         "outputs": Named(DIGEST),
         "seal": DIGEST,
     },
-    frozenset({"outputs", "seal"}),
+    frozenset({"outputs", "seal", "snapshot", "conflicts"}),
 )
 """What run.json says. Results of the earliest versions have no ``outputs``; those that need them say so."""
 
@@ -116,6 +134,18 @@ def cluster_of(run: Mapping[str, Any]) -> Cluster:
     written, known = run["scenario"]["cluster"], {field.name for field in fields(NodeClass)}
     classes = [{name: value for name, value in each.items() if name in known} for each in written["classes"]]
     return Cluster(tuple(NodeClass(**each) for each in classes), written["power_limit_w"])
+
+
+def outages_of(run: Mapping[str, Any]) -> tuple[Outage, ...]:
+    """The outages that a run knew of: those of its snapshot, or where it had none, of its scenario."""
+    known = (run.get("snapshot") or run["scenario"]).get("outages", ())
+    return tuple(Outage(**{field.name: each[field.name] for field in fields(Outage)}) for each in known)
+
+
+def moment_of(run: Mapping[str, Any]) -> int | None:
+    """The moment of the snapshot that a run planned from [Unix seconds]; None where there was none."""
+    snapshot = run.get("snapshot")
+    return None if snapshot is None else int(snapshot["moment_unix"])
 
 
 def text_of(path: Path) -> str:

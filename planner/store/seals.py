@@ -19,7 +19,7 @@ CHANGED = "it was changed after it was written"
 
 def outputs_of(folder: Path) -> dict[str, str]:
     """SHA-256 of every file in a day's folder but run.json, which keeps them."""
-    return {path.name: digest(path) for path in sorted(folder.iterdir()) if path.name != RUN}
+    return {path.name: digest(path) for path in sorted(folder.iterdir()) if path.is_file() and path.name != RUN}
 
 
 def sealed(run: Mapping[str, Any]) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from planner.planning.plan_day import PlannedDay
 from planner.units import clock, rounded
 
 
-def summarise(planned: PlannedDay, baselines: tuple[Baseline, ...] | None = None) -> DaySummary:
+def summarise(planned: PlannedDay, baselines: tuple[Baseline, ...] | None = None, *, conflicts: int = 0) -> DaySummary:
     """Totals, jobs, method and trials of a planned day; ``baselines`` where rules were tried on it as well."""
     day, result, bound = planned.day, planned.result, planned.bound
     gap = None if bound is None else bound.gap_fraction(result.ledger.profit_eur)
@@ -35,16 +35,27 @@ def summarise(planned: PlannedDay, baselines: tuple[Baseline, ...] | None = None
         gap_fraction=None if gap is None else rounded(gap),
         execute=day.scenario.rules.execute,
         planned_profit_eur=rounded(result.ledger.profit_eur),
-        **vars(figures(planned.happened, result.plan, planned.ledger, rejected=len(day.rejected))),
+        **vars(
+            figures(
+                planned.happened,
+                result.plan,
+                planned.ledger,
+                rejected=len(day.rejected),
+                withdrawn=len(day.withdrawn),
+            )
+        ),
         trials=tuple(replace(trial, profit_eur=rounded(trial.profit_eur)) for trial in result.trials),
         inputs=tuple(day.intakes),
+        moment=None if day.snapshot is None else day.problem.horizon.to_datetime(day.problem.now_s).isoformat(),
+        conflicts=conflicts,
         baselines=baselines,
     )
 
 
-def figures(problem: Problem, plan: Plan, ledger: Ledger, *, rejected: int) -> DayFigures:
+def figures(problem: Problem, plan: Plan, ledger: Ledger, *, rejected: int, withdrawn: int = 0) -> DayFigures:
     """What follows from the plan alone. The problem is the day as it was carried out."""
-    started = int(plan.is_placed.sum())
+    planned, has_run = int(plan.is_placed.sum()), len(problem.running)
+    carried_in = sum(work.start_s < 0 or problem.now_s == 0 for work in problem.running)
     running = _running_on(problem, plan)
     return DayFigures(
         totals=DayTotals.of(ledger.totals),
@@ -52,14 +63,15 @@ def figures(problem: Problem, plan: Plan, ledger: Ledger, *, rejected: int) -> D
         site_cost_eur=rounded(ledger.site_cost_eur),
         utilisation_fraction=rounded(_utilisation(problem, ledger)),
         jobs=JobCounts(
-            known=len(problem.jobs) + rejected,
-            started=started,
-            carried_in=len(problem.running),
-            finished=len(problem.running) + started - running,
+            known=len(problem.jobs) + has_run - carried_in + rejected + withdrawn,
+            started=planned + has_run - carried_in,
+            carried_in=carried_in,
+            finished=has_run + planned - running,
             running=running,
-            deferred=len(problem.jobs) - started,
+            deferred=len(problem.jobs) - planned,
             rejected=rejected,
             missed_deadlines=_missed_deadlines(problem, plan),
+            withdrawn=withdrawn,
         ),
         segments=len(problem.segments),
         last_end_s=_last_end_s(problem, plan),
@@ -70,7 +82,7 @@ def summary_text(summary: DaySummary, folder: str) -> str:
     """The summary in a few lines for people."""
     totals, money = summary.totals, summary.currency
     lines = [
-        f"{summary.day}  {summary.scenario}  ({summary.zone})",
+        f"{summary.day}  {summary.scenario}  ({summary.zone}){_since(summary)}",
         "",
         f"  profit          {totals.profit_eur:>14,.2f} {money}   {_how_good(summary)}",
         f"  revenue         {totals.revenue_eur:>14,.2f} {money}   {totals.core_hours:,.0f} core-equivalent hours",
@@ -98,6 +110,13 @@ def summary_text(summary: DaySummary, folder: str) -> str:
     return "\n".join(lines)
 
 
+def _since(summary: DaySummary) -> str:
+    """From which moment a day was planned, where that is not its midnight."""
+    if summary.moment is None:
+        return ""
+    return f"  from {summary.moment}"
+
+
 def _tried(summary: DaySummary) -> str:
     """Which candidate won, where there was a choice."""
     tried = len(summary.trials)
@@ -118,6 +137,7 @@ def _how_good(summary: DaySummary) -> str:
 def _rest(jobs: JobCounts) -> str:
     others = [
         (jobs.rejected, "rejected"),
+        (jobs.withdrawn, "withdrawn"),
         (jobs.carried_in, "carried in"),
         (jobs.missed_deadlines, "missed deadlines"),
     ]
@@ -150,4 +170,9 @@ def _running_on(problem: Problem, plan: Plan) -> int:
 
 def _missed_deadlines(problem: Problem, plan: Plan) -> int:
     start = np.where(plan.is_placed, plan.start_s, problem.horizon.length_s)
-    return int((start > problem.columns.latest_start_s).sum())
+    late = sum(
+        work.job.deadline_unix is not None and work.end_s > problem.horizon.to_s(work.job.deadline_unix)
+        for work in problem.running
+        if work.start_s >= 0 and problem.now_s
+    )
+    return int((start > problem.columns.latest_start_s).sum()) + late

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
@@ -36,7 +37,8 @@ def disagreements(written: WrittenDay) -> list[str]:
     found = [
         f"{written.folder / name}.csv: {line}" for name in expected for line in _between(tables[name], expected[name])
     ]
-    given = asdict(figures(written.happened, plan, ledger, rejected=kinds.count("rejected")))
+    refused, withdrawn = kinds.count("rejected"), kinds.count("withdrawn")
+    given = asdict(figures(written.happened, plan, ledger, rejected=refused, withdrawn=withdrawn))
     summary = written.folder / "summary.json"
     found += [f"{summary}: {line}" for line in _unlike(written.summary.as_dict(), given)]
     return found + [f"{path}: {what}" for path, what in changed(written.folder, written.run)]
@@ -62,14 +64,19 @@ def _digest(path: str) -> str | None:
 def _deferred(written: WrittenDay) -> Table:
     """The deferred jobs as they would be written, with the reasons and rejected rows of the file."""
     table = written.tables["deferred"]
-    kind, reason, times = (table.columns.index(name) for name in ("kind", "reason", "times_deferred"))
-    jobs = {job.id: job for job in written.problem.jobs}
+    named = ("kind", "reason", "times_deferred", "planned_start")
+    kind, reason, times, start = (table.columns.index(name) for name in named)
+    jobs, horizon = {job.id: job for job in written.problem.jobs}, written.problem.horizon
+
+    def start_s(text: str) -> int | None:
+        return horizon.to_s(int(dt.datetime.fromisoformat(text).timestamp())) if text else None
+
     ours = [
-        (jobs[row[0]], Deferral(row[0], "deferred", row[reason], int(row[times])))
+        (jobs[row[0]], Deferral(row[0], "deferred", row[reason], int(row[times]), start_s(row[start])))
         for row in table.rows
         if row[kind] == "deferred"
     ]
-    again = deferred_table(written.problem.horizon, ours)
+    again = deferred_table(horizon, ours)
     return Table(table.columns, again.rows + tuple(row for row in table.rows if row[kind] != "deferred"))
 
 

@@ -16,6 +16,7 @@ from planner.store.parquet import write_parquet
 from planner.store.seals import outputs_of, sealed
 from planner.store.summary import summarise
 from planner.store.swf import write_swf
+from planner.store.versions import keep_versions
 from planner.store.write_tables import Table, deferred_table, encoded, schedule_table, segment_table
 
 Page = Callable[[DaySummary, dict[str, Any], dict[str, Table]], str]
@@ -36,16 +37,18 @@ def write_day(
 ) -> DaySummary:
     """Write a day's files in one step and return the day's summary.
 
-    ``baselines`` is what the rules of common schedulers would earn, for the summary; ``page`` makes report.html.
+    ``baselines`` is what the rules of common schedulers would earn, for the summary; ``page`` makes report.html. Where
+    the day that stands there or this one was planned from a snapshot, the former is kept among the day's versions.
     """
     problem, result = planned.day.problem, planned.result
-    summary = summarise(planned, baselines)
+    summary = summarise(planned, baselines, conflicts=len(run["conflicts"]))
     tables = {
         "schedule": schedule_table(problem, result.plan, planned.ledger, planned.happened),
         "deferred": deferred_table(problem.horizon, planned.deferrals),
         "segments": segment_table(problem, planned.ledger),
     }
     with replaced(target) as folder:
+        keep_versions(target, folder, with_last=planned.day.snapshot is not None)
         for name, table in tables.items():
             table.write_csv(folder / f"{name}.csv")
             if "parquet" in formats:

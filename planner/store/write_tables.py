@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from planner.domain.job import Job
 from planner.domain.ledger import Ledger
 from planner.domain.node_text import format_unit_nodes
 from planner.domain.plan import Deferral, Plan
-from planner.domain.problem import Problem
+from planner.domain.problem import Problem, Running
 from planner.inputs.jobs.unit_groups import format_unit_groups
 
 LONE = "backslashreplace"
@@ -81,7 +81,7 @@ SCHEDULE_COLUMNS = (
     "deadline_met",
 )
 _LEDGER_COLUMNS = SCHEDULE_COLUMNS[SCHEDULE_COLUMNS.index("core_hours") : -1]
-DEFERRED_COLUMNS = (*REQUEST_COLUMNS, "times_deferred", "kind", "reason")
+DEFERRED_COLUMNS = (*REQUEST_COLUMNS, "times_deferred", "planned_start", "kind", "reason")
 SEGMENT_COLUMNS = (
     "start_time",
     "end_time",
@@ -110,14 +110,20 @@ SEGMENT_COLUMNS = (
 COLUMNS = {"schedule": SCHEDULE_COLUMNS, "deferred": DEFERRED_COLUMNS, "segments": SEGMENT_COLUMNS}
 """Columns of each table, by the name of its file."""
 
-STATES = ("planned", "carried")
-"""What the ``state`` of a row of schedule.csv may be: the job starts today, or ran at midnight."""
+State = Literal["planned", "carried", "running", "done", "cancelled"]
+"""What the ``state`` of a row of schedule.csv may be.
+
+The job is planned to start today, or ran at midnight. In a day planned from a later moment: it runs then, has ended, or
+was cancelled while it ran.
+"""
+
+STATES: tuple[State, ...] = get_args(State)
 
 Kind = Literal["text", "time", "whole", "number", "flag"]
 
 _KINDS: dict[Kind, tuple[str, ...]] = {
     "text": ("job_id", "account", "user", "name", "unit_groups", "state", "nodes", "unit_nodes", "kind", "reason"),
-    "time": ("submit_time", "deadline", "start_time", "end_time"),
+    "time": ("submit_time", "deadline", "start_time", "end_time", "planned_start"),
     "whole": ("requested_s", "units", "runtime_s", "start_s", "end_s", "temperature_c", "times_deferred"),
     "flag": ("deadline_met",),
 }
@@ -129,14 +135,15 @@ def kind_of(column: str) -> Kind:
 
 
 def schedule_table(problem: Problem, plan: Plan, ledger: Ledger, happened: Problem | None = None) -> Table:
-    """Every job that runs today, by start and id; ``state`` says which are carried and which planned.
+    """Every job that runs today, by start and id; ``state`` says which have started and which are planned.
 
     Energy, money and hours are those of this day alone; start and end are the job's own. ``happened`` is the day as it
     was carried out, whose ledger it is and which says when jobs end; the problem itself unless given.
     """
     lines, ran = ledger.jobs, happened or problem
-    work = [
-        (r.job, "carried", r.start_s, real.end_s, r.nodes) for r, real in zip(problem.running, ran.running, strict=True)
+    work: list[tuple[Job, State, int, int, tuple[int, ...]]] = [
+        (each.job, state_of(each, problem.now_s), each.start_s, real.end_s, each.nodes)
+        for each, real in zip(problem.running, ran.running, strict=True)
     ]
     jobs = {job.id: (job, real.requested_s) for job, real in zip(problem.jobs, ran.jobs, strict=True)}
     for placed in plan.placements(problem):
@@ -167,9 +174,27 @@ def schedule_table(problem: Problem, plan: Plan, ledger: Ledger, happened: Probl
     return Table(SCHEDULE_COLUMNS, tuple(sorted(rows, key=lambda row: (int(row[start]), row[name]))))
 
 
+def state_of(work: Running, now_s: int) -> State:
+    """The state of a job that has started."""
+    if work.is_cancelled:
+        return "cancelled"
+    if work.end_s <= now_s:
+        return "done"
+    return "running" if now_s else "carried"
+
+
 def deferred_table(horizon: Horizon, deferrals: Iterable[tuple[Job, Deferral]]) -> Table:
     """Every known job that does not start today, with its reason."""
-    rows = ((*request_row(job, horizon), str(why.times), why.kind, why.reason) for job, why in deferrals)
+    rows = (
+        (
+            *request_row(job, horizon),
+            str(why.times),
+            "" if why.planned_start_s is None else local_time(horizon, why.planned_start_s),
+            why.kind,
+            why.reason,
+        )
+        for job, why in deferrals
+    )
     return Table(DEFERRED_COLUMNS, tuple(sorted(rows, key=lambda row: (row[-2], row[0]))))
 
 

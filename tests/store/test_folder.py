@@ -32,7 +32,7 @@ if moment == "aside":
         return kill() if len(calls) == 2 else rename(self, other)
     Path.rename = counted
 if moment == "flushing":
-    folder.flush = kill
+    folder.flush_all = kill
 if moment == "moved":
     folder.remove = kill
 with folder.held(target):

@@ -1,4 +1,4 @@
-"""What the work that runs at midnight holds in each slot, and how much power the day's jobs can draw at most."""
+"""What started work holds and outages close in each slot, and how much power the day's jobs can draw at most."""
 
 from __future__ import annotations
 
@@ -20,20 +20,24 @@ _WIDER = 1e-6
 
 @dataclass(frozen=True)
 class RunningLoad:
-    """Running work in each slot: energy, node-hours in each measure, hours of nodes in use per class; its revenue."""
+    """Started work in each slot: energy, node-hours in each measure, hours of nodes in use per class; its revenue.
+
+    ``closed_h`` are hours of empty nodes per class and slot that outages close.
+    """
 
     work_kwh: Floats
     share_h: Floats
     busy_h: Floats
+    closed_h: Floats
     revenue_eur: float
     most_kw: float
 
 
 def running_load(problem: Problem, shares: Shares, slots: Slots) -> RunningLoad:
-    """What running work takes; in no measure more than the nodes that it is on."""
+    """What started work takes; in no measure more than the nodes that it is on."""
     columns, nodes = problem.running_columns, problem.nodes
     end = np.minimum(problem.running_end_s, problem.horizon.length_s)
-    start = np.zeros(len(end), dtype=np.int64)
+    start = np.minimum(problem.running_start_s, end)
     unit_job = np.repeat(np.arange(len(columns)), np.diff(columns.unit_ptr))
     unit_node = problem.running_nodes
     unit_hours = overlap_s(slots.edges_s, start[unit_job], end[unit_job]) / SECONDS_PER_HOUR
@@ -46,11 +50,17 @@ def running_load(problem: Problem, shares: Shares, slots: Slots) -> RunningLoad:
     for measure, index in enumerate(shares.class_of):
         share = np.where(unit_class == index, shares.of_running[measure, columns.unit_group], 0.0)
         share_h[measure] = np.minimum(share @ unit_hours, busy_h[index])
-    earned = columns.group_core_equivalents[columns.unit_group, unit_class] * columns.weight[unit_job] * end[unit_job]
+    closed, closed_h = problem.closed_room, np.zeros_like(busy_h)
+    inside = closed.is_empty & (closed.start_s < problem.horizon.length_s)
+    closed_s = overlap_s(slots.edges_s, closed.start_s[inside], closed.end_s[inside])
+    np.add.at(closed_h, nodes.class_of[closed.node[inside]], closed_s / SECONDS_PER_HOUR)
+    earned = columns.group_core_equivalents[columns.unit_group, unit_class] * columns.weight[unit_job]
+    earned = earned * (end - start)[unit_job]
     return RunningLoad(
         work_kwh=energy_between(slots.edges_s, start, end, columns.power_mw) / MILLIWATT_SECONDS_PER_KWH,
         share_h=share_h,
         busy_h=busy_h,
+        closed_h=closed_h,
         revenue_eur=math.fsum(earned) * problem.rates.eur_per_core_hour / SECONDS_PER_HOUR,
         most_kw=float(columns.power_mw.sum()) / MILLI**2,
     )

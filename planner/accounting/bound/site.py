@@ -172,7 +172,7 @@ class _SiteRows:
         """In each measure, the units on a class take at most its busy nodes; without idle power, all its nodes."""
         self.busy = {
             int(c): [
-                self.rows.variable(float(self.load.busy_h[c, h]), float(self.count[c] * self.slots.hours[h]))
+                self.rows.variable(float(self.load.busy_h[c, h]), self._open_h(int(c), h))
                 for h in range(len(self.slots))
             ]
             for c in self.idle_classes
@@ -183,7 +183,12 @@ class _SiteRows:
                 if c in self.busy:
                     self.rows.put(self.rows.row(-held), self.busy[c][h], -1.0)
                 else:
-                    self.rows.row(float(self.count[c] * self.slots.hours[h]) - held)
+                    self.rows.row(self._open_h(c, h) - held)
+
+    def _open_h(self, c: int, h: int) -> float:
+        """Node-hours of a class in a slot that outages leave; never less than what started work is on."""
+        left = float(self.count[c] * self.slots.hours[h]) - float(self.load.closed_h[c, h])
+        return max(left, float(self.load.busy_h[c, h]))
 
     def _units(self) -> None:
         """A busy node has a unit on it: one that was running, or one of today's."""

@@ -13,22 +13,32 @@ from planner.scenario.jobs import FileJobs, SampleJobs
 from planner.scenario.schema import Scenario
 
 
-def known_jobs(scenario: Scenario, horizon: Horizon, continues: bool = False) -> tuple[tuple[Job, ...], Intake]:
+def known_jobs(
+    scenario: Scenario,
+    horizon: Horizon,
+    continues: bool = False,
+    *,
+    since_unix: int | None = None,
+    until_unix: int | None = None,
+) -> tuple[tuple[Job, ...], Intake]:
     """The jobs that are known for a day, apart from those handed over.
 
     On a first day a queue dump is taken whole; of a trace or the sample, what was submitted within the lookback before
     the day. ``visibility: day`` adds what is submitted on the day itself. A day that ``continues`` from the one before
-    takes what that one could not know yet, so that every job comes in once.
+    takes what that one could not know yet, so that every job comes in once. ``since_unix`` and ``until_unix`` take the
+    place of these bounds: submitted from the one to before the other.
     """
     choice = scenario.jobs
     sees_day = choice.visibility == "day"
-    until = horizon.end_unix if sees_day else horizon.start_unix
+    until = until_unix or (horizon.end_unix if sees_day else horizon.start_unix)
     window = (horizon.start_unix - choice.lookback_s, until)
     if continues:
         window = (horizon.start_unix if sees_day else horizon.day_before().start_unix, until)
-    if isinstance(choice, FileJobs) and _is_queue_dump(choice) and not continues:
+    if since_unix is not None:
+        window = (since_unix, until)
+    elif isinstance(choice, FileJobs) and _is_queue_dump(choice) and not continues:
         window = (0, until)
-    return submitted_jobs(scenario, window)
+    return submitted_jobs(scenario, window) if window[0] < window[1] else ((), Intake("no new jobs"))
 
 
 def submitted_jobs(scenario: Scenario, window: tuple[int, int]) -> tuple[tuple[Job, ...], Intake]:

@@ -1,7 +1,7 @@
 """A rule that walks through time: at each arrival or completion it starts what fits now, in the order of the queue.
 
-Nothing is reserved ahead, so what is free now is free for as long as a job wants it. Between two completions room only
-shrinks: a shape of job that found none is not tried again until something ends.
+Nothing is reserved ahead, so what is free now is free for as long as a job wants it, unless an outage of the node is
+ahead. Between two completions room only shrinks: a shape of job that found none is not tried again until then.
 """
 
 from __future__ import annotations
@@ -31,6 +31,11 @@ class Machine(NamedTuple):
         A heap of what runs: its ends [s] and jobs.
     running
         How many entries the heap has.
+    out_node, out_start, out_end
+        Outages: their nodes, starts and ends [s].
+    open
+        What each node has left for a job that would start now, nothing where an outage is in its way; the array
+        ``free`` itself without outages.
     least, taken, cells, pattern
         Scratch space for units of several sizes.
     """
@@ -42,6 +47,10 @@ class Machine(NamedTuple):
     end_time: Ints
     end_job: Ints
     running: Ints
+    out_node: Ints
+    out_start: Ints
+    out_end: Ints
+    open: Ints
     least: Ints
     taken: Ints
     cells: Ints
@@ -72,6 +81,9 @@ def walk(machine, jobs, line, strict, day_end, start_of, node_of_unit):
         while machine.running[0] > 0 and machine.end_time[0] <= now:
             _end(machine, jobs, node_of_unit)
             epoch += 1
+        for outage in range(machine.out_end.shape[0]):
+            if machine.out_end[outage] == now:
+                epoch += 1
         while arrived < line.arrivals.shape[0] and jobs.release[line.arrivals[arrived]] <= now:
             length = _join(line, length, line.arrivals[arrived])
             arrived += 1
@@ -81,6 +93,9 @@ def walk(machine, jobs, line, strict, day_end, start_of, node_of_unit):
             following = min(following, jobs.release[line.arrivals[arrived]])
         if machine.running[0] > 0:
             following = min(following, machine.end_time[0])
+        for outage in range(machine.out_end.shape[0]):
+            if machine.out_end[outage] > now:
+                following = min(following, machine.out_end[outage])
         now = following
 
 
@@ -98,6 +113,7 @@ def _start_what_fits(machine, jobs, line, length, strict, epoch, now, start_of, 
                 and line.cores[job] <= machine.cores_left[0]
                 and (not machine.is_limited or jobs.power[job] <= machine.power_left_mw[0])
             ):
+                _look_ahead(machine, now, now + jobs.duration[job])
                 starts = _find_nodes(machine, jobs, job, node_of_unit)
                 if not starts:
                     line.failed[line.shape[job]] = epoch
@@ -109,6 +125,20 @@ def _start_what_fits(machine, jobs, line, length, strict, epoch, now, start_of, 
             line.queue[kept] = job
             kept += 1
     return kept
+
+
+@part
+def _look_ahead(machine, start, end):
+    """Note what nodes have left from start to end: nothing where an outage is in the way."""
+    if machine.out_node.shape[0] == 0:
+        return
+    for node in range(machine.free.shape[0]):
+        for resource in range(machine.free.shape[1]):
+            machine.open[node, resource] = machine.free[node, resource]
+    for outage in range(machine.out_node.shape[0]):
+        if machine.out_start[outage] < end and machine.out_end[outage] > start:
+            for resource in range(machine.free.shape[1]):
+                machine.open[machine.out_node[outage], resource] = 0
 
 
 @part
@@ -131,14 +161,14 @@ def _find_nodes(machine, jobs, job, node_of_unit):
     amount, wanted = jobs.group_amount[first], jobs.group_count[first]
     room = np.int64(0)
     for node in range(machine.free.shape[0]):
-        room += copies_in(machine.free[node], amount, wanted - room)
+        room += copies_in(machine.open[node], amount, wanted - room)
         if room == wanted:
             break
     if room < wanted:
         return False
     unit = jobs.unit_ptr[job]
     for node in range(machine.free.shape[0]):
-        for _ in range(copies_in(machine.free[node], amount, jobs.unit_ptr[job + 1] - unit)):
+        for _ in range(copies_in(machine.open[node], amount, jobs.unit_ptr[job + 1] - unit)):
             node_of_unit[unit] = node
             unit += 1
         if unit == jobs.unit_ptr[job + 1]:
@@ -158,12 +188,12 @@ def _find_mixed(machine, jobs, job, node_of_unit):
     room = np.int64(0)
     for node in range(least.shape[0]):
         for resource in range(least.shape[1]):
-            least[node, resource] = machine.free[node, resource]
+            least[node, resource] = machine.open[node, resource]
         taken[node] = copies_in(least[node], jobs.group_amount[main], wanted)
         room += taken[node]
     if share_out(least, taken, room, jobs, job, node_of_unit):
         return True
-    if has_odd_units(jobs, job) and pack_the_odd(machine.free, jobs, job, machine.cells, machine.pattern, node_of_unit):
+    if has_odd_units(jobs, job) and pack_the_odd(machine.open, jobs, job, machine.cells, machine.pattern, node_of_unit):
         return True
     for unit in range(jobs.unit_ptr[job], jobs.unit_ptr[job + 1]):
         node_of_unit[unit] = -1

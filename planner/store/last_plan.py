@@ -1,0 +1,138 @@
+"""The last plan of a site, read from the folder of its day: what it says about every job at a later moment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import get_args
+
+from planner.domain.horizon import Horizon
+from planner.domain.job import Job
+from planner.domain.plan import DeferralKind
+from planner.domain.snapshot import Outage, Snapshot, StartedJob
+from planner.errors import FileFormatError, InputError
+from planner.scenario.schema import Scenario
+from planner.store.cells import choice, whole
+from planner.store.continue_from import read_previous
+from planner.store.read_tables import job_of, read_rows, read_table, scheduled_of
+from planner.store.results import cluster_of, moment_of, outages_of, read_run
+from planner.store.write_tables import COLUMNS
+
+
+@dataclass(frozen=True)
+class Unstarted:
+    """A job of deferred.csv: what it is there as, and on how many days it was deferred."""
+
+    job: Job
+    kind: str
+    times_deferred: int
+
+
+@dataclass(frozen=True)
+class LastPlan:
+    """What was planned, or has happened, on a day.
+
+    ``schedule`` has a start, nodes and an end for every job that runs that day; ``cancelled`` in it are those that were
+    ended by somebody. ``known_until_unix`` is the moment from which jobs may be new.
+    """
+
+    horizon: Horizon
+    schedule: tuple[StartedJob, ...]
+    unstarted: tuple[Unstarted, ...]
+    outages: tuple[Outage, ...]
+    known_until_unix: int
+
+    @property
+    def ids(self) -> frozenset[str]:
+        """Every job that it knows."""
+        return frozenset([*(each.job.id for each in self.schedule), *(each.job.id for each in self.unstarted)])
+
+    @property
+    def deferred(self) -> tuple[Job, ...]:
+        """The jobs that wait for a later day."""
+        return tuple(each.job for each in self.unstarted if each.kind == "deferred")
+
+    def times_deferred(self, day: Horizon) -> dict[str, int]:
+        """On how many days before a day each job was deferred."""
+        same_day = self.horizon.day == day.day
+        return {
+            each.job.id: each.times_deferred - same_day
+            for each in self.unstarted
+            if each.kind == "deferred" and each.times_deferred > same_day
+        }
+
+    def carried_out(self, moment_unix: int, day: Horizon, new: Iterable[Job] = ()) -> Snapshot:
+        """The day at a moment, if everything went as planned: what was to start has started, what was to end ended.
+
+        ``new`` are jobs submitted since. Jobs that it refused or that were withdrawn are told again on their own day.
+        """
+        same_day = self.horizon.day == day.day
+        started, pending = [], list(new)
+        for each in self.schedule:
+            if each.start_unix > moment_unix:
+                pending.append(each.job)
+            elif each.end_unix is None or each.end_unix > moment_unix:
+                started.append(StartedJob(each.job, each.start_unix, each.nodes))
+            elif each.end_unix > day.start_unix:
+                started.append(each)
+        told = ("deferred", "rejected") if same_day else ("deferred",)
+        pending += [each.job for each in self.unstarted if each.kind in told]
+        return Snapshot(
+            moment_unix,
+            pending=tuple(sorted(pending, key=lambda job: job.submission_key)),
+            started=tuple(started),
+            withdrawn=tuple(each.job for each in self.unstarted if same_day and each.kind == "withdrawn"),
+            outages=tuple(each for each in self.outages if each.end_unix is None or each.end_unix > moment_unix),
+            source=f"the plan of {self.horizon.day}",
+        )
+
+
+def read_last_plan(folder: Path, scenario: Scenario, horizon: Horizon) -> LastPlan:
+    """The plan of the day of a horizon; InputError when its files are damaged or it is of another site."""
+    read_previous(folder, scenario, horizon)  # the files are whole, and of this site
+    run = read_run(folder)
+    cluster, moment = cluster_of(run), moment_of(run)
+    tables = {name: read_table(folder / f"{name}.csv", COLUMNS[name]) for name in ("schedule", "deferred")}
+    scheduled = read_rows(folder, tables, "schedule", lambda row: scheduled_of(row, cluster))
+    unstarted = read_rows(
+        folder,
+        tables,
+        "deferred",
+        lambda row: Unstarted(
+            job_of(row, cluster), choice(row, "kind", *get_args(DeferralKind)), whole(row, "times_deferred")
+        ),
+    )
+    sees_day = run["scenario"]["jobs"]["visibility"] == "day"
+    return LastPlan(
+        horizon,
+        tuple(
+            StartedJob(
+                job,
+                horizon.start_unix + placed.start_s,
+                placed.nodes,
+                horizon.start_unix + end_s,
+                cancelled=state == "cancelled",
+            )
+            for job, state, placed, end_s in scheduled
+        ),
+        tuple(unstarted),
+        outages_of(run),
+        moment if moment is not None else horizon.end_unix if sees_day else horizon.start_unix,
+    )
+
+
+def last_plan_of(folder: Path, scenario: Scenario, today: Horizon) -> LastPlan | None:
+    """The plan of today in a folder of days, else that of yesterday; None when there is neither."""
+    for horizon in (today, today.day_before()):
+        written = folder / horizon.day.isoformat()
+        try:
+            is_there = written.exists()
+        except OSError:  # a name too long, say: writing there will report it
+            return None
+        if is_there:
+            try:
+                return read_last_plan(written, scenario, horizon)
+            except FileFormatError as error:
+                raise InputError(f"{error}; or remove {written}") from error
+    return None
