@@ -125,7 +125,7 @@ def _conflicts(scenario: Scenario, snapshot: Snapshot, last: LastPlan) -> tuple[
     schedule = {
         each.job.id: (each.start_unix, each.end_unix, each.nodes)
         for each in last.schedule
-        if each.end_unix is None or each.end_unix > horizon.start_unix
+        if each.end_unix is not None and each.end_unix > horizon.start_unix
     }
     found = snapshot_conflicts(
         snapshot, schedule, [job.id for job in last.deferred], node_list=scenario.cluster.node_list

@@ -68,7 +68,7 @@ class DownNodes(Section):
         Words,
         Key(
             "node names",
-            "nodes that cannot be used, such as `cpu[001-004,007]`, when planning from a snapshot",
+            "nodes that cannot be used, such as `cpu[001-004,007]`",
             example="cpu001",
         ),
     ]

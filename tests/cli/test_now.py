@@ -6,19 +6,17 @@ import datetime as dt
 import json
 import re
 import shutil
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from planner.cli.main import run
 from planner.domain.horizon import Horizon
-from planner.domain.intake import Intake
 from planner.domain.snapshot import Outage, Snapshot, StartedJob
+from planner.inputs.snapshots.write import write_snapshot
 from planner.runs.replan import carried_out
 from planner.scenario.load import load_scenario
 from planner.store.last_plan import last_plan_of
@@ -29,7 +27,7 @@ TODAY = Horizon(dt.date.fromisoformat(FIRST), "Europe/Paris")
 TEN = f"{FIRST}T10:00:00+02:00"
 HOUR = 3600
 
-Reader = Callable[[Snapshot], Path]
+Tables = Callable[[Snapshot], list[str]]
 
 
 @pytest.fixture(scope="module")
@@ -52,25 +50,16 @@ def site(tmp_path: Path, planned: Path, monkeypatch: pytest.MonkeyPatch) -> Path
 
 
 @pytest.fixture
-def reads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Reader:
-    """Makes the reader of snapshots give a certain one, and a simple rule name conflicts; returns a file to name."""
+def tables(site: Path) -> Tables:
+    """Writes a snapshot as tables, and returns the options that name them."""
 
-    def gone(snapshot: Snapshot, schedule: dict[str, object], deferred: list[str], **_: object) -> list[object]:
-        there = set(ids(snapshot))
-        return [SimpleNamespace(text=f"job {name} is gone") for name in sorted({*schedule, *deferred} - there)]
+    def written(snapshot: Snapshot) -> list[str]:
+        cluster = load_scenario("site", folders=[site / "scenarios"]).cluster
+        jobs, nodes = site / "snapshot.csv", site / "nodes.csv"
+        write_snapshot(snapshot, jobs, cluster=cluster, nodes_path=nodes)
+        return ["--snapshot", str(jobs), "--nodes", str(nodes)]
 
-    def reader(snapshot: Snapshot) -> Path:
-        def read(path: Path, *, at_unix: int, **_: object) -> tuple[Snapshot, Intake]:
-            assert path.is_file()
-            return replace(snapshot, moment_unix=at_unix), Intake(str(path), kept=len(ids(snapshot)))
-
-        monkeypatch.setitem(sys.modules, "planner.inputs.snapshots.read", SimpleNamespace(read_snapshot=read))
-        monkeypatch.setitem(sys.modules, "planner.domain.conflicts", SimpleNamespace(snapshot_conflicts=gone))
-        table = tmp_path / "snapshot.csv"
-        table.write_text("stands in\n")
-        return table
-
-    return reader
+    return written
 
 
 def ids(snapshot: Snapshot) -> list[str]:
@@ -161,11 +150,11 @@ def test_the_next_days_continue_from_it_with_nothing_lost(site: Path) -> None:
     assert all(len(each) == 1 for each in starts.values())
 
 
-def test_a_job_that_is_gone_does_not_come_back_the_next_day(site: Path, reads: Reader) -> None:
+def test_a_job_that_is_gone_does_not_come_back_the_next_day(site: Path, tables: Tables) -> None:
     found = as_planned(site, TODAY.start_unix + 10 * HOUR)
     gone = next(job for job in found.pending if job.submit_unix >= TODAY.start_unix)
     left = tuple(job for job in found.pending if job is not gone)
-    plan("now", "--at", TEN, "--snapshot", str(reads(replace(found, pending=left))), *QUICK)
+    plan("now", "--at", TEN, *tables(replace(found, pending=left)), *QUICK)
     plan("--day", DAYS[1], *QUICK)
     schedule, deferred = files(site, DAYS[1])
     assert gone.id not in {*schedule, *deferred}
@@ -199,7 +188,7 @@ def test_the_money_of_the_days_is_counted_once(site: Path) -> None:
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_every_job_of_a_snapshot_is_in_one_file(site: Path, reads: Reader, seed: int) -> None:
+def test_every_job_of_a_snapshot_is_in_one_file(site: Path, tables: Tables, seed: int) -> None:
     """Jobs that ended early, were cancelled, withdrawn or are gone, and nodes that are down: each job once, clean."""
     rng = np.random.default_rng(seed)
     now_unix = TODAY.start_unix + int(rng.integers(1, 23 * HOUR))
@@ -215,13 +204,18 @@ def test_every_job_of_a_snapshot_is_in_one_file(site: Path, reads: Reader, seed:
         if rng.random() < 0.9:
             (withdrawn if rng.random() < 0.2 else pending).append(job)
     outages = tuple(
-        Outage(node, now_unix - 5, None if rng.random() < 0.5 else now_unix + 2 * HOUR, "down")
+        Outage(
+            node,
+            now_unix - 5,
+            None if rng.random() < 0.5 else now_unix + 2 * HOUR,
+            "drain" if any(node in each.nodes for each in started if each.is_running) else "down",
+        )
         for node in range(4)
         if rng.random() < 0.4
     )
     snapshot = Snapshot(now_unix, tuple(pending), tuple(started), tuple(withdrawn), outages)
     moment = TODAY.to_datetime(TODAY.to_s(now_unix)).isoformat()
-    plan("now", "--at", moment, "--snapshot", str(reads(snapshot)), *QUICK)
+    plan("now", "--at", moment, *tables(snapshot), *QUICK)
     schedule, deferred = files(site)
     today = [each for each in started if each.end_unix is None or each.end_unix > TODAY.start_unix]
     assert sorted([*schedule, *deferred]) == sorted(ids(replace(snapshot, started=tuple(today))))
@@ -236,16 +230,17 @@ def test_every_job_of_a_snapshot_is_in_one_file(site: Path, reads: Reader, seed:
     assert run(["audit", str(site / "reports" / "site" / FIRST)]) == 0
 
 
-def test_conflicts_are_named_and_kept(site: Path, reads: Reader, capsys: pytest.CaptureFixture[str]) -> None:
+def test_conflicts_are_named_and_kept(site: Path, tables: Tables, capsys: pytest.CaptureFixture[str]) -> None:
     found = as_planned(site, TODAY.start_unix + 10 * HOUR)
     giant, *others = sorted(found.pending, key=lambda job: job.id)
-    table = reads(replace(found, pending=(giant, *others[8:])))
+    given = tables(replace(found, pending=(giant, *others[8:])))
     quick = [option for option in QUICK if option != "-q"]
-    plan("now", "--at", TEN, "--snapshot", str(table), *quick)
+    plan("now", "--at", TEN, *given, *quick)
     told = capsys.readouterr().err
     kept = json.loads((site / "reports" / "site" / FIRST / "run.json").read_text())["conflicts"]
     gone = sorted({job.id for job in others[:8]} & known_before(site))
-    assert kept == [f"job {name} is gone" for name in gone]
+    assert [text.split()[1] for text in kept] == gone
+    assert all("gone" in text or "not in the snapshot" in text for text in kept)
     assert len(kept) > 5
     assert told.count("conflict with the last plan: job ") == 5
     assert f"and {len(kept) - 5} more conflicts (all in run.json)" in told
@@ -258,15 +253,15 @@ def known_before(site: Path) -> set[str]:
     return {row["job_id"] for name in ("schedule", "deferred") for row in rows_of(version / f"{name}.csv")}
 
 
-def test_a_day_from_a_snapshot_at_its_midnight(site: Path, reads: Reader) -> None:
+def test_a_day_from_a_snapshot_at_its_midnight(site: Path, tables: Tables) -> None:
     """The nightly command with a snapshot: what runs is carried, only what the snapshot holds is planned."""
     found = as_planned(site, TODAY.start_unix + 10 * HOUR)
     job, other, *rest = (job for job in found.pending if job.id != "giant")
     earlier = replace(job, submit_unix=TODAY.start_unix - 5 * HOUR)
     started = StartedJob(earlier, TODAY.start_unix - HOUR, tuple(range(job.unit_count)))
     down = Outage(3, TODAY.start_unix - HOUR, None, "drain")
-    table = reads(Snapshot(0, (other,), (started,), (rest[0],), (down,)))
-    plan("--day", FIRST, "--snapshot", str(table), *QUICK)
+    given = tables(Snapshot(TODAY.start_unix, (other,), (started,), (rest[0],), (down,)))
+    plan("--day", FIRST, *given, *QUICK)
     schedule, deferred = files(site)
     assert schedule[job.id]["state"] == "carried"
     assert {*schedule, *deferred} == {job.id, other.id, rest[0].id}
@@ -339,13 +334,13 @@ def test_bad_input(site: Path, capsys: pytest.CaptureFixture[str], arguments: tu
 
 
 def test_a_damaged_last_plan_is_refused_without_a_snapshot_only(
-    site: Path, reads: Reader, capsys: pytest.CaptureFixture[str]
+    site: Path, tables: Tables, capsys: pytest.CaptureFixture[str]
 ) -> None:
     found = as_planned(site, TODAY.start_unix + 10 * HOUR)
     path = site / "reports" / "site" / FIRST / "schedule.csv"
     path.write_text(path.read_text()[:-100])
     assert run(["now", "--at", TEN, *QUICK]) == 2
     assert "damaged" in capsys.readouterr().err
-    plan("now", "--at", TEN, "--snapshot", str(reads(found)), *QUICK)
+    plan("now", "--at", TEN, *tables(found), *QUICK)
     assert "not compared with the last plan" in str(summary(site)["inputs"])
     assert names(site / "reports" / "site" / FIRST / "versions")
