@@ -208,7 +208,7 @@ def _state(
         price=conduct.price_eur_per_kwh,
         price_sum=np.zeros(len(conduct.price_s)),
         worth=np.array([conduct.eur_per_waiting_hour, conduct.eur_per_width_hour]),
-        use=np.zeros(2),
+        use=np.zeros(4),
         stream=np.array([conduct.seed], dtype=np.uint64),
         capacity=trace.machine.capacity,
         most=np.ascontiguousarray(trace.machine.capacity[:, 0]),

@@ -7,6 +7,7 @@ import numpy as np
 from planner.compiled import kernel, part
 from planner.machine.heap import pop, push
 from planner.machine.timeline import NEVER, forget_past
+from planner.online.kernel.likely import note_length
 from planner.online.kernel.nodes import hold_job
 from planner.online.kernel.queue_order import enqueue
 from planner.online.kernel.replan_rounds import next_change, replan_round
@@ -165,6 +166,7 @@ def take_completion(state, now):
     if state.job[EXPECTED_END, job] > now:
         hold_job(state, MACHINE, job, np.int64(-1), now, state.job[EXPECTED_END, job])
         state.clock[EARLY] += 1
+    note_length(state, job)
     state.job[FINISHED_JOB, state.clock[FINISHED]] = job
     state.clock[FINISHED] += 1
     state.clock[SCAN] = 1

@@ -16,7 +16,9 @@ from planner.online.kernel.state import (
     HOLDS,
     LATEST,
     MAX_DELAY_S,
+    USED,
     USED_AT,
+    USED_NOW,
     WISH,
 )
 
@@ -65,7 +67,7 @@ def set_level(state, now):
     edges, prices, sums = state.price_s, state.price, state.price_sum
     until = now + state.clock[MAX_DELAY_S]
     first = max(np.int64(0), entry_after(state, now) - 1)
-    needed = max(0.0, (state.use[0] - SPARE) / (1.0 - SPARE)) * (until - now)
+    needed = max(0.0, (state.use[USED] - SPARE) / (1.0 - SPARE)) * (until - now)
     level, filled = -np.inf, 0.0
     while filled < needed:
         following = np.inf
@@ -92,6 +94,6 @@ def note_use(state, now):
     passed = now - state.clock[USED_AT]
     if passed > 0:
         weight = 1.0 - math.exp(-passed / MEMORY_S)
-        state.use[0] += (state.use[1] - state.use[0]) * weight
+        state.use[USED] += (state.use[USED_NOW] - state.use[USED]) * weight
         state.clock[USED_AT] = now
-    state.use[1] = 1.0 - idle_now(state) / state.clock[CAPACITY]
+    state.use[USED_NOW] = 1.0 - idle_now(state) / state.clock[CAPACITY]

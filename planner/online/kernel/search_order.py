@@ -1,8 +1,10 @@
 """The search of the policy ``replan``: in which order the queue is best served.
 
-Every order is judged by the plan that it leads to: the waiting jobs one after another, each at its earliest start. The
-plan is worth what its work earns in the time ahead, less its energy, less the waiting. First the known orders are
-compared; then the best one is changed bit by bit, and a change stays if the plan is worth more.
+Every order is judged by the plan that it leads to: the waiting jobs one after another, each at its earliest start, all
+as much shorter than their estimates as jobs have proved to be lately. The plan is worth what its work earns in the time
+ahead, less its energy, less the waiting; and a wide job that is out of the way is worth something by itself, since nodes
+would have to idle until enough of them are free. First the known orders are compared; then the best one is changed bit by
+bit, and a change stays if the plan is worth more.
 """
 
 from __future__ import annotations
@@ -13,20 +15,26 @@ from planner.compiled import part
 from planner.machine.rng import below
 from planner.machine.timeline import copy_rows
 from planner.online.kernel.energy import energy_cost
+from planner.online.kernel.likely import likely_length
 from planner.online.kernel.nodes import earliest_start, hold_job, plan_rows, restore_nodes, save_nodes
 from planner.online.kernel.queue_order import FCFS, LAF, LRF, SAF, SJF, rank, sort_by
 from planner.online.kernel.state import (
     AHEAD_S,
     BEST_ORDER,
+    CAPACITY,
+    END_JOB,
     ESTIMATE,
     EUR_PER_WAITING_HOUR,
     EUR_PER_WIDTH_HOUR,
+    EXPECTED_END,
     LISTED_AT,
     NONE_YET,
     ORDER,
     QUEUE,
     QUEUED,
     RESERVED,
+    RUNNING,
+    START,
     STEPS,
     TRIED_ORDER,
     WIDTH,
@@ -35,6 +43,9 @@ from planner.online.kernel.state import (
 
 MOST_JOBS = 100
 """How many jobs of an order are planned to judge it."""
+
+DRAIN_S = 3600.0
+"""How long nodes idle on average until enough of them are free for a job as wide as the machine [s]."""
 
 SECONDS_PER_HOUR = 3600.0
 
@@ -80,28 +91,31 @@ def search_order(state, now):
 def _worth(state, planned, now):
     """What the plan of the tried order is worth in the time ahead [EUR]; jobs beyond it wait all the time."""
     until = now + state.clock[AHEAD_S]
-    _list_running(state)
+    _list_running(state, now)
     plan = plan_rows(state)
     worth = -state.worth[EUR_PER_WAITING_HOUR] * (state.clock[QUEUED] - planned) * (until - now) / SECONDS_PER_HOUR
     for place in range(planned):
         job = state.job[TRIED_ORDER, place]
-        length = max(np.int64(1), state.job[ESTIMATE, job])
+        estimate = state.job[ESTIMATE, job]
+        state.job[ESTIMATE, job] = likely_length(state, job)
         save_nodes(state, job)
         start = earliest_start(state, plan, job, max(now, state.job[WISH, job]), until - 1)
         if start < until:
-            hold_job(state, plan, job, np.int64(1), start, start + length)
-            end = min(start + length, until)
-            hours = (end - start) / SECONDS_PER_HOUR
-            worth += state.worth[EUR_PER_WIDTH_HOUR] * state.job[WIDTH, job] * hours
+            hold_job(state, plan, job, np.int64(1), start, start + state.job[ESTIMATE, job])
+            end = min(start + state.job[ESTIMATE, job], until)
+            width = state.job[WIDTH, job]
+            drained = width * DRAIN_S / state.clock[CAPACITY]
+            worth += state.worth[EUR_PER_WIDTH_HOUR] * width * (end - start + drained) / SECONDS_PER_HOUR
             worth -= energy_cost(state, job, start, end)
         restore_nodes(state, job)
+        state.job[ESTIMATE, job] = estimate
         worth -= state.worth[EUR_PER_WAITING_HOUR] * (min(start, until) - now) / SECONDS_PER_HOUR
     return worth
 
 
 @part
-def _list_running(state):
-    """Write into the rows for plans what the running jobs alone leave free."""
+def _list_running(state, now):
+    """Write into the rows for plans what the running jobs alone leave free, if they last as long as is likely."""
     plan = plan_rows(state)
     copy_rows(state.times, state.free, state.length, plan)
     for place in range(state.clock[QUEUED]):
@@ -109,6 +123,11 @@ def _list_running(state):
         start = state.job[RESERVED, job]
         if start >= 0:
             hold_job(state, plan, job, np.int64(-1), start, start + max(np.int64(1), state.job[ESTIMATE, job]))
+    for place in range(state.clock[RUNNING]):
+        job = state.job[END_JOB, place]
+        end = max(now + 1, state.job[START, job] + likely_length(state, job))
+        if end < state.job[EXPECTED_END, job]:
+            hold_job(state, plan, job, np.int64(-1), end, state.job[EXPECTED_END, job])
 
 
 @part

@@ -36,6 +36,9 @@ CLOCK_SIZE = 30
 # Places in the table of what things are worth.
 EUR_PER_WAITING_HOUR, EUR_PER_WIDTH_HOUR = _places(0, 2)
 
+# Places in the table of what was seen lately.
+USED, USED_NOW, TAKEN, THOUGHT = _places(0, 4)
+
 # The first row of the timelines.
 (MACHINE,) = _places(0, 1)
 
@@ -77,7 +80,8 @@ class State(NamedTuple):
     stream
         Random numbers of the search.
     use
-        Which part of the machine was in use lately, and which is now.
+        What was seen lately: which part of the machine was in use, and is now; how long jobs took, and were thought to
+        take.
     ready, known, least, watts, cells, pattern
         Scratch space.
     clock
