@@ -107,6 +107,12 @@ def _harvest(problem: Problem, params: Params, stop: Stop) -> Result:
     )
 
 
+def _replan(problem: Problem, params: Params, stop: Stop) -> Result:
+    from planner.online.look_ahead import look_ahead
+
+    return look_ahead(problem, params.search.replan, seed=params.seed, on_trial=params.on_trial)
+
+
 def _rule(name: str) -> Method:
     def method(problem: Problem, params: Params, stop: Stop) -> Result:
         from planner.online.day_rules import walk_rule
@@ -127,6 +133,7 @@ METHODS: dict[str, tuple[Method, str]] = {
         "improves MultiSearch's plan with a CP engine: starts, and nodes of single-unit jobs",
     ),
     "delay": (_delay, "pushes one job after another later and places the jobs after it again, from MultiSearch's plan"),
+    "replan": (_replan, "goes through the time ahead as the loop would that keeps a plan true, and keeps promises"),
     "cp": (_cp, "gives the whole day to a CP engine from nothing: the baseline of the published study"),
     "est-strict": (_rule("est-strict"), "rule: first come first served, waiting for the first that does not fit"),
     "est": (_rule("est"), "rule: first come first served, skipping what does not fit now"),

@@ -197,22 +197,26 @@ def refuse_contradictions(request: Request) -> None:
         )
 
 
-def open_settings(request: Request) -> Settings:
-    """How the user wants days to be planned."""
+def open_settings(request: Request, usual: str | None = None) -> Settings:
+    """How the user wants days to be planned; ``usual`` is the method unless another is asked for.
+
+    Else that is the loop's own where the site promises something, and the planner's search where it does not.
+    """
     from planner.methods import method_named, require_engine
 
     limit_s, bound_s = solve_time(request.time_limit, "--time-limit"), solve_time(request.bound_time, "--bound-time")
-    method = request.method or defaults.METHOD
-    method_named(method)
+    if request.method is not None:
+        method_named(request.method)
     if request.engine is not None:
         require_engine(request.engine)
     scenario = open_scenario(request.scenario, request.settings, request.seed, request.jobs)
 
     from planner.runs.one_day import Settings
 
+    promises = scenario.rules.max_delay_s is not None
     return Settings(
         scenario=scenario,
-        method=method,
+        method=request.method or usual or ("replan" if promises else defaults.METHOD),
         time_limit_s=limit_s,
         iterations=request.iterations or defaults.ITERATIONS,
         workers=request.workers,

@@ -56,7 +56,7 @@ def now(
     from planner.runs.replan import Replan
 
     HOURS.require("--hours", hours)
-    day.plan_from(request, day.open_settings(request), Replan(moment, snapshot, nodes, hours))
+    day.plan_from(request, day.open_settings(request, usual="replan"), Replan(moment, snapshot, nodes, hours))
 
 
 def parse_moment(text: str | None) -> int:

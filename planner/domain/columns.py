@@ -124,9 +124,9 @@ def job_columns(jobs: Sequence[Job], cluster: Cluster, horizon: Horizon, now_s: 
     whole_amounts = _whole_amounts(amounts)
     return JobColumns(
         release_s=_ints(max(now_s, job.submit_unix - start) for job in jobs),
-        duration_s=_ints(job.requested_s for job in jobs),
+        duration_s=_ints(job.planned_s for job in jobs),
         latest_start_s=_ints(
-            NO_DEADLINE if job.deadline_unix is None else job.deadline_unix - start - job.requested_s for job in jobs
+            NO_DEADLINE if job.deadline_unix is None else job.deadline_unix - start - job.planned_s for job in jobs
         ),
         power_mw=_ints(round(job.power_w * MILLI) for job in jobs),
         weight=np.array([job.revenue_weight for job in jobs], dtype=np.float64),

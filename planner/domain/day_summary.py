@@ -10,6 +10,7 @@ from planner.domain.executed import ExecuteRule
 from planner.domain.horizon import Horizon
 from planner.domain.intake import Intake
 from planner.domain.ledger import Sums, Totals
+from planner.domain.promises import Promises
 from planner.domain.result import Status, Trial
 from planner.units import rounded
 
@@ -78,6 +79,7 @@ class DaySummary:
     The fields are the keys of ``summary.json``, in its order; docs/outputs.md says what each means. ``baselines`` is
     None where they were not asked for. ``moment`` is that of the snapshot which the day was planned from, None where it
     was planned from what the day before left; ``conflicts`` counts what in the snapshot is not as the last plan said.
+    ``promises`` is None where the site promises nothing.
     """
 
     scenario: str
@@ -106,6 +108,7 @@ class DaySummary:
     inputs: tuple[Intake, ...]
     moment: str | None = None
     conflicts: int = 0
+    promises: Promises | None = None
     baselines: tuple[Baseline, ...] | None = None
 
     @property
@@ -126,6 +129,7 @@ class DaySummary:
             "jobs": asdict(self.jobs),
             "trials": [asdict(trial) for trial in self.trials],
             "inputs": [intake.as_dict() for intake in self.inputs],
+            "promises": None if self.promises is None else asdict(self.promises),
         }
         baselines = plain.pop("baselines")
         return plain if baselines is None else plain | {"baselines": [asdict(base) for base in baselines]}

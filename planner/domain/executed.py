@@ -20,7 +20,7 @@ def executed(problem: Problem) -> Problem:
     """
     return replace(
         problem,
-        jobs=tuple(replace(job, requested_s=ran_s(job)) for job in problem.jobs),
+        jobs=tuple(replace(job, requested_s=ran_s(job), estimate_s=None) for job in problem.jobs),
         running=tuple(replace(work, end_s=_real_end_s(work, problem.now_s)) for work in problem.running),
     )
 

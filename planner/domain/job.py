@@ -1,4 +1,4 @@
-"""A job: what a user asked for. It never changes."""
+"""A job: what a user asked for, and what the site made of it on arrival. It never changes."""
 
 from __future__ import annotations
 
@@ -43,6 +43,17 @@ class UnitGroup:
 
 
 @dataclass(frozen=True, slots=True)
+class Promise:
+    """What a site promises on arrival: the job starts at the latest at a moment [Unix seconds].
+
+    ``reference_unix`` is when it would have started under plain list scheduling in submit order.
+    """
+
+    reference_unix: int
+    latest_unix: int
+
+
+@dataclass(frozen=True, slots=True)
 class Job:
     """One submitted request.
 
@@ -53,7 +64,7 @@ class Job:
     submit_unix
         Submit time [Unix seconds].
     requested_s
-        Requested wallclock time [s]: the duration that planning counts on.
+        Requested wallclock time [s]: the limit that the site enforces.
     units
         Groups of equal units; all units start and end together, each on one node.
     power_w
@@ -64,6 +75,10 @@ class Job:
         Latest end [Unix seconds], if any.
     revenue_weight
         Factor on what the job's resources earn.
+    estimate_s
+        How long planning thinks that the job runs [s]; None: as long as it requested.
+    promise
+        By when the site promised to start it, if it did.
     """
 
     id: str
@@ -77,6 +92,8 @@ class Job:
     runtime_s: int | None = None
     deadline_unix: int | None = None
     revenue_weight: float = 1.0
+    estimate_s: int | None = None
+    promise: Promise | None = None
 
     def __post_init__(self) -> None:
         if not self.id:
@@ -88,11 +105,17 @@ class Job:
             ("submit time", self.submit_unix, bounds.MOMENT_S),
             ("deadline", self.deadline_unix, bounds.MOMENT_S),
             ("runtime", self.runtime_s, bounds.RUNTIME_S),
+            ("estimate", self.estimate_s, bounds.REQUESTED_S),
             ("number of units", self.unit_count, bounds.UNITS),
             ("number of kinds of units", len(self.units), bounds.UNIT_GROUPS),
         ):
             if value is not None:
                 limits.require(f"job {self.id}: {what}", value)
+
+    @property
+    def planned_s(self) -> int:
+        """How long planning counts on the job to run [s]."""
+        return self.requested_s if self.estimate_s is None else self.estimate_s
 
     @property
     def unit_count(self) -> int:

@@ -34,9 +34,22 @@ class RelaxationParams:
 
 
 @dataclass(frozen=True)
+class ReplanParams:
+    """How a plan is kept true all day; the scenario's `replan` section says what each number means."""
+
+    every_s: int = 900
+    ahead_s: int = 86400
+    steps: int = 2000
+    repairs: bool = True
+    holds: bool = True
+    waiting_core_hours: float = 25.0
+
+
+@dataclass(frozen=True)
 class SearchParams:
     """The parameters of every method that has some."""
 
     harvest: HarvestParams = HarvestParams()
     delay: DelayParams = DelayParams()
     relaxation: RelaxationParams = RelaxationParams()
+    replan: ReplanParams = ReplanParams()

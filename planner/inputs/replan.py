@@ -104,7 +104,7 @@ def _fixed(started: StartedJob, horizon: Horizon, now_s: int) -> Running:
     """
     start_s = horizon.to_s(started.start_unix)
     if started.end_unix is None:
-        end_s = max(start_s + started.job.requested_s, now_s + 1)
+        end_s = max(start_s + started.job.planned_s, now_s + 1)
     else:
         end_s = max(horizon.to_s(started.end_unix), start_s + 1)
     return Running(started.job, start_s, end_s, started.nodes, is_cancelled=started.cancelled)

@@ -10,12 +10,13 @@ from pathlib import Path
 import numpy as np
 
 from planner.bounds import PROCESSORS, UNIX_S
-from planner.domain.columns import Ints, job_columns, node_columns
+from planner.domain.cluster_trace import cluster_trace_of, codes
+from planner.domain.columns import Ints
 from planner.domain.fit import Fit
 from planner.domain.horizon import Horizon
 from planner.domain.intake import Intake
 from planner.domain.job import Job
-from planner.domain.trace import Machine, Trace, pool_trace
+from planner.domain.trace import Trace, pool_trace
 from planner.errors import InputError
 from planner.inputs.jobs.known import submitted_jobs
 from planner.inputs.jobs.power import per_core, power_of
@@ -36,7 +37,6 @@ from planner.inputs.jobs.swf_trace import SwfTrace, read_swf_trace
 from planner.inputs.jobs.unit_shape import UnitShape, unit_shape_of
 from planner.scenario.jobs import FileJobs
 from planner.scenario.schema import Scenario
-from planner.units import MILLI
 
 TOO_WIDE = "wider than the machine"
 CLIPPED = "wider than the machine: clipped to it"
@@ -88,9 +88,9 @@ def read_pool(path: Path, processors: int | None = None, *, wide: str = "reject"
         requested_s[kept],
         width[kept],
         processors,
-        user=_codes([job.user for job in chosen]),
-        name=_codes([job.name for job in chosen]),
-        group=_codes([job.account for job in chosen]),
+        user=codes([job.user for job in chosen]),
+        name=codes([job.name for job in chosen]),
+        group=codes([job.account for job in chosen]),
         origin_unix=origin,
         source=str(path),
     )
@@ -141,31 +141,7 @@ def cluster_trace(
     runtime_s, requested_s = _times(taken, intake)
     first_unix = taken[0].submit_unix if taken else 0
     origin = first_unix if origin_unix is None else origin_unix
-    # Any day will do: what the columns say about a day is not used.
-    columns = job_columns(taken, cluster, Horizon.of_unix(0, scenario.zone))
-    per_group = np.repeat(np.arange(len(taken)), np.diff(columns.group_ptr))
-    width = np.zeros(len(taken), dtype=np.int64)
-    np.add.at(width, per_group, columns.group_count * columns.group_amount[:, 0])
-    limit = cluster.power_limit_mw
-    trace = Trace(
-        ids=tuple(job.id for job in taken),
-        submit_s=np.array([job.submit_unix - origin for job in taken], dtype=np.int64),
-        runtime_s=runtime_s,
-        requested_s=requested_s,
-        width=np.maximum(width, 1),
-        machine=Machine(node_columns(cluster).capacity, -1 if limit is None else limit, MILLI),
-        group_ptr=columns.group_ptr,
-        group_count=columns.group_count,
-        group_amount=columns.group_amount,
-        unit_ptr=columns.unit_ptr,
-        power_mw=columns.power_mw,
-        user=_codes([job.user for job in taken]),
-        name=_codes([job.name for job in taken]),
-        group=_codes([job.account for job in taken]),
-        queue=np.full(len(taken), -1, dtype=np.int64),
-        origin_unix=origin,
-        source=source,
-    )
+    trace = cluster_trace_of(taken, runtime_s, requested_s, cluster, origin_unix=origin, source=source)
     return _with_jobs(Source(trace, intake, tuple(taken)))
 
 
@@ -227,9 +203,3 @@ def _times(jobs: tuple[Job, ...] | list[Job], intake: Intake) -> tuple[Ints, Int
         if repaired.any():
             intake.repaired[reason] = int(repaired.sum())
     return np.where(known > 0, np.minimum(known, requested_s), requested_s), requested_s
-
-
-def _codes(names: list[str]) -> Ints:
-    """A number for each name, -1 for none."""
-    known = {name: k for k, name in enumerate(sorted({name for name in names if name}))}
-    return np.array([known.get(name, -1) for name in names], dtype=np.int64)

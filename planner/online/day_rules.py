@@ -69,7 +69,7 @@ def _walk(problem: Problem, order: Ints, *, strict: bool) -> Plan:
     rank = np.empty(count, dtype=np.int64)
     rank[order] = np.arange(count)
     # With outages ahead, whether there is room depends on how long a job runs.
-    asked = [(job.units, job.requested_s if problem.outages else 0) for job in problem.jobs]
+    asked = [(job.units, job.planned_s if problem.outages else 0) for job in problem.jobs]
     shapes = {shape: number for number, shape in enumerate(dict.fromkeys(asked))}
     cores = np.concatenate([[0], np.cumsum(columns.group_count * columns.group_amount[:, 0])])[columns.group_ptr]
     line = Line(

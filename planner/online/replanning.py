@@ -7,6 +7,13 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from planner.domain.columns import Floats, Ints
+from planner.domain.problem import Problem
+from planner.domain.search_params import ReplanParams
+from planner.domain.trace import Trace
+from planner.units import MILLI
+
+FOREVER_S = 10**12
+"""The price after the last known hour holds until then [s]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +56,26 @@ class Replanning:
     repairs: bool = True
     holds: bool = True
 
+    @classmethod
+    def of(cls, problem: Problem, trace: Trace, params: ReplanParams, *, max_delay_s: int, seed: int = 0) -> Replanning:
+        """What follows from the prices of a stretch of time, the jobs of a trace and the site's wishes."""
+        edges_s, price = energy_prices(problem, trace)
+        cores = float(trace.processors_of.sum())
+        kw_per_core = float(trace.power_mw.sum()) / MILLI**2 / cores if cores else 0.0
+        return cls(
+            max_delay_s=max_delay_s,
+            every_s=params.every_s,
+            price_s=edges_s,
+            price_eur_per_kwh=price,
+            eur_per_waiting_hour=params.waiting_core_hours * kw_per_core * float(price.mean()),
+            eur_per_width_hour=problem.rates.eur_per_core_hour / trace.machine.scale,
+            steps=params.steps,
+            ahead_s=params.ahead_s,
+            seed=seed,
+            repairs=params.repairs,
+            holds=params.holds,
+        )
+
     @property
     def may_hold(self) -> bool:
         """Whether there is anything to hold work for."""
@@ -56,3 +83,25 @@ class Replanning:
 
 
 NO_REPLANNING = Replanning()
+
+
+def energy_prices(problem: Problem, trace: Trace) -> tuple[Ints, Floats]:
+    """What a kWh of a job costs with its cooling and its carbon: moments of change [s of the trace], prices between.
+
+    Cooling is taken at the mean power of a machine in full use. The last price is the mean of all.
+    """
+    columns = problem.segment_columns
+    factor = problem.table.cooling[_busy_row(problem, trace), columns.table_column]
+    price = columns.full_price_eur_per_kwh * (1.0 + factor)
+    origin = 0 if trace.origin_unix is None else trace.origin_unix
+    edges = columns.edges_s + (problem.horizon.start_unix - origin)
+    mean = float(np.average(price, weights=columns.length_s))
+    return np.append(edges, FOREVER_S), np.append(price, mean)
+
+
+def _busy_row(problem: Problem, trace: Trace) -> int:
+    """Row of the PUE table for a machine on which all cores run work of the trace's mean power."""
+    cores = float(trace.processors_of.sum())
+    watts = float(trace.power_mw.sum()) / MILLI / cores * trace.machine.processors if cores else 0.0
+    row = round((watts - problem.table.first_power_w) / problem.table.power_step_w)
+    return int(np.clip(row, 0, len(problem.table.cooling) - 1))

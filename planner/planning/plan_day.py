@@ -12,6 +12,7 @@ import numpy as np
 from planner.accounting.audit import audit, require_clean
 from planner.accounting.bound import Bound, profit_bound
 from planner.accounting.broken import why_broken
+from planner.accounting.promises import promises_of
 from planner.accounting.settle import settle
 from planner.defaults import BOUND_TIME_S
 from planner.domain.executed import executed
@@ -19,10 +20,12 @@ from planner.domain.job import Job
 from planner.domain.ledger import Ledger
 from planner.domain.plan import DEFERRED, Deferral, Plan
 from planner.domain.problem import Problem
+from planner.domain.promises import Promises
 from planner.domain.result import Result
 from planner.errors import AuditError
 from planner.inputs.build import Day
 from planner.methods import RULES, Params, method_named
+from planner.planning.promises import promised, why_broken_promises, with_promises
 from planner.planning.ready import make_ready
 from planner.search.stop import MaxRuntime
 
@@ -45,6 +48,8 @@ class PlannedDay:
         Jobs that do not start today, with reasons.
     bound
         Limit on the profit of any plan; None when it was not asked for.
+    promises
+        How the promises to users are kept; None where there are none.
     """
 
     day: Day
@@ -53,6 +58,7 @@ class PlannedDay:
     ledger: Ledger
     deferrals: tuple[tuple[Job, Deferral], ...]
     bound: Bound | None
+    promises: Promises | None = None
 
 
 def plan_day(
@@ -73,6 +79,8 @@ def plan_day(
     The bound is worked out beside the search, which has its own time limit: ``on_bound`` is called with it while the
     search goes on. ``bound_time_s`` 0 leaves the bound out.
     """
+    if day.scenario.rules.max_delay_s is not None or method == "replan":
+        day = _promising(day)
     given_up = threading.Event()
     with ThreadPoolExecutor(max_workers=1) as pool:
         bounding = pool.submit(_bound, day.problem, bound_time_s, on_bound, given_up)
@@ -94,7 +102,16 @@ def plan_day(
         ledger = settle(happened, result.plan)
     deferrals = (*_deferred(day, result, later), *day.rejected, *day.withdrawn)
     _require_all_told(day, result, deferrals)
-    return PlannedDay(day, result, happened, ledger, deferrals, bound)
+    reason = why_broken_promises(day.problem, result.method)
+    promises = promises_of(day.problem, result.plan, later, reason=reason)
+    return PlannedDay(day, result, happened, ledger, deferrals, bound, promises)
+
+
+def _promising(day: Day) -> Day:
+    """The day with a promise to every job that has none yet."""
+    given = promised(day.ahead or day.problem, day.scenario.rules.max_delay_s or 0)
+    ahead = None if day.ahead is None else with_promises(day.ahead, given)
+    return replace(day, problem=with_promises(day.problem, given), ahead=ahead)
 
 
 def cut_to_day(problem: Problem, ahead: Problem, result: Result) -> tuple[Result, dict[str, int]]:
@@ -173,7 +190,7 @@ def _deferred(day: Day, result: Result, later: Mapping[str, int]) -> list[tuple[
     for index in np.flatnonzero(~result.plan.is_placed):
         job = problem.jobs[index]
         asked = " and ".join(f"{group.count} x {_words(group.amounts)}" for group in job.units)
-        reason = f"no room {until} for {asked} during {job.requested_s / 3600:.2f} h"
+        reason = f"no room {until} for {asked} during {job.planned_s / 3600:.2f} h"
         if job.id in later:
             reason = f"planned to start at {problem.horizon.to_datetime(later[job.id]).isoformat()}"
         elif result.method in RULES:

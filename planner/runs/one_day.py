@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -59,7 +59,7 @@ class Settings:
             engine=self.engine,
             time_limit_s=self.time_limit_s,
             iterations=self.iterations,
-            search=self.scenario.search.params(),
+            search=replace(self.scenario.search.params(), replan=self.scenario.replan.params()),
         )
 
     def run_facts(

@@ -17,6 +17,7 @@ from planner.inputs.build import Day
 from planner.inputs.jobs.known import known_jobs
 from planner.inputs.replan import day_from_snapshot
 from planner.inputs.snapshots.read import read_snapshot
+from planner.planning.estimates import with_estimates
 from planner.planning.plan_day import plan_day
 from planner.runs.one_day import DoneDay, Settings, nightly_ground_of, written
 from planner.scenario.schema import Scenario
@@ -75,6 +76,9 @@ def replan(
             )
             last = _readable(folder, scenario, horizon, intake)
             conflicts = () if last is None else _conflicts(scenario, snapshot, last)
+        if last is not None:
+            snapshot = with_known_promises(snapshot, last)
+        snapshot = with_estimates(snapshot, scenario.cluster, scenario.rules.estimate)
         built: Day = day_from_snapshot(
             scenario,
             horizon.day,
@@ -108,6 +112,18 @@ def carried_out(
     snapshot = last.carried_out(moment_unix, horizon, (job for job in jobs if job.id not in known))
     outages = tuple(dict.fromkeys((*snapshot.outages, *scenario.outages)))
     return replace(snapshot, outages=outages), intake
+
+
+def with_known_promises(snapshot: Snapshot, last: LastPlan) -> Snapshot:
+    """The same snapshot with the promises that the last plan gave."""
+    given = {job.id: job.promise for job in last.jobs if job.promise is not None}
+    return replace(
+        snapshot,
+        pending=tuple(replace(job, promise=given.get(job.id)) for job in snapshot.pending),
+        started=tuple(
+            replace(each, job=replace(each.job, promise=given.get(each.job.id))) for each in snapshot.started
+        ),
+    )
 
 
 def _readable(folder: Path, scenario: Scenario, horizon: Horizon, intake: Intake) -> LastPlan | None:

@@ -142,16 +142,16 @@ class Rules(Section):
         ),
     ] = "requested"
     max_delay_s: Annotated[
-        int,
+        int | None,
         Duration(bounds.MAX_DELAY_S),
         Field(alias="max_delay"),
         Key(
             "duration",
             "the promise to users: no job starts later than this after its reference start, when it would have started"
-            " on arrival under list scheduling in submit order",
-            default="`0h`",
+            " on arrival under list scheduling in submit order; plans say how it was kept",
+            default="no promise; `0h` under the policy `replan`",
         ),
-    ] = 0
+    ] = None
     estimate: Annotated[
         Words,
         Key(

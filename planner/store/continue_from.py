@@ -115,5 +115,5 @@ def _handover(folder: Path, run: Mapping[str, Any], horizon: Horizon) -> Handove
 
 def _carried(job: Job, placement: Placement, length_s: int, end_s: int) -> Running:
     """A job on the next day: planning counts on the time that it asked for, however soon it really ends."""
-    held_until = max(end_s, placement.start_s + job.requested_s)
+    held_until = max(end_s, placement.start_s + job.planned_s)
     return Running(job, placement.start_s - length_s, held_until - length_s, placement.nodes)

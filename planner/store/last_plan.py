@@ -44,9 +44,14 @@ class LastPlan:
     known_until_unix: int
 
     @property
-    def ids(self) -> frozenset[str]:
+    def jobs(self) -> tuple[Job, ...]:
         """Every job that it knows."""
-        return frozenset([*(each.job.id for each in self.schedule), *(each.job.id for each in self.unstarted)])
+        return (*(each.job for each in self.schedule), *(each.job for each in self.unstarted))
+
+    @property
+    def ids(self) -> frozenset[str]:
+        """Names of the jobs that it knows."""
+        return frozenset(job.id for job in self.jobs)
 
     @property
     def deferred(self) -> tuple[Job, ...]:

@@ -80,7 +80,7 @@ def read_day(folder: Path) -> WrittenDay:
 
     def held_until_s(job: Job, state: str, placement: Placement, end_s: int) -> int:
         still_runs = state in ("carried", "running")
-        return max(placement.start_s + job.requested_s, now_s + 1) if actual and still_runs else end_s
+        return max(placement.start_s + job.planned_s, now_s + 1) if actual and still_runs else end_s
 
     try:
         running = tuple(

@@ -11,7 +11,7 @@ from typing import TypeVar, get_args
 
 from planner import bounds
 from planner.domain.cluster import Cluster
-from planner.domain.job import Job
+from planner.domain.job import Job, Promise
 from planner.domain.node_text import parse_unit_nodes
 from planner.domain.plan import DeferralKind, Placement
 from planner.errors import FileFormatError
@@ -114,4 +114,15 @@ def job_of(row: dict[str, str], cluster: Cluster) -> Job:
         runtime_s=whole(row, "runtime_s", bounds.RUNTIME_S) if row["runtime_s"] else None,
         deadline_unix=int(moment(row, "deadline").timestamp()) if row["deadline"] else None,
         revenue_weight=number(row, "revenue_weight", bounds.REVENUE_WEIGHT),
+        estimate_s=whole(row, "estimate_s", bounds.REQUESTED_S) if row["estimate_s"] else None,
+        promise=_promise(row),
     )
+
+
+def _promise(row: dict[str, str]) -> Promise | None:
+    if not row["reference_start"] and not row["latest_start"]:
+        return None
+    reference, latest = (int(moment(row, name).timestamp()) for name in ("reference_start", "latest_start"))
+    if latest < reference:
+        raise ValueError("latest_start is before reference_start")
+    return Promise(reference, latest)

@@ -12,6 +12,7 @@ from planner.domain.ledger import Ledger
 from planner.domain.plan import Plan
 from planner.domain.problem import Problem
 from planner.planning.plan_day import PlannedDay
+from planner.printable import printable
 from planner.units import clock, rounded
 
 
@@ -48,6 +49,7 @@ def summarise(planned: PlannedDay, baselines: tuple[Baseline, ...] | None = None
         inputs=tuple(day.intakes),
         moment=None if day.snapshot is None else day.problem.horizon.to_datetime(day.problem.now_s).isoformat(),
         conflicts=conflicts,
+        promises=planned.promises,
         baselines=baselines,
     )
 
@@ -103,11 +105,29 @@ def summary_text(summary: DaySummary, folder: str) -> str:
     lines += [
         f"  utilisation     {100 * summary.utilisation_fraction:>14.1f} %",
         f"  jobs            {summary.jobs.started:>14,} started   {_rest(summary.jobs)}",
+        *_kept(summary),
         f"  method          {summary.method:>14}     {_tried(summary)}{clock(summary.solve_s)}",
         "",
         f"  {folder}",
     ]
     return "\n".join(lines)
+
+
+def _kept(summary: DaySummary) -> list[str]:
+    """How the promises to users are kept."""
+    told = summary.promises
+    if told is None:
+        return []
+    delay = f", by {clock(told.mean_delay_s)} on average, {clock(told.longest_delay_s)} at most" if told.delayed else ""
+    lines = [f"  promises        {told.given:>14,} given     {told.delayed:,} jobs after their reference start{delay}"]
+    if told.broken:
+        first = told.broken[0]
+        more = f", and {len(told.broken) - 1:,} more" if len(told.broken) > 1 else ""
+        lines.append(
+            f"  broken promises {len(told.broken):>14,}           job {printable(first.job_id)} by {clock(first.late_s)}"
+            f" ({first.reason}){more}"
+        )
+    return lines
 
 
 def _since(summary: DaySummary) -> str:

@@ -15,7 +15,7 @@ def write_swf(planned: PlannedDay, path: Path) -> None:
     """
     problem = planned.day.problem
     jobs = {job.id: job for job in problem.jobs}
-    ran_s = {job.id: job.requested_s for job in planned.happened.jobs}
+    ran_s = {job.id: job.planned_s for job in planned.happened.jobs}
     work = [(r.start_s, r.job, real.end_s - r.start_s) for r, real in _pairs(planned)]
     work += [(p.start_s, jobs[p.job_id], ran_s[p.job_id]) for p in planned.result.plan.placements(problem)]
     work.sort(key=lambda item: (item[0], item[1].id))

@@ -9,7 +9,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from planner.accounting.promises import promises_of
 from planner.domain.plan import Deferral
+from planner.domain.promises import Promises
 from planner.printable import one_line
 from planner.store.provenance import digest
 from planner.store.read_day import WrittenDay
@@ -41,7 +43,32 @@ def disagreements(written: WrittenDay) -> list[str]:
     given = asdict(figures(written.happened, plan, ledger, rejected=refused, withdrawn=withdrawn))
     summary = written.folder / "summary.json"
     found += [f"{summary}: {line}" for line in _unlike(written.summary.as_dict(), given)]
+    found += [f"{summary}: {line}" for line in _promises(written)]
     return found + [f"{path}: {what}" for path, what in changed(written.folder, written.run)]
+
+
+def _promises(written: WrittenDay) -> Iterator[str]:
+    """Where the summary says other things about promises than starts and promises in the tables give."""
+    table, problem = written.tables["deferred"], written.problem
+    name = table.columns.index("planned_start")
+    later = {
+        row[0]: problem.horizon.to_s(int(dt.datetime.fromisoformat(row[name]).timestamp()))
+        for row in table.rows
+        if row[name]
+    }
+    stated, given = written.summary.promises, promises_of(problem, written.plan, later)
+    if stated is None or given is None:
+        if stated is not given:
+            yield "promises are in the summary or in the tables, not in both"
+        return
+    yield from _unlike(_counted(stated), _counted(given), "promises.")
+
+
+def _counted(promises: Promises) -> dict[str, float]:
+    """The numbers of promises, and by how much each broken one is late."""
+    late = {f"broken.{each.job_id}": each.late_s for each in promises.broken}
+    numbers = {name: value for name, value in asdict(promises).items() if name != "broken"}
+    return numbers | {"broken": len(promises.broken)} | late
 
 
 def changed_since(written: WrittenDay) -> list[str]:
@@ -95,8 +122,8 @@ def _unlike(stated: Mapping[str, Any], given: Mapping[str, Any], prefix: str = "
     for name, value in given.items():
         if isinstance(value, Mapping):
             yield from _unlike(stated[name], value, f"{prefix}{name}.")
-        elif not _close(stated[name], value):
-            yield f"{prefix}{name} is {stated[name]}, the plan gives {value}"
+        elif not _close(stated.get(name), value):
+            yield f"{prefix}{name} is {stated.get(name)}, the plan gives {value}"
 
 
 def _close(stated: object, given: float) -> bool:

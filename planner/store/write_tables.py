@@ -55,8 +55,11 @@ REQUEST_COLUMNS = (
     "deadline",
     "revenue_weight",
     "runtime_s",
+    "estimate_s",
+    "reference_start",
+    "latest_start",
 )
-"""What a job asked: enough to read it back."""
+"""What a job asked, and what it was promised: enough to read it back."""
 
 SCHEDULE_COLUMNS = (
     *REQUEST_COLUMNS,
@@ -123,8 +126,8 @@ Kind = Literal["text", "time", "whole", "number", "flag"]
 
 _KINDS: dict[Kind, tuple[str, ...]] = {
     "text": ("job_id", "account", "user", "name", "unit_groups", "state", "nodes", "unit_nodes", "kind", "reason"),
-    "time": ("submit_time", "deadline", "start_time", "end_time", "planned_start"),
-    "whole": ("requested_s", "units", "runtime_s", "start_s", "end_s", "temperature_c", "times_deferred"),
+    "time": ("submit_time", "deadline", "start_time", "end_time", "planned_start", "reference_start", "latest_start"),
+    "whole": ("requested_s", "units", "runtime_s", "estimate_s", "start_s", "end_s", "temperature_c", "times_deferred"),
     "flag": ("deadline_met",),
 }
 
@@ -145,7 +148,7 @@ def schedule_table(problem: Problem, plan: Plan, ledger: Ledger, happened: Probl
         (each.job, state_of(each, problem.now_s), each.start_s, real.end_s, each.nodes)
         for each, real in zip(problem.running, ran.running, strict=True)
     ]
-    jobs = {job.id: (job, real.requested_s) for job, real in zip(problem.jobs, ran.jobs, strict=True)}
+    jobs = {job.id: (job, real.planned_s) for job, real in zip(problem.jobs, ran.jobs, strict=True)}
     for placed in plan.placements(problem):
         job, ran_s = jobs[placed.job_id]
         work.append((job, "planned", placed.start_s, placed.start_s + ran_s, placed.nodes))
@@ -247,6 +250,9 @@ def request_row(job: Job, horizon: Horizon) -> tuple[str, ...]:
         "" if job.deadline_unix is None else local_time(horizon, horizon.to_s(job.deadline_unix)),
         exact(job.revenue_weight),
         "" if job.runtime_s is None else str(job.runtime_s),
+        "" if job.estimate_s is None else str(job.estimate_s),
+        "" if job.promise is None else local_time(horizon, horizon.to_s(job.promise.reference_unix)),
+        "" if job.promise is None else local_time(horizon, horizon.to_s(job.promise.latest_unix)),
     )
 
 

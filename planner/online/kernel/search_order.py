@@ -1,10 +1,10 @@
 """The search of the policy ``replan``: in which order the queue is best served.
 
-Every order is judged by the plan that it leads to: the waiting jobs one after another, each at its earliest start and as
-long as it is likely to last. The plan is worth what its work earns in the time ahead, less its energy, less the waiting.
-A wide job that is out of the way is worth something by itself: otherwise nodes must idle one day until enough of them
-are free for it. First the known orders are compared; then the best one is changed bit by bit, and a change stays if the
-plan is worth more.
+Every order is judged by the plan that it leads to: the waiting jobs one after another, each at its earliest start and
+as long as it is likely to last. The plan is worth what its work earns in the time ahead, less its energy, less the
+waiting. A wide job that is out of the way is worth something by itself: otherwise nodes must idle one day until enough
+of them are free for it. First the known orders are compared; then the best one is changed bit by bit, and a change
+stays if the plan is worth more.
 """
 
 from __future__ import annotations

@@ -1,0 +1,41 @@
+"""How a plan keeps the promises to its jobs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from planner.domain.plan import Plan
+from planner.domain.problem import Problem
+from planner.domain.promises import BrokenPromise, Promises
+from planner.units import rounded
+
+
+def promises_of(
+    problem: Problem, plan: Plan, later: Mapping[str, int] | None = None, *, reason: str = ""
+) -> Promises | None:
+    """How a plan keeps the promises of its jobs, started ones included; None where there are none.
+
+    ``later`` has planned starts after the end of the problem [s]. ``reason`` says why promises are broken.
+    """
+    horizon, after = problem.horizon, dict(later or {})
+    starts = {work.job.id: (work.job, work.start_s) for work in problem.running}
+    for index, job in enumerate(problem.jobs):
+        start_s = int(plan.start_s[index]) if plan.is_placed[index] else after.get(job.id, horizon.length_s)
+        starts[job.id] = (job, start_s)
+    delays, broken, given = [], [], 0
+    for job, start_s in starts.values():
+        if job.promise is None:
+            continue
+        given += 1
+        delay_s = start_s - horizon.to_s(job.promise.reference_unix)
+        late_s = start_s - horizon.to_s(job.promise.latest_unix)
+        if delay_s > 0:
+            delays.append(delay_s)
+        if late_s > 0:
+            broken.append(BrokenPromise(job.id, late_s, reason))
+    if not given:
+        return None
+    mean_s = rounded(float(np.mean(delays))) if delays else 0.0
+    return Promises(given, len(delays), mean_s, max(delays, default=0), tuple(broken))
