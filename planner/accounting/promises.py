@@ -13,11 +13,17 @@ from planner.units import rounded
 
 
 def promises_of(
-    problem: Problem, plan: Plan, later: Mapping[str, int] | None = None, *, reason: str = ""
+    problem: Problem,
+    plan: Plan,
+    later: Mapping[str, int] | None = None,
+    *,
+    reason: str = "",
+    reasons: Mapping[str, str] | None = None,
 ) -> Promises | None:
     """How a plan keeps the promises of its jobs, started ones included; None where there are none.
 
-    ``later`` has planned starts after the end of the problem [s]. ``reason`` says why promises are broken.
+    ``later`` has planned starts after the end of the problem [s]. ``reasons`` say why promises are broken, ``reason`` does
+    for jobs that are not among them.
     """
     horizon, after = problem.horizon, dict(later or {})
     starts = {work.job.id: (work.job, work.start_s) for work in problem.running}
@@ -34,7 +40,7 @@ def promises_of(
         if delay_s > 0:
             delays.append(delay_s)
         if late_s > 0:
-            broken.append(BrokenPromise(job.id, late_s, reason))
+            broken.append(BrokenPromise(job.id, late_s, (reasons or {}).get(job.id, reason)))
     if not given:
         return None
     mean_s = rounded(float(np.mean(delays))) if delays else 0.0

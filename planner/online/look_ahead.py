@@ -1,6 +1,12 @@
-"""The plan of the policy ``replan``: what it would do from now on if every job ran as long as planning thinks."""
+"""A day under the policy ``replan``: as it is planned from now on, and as it is carried out with real runtimes.
+
+Both are replays from what is true now. A plan lets every job run as long as planning thinks; carrying a day out, jobs
+become known when they are submitted and end when they really do.
+"""
 
 from __future__ import annotations
+
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -9,92 +15,168 @@ from planner.domain.candidate import BestSoFar, Candidate, Listener, never
 from planner.domain.closed_room import UNTIL_FURTHER_NOTICE_S
 from planner.domain.cluster_trace import cluster_trace_of
 from planner.domain.columns import Ints
+from planner.domain.executed import executed
+from planner.domain.job import Promise
 from planner.domain.plan import DEFERRED, Plan
 from planner.domain.problem import Problem
 from planner.domain.result import Result
 from planner.domain.search_params import ReplanParams
-from planner.machine.timeline import NEVER
-from planner.online.outages import Outages
+from planner.domain.trace import Trace
+from planner.online.estimates import estimate_named
+from planner.online.outages import UNTIL_FURTHER_NOTICE, Outages
 from planner.online.past import Past
 from planner.online.policies import Policy
 from planner.online.replanning import Replanning
-from planner.online.replay import replay
+from planner.online.replay import LATE_REASONS, Replay, replay
 
 METHOD = "replan"
 
 
+@dataclass(frozen=True)
+class CarriedOut:
+    """A day as the loop carried it out: its result, what users were promised on arrival, and why it was broken."""
+
+    result: Result
+    promises: dict[str, Promise]
+    reasons: dict[str, str]
+
+
 def look_ahead(problem: Problem, params: ReplanParams, *, seed: int = 0, on_trial: Listener | None = None) -> Result:
     """The plan that keeps the promises of the problem's jobs, repairs, searches and holds as the loop does."""
+    if not problem.jobs:
+        return _result(problem, Plan.of(problem, {}), on_trial)
+    scene = Scene(problem, problem)
+    happened = scene.play(params, scene.trace.requested_s, max_delay_s=scene.longest_promise_s, seed=seed)
+    return _result(problem, scene.plan_of(happened), on_trial)
+
+
+def carry_out(
+    problem: Problem,
+    params: ReplanParams,
+    *,
+    max_delay_s: int,
+    estimate: str = "requested",
+    seed: int = 0,
+    on_trial: Listener | None = None,
+) -> CarriedOut:
+    """The day with real runtimes, re-planned at every event; the plan is one of the day as it was carried out."""
+    real = executed(problem)
+    if not problem.jobs:
+        return CarriedOut(_result(real, Plan.of(real, {}), on_trial), {}, {})
+    scene = Scene(problem, real)
+    thought = estimate_named(estimate).make(scene.trace)
+    happened = scene.play(params, thought, max_delay_s=max_delay_s, seed=seed)
+    promises, reasons = {}, {}
+    for index, job in enumerate(scene.trace.ids):
+        if happened.reference_s[index] >= 0:
+            reference, latest = int(happened.reference_s[index]), int(happened.latest_s[index])
+            promises[job] = Promise(scene.origin_unix + reference, scene.origin_unix + latest)
+        if happened.late_reason[index]:
+            reasons[job] = LATE_REASONS[int(happened.late_reason[index])]
+    return CarriedOut(_result(real, scene.plan_of(happened), on_trial), promises, reasons)
+
+
+def _result(problem: Problem, plan: Plan, on_trial: Listener | None) -> Result:
     so_far = BestSoFar(never, on_trial)
-    found = Candidate(plan := _plan(problem, params, seed), settle(problem, plan), METHOD)
+    found = Candidate(plan, settle(problem, plan), METHOD)
     so_far.keep_if_better(found)
     so_far.trials.append(found.trial)
     so_far.tell(found.trial)
     return so_far.result(METHOD, leaves_room=True)
 
 
-def _plan(problem: Problem, params: ReplanParams, seed: int) -> Plan:
-    horizon, now_s = problem.horizon, problem.now_s
-    if not problem.jobs:
-        return Plan.of(problem, {})
-    running = [work for work in problem.running if work.end_s > now_s]
-    starts = [DEFERRED] * len(problem.jobs) + [work.start_s for work in running]
-    lengths = [job.planned_s for job in problem.jobs] + [work.end_s - work.start_s for work in running]
-    jobs = [*problem.jobs, *(work.job for work in running)]
-    order = sorted(range(len(jobs)), key=lambda place: jobs[place].submit_unix)
-    first_unix = min(*(job.submit_unix for job in jobs), horizon.start_unix + min(0, *starts))
-    shift = horizon.start_unix - first_unix
-    length_s = np.array([lengths[place] for place in order], dtype=np.int64)
-    trace = cluster_trace_of(
-        [jobs[place] for place in order],
-        length_s,
-        length_s,
-        problem.cluster,
-        origin_unix=first_unix,
-        source=f"the jobs of {horizon.day}",
-    )
-    is_new = np.array([place < len(problem.jobs) for place in order])
-    start_s = np.array([-1 if place < len(problem.jobs) else starts[place] + shift for place in order], dtype=np.int64)
-    nodes = np.full(int(trace.unit_ptr[-1]), -1, dtype=np.int64)
-    for index, place in enumerate(order):
-        if not is_new[index]:
-            nodes[trace.unit_ptr[index] : trace.unit_ptr[index + 1]] = running[place - len(problem.jobs)].nodes
-    promises = [jobs[place].promise for place in order]
-    latest = [-1 if each is None else each.latest_unix - first_unix for each in promises]
-    reference = [-1 if each is None else each.reference_unix - first_unix for each in promises]
-    max_delay_s = max((each.latest_unix - each.reference_unix for each in promises if each is not None), default=0)
-    happened = replay(
-        trace,
-        Policy(METHOD),
-        length_s,
-        replanning=Replanning.of(problem, trace, params, max_delay_s=max_delay_s, seed=seed),
-        past=Past(
-            moment_s=now_s + shift,
-            start_s=start_s,
-            node_of_unit=nodes,
-            reference_s=np.array(reference, dtype=np.int64),
-            latest_s=np.array(latest, dtype=np.int64),
-        ),
-        until_s=horizon.length_s + shift,
-        outages=_outages(problem, shift),
-    )
-    placed: Ints = np.full(len(problem.jobs), DEFERRED, dtype=np.int64)
-    node_of_unit = np.full(int(problem.columns.unit_ptr[-1]), DEFERRED, dtype=np.int64)
-    for index, place in enumerate(order):
-        if is_new[index] and happened.start_s[index] >= 0:
-            placed[place] = happened.start_s[index] - shift
-            units = happened.node_of_unit[trace.unit_ptr[index] : trace.unit_ptr[index + 1]]
-            node_of_unit[problem.columns.unit_ptr[place] : problem.columns.unit_ptr[place + 1]] = units
-    return Plan(placed, node_of_unit)
+class Scene:
+    """A problem as a trace with a past: waiting jobs first, then those that run, brought into order of submission.
+
+    ``real`` is the same problem with jobs as long as they run in the replay.
+    """
+
+    def __init__(self, problem: Problem, real: Problem) -> None:
+        self._problem = problem
+        running = [
+            (work, truth)
+            for work, truth in zip(problem.running, real.running, strict=True)
+            if work.end_s > problem.now_s and truth.end_s > problem.now_s
+        ]
+        # The clocks of a site may differ by a second: nobody starts before the submission.
+        early = [replace(w.job, submit_unix=min(w.job.submit_unix, self._unix(w.start_s))) for w, _ in running]
+        jobs = [*problem.jobs, *early]
+        lengths = [job.planned_s for job in real.jobs] + [truth.end_s - truth.start_s for _, truth in running]
+        thought = [job.planned_s for job in problem.jobs] + [work.end_s - work.start_s for work, _ in running]
+        self._order = sorted(range(len(jobs)), key=lambda place: jobs[place].submit_unix)
+        self._running = [work for work, _ in running]
+        self.origin_unix = min(problem.horizon.start_unix, *(job.submit_unix for job in jobs))
+        self.trace: Trace = cluster_trace_of(
+            [jobs[place] for place in self._order],
+            np.array([lengths[place] for place in self._order], dtype=np.int64),
+            np.array([max(thought[place], lengths[place]) for place in self._order], dtype=np.int64),
+            problem.cluster,
+            origin_unix=self.origin_unix,
+            source=f"the jobs of {problem.horizon.day}",
+        )
+        self._promises = [jobs[place].promise for place in self._order]
+
+    @property
+    def longest_promise_s(self) -> int:
+        """The largest delay that any job was promised at most [s]."""
+        given = (each.latest_unix - each.reference_unix for each in self._promises if each is not None)
+        return max(given, default=0)
+
+    def play(self, params: ReplanParams, estimate: Ints | object, *, max_delay_s: int, seed: int) -> Replay:
+        """Replay from now until the end of the problem."""
+        problem, shift = self._problem, self._problem.horizon.start_unix - self.origin_unix
+        return replay(
+            self.trace,
+            Policy(METHOD),
+            estimate,  # type: ignore[arg-type]
+            replanning=Replanning.of(problem, self.trace, params, max_delay_s=max_delay_s, seed=seed),
+            past=self._past(problem.now_s + shift),
+            until_s=problem.horizon.length_s + shift,
+            outages=_outages(problem, shift),
+        )
+
+    def plan_of(self, happened: Replay) -> Plan:
+        """What the replay did, as a plan of the problem."""
+        problem, shift = self._problem, self._problem.horizon.start_unix - self.origin_unix
+        start_s: Ints = np.full(len(problem.jobs), DEFERRED, dtype=np.int64)
+        node_of_unit: Ints = np.full(int(problem.columns.unit_ptr[-1]), DEFERRED, dtype=np.int64)
+        for index, place in enumerate(self._order):
+            if place < len(problem.jobs) and happened.start_s[index] >= 0:
+                start_s[place] = happened.start_s[index] - shift
+                first, last = problem.columns.unit_ptr[place : place + 2]
+                node_of_unit[first:last] = happened.node_of_unit[self._units(index)]
+        return Plan(start_s, node_of_unit)
+
+    def _past(self, moment_s: int) -> Past:
+        count, waiting = len(self._order), len(self._problem.jobs)
+        start_s = np.full(count, -1, dtype=np.int64)
+        nodes = np.full(int(self.trace.unit_ptr[-1]), -1, dtype=np.int64)
+        for index, place in enumerate(self._order):
+            if place >= waiting:
+                work = self._running[place - waiting]
+                start_s[index] = self._unix(work.start_s) - self.origin_unix
+                nodes[self._units(index)] = work.nodes
+        times = [(-1, -1) if p is None else (p.reference_unix, p.latest_unix) for p in self._promises]
+        given = np.array(times, dtype=np.int64).reshape(count, 2)
+        reference_s, latest_s = np.where(given >= 0, given - self.origin_unix, -1).T.copy()
+        return Past(moment_s, start_s, nodes, reference_s, latest_s)
+
+    def _units(self, index: int) -> slice:
+        return slice(int(self.trace.unit_ptr[index]), int(self.trace.unit_ptr[index + 1]))
+
+    def _unix(self, offset_s: int) -> int:
+        return self._problem.horizon.start_unix + offset_s
 
 
 def _outages(problem: Problem, shift: int) -> Outages:
-    """The outages of the problem, all known from the start; running work is fixed and not lost to them."""
-    ends = [outage.end_s for outage in problem.outages]
+    """The outages of the problem, known from the start; what runs there is fixed and not lost."""
+    known = problem.outages
+    ends = [UNTIL_FURTHER_NOTICE if each.end_s >= UNTIL_FURTHER_NOTICE_S else each.end_s + shift for each in known]
     return Outages(
-        node=np.array([outage.node for outage in problem.outages], dtype=np.int64),
-        start_s=np.array([max(0, outage.start_s + shift) for outage in problem.outages], dtype=np.int64),
-        end_s=np.array([NEVER if end >= UNTIL_FURTHER_NOTICE_S else end + shift for end in ends], dtype=np.int64),
-        known_from_s=np.zeros(len(problem.outages), dtype=np.int64),
-        drains=np.ones(len(problem.outages), dtype=np.bool_),
+        node=np.array([each.node for each in known], dtype=np.int64),
+        start_s=np.array([max(0, each.start_s + shift) for each in known], dtype=np.int64),
+        end_s=np.array(ends, dtype=np.int64),
+        known_from_s=np.zeros(len(known), dtype=np.int64),
+        drains=np.ones(len(known), dtype=np.bool_),
+        is_open=np.zeros(len(known), dtype=np.bool_),
     )

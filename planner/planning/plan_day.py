@@ -79,7 +79,10 @@ def plan_day(
     The bound is worked out beside the search, which has its own time limit: ``on_bound`` is called with it while the
     search goes on. ``bound_time_s`` 0 leaves the bound out.
     """
-    if day.scenario.rules.max_delay_s is not None or method == "replan":
+    rules = day.scenario.rules
+    if method == "replan" and rules.execute == "actual":
+        return _carried_out(day, params, bound_time_s=bound_time_s, on_bound=on_bound)
+    if rules.max_delay_s is not None or method == "replan":
         day = _promising(day)
     given_up = threading.Event()
     with ThreadPoolExecutor(max_workers=1) as pool:
@@ -97,7 +100,7 @@ def plan_day(
     if day.ahead is not None:
         result, later = cut_to_day(day.problem, day.ahead, result)
     happened, ledger = day.problem, result.ledger
-    if day.scenario.rules.execute == "actual":
+    if rules.execute == "actual":
         happened = executed(day.problem)
         ledger = settle(happened, result.plan)
     deferrals = (*_deferred(day, result, later), *day.rejected, *day.withdrawn)
@@ -105,6 +108,30 @@ def plan_day(
     reason = why_broken_promises(day.problem, result.method)
     promises = promises_of(day.problem, result.plan, later, reason=reason)
     return PlannedDay(day, result, happened, ledger, deferrals, bound, promises)
+
+
+def _carried_out(
+    day: Day, params: Params, *, bound_time_s: float, on_bound: Callable[[float], None] | None
+) -> PlannedDay:
+    """The day as the loop carries it out: re-planned at every event, with real runtimes."""
+    from planner.online.look_ahead import carry_out
+
+    rules, happened = day.scenario.rules, executed(day.problem)
+    done = carry_out(
+        day.problem,
+        params.search.replan,
+        max_delay_s=rules.max_delay_s or 0,
+        estimate=rules.estimate,
+        seed=params.seed,
+        on_trial=params.on_trial,
+    )
+    require_clean(happened, done.result.plan, leaves_room=True)
+    bound = _bound(happened, bound_time_s, on_bound, threading.Event())
+    day = replace(day, problem=with_promises(day.problem, done.promises))
+    deferrals = (*_deferred(day, done.result, {}), *day.rejected, *day.withdrawn)
+    _require_all_told(day, done.result, deferrals)
+    promises = promises_of(day.problem, done.result.plan, reasons=done.reasons)
+    return PlannedDay(day, done.result, happened, done.result.ledger, deferrals, bound, promises)
 
 
 def _promising(day: Day) -> Day:

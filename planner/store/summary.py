@@ -123,10 +123,8 @@ def _kept(summary: DaySummary) -> list[str]:
     if told.broken:
         first = told.broken[0]
         more = f", and {len(told.broken) - 1:,} more" if len(told.broken) > 1 else ""
-        lines.append(
-            f"  broken promises {len(told.broken):>14,}           job {printable(first.job_id)} by {clock(first.late_s)}"
-            f" ({first.reason}){more}"
-        )
+        late = f"job {printable(first.job_id)} by {clock(first.late_s)} ({first.reason}){more}"
+        lines.append(f"  broken promises {len(told.broken):>14,}           {late}")
     return lines
 
 
