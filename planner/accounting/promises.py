@@ -22,8 +22,8 @@ def promises_of(
 ) -> Promises | None:
     """How a plan keeps the promises of its jobs, started ones included; None where there are none.
 
-    ``later`` has planned starts after the end of the problem [s]. ``reasons`` say why promises are broken, ``reason`` does
-    for jobs that are not among them.
+    ``later`` has planned starts after the end of the problem [s]. ``reasons`` say why the promises to some jobs are
+    broken, ``reason`` why all others are.
     """
     horizon, after = problem.horizon, dict(later or {})
     starts = {work.job.id: (work.job, work.start_s) for work in problem.running}

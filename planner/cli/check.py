@@ -66,7 +66,7 @@ def audit(
     from planner.store.verify import changed_since, disagreements
 
     written = read_day(folder)
-    require_clean(written.problem, written.plan, leaves_room=written.summary.leaves_room)
+    require_clean(written.decided, written.plan, leaves_room=written.summary.leaves_room)
     wrong = disagreements(written)
     if wrong:
         raise AuditError(wrong[0] + (f" (+{len(wrong) - 1} more)" if len(wrong) > 1 else ""))

@@ -222,6 +222,8 @@ def _deferred(day: Day, result: Result, later: Mapping[str, int]) -> list[tuple[
             reason = f"planned to start at {problem.horizon.to_datetime(later[job.id]).isoformat()}"
         elif result.method in RULES:
             reason = f"its turn did not come {until} under the rule {result.method}"
+        elif result.method == "replan":
+            reason = f"does not start {until}: no room beside what was promised to others, or held for a cheaper hour"
         elif problem.defer == "free":
             reason = f"not started {until}: another plan without it earns more, or there is no room"
         if late[index]:

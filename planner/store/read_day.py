@@ -46,6 +46,12 @@ class WrittenDay:
     summary: DaySummary
     run: dict[str, Any]
 
+    @property
+    def decided(self) -> Problem:
+        """The day whose rules the plan must keep: as it was planned, or as the loop carried it out."""
+        is_loop = self.summary.method == "replan" and self.summary.execute == "actual"
+        return self.happened if is_loop else self.problem
+
     @cached_property
     def ledger(self) -> Ledger:
         """The plan settled anew; it must have passed the audit."""
