@@ -8,10 +8,10 @@ import numpy as np
 
 from planner.compiled import part
 from planner.online.kernel.energy import energy_cost, entry_after
-from planner.online.kernel.likely import likely_length
 from planner.online.kernel.nodes import idle_now
 from planner.online.kernel.state import (
     CAPACITY,
+    ESTIMATE,
     EUR_PER_WAITING_HOUR,
     HOLDS,
     LATEST,
@@ -37,13 +37,13 @@ def hold(state, job, now):
 
     Hours that are cheaper than the level count as if they cost that much: the machine is full then anyway. What a job
     costs is straight in its start between the moments at which its start or its end passes a change of price, so only
-    these are looked at. A job counts for as long as it is likely to last.
+    these are looked at.
     """
     state.job[WISH, job] = now
     last = state.job[LATEST, job]
     if state.clock[HOLDS] == 0 or last <= now:
         return
-    length = likely_length(state, job)
+    length = max(np.int64(1), state.job[ESTIMATE, job])
     best = energy_cost(state, job, now, now + length)
     edge = entry_after(state, now)
     while edge < state.price_s.shape[0] and state.price_s[edge] - length <= last:
