@@ -75,10 +75,13 @@ def operation(
     elif markdown:
         say((folder / "operation.md").read_text(encoding="utf-8"))
     else:
-        from planner.studies.operation.show import text_of
+        from planner.cli.simulate import table_text
+        from planner.studies.operation.show import terminal_rows
+        from planner.studies.operation.tables import group_title, groups_of
 
-        say(text_of(rows))
-        say(f"\n{folder}")
+        for group in groups_of(rows):
+            say(f"{group_title(group[0])}\n{table_text(terminal_rows(group))}\n")
+        say(folder)
 
 
 def _bound_time_s(text: str) -> float:

@@ -15,7 +15,7 @@ from planner.store.files import alone_in, put
 from planner.store.provenance import digest, versions
 
 PACKAGE = Path(__file__).resolve().parents[2]
-IDLE_ROOMS = ("cli", "pages", "site", "cooling", "cp")
+IDLE_ROOMS = ("cli", "cooling", "cp", "pages", "site", "store")
 """Rooms whose code changes no piece of the study."""
 MAKERS = ("kept", "sites", "moved_years", "static_plans", "replays", "settled")
 """Modules of the study that do; the others only choose and show."""

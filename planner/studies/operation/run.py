@@ -63,7 +63,7 @@ class Study:
             settled = self._settled(replays, days, on_done)
             bounds, references = self._bounds(replays, days, on_done)
             rows = rows_of(self.cells, settled, bounds, references)
-            write_tables(rows, self.folder, self.ground)
+            write_tables(rows, self.folder)
             return rows
 
     def _groups(self) -> list[Group]:
