@@ -12,6 +12,7 @@ import typer
 from planner.bounds import PERCENT, PROCESSORS, SEED
 from planner.cli.curie import curie23
 from planner.cli.day import QuietOption
+from planner.cli.operation import operation
 from planner.cli.terminal import say, say_json
 from planner.errors import InputError
 
@@ -36,6 +37,7 @@ def study() -> None:
 
 
 app.command("curie23")(curie23)
+app.command("operation")(operation)
 
 
 @app.command("metrics")

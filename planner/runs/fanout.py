@@ -14,12 +14,16 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 from planner.domain.day_summary import DaySummary
 from planner.errors import InputError, OutputError, PlannerError, SolverError
 from planner.runs.one_day import Settings
 from planner.runs.rolling import run_days
+
+Answer = TypeVar("Answer")
 
 BACKENDS = ("processes", "dask")
 RETRIES = 3
@@ -87,10 +91,8 @@ def run_tasks(
     return [outcomes[number] for number in range(len(tasks))]
 
 
-def do_task(number: int, task: RunTask, for_process: int | None = None) -> tuple[int, Outcome | Failure]:
-    """Run one task, wherever that is; for a process that began this one, no longer than that lives."""
-    if for_process is not None:
-        threading.Thread(target=_die_with, args=(for_process,), daemon=True).start()
+def do_task(number: int, task: RunTask) -> tuple[int, Outcome | Failure]:
+    """Run one task, wherever that is."""
     try:
         days = run_days(task.settings, task.first, task.last, task.folder, until_empty=task.until_empty, fresh=True)
         return number, [done.summary for done in days]
@@ -101,21 +103,31 @@ def do_task(number: int, task: RunTask, for_process: int | None = None) -> tuple
 def _on_processes(tasks: Sequence[RunTask], engine: Engine) -> Iterator[tuple[int, Outcome | Failure]]:
     cores = len(os.sched_getaffinity(0))
     processes = min(engine.workers or cores, len(tasks))
-    if processes <= 1:
-        for number, task in enumerate(tasks):
-            yield do_task(number, task)
+    shared = tasks if processes <= 1 else [_with_threads(task, max(1, cores // processes)) for task in tasks]
+    yield from side_by_side([partial(do_task, number, task) for number, task in enumerate(shared)], processes)
+
+
+def side_by_side(calls: Sequence[Callable[[], Answer]], processes: int) -> Iterator[Answer]:
+    """The answers of calls as they come, from so many processes of this machine; of one, in turn from this one."""
+    if min(processes, len(calls)) <= 1:
+        for call in calls:
+            yield call()
         return
     from joblib import Parallel, delayed
 
-    threads = max(1, cores // processes)
-    shared = [_with_threads(task, threads) for task in tasks]
-    pool = Parallel(n_jobs=processes, backend="loky", return_as="generator_unordered")
+    pool = Parallel(n_jobs=min(processes, len(calls)), backend="loky", return_as="generator_unordered")
     with warnings.catch_warnings():
         # A process that has grown by a few hundred megabytes is replaced between two tasks, which loses nothing.
         warnings.filterwarnings("ignore", message="A worker stopped while some jobs were given")
         # After an error the other tasks are given up, as they should be.
         warnings.filterwarnings("ignore", message=r"\d+ tasks which were still being processed")
-        yield from pool(delayed(do_task)(number, task, os.getpid()) for number, task in enumerate(shared))
+        yield from pool(delayed(_call_beside)(call, os.getpid()) for call in calls)
+
+
+def _call_beside(call: Callable[[], Answer], parent: int) -> Answer:
+    """The answer of a call in a process that lives no longer than the one that began it."""
+    threading.Thread(target=_die_with, args=(parent,), daemon=True).start()
+    return call()
 
 
 def _die_with(parent: int) -> None:

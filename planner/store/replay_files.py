@@ -63,7 +63,7 @@ def write_replay_swf(replay: Replay, path: Path, note: str = "") -> None:
         if not numbered:
             lines.append(f"; Job: {number} {identity}")
         lines.append(" ".join(map(str, fields)))
-    _write_text(path, "\n".join(lines) + "\n")
+    write_text(path, "\n".join(lines) + "\n")
 
 
 def write_rows(rows: Sequence[Mapping[str, object]], path: Path) -> None:
@@ -99,10 +99,11 @@ def _batsim_rows(replay: Replay) -> Iterable[list[object]]:
 
 
 def _write_csv(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    _write_text(path, csv_text([columns, *rows]))
+    write_text(path, csv_text([columns, *rows]))
 
 
-def _write_text(path: Path, text: str) -> None:
+def write_text(path: Path, text: str) -> None:
+    """Write a text in one step."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with alone_in(path.parent):

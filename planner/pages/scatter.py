@@ -1,0 +1,175 @@
+"""A figure of points with their names, some joined by lines; each shows its numbers when pointed at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from planner.pages.labels import Labels
+from planner.pages.markup import Html, el
+from planner.pages.svg import WIDTH, round_ticks
+
+HEIGHT = 560
+LEFT, RIGHT, TOP, BOTTOM = 86, 70, 16, 58
+SIZE = 6.5
+CORNERS: dict[str, tuple[tuple[float, float], ...]] = {
+    "square": ((-1, -1), (1, -1), (1, 1), (-1, 1)),
+    "diamond": ((0, -1.3), (1.3, 0), (0, 1.3), (-1.3, 0)),
+    "triangle": ((-1.1, 0.8), (1.1, 0.8), (0, -1.1)),
+}
+"""Shapes with corners, right and down of their point; others are ``circle`` and ``ring``."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """A point with its name and what is said when it is pointed at.
+
+    ``pinned``: it does not stretch the axes; where it lies beyond them, it stands at the edge, and its name says where
+    it is.
+    """
+
+    name: str
+    x: float
+    y: float
+    about: str
+    colour: str
+    shape: str = "circle"
+    pinned: bool = False
+
+
+@dataclass(frozen=True)
+class Series:
+    """Points that belong together, with a name for the legend; ``joined`` by a line, ``dashed`` or not."""
+
+    name: str
+    colour: str
+    points: Sequence[Point]
+    joined: bool = False
+    dashed: bool = False
+
+
+@dataclass(frozen=True)
+class Axis:
+    """An axis: what it shows, how a number on it is written, and in which unit its round numbers are."""
+
+    title: str
+    write: Callable[[float], str]
+    unit: float = 1.0
+
+
+def scatter(title: str, series: Sequence[Series], across: Axis, up: Axis, *, beside: Axis, name: str) -> Html:
+    """Series of points; the axis ``beside``, at the right, has the same scale as the one ``up`` in other words."""
+    points = [point for each in series for point in each.points]
+    x_of, low_x, high_x = _scale([p.x for p in points if not p.pinned], LEFT, WIDTH - RIGHT)
+    y_of, low_y, high_y = _scale([p.y for p in points if not p.pinned], HEIGHT - BOTTOM, TOP)
+    x_ticks = _ticks(across, low_x, high_x)
+    y_ticks, beside_ticks = _ticks(up, low_y, high_y), _ticks(beside, low_y, high_y)
+    parts: list[Html] = [
+        *(_line(x_of(tick), TOP, x_of(tick), HEIGHT - BOTTOM, _kind(tick)) for tick in x_ticks),
+        *(_line(LEFT, y_of(tick), WIDTH - RIGHT, y_of(tick), _kind(tick)) for tick in y_ticks),
+        *(_text(across.write(tick), x_of(tick), HEIGHT - BOTTOM + 20, "middle") for tick in x_ticks),
+        *(_text(up.write(tick), LEFT - 8, y_of(tick) + 4, "end") for tick in y_ticks),
+        *(
+            _text(beside.write(tick), WIDTH - RIGHT + 8, y_of(tick) + 4, "start")
+            for tick in _ticks(beside, low_y, high_y)
+        ),
+        _text(across.title, (LEFT + WIDTH - RIGHT) / 2, HEIGHT - 12, "middle"),
+        _turned(up.title, 16),
+        _turned(beside.title, WIDTH - 6),
+    ]
+    labels = Labels((LEFT, TOP, WIDTH - RIGHT, HEIGHT - BOTTOM))
+    placed = _placed([(point, x_of(point.x), y_of(point.y)) for point in points])
+    for _, x, y in placed:
+        labels.keep_clear(x, y, SIZE)
+    for each in series:
+        if each.joined and len(each.points) > 1:
+            corners = [(x_of(p.x), y_of(p.y)) for p in each.points]
+            for begin, end in pairwise(corners):
+                labels.keep_line_clear(begin, end)
+            path = " ".join(f"{x:.1f},{y:.1f}" for x, y in corners)
+            dash = "6 5" if each.dashed else None
+            style = f"fill:none;stroke:var(--{each.colour});stroke-width:2"
+            parts.append(el("polyline", points=path, style=style, stroke_dasharray=dash))
+    for point, x, y in placed:
+        parts.append(_mark(point, x, y))
+    for point, x, y in placed:
+        where = "" if (x, y) == (x_of(point.x), y_of(point.y)) else f" ({across.write(point.x)}, {up.write(point.y)})"
+        spot = labels.place(x, y, point.name + where)
+        if spot.is_far:
+            parts.append(_line(x, y, spot.near_x, spot.near_y, "lead"))
+        parts.append(_text(point.name + where, spot.x, spot.y, spot.anchor, "name"))
+    drawing = el("svg", parts, viewBox=f"0 0 {WIDTH} {HEIGHT}", role="img", aria_label=_aloud(title, points))
+    return el(
+        "figure", el("figcaption", title, _legend(series)), el("div", drawing, class_="still", tabindex=0), id=name
+    )
+
+
+def _ticks(axis: Axis, low: float, high: float) -> list[float]:
+    return [axis.unit * tick for tick in round_ticks(low / axis.unit, high / axis.unit)]
+
+
+def _scale(values: Sequence[float], begin: float, end: float) -> tuple[Callable[[float], float], float, float]:
+    """Where a value stands between two edges of the figure, and the values at these edges, zero between them."""
+    low, high = min(0.0, *values, 0.0), max(0.0, *values, 0.0)
+    pad = (high - low) * 0.07 or 1.0
+    low, high = low - pad, high + pad
+
+    def at(value: float) -> float:
+        return begin + (end - begin) * (value - low) / (high - low)
+
+    return at, low, high
+
+
+def _placed(points: Sequence[tuple[Point, float, float]]) -> list[tuple[Point, float, float]]:
+    """The points, those beyond an edge at that edge, one above the other."""
+    placed: list[tuple[Point, float, float]] = []
+    for point, x, y in points:
+        inside_x = min(max(x, LEFT + SIZE), WIDTH - RIGHT - SIZE)
+        inside_y = min(max(y, TOP + SIZE), HEIGHT - BOTTOM - SIZE)
+        while (inside_x, inside_y) != (x, y) and any(other[1:] == (inside_x, inside_y) for other in placed):
+            inside_y -= 4 * SIZE
+        placed.append((point, inside_x, inside_y))
+    return placed
+
+
+def _mark(point: Point, x: float, y: float) -> Html:
+    hollow = point.shape == "ring"
+    colour = f"var(--{point.colour})"
+    style = f"fill:{'var(--ground)' if hollow else colour};stroke:{colour if hollow else 'var(--ground)'}"
+    style += f";stroke-width:{2.5 if hollow else 1}"
+    title = el("title", point.about)
+    if point.shape in ("circle", "ring"):
+        return el("circle", title, cx=f"{x:.1f}", cy=f"{y:.1f}", r=f"{SIZE - hollow}", style=style, class_="point")
+    corners = " ".join(f"{x + SIZE * right:.1f},{y + SIZE * down:.1f}" for right, down in CORNERS[point.shape])
+    return el("polygon", title, points=corners, style=style, class_="point")
+
+
+def _legend(series: Sequence[Series]) -> Html:
+    def sign(each: Series) -> str | None:
+        return None if not each.joined else "dash" if each.dashed else "thin"
+
+    entries = [el("span", el("i", style=f"--c:var(--{each.colour})", class_=sign(each)), each.name) for each in series]
+    return el("span", entries, class_="legend")
+
+
+def _aloud(title: str, points: Sequence[Point]) -> str:
+    return f"{title}. " + "; ".join(point.about for point in points)
+
+
+def _line(x1: float, y1: float, x2: float, y2: float, kind: str) -> Html:
+    ends = {"x1": f"{x1:.1f}", "y1": f"{y1:.1f}", "x2": f"{x2:.1f}", "y2": f"{y2:.1f}"}
+    return el("line", class_=kind, **ends)
+
+
+def _kind(tick: float) -> str:
+    return "zero" if tick == 0 else "grid"
+
+
+def _text(text: str, x: float, y: float, anchor: str, kind: str | None = None) -> Html:
+    return el("text", text, x=f"{x:.1f}", y=f"{y:.1f}", text_anchor=anchor, class_=kind)
+
+
+def _turned(text: str, x: float) -> Html:
+    y = (TOP + HEIGHT - BOTTOM) / 2
+    return el("text", text, transform=f"translate({x:.1f} {y:.1f}) rotate(-90)", text_anchor="middle")

@@ -1,0 +1,102 @@
+"""One cell of the study replayed: when and where every job ran, kept as arrays."""
+
+from __future__ import annotations
+
+import io
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from planner.domain.horizon import Horizon
+from planner.inputs.traces import Source
+from planner.online.check import require_sound
+from planner.online.estimates import estimate_named
+from planner.online.policies import Policy, policy_named
+from planner.online.replanning import NO_REPLANNING
+from planner.online.replay import Replay, make_ready, replay
+from planner.runs.replanning import replanning_of
+from planner.studies.operation.cells import REPLAN, STATIC, Cell
+from planner.studies.operation.kept import scenario_facts
+from planner.studies.operation.sites import Ground, scenario_of, source_of
+from planner.studies.operation.static_plans import carry_out_plans
+
+ARRAYS = ("estimate_s", "start_s", "corrections", "node_of_unit", "deadline_s", "promised", "reference_s", "latest_s")
+OF_PRICES = ("name", "description", "tariff", "carbon", "rules", "replan")
+"""Sections of a scenario that policies without prices know nothing about."""
+
+
+def replay_name(cell: Cell) -> str:
+    """The name of the replay; one serves all tariffs where the policy knows no prices."""
+    if cell.heeds_prices:
+        return cell.name
+    return f"{cell.group.site}/any/{cell.group.load}/{cell.label}/{cell.estimate}"
+
+
+def replay_facts(ground: Ground, cell: Cell) -> dict[str, Any]:
+    """What a replay is made from."""
+    days = ground.days_of(cell.group.site)
+    return {
+        "replay": replay_name(cell),
+        "first": days.first.isoformat(),
+        "last": days.last.isoformat(),
+        **scenario_facts(scenario_of(ground, cell), without=() if cell.heeds_prices else OF_PRICES),
+    }
+
+
+def replay_bytes(ground: Ground, cell: Cell) -> bytes:
+    """Replay a cell, check it, and pack what happened with the seconds of CPU that it took."""
+    source = source_of(ground, cell.group.site, cell.group.load)
+    result, cpu_s = _carried_out(ground, cell, source) if cell.policy in STATIC else _replayed(ground, cell, source)
+    require_sound(result)
+    packed = io.BytesIO()
+    arrays = {name: getattr(result, name) for name in ARRAYS}
+    np.savez_compressed(packed, **arrays, rounds=np.array(result.round_count), cpu_s=np.array(cpu_s))
+    return packed.getvalue()
+
+
+def read_replay(path: Path, source: Source, cell: Cell) -> tuple[Replay, float]:
+    """A kept replay, and its seconds of CPU."""
+    with np.load(path) as kept:
+        arrays = {name: kept[name] for name in ARRAYS}
+        result = Replay(trace=source.trace, policy=_policy(cell), round_count=int(kept["rounds"]), **arrays)
+        return result, float(kept["cpu_s"])
+
+
+def _replayed(ground: Ground, cell: Cell, source: Source) -> tuple[Replay, float]:
+    policy = policy_named(cell.policy)
+    options = NO_REPLANNING
+    if cell.policy == REPLAN:
+        options = replanning_of(scenario_of(ground, cell), source.trace)
+    make_ready(source.trace, policy)
+    began = time.process_time()
+    result = replay(source.trace, policy, estimate_named(cell.estimate).make(source.trace), replanning=options)
+    return result, time.process_time() - began
+
+
+def _carried_out(ground: Ground, cell: Cell, source: Source) -> tuple[Replay, float]:
+    scenario, trace = scenario_of(ground, cell), source.trace
+    first = Horizon(ground.days_of(cell.group.site).first, scenario.zone)
+    began = time.process_time()
+    start_s, node_of_unit = carry_out_plans(scenario, source, first, sees_day=cell.policy == "static-ahead")
+    nothing = np.full(len(trace), -1, dtype=np.int64)
+    result = Replay(
+        trace=trace,
+        policy=_policy(cell),
+        estimate_s=trace.requested_s,
+        start_s=start_s,
+        corrections=np.zeros(len(trace), dtype=np.int64),
+        node_of_unit=node_of_unit,
+        deadline_s=nothing,
+        promised=np.zeros(len(trace), dtype=np.int64),
+        reference_s=nothing,
+        latest_s=nothing,
+        round_count=0,
+    )
+    return result, time.process_time() - began
+
+
+def _policy(cell: Cell) -> Policy:
+    """The policy of a replay; plans of days are carried out by none, and named like the nearest in messages."""
+    return policy_named("list" if cell.policy in STATIC else cell.policy)

@@ -1,0 +1,171 @@
+"""The study run, or gone on with: replays, then money and metrics, then bounds, then tables, picture and page."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from planner.errors import OutputError, PlannerError
+from planner.runs.clairvoyant import TIME_S
+from planner.runs.fanout import Failure, side_by_side
+from planner.runs.figures import Row
+from planner.store.folder import held
+from planner.studies.operation.cells import AS_IS, TARIFFS, Cell, Group, baseline_of
+from planner.studies.operation.kept import keep, piece, scenario_facts
+from planner.studies.operation.replays import replay_bytes, replay_facts, replay_name
+from planner.studies.operation.rows import rows_of
+from planner.studies.operation.settled import bound_bytes, days_taken, read_piece, settled_bytes
+from planner.studies.operation.show import write_tables
+from planner.studies.operation.sites import Ground, scenario_of_group
+
+OnDone = Callable[[str], None]
+"""Called with the name of each piece that is done, or that was kept from an earlier call."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """A piece that is to be made: its name for people, where it is kept, and how its content is made."""
+
+    name: str
+    path: Path
+    make: Callable[[], bytes]
+
+
+@dataclass(frozen=True)
+class Study:
+    """What to run and how: ``bound_time_s`` 0 leaves bounds out, ``workers`` is the number of processes."""
+
+    cells: Sequence[Cell]
+    ground: Ground
+    folder: Path
+    bound_time_s: float = TIME_S
+    workers: int = 1
+
+    def piece_count(self) -> int:
+        """How many pieces there are, kept or to be made."""
+        replays = len({replay_name(cell) for cell in self.cells})
+        return replays + len(self.cells) + len(self._bounded()) + len(self._references())
+
+    def run(self, *, fresh: bool = False, on_done: OnDone = lambda name: None) -> list[Row]:
+        """The rows of the table; everything that is missing is made, and all of it shown in files."""
+        with held(self.folder):
+            if fresh:
+                _clear(self.folder / "pieces")
+            replays = self._replays(on_done)
+            days = {
+                group: max(days_taken(self.ground, cell, replays[cell]) for cell in self.cells if cell.group == group)
+                for group in self._groups()
+            }
+            settled = self._settled(replays, days, on_done)
+            bounds, references = self._bounds(replays, days, on_done)
+            rows = rows_of(self.cells, settled, bounds, references)
+            write_tables(rows, self.folder)
+            return rows
+
+    def _groups(self) -> list[Group]:
+        return list(dict.fromkeys(cell.group for cell in self.cells))
+
+    def _bounded(self) -> list[Cell]:
+        return [cell for cell in self.cells if cell.is_bounded] if self.bound_time_s > 0 else []
+
+    def _references(self) -> list[tuple[Group, int]]:
+        """Groups and hours for which EASY's starts are bounded too: where all policies are compared."""
+        main = {Group(site, tariffs[0], AS_IS) for site, tariffs in TARIFFS.items()}
+        pairs = [(cell.group, cell.max_delay_h) for cell in self._bounded() if cell.group in main]
+        return list(dict.fromkeys((group, hours) for group, hours in pairs if hours is not None))
+
+    def _replays(self, on_done: OnDone) -> dict[Cell, Path]:
+        paths = {
+            cell: piece(self.folder, "replays", replay_name(cell), replay_facts(self.ground, cell))
+            for cell in self.cells
+        }
+        self._make(
+            (Task(replay_name(cell), path, partial(replay_bytes, self.ground, cell)) for cell, path in paths.items()),
+            on_done,
+        )
+        return paths
+
+    def _settled(self, replays: dict[Cell, Path], days: dict[Group, int], on_done: OnDone) -> dict[Cell, Any]:
+        tasks = {
+            cell: Task(
+                cell.name,
+                piece(self.folder, "settled", cell.name, self._facts(cell, replays[cell], days)),
+                partial(settled_bytes, self.ground, cell, replays[cell], days[cell.group]),
+            )
+            for cell in self.cells
+        }
+        self._make(tasks.values(), on_done)
+        return {cell: read_piece(task.path) for cell, task in tasks.items()}
+
+    def _bounds(
+        self, replays: dict[Cell, Path], days: dict[Group, int], on_done: OnDone
+    ) -> tuple[dict[Cell, Any], dict[tuple[Group, int], Any]]:
+        own = {cell: self._bound(f"{cell.name}/bound", cell, replays, days, None) for cell in self._bounded()}
+        references = {
+            (group, hours): self._bound(
+                f"{group.name}/easy-and-{hours}h/bound", baseline_of(group), replays, days, hours
+            )
+            for group, hours in self._references()
+        }
+        self._make([*own.values(), *references.values()], on_done)
+        return (
+            {cell: read_piece(task.path) for cell, task in own.items()},
+            {pair: read_piece(task.path) for pair, task in references.items()},
+        )
+
+    def _bound(
+        self, name: str, cell: Cell, replays: dict[Cell, Path], days: dict[Group, int], later_h: int | None
+    ) -> Task:
+        facts = {**self._facts(cell, replays[cell], days), "later_h": later_h, "time_s": self.bound_time_s}
+        make = partial(
+            bound_bytes,
+            self.ground,
+            cell,
+            replays[cell],
+            days[cell.group],
+            later_h=later_h,
+            time_limit_s=self.bound_time_s,
+        )
+        return Task(name, piece(self.folder, "bounds", name, facts), make)
+
+    def _facts(self, cell: Cell, replay: Path, days: dict[Group, int]) -> dict[str, Any]:
+        return {
+            "replay": replay.name,
+            "days": days[cell.group],
+            **scenario_facts(scenario_of_group(self.ground, cell.group)),
+        }
+
+    def _make(self, tasks: Iterable[Task], on_done: OnDone) -> None:
+        """Make what is missing; the first error ends it, and what is done is kept."""
+        by_path = {task.path: task for task in tasks}
+        missing = [task for task in by_path.values() if not task.path.is_file()]
+        for task in by_path.values():
+            if task not in missing:
+                on_done(task.name)
+        for answer in side_by_side([partial(_do, task) for task in missing], self.workers):
+            if isinstance(answer, Failure):
+                error = PlannerError(answer.text)
+                error.exit_code = answer.exit_code
+                raise error
+            on_done(answer)
+
+
+def _do(task: Task) -> str | Failure:
+    """Make a piece and keep it, wherever that is; its name when it is done."""
+    try:
+        keep(task.path, task.make())
+        return task.name
+    except PlannerError as error:
+        return Failure(error.exit_code, f"{task.name}: {error}")
+
+
+def _clear(folder: Path) -> None:
+    try:
+        if folder.is_dir():
+            shutil.rmtree(folder)
+    except OSError as error:
+        raise OutputError(f"{folder}: cannot be removed: {error.strerror or error}") from error
