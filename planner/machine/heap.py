@@ -43,6 +43,24 @@ def pop(keys, jobs, ties, size):
 
 
 @part
+def remove(keys, jobs, ties, size, job):
+    """Remove a job wherever it is; returns whether it was there."""
+    place = 0
+    while place < size and jobs[place] != job:
+        place += 1
+    if place == size:
+        return False
+    key = keys[place]
+    while place > 0:
+        above = (place - 1) // 2
+        keys[place], jobs[place] = keys[above], jobs[above]
+        place = above
+    keys[0], jobs[0] = key, job
+    pop(keys, jobs, ties, size)
+    return True
+
+
+@part
 def _before(ties, key, job, other_key, other):
     """Whether a job comes before another one."""
     return key < other_key or (key == other_key and ties[job] < ties[other])

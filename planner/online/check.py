@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
+from planner.domain.columns import Ints
 from planner.errors import AuditError
 from planner.online.replay import Replay
 
@@ -13,25 +16,71 @@ def violations(replay: Replay) -> list[str]:
     trace = replay.trace
     found = [
         f"job {trace.ids[job]} starts at {replay.start_s[job]} s, submitted at {trace.submit_s[job]} s"
-        for job in np.flatnonzero(replay.start_s < trace.submit_s)
+        for job in np.flatnonzero(replay.is_started & (replay.start_s < trace.submit_s))
     ]
+    runs = _runs(replay)
     nodes = len(trace.machine.capacity)
-    off = np.flatnonzero((replay.node_of_unit < 0) | (replay.node_of_unit >= nodes))
+    off = np.flatnonzero((runs.node < 0) | (runs.node >= nodes))
     if len(off):
         found.append(f"{len(off)} units are on no node of {nodes}")
     if found:
         return found
-    unit_job = np.repeat(np.arange(len(trace)), np.diff(trace.unit_ptr))
-    unit_group = np.repeat(np.arange(len(trace.group_count)), trace.group_count)
-    rows = np.concatenate([replay.node_of_unit, replay.node_of_unit])
-    moments = np.concatenate([replay.start_s[unit_job], replay.end_s[unit_job]])
-    amounts = trace.group_amount[unit_group]
-    found += _overused(rows, moments, np.concatenate([amounts, -amounts]), trace.machine.capacity, "node")
+    rows = np.concatenate([runs.node, runs.node])
+    moments = np.concatenate([runs.start_s[runs.of_unit], runs.end_s[runs.of_unit]])
+    found += _overused(rows, moments, np.concatenate([runs.amount, -runs.amount]), trace.machine.capacity, "node")
     if trace.machine.power_limit >= 0:
-        moments = np.concatenate([replay.start_s, replay.end_s])
-        drawn = np.concatenate([trace.power_mw, -trace.power_mw])[:, None]
+        moments = np.concatenate([runs.start_s, runs.end_s])
+        power = trace.power_mw[runs.job]
+        drawn = np.concatenate([power, -power])[:, None]
         limit = np.array([[trace.machine.power_limit]])
         found += _overused(np.zeros(len(moments), dtype=np.int64), moments, drawn, limit, "the site's power, row")
+    return found + _on_lost_nodes(replay, runs)
+
+
+class _Runs(NamedTuple):
+    """Every run until the replay stopped, lost ones included, and every unit of a run."""
+
+    job: Ints
+    start_s: Ints
+    end_s: Ints
+    of_unit: Ints
+    node: Ints
+    amount: Ints
+
+
+def _runs(replay: Replay) -> _Runs:
+    trace = replay.trace
+    lost = replay.lost_runs
+    started = np.flatnonzero(replay.is_started)
+    job = np.concatenate([started, np.array([run.job for run in lost], dtype=np.int64)])
+    units = [np.arange(trace.unit_ptr[one], trace.unit_ptr[one + 1]) for one in job]
+    group_of_unit = np.repeat(np.arange(len(trace.group_count)), trace.group_count)
+    nodes = [replay.node_of_unit[unit] for unit in units[: len(started)]]
+    nodes += [np.array(run.nodes, dtype=np.int64) for run in lost]
+    end_s = np.minimum(replay.end_s[started], replay.until_s)
+    none = np.zeros(0, dtype=np.int64)
+    return _Runs(
+        job=job,
+        start_s=np.concatenate([replay.start_s[started], np.array([run.start_s for run in lost], dtype=np.int64)]),
+        end_s=np.concatenate([end_s, np.array([run.lost_at_s for run in lost], dtype=np.int64)]),
+        of_unit=np.repeat(np.arange(len(job)), [len(unit) for unit in units]),
+        node=np.concatenate([none, *nodes]),
+        amount=trace.group_amount[group_of_unit[np.concatenate([none, *units])]],
+    )
+
+
+def _on_lost_nodes(replay: Replay, runs: _Runs) -> list[str]:
+    """Runs on nodes that are down, and runs that start on nodes that are drained."""
+    found = []
+    outages = replay.outages
+    start_s, end_s = runs.start_s[runs.of_unit], runs.end_s[runs.of_unit]
+    for node, first, last, drains in zip(outages.node, outages.start_s, outages.end_s, outages.drains, strict=True):
+        from_s = start_s if drains else end_s - 1
+        wrong = (runs.node == node) & (start_s < last) & (from_s >= first)
+        for job in np.unique(runs.job[runs.of_unit[wrong]]):
+            found.append(
+                f"job {replay.trace.ids[job]} runs on node {node}, which is lost from {first} s until {last} s"
+            )
     return found
 
 

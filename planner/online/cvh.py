@@ -51,6 +51,10 @@ class Learned:
         """Note that the user has one more running job."""
         self._running[int(self._trace.user[job])][job] = now
 
+    def stop(self, job: int, now: int) -> None:
+        """Note that the user has one running job less."""
+        self._running[int(self._trace.user[job])].pop(job, None)
+
     def complete(self, job: int, now: int) -> None:
         """Take a step towards the job's runtime, and add it to its user's history."""
         user, runtime = int(self._trace.user[job]), int(self._trace.runtime_s[job])

@@ -16,3 +16,6 @@ class Predictor(Protocol):
 
     def begin(self, job: int, now: int) -> None:
         """Note that a job has started."""
+
+    def stop(self, job: int, now: int) -> None:
+        """Note that a run has ended before it was done; it teaches nothing about runtimes."""

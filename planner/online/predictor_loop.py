@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,15 +10,22 @@ from planner.domain.columns import Ints
 from planner.machine.timeline import NEVER
 from planner.online.kernel.state import (
     ARRIVED,
+    CANCEL_S,
+    CHANGES,
     ESTIMATE,
     EVERY_EVENT,
     FINISHED,
     FINISHED_JOB,
     QUEUE,
     QUEUED,
+    RESTARTS,
+    RUNTIME,
+    SCAN,
     START,
     STARTED,
     STARTED_AT,
+    SUBMIT,
+    UNTIL,
     State,
     widened,
 )
@@ -34,52 +40,80 @@ from planner.online.kernel.steps import (
     take_arrival,
     take_completion,
 )
+from planner.online.stretches import SECONDS_AT_A_TIME, OnProgress
 
 if TYPE_CHECKING:
     from planner.online.predictor import Predictor
 
 
-def replay_predicted(
-    state: State, predictor: Predictor, *, refresh: bool, on_progress: Callable[[int, int], None] | None
-) -> tuple[State, Ints]:
-    """Replay to the end; returns the state and the first estimate of each job.
+class TaughtReplay:
+    """A replay together with the predictor that it asks and teaches.
 
     In each second, arriving jobs are predicted first, so they know only completions of earlier seconds; then the
     predictor learns from the jobs that complete in this second. With ``refresh`` waiting jobs are predicted anew after
     the lessons of a round.
     """
-    count = state.job.shape[1]
-    taught = TaughtReplay(state, predictor, refresh=refresh)
-    seconds = 0
-    while (now := int(next_second(taught.state))) != NEVER:
-        taught.replay_second(now)
-        seconds += 1
-        if on_progress is not None and seconds % 4096 == 0:
-            on_progress(int(taught.state.clock[FINISHED]), count)
-    if on_progress is not None:
-        on_progress(count, count)
-    return taught.state, taught.first
 
-
-class TaughtReplay:
-    """A replay together with the predictor that it asks and teaches."""
-
-    def __init__(self, state: State, predictor: Predictor, *, refresh: bool) -> None:
+    def __init__(
+        self, state: State, predictor: Predictor, *, refresh: bool, on_progress: OnProgress | None = None
+    ) -> None:
         self.state = state
+        self._on_progress = on_progress
         self.first: Ints = np.zeros(state.job.shape[1], dtype=np.int64)
         self._predictor = predictor
         self._refresh = refresh
         self._every_event = bool(state.clock[EVERY_EVENT])
         self._told = 0
         self._begun: list[int] = []
+        self._restarts: Ints = np.zeros(state.job.shape[1], dtype=np.int64)
+
+    def learn_past(self, moment_s: int) -> None:
+        """Teach the predictor what happened before a moment, and predict the jobs that were submitted until then.
+
+        A job that has started keeps the last prediction before its start.
+        """
+        job = self.state.job
+        start = job[START]
+        end = np.minimum(start + job[RUNTIME], job[CANCEL_S])
+        events = [(int(job[SUBMIT, one]), 0, one) for one in range(int(self.state.clock[ARRIVED]))]
+        events += [(int(end[one]), 1, one) for one in np.flatnonzero((start >= 0) & (end < moment_s)).tolist()]
+        events += [(int(start[one]), 2, one) for one in np.flatnonzero(start >= 0).tolist()]
+        for second, what, one in sorted(events):
+            if what == 1:
+                self._end(one, second)
+                continue
+            if what == 0 or self._refresh:
+                job[ESTIMATE, one] = max(1, int(self._predictor.predict(one, second)))
+            if what == 0:
+                self.first[one] = job[ESTIMATE, one]
+            else:
+                self._predictor.begin(one, second)
+
+    def run_until(self, moment_s: int) -> None:
+        """Replay all that happens before a moment."""
+        self.state.clock[UNTIL] = moment_s
+        seconds, count = 0, self.state.job.shape[1]
+        while (now := int(next_second(self.state))) != NEVER:
+            self.replay_second(now)
+            seconds += 1
+            if self._on_progress is not None and seconds % SECONDS_AT_A_TIME == 0:
+                self._on_progress(int(self.state.clock[FINISHED]), count)
+        if self._on_progress is not None:
+            self._on_progress(int(self.state.clock[FINISHED]), count)
 
     def replay_second(self, now: int) -> None:
         """The arrivals and completions of a second, with a round after each or after all of them; then the starts."""
         needed = int(entries_needed(self.state, now))
         if needed > self.state.times.shape[1]:
             self.state = widened(self.state, needed)
+        changes = int(self.state.clock[CHANGES])
         open_second(self.state, now)
+        if self.state.clock[CHANGES] > changes:
+            self._note_lost(now)
         events = 0
+        if self._every_event and self.state.clock[SCAN]:
+            self._round(now)
+            events += 1
         while is_arriving(self.state, now):
             self._arrive(now)
             events += 1
@@ -120,9 +154,24 @@ class TaughtReplay:
         if finished == self._told:
             return
         for one in job[FINISHED_JOB, self._told : finished].tolist():
-            self._predictor.complete(one, now)
+            self._end(one, now)
         self._told = finished
         if self._refresh and clock[QUEUED]:
             for one in job[QUEUE, : clock[QUEUED]].tolist():
                 job[ESTIMATE, one] = max(1, int(self._predictor.predict(one, now)))
             reorder(self.state)
+
+    def _end(self, job: int, now: int) -> None:
+        """Let the predictor learn from a job that is done; one that was cancelled teaches nothing."""
+        table = self.state.job
+        if table[CANCEL_S, job] < table[START, job] + table[RUNTIME, job]:
+            self._predictor.stop(job, now)
+        else:
+            self._predictor.complete(job, now)
+
+    def _note_lost(self, now: int) -> None:
+        """Let the predictor know which runs were lost with a node."""
+        restarts = self.state.job[RESTARTS]
+        for job in np.flatnonzero(restarts > self._restarts).tolist():
+            self._predictor.stop(job, now)
+        self._restarts = restarts.copy()

@@ -25,6 +25,9 @@ class _Silent:
     def begin(self, job: int, now: int) -> None:
         """Starts teach nothing."""
 
+    def stop(self, job: int, now: int) -> None:
+        """Nor do runs that were not done."""
+
 
 class Last2(_Silent):
     """Mean runtime of the user's last two completed jobs; the requested time before there are two."""

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from planner.domain.columns import Ints
-from planner.domain.packing import most_cells
 from planner.domain.trace import Trace
 from planner.errors import InputError
-from planner.online.kernel.state import State
-from planner.online.policies import KINDS, Policy
+from planner.online.initial_state import initial_state
+from planner.online.outages import NO_OUTAGES, UNTIL_FURTHER_NOTICE, LostRun, Outages
+from planner.online.past import Past
+from planner.online.policies import Policy
 from planner.online.predictor import Predictor
 from planner.online.replanning import NO_REPLANNING, Replanning
+from planner.online.stretches import FixedReplay, OnProgress, Playing, play, require_started
 
 CORRECTIONS: dict[str, str] = {
     "request": "the requested time (as in the published runs)",
@@ -32,21 +34,21 @@ ROUNDS: dict[str, str] = {
 With a round after every event, a job also keeps the prediction of its arrival: see `Policy.refreshes`.
 """
 
-SECONDS_AT_A_TIME = 4096
-"""Event seconds between two reports of progress."""
-
-OnProgress = Callable[[int, int], None]
-"""Hears how many jobs have finished, and of how many."""
+LATE_REASONS = ("in time", "estimate outlived", "node lost")
+"""Why a job starts later than promised, by number."""
 
 
 @dataclass(frozen=True, eq=False)
 class Replay:
     """What happened, one entry per job of the trace.
 
-    ``estimate_s`` is the first estimate of each job; ``deadline_s`` is -1 where there is none, and ``promised`` 1 where
-    the deadline policy's first reservation met it. ``reference_s`` and ``latest_s`` are the reference start of each job
-    under replan and when it had to start at the latest; else -1. ``node_of_unit`` has the node of each unit, in the
-    order of the trace's units. ``round_count`` counts scheduling rounds.
+    ``estimate_s`` is the first estimate of each job; ``start_s`` is -1 for jobs that have not started. ``node_of_unit``
+    has the node of each unit, in the order of the trace's units, -1 for jobs that have not started. ``deadline_s`` is
+    -1 where there is none, and ``promised`` 1 where the deadline policy's first reservation met it. ``reference_s``
+    and ``latest_s`` are what the policy ``replan`` promised, -1 for nothing; ``late_reason`` is why it is broken, a
+    place in `LATE_REASONS`. ``cancel_s`` is when jobs were to be cancelled, -1 for those that were not; ``restarts``
+    how often each was lost with a node. ``until_s`` is where the replay stopped. ``round_count`` counts scheduling
+    rounds.
     """
 
     trace: Trace
@@ -59,17 +61,39 @@ class Replay:
     promised: Ints
     reference_s: Ints
     latest_s: Ints
+    late_reason: Ints
+    cancel_s: Ints
+    restarts: Ints
+    lost_runs: tuple[LostRun, ...]
+    outages: Outages
+    until_s: int
     round_count: int
 
     @property
+    def is_started(self) -> npt.NDArray[np.bool_]:
+        """Whether each job has started."""
+        return self.start_s >= 0
+
+    @property
+    def is_cancelled(self) -> npt.NDArray[np.bool_]:
+        """Whether each job was cancelled before it was done."""
+        is_ended = self.is_started & (self.start_s + self.trace.runtime_s <= self.cancel_s)
+        return (self.cancel_s >= 0) & (self.cancel_s < self.until_s) & ~is_ended
+
+    @property
     def wait_s(self) -> Ints:
-        """Seconds from submission to start."""
-        return self.start_s - self.trace.submit_s
+        """Seconds from submission to start; -1 for jobs that have not started."""
+        return np.where(self.is_started, self.start_s - self.trace.submit_s, -1)
 
     @property
     def end_s(self) -> Ints:
-        """Second at which each job has ended."""
-        return self.start_s + self.trace.runtime_s
+        """Second at which each job has ended, or will end; -1 for jobs that have not started."""
+        done = self.start_s + self.trace.runtime_s
+        return np.where(self.is_started, np.where(self.cancel_s >= 0, np.minimum(done, self.cancel_s), done), -1)
+
+    def past_at(self, moment_s: int) -> Past:
+        """What is decided at the moment at which the replay was stopped, to go on from there."""
+        return Past(moment_s, self.start_s, self.node_of_unit, self.reference_s, self.latest_s)
 
 
 def replay(
@@ -81,6 +105,10 @@ def replay(
     rounds: str = "second",
     deadline_s: Ints | None = None,
     replanning: Replanning = NO_REPLANNING,
+    past: Past | None = None,
+    until_s: int | None = None,
+    outages: Outages = NO_OUTAGES,
+    cancel_s: Ints | None = None,
     on_progress: OnProgress | None = None,
 ) -> Replay:
     """Replay a trace.
@@ -99,139 +127,82 @@ def replay(
         When scheduling rounds run; see `ROUNDS`.
     deadline_s
         Latest end of each job, -1 for none; only the deadline policy heeds it.
+    past
+        What is decided already; the replay begins at its moment. Jobs submitted until then wait, run or have ended.
+    until_s
+        Nothing happens from this moment on.
+    outages
+        Nodes that are lost for a while, with what runs there.
+    cancel_s
+        When each job is cancelled, -1 for never: a waiting job leaves the queue, a running one ends.
     on_progress
         Hears of progress now and then.
     """
     from planner.online.kernel import state as places
-    from planner.online.kernel.clock import advance
-    from planner.online.predictor_loop import replay_predicted
+    from planner.online.predictor_loop import TaughtReplay
 
     if correction not in CORRECTIONS:
         raise InputError(f"unknown correction {correction!r}; known: {', '.join(CORRECTIONS)}")
     if rounds not in ROUNDS:
         raise InputError(f"unknown rounds {rounds!r}; known: {', '.join(ROUNDS)}")
+    outages.require_nodes(len(trace.machine.capacity))
+    cancels = np.full(len(trace), -1, dtype=np.int64) if cancel_s is None else cancel_s
+    _require_submitted(trace, cancels)
     deadlines = np.full(len(trace), -1, dtype=np.int64) if deadline_s is None else deadline_s
     predicted = not isinstance(estimate, np.ndarray)
     fixed = estimate if isinstance(estimate, np.ndarray) else trace.requested_s
-    state = _state(
-        trace, policy, fixed, deadlines, correction=correction, rounds=rounds, predicted=predicted, conduct=replanning
-    )
+    state = initial_state(
+        trace, policy, fixed, deadlines, correction=list(CORRECTIONS).index(correction), rounds=rounds,
+        predicted=predicted, conduct=replanning, past=past, outages=outages, cancel_s=cancels,
+    )  # fmt: skip
     first = np.maximum(fixed, 1)
+    playing: Playing
     if isinstance(estimate, np.ndarray):
-        status = -1
-        while status != 0:
-            status = int(advance(state, SECONDS_AT_A_TIME))
-            if status > 0:
-                state = places.widened(state, status)
-            if on_progress is not None:
-                on_progress(int(state.clock[places.FINISHED]), len(trace))
+        playing = FixedReplay(state, on_progress)
     else:
-        state, first = replay_predicted(state, estimate, refresh=policy.refreshes(rounds), on_progress=on_progress)
+        playing = taught = TaughtReplay(state, estimate, refresh=policy.refreshes(rounds), on_progress=on_progress)
+        taught.learn_past(-1 if past is None else past.moment_s)
+        first = taught.first
+    stop = UNTIL_FURTHER_NOTICE if until_s is None else until_s
+    lost = play(playing, outages, 0 if past is None else past.moment_s, stop)
+    state = playing.state
+    if until_s is None:
+        require_started(trace, state)
+    start = state.job[places.START].copy()
+    has_node = np.repeat(start >= 0, np.diff(trace.unit_ptr))
+    is_in_time = (start >= 0) & (start <= state.job[places.LATEST])
     return Replay(
         trace=trace,
         policy=policy,
         estimate_s=first,
-        start_s=state.job[places.START].copy(),
+        start_s=start,
         corrections=state.job[places.CORRECTIONS].copy(),
-        node_of_unit=state.unit[places.NODE].copy(),
+        node_of_unit=np.where(has_node, state.unit[places.NODE], -1),
         deadline_s=deadlines,
         promised=state.job[places.PROMISED].copy(),
         reference_s=state.job[places.REFERENCE].copy(),
         latest_s=state.job[places.LATEST].copy(),
+        late_reason=np.where(is_in_time, 0, state.job[places.LATE]),
+        cancel_s=cancels,
+        restarts=state.job[places.RESTARTS].copy(),
+        lost_runs=lost,
+        outages=outages,
+        until_s=stop,
         round_count=int(state.clock[places.ROUNDS]),
     )
+
+
+def _require_submitted(trace: Trace, cancel_s: Ints) -> None:
+    """InputError when a job is cancelled before it is submitted."""
+    for job in np.flatnonzero((cancel_s >= 0) & (cancel_s < trace.submit_s)):
+        raise InputError(
+            f"{trace.source}: job {trace.ids[job]} is cancelled at {cancel_s[job]} s, before its submission at"
+            f" {trace.submit_s[job]} s"
+        )
 
 
 def make_ready(trace: Trace, policy: Policy) -> None:
     """Compile or load the kernel of a replay with fixed estimates, so that none of its time goes into that."""
     from planner.online.kernel.clock import advance
 
-    advance(_state(trace, policy, trace.requested_s, np.full(len(trace), -1, dtype=np.int64)), 0)
-
-
-def _state(
-    trace: Trace,
-    policy: Policy,
-    estimate: Ints,
-    deadline_s: Ints,
-    *,
-    correction: str = "request",
-    rounds: str = "second",
-    predicted: bool = False,
-    conduct: Replanning = NO_REPLANNING,
-) -> State:
-    """The state before the first event."""
-    from planner.machine.timeline import NEVER
-    from planner.online.kernel import state as places
-    from planner.online.kernel.queue_order import backfill_code, queue_code
-
-    count, units = len(trace), int(trace.unit_ptr[-1])
-    nodes, resources = trace.machine.capacity.shape
-    limited = trace.machine.power_limit >= 0
-    rows = nodes + (1 if limited else 0)
-    free = np.zeros((2 * rows, places.FIRST_CAPACITY, resources), dtype=np.int64)
-    free[:nodes, 0] = trace.machine.capacity
-    if limited:
-        free[nodes, 0, 0] = trace.machine.power_limit
-    job = np.zeros((places.JOB_ROWS, count), dtype=np.int64)
-    job[places.SUBMIT], job[places.RUNTIME], job[places.REQUESTED] = trace.submit_s, trace.runtime_s, trace.requested_s
-    job[places.ESTIMATE] = np.maximum(estimate, 1)
-    job[places.DEADLINE_S] = np.where(deadline_s >= 0, deadline_s, NEVER)
-    job[places.WIDTH], job[places.POWER] = trace.width, trace.power_mw
-    for row in (places.START, places.RESERVED, places.SAVED_START, places.REFERENCE, places.LATEST):
-        job[row] = places.NONE_YET
-    clock = np.zeros(places.CLOCK_SIZE, dtype=np.int64)
-    clock[places.POLICY] = KINDS.index(policy.kind)
-    is_exact = not predicted and np.array_equal(estimate, trace.runtime_s)
-    clock[places.ORDER] = queue_code(policy.kind, policy.order, is_exact=is_exact)
-    backfill = "fcfs" if policy.kind == "replan" else policy.backfill_order
-    clock[places.BACKFILL_ORDER] = backfill_code(policy.order, backfill)
-    clock[places.CORRECTION] = list(CORRECTIONS).index(correction)
-    clock[places.NODES], clock[places.LIMITED] = nodes, int(limited)
-    clock[places.SCAN_ONLY_IF_FITS] = int(policy.scans_only_if_fits(rounds, predicted=predicted))
-    clock[places.EVERY_EVENT] = int(rounds == "event")
-    clock[places.EVERY_S], clock[places.MAX_DELAY_S] = conduct.every_s, conduct.max_delay_s
-    clock[places.HOLDS], clock[places.LISTED_AT] = int(conduct.may_hold), places.NONE_YET
-    clock[places.STEPS], clock[places.AHEAD_S] = conduct.steps, conduct.ahead_s
-    clock[places.REPAIRS] = int(conduct.repairs)
-    clock[places.CAPACITY] = trace.machine.capacity[:, 0].sum()
-    return places.State(
-        job=job,
-        ptr=np.array([trace.group_ptr, trace.unit_ptr], dtype=np.int64),
-        group_count=trace.group_count,
-        group_amount=trace.group_amount,
-        unit=np.full((2, units), 0 if nodes == 1 else -1, dtype=np.int64),
-        times=np.zeros((2 * rows, places.FIRST_CAPACITY), dtype=np.int64),
-        free=free,
-        length=np.ones(2 * rows, dtype=np.int64),
-        price_s=conduct.price_s,
-        price=conduct.price_eur_per_kwh,
-        price_sum=np.zeros(len(conduct.price_s)),
-        worth=np.array([conduct.eur_per_waiting_hour, conduct.eur_per_width_hour]),
-        use=np.zeros(4),
-        stream=np.array([conduct.seed], dtype=np.uint64),
-        capacity=trace.machine.capacity,
-        most=np.ascontiguousarray(trace.machine.capacity[:, 0]),
-        ready=np.zeros(max(nodes, _most_at_once(trace)), dtype=np.int64),
-        known=np.zeros(nodes, dtype=np.int64),
-        least=np.zeros((nodes, resources), dtype=np.int64),
-        watts=np.zeros(1, dtype=np.int64),
-        cells=np.zeros(most_cells(trace.group_ptr, trace.group_count, nodes), dtype=np.int64),
-        pattern=np.zeros(int(np.diff(trace.group_ptr).max(initial=1)), dtype=np.int64),
-        clock=clock,
-    )
-
-
-def _most_at_once(trace: Trace) -> int:
-    """The most units of one kind that the empty machine takes at once, as far as any job asks."""
-    from planner.online.kernel.rounds import REMEMBERED
-
-    capacity = trace.machine.capacity
-    most = REMEMBERED
-    for amount, count in {
-        (tuple(a.tolist()), int(c)) for a, c in zip(trace.group_amount, trace.group_count, strict=True)
-    }:
-        asked = np.array(amount)
-        copies = np.min(capacity[:, asked > 0] // asked[asked > 0], axis=1)
-        most = max(most, int(np.minimum(copies, count).sum()))
-    return most
+    advance(initial_state(trace, policy, trace.requested_s, np.full(len(trace), -1, dtype=np.int64)), 0)

@@ -7,15 +7,18 @@ import numpy as np
 from planner.compiled import kernel, part
 from planner.machine.heap import pop, push
 from planner.machine.timeline import NEVER, forget_past
+from planner.online.kernel.events import is_changing, resume, take_changes, void_reservations, withdraw
 from planner.online.kernel.likely import note_length
 from planner.online.kernel.nodes import hold_job
-from planner.online.kernel.queue_order import enqueue
+from planner.online.kernel.queue_order import enqueue, real_end
 from planner.online.kernel.replan_rounds import next_change, replan_round
-from planner.online.kernel.reservation_rounds import cancel, conservative_round, deadline_round
+from planner.online.kernel.reservation_rounds import conservative_round, deadline_round
 from planner.online.kernel.rounds import can_start, easy_round, greedy_round, list_round, strict_round
 from planner.online.kernel.state import (
     ARRIVED,
     BROKEN,
+    CANCEL_S,
+    CHANGES,
     CONSERVATIVE,
     CORRECTION,
     CORRECTIONS,
@@ -34,24 +37,29 @@ from planner.online.kernel.state import (
     FINISHED_JOB,
     FRESH,
     GREEDY,
+    HAS_CANCELS,
     LIST,
     MACHINE,
+    MOMENT,
     NOW,
+    OUTLIVED,
     POLICY,
     QUEUE,
     QUEUED,
     REPLAN,
     REQUESTED,
     RESERVED,
+    RESUME_AT,
+    RESUMES,
     ROUNDS,
     RUNNING,
-    RUNTIME,
     SCAN,
     SCAN_ONLY_IF_FITS,
     START,
     STARTED_AT,
     STRICT,
     SUBMIT,
+    UNTIL,
 )
 
 TO_REQUEST, STEPWISE, DOUBLING = range(3)
@@ -91,8 +99,11 @@ def _round_after_all_events(state, now):
 
 @part
 def _round_after_every_event(state, now):
-    """The arrivals and completions of a second with a round after each; one round if only reservations are due."""
-    if not is_arriving(state, now) and not is_ending(state, now):
+    """The arrivals and completions of a second with a round after each; one round before them for all that came first.
+
+    That is what nodes and cancelled jobs did, and reservations that are due when nothing else happens.
+    """
+    if state.clock[SCAN] > 0 or not (is_arriving(state, now) or is_ending(state, now)):
         schedule(state, now)
     while is_arriving(state, now):
         take_arrival(state)
@@ -104,18 +115,25 @@ def _round_after_every_event(state, now):
 
 @part
 def next_second(state):
-    """The next second at which a job arrives, ends, or is reserved to start; else NEVER."""
-    now = NEVER
+    """The next second at which anything happens: a job arrives, ends, goes, or is reserved to start; else NEVER."""
+    now = state.clock[RESUME_AT]
     if state.clock[ARRIVED] < state.job.shape[1]:
-        now = state.job[SUBMIT, state.clock[ARRIVED]]
+        now = min(now, state.job[SUBMIT, state.clock[ARRIVED]])
     if state.clock[RUNNING] > 0:
         now = min(now, state.job[END_KEY, 0])
+    if state.clock[CHANGES] < state.change.shape[1]:
+        now = min(now, state.change[MOMENT, state.clock[CHANGES]])
+    if state.clock[HAS_CANCELS] > 0:
+        for place in range(state.clock[QUEUED]):
+            now = min(now, state.job[CANCEL_S, state.job[QUEUE, place]])
     if state.clock[POLICY] == REPLAN:
         now = min(now, next_change(state, state.clock[NOW]))
     elif state.clock[POLICY] >= CONSERVATIVE:
         for place in range(state.clock[QUEUED]):
-            now = min(now, state.job[RESERVED, state.job[QUEUE, place]])
-    return now
+            reserved = state.job[RESERVED, state.job[QUEUE, place]]
+            if reserved >= 0:
+                now = min(now, reserved)
+    return now if now < state.clock[UNTIL] else NEVER
 
 
 @part
@@ -127,14 +145,20 @@ def entries_needed(state, now):
     next_job = state.clock[ARRIVED]
     while next_job < state.job.shape[1] and state.job[SUBMIT, next_job] == now:
         next_job += 1
-    return longest + 2 * (state.clock[QUEUED] + next_job - state.clock[ARRIVED] + state.clock[EXPECTED]) + 8
+    held = state.clock[QUEUED] + next_job - state.clock[ARRIVED] + state.clock[EXPECTED] + state.clock[RESUMES]
+    if is_changing(state, now):
+        held += state.clock[RUNNING] + state.change.shape[1]
+    return longest + 2 * held + 8
 
 
 @part
 def open_second(state, now):
-    """Begin a second: what is past is forgotten, and estimates that were outlived are corrected."""
+    """Begin a second: what is past is forgotten, nodes and cancelled jobs go, and outlived estimates are corrected."""
     state.clock[NOW] = now
     forget_past(state.times, state.free, state.length, state.length.shape[0] // 2, now)
+    resume(state, now)
+    take_changes(state, now)
+    withdraw(state, now)
     _correct(state, now)
 
 
@@ -146,8 +170,9 @@ def is_arriving(state, now):
 
 @part
 def take_arrival(state):
-    """Let the next job arrive."""
-    enqueue(state, state.clock[ARRIVED])
+    """Let the next job arrive, unless it is cancelled in the same second."""
+    if state.job[CANCEL_S, state.clock[ARRIVED]] > state.clock[NOW]:
+        enqueue(state, state.clock[ARRIVED])
     state.clock[ARRIVED] += 1
     state.clock[FRESH] += 1
 
@@ -221,18 +246,14 @@ def _correct(state, now):
     while state.clock[EXPECTED] > 0 and state.job[DUE_KEY, 0] <= now:
         job = pop(state.job[DUE_KEY], state.job[DUE_JOB], state.job[STARTED_AT], state.clock[EXPECTED])
         state.clock[EXPECTED] -= 1
-        end = state.job[START, job] + state.job[RUNTIME, job]
+        end = real_end(state, job)
         due = state.job[EXPECTED_END, job]
         while due < end and due <= now:
             due = max(_corrected(state, job, due), due + 1)
             state.job[CORRECTIONS, job] += 1
         if due <= now or (end <= now and state.clock[EVERY_EVENT] == 0):
             continue
-        if state.clock[POLICY] >= CONSERVATIVE and state.clock[BROKEN] == 0:
-            state.clock[BROKEN] = 1
-            for place in range(state.clock[QUEUED]):
-                if state.job[RESERVED, state.job[QUEUE, place]] >= 0:
-                    cancel(state, state.job[QUEUE, place])
+        void_reservations(state, OUTLIVED)
         hold_job(state, MACHINE, job, np.int64(1), now, due)
         state.job[EXPECTED_END, job] = due
         if due < end:

@@ -130,7 +130,7 @@ def idle_now(state):
     """What all nodes together have free of the first resource now."""
     idle = np.int64(0)
     for node in range(state.clock[NODES]):
-        idle += state.free[node, 0, 0]
+        idle += max(np.int64(0), state.free[node, 0, 0])  # below 0 where a node is drained
     return idle
 
 

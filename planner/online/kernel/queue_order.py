@@ -8,11 +8,11 @@ from planner.compiled import part
 from planner.machine.heap import push
 from planner.online.kernel.nodes import hold_job
 from planner.online.kernel.state import (
-    ARRIVED,
     BACK_A,
     BACK_B,
     BACKFILL,
     BACKFILL_ORDER,
+    CANCEL_S,
     DUE_JOB,
     DUE_KEY,
     END_JOB,
@@ -20,7 +20,9 @@ from planner.online.kernel.state import (
     ESTIMATE,
     EXPECTED,
     EXPECTED_END,
+    LEFT,
     MACHINE,
+    NOW,
     ORDER,
     QUEUE,
     QUEUED,
@@ -161,9 +163,30 @@ def mark_started(state, job, now):
     state.job[START, job] = now
     state.job[STARTED_AT, job] = state.clock[STARTED]
     state.clock[STARTED] += 1
-    state.job[EXPECTED_END, job] = now + max(np.int64(1), state.job[ESTIMATE, job])
-    _note_end(state, END_KEY, END_JOB, RUNNING, now + state.job[RUNTIME, job], job)
-    if state.job[EXPECTED_END, job] < now + state.job[RUNTIME, job]:
+    state.clock[LEFT] += 1
+    _note_ends(state, job)
+
+
+@part
+def run_on(state, job, now):
+    """Let a job go on that started in the past, and hold its nodes until its expected end."""
+    _note_ends(state, job)
+    hold_job(state, MACHINE, job, np.int64(1), now, state.job[EXPECTED_END, job])
+
+
+@part
+def real_end(state, job):
+    """When a job that has started ends: when it is done, or when it is cancelled."""
+    return min(state.job[START, job] + state.job[RUNTIME, job], state.job[CANCEL_S, job])
+
+
+@part
+def _note_ends(state, job):
+    """Note when a job that has started is expected to end, and when it will."""
+    end = real_end(state, job)
+    state.job[EXPECTED_END, job] = state.job[START, job] + max(np.int64(1), state.job[ESTIMATE, job])
+    _note_end(state, END_KEY, END_JOB, RUNNING, end, job)
+    if state.job[EXPECTED_END, job] < end:
         _note_end(state, DUE_KEY, DUE_JOB, EXPECTED, state.job[EXPECTED_END, job], job)
 
 
@@ -175,20 +198,25 @@ def _note_end(state, keys, jobs, counter, end, job):
 
 
 @part
-def drop_started(state):
-    """Take started jobs out of the queue."""
-    size = state.clock[QUEUED]
-    if state.clock[STARTED] + size == state.clock[ARRIVED]:
+def drop_gone(state):
+    """Take jobs out of the queue that have started or were cancelled."""
+    if state.clock[LEFT] == 0:
         return
     kept, behind = 0, 0
-    for place in range(size):
-        if state.job[START, state.job[QUEUE, place]] < 0:
+    for place in range(state.clock[QUEUED]):
+        if _waits(state, state.job[QUEUE, place]):
             state.job[QUEUE, kept] = state.job[QUEUE, place]
             kept += 1
-        if state.job[START, state.job[BACKFILL, place]] < 0:
+        if _waits(state, state.job[BACKFILL, place]):
             state.job[BACKFILL, behind] = state.job[BACKFILL, place]
             behind += 1
-    state.clock[QUEUED] = kept
+    state.clock[QUEUED], state.clock[LEFT] = kept, 0
+
+
+@part
+def _waits(state, job):
+    """Whether a job has neither started nor been cancelled."""
+    return state.job[START, job] < 0 and state.job[CANCEL_S, job] > state.clock[NOW]
 
 
 @part

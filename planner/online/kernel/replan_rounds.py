@@ -25,7 +25,7 @@ from planner.online.kernel.nodes import (
     restore_nodes,
     save_nodes,
 )
-from planner.online.kernel.queue_order import begin, drop_started, mark_started
+from planner.online.kernel.queue_order import begin, drop_gone, mark_started
 from planner.online.kernel.reservation_rounds import cancel, keep, restore, save
 from planner.online.kernel.search_order import search_order
 from planner.online.kernel.state import (
@@ -35,7 +35,9 @@ from planner.online.kernel.state import (
     DUE,
     ESTIMATE,
     EVERY_S,
+    LATE,
     LATEST,
+    LISTED,
     LISTED_AT,
     MACHINE,
     MAX_DELAY_S,
@@ -67,6 +69,9 @@ def replan_round(state, now):
     """Guard new jobs, start what is due and what has room; every so often search the order and decide what is held."""
     if state.clock[BROKEN] > 0:
         _guard_all(state, now)
+        _note_late(state)
+    else:
+        _guard_the_unguarded(state, now)
     state.clock[LISTED_AT] = NONE_YET
     _receive(state, now)
     is_time_to_search = now >= state.clock[TICK]
@@ -92,11 +97,12 @@ def _decide_again(state, now):
 @part
 def next_change(state, now):
     """The next second at which a guard comes due, a hold ends or it is time to search; else NEVER."""
-    size = state.clock[QUEUED]
-    change = state.clock[TICK] if size > 0 else NEVER
-    for place in range(size):
+    change = NEVER
+    for place in range(state.clock[QUEUED]):
         job = state.job[QUEUE, place]
-        change = min(change, state.job[RESERVED, job])
+        if state.job[RESERVED, job] < 0:
+            continue  # no search finds room before a node returns
+        change = min(change, state.clock[TICK], state.job[RESERVED, job])
         if state.job[WISH, job] > now:
             change = min(change, state.job[WISH, job])
     return change
@@ -104,11 +110,13 @@ def next_change(state, now):
 
 @part
 def _receive(state, now):
-    """Give every new job its reference start, its promise and its guard."""
+    """Give every new job its reference start, its promise and its guard; none of them while it has no room at all."""
     for place in range(state.clock[QUEUED]):
         job = state.job[BACKFILL, place]
         if state.job[RESERVED, job] == NONE_YET:
             reference = _reference_start(state, place, now)
+            if reference == NEVER:
+                continue
             state.job[REFERENCE, job] = reference
             state.job[LATEST, job] = reference + state.clock[MAX_DELAY_S]
             hold(state, job, now)
@@ -123,9 +131,9 @@ def _receive(state, now):
 def _guard_with(state, job, now):
     """Guard a job that has no room within its promise: move the guards of others, if that breaks no promise.
 
-    Otherwise the others stay. The job is guarded as early as possible beside them, and no more than that is promised.
+    Otherwise the others stay. The job is guarded as early as possible beside them, and no more than that is promised;
+    nothing at all if there is no room beside them because nodes will be down.
     """
-    state.job[RESERVED, job] = CANCELLED
     _advance(state, now)
     guard = latest_start(state, MACHINE, job, now, state.job[LATEST, job])
     if guard >= 0:
@@ -134,13 +142,16 @@ def _guard_with(state, job, now):
         return
     broken = _broken(state)
     save(state)
+    state.job[RESERVED, job] = CANCELLED
     _guard_all(state, now)
     if _broken(state) > broken:
-        cancel(state, job)
         restore(state)
         guard = earliest_start(state, MACHINE, job, now, NEVER - 1)
-        state.job[LATEST, job] = guard
-        keep(state, job, guard)
+        if guard == NEVER:
+            state.job[REFERENCE, job] = state.job[LATEST, job] = NONE_YET
+        else:
+            state.job[LATEST, job] = guard
+            keep(state, job, guard)
 
 
 @part
@@ -179,12 +190,39 @@ def _put_off(state, now):
 
 @part
 def _broken(state):
-    """How many guards are later than promised."""
+    """How many guards are later than promised, or missing."""
     count = np.int64(0)
     for place in range(state.clock[QUEUED]):
-        job = state.job[QUEUE, place]
-        count += state.job[RESERVED, job] > state.job[LATEST, job]
+        count += _is_broken(state, state.job[QUEUE, place])
     return count
+
+
+@part
+def _is_broken(state, job):
+    """Whether the promise of a job is not guarded."""
+    return state.job[RESERVED, job] == CANCELLED or state.job[RESERVED, job] > state.job[LATEST, job]
+
+
+@part
+def _note_late(state):
+    """Note why promises are broken, where they are."""
+    for place in range(state.clock[QUEUED]):
+        job = state.job[QUEUE, place]
+        if state.job[LATE, job] == 0 and _is_broken(state, job):
+            state.job[LATE, job] = state.clock[BROKEN]
+
+
+@part
+def _guard_the_unguarded(state, now):
+    """Guard the jobs that had no room because nodes are down: within their promise, else as early as possible."""
+    for place in range(state.clock[QUEUED]):
+        job = state.job[BACKFILL, place]
+        if state.job[RESERVED, job] == CANCELLED:
+            guard = latest_start(state, MACHINE, job, now, state.job[LATEST, job])
+            if guard < 0:
+                guard = earliest_start(state, MACHINE, job, now, NEVER - 1)
+            if guard < NEVER:
+                keep(state, job, guard)
 
 
 @part
@@ -194,22 +232,22 @@ def _reference_start(state, place, now):
     Jobs that arrive in one second share one list.
     """
     plan = plan_rows(state)
-    first = place
     if state.clock[LISTED_AT] != now:
         copy_rows(state.times, state.free, state.length, plan)
         for other in range(state.clock[QUEUED]):
             job = state.job[BACKFILL, other]
             if state.job[RESERVED, job] >= 0:
                 _lift(state, plan, job)
-        first = np.int64(0)
-        state.clock[LISTED_AT] = now
+        state.clock[LISTED_AT], state.clock[LISTED] = now, 0
     start = now
-    for other in range(first, place + 1):
+    for other in range(state.clock[LISTED], place + 1):
         job = state.job[BACKFILL, other]
         save_nodes(state, job)
         start = earliest_start(state, plan, job, now, NEVER - 1)
-        hold_job(state, plan, job, np.int64(1), start, start + max(np.int64(1), state.job[ESTIMATE, job]))
+        if start < NEVER:
+            hold_job(state, plan, job, np.int64(1), start, start + max(np.int64(1), state.job[ESTIMATE, job]))
         restore_nodes(state, job)
+    state.clock[LISTED] = place + 1
     return start
 
 
@@ -252,7 +290,8 @@ def _guard_in_order(state, way, now):
             if guard < 0:
                 guard = earliest_start(state, MACHINE, job, now, NEVER - 1)
                 broken += guard > state.job[LATEST, job]
-            keep(state, job, guard)
+            if guard < NEVER:
+                keep(state, job, guard)
     return broken
 
 
@@ -278,7 +317,7 @@ def _start_due(state, now):
             mark_started(state, job, now)
             started = True
     if started:
-        drop_started(state)
+        drop_gone(state)
 
 
 @part
@@ -289,7 +328,9 @@ def _start_what_fits(state, now):
     started = False
     for place in range(state.clock[QUEUED]):
         job = state.job[QUEUE, place]
-        if state.job[START, job] >= 0 or state.job[WIDTH, job] > idle or state.job[WISH, job] > now:
+        if state.job[START, job] >= 0 or state.job[RESERVED, job] < 0:
+            continue
+        if state.job[WIDTH, job] > idle or state.job[WISH, job] > now:
             continue
         if _fits_now(state, job, now):
             begin(state, job, now)
@@ -301,7 +342,7 @@ def _start_what_fits(state, now):
         idle = idle_now(state)
         started = True
     if started:
-        drop_started(state)
+        drop_gone(state)
     _start_due(state, now)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from planner.compiled import part
 from planner.machine.timeline import NEVER
 from planner.online.kernel.nodes import earliest_start, hold_job
-from planner.online.kernel.queue_order import drop_started, mark_started
+from planner.online.kernel.queue_order import drop_gone, mark_started
 from planner.online.kernel.state import (
     BROKEN,
     CANCELLED,
@@ -60,7 +60,7 @@ def deadline_round(state, now):
             continue
         if state.job[DEADLINE_S, job] < NEVER:
             reserve(state, job, now)
-            if not _misses(state, job):
+            if state.job[RESERVED, job] >= 0 and not _misses(state, job):
                 state.job[KIND, job] = TENTATIVE
                 state.job[PROMISED, job] = 1
         else:
@@ -119,9 +119,10 @@ def _give_way(state, new, now):
 
 @part
 def reserve(state, job, now):
-    """Reserve the earliest start from now on for a job."""
+    """Reserve the earliest start from now on for a job; nothing while there is none because nodes are down."""
     start = earliest_start(state, MACHINE, job, now, NEVER - 1)
-    keep(state, job, start)
+    if start < NEVER:
+        keep(state, job, start)
 
 
 @part
@@ -172,7 +173,9 @@ def _reserve_kind(state, kind, now):
 
 @part
 def _misses(state, job):
-    """Whether a job's reservation ends after its deadline."""
+    """Whether a job's reservation ends after its deadline, or it has lost the one that it had."""
+    if state.job[RESERVED, job] < 0:
+        return state.job[SAVED_START, job] >= 0
     return state.job[RESERVED, job] + max(np.int64(1), state.job[ESTIMATE, job]) > state.job[DEADLINE_S, job]
 
 
@@ -181,7 +184,7 @@ def _first_missing(state, kind):
     """The first job of a kind whose reservation misses its deadline; -1 if none does."""
     for place in range(state.clock[QUEUED]):
         job = state.job[QUEUE, place]
-        if state.job[RESERVED, job] >= 0 and state.job[KIND, job] == kind and _misses(state, job):
+        if state.job[KIND, job] == kind and _misses(state, job):
             return job
     return np.int64(-1)
 
@@ -192,7 +195,7 @@ def _last_missing(state, kind):
     missing = np.int64(-1)
     for place in range(state.clock[QUEUED]):
         job = state.job[QUEUE, place]
-        if state.job[RESERVED, job] >= 0 and state.job[KIND, job] == kind and _misses(state, job):
+        if state.job[KIND, job] == kind and _misses(state, job):
             missing = job
     return missing
 
@@ -250,4 +253,4 @@ def _start_reserved(state, now):
             mark_started(state, job, now)
             started = True
     if started:
-        drop_started(state)
+        drop_gone(state)

@@ -11,7 +11,7 @@ import numpy as np
 from planner.compiled import part
 from planner.machine.timeline import NEVER, copy_rows, entry_at
 from planner.online.kernel.nodes import earliest_start, hold_job, idle_now, plan_rows
-from planner.online.kernel.queue_order import begin, drop_started
+from planner.online.kernel.queue_order import begin, drop_gone
 from planner.online.kernel.state import BACKFILL, ESTIMATE, MACHINE, QUEUE, QUEUED, RESERVED, START, WIDTH
 
 
@@ -29,7 +29,7 @@ def strict_round(state, now):
         if not can_start(state, job, now):
             break
         begin(state, job, now)
-    drop_started(state)
+    drop_gone(state)
 
 
 @part
@@ -41,7 +41,7 @@ def greedy_round(state, now):
         if state.job[WIDTH, job] <= idle and can_start(state, job, now):
             begin(state, job, now)
             idle -= state.job[WIDTH, job]
-    drop_started(state)
+    drop_gone(state)
 
 
 @part
@@ -53,11 +53,11 @@ def easy_round(state, now):
         begin(state, state.job[QUEUE, place], now)
         place += 1
     if size - place > 1 and idle_now(state) > 0:
-        if _is_pool(state):
+        if _is_pool(state) and state.change.shape[1] == 0:
             _start_before_shadow(state, state.job[QUEUE, place], now)
         else:
             _start_beside_reservation(state, state.job[QUEUE, place], now)
-    drop_started(state)
+    drop_gone(state)
 
 
 @part
@@ -65,7 +65,8 @@ def _start_beside_reservation(state, head, now):
     """Reserve nodes for the head; start, in backfill order, what has room now beside them."""
     shadow = earliest_start(state, MACHINE, head, now, NEVER - 1)
     until = shadow + max(np.int64(1), state.job[ESTIMATE, head])
-    hold_job(state, MACHINE, head, np.int64(1), shadow, until)
+    if shadow < NEVER:
+        hold_job(state, MACHINE, head, np.int64(1), shadow, until)
     idle = idle_now(state)
     for place in range(state.clock[QUEUED]):
         job = state.job[BACKFILL, place]
@@ -74,14 +75,16 @@ def _start_beside_reservation(state, head, now):
         if can_start(state, job, now):
             begin(state, job, now)
             idle -= state.job[WIDTH, job]
-    hold_job(state, MACHINE, head, np.int64(-1), shadow, until)
+    if shadow < NEVER:
+        hold_job(state, MACHINE, head, np.int64(-1), shadow, until)
 
 
 @part
 def _start_before_shadow(state, head, now):
     """The same on one pool, where the reservation is a moment, the shadow time, and what is spare beside the head then.
 
-    What is free only grows until the shadow time, so a job delays nobody if it ends by then or takes what is spare.
+    As long as the pool has no outages, what is free only grows until the shadow time, so a job delays nobody if it ends
+    by then or takes what is spare.
     """
     shadow, spare = np.int64(-1), np.int64(0)
     idle = idle_now(state)
@@ -127,7 +130,8 @@ def list_round(state, now):
         job = state.job[QUEUE, place]
         floor = _learned(state, known, job, now)
         start = earliest_start(state, plan, job, floor, NEVER - 1)
-        hold_job(state, plan, job, np.int64(1), start, start + max(np.int64(1), state.job[ESTIMATE, job]))
+        if start < NEVER:
+            hold_job(state, plan, job, np.int64(1), start, start + max(np.int64(1), state.job[ESTIMATE, job]))
         place += 1
         if start == now:
             begin(state, job, now)
@@ -135,7 +139,7 @@ def list_round(state, now):
         else:
             known = _learn(state, known, job, start)
         last = _last_with_room(state, last, place, idle, now)
-    drop_started(state)
+    drop_gone(state)
 
 
 @part

@@ -21,7 +21,8 @@ START, EXPECTED_END, RESERVED, KIND, CORRECTIONS, STARTED_AT, SAVED_START = _pla
 RANK_A, RANK_B, BACK_A, BACK_B = _places(14, 18)
 QUEUE, BACKFILL, END_KEY, END_JOB, DUE_KEY, DUE_JOB, FINISHED_JOB = _places(18, 25)
 PROMISED, REFERENCE, LATEST, WISH, DUE, MOVED, TRIED_ORDER, BEST_ORDER = _places(25, 33)
-JOB_ROWS = 33
+CANCEL_S, RESTARTS, LATE = _places(33, 36)
+JOB_ROWS = 36
 
 # Rows of the tables of pointers and units.
 GROUPS, UNITS = _places(0, 2)
@@ -31,7 +32,16 @@ NODE, SAVED = _places(0, 2)
 NOW, ARRIVED, QUEUED, RUNNING, EXPECTED, FINISHED, ROUNDS, SCAN, FRESH, EARLY, BROKEN, STARTED = _places(0, 12)
 POLICY, ORDER, BACKFILL_ORDER, CORRECTION, NODES, LIMITED, SCAN_ONLY_IF_FITS, EVERY_EVENT = _places(12, 20)
 TICK, EVERY_S, MAX_DELAY_S, HOLDS, LISTED_AT, USED_AT, CAPACITY, STEPS, AHEAD_S, REPAIRS = _places(20, 30)
-CLOCK_SIZE = 30
+UNTIL, RESUME_AT, RESUMES, LEFT, CHANGES, HAS_CANCELS, LISTED = _places(30, 37)
+CLOCK_SIZE = 37
+
+# Rows of the table of what happens to nodes, and what can happen.
+MOMENT, CHANGE, OUT_NODE, OUT_START, OUT_END = _places(0, 5)
+CHANGE_ROWS = 5
+RETURNS, ANNOUNCED, GOES_DOWN = _places(0, 3)
+
+# Why a promise is broken.
+OUTLIVED, NODE_LOST = _places(1, 3)
 
 # Places in the table of what things are worth.
 EUR_PER_WAITING_HOUR, EUR_PER_WIDTH_HOUR = _places(0, 2)
@@ -84,6 +94,8 @@ class State(NamedTuple):
         take.
     ready, known, least, watts, cells, pattern
         Scratch space.
+    change
+        What happens to nodes, one column per change, in order of time; the rows are named above.
     clock
         Counters and settings; the places are named above.
     """
@@ -110,6 +122,7 @@ class State(NamedTuple):
     watts: Ints
     cells: Ints
     pattern: Ints
+    change: Ints
     clock: Ints
 
 

@@ -1,0 +1,138 @@
+"""The state of a replay before its first event."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from planner.domain.columns import Floats, Ints
+from planner.domain.packing import most_cells
+from planner.domain.trace import Trace
+from planner.online.kernel.state import State
+from planner.online.outages import NO_OUTAGES, Outages
+from planner.online.past import Past
+from planner.online.policies import KINDS, Policy
+from planner.online.replanning import NO_REPLANNING, Replanning
+
+
+def initial_state(
+    trace: Trace,
+    policy: Policy,
+    estimate: Ints,
+    deadline_s: Ints,
+    *,
+    correction: int = 0,
+    rounds: str = "second",
+    predicted: bool = False,
+    conduct: Replanning = NO_REPLANNING,
+    past: Past | None = None,
+    outages: Outages = NO_OUTAGES,
+    cancel_s: Ints | None = None,
+) -> State:
+    """The state before the first event; ``correction`` is the number of a rule of correction."""
+    from planner.machine.timeline import NEVER
+    from planner.online.kernel import state as places
+    from planner.online.kernel.queue_order import backfill_code, queue_code
+
+    count, units = len(trace), int(trace.unit_ptr[-1])
+    nodes, resources = trace.machine.capacity.shape
+    limited = trace.machine.power_limit >= 0
+    rows = nodes + (1 if limited else 0)
+    free = np.zeros((2 * rows, places.FIRST_CAPACITY, resources), dtype=np.int64)
+    free[:nodes, 0] = trace.machine.capacity
+    if limited:
+        free[nodes, 0, 0] = trace.machine.power_limit
+    job = np.zeros((places.JOB_ROWS, count), dtype=np.int64)
+    job[places.SUBMIT], job[places.RUNTIME], job[places.REQUESTED] = trace.submit_s, trace.runtime_s, trace.requested_s
+    job[places.ESTIMATE] = np.maximum(estimate, 1)
+    job[places.DEADLINE_S] = np.where(deadline_s >= 0, deadline_s, NEVER)
+    job[places.WIDTH], job[places.POWER] = trace.width, trace.power_mw
+    job[places.START] = job[places.RESERVED] = job[places.SAVED_START] = places.NONE_YET
+    job[places.REFERENCE] = job[places.LATEST] = places.NONE_YET
+    job[places.CANCEL_S] = NEVER if cancel_s is None else np.where(cancel_s >= 0, cancel_s, NEVER)
+    clock = np.zeros(places.CLOCK_SIZE, dtype=np.int64)
+    clock[places.POLICY] = KINDS.index(policy.kind)
+    is_exact = not predicted and np.array_equal(estimate, trace.runtime_s)
+    clock[places.ORDER] = queue_code(policy.kind, policy.order, is_exact=is_exact)
+    backfill = "fcfs" if policy.kind == "replan" else policy.backfill_order
+    clock[places.BACKFILL_ORDER] = backfill_code(policy.order, backfill)
+    clock[places.CORRECTION] = correction
+    clock[places.NODES], clock[places.LIMITED] = nodes, int(limited)
+    clock[places.HAS_CANCELS] = int(cancel_s is not None and np.any(cancel_s >= 0))
+    clock[places.SCAN_ONLY_IF_FITS] = int(policy.scans_only_if_fits(rounds, predicted=predicted))
+    clock[places.EVERY_EVENT] = int(rounds == "event")
+    clock[places.EVERY_S], clock[places.MAX_DELAY_S] = conduct.every_s, conduct.max_delay_s
+    clock[places.HOLDS], clock[places.LISTED_AT] = int(conduct.may_hold), places.NONE_YET
+    clock[places.STEPS], clock[places.AHEAD_S] = conduct.steps, conduct.ahead_s
+    clock[places.REPAIRS] = int(conduct.repairs)
+    clock[places.CAPACITY] = trace.machine.capacity[:, 0].sum()
+    clock[places.UNTIL] = clock[places.RESUME_AT] = NEVER
+    unit = np.full((2, units), 0 if nodes == 1 else -1, dtype=np.int64)
+    use = np.zeros(4)
+    if past is not None:
+        _take_past(trace, past, job, unit, clock, use)
+    return places.State(
+        job=job,
+        ptr=np.array([trace.group_ptr, trace.unit_ptr], dtype=np.int64),
+        group_count=trace.group_count,
+        group_amount=trace.group_amount,
+        unit=unit,
+        times=np.zeros((2 * rows, places.FIRST_CAPACITY), dtype=np.int64),
+        free=free,
+        length=np.ones(2 * rows, dtype=np.int64),
+        price_s=conduct.price_s,
+        price=conduct.price_eur_per_kwh,
+        price_sum=np.zeros(len(conduct.price_s)),
+        worth=np.array([conduct.eur_per_waiting_hour, conduct.eur_per_width_hour]),
+        use=use,
+        stream=np.array([conduct.seed], dtype=np.uint64),
+        capacity=trace.machine.capacity,
+        most=np.ascontiguousarray(trace.machine.capacity[:, 0]),
+        ready=np.zeros(max(nodes, _most_at_once(trace)), dtype=np.int64),
+        known=np.zeros(nodes, dtype=np.int64),
+        least=np.zeros((nodes, resources), dtype=np.int64),
+        watts=np.zeros(1, dtype=np.int64),
+        cells=np.zeros(most_cells(trace.group_ptr, trace.group_count, nodes), dtype=np.int64),
+        pattern=np.zeros(int(np.diff(trace.group_ptr).max(initial=1)), dtype=np.int64),
+        change=outages.changes(-1 if past is None else past.moment_s),
+        clock=clock,
+    )
+
+
+def _take_past(trace: Trace, past: Past, job: Ints, unit: Ints, clock: Ints, use: Floats) -> None:
+    """Write a past into the tables; the kernel goes on from it at its moment."""
+    from planner.online.kernel import state as places
+
+    past.require_possible(trace)
+    moment = past.moment_s
+    started = past.start_s >= 0
+    end_s = np.minimum(past.start_s + trace.runtime_s, job[places.CANCEL_S])
+    running = started & (end_s >= moment)
+    past.require_room(trace, started & (end_s > moment))
+    job[places.START] = past.start_s
+    job[places.REFERENCE], job[places.LATEST] = past.reference_s, past.latest_s
+    of_started = np.repeat(started, np.diff(trace.unit_ptr))
+    unit[places.NODE, of_started] = past.node_of_unit[of_started]
+    order = np.flatnonzero(running)
+    order = order[np.argsort(past.start_s[order], kind="stable")]
+    job[places.STARTED_AT, order] = np.arange(len(order))
+    clock[places.STARTED] = len(order)
+    clock[places.ARRIVED] = np.searchsorted(trace.submit_s, moment, side="right")
+    clock[places.RESUME_AT] = clock[places.NOW] = clock[places.USED_AT] = moment
+    clock[places.RESUMES] = len(order) + np.count_nonzero(~started[: clock[places.ARRIVED]])
+    # what was in use before the moment is not known; what is now stands for it
+    use[: places.TAKEN] = trace.width[running].sum() / clock[places.CAPACITY]
+
+
+def _most_at_once(trace: Trace) -> int:
+    """The most units of one kind that the empty machine takes at once, as far as any job asks."""
+    from planner.online.kernel.rounds import REMEMBERED
+
+    capacity = trace.machine.capacity
+    most = REMEMBERED
+    for amount, count in {
+        (tuple(a.tolist()), int(c)) for a, c in zip(trace.group_amount, trace.group_count, strict=True)
+    }:
+        asked = np.array(amount)
+        copies = np.min(capacity[:, asked > 0] // asked[asked > 0], axis=1)
+        most = max(most, int(np.minimum(copies, count).sum()))
+    return most

@@ -1,0 +1,109 @@
+"""Nodes that are lost for a while: which and when, who knows of it when, and the runs that it costs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from planner.domain.columns import Ints
+from planner.errors import InputError
+
+UNTIL_FURTHER_NOTICE = int(np.iinfo(np.int64).max // 2)
+"""End of an outage that does not end; the kernel's moment that does not come."""
+
+Flags = npt.NDArray[np.bool_]
+
+
+def _no_ints() -> Ints:
+    return np.zeros(0, dtype=np.int64)
+
+
+def _no_flags() -> Flags:
+    return np.zeros(0, dtype=np.bool_)
+
+
+@dataclass(frozen=True, eq=False)
+class Outages:
+    """Nodes on which nothing runs from a moment until another, one entry per outage; times in seconds of the trace.
+
+    Attributes
+    ----------
+    node
+        The node.
+    start_s, end_s
+        From when until when; an end of `UNTIL_FURTHER_NOTICE` never comes.
+    known_from_s
+        When the outage becomes known, at most ``start_s``: nothing is planned to overlap it from then on.
+    drains
+        Whether jobs that run on the node at the start may end there; else they are lost.
+    is_open
+        Whether the end is known to nobody beforehand: until then the node is down until further notice.
+    """
+
+    node: Ints = field(default_factory=_no_ints)
+    start_s: Ints = field(default_factory=_no_ints)
+    end_s: Ints = field(default_factory=_no_ints)
+    known_from_s: Ints = field(default_factory=_no_ints)
+    drains: Flags = field(default_factory=_no_flags)
+    is_open: Flags = field(default_factory=_no_flags)
+
+    def __post_init__(self) -> None:
+        columns = (self.start_s, self.end_s, self.known_from_s, self.drains, self.is_open)
+        if any(len(column) != len(self.node) for column in columns):
+            raise InputError(f"{len(self.node)} outages, but a column of another length")
+        for entry in np.flatnonzero((self.end_s <= self.start_s) | (self.known_from_s > self.start_s)):
+            raise InputError(
+                f"an outage of node {self.node[entry]} from {self.start_s[entry]} s until {self.end_s[entry]} s, known"
+                f" from {self.known_from_s[entry]} s; it must end after it begins, and be known by then"
+            )
+
+    def __len__(self) -> int:
+        return len(self.node)
+
+    @property
+    def believed_end_s(self) -> Ints:
+        """When each outage ends, as far as anybody knows beforehand."""
+        return np.where(self.is_open, UNTIL_FURTHER_NOTICE, self.end_s)
+
+    def require_nodes(self, nodes: int) -> None:
+        """InputError when an outage is of no node of the machine."""
+        for node in self.node[(self.node < 0) | (self.node >= nodes)]:
+            raise InputError(f"an outage of node {node}; the machine has nodes 0 to {nodes - 1}")
+
+    def changes(self, moment_s: int) -> Ints:
+        """What happens to nodes from a moment on, as the kernel takes it: one column per change, in order of time.
+
+        An outage that is known at the moment becomes known then. In one second nodes return first, then outages become
+        known, then nodes go down.
+        """
+        from planner.online.kernel import state as places
+
+        believed = self.believed_end_s
+        rows: list[tuple[int, int, int, int, int]] = []
+        for entry in range(len(self)):
+            node, start, end = int(self.node[entry]), int(self.start_s[entry]), int(self.end_s[entry])
+            if end <= moment_s:
+                continue
+            known = max(moment_s, int(self.known_from_s[entry]))
+            rows.append((known, int(places.ANNOUNCED), node, start, int(believed[entry])))
+            if start >= moment_s and not self.drains[entry]:
+                rows.append((start, int(places.GOES_DOWN), node, start, end))
+            if end < UNTIL_FURTHER_NOTICE:
+                rows.append((end, int(places.RETURNS), node, start, int(believed[entry])))
+        table = np.array(sorted(rows), dtype=np.int64).reshape(len(rows), int(places.CHANGE_ROWS))
+        return np.ascontiguousarray(table.T)
+
+
+NO_OUTAGES = Outages()
+
+
+@dataclass(frozen=True)
+class LostRun:
+    """A run that ended because a node was lost: the job, from when until when, and the node of each unit."""
+
+    job: int
+    start_s: int
+    lost_at_s: int
+    nodes: tuple[int, ...]

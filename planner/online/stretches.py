@@ -1,0 +1,101 @@
+"""A replay in stretches, from one node going down to the next, so that the runs that this costs are noted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from planner.errors import InputError
+from planner.online.kernel.state import (
+    CANCEL_S,
+    FINISHED,
+    NODE,
+    QUEUE,
+    QUEUED,
+    RESTARTS,
+    RUNTIME,
+    START,
+    UNITS,
+    UNTIL,
+    State,
+    widened,
+)
+from planner.online.outages import LostRun, Outages
+
+if TYPE_CHECKING:
+    from planner.domain.trace import Trace
+
+SECONDS_AT_A_TIME = 4096
+"""Event seconds between two reports of progress."""
+
+OnProgress = Callable[[int, int], None]
+"""Hears how many jobs have finished, and of how many."""
+
+
+class Playing(Protocol):
+    """A replay under way."""
+
+    state: State
+
+    def run_until(self, moment_s: int) -> None:
+        """Replay all that happens before a moment."""
+
+
+class FixedReplay:
+    """A replay whose estimates are given."""
+
+    def __init__(self, state: State, on_progress: OnProgress | None) -> None:
+        self.state = state
+        self._on_progress = on_progress
+
+    def run_until(self, moment_s: int) -> None:
+        """Replay all that happens before a moment."""
+        from planner.online.kernel.clock import advance
+
+        self.state.clock[UNTIL] = moment_s
+        status = -1
+        while status != 0:
+            status = int(advance(self.state, SECONDS_AT_A_TIME))
+            if status > 0:
+                self.state = widened(self.state, status)
+            if self._on_progress is not None:
+                self._on_progress(int(self.state.clock[FINISHED]), self.state.job.shape[1])
+
+
+def play(playing: Playing, outages: Outages, first_s: int, until_s: int) -> tuple[LostRun, ...]:
+    """Replay all that happens from the first second until a moment; returns the runs that were lost."""
+    lost: list[LostRun] = []
+    for moment in np.unique(outages.start_s[~outages.drains]).tolist():
+        if first_s <= moment < until_s:
+            playing.run_until(moment)
+            before = _running(playing.state, moment)
+            restarts = playing.state.job[RESTARTS].copy()
+            playing.run_until(moment + 1)
+            after = playing.state.job[RESTARTS]
+            lost += [run for run in before if after[run.job] > restarts[run.job]]
+    playing.run_until(until_s)
+    return tuple(lost)
+
+
+def require_started(trace: Trace, state: State) -> None:
+    """InputError when jobs wait for which nothing can happen any more."""
+    waiting = state.job[QUEUE, : state.clock[QUEUED]]
+    if len(waiting):
+        raise InputError(
+            f"{trace.source}: {len(waiting)} jobs can never start, {trace.ids[int(waiting.min())]} the first of them:"
+            " they have no room on the nodes that are not down until further notice; end the outages or stop the replay"
+        )
+
+
+def _running(state: State, moment_s: int) -> list[LostRun]:
+    """The jobs that run on through a moment, as runs that end there."""
+    start, job = state.job[START], state.job
+    end = np.minimum(start + job[RUNTIME], job[CANCEL_S])
+    running = np.flatnonzero((start >= 0) & (start < moment_s) & (end > moment_s)).tolist()
+    first, last = state.ptr[UNITS, :-1], state.ptr[UNITS, 1:]
+    return [
+        LostRun(each, int(start[each]), moment_s, tuple(state.unit[NODE, first[each] : last[each]].tolist()))
+        for each in running
+    ]
