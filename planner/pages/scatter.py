@@ -70,10 +70,7 @@ def scatter(title: str, series: Sequence[Series], across: Axis, up: Axis, *, bes
         *(_line(LEFT, y_of(tick), WIDTH - RIGHT, y_of(tick), _kind(tick)) for tick in y_ticks),
         *(_text(across.write(tick), x_of(tick), HEIGHT - BOTTOM + 20, "middle") for tick in x_ticks),
         *(_text(up.write(tick), LEFT - 8, y_of(tick) + 4, "end") for tick in y_ticks),
-        *(
-            _text(beside.write(tick), WIDTH - RIGHT + 8, y_of(tick) + 4, "start")
-            for tick in _ticks(beside, low_y, high_y)
-        ),
+        *(_text(beside.write(tick), WIDTH - RIGHT + 8, y_of(tick) + 4, "start") for tick in beside_ticks),
         _text(across.title, (LEFT + WIDTH - RIGHT) / 2, HEIGHT - 12, "middle"),
         _turned(up.title, 16),
         _turned(beside.title, WIDTH - 6),

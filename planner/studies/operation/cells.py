@@ -16,6 +16,9 @@ AS_IS = "as-is"
 LOADS = {CURIE: (AS_IS, "0.7", "0.9", "1.1", "1.45"), SAMPLE: (AS_IS,)}
 """Loads by site: work submitted as a part of what the machine can do on the days of submission."""
 
+OVERLOAD = 1.2
+"""From this load on the machine is full for days, and what counts is how well a policy packs."""
+
 RULES = ("easy", "easy-sjbf", "conservative", "list")
 """Policies that know no prices, so that one replay serves all tariffs."""
 STATIC = ("static", "static-ahead")
@@ -103,7 +106,8 @@ def default_cells(sites: Sequence[str] = (CURIE, SAMPLE)) -> list[Cell]:
         for tariff in TARIFFS[site][1:]:
             cells += cells_of(Group(site, tariff), rules=("easy",), max_delays_h=ABLATED_H)
         for load in LOADS[site][1:]:
-            cells += cells_of(Group(site, main.tariff, load), max_delays_h=(0, *ABLATED_H))
+            rules = RULES if float(load) >= OVERLOAD else ("easy",)
+            cells += cells_of(Group(site, main.tariff, load), rules=rules, max_delays_h=(0, *ABLATED_H))
     return cells
 
 

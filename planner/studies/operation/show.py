@@ -19,8 +19,8 @@ READING = (
     "A promise of 6 h: no job starts more than 6 h after its reference start, when it would have started on arrival"
     " under list scheduling. The limit is proven: with all jobs and real runtimes known ahead, no schedule that keeps"
     " these promises saves more.",
-    "Prices of another year are those of the same calendar day and hour, so that weekdays are not the same. A load other"
-    " than the trace's has all real and requested times longer or shorter by one factor.",
+    "Prices of another year are those of the same calendar day and hour, so that weekdays are not the same. A load"
+    " other than the trace's has all real and requested times longer or shorter by one factor.",
 )
 
 

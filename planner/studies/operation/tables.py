@@ -85,11 +85,8 @@ def glance_table(groups: Sequence[Sequence[Row]]) -> Table:
         cost = next(row["energy_cost_eur"] for row in rows if row["policy"] == "easy")
         cells = [_saved_words(whole.get(each), cost) for each in MAX_DELAYS_H]
         lines.append((group_title(rows[0]), plain(cost, 2), *cells))
-    return Table(
-        "Re-planning on requested times: saved of EASY's energy cost, limit for the same promises, mean wait added",
-        tuple(columns),
-        tuple(lines),
-    )
+    title = "Re-planning on requested times: saved of EASY's energy cost, limit for the same promises, mean wait added"
+    return Table(title, tuple(columns), tuple(lines))
 
 
 def parts_table(rows: Sequence[Row]) -> Table | None:
