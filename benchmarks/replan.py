@@ -21,11 +21,11 @@ from planner.domain.cluster import Cluster, NodeClass
 from planner.domain.problem import Problem
 from planner.domain.search_params import ReplanParams
 from planner.inputs.traces import read_window
-from planner.online.look_ahead import look_ahead
+from planner.online.look_ahead import look_ahead, promised
 from planner.online.policies import policy_named
 from planner.online.replay import replay
 from planner.places import shipped_folder
-from planner.planning.promises import promised, with_promises
+from planner.planning.promises import with_promises
 from planner.runs.replanning import replanning_of
 from planner.scenario.load import load_scenario
 

@@ -26,6 +26,7 @@ from planner.online.estimates import estimate_named
 from planner.online.outages import UNTIL_FURTHER_NOTICE, Outages
 from planner.online.past import Past
 from planner.online.policies import Policy
+from planner.online.predictor import Predictor
 from planner.online.replanning import Replanning
 from planner.online.replay import LATE_REASONS, Replay, replay
 
@@ -50,6 +51,21 @@ def look_ahead(problem: Problem, params: ReplanParams, *, seed: int = 0, on_tria
     return _result(problem, scene.plan_of(happened), on_trial)
 
 
+def promised(problem: Problem, max_delay_s: int) -> dict[str, Promise]:
+    """A promise for every job that waits and has none yet: its reference start and the delay that the site allows.
+
+    It is what the loop would promise if the jobs arrived now, in the order of their submission.
+    """
+    now_unix = problem.horizon.start_unix + problem.now_s
+    new = {job.id for job in problem.jobs if job.promise is None and job.submit_unix <= now_unix}
+    if not new:
+        return {}
+    scene = Scene(problem, problem)
+    params = ReplanParams(steps=0, holds=False)
+    moment = scene.play(params, scene.trace.requested_s, max_delay_s=max_delay_s, until_s=problem.now_s + 1)
+    return {job: promise for job, promise in scene.promises_of(moment).items() if job in new}
+
+
 def carry_out(
     problem: Problem,
     params: ReplanParams,
@@ -66,14 +82,9 @@ def carry_out(
     scene = Scene(problem, real)
     thought = estimate_named(estimate).make(scene.trace)
     happened = scene.play(params, thought, max_delay_s=max_delay_s, seed=seed)
-    promises, reasons = {}, {}
-    for index, job in enumerate(scene.trace.ids):
-        if happened.reference_s[index] >= 0:
-            reference, latest = int(happened.reference_s[index]), int(happened.latest_s[index])
-            promises[job] = Promise(scene.origin_unix + reference, scene.origin_unix + latest)
-        if happened.late_reason[index]:
-            reasons[job] = LATE_REASONS[int(happened.late_reason[index])]
-    return CarriedOut(_result(real, scene.plan_of(happened), on_trial), promises, reasons)
+    late = [(job, int(why)) for job, why in zip(scene.trace.ids, happened.late_reason, strict=True) if why]
+    reasons = {job: LATE_REASONS[why] for job, why in late}
+    return CarriedOut(_result(real, scene.plan_of(happened), on_trial), scene.promises_of(happened), reasons)
 
 
 def _result(problem: Problem, plan: Plan, on_trial: Listener | None) -> Result:
@@ -122,16 +133,24 @@ class Scene:
         given = (each.latest_unix - each.reference_unix for each in self._promises if each is not None)
         return max(given, default=0)
 
-    def play(self, params: ReplanParams, estimate: Ints | object, *, max_delay_s: int, seed: int) -> Replay:
-        """Replay from now until the end of the problem."""
+    def play(
+        self,
+        params: ReplanParams,
+        estimate: Ints | Predictor,
+        *,
+        max_delay_s: int,
+        seed: int = 0,
+        until_s: int | None = None,
+    ) -> Replay:
+        """Replay from now until a moment of the problem, or its end."""
         problem, shift = self._problem, self._problem.horizon.start_unix - self.origin_unix
         return replay(
             self.trace,
             Policy(METHOD),
-            estimate,  # type: ignore[arg-type]
+            estimate,
             replanning=Replanning.of(problem, self.trace, params, max_delay_s=max_delay_s, seed=seed),
             past=self._past(problem.now_s + shift),
-            until_s=problem.horizon.length_s + shift,
+            until_s=(problem.horizon.length_s if until_s is None else until_s) + shift,
             outages=_outages(problem, shift),
         )
 
@@ -146,6 +165,15 @@ class Scene:
                 first, last = problem.columns.unit_ptr[place : place + 2]
                 node_of_unit[first:last] = happened.node_of_unit[self._units(index)]
         return Plan(start_s, node_of_unit)
+
+    def promises_of(self, happened: Replay) -> dict[str, Promise]:
+        """What the jobs were promised by then."""
+        pairs = zip(happened.reference_s.tolist(), happened.latest_s.tolist(), strict=True)
+        return {
+            job: Promise(self.origin_unix + reference, self.origin_unix + latest)
+            for job, (reference, latest) in zip(self.trace.ids, pairs, strict=True)
+            if reference >= 0
+        }
 
     def _past(self, moment_s: int) -> Past:
         count, waiting = len(self._order), len(self._problem.jobs)

@@ -25,7 +25,7 @@ from planner.domain.result import Result
 from planner.errors import AuditError
 from planner.inputs.build import Day
 from planner.methods import RULES, Params, method_named
-from planner.planning.promises import promised, why_broken_promises, with_promises
+from planner.planning.promises import why_broken_promises, with_promises
 from planner.planning.ready import make_ready
 from planner.search.stop import MaxRuntime
 
@@ -136,6 +136,8 @@ def _carried_out(
 
 def _promising(day: Day) -> Day:
     """The day with a promise to every job that has none yet."""
+    from planner.online.look_ahead import promised
+
     given = promised(day.ahead or day.problem, day.scenario.rules.max_delay_s or 0)
     ahead = None if day.ahead is None else with_promises(day.ahead, given)
     return replace(day, problem=with_promises(day.problem, given), ahead=ahead)

@@ -4,30 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
-
 from planner.domain.job import Job, Promise
-from planner.domain.plan import DEFERRED
 from planner.domain.problem import Problem
-from planner.search.decode import decode
-
-
-def promised(problem: Problem, max_delay_s: int) -> dict[str, Promise]:
-    """A promise for every job that has none yet: its reference start and the delay that the site allows.
-
-    The reference start is when the job would start under list scheduling in submit order. A job that would not start in
-    the time that is looked at gets no promise yet.
-    """
-    if all(job.promise is not None for job in problem.jobs):
-        return {}
-    order = np.arange(len(problem.jobs), dtype=np.int64)
-    starts = decode(replace(problem, overdue=frozenset()), order).start_s
-    first = problem.horizon.start_unix
-    return {
-        job.id: Promise(first + int(start), first + int(start) + max_delay_s)
-        for job, start in zip(problem.jobs, starts, strict=True)
-        if job.promise is None and start != DEFERRED
-    }
 
 
 def with_promises(problem: Problem, given: dict[str, Promise]) -> Problem:

@@ -13,6 +13,7 @@ from planner.domain.horizon import Horizon
 from planner.inputs.traces import Source
 from planner.online.check import require_sound
 from planner.online.estimates import estimate_named
+from planner.online.outages import NO_OUTAGES, UNTIL_FURTHER_NOTICE
 from planner.online.policies import Policy, policy_named
 from planner.online.replanning import NO_REPLANNING
 from planner.online.replay import Replay, make_ready, replay
@@ -22,7 +23,10 @@ from planner.studies.operation.kept import scenario_facts
 from planner.studies.operation.sites import Ground, scenario_of, source_of
 from planner.studies.operation.static_plans import carry_out_plans
 
-ARRAYS = ("estimate_s", "start_s", "corrections", "node_of_unit", "deadline_s", "promised", "reference_s", "latest_s")
+ARRAYS = (
+    *("estimate_s", "start_s", "corrections", "node_of_unit", "deadline_s", "promised"),
+    *("reference_s", "latest_s", "late_reason", "cancel_s", "restarts"),
+)
 OF_PRICES = ("name", "description", "tariff", "carbon", "rules", "replan")
 """Sections of a scenario that policies without prices know nothing about."""
 
@@ -60,7 +64,15 @@ def read_replay(path: Path, source: Source, cell: Cell) -> tuple[Replay, float]:
     """A kept replay, and its seconds of CPU."""
     with np.load(path) as kept:
         arrays = {name: kept[name] for name in ARRAYS}
-        result = Replay(trace=source.trace, policy=_policy(cell), round_count=int(kept["rounds"]), **arrays)
+        result = Replay(
+            trace=source.trace,
+            policy=_policy(cell),
+            round_count=int(kept["rounds"]),
+            lost_runs=(),
+            outages=NO_OUTAGES,
+            until_s=UNTIL_FURTHER_NOTICE,
+            **arrays,
+        )
         return result, float(kept["cpu_s"])
 
 
@@ -92,6 +104,12 @@ def _carried_out(ground: Ground, cell: Cell, source: Source) -> tuple[Replay, fl
         promised=np.zeros(len(trace), dtype=np.int64),
         reference_s=nothing,
         latest_s=nothing,
+        late_reason=np.zeros(len(trace), dtype=np.int64),
+        cancel_s=nothing,
+        restarts=np.zeros(len(trace), dtype=np.int64),
+        lost_runs=(),
+        outages=NO_OUTAGES,
+        until_s=UNTIL_FURTHER_NOTICE,
         round_count=0,
     )
     return result, time.process_time() - began
