@@ -432,3 +432,12 @@ def test_the_estimate_of_a_lost_run_is_forgotten(policy: str) -> None:
     result = replay(trace, policy_named(policy), np.array([10, 3]), outages=one_outage(0, 5, 200))
     assert result.start_s.tolist() == [5, 12]
     assert result.node_of_unit.tolist() == [1, 1]
+
+
+def test_the_corrections_of_a_lost_run_are_forgotten() -> None:
+    """Corrected at 12 and lost at 20, the first job begins again with its first estimate, corrected once, at 40."""
+    trace = two_nodes([0, 12, 40], [30, 1, 1], [1, 1, 1])
+    lost = one_outage(0, 20, 200)
+    result = replay(trace, policy_named("greedy"), np.array([10, 1, 1]), outages=lost, correction="steps")
+    assert result.start_s.tolist() == [20, 12, 50]
+    assert result.corrections.tolist() == [1, 0, 0]
