@@ -93,7 +93,7 @@ def initial_state(
         watts=np.zeros(1, dtype=np.int64),
         cells=np.zeros(most_cells(trace.group_ptr, trace.group_count, nodes), dtype=np.int64),
         pattern=np.zeros(int(np.diff(trace.group_ptr).max(initial=1)), dtype=np.int64),
-        change=outages.changes(-1 if past is None else past.moment_s),
+        change=outages.changes(0 if past is None else past.moment_s),
         clock=clock,
     )
 
@@ -110,6 +110,7 @@ def _take_past(trace: Trace, past: Past, job: Ints, unit: Ints, clock: Ints, use
     past.require_room(trace, started & (end_s > moment))
     job[places.START] = past.start_s
     job[places.REFERENCE], job[places.LATEST] = past.reference_s, past.latest_s
+    job[places.LATE] = 0 if past.late_reason is None else past.late_reason
     of_started = np.repeat(started, np.diff(trace.unit_ptr))
     unit[places.NODE, of_started] = past.node_of_unit[of_started]
     order = np.flatnonzero(running)

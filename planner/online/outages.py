@@ -67,6 +67,11 @@ class Outages:
         """When each outage ends, as far as anybody knows beforehand."""
         return np.where(self.is_open, UNTIL_FURTHER_NOTICE, self.end_s)
 
+    def losses_s(self, moment_s: int) -> list[int]:
+        """The moments from a given one on at which runs may be lost."""
+        costly = ~self.drains & (self.end_s > moment_s)
+        return sorted({max(moment_s, int(start)) for start in self.start_s[costly]})
+
     def require_nodes(self, nodes: int) -> None:
         """InputError when an outage is of no node of the machine."""
         for node in self.node[(self.node < 0) | (self.node >= nodes)]:
@@ -75,7 +80,7 @@ class Outages:
     def changes(self, moment_s: int) -> Ints:
         """What happens to nodes from a moment on, as the kernel takes it: one column per change, in order of time.
 
-        An outage that is known at the moment becomes known then. In one second nodes return first, then outages become
+        What is known or down at the moment becomes so then. In one second nodes return first, then outages become
         known, then nodes go down.
         """
         from planner.online.kernel import state as places
@@ -88,8 +93,8 @@ class Outages:
                 continue
             known = max(moment_s, int(self.known_from_s[entry]))
             rows.append((known, int(places.ANNOUNCED), node, start, int(believed[entry])))
-            if start >= moment_s and not self.drains[entry]:
-                rows.append((start, int(places.GOES_DOWN), node, start, end))
+            if not self.drains[entry]:
+                rows.append((max(moment_s, start), int(places.GOES_DOWN), node, start, end))
             if end < UNTIL_FURTHER_NOTICE:
                 rows.append((end, int(places.RETURNS), node, start, int(believed[entry])))
         table = np.array(sorted(rows), dtype=np.int64).reshape(len(rows), int(places.CHANGE_ROWS))

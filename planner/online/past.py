@@ -25,6 +25,8 @@ class Past:
         Node of each unit of the jobs that have started, -1 elsewhere.
     reference_s, latest_s
         What the policy ``replan`` has promised each job: its reference start and its latest start; -1 for nothing yet.
+    late_reason
+        Why promises are broken already, as places in `planner.online.replay.LATE_REASONS`; None if nobody knows.
     """
 
     moment_s: int
@@ -32,6 +34,7 @@ class Past:
     node_of_unit: Ints
     reference_s: Ints
     latest_s: Ints
+    late_reason: Ints | None = None
 
     def require_possible(self, trace: Trace) -> None:
         """InputError when a past does not belong to a trace or cannot have happened on its machine."""

@@ -34,8 +34,8 @@ ROUNDS: dict[str, str] = {
 With a round after every event, a job also keeps the prediction of its arrival: see `Policy.refreshes`.
 """
 
-LATE_REASONS = ("in time", "estimate outlived", "node lost")
-"""Why a job starts later than promised, by number."""
+LATE_REASONS = ("in time", "estimate outlived", "node lost", "late from before")
+"""Why a job starts later than promised, by number; the last is for what a past does not explain."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +93,9 @@ class Replay:
 
     def past_at(self, moment_s: int) -> Past:
         """What is decided at the moment at which the replay was stopped, to go on from there."""
-        return Past(moment_s, self.start_s, self.node_of_unit, self.reference_s, self.latest_s)
+        return Past(
+            moment_s, self.start_s, self.node_of_unit, self.reference_s, self.latest_s, late_reason=self.late_reason
+        )
 
 
 def replay(

@@ -67,8 +67,8 @@ class FixedReplay:
 def play(playing: Playing, outages: Outages, first_s: int, until_s: int) -> tuple[LostRun, ...]:
     """Replay all that happens from the first second until a moment; returns the runs that were lost."""
     lost: list[LostRun] = []
-    for moment in np.unique(outages.start_s[~outages.drains]).tolist():
-        if first_s <= moment < until_s:
+    for moment in outages.losses_s(first_s):
+        if moment < until_s:
             playing.run_until(moment)
             before = _running(playing.state, moment)
             restarts = playing.state.job[RESTARTS].copy()

@@ -34,6 +34,24 @@ def test_a_heap_gives_jobs_back_as_heapq_does() -> None:
     assert not expected
 
 
+def test_a_job_is_removed_from_anywhere_in_a_heap() -> None:
+    """Of 40 jobs with many equal keys every third goes, first, last and within; the rest come in order."""
+    push, pop, remove = kernel_of(heap.push), kernel_of(heap.pop), kernel_of(heap.remove)
+    for seed in range(20):
+        draw = np.random.default_rng(seed)
+        keys, jobs, ties = np.zeros(40), np.zeros(40, np.int64), draw.permutation(40)
+        left = {}
+        for job in range(40):
+            left[job] = float(draw.integers(0, 6))
+            push(keys, jobs, ties, job, left[job], job)
+        for job in draw.permutation(40)[:13].tolist():
+            assert remove(keys, jobs, ties, len(left), job)
+            del left[job]
+            assert not remove(keys, jobs, ties, len(left), job)
+        order = sorted(left, key=lambda job: (left[job], ties[job]))
+        assert [int(pop(keys, jobs, ties, len(left) - k)) for k in range(len(order))] == order
+
+
 def test_the_kth_smallest_is_that_of_a_sorted_list() -> None:
     """400 random lists of 1 to 12 values of which the last ones do not count."""
     select = kernel_of(smallest)

@@ -29,6 +29,7 @@ from planner.online.kernel.state import (
     ESTIMATE,
     EXPECTED,
     EXPECTED_END,
+    FROM_BEFORE,
     GOES_DOWN,
     HAS_CANCELS,
     KIND,
@@ -42,7 +43,6 @@ from planner.online.kernel.state import (
     OUT_END,
     OUT_NODE,
     OUT_START,
-    OUTLIVED,
     POLICY,
     QUEUE,
     QUEUED,
@@ -74,7 +74,7 @@ def resume(state, now):
             enqueue(state, job)
             if _keeps_promise(state, job):
                 state.job[RESERVED, job] = CANCELLED
-                state.clock[BROKEN] = OUTLIVED
+                state.clock[BROKEN] = FROM_BEFORE
 
 
 @part
@@ -123,7 +123,8 @@ def withdraw(state, now):
 @part
 def void_reservations(state, reason):
     """Give all reservations back: what they rest on is no longer so. They are made anew in the next round."""
-    state.clock[BROKEN] = max(state.clock[BROKEN], reason)
+    if state.clock[BROKEN] != NODE_LOST:
+        state.clock[BROKEN] = reason
     if state.clock[POLICY] >= CONSERVATIVE:
         for place in range(state.clock[QUEUED]):
             if state.job[RESERVED, state.job[QUEUE, place]] >= 0:
