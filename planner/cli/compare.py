@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Annotated, Any
@@ -13,8 +14,9 @@ import typer
 from planner import defaults
 from planner.bounds import WORKERS
 from planner.cli import day
-from planner.cli.terminal import say, say_json
+from planner.cli.terminal import listed, say, say_json
 from planner.errors import InputError
+from planner.units import clock
 
 BackendOption = Annotated[str, typer.Option(help="Where runs are planned: processes of this machine, or dask.")]
 AddressOption = Annotated[str | None, typer.Option(metavar="HOST:PORT", help="Scheduler of --backend dask.")]
@@ -23,28 +25,68 @@ ProcessesOption = Annotated[
 ]
 
 COLUMNS = 3
-"""Runs beside the baseline in one block, so that a line has at most 80 characters."""
+"""Runs beside EASY in one block, so that a line has at most 80 characters."""
+
+
+def wait_text(seconds: float) -> str:
+    """A wait as people say it."""
+    return clock(seconds) if seconds else "0"
+
+
+def _difference(value: float, *, digits: int, sign: bool = False, unit: str = "") -> str:
+    """A difference; a dash where there is none to see."""
+    if not round(value, digits):
+        return "-"
+    return f"{value:{'+' if sign else ''},.{digits}f}{unit}"
+
 
 _LINES: tuple[tuple[str, str, Callable[[Any], str]], ...] = (
     ("profit", "profit_eur", lambda v: f"{v:,.2f}"),
-    ("  difference", "profit_difference_eur", lambda v: f"{v:+,.2f}" if v else "-"),
-    ("  in percent", "profit_difference_percent", lambda v: f"{v:+.2f} %" if v else "-"),
+    ("  against EASY", "saved_eur", partial(_difference, digits=2, sign=True)),
+    ("  in percent", "saved_percent", partial(_difference, digits=2, sign=True, unit=" %")),
+    ("  difference", "profit_difference_eur", partial(_difference, digits=2, sign=True)),
+    ("  in percent", "profit_difference_percent", partial(_difference, digits=2, sign=True, unit=" %")),
     ("revenue", "revenue_eur", lambda v: f"{v:,.2f}"),
     ("energy cost", "energy_cost_eur", lambda v: f"{v:,.2f}"),
+    ("  saved", "saved_energy_cost_eur", partial(_difference, digits=2)),
     ("  of it cooling", "cooling_cost_eur", lambda v: f"{v:,.2f}"),
-    ("IT energy, kWh", "it_kwh", lambda v: f"{v:,.0f}"),
-    ("cooling, kWh", "cooling_kwh", lambda v: f"{v:,.0f}"),
+    ("energy, kWh", "kwh", lambda v: f"{v:,.0f}"),
+    ("  saved", "saved_kwh", partial(_difference, digits=0)),
+    ("  of it cooling", "cooling_kwh", lambda v: f"{v:,.0f}"),
     ("own solar, kWh", "solar_kwh", lambda v: f"{v:,.0f}"),
-    ("carbon, kg", "carbon_kg", lambda v: f"{v:,.0f}"),
+    ("CO2, kg", "carbon_kg", lambda v: f"{v:,.0f}"),
+    ("  saved", "saved_carbon_kg", partial(_difference, digits=0)),
     ("PUE", "pue", lambda v: f"{v:.3f}"),
     ("utilisation", "utilisation_fraction", lambda v: f"{100 * v:.1f} %"),
     ("makespan, h", "makespan_h", lambda v: f"{v:,.1f}"),
     ("jobs started", "started", lambda v: f"{v:,}"),
-    ("jobs waiting", "deferred", lambda v: f"{v:,}"),
+    ("still waiting", "deferred", lambda v: f"{v:,}"),
+    ("mean wait", "mean_wait_s", wait_text),
+    ("95 % wait up to", "wait95_s", wait_text),
+    ("jobs delayed", "delayed", lambda v: f"{v:,}"),
+    ("  longest", "longest_delay_s", wait_text),
+    ("  broken promises", "broken_promises", lambda v: f"{v:,}"),
     ("deadlines missed", "missed_deadlines", lambda v: f"{v:,}"),
     ("limit on profit", "bound_eur", lambda v: f"{v:,.2f}"),
 )
-_ONLY_WHERE_THERE_IS_ANY = ("solar_kwh", "carbon_kg", "missed_deadlines", "bound_eur")
+_RARE = {
+    "solar_kwh": "solar_kwh",
+    "carbon_kg": "carbon_kg",
+    "saved_carbon_kg": "carbon_kg",
+    "missed_deadlines": "missed_deadlines",
+    "bound_eur": "bound_eur",
+}
+"""Lines that are shown only where another quantity, or the same, is not zero somewhere."""
+_OF_SOME = (
+    "saved_eur",
+    "saved_percent",
+    "saved_energy_cost_eur",
+    "saved_kwh",
+    "delayed",
+    "longest_delay_s",
+    "broken_promises",
+)
+"""Lines that are shown only where some run has them."""
 
 
 def compare(
@@ -54,6 +96,12 @@ def compare(
     first: Annotated[str | None, typer.Option("--from", metavar="YYYY-MM-DD", help="The first day.")] = None,
     last: Annotated[str | None, typer.Option("--to", metavar="YYYY-MM-DD", help="The last day.")] = None,
     method: Annotated[list[str] | None, typer.Option("--method", "-m", help="May be repeated.")] = None,
+    policy: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--policy", "-p", help="Replayed on the same jobs beside EASY: replan, list, ...; repeated, or by commas."
+        ),
+    ] = None,
     baseline: Annotated[
         str | None, typer.Option(help="Scenario, or SCENARIO:METHOD, that others are compared with; default the first.")
     ] = None,
@@ -71,7 +119,7 @@ def compare(
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
     quiet: day.QuietOption = False,
 ) -> None:
-    """Plan the same days in several scenarios, by one or more methods, and set the results side by side.
+    """Plan the same days in several scenarios, by one or more methods, and set the results beside EASY.
 
     Example: plan compare air-summer hybrid-summer air-winter hybrid-winter --from 2024-06-01 --to 2024-06-07
     """
@@ -83,6 +131,10 @@ def compare(
     methods = method or [defaults.METHOD]
     for name in methods:
         method_named(name)
+
+    from planner.online.policies import policy_named
+
+    policies = [policy_named(name) for name in listed(policy, "easy")]
     opened = [day.open_scenario(name, tuple(settings or ()), seed, jobs) for name in scenarios]
 
     from planner.runs.compare import compare_runs
@@ -99,7 +151,8 @@ def compare(
         command=tuple(context.obj or ()),
         page=False,
     )
-    with TaskBar("comparing", len(opened) * len(methods), quiet=quiet) as bar:
+    others = len({each.name for each in policies} | {"easy"})
+    with TaskBar("comparing", len(opened) * (len(methods) + others), quiet=quiet) as bar:
         found = compare_runs(
             opened,
             methods,
@@ -107,9 +160,10 @@ def compare(
             to_day,
             out,
             how=how,
+            policies=policies,
             baseline=baseline,
             engine=Engine(backend, address, processes),
-            on_done=lambda task: bar.advance(task.name),
+            on_done=bar.advance,
         )
     if as_json:
         import json
@@ -118,33 +172,42 @@ def compare(
         return
     span = f"{from_day}" if from_day == to_day else f"{from_day} to {to_day}"
     say(f"{span}, in {found.currency}; differences are against {found.baseline.replace(':', ', ')}\n")
-    say(compare_text(found.runs, found.baseline))
+    say(compare_text(found.runs))
+    say("\n" + "\n".join(found.notes))
     say(f"\n{_near(found.folder)}")
 
 
-def compare_text(runs: Sequence[dict[str, Any]], baseline: str) -> str:
-    """The runs in columns, the baseline first in every block; at most 80 characters per line."""
-    base = next(row for row in runs if f"{row['scenario']}:{row['method']}" == baseline)
-    others = [row for row in runs if row is not base]
-    several = len({row["method"] for row in runs}) > 1
-    blocks = [others[k : k + COLUMNS] for k in range(0, len(others), COLUMNS)] or [[]]
-    return "\n\n".join(_block([base, *block], several) for block in blocks)
+def compare_text(runs: Sequence[dict[str, Any]]) -> str:
+    """The runs in columns, a block or more per scenario, each with EASY first; at most 80 characters per line."""
+    alone = len({row["scenario"] for row in runs}) == 1 and sum(row["kind"] == "plan" for row in runs) == 1
+    blocks = []
+    for scenario in dict.fromkeys(row["scenario"] for row in runs):
+        rows = [row for row in runs if row["scenario"] == scenario]
+        head = next((row for row in rows if row["kind"] == "policy"), rows[0])
+        others = [row for row in rows if row is not head]
+        for k in range(0, len(others) or 1, COLUMNS):
+            blocks.append(_block([head, *others[k : k + COLUMNS]], with_baseline=not alone))
+    return "\n\n".join(blocks)
 
 
-def _block(rows: Sequence[dict[str, Any]], several: bool) -> str:
-    heads = [["", *(row["scenario"] for row in rows)]]
-    if several:
-        heads.append(["", *(row["method"] for row in rows)])
-    lines = heads + [
-        [label, *(text(row[key]) if row[key] is not None else "-" for row in rows)]
-        for label, key, text in _LINES
-        if key not in _ONLY_WHERE_THERE_IS_ANY or any(row[key] for row in rows)
-    ]
-    return "\n".join(f"{label:<17}" + "".join(f"{_cut(cell):>15}" for cell in cells) for label, *cells in lines)
+def _block(rows: Sequence[dict[str, Any]], *, with_baseline: bool) -> str:
+    names = ("EASY" if row["kind"] == "policy" and row["method"] == "easy" else row["method"] for row in rows)
+    lines = [[rows[0]["scenario"], *names]]
+    for label, key, text in _LINES:
+        is_shown = any(row[_RARE[key]] for row in rows) if key in _RARE else True
+        if key in _OF_SOME:
+            is_shown = any(row[key] is not None for row in rows)
+        if key.startswith("profit_difference"):
+            is_shown = with_baseline
+        if is_shown:
+            lines.append([label, *("-" if row[key] is None else text(row[key]) for row in rows)])
+    return "\n".join(
+        f"{_cut(label, 18):<18}" + "".join(f"{_cut(cell):>15}" for cell in cells) for label, *cells in lines
+    )
 
 
-def _cut(text: str) -> str:
-    return text if len(text) <= 14 else text[:13] + "…"
+def _cut(text: str, width: int = 14) -> str:
+    return text if len(text) <= width else text[: width - 1] + "…"
 
 
 def _days(date: str | None, first: str | None, last: str | None) -> tuple[Any, Any]:

@@ -13,7 +13,7 @@ import typer
 
 from planner.bounds import PERCENT, PROCESSORS, SEED
 from planner.cli.day import QuietOption, SettingsOption, open_scenario, parse_day
-from planner.cli.terminal import say, say_json
+from planner.cli.terminal import listed, say, say_json
 from planner.errors import InputError
 
 
@@ -71,8 +71,8 @@ def simulate(
         raise InputError("give a trace, or --scenario and --from: the days whose submissions are replayed")
     if jobs is not None and (first is not None or last is not None):
         raise InputError("--from and --to choose among the scenario's own jobs; a trace is replayed whole")
-    policies = [policy_named(name) for name in _listed(policy, "easy")]
-    names = _listed([metrics] if metrics else None, ",".join(DEFAULT))
+    policies = [policy_named(name) for name in listed(policy, "easy")]
+    names = listed([metrics] if metrics else None, ",".join(DEFAULT))
     if names == ["all"]:
         names = [*METRICS, *(MONEY if scenario is not None else ())]
 
@@ -83,7 +83,7 @@ def simulate(
 
     resolved = None if scenario is None else open_scenario(scenario, tuple(settings or ()))
     usual = "requested" if resolved is None else resolved.rules.estimate
-    estimates = [estimate_named(name) for name in _listed(estimate, usual)]
+    estimates = [estimate_named(name) for name in listed(estimate, usual)]
     measured = Measured.named(names, trim, resolved)
     conduct = Conduct(correction, rounds, deadlines, seed)
     if jobs is None and resolved is not None and first is not None:
@@ -151,12 +151,6 @@ def _cell(value: object) -> str:
     if isinstance(value, float):
         return f"{value:.4f}" if abs(value) < 1000 else f"{value:,.1f}"
     return f"{value:,}" if isinstance(value, int) else str(value)
-
-
-def _listed(given: list[str] | None, default: str) -> list[str]:
-    """Names that were given one by one or by commas."""
-    texts = given or [default]
-    return [name.strip() for text in texts for name in text.split(",") if name.strip()]
 
 
 class ReplayBar:

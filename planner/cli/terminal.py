@@ -25,3 +25,9 @@ def _echo(text: str, *, err: bool) -> None:
     stream = sys.stderr if err else sys.stdout
     encoding = getattr(stream, "encoding", None) or "utf-8"
     typer.echo(text.encode(encoding, "backslashreplace").decode(encoding), err=err)
+
+
+def listed(given: list[str] | None, default: str) -> list[str]:
+    """Names that were given one by one or by commas."""
+    texts = given or [default]
+    return [name.strip() for text in texts for name in text.split(",") if name.strip()]

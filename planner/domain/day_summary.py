@@ -6,6 +6,9 @@ import datetime as dt
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import numpy as np
+
+from planner.domain.columns import Ints
 from planner.domain.executed import ExecuteRule
 from planner.domain.horizon import Horizon
 from planner.domain.intake import Intake
@@ -60,6 +63,42 @@ class Baseline:
 
 
 @dataclass(frozen=True)
+class Waits:
+    """How long jobs waited from submission to start [s]; of those that started, None where none did."""
+
+    mean_s: float | None
+    p95_s: float | None
+
+    @classmethod
+    def of(cls, wait_s: Ints) -> Waits:
+        """The waits of jobs that started."""
+        if not len(wait_s):
+            return cls(None, None)
+        return cls(rounded(float(wait_s.mean())), rounded(float(np.percentile(wait_s, 95))))
+
+
+@dataclass(frozen=True)
+class EasyDay:
+    """The same day under EASY: with the same jobs from the same beginning, as long as they really were.
+
+    ``kwh`` is the energy of IT and cooling. What the day itself saved is positive where it did better than EASY.
+    """
+
+    profit_eur: float
+    revenue_eur: float
+    energy_cost_eur: float
+    kwh: float
+    carbon_kg: float
+    started: int
+    deferred: int
+    waits: Waits
+    saved_eur: float
+    saved_energy_cost_eur: float
+    saved_kwh: float
+    saved_carbon_kg: float
+
+
+@dataclass(frozen=True)
 class DayFigures:
     """The part of a summary that follows from the plan alone, and so can be worked out again."""
 
@@ -76,10 +115,12 @@ class DayFigures:
 class DaySummary:
     """The results of a day, and how its plan was found.
 
-    The fields are the keys of ``summary.json``, in its order; docs/outputs.md says what each means. ``baselines`` is
-    None where they were not asked for. ``moment`` is that of the snapshot which the day was planned from, None where it
-    was planned from what the day before left; ``conflicts`` counts what in the snapshot is not as the last plan said.
-    ``promises`` is None where the site promises nothing.
+    The fields are the keys of ``summary.json``, in its order; docs/outputs.md says what each means. ``bound_eur`` and
+    ``gap_fraction`` go with ``planned_profit_eur``; ``real_bound_eur`` and ``real_gap_fraction`` with the profit of the
+    totals where jobs ended at their real runtimes, else they are None. ``easy`` is the same day under EASY, and
+    ``baselines`` what rules would earn; None where they were not asked for. ``moment`` is that of the snapshot which
+    the day was planned from, None where it was planned from what the day before left; ``conflicts`` counts what in the
+    snapshot is not as the last plan said. ``promises`` is None where the site promises nothing.
     """
 
     scenario: str
@@ -95,6 +136,8 @@ class DaySummary:
     stands_in_for: str | None = None
     bound_eur: float | None
     gap_fraction: float | None
+    real_bound_eur: float | None = None
+    real_gap_fraction: float | None = None
     execute: ExecuteRule
     planned_profit_eur: float
     totals: DayTotals
@@ -104,6 +147,8 @@ class DaySummary:
     jobs: JobCounts
     segments: int
     last_end_s: int
+    waits: Waits | None = None
+    easy: EasyDay | None = None
     trials: tuple[Trial, ...]
     inputs: tuple[Intake, ...]
     moment: str | None = None
@@ -117,6 +162,16 @@ class DaySummary:
         return Horizon(self.day, self.zone)
 
     @property
+    def profit_bound_eur(self) -> float | None:
+        """The limit on the profit of the totals: of real runtimes where jobs ended at those."""
+        return self.real_bound_eur if self.execute == "actual" else self.bound_eur
+
+    @property
+    def profit_gap_fraction(self) -> float | None:
+        """How far the profit of the totals is from its limit."""
+        return self.real_gap_fraction if self.execute == "actual" else self.gap_fraction
+
+    @property
     def best_baseline(self) -> Baseline | None:
         """The rule that would earn the most; None when none was tried."""
         return max(self.baselines or (), key=lambda base: (base.profit_eur, base.name), default=None)
@@ -127,6 +182,8 @@ class DaySummary:
             "day": self.day.isoformat(),
             "totals": asdict(self.totals),
             "jobs": asdict(self.jobs),
+            "waits": None if self.waits is None else asdict(self.waits),
+            "easy": None if self.easy is None else asdict(self.easy),
             "trials": [asdict(trial) for trial in self.trials],
             "inputs": [intake.as_dict() for intake in self.inputs],
             "promises": None if self.promises is None else asdict(self.promises),

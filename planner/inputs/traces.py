@@ -18,7 +18,7 @@ from planner.domain.intake import Intake
 from planner.domain.job import Job
 from planner.domain.trace import Trace, pool_trace
 from planner.errors import InputError
-from planner.inputs.jobs.known import submitted_jobs
+from planner.inputs.jobs.known import known_jobs, submitted_jobs
 from planner.inputs.jobs.power import per_core, power_of
 from planner.inputs.jobs.read import is_swf, read_jobs
 from planner.inputs.jobs.swf_cleaning import (
@@ -124,6 +124,21 @@ def read_window(scenario: Scenario, first: dt.date, last: dt.date) -> Source:
     window = (horizon.start_unix, Horizon(last, scenario.zone).end_unix)
     jobs, intake = submitted_jobs(scenario, window)
     return cluster_trace(jobs, scenario, intake, f"{scenario.name} {first} to {last}", origin_unix=horizon.start_unix)
+
+
+def read_known(scenario: Scenario, first: dt.date, last: dt.date) -> Source | None:
+    """The jobs that plans of these days know, the first of which starts from nothing; None where there are none.
+
+    The trace begins at the midnight of the first day; what was submitted before has negative times. Jobs that plans of
+    the last day do not know yet are left out.
+    """
+    begin, end = Horizon(first, scenario.zone), Horizon(last, scenario.zone)
+    until_unix = end.end_unix if scenario.jobs.visibility == "day" else end.start_unix
+    jobs, intake = known_jobs(scenario, begin, until_unix=until_unix)
+    jobs = tuple(sorted(jobs, key=lambda job: job.submission_key))
+    if all(Fit(scenario.cluster).why_never(job) for job in jobs):
+        return None
+    return cluster_trace(jobs, scenario, intake, f"{scenario.name} {first} to {last}", origin_unix=begin.start_unix)
 
 
 def cluster_trace(

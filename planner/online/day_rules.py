@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -59,6 +60,35 @@ def walk_rule(problem: Problem, name: str, on_trial: Listener | None = None) -> 
 
 
 def _walk(problem: Problem, order: Ints, *, strict: bool) -> Plan:
+    ground = ground_of(problem, problem.columns.duration_s, order)
+    length_s = np.int64(problem.horizon.length_s)
+    walk(ground.machine, ground.jobs, ground.line, strict, length_s, ground.start_s, ground.node_of_unit)
+    return ground.plan
+
+
+@dataclass(frozen=True, eq=False)
+class Ground:
+    """What a walk begins with, and where it writes starts and nodes: first of jobs that wait, then of others."""
+
+    machine: Machine
+    jobs: Jobs
+    line: Line
+    start_s: Ints
+    node_of_unit: Ints
+    count: int
+
+    @property
+    def plan(self) -> Plan:
+        """What was written for the jobs that waited."""
+        units = int(self.jobs.unit_ptr[self.count])
+        return Plan(self.start_s[: self.count].copy(), self.node_of_unit[:units].copy())
+
+
+def ground_of(problem: Problem, expected_s: Ints, order: Ints) -> Ground:
+    """The beginning of a walk through a day: jobs that wait in an order of theirs, and all that has started.
+
+    ``expected_s`` is how long the jobs that wait are thought to run [s].
+    """
     count, running = len(problem.jobs), len(problem.running)
     everything = [*problem.jobs, *(work.job for work in problem.running)]
     columns = job_columns(everything, problem.cluster, problem.horizon, problem.now_s)
@@ -69,7 +99,8 @@ def _walk(problem: Problem, order: Ints, *, strict: bool) -> Plan:
     rank = np.empty(count, dtype=np.int64)
     rank[order] = np.arange(count)
     # With outages ahead, whether there is room depends on how long a job runs.
-    asked = [(job.units, job.planned_s if problem.outages else 0) for job in problem.jobs]
+    lengths_s = expected_s.tolist() if problem.outages else [0] * count
+    asked = [(job.units, length_s) for job, length_s in zip(problem.jobs, lengths_s, strict=True)]
     shapes = {shape: number for number, shape in enumerate(dict.fromkeys(asked))}
     cores = np.concatenate([[0], np.cumsum(columns.group_count * columns.group_amount[:, 0])])[columns.group_ptr]
     line = Line(
@@ -81,8 +112,7 @@ def _walk(problem: Problem, order: Ints, *, strict: bool) -> Plan:
         failed=np.zeros(len(shapes), dtype=np.int64),
     )
     machine = _opening(problem, jobs, columns.group_amount[columns.unit_group[columns.unit_ptr[count] :]], count)
-    walk(machine, jobs, line, strict, np.int64(problem.horizon.length_s), start_s, node_of_unit)
-    return Plan(start_s[:count].copy(), node_of_unit[: columns.unit_ptr[count]].copy())
+    return Ground(machine, jobs, line, start_s, node_of_unit, count)
 
 
 def _opening(problem: Problem, jobs: Jobs, running_amounts: Ints, count: int) -> Machine:

@@ -6,10 +6,10 @@ import datetime as dt
 from itertools import accumulate
 from typing import Any
 
+from planner.pages.compare_tables import easy_table, energy_table, is_easy, key_of, names_of, runs_table
 from planner.pages.day import tile, zoom_bar
 from planner.pages.day_figures import Panel, layer
-from planner.pages.formats import SIGNS, counted, money, plain, signed_money, signed_percent
-from planner.pages.grid import Column, grid
+from planner.pages.formats import SIGNS, counted, money, signed_money, signed_percent
 from planner.pages.markup import Html, Part, document, el
 from planner.pages.svg import bars, strip
 
@@ -23,17 +23,21 @@ Row = dict[str, Any]
 def compare_page(about: Row) -> str:
     """The page of what compare.json says: ``runs`` with their sums, ``days`` with those of each day."""
     runs, currency = list(about["runs"]), about["currency"]
-    names = _names(runs)
+    names = names_of(runs)
     by_day: dict[str, dict[str, Row]] = {}
     for row in about["days"]:
-        by_day.setdefault(row["day"], {})[_key(row)] = row
-    keys = [_key(row) for row in runs]
+        by_day.setdefault(row["day"], {})[key_of(row)] = row
+    keys = [key_of(row) for row in runs]
     span = about["from"] if about["from"] == about["to"] else f"{about['from']} to {about['to']}"
     header = el(
         "header",
         el("p", el("a", "All days", href="../../../index.html"), class_="crumbs"),
         el("h1", f"Comparison, {span}"),
-        el("p", f"Differences are against {names[about['baseline']]}. Money is in {currency}.", class_="soft"),
+        el(
+            "p",
+            f"Plans and policies on the same jobs, days, weather and prices. Money is in {currency}.",
+            class_="soft",
+        ),
         el(
             "ul",
             [
@@ -43,17 +47,20 @@ def compare_page(about: Row) -> str:
             ],
         ),
     )
-    base = next(row for row in runs if _key(row) == about["baseline"])
+    base = next(row for row in runs if key_of(row) == about["baseline"])
     days = sorted(by_day)
     panels = _curves(keys, names, by_day, about, currency) if len(days) > 1 else []
     main = el(
         "main",
-        _tiles(runs, base, names, currency),
+        _tiles(runs, names, currency),
+        el("h2", "Against EASY"),
+        easy_table(runs, currency),
+        [el("p", note, class_="soft") for note in about["notes"]],
         el("h2", "Side by side"),
-        _table(runs, base, names, currency),
+        runs_table(runs, base, names, currency),
         [el("h2", "Over the days"), zoom_bar(), [panel.html() for panel in panels]] if panels else None,
         el("h2", "Energy"),
-        _energy(runs, names),
+        energy_table(runs, names),
         el("h2", "PUE"),
         _pue(keys, names, by_day, days),
         el("h2", "Profit day by day"),
@@ -73,20 +80,6 @@ def compare_page(about: Row) -> str:
     return document(title, header, main, foot, scripts=("view.js", "panels.js"), payload=payload)
 
 
-def _key(row: Row) -> str:
-    return f"{row['scenario']}:{row['method']}"
-
-
-def _names(runs: list[Row]) -> dict[str, str]:
-    """What to call each run: its scenario or its method where that tells them apart, else both."""
-    scenarios, methods = {row["scenario"] for row in runs}, {row["method"] for row in runs}
-    if len(methods) == 1:
-        return {_key(row): row["scenario"] for row in runs}
-    if len(scenarios) == 1:
-        return {_key(row): row["method"] for row in runs}
-    return {_key(row): f"{row['scenario']}, {row['method']}" for row in runs}
-
-
 def _colour(index: int) -> str:
     return f"a{min(index, COLOURS)}"
 
@@ -98,59 +91,18 @@ def _span(about: Row) -> list[str]:
     return [(first + dt.timedelta(days=k)).isoformat() for k in range((last - first).days + 1)]
 
 
-def _tiles(runs: list[Row], base: Row, names: dict[str, str], currency: str) -> Html:
+def _tiles(runs: list[Row], names: dict[str, str], currency: str) -> Html:
     shown = []
     for row in runs:
-        note = "the baseline" if row is base else None
-        if note is None:
-            percent = row["profit_difference_percent"]
+        note: Part = "what a site has today" if is_easy(row) else None
+        if note is None and row["saved_eur"] is not None:
+            percent = row["saved_percent"]
             part = "" if percent is None else f" ({signed_percent(percent / 100)})"
-            good = "good" if row["profit_difference_eur"] >= 0 else "bad"
-            note = el("span", signed_money(row["profit_difference_eur"], currency) + part, class_=good)
-        shown.append(tile(names[_key(row)], row["profit_eur"], money(row["profit_eur"], currency), note))
+            good = "good" if row["saved_eur"] >= 0 else "bad"
+            note = [el("span", signed_money(row["saved_eur"], currency) + part, class_=good), " against EASY"]
+        left = counted(row["deferred"], "job") + " still waiting"
+        shown.append(tile(names[key_of(row)], row["profit_eur"], money(row["profit_eur"], currency), note, left))
     return el("dl", shown, class_="tiles")
-
-
-def _table(runs: list[Row], base: Row, names: dict[str, str], currency: str) -> Html:
-    quantities: list[tuple[str, str, str, int]] = [
-        ("profit_eur", "profit", currency, 2),
-        ("revenue_eur", "revenue", currency, 2),
-        ("energy_cost_eur", "energy and charges", currency, 2),
-        ("cooling_cost_eur", "of it cooling", currency, 2),
-        ("it_kwh", "IT", "kWh", 0),
-        ("cooling_kwh", "cooling", "kWh", 0),
-        ("solar_kwh", "own solar", "kWh", 0),
-        ("carbon_kg", "carbon", "kg", 0),
-        ("pue", "PUE", "", 3),
-        ("makespan_h", "makespan", "h", 1),
-        ("started", "jobs started", "", 0),
-        ("deferred", "jobs deferred", "at the end", 0),
-        ("missed_deadlines", "deadlines missed", "", 0),
-    ]
-    rare = ("solar_kwh", "carbon_kg", "missed_deadlines")
-    kept = [
-        each for each in quantities if each[0] in base and (each[0] not in rare or any(row[each[0]] for row in runs))
-    ]
-
-    def cell(row: Row, key: str, digits: int) -> Part:
-        value, held = row[key], base[key]
-        number = el("data", plain(value, digits), value=repr(value))
-        if row is base or value is None or held is None:
-            return number
-        more = value - held
-        if not round(more, digits):
-            return [number, el("small", "the same", class_="beside")]
-        text = ("+" if more > 0 else "") + plain(more, digits)
-        part = f", {signed_percent(more / abs(held))}" if held else ""
-        return [number, el("small", f"{text}{part}", class_="beside")]
-
-    rows: list[list[Part]] = [
-        [names[_key(row)], *(cell(row, key, digits) for key, _, _, digits in kept)] for row in runs
-    ]
-    columns = [Column("run", number=False), *(Column(title, unit) for _, title, unit, _ in kept)]
-    return grid(
-        f"Sums over {counted(base['days'], 'day')}, with differences to the baseline", columns, rows, name="runs"
-    )
 
 
 def _curves(
@@ -184,27 +136,6 @@ def _curves(
             200,
         ),
     ]
-
-
-def _energy(runs: list[Row], names: dict[str, str]) -> Html:
-    top = max(row["it_kwh"] + row["cooling_kwh"] for row in runs) or 1.0
-
-    def bar(value: float, colour: str) -> Html:
-        return el("span", class_="share", style=f"width:{100 * value / top:.2f}%;--c:var(--{colour})")
-
-    rows: list[list[Part]] = [
-        [
-            names[_key(row)],
-            el("div", bar(row["it_kwh"], "it"), bar(row["cooling_kwh"], "cooling"), class_="stack", aria_hidden="true"),
-            plain(row["it_kwh"]),
-            plain(row["cooling_kwh"]),
-            plain(row["it_kwh"] + row["cooling_kwh"]),
-        ]
-        for row in runs
-    ]
-    columns = [Column("run", number=False), Column("IT (dark) and cooling (light)", number=False)]
-    columns += [Column(name, "kWh") for name in ("IT", "cooling", "both")]
-    return grid("Energy of IT and of cooling", columns, rows, name="energy")
 
 
 def _pue(keys: list[str], names: dict[str, str], by_day: dict[str, dict[str, Row]], days: list[str]) -> Html:

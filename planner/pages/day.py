@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
-from planner.domain.day_summary import Baseline, DaySummary, JobCounts
+from planner.domain.day_summary import Baseline, DaySummary, EasyDay, JobCounts
 from planner.pages.day_figures import day_grids, day_panels, gantt_figure
-from planner.pages.day_tables import deferred_jobs, largest_jobs, segment_rows, trials
+from planner.pages.day_tables import against_easy, deferred_jobs, largest_jobs, segment_rows, trials
 from planner.pages.foot import provenance_foot
 from planner.pages.formats import (
     counted,
+    gap_text,
     gap_words,
     money,
     percent,
     plain,
     signed_money,
     signed_percent,
+    signed_unit,
     unit,
+    wait,
 )
 from planner.pages.gantt import gantt_data
 from planner.pages.markup import Html, Part, document, el
@@ -72,7 +75,8 @@ def day_page(summary: DaySummary, run: dict[str, Any], tables: dict[str, Table])
         largest_jobs(schedule, waits, currency),
         el("h2", "Jobs that do not start"),
         deferred_jobs(deferred),
-        el("h2", "Against rules, and what was tried"),
+        el("h2", "Against EASY and rules, and what was tried"),
+        against_easy(summary),
         trials(summary),
         id="main",
     )
@@ -124,6 +128,8 @@ def tiles(summary: DaySummary) -> Html:
         return tile(name, value, money(value, currency), *notes, main=main, key=key)
 
     shown = [amount("Profit", totals.profit_eur, gap_words(summary), main=True, key="profit")]
+    if summary.easy is not None:
+        shown.append(_against_easy(summary, summary.easy))
     if summary.best_baseline is not None:
         shown.append(_against(summary.best_baseline, summary.planned_profit_eur, currency))
     shown += [
@@ -147,6 +153,29 @@ def tiles(summary: DaySummary) -> Html:
     if summary.site_cost_eur:
         shown.append(amount("Cost that no job carries", summary.site_cost_eur, "segments without jobs"))
     return el("dl", shown, class_="tiles")
+
+
+def _against_easy(summary: DaySummary, easy: EasyDay) -> Html:
+    """What the day earns more than under EASY, in energy and carbon too, and who waits how long."""
+    currency = summary.currency
+    part = f" ({signed_percent(easy.saved_eur / abs(easy.profit_eur))})" if easy.profit_eur else ""
+    good = el("span", signed_money(easy.saved_eur, currency) + part, class_="good" if easy.saved_eur >= 0 else "bad")
+    used = [signed_unit(-easy.saved_kwh, "kWh")]
+    used += [signed_unit(-easy.saved_carbon_kg, "kg CO₂")] if easy.carbon_kg or easy.saved_carbon_kg else []
+    ours = None if summary.waits is None else summary.waits.mean_s
+    waits = f"mean wait {wait(ours)}, EASY {wait(easy.waits.mean_s)}"
+    started = summary.jobs.started
+    more = started - easy.started
+    who = f"{counted(abs(more), 'job')} {'more' if more > 0 else 'fewer'} started" if more else None
+    return el(
+        "div",
+        el("dt", "Against EASY on this day"),
+        el("dd", el("data", good, value=repr(easy.saved_eur), id="saved")),
+        el("dd", ", ".join(used)),
+        el("dd", waits),
+        el("dd", who, class_="good" if more > 0 else "bad") if who else None,
+        class_="tile main",
+    )
 
 
 def _against(base: Baseline, planned_eur: float, currency: str) -> Html:
@@ -173,8 +202,11 @@ def _jobs_note(jobs: JobCounts) -> str:
 def _remarks(summary: DaySummary) -> Html | None:
     if summary.execute != "actual":
         return None
-    planned = money(summary.planned_profit_eur, summary.currency)
+    planned, bound = money(summary.planned_profit_eur, summary.currency), summary.bound_eur
+    near = "" if bound is None else f" ({gap_text(bound, summary.gap_fraction, summary.currency)})"
     text = (
-        f"Jobs ended at their real runtimes. Had all run as long as they asked, the plan would have earned {planned};"
+        "Jobs ended at their real runtimes; the best possible beside the profit is of a schedule that knew them all."
+        f" Had all run as long as they asked, the plan would have earned {planned}{near}; the rules are compared with"
+        " that number."
     )
-    return el("p", text, " the distance to the best possible and to the rules is of that number.", class_="note")
+    return el("p", text, class_="note")

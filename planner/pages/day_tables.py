@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 
 from planner.domain.day_summary import DaySummary
 from planner.domain.result import Trial
@@ -106,6 +107,41 @@ def segment_rows(segments: Table, currency: str) -> Html:
     columns = [Column("segment", number=False), *(each[1] for each in kept)]
     table = grid("Energy and money by segment, from segments.csv", columns, rows, name="segments", tall=len(rows) > 16)
     return el("details", el("summary", f"The {counted(len(rows), 'segment')} in numbers"), table)
+
+
+def against_easy(summary: DaySummary) -> Html | None:
+    """The day beside the same one under EASY."""
+    easy, totals, waits, currency = summary.easy, summary.totals, summary.waits, summary.currency
+    if easy is None or waits is None:
+        return None
+
+    def row(name: str, ours: float | None, theirs: float | None, text: Callable[[float], str], sign: str) -> list[Part]:
+        if ours is None or theirs is None:
+            return [name, *("–" if value is None else text(value) for value in (ours, theirs)), "–"]
+        more = ours - theirs
+        difference = text(more) if more < 0 or text(more) == text(0) else f"+{text(more)}"
+        worse = more * (1 if sign == "less" else -1) > 0 and text(more) != text(0)
+        return [name, text(ours), text(theirs), el("span", difference, class_="bad" if worse else "good")]
+
+    def amount(value: float) -> str:
+        return money(value, currency)
+
+    rows = [
+        row("profit", totals.profit_eur, easy.profit_eur, amount, "more"),
+        row("revenue", totals.revenue_eur, easy.revenue_eur, amount, "more"),
+        row("energy and charges", totals.energy_cost_eur, easy.energy_cost_eur, amount, "less"),
+        row("IT and cooling, kWh", totals.it_kwh + totals.cooling_kwh, easy.kwh, plain, "less"),
+        row("carbon, kg", totals.carbon_kg, easy.carbon_kg, plain, "less"),
+        row("jobs started", summary.jobs.started, easy.started, plain, "more"),
+        row("jobs that wait at the end", summary.jobs.deferred, easy.deferred, plain, "less"),
+        row("mean wait of those started", waits.mean_s, easy.waits.mean_s, hours, "less"),
+        row("95 % waited at most", waits.p95_s, easy.waits.p95_s, hours, "less"),
+    ]
+    if not totals.carbon_kg and not easy.carbon_kg:
+        rows = [each for each in rows if each[0] != "carbon, kg"]
+    length = "as long as they really ran" if summary.execute == "actual" else "as long as they asked"
+    columns = [Column("", number=False), Column("this day"), Column("EASY"), Column("difference")]
+    return grid(f"The same jobs from the same beginning under EASY, each {length}", columns, rows, name="easy")
 
 
 def trials(summary: DaySummary) -> Html:

@@ -40,6 +40,12 @@ def unit(value: float, name: str, digits: int = 0) -> str:
     return f"{plain(value, digits)}{THIN}{name}"
 
 
+def signed_unit(value: float, name: str, digits: int = 0) -> str:
+    """A difference and its unit, with its sign."""
+    text = unit(value, name, digits)
+    return f"+{text}" if round(value, digits) > 0 else text
+
+
 def percent(fraction: float, digits: int = 1) -> str:
     """A share in percent."""
     return unit(100 * fraction, "%", digits)
@@ -57,13 +63,22 @@ def hours(seconds: float) -> str:
     return f"{below}{minutes // 60}:{minutes % 60:02d}{THIN}h"
 
 
+def wait(seconds: float | None) -> str:
+    """A wait in hours and minutes; a dash where nobody waited."""
+    return "–" if seconds is None else hours(seconds)
+
+
 def gap_words(summary: DaySummary) -> str:
-    """How near the plan is to the best possible, as proven; rounded up, so that the words never claim too much."""
-    bound, gap = summary.bound_eur, summary.gap_fraction
-    if bound is None:
+    """How near the profit is to the best possible, as proven; rounded up, so that the words never claim too much."""
+    if summary.profit_bound_eur is None:
         return "no bound was worked out for this plan"
+    return gap_text(summary.profit_bound_eur, summary.profit_gap_fraction, summary.currency)
+
+
+def gap_text(bound_eur: float, gap: float | None, currency: str) -> str:
+    """How near a profit is to its limit."""
     if gap is None:
-        return f"no schedule can earn more than {money(bound, summary.currency)}"
+        return f"no schedule can earn more than {money(bound_eur, currency)}"
     if gap <= 0:
         return "proven: no schedule can earn more"
     return f"within {math.ceil(1e4 * gap - 1e-6) / 100:g}{THIN}% of the best possible"

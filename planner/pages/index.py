@@ -143,7 +143,7 @@ def _table(days: list[Entry]) -> Html:
 
 
 def _row(entry: Entry) -> list[Part]:
-    summary, totals, gap = entry.summary, entry.summary.totals, entry.summary.gap_fraction
+    summary, totals, gap = entry.summary, entry.summary.totals, entry.summary.profit_gap_fraction
     return [
         el("a", summary.day.isoformat(), href=entry.page),
         entry.scenario,

@@ -1,12 +1,64 @@
-"""What the rules of common schedulers would earn on the planned day, to compare a plan with."""
+"""The planned day under EASY, and what the rules of common schedulers would earn on it, to compare a plan with."""
 
 from __future__ import annotations
 
+import numpy as np
+
+from planner.accounting.settle import settle
 from planner.domain.candidate import never
-from planner.domain.day_summary import Baseline
-from planner.domain.problem import Problem
+from planner.domain.columns import Ints
+from planner.domain.day_summary import Baseline, EasyDay, Waits
+from planner.domain.plan import Plan
+from planner.domain.problem import Problem, Running
 from planner.methods import METHODS, RULES, Params
+from planner.online.easy_day import easy_plan
+from planner.planning.plan_day import PlannedDay
 from planner.units import rounded
+
+
+def easy_baseline(planned: PlannedDay) -> EasyDay:
+    """What EASY makes of a planned day, and what the plan, as it was carried out, saves against it.
+
+    EASY expects that jobs run as long as they asked. They end as in the day that was carried out, so that both are on
+    the same footing.
+    """
+    happened = planned.happened
+    plan = easy_plan(planned.day.problem, happened)
+    easy, ours = settle(happened, plan).totals, planned.ledger.totals
+    return EasyDay(
+        profit_eur=rounded(easy.profit_eur),
+        revenue_eur=rounded(easy.revenue_eur),
+        energy_cost_eur=rounded(easy.energy_cost_eur),
+        kwh=rounded(easy.it_kwh + easy.cooling_kwh),
+        carbon_kg=rounded(easy.carbon_kg),
+        started=_started_before(happened) + int(plan.is_placed.sum()),
+        deferred=int((~plan.is_placed).sum()),
+        waits=Waits.of(wait_s(happened, plan)),
+        saved_eur=rounded(ours.profit_eur - easy.profit_eur),
+        saved_energy_cost_eur=rounded(easy.energy_cost_eur - ours.energy_cost_eur),
+        saved_kwh=rounded(easy.it_kwh + easy.cooling_kwh - ours.it_kwh - ours.cooling_kwh),
+        saved_carbon_kg=rounded(easy.carbon_kg - ours.carbon_kg),
+    )
+
+
+def wait_s(problem: Problem, plan: Plan) -> Ints:
+    """From submission to start of every job that starts today [s]."""
+    submit_s = np.array([problem.horizon.to_s(job.submit_unix) for job in problem.jobs], dtype=np.int64)
+    before = [
+        work.start_s - problem.horizon.to_s(work.job.submit_unix)
+        for work in problem.running
+        if _is_todays(problem, work)
+    ]
+    return np.concatenate([(plan.start_s - submit_s)[plan.is_placed], np.array(before, dtype=np.int64)])
+
+
+def _started_before(problem: Problem) -> int:
+    """Jobs that had started today before the moment from which the day was planned."""
+    return sum(_is_todays(problem, work) for work in problem.running)
+
+
+def _is_todays(problem: Problem, work: Running) -> bool:
+    return problem.now_s > 0 and work.start_s >= 0
 
 
 def rule_baselines(problem: Problem) -> tuple[Baseline, ...]:

@@ -47,7 +47,9 @@ class PlannedDay:
     deferrals
         Jobs that do not start today, with reasons.
     bound
-        Limit on the profit of any plan; None when it was not asked for.
+        Limit on the profit of any plan, with every job as long as it asked; None when it was not asked for.
+    real_bound
+        Limit on the profit of any schedule with real runtimes, all known ahead; None without ``execute: actual``.
     promises
         How the promises to users are kept; None where there are none.
     """
@@ -58,6 +60,7 @@ class PlannedDay:
     ledger: Ledger
     deferrals: tuple[tuple[Job, Deferral], ...]
     bound: Bound | None
+    real_bound: Bound | None = None
     promises: Promises | None = None
 
 
@@ -77,7 +80,8 @@ def plan_day(
     the result says so.
 
     The bound is worked out beside the search, which has its own time limit: ``on_bound`` is called with it while the
-    search goes on. ``bound_time_s`` 0 leaves the bound out.
+    search goes on. ``bound_time_s`` 0 leaves the bound out. What is carried out with real runtimes has a bound of its
+    own: the plan's does not limit it.
     """
     rules = day.scenario.rules
     if method == "replan" and rules.execute == "actual":
@@ -85,29 +89,29 @@ def plan_day(
     if rules.max_delay_s is not None or method == "replan":
         day = _promising(day)
     given_up = threading.Event()
+    is_real = rules.execute == "actual"
+    happened = executed(day.problem) if is_real else day.problem
     with ThreadPoolExecutor(max_workers=1) as pool:
         bounding = pool.submit(_bound, day.problem, bound_time_s, on_bound, given_up)
+        bounding_real = pool.submit(_bound, happened, bound_time_s if is_real else 0.0, None, given_up)
         try:
             problem = day.ahead or day.problem
             make_ready(method, problem)
             result = method_named(method)(problem, params, MaxRuntime(params.time_limit_s))
             result = accepted(problem, result)
-            bound = bounding.result()
+            bound, real_bound = bounding.result(), bounding_real.result()
         except BaseException:
             given_up.set()
             raise
     later: dict[str, int] = {}
     if day.ahead is not None:
         result, later = cut_to_day(day.problem, day.ahead, result)
-    happened, ledger = day.problem, result.ledger
-    if rules.execute == "actual":
-        happened = executed(day.problem)
-        ledger = settle(happened, result.plan)
+    ledger = settle(happened, result.plan) if is_real else result.ledger
     deferrals = (*_deferred(day, result, later), *day.rejected, *day.withdrawn)
     _require_all_told(day, result, deferrals)
     reason = why_broken_promises(day.problem, result.method)
     promises = promises_of(day.problem, result.plan, later, reason=reason)
-    return PlannedDay(day, result, happened, ledger, deferrals, bound, promises)
+    return PlannedDay(day, result, happened, ledger, deferrals, bound, real_bound, promises)
 
 
 def _carried_out(
@@ -131,7 +135,7 @@ def _carried_out(
     deferrals = (*_deferred(day, done.result, {}), *day.rejected, *day.withdrawn)
     _require_all_told(day, done.result, deferrals)
     promises = promises_of(day.problem, done.result.plan, reasons=done.reasons)
-    return PlannedDay(day, done.result, happened, done.result.ledger, deferrals, bound, promises)
+    return PlannedDay(day, done.result, happened, done.result.ledger, deferrals, bound, bound, promises)
 
 
 def _promising(day: Day) -> Day:

@@ -21,6 +21,7 @@ from planner.domain.problem import Problem
 from planner.machine.place import place_from
 from planner.methods import ENGINE_METHODS
 from planner.online.day_rules import RULES, STRICT, walk_rule
+from planner.online.easy_day import easy_plan
 from planner.search.kernel.search_state import Habits
 from planner.search.multisearch import multisearch
 from planner.search.rebuild import Chain
@@ -45,7 +46,7 @@ def make_ready(method: str, problem: Problem) -> None:
 
 
 def _begin_beside(small: Problem) -> subprocess.Popen[bytes]:
-    """Let another process compile the kernels of MultiSearch and of the rules; if it fails, this one does it later."""
+    """Let another process compile the kernels of MultiSearch, rules and EASY; if it fails, this one does it later."""
     beside = subprocess.Popen([sys.executable, "-m", __name__], stdin=subprocess.PIPE, stderr=subprocess.DEVNULL)
     if beside.stdin is not None:
         with suppress(BrokenPipeError), beside.stdin as pipe:
@@ -64,3 +65,4 @@ if __name__ == "__main__":
     problem: Problem = pickle.load(sys.stdin.buffer)
     make_ready("multisearch", problem)
     make_ready("est", problem)
+    easy_plan(problem, problem)

@@ -1,4 +1,4 @@
-"""Scenarios by methods by days, side by side, with what each earns more or less than a baseline."""
+"""Scenarios by methods and policies by days, side by side, with what each saves against EASY on the same jobs."""
 
 from __future__ import annotations
 
@@ -10,24 +10,38 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from planner.domain.columns import Ints
+from planner.domain.day_summary import Waits
 from planner.errors import InputError
+from planner.online.policies import Policy
 from planner.pages.compare import compare_page
 from planner.pages.index import write_index
+from planner.pages.series import column, submitted_s
 from planner.runs.fanout import Engine, Outcome, RunTask, run_tasks
 from planner.runs.figures import Row, day_rows, run_row
 from planner.runs.one_day import Settings, require_order
+from planner.runs.policy_days import NO_PROMISE, policy_days, wait_columns
 from planner.scenario.schema import Scenario
 from planner.store.files import put
 from planner.store.folder import held, renewed
+from planner.store.read_tables import read_table
 from planner.store.replay_files import write_rows
-from planner.store.write_tables import encoded
+from planner.store.write_tables import COLUMNS, encoded
 
 LONGEST_NAME = 100
+EASY = Policy("easy")
+SAVINGS = ("saved_eur", "saved_percent", "saved_energy_cost_eur", "saved_kwh", "saved_carbon_kg")
+"""What a run saves against EASY of the same scenario."""
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """What was compared: one row per run with its differences, one row per day, and where the files are."""
+    """What was compared: one row per run with its differences, one row per day, and where the files are.
+
+    ``notes`` say on what footing.
+    """
 
     baseline: str
     currency: str
@@ -35,6 +49,7 @@ class Comparison:
     last: dt.date
     runs: list[Row]
     days: list[Row]
+    notes: list[str]
     folder: Path
 
 
@@ -46,17 +61,21 @@ def compare_runs(
     out: Path,
     *,
     how: Settings,
+    policies: Sequence[Policy] = (),
     baseline: str | None = None,
     engine: Engine | None = None,
-    on_done: Callable[[RunTask], None] | None = None,
+    on_done: Callable[[str], None] | None = None,
 ) -> Comparison:
-    """Plan the same days in every scenario by every method, and set the results side by side.
+    """Plan the same days in every scenario by every method, and set the results beside what EASY makes of the jobs.
 
-    Every run starts anew on the first day. ``how`` gives all but scenario and method; ``baseline`` is a scenario, with
-    the first method, or ``SCENARIO:METHOD``. Days and tables are left in a folder of their own below ``out``.
+    Every run starts anew on the first day. ``how`` gives all but scenario and method; ``policies`` are replayed on the
+    same jobs, after EASY. ``baseline`` is a scenario, with the first method, or ``SCENARIO:METHOD``. Days and tables
+    are left in a folder of their own below ``out``.
     """
     require_order(first, last)
     _require_comparable(scenarios, methods)
+    told = on_done or (lambda name: None)
+    replayed = list(dict.fromkeys([EASY, *policies]))
     pairs = [(scenario, method) for scenario in scenarios for method in methods]
     base = _baseline(baseline, [scenario.name for scenario in scenarios], methods)
     folder = out.resolve() / "compare" / _name_of(scenarios, methods) / _span(first, last)
@@ -71,27 +90,100 @@ def compare_runs(
         for scenario, method in pairs
     ]
     with held(folder):
-        outcomes = run_tasks(tasks, engine or Engine(), on_done)
-        comparison = _compared(pairs, outcomes, base, first, last, folder)
+        outcomes = run_tasks(tasks, engine or Engine(), lambda task: told(task.name))
+        runs: list[Found] = []
+        for scenario in scenarios:
+            group = []
+            for found in () if scenario.outages else policy_days(scenario, replayed, first, last):
+                group.append(found)
+                told(f"{scenario.name}, {found[0]['method']}")
+            for task, outcome in zip(tasks, outcomes, strict=True):
+                if task.settings.scenario is scenario:
+                    group.append(_planned(task, outcome))
+            runs += _with_savings(group)
+        comparison = _compared(scenarios, runs, base, (first, last), folder)
         _write(comparison, scenarios)
     write_index(folder.parents[2])
     return comparison
 
 
+Found = tuple[Row, list[Row]]
+"""The row of a run, and the rows of its days."""
+
+
+def _planned(task: RunTask, summaries: Outcome) -> Found:
+    names = {"scenario": task.settings.scenario.name, "method": task.settings.method, "kind": "plan"}
+    waits = wait_columns(Waits.of(_waits_of(task.folder, summaries)))
+    return run_row(names, summaries) | waits | NO_PROMISE, day_rows(names, summaries)
+
+
+def _waits_of(folder: Path, summaries: Outcome) -> Ints:
+    """From submission to start of every job that the days of a run start [s]."""
+    found = []
+    for summary in summaries:
+        table = read_table(folder / summary.day.isoformat() / "schedule.csv", COLUMNS["schedule"])
+        is_new = np.array([state == "planned" for state in column(table, "state")], dtype=np.bool_)
+        start_s = np.array(column(table, "start_s"), dtype=np.int64)
+        found.append((start_s - submitted_s(table, summary.horizon))[is_new])
+    return np.concatenate(found)
+
+
+def _with_savings(group: list[Found]) -> list[Found]:
+    """The runs of one scenario with what each saves against EASY."""
+    easy = next((run for run, _ in group if run["kind"] == "policy" and run["method"] == EASY.name), None)
+    return [(with_saving(run, easy), days) for run, days in group]
+
+
+def with_saving(row: Row, easy: Row | None) -> Row:
+    """A run with what it saves against EASY: positive is better; None where there is no EASY to compare with."""
+    if easy is None:
+        return row | dict.fromkeys(SAVINGS)
+    saved = {"saved_eur": row["profit_eur"] - easy["profit_eur"]}
+    saved |= {name: easy[name.removeprefix("saved_")] - row[name.removeprefix("saved_")] for name in SAVINGS[2:]}
+    part = 100 * saved["saved_eur"] / abs(easy["profit_eur"]) if easy["profit_eur"] else None
+    ordered = {"saved_eur": saved["saved_eur"], "saved_percent": part} | saved
+    return row | {name: None if value is None else round(value, 6) + 0.0 for name, value in ordered.items()}
+
+
 def _compared(
-    pairs: Sequence[tuple[Scenario, str]],
-    outcomes: Sequence[Outcome],
+    scenarios: Sequence[Scenario],
+    found: Sequence[Found],
     base: tuple[str, str],
-    first: dt.date,
-    last: dt.date,
+    span: tuple[dt.date, dt.date],
     folder: Path,
 ) -> Comparison:
-    named = [{"scenario": scenario.name, "method": method} for scenario, method in pairs]
-    runs = [run_row(names, summaries) for names, summaries in zip(named, outcomes, strict=True)]
-    days = [row for names, summaries in zip(named, outcomes, strict=True) for row in day_rows(names, summaries)]
-    base_row = next(row for row in runs if (row["scenario"], row["method"]) == base)
-    runs = [with_difference(row, base_row) for row in runs]
-    return Comparison(":".join(base), pairs[0][0].currency, first, last, runs, days, folder)
+    base_row = next(row for row, _ in found if (row["scenario"], row["method"]) == base)
+    return Comparison(
+        baseline=":".join(base),
+        currency=scenarios[0].currency,
+        first=span[0],
+        last=span[1],
+        runs=[with_difference(row, base_row) for row, _ in found],
+        days=[day for _, days in found for day in days],
+        notes=_notes(scenarios, replans=any(row["delayed"] is not None for row, _ in found)),
+        folder=folder,
+    )
+
+
+def _notes(scenarios: Sequence[Scenario], *, replans: bool) -> list[str]:
+    """On what footing plans and policies stand; named by scenarios where these differ."""
+    found = {scenario.name: _footing(scenario, replans=replans) for scenario in scenarios}
+    first = next(iter(found.values()))
+    if all(notes == first for notes in found.values()):
+        return first
+    return [f"{name}: {note}" for name, notes in found.items() for note in notes]
+
+
+def _footing(scenario: Scenario, *, replans: bool) -> list[str]:
+    rules = scenario.rules
+    if scenario.outages:
+        return ["Nodes are out of service, which policies do not know of, so that none is replayed."]
+    length = "runs as long as it asked" if rules.execute == "requested" else "ends at its real runtime"
+    promise = f"; replan may delay a job by at most {(rules.max_delay_s or 0) / 3600:g} h (rules.max_delay)" if replans else ""
+    return [
+        f"In plans and policies alike every job {length} (rules.execute: {rules.execute}).",
+        f"Policies expect runtimes as {rules.estimate} (rules.estimate){promise}.",
+    ]
 
 
 def with_difference(row: Row, base: Row) -> Row:
@@ -144,6 +236,7 @@ def _write(comparison: Comparison, scenarios: Sequence[Scenario]) -> None:
         "from": comparison.first.isoformat(),
         "to": comparison.last.isoformat(),
         "scenarios": {scenario.name: scenario.description for scenario in scenarios},
+        "notes": comparison.notes,
         "runs": comparison.runs,
         "days": comparison.days,
     }

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from planner.domain.day_summary import DaySummary
+from planner.domain.horizon import Horizon
 
 Row = dict[str, Any]
 
@@ -43,27 +44,32 @@ def day_rows(names: Mapping[str, str], summaries: Sequence[DaySummary]) -> list[
             | {name: getattr(summary.totals, name) for name in TOTALS}
             | {"pue": summary.totals.pue, "utilisation_fraction": summary.utilisation_fraction}
             | {name: getattr(summary.jobs, name) for name in (*JOBS, *STANDING)}
-            | {"bound_eur": summary.bound_eur, "gap_fraction": summary.gap_fraction}
+            | {"bound_eur": summary.profit_bound_eur, "gap_fraction": summary.profit_gap_fraction}
         )
     return rows
 
 
 def run_row(names: Mapping[str, str], summaries: Sequence[DaySummary]) -> Row:
     """The sums of a run; its makespan is from the start of its first day to the end of its last job."""
-    rows = day_rows(names, summaries)
-    sums = {name: round(math.fsum(row[name] for row in rows), 6) for name in TOTALS}
     horizons = [summary.horizon for summary in summaries]
+    last_end_unix = max(h.start_unix + s.last_end_s for h, s in zip(horizons, summaries, strict=True))
+    return sum_row(names, day_rows(names, summaries), horizons, last_end_unix)
+
+
+def sum_row(names: Mapping[str, str], rows: Sequence[Row], horizons: Sequence[Horizon], last_end_unix: int) -> Row:
+    """The sums of the rows of days."""
+    sums = {name: round(math.fsum(row[name] for row in rows), 6) for name in TOTALS}
     hours = math.fsum(horizon.length_s for horizon in horizons)
     used = math.fsum(row["utilisation_fraction"] * h.length_s for row, h in zip(rows, horizons, strict=True))
-    last_end = max(h.start_unix + s.last_end_s for h, s in zip(horizons, summaries, strict=True))
     bounds = [row["bound_eur"] for row in rows]
     return (
         {**names, "days": len(rows)}
         | sums
         | {
+            "kwh": round(sums["it_kwh"] + sums["cooling_kwh"], 6),
             "pue": round(1 + sums["cooling_kwh"] / sums["it_kwh"], 6) if sums["it_kwh"] else 1.0,
             "utilisation_fraction": round(used / hours, 6),
-            "makespan_h": round((last_end - horizons[0].start_unix) / 3600, 3),
+            "makespan_h": round((last_end_unix - horizons[0].start_unix) / 3600, 3),
         }
         | {name: sum(row[name] for row in rows) for name in JOBS}
         | {name: rows[-1][name] for name in STANDING}

@@ -18,7 +18,7 @@ from planner.inputs.build import Day, build_day
 from planner.methods import Params, method_named
 from planner.pages.day import day_page
 from planner.pages.index import write_index
-from planner.planning.baselines import rule_baselines
+from planner.planning.baselines import easy_baseline, rule_baselines
 from planner.planning.plan_day import PlannedDay, plan_day
 from planner.scenario.schema import Scenario
 from planner.store.continue_from import Previous, read_previous
@@ -126,8 +126,8 @@ def written(settings: Settings, planned: PlannedDay, target: Path, facts: dict[s
     """Write a planned day, with its page and the index where pages are wanted; the caller holds the folder."""
     problem = planned.day.problem
     if settings.page:
-        rules = rule_baselines(problem)
-        summary = write_day(planned, target, facts, settings.also, baselines=rules, page=day_page)
+        rules, easy = rule_baselines(problem), easy_baseline(planned)
+        summary = write_day(planned, target, facts, settings.also, baselines=rules, easy=easy, page=day_page)
         write_index(target.parent.parent)
     else:
         summary = write_day(planned, target, facts, settings.also)

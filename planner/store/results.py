@@ -107,10 +107,11 @@ RUN = Record(
         "inputs": Named(DIGEST),
         "scenario": _SCENARIO,
         "bound": Maybe(MAPPING),
+        "real_bound": Maybe(MAPPING),
         "outputs": Named(DIGEST),
         "seal": DIGEST,
     },
-    frozenset({"outputs", "seal", "snapshot", "conflicts"}),
+    frozenset({"outputs", "seal", "snapshot", "conflicts", "real_bound"}),
 )
 """What run.json says. Results of the earliest versions have no ``outputs``; those that need them say so."""
 

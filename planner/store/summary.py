@@ -7,19 +7,28 @@ from dataclasses import replace
 
 import numpy as np
 
-from planner.domain.day_summary import Baseline, DayFigures, DaySummary, DayTotals, JobCounts
+from planner.accounting.bound import Bound
+from planner.domain.day_summary import Baseline, DayFigures, DaySummary, DayTotals, EasyDay, JobCounts, Waits
 from planner.domain.ledger import Ledger
 from planner.domain.plan import Plan
 from planner.domain.problem import Problem
+from planner.planning.baselines import wait_s
 from planner.planning.plan_day import PlannedDay
 from planner.printable import printable
 from planner.units import clock, rounded
 
 
-def summarise(planned: PlannedDay, baselines: tuple[Baseline, ...] | None = None, *, conflicts: int = 0) -> DaySummary:
-    """Totals, jobs, method and trials of a planned day; ``baselines`` where rules were tried on it as well."""
+def summarise(
+    planned: PlannedDay,
+    baselines: tuple[Baseline, ...] | None = None,
+    easy: EasyDay | None = None,
+    *,
+    conflicts: int = 0,
+) -> DaySummary:
+    """Totals, jobs, method and trials of a planned day; ``easy`` and ``baselines`` where these were tried as well."""
     day, result, bound = planned.day, planned.result, planned.bound
-    gap = None if bound is None else bound.gap_fraction(result.ledger.profit_eur)
+    limit_eur, gap = _limit(bound, result.ledger.profit_eur)
+    real_limit_eur, real_gap = _limit(planned.real_bound, planned.ledger.profit_eur)
     return DaySummary(
         scenario=day.scenario.name,
         day=day.problem.horizon.day,
@@ -32,8 +41,10 @@ def summarise(planned: PlannedDay, baselines: tuple[Baseline, ...] | None = None
         cut_short=result.cut_short,
         leaves_room=result.leaves_room,
         stands_in_for=result.stands_in_for or None,
-        bound_eur=None if bound is None else rounded(bound.profit_eur),
-        gap_fraction=None if gap is None else rounded(gap),
+        bound_eur=limit_eur,
+        gap_fraction=gap,
+        real_bound_eur=real_limit_eur,
+        real_gap_fraction=real_gap,
         execute=day.scenario.rules.execute,
         planned_profit_eur=rounded(result.ledger.profit_eur),
         **vars(
@@ -45,6 +56,8 @@ def summarise(planned: PlannedDay, baselines: tuple[Baseline, ...] | None = None
                 withdrawn=len(day.withdrawn),
             )
         ),
+        waits=Waits.of(wait_s(planned.happened, result.plan)),
+        easy=easy,
         trials=tuple(replace(trial, profit_eur=rounded(trial.profit_eur)) for trial in result.trials),
         inputs=tuple(day.intakes),
         moment=None if day.snapshot is None else day.problem.horizon.to_datetime(day.problem.now_s).isoformat(),
@@ -52,6 +65,14 @@ def summarise(planned: PlannedDay, baselines: tuple[Baseline, ...] | None = None
         promises=planned.promises,
         baselines=baselines,
     )
+
+
+def _limit(bound: Bound | None, profit_eur: float) -> tuple[float | None, float | None]:
+    """A limit on a profit, and how far the profit is from it; None where it is not known."""
+    if bound is None:
+        return None, None
+    gap = bound.gap_fraction(profit_eur)
+    return rounded(bound.profit_eur), None if gap is None else rounded(gap)
 
 
 def figures(problem: Problem, plan: Plan, ledger: Ledger, *, rejected: int, withdrawn: int = 0) -> DayFigures:
@@ -87,6 +108,7 @@ def summary_text(summary: DaySummary, folder: str) -> str:
         f"{summary.day}  {summary.scenario}  ({summary.zone}){_since(summary)}",
         "",
         f"  profit          {totals.profit_eur:>14,.2f} {money}   {_how_good(summary)}",
+        *_against(summary),
         f"  revenue         {totals.revenue_eur:>14,.2f} {money}   {totals.core_hours:,.0f} core-equivalent hours",
         f"  IT energy       {totals.it_cost_eur:>14,.2f} {money}   {totals.it_kwh:,.1f} kWh",
         f"  cooling energy  {totals.cooling_cost_eur:>14,.2f} {money}   {totals.cooling_kwh:,.1f} kWh,"
@@ -98,7 +120,8 @@ def summary_text(summary: DaySummary, folder: str) -> str:
         peak = f"peak {summary.peak_kw:,.1f} kW bought"
         lines.append(f"  demand charge   {totals.demand_cost_eur:>14,.2f} {money}   {peak}")
     if summary.execute == "actual":
-        text = "had all jobs run as long as they asked"
+        near = _how_near(summary.bound_eur, summary.gap_fraction, money)
+        text = f"had all jobs run as long as they asked{near and f', {near}'}"
         lines.append(f"  planned profit  {summary.planned_profit_eur:>14,.2f} {money}   {text}")
     if totals.solar_kwh:
         lines.append(f"  photovoltaics   {totals.solar_kwh:>14,.1f} kWh used")
@@ -128,6 +151,39 @@ def _kept(summary: DaySummary) -> list[str]:
     return lines
 
 
+def _against(summary: DaySummary) -> list[str]:
+    """What the day earns and uses more or less than under EASY, and than the best rule."""
+    told, money, easy, rule = [], summary.currency, summary.easy, summary.best_baseline
+    if easy is not None:
+        carbon = f", {_less(easy.saved_carbon_kg)} kg CO2" if easy.carbon_kg or easy.saved_carbon_kg else ""
+        energy = f"{_less(easy.saved_kwh)} kWh{carbon}"
+        told.append(f"  against EASY    {easy.saved_eur:>+14,.2f} {money}   {energy}; {_waited(summary, easy)}")
+    if rule is not None:
+        more = summary.planned_profit_eur - rule.profit_eur
+        told.append(
+            f"  against rules   {more:>+14,.2f} {money}   the best is {rule.name}, every job as long as it asked"
+        )
+    return told
+
+
+def _less(saved: float) -> str:
+    """What was saved, as a difference; never a negative zero."""
+    return f"{round(-saved, 1) + 0.0:+,.1f}"
+
+
+def _waited(summary: DaySummary, easy: EasyDay) -> str:
+    """Waits here and under EASY, of jobs that start; and who does not start, where that differs."""
+    ours = None if summary.waits is None else summary.waits.mean_s
+    text = f"mean wait {_wait(ours)}, EASY {_wait(easy.waits.mean_s)}"
+    if summary.jobs.started == easy.started:
+        return text
+    return f"{text}; {summary.jobs.started:,} jobs start, EASY {easy.started:,}"
+
+
+def _wait(seconds: float | None) -> str:
+    return "-" if seconds is None else clock(seconds)
+
+
 def _since(summary: DaySummary) -> str:
     """From which moment a day was planned, where that is not its midnight."""
     if summary.moment is None:
@@ -144,12 +200,24 @@ def _tried(summary: DaySummary) -> str:
 
 def _how_good(summary: DaySummary) -> str:
     """How near the profit is to what no schedule can exceed."""
-    if summary.bound_eur is None:
+    near = _how_near(summary.profit_bound_eur, summary.profit_gap_fraction, summary.currency)
+    if not near or summary.profit_gap_fraction is None:
+        return near
+    knowing = ", not even one that knew the real runtimes" if summary.execute == "actual" else ""
+    return f"{near}, which no schedule can exceed{knowing}"
+
+
+def _how_near(limit_eur: float | None, gap: float | None, currency: str) -> str:
+    """How near a profit is to its limit."""
+    if limit_eur is None:
         return ""
-    gap, limit = summary.gap_fraction, f"{summary.bound_eur:,.2f} {summary.currency}"
-    if gap is None:
-        return f"no schedule can earn more than {limit}"
-    return f"within {math.ceil(1e4 * gap) / 100:g} % of {limit}, which no schedule can exceed"
+    limit = f"{limit_eur:,.2f} {currency}"
+    return f"no schedule can earn more than {limit}" if gap is None else f"within {_up(gap)} % of {limit}"
+
+
+def _up(fraction: float) -> str:
+    """A share in percent, rounded up."""
+    return f"{math.ceil(1e4 * fraction) / 100:g}"
 
 
 def _rest(jobs: JobCounts) -> str:

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from planner.domain.day_summary import Baseline, DaySummary
+from planner.domain.day_summary import Baseline, DaySummary, EasyDay
 from planner.errors import InputError
 from planner.planning.plan_day import PlannedDay
 from planner.store.folder import replaced
@@ -33,15 +33,17 @@ def write_day(
     formats: tuple[str, ...] = (),
     *,
     baselines: tuple[Baseline, ...] | None = None,
+    easy: EasyDay | None = None,
     page: Page | None = None,
 ) -> DaySummary:
     """Write a day's files in one step and return the day's summary.
 
-    ``baselines`` is what the rules of common schedulers would earn, for the summary; ``page`` makes report.html. Where
-    the day that stands there or this one was planned from a snapshot, the former is kept among the day's versions.
+    ``easy`` is the day under EASY and ``baselines`` what the rules of common schedulers would earn, for the summary;
+    ``page`` makes report.html. Where the day that stands there or this one was planned from a snapshot, the former is
+    kept among the day's versions.
     """
     problem, result = planned.day.problem, planned.result
-    summary = summarise(planned, baselines, conflicts=len(run["conflicts"]))
+    summary = summarise(planned, baselines, easy, conflicts=len(run["conflicts"]))
     tables = {
         "schedule": schedule_table(problem, result.plan, planned.ledger, planned.happened),
         "deferred": deferred_table(problem.horizon, planned.deferrals),
@@ -56,7 +58,8 @@ def write_day(
         if "swf" in formats:
             write_swf(planned, folder / "schedule.swf")
         _write_json(summary.as_dict(), folder / "summary.json")
-        run = {**run, "bound": None if planned.bound is None else asdict(planned.bound)}
+        bounds = {"bound": planned.bound, "real_bound": planned.real_bound}
+        run = {**run, **{name: None if bound is None else asdict(bound) for name, bound in bounds.items()}}
         if page is not None:
             (folder / "report.html").write_bytes(encoded(page(summary, run, tables)))
         _write_json(sealed({**run, "outputs": outputs_of(folder)}), folder / "run.json")

@@ -1,10 +1,12 @@
-"""Claims about ``plan compare``: the same days side by side, with differences that can be added up again."""
+"""Claims about ``plan compare``: the same days side by side and beside EASY, with savings that add up."""
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from planner.cli.compare import compare_text
@@ -13,30 +15,33 @@ from tests.days import column_sum, plan, rows_of
 from tests.rolling import CSVS, FIRST, LAST, QUICK, write_rolling_site, written
 
 DAYS = ("--from", FIRST, "--to", LAST)
+POLICIES = ("-p", "easy,replan", "--set", "rules.max_delay=2h")
 ONE = ("--bound-time", "0", "--processes", "1", "-q")
 
 
 @pytest.fixture(scope="module")
 def compared(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of two scenarios by two methods; never change it."""
+    """The folder of two scenarios by two methods and two policies; never change it."""
     base = write_rolling_site(tmp_path_factory.mktemp("compared"))
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(base)
-        plan("compare", "site", "warm", *DAYS, "-m", "multisearch", "-m", "est", *ONE)
+        plan("compare", "site", "warm", *DAYS, "-m", "multisearch", "-m", "est", *POLICIES, *ONE)
     (folder,) = (base / "reports" / "compare").glob("*/*")
     return folder
+
+
+def seconds(moment: str) -> float:
+    return dt.datetime.fromisoformat(moment).timestamp()
 
 
 def test_files(compared: Path) -> None:
     """One row per run, one per day of each, the same as JSON, and every day's own folder."""
     runs, days = rows_of(compared / "runs.csv"), rows_of(compared / "days.csv")
     assert [(row["scenario"], row["method"]) for row in runs] == [
-        ("site", "multisearch"),
-        ("site", "est"),
-        ("warm", "multisearch"),
-        ("warm", "est"),
+        (scenario, name) for scenario in ("site", "warm") for name in ("easy", "replan", "multisearch", "est")
     ]
-    assert len(days) == 4 * 4
+    assert [row["kind"] for row in runs] == ["policy", "policy", "plan", "plan"] * 2
+    assert len(days) == 4 * 8
     told = json.loads((compared / "compare.json").read_text())
     assert (told["baseline"], told["from"], told["to"]) == ("site:multisearch", FIRST, LAST)
     assert [row["profit_eur"] for row in told["runs"]] == [float(row["profit_eur"]) for row in runs]
@@ -46,18 +51,64 @@ def test_files(compared: Path) -> None:
 def test_sums_and_differences(compared: Path) -> None:
     """A run's figures are the sums of its days, and those of its schedules; differences are against the baseline."""
     runs, days = rows_of(compared / "runs.csv"), rows_of(compared / "days.csv")
-    base = float(runs[0]["profit_eur"])
+    base = float(runs[2]["profit_eur"])
     for run_row in runs:
         mine = [row for row in days if (row["scenario"], row["method"]) == (run_row["scenario"], run_row["method"])]
         for name in ("profit_eur", "it_kwh", "cooling_kwh", "finished"):
             assert float(run_row[name]) == pytest.approx(sum(float(row[name]) for row in mine), abs=1e-4)
         folder = compared / "runs" / run_row["scenario"] / run_row["method"]
         revenue = sum(column_sum(path, "revenue_eur") for path in folder.glob("*/schedule.csv"))
-        assert float(run_row["revenue_eur"]) == pytest.approx(revenue, abs=1e-3)
+        if run_row["kind"] == "plan":
+            assert float(run_row["revenue_eur"]) == pytest.approx(revenue, abs=1e-3)
         more = float(run_row["profit_eur"]) - base
         assert float(run_row["profit_difference_eur"]) == pytest.approx(more, abs=1e-5)
         assert float(run_row["profit_difference_percent"]) == pytest.approx(100 * more / base, abs=1e-4)
-    assert float(runs[2]["cooling_kwh"]) > float(runs[0]["cooling_kwh"])
+    assert float(runs[6]["cooling_kwh"]) > float(runs[2]["cooling_kwh"])
+
+
+def test_everything_is_on_the_same_jobs(compared: Path) -> None:
+    """Plans and policies start or leave waiting as many jobs in all: those that the plans know."""
+    runs = rows_of(compared / "runs.csv")
+    assert {int(row["started"]) + int(row["deferred"]) for row in runs} == {14 * 4}
+    assert all(int(row["started"]) == int(row["finished"]) + int(row["running"]) for row in runs)
+    assert {row["rejected"] for row in runs} == {"1"}
+
+
+def test_savings_are_against_easy_of_the_same_scenario(compared: Path) -> None:
+    """Profit more, and cost, energy and CO2 less, than the first row of the scenario; EASY saves nothing."""
+    runs = rows_of(compared / "runs.csv")
+    for k, row in enumerate(runs):
+        easy = runs[k - k % 4]
+        for name, sign in (("profit_eur", 1), ("energy_cost_eur", -1), ("kwh", -1), ("carbon_kg", -1)):
+            saved = "saved_eur" if name == "profit_eur" else f"saved_{name}"
+            more = sign * (float(row[name]) - float(easy[name]))
+            assert float(row[saved]) == pytest.approx(more, abs=2e-6)
+        assert float(row["kwh"]) == pytest.approx(float(row["it_kwh"]) + float(row["cooling_kwh"]), abs=1e-5)
+
+
+def test_waits_of_plans_are_those_of_their_schedules(compared: Path) -> None:
+    """Mean and 95th percentile over the jobs that the days of a run start, from submission to start."""
+    for row in rows_of(compared / "runs.csv"):
+        if row["kind"] == "plan":
+            waits = []
+            for path in (compared / "runs" / row["scenario"] / row["method"]).glob("*/schedule.csv"):
+                started = [each for each in rows_of(path) if each["state"] == "planned"]
+                waits += [seconds(each["start_time"]) - seconds(each["submit_time"]) for each in started]
+            assert len(waits) == int(row["started"])
+            assert float(row["mean_wait_s"]) == pytest.approx(np.mean(waits))
+            assert float(row["wait95_s"]) == pytest.approx(np.percentile(waits, 95))
+
+
+def test_a_promise_is_told_of_replan_alone(compared: Path) -> None:
+    """How many jobs were delayed, by how much at most, and that no promise of two hours was broken."""
+    for row in rows_of(compared / "runs.csv"):
+        told = [row[name] for name in ("delayed", "longest_delay_s", "broken_promises")]
+        if row["method"] == "replan":
+            assert int(told[0]) >= 0
+            assert 0 <= int(told[1]) <= 2 * 3600
+            assert told[2] == "0"
+        else:
+            assert told == ["", "", ""]
 
 
 def test_as_a_run_of_its_own(compared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -69,15 +120,16 @@ def test_as_a_run_of_its_own(compared: Path, tmp_path: Path, monkeypatch: pytest
 
 
 def test_text_fits_a_terminal(compared: Path) -> None:
-    """With any number of runs no line is wider than 80, and the baseline stands first in every block."""
+    """With any number of runs no line is wider than 80, and EASY of the scenario stands first in every block."""
     rows = json.loads((compared / "compare.json").read_text())["runs"]
     many = rows + [row | {"scenario": f"a-scenario-with-a-long-name-{k}"} for k in range(5) for row in rows]
-    text = compare_text(many, "site:multisearch")
+    text = compare_text(many)
     assert max(map(len, text.splitlines())) <= 80
     blocks = text.split("\n\n")
-    assert len(blocks) == 8
-    assert all(block.split()[0] == "site" for block in blocks)
-    assert "PUE" in text
+    assert len(blocks) == 2 + 5 * 3
+    assert all(block.split()[1] == "EASY" for block in blocks)
+    for word in ("against EASY", "PUE", "still waiting", "mean wait", "95 % wait up to", "broken promises"):
+        assert word in text
 
 
 def test_other_baseline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -86,7 +138,41 @@ def test_other_baseline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys:
     plan("compare", "site", "warm", "--day", FIRST, "-m", "wt", "-m", "est", "--baseline", "warm:est", *ONE, "--json")
     told = json.loads(capsys.readouterr().out)
     assert told["baseline"] == "warm:est"
-    assert [row["profit_difference_eur"] == 0 for row in told["runs"]] == [False, False, False, True]
+    assert [row["profit_difference_eur"] == 0 for row in told["runs"] if row["kind"] == "plan"] == [
+        *(False, False, False),
+        True,
+    ]
+    assert "every job runs as long as it asked" in told["notes"][0]
+
+
+def test_real_runtimes_for_plans_and_policies(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With ``execute: actual`` policies use real runtimes as well: both earn and use less than as asked."""
+    monkeypatch.chdir(write_rolling_site(tmp_path))
+    found = []
+    for execute in ("requested", "actual"):
+        changed = ("--set", f"rules.execute={execute}", "--out", execute)
+        plan("compare", "site", "--day", FIRST, "-m", "multisearch", *changed, *ONE, "--json")
+        told = json.loads(capsys.readouterr().out)
+        found.append({row["method"]: row for row in told["runs"]})
+    asked, real = found
+    for name in ("easy", "multisearch"):
+        assert real[name]["revenue_eur"] < asked[name]["revenue_eur"]
+        assert real[name]["it_kwh"] < asked[name]["it_kwh"]
+    assert "every job ends at its real runtime" in told["notes"][0]
+
+
+def test_nodes_out_of_service(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Policies would use nodes that are down: they are left out, and that is said."""
+    monkeypatch.chdir(write_rolling_site(tmp_path))
+    down = ("--set", "cluster.down=[{nodes: cpu1, from: 2024-06-03T00:00:00+02:00}]")
+    plan("compare", "site", "--day", FIRST, "-m", "est", *down, *ONE)
+    out = capsys.readouterr().out
+    assert "so that none is replayed" in out
+    assert "EASY" not in out
 
 
 def test_two_processes_same_bytes(compared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -94,7 +180,8 @@ def test_two_processes_same_bytes(compared: Path, tmp_path: Path, monkeypatch: p
     pytest.importorskip("joblib", reason="joblib is not installed in this environment; pip install -e '.[dev]'")
     base = write_rolling_site(tmp_path)
     monkeypatch.chdir(base)
-    plan("compare", "site", "warm", *DAYS, "-m", "multisearch", "-m", "est", *ONE[:2], "--processes", "2", "-q")
+    words = ("-m", "multisearch", "-m", "est", *POLICIES, *ONE[:2], "--processes", "2", "-q")
+    plan("compare", "site", "warm", *DAYS, *words)
     (folder,) = (base / "reports" / "compare").glob("*/*")
     for name in ("runs.csv", "days.csv"):
         assert (folder / name).read_bytes() == (compared / name).read_bytes()
@@ -105,6 +192,7 @@ def test_two_processes_same_bytes(compared: Path, tmp_path: Path, monkeypatch: p
 BAD = {
     "unknown scenario": (["site", "wram"], r"unknown scenario 'wram'; did you mean warm?"),
     "twice": (["site", "site"], "scenario site is given twice"),
+    "unknown policy": (["site", "-p", "magic"], "unknown policy 'magic'"),
     "unknown method": (["site", "-m", "magic"], "unknown method 'magic'"),
     "unknown baseline": (["site", "warm", "--baseline", "cold"], "the baseline 'cold' is not compared"),
     "unknown method of the baseline": (["site", "--baseline", "site:cp"], "choose one of harvest"),

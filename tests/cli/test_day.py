@@ -63,7 +63,18 @@ def test_summary_text(site: Path, capsys: pytest.CaptureFixture[str]) -> None:
     plan("--day", DAY)
     shown = capsys.readouterr()
     totals = json.loads((site / "reports" / "site" / DAY / "summary.json").read_text())["totals"]
-    for word in ("profit", "revenue", "IT energy", "cooling energy", "PUE", "utilisation", "tried"):
+    for word in (
+        "profit",
+        "against EASY",
+        "mean wait",
+        "against rules",
+        "revenue",
+        "IT energy",
+        "cooling energy",
+        "PUE",
+        "utilisation",
+        "tried",
+    ):
         assert word in shown.out
     assert f"{totals['profit_eur']:,.2f} EUR" in shown.out
     assert "7 started   2 deferred, 1 rejected" in shown.out

@@ -48,6 +48,11 @@ def test_first_screen_equals_the_files(sample_days: Path, open_page: Opener) -> 
     # The gap is rounded up, so that the words never claim more than was proven.
     stated = number(page.locator(".tile.main").first.locator("dd").nth(1).inner_text())
     assert 100 * summary["gap_fraction"] <= stated < 100 * summary["gap_fraction"] + 0.011
+    assert value(page, "saved") == summary["easy"]["saved_eur"]
+    assert value(page, "saved") == pytest.approx(value(page, "profit") - summary["easy"]["profit_eur"], abs=2e-6)
+    shown = {row[0]: row[1:] for row in cells(page, "easy")}
+    assert number(shown["profit"][1]) == pytest.approx(summary["easy"]["profit_eur"], abs=0.00501)
+    assert number(shown["jobs that wait at the end"][1]) == summary["easy"]["deferred"]
     best = max(base["profit_eur"] for base in summary["baselines"])
     assert value(page, "saving") == pytest.approx(summary["planned_profit_eur"] - best, abs=1e-6)
 

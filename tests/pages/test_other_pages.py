@@ -15,11 +15,11 @@ from tests.pages.look import cells, is_drawn, number
 
 @pytest.fixture(scope="session")
 def comparison(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of two scenarios compared over three days."""
+    """The folder of two scenarios compared over three days, with two policies beside the plans."""
     base = tmp_path_factory.mktemp("compare")
     with contextlib.chdir(base):
         words = ("--from", DAY, "--to", "2024-06-03", "-m", "multisearch", "--set", "jobs.load=0.4", "-q")
-        plan("compare", "air-summer", "hybrid-summer", *words)
+        plan("compare", "air-summer", "hybrid-summer", "-p", "replan", *words)
     return next((base / "reports" / "compare").glob("*/*"))
 
 
@@ -69,14 +69,29 @@ def test_compare_page_equals_its_csv(comparison: Path, open_page: Opener, width:
     with (comparison / "runs.csv").open(newline="", encoding="utf-8") as file:
         written = list(csv.DictReader(file))
     shown = cells(page, "runs")
-    assert [row[0] for row in shown] == ["air-summer", "hybrid-summer"]
+    runs = ("EASY", "replan", "multisearch")
+    assert [row[0] for row in shown] == [f"{name}, {run}" for name in ("air-summer", "hybrid-summer") for run in runs]
     for row, run in zip(shown, written, strict=True):
         assert number(row[1].split("\n")[0]) == pytest.approx(float(run["profit_eur"]), abs=0.00501)
-    more = page.locator("#runs tbody tr").nth(1).locator("td small").first.inner_text()
-    assert number(more.split(", ")[0]) == pytest.approx(float(written[1]["profit_difference_eur"]), abs=0.00501)
+    more = page.locator("#runs tbody tr").nth(5).locator("td small").first.inner_text()
+    assert number(more.split(", ")[0]) == pytest.approx(float(written[5]["profit_difference_eur"]), abs=0.00501)
+    against = cells(page, "against")
+    assert [row[:2] for row in against][::3] == [["air-summer", "EASY"], ["hybrid-summer", "EASY"]]
+    for row, run in zip(against, written, strict=True):
+        assert number(row[2]) == pytest.approx(float(run["profit_eur"]), abs=0.00501)
+        saved = row[3:7]
+        if run["method"] == "easy":
+            assert saved == ["–"] * 4
+        else:
+            assert number(saved[0]) == pytest.approx(float(run["saved_eur"]), abs=0.00501)
+            assert number(saved[2]) == pytest.approx(float(run["saved_energy_cost_eur"]), abs=0.00501)
+            assert number(saved[3]) == pytest.approx(float(run["saved_kwh"]), abs=0.501)
+        assert [int(number(cell)) for cell in row[7:9]] == [int(run["started"]), int(run["deferred"])]
+        assert (row[-1] == "0") == (run["method"] == "replan")
+    assert "as long as it asked" in page.locator("main").inner_text()
     for figure in ("profit", "more"):
         assert is_drawn(page.locator(f"#{figure} .plot")), figure
-    assert page.locator("#pue circle").count() == 6
+    assert page.locator("#pue circle").count() == 6 * 3
     if width > 640:  # on a phone the strip scrolls in its box, and its points may lie outside
         assert is_drawn(page.locator("#pue .still"))
     assert is_drawn(page.locator("#multiples"))

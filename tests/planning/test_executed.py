@@ -12,10 +12,14 @@ import pytest
 from planner.accounting.audit import audit
 from planner.accounting.settle import settle
 from planner.domain.executed import executed, ran_s
+from planner.pages.formats import gap_text, gap_words
+from planner.runs.figures import day_rows
 from planner.search.multisearch import multisearch
+from planner.store.results import read_summary
 from tests.days import plan, rows_of
 from tests.factories import random_problem
 from tests.rolling import DAYS, FIRST, LAST, QUICK, write_rolling_site
+from tests.two_jobs import DAY, write_site
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -37,6 +41,69 @@ def test_unknown_runtime() -> None:
     job = random_problem(np.random.default_rng(0)).jobs[0]
     assert ran_s(replace(job, runtime_s=None)) == job.requested_s
     assert ran_s(replace(job, runtime_s=job.requested_s + 5)) == job.requested_s
+
+
+def test_profits_stand_beside_bounds_of_their_own_runtimes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Two jobs ask 2 h each and end after one, on a node of their own in turn; half as much is earned and used.
+
+    The plan: 8 EUR less 0.45 EUR of energy (tests/runs/test_policy_days.py), and its limit is at most as much as if the
+    whole energy were bought at 0.1: 8 - 1.5 x 0.22 = 7.67. Carried out: 4 - 0.225 EUR, and the limit is 4 - 0.165, less
+    than the profit of the plan. Page, terminal and comparison never set one profit beside the limit of the other.
+    """
+    write_site(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    plan("--day", DAY, "--method", "multisearch", "--set", "rules.execute=actual")
+    shown = capsys.readouterr().out
+    folder = tmp_path / "reports" / "site" / DAY
+    summary = read_summary(folder)
+    assert summary.planned_profit_eur == pytest.approx(7.55)
+    assert summary.totals.profit_eur == pytest.approx(3.775)
+    assert summary.bound_eur is not None
+    assert summary.real_bound_eur is not None
+    assert 7.55 <= summary.bound_eur <= 7.68
+    assert 3.775 <= summary.real_bound_eur <= 3.84
+    assert summary.gap_fraction == pytest.approx(1 - 7.55 / summary.bound_eur, abs=1e-6)
+    assert summary.real_gap_fraction == pytest.approx(1 - 3.775 / summary.real_bound_eur, abs=1e-6)
+    lines = {line[:16].strip(): line for line in shown.splitlines()}
+    assert f"{summary.real_bound_eur:,.2f} EUR" in lines["profit"]
+    assert f"{summary.bound_eur:,.2f} EUR" not in lines["profit"]
+    assert f"{summary.bound_eur:,.2f} EUR" in lines["planned profit"]
+    assert gap_words(summary) == gap_text(summary.real_bound_eur, summary.real_gap_fraction, "EUR")
+    (row,) = day_rows({}, [summary])
+    assert (row["profit_eur"], row["bound_eur"]) == (summary.totals.profit_eur, summary.real_bound_eur)
+    assert row["gap_fraction"] == summary.real_gap_fraction
+
+
+def test_without_real_runtimes_there_is_one_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where jobs run as long as they asked, the limit on the plan is that on the profit."""
+    write_site(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    plan("--day", DAY, "--method", "multisearch", "-q")
+    summary = read_summary(tmp_path / "reports" / "site" / DAY)
+    assert (summary.real_bound_eur, summary.real_gap_fraction) == (None, None)
+    assert summary.profit_bound_eur == summary.bound_eur
+    assert summary.profit_gap_fraction == summary.gap_fraction
+
+
+@pytest.mark.parametrize("execute", ["requested", "actual"])
+def test_the_day_under_easy(execute: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The numbers of tests/runs/test_policy_days.py: 1.08 EUR saved as asked, 0.6 EUR with real runtimes."""
+    write_site(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    plan("--day", DAY, "--method", "multisearch", "--set", f"rules.execute={execute}", "-q")
+    summary = read_summary(tmp_path / "reports" / "site" / DAY)
+    easy, waits = summary.easy, summary.waits
+    assert easy is not None
+    assert waits is not None
+    cost, saved, kwh, mean_h = {"requested": (1.53, 1.08, 3.3, 1.75), "actual": (0.825, 0.6, 1.65, 1.25)}[execute]
+    assert easy.energy_cost_eur == pytest.approx(cost)
+    assert (easy.saved_eur, easy.saved_energy_cost_eur) == (pytest.approx(saved), pytest.approx(saved))
+    assert (easy.kwh, easy.saved_kwh) == (pytest.approx(kwh), pytest.approx(0.0))
+    assert (easy.started, easy.deferred) == (2, 0)
+    assert (easy.waits.mean_s, waits.mean_s) == (mean_h * 3600, 1.75 * 3600)
+    plan("audit", str(tmp_path / "reports" / "site" / DAY))
 
 
 def test_rolling_with_real_runtimes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

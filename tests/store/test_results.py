@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from planner.cli.main import run
-from planner.domain.day_summary import Baseline
+from planner.domain.day_summary import Baseline, EasyDay, Waits
 from planner.domain.intake import Intake
 from planner.domain.result import Trial
 from planner.errors import FileFormatError
@@ -273,7 +273,9 @@ def test_a_summary_reads_back_as_what_was_written(days: Path, tmp_path: Path) ->
     summary = day_summary(
         inputs=(intake,), trials=(Trial("fcfs", 2.5, 7),), bound_eur=3.0, stands_in_for="the plan of cp breaks power"
     )
-    for expected in (summary, replace(summary, baselines=(Baseline("est", 1.5, 2.0, 0.5, 4),))):
+    easy = EasyDay(1.0, 2.0, 1.0, 9.0, 0.5, 3, 1, Waits(60.0, None), 0.1, 0.2, -0.3, 0.0)
+    whole = replace(summary, baselines=(Baseline("est", 1.5, 2.0, 0.5, 4),), easy=easy, waits=Waits(None, None))
+    for expected in (summary, whole):
         (tmp_path / "summary.json").write_text(json.dumps(expected.as_dict()))
         assert read_summary(tmp_path) == expected
         assert ("baselines" in expected.as_dict()) == (expected.baselines is not None)
@@ -285,6 +287,8 @@ def test_a_summary_reads_back_as_what_was_written(days: Path, tmp_path: Path) ->
         (("status",), "lost", "status is the text 'lost', expected found or proven"),
         (("stands_in_for",), 7, "stands_in_for is 7, expected text"),
         (("baselines", 1, "started"), -1, "baselines[1].started is -1, expected a whole number from 0 to 1e+15"),
+        (("easy", "saved_kwh"), "much", "easy.saved_kwh is the text 'much', expected a number"),
+        (("waits", "mean_s"), "long", "waits.mean_s is the text 'long', expected a number"),
         (("trials", 0, "name"), None, "trials[0].name is null, expected text"),
         (("inputs", 0, "repaired"), {"x": "y"}, "inputs[0].repaired.x is the text 'y', expected a whole number"),
         (("solve_s",), -1.0, "solve_s is -1.0, expected a number from 0 to 1e+15"),
@@ -301,7 +305,7 @@ def test_a_summary_of_another_version(days: Path) -> None:
     """Keys that came later may be missing, and keys that nobody knows are let be."""
     path = days / FIRST / "summary.json"
     told = json.loads(path.read_text())
-    del told["stands_in_for"], told["baselines"]
+    del told["stands_in_for"], told["baselines"], told["easy"], told["waits"], told["real_bound_eur"]
     path.write_text(json.dumps(told | {"later": [1]}))
     assert read_summary(days / FIRST).baselines is None
 

@@ -79,13 +79,13 @@ def walk(machine, jobs, line, strict, day_end, start_of, node_of_unit):
     epoch = np.int64(1)
     while now < day_end:
         while machine.running[0] > 0 and machine.end_time[0] <= now:
-            _end(machine, jobs, node_of_unit)
+            end_first(machine, jobs, node_of_unit)
             epoch += 1
         for outage in range(machine.out_end.shape[0]):
             if machine.out_end[outage] == now:
                 epoch += 1
         while arrived < line.arrivals.shape[0] and jobs.release[line.arrivals[arrived]] <= now:
-            length = _join(line, length, line.arrivals[arrived])
+            length = join(line, length, line.arrivals[arrived])
             arrived += 1
         length = _start_what_fits(machine, jobs, line, length, strict, epoch, now, start_of, node_of_unit)
         following = day_end
@@ -114,13 +114,13 @@ def _start_what_fits(machine, jobs, line, length, strict, epoch, now, start_of, 
                 and (not machine.is_limited or jobs.power[job] <= machine.power_left_mw[0])
             ):
                 _look_ahead(machine, now, now + jobs.duration[job])
-                starts = _find_nodes(machine, jobs, job, node_of_unit)
+                starts = find_nodes(machine, jobs, job, node_of_unit)
                 if not starts:
                     line.failed[line.shape[job]] = epoch
             blocked = strict and not starts
         if starts:
             start_of[job] = now
-            _begin(machine, jobs, job, now + jobs.duration[job], node_of_unit)
+            begin(machine, jobs, job, now + jobs.duration[job], node_of_unit)
         else:
             line.queue[kept] = job
             kept += 1
@@ -142,7 +142,7 @@ def _look_ahead(machine, start, end):
 
 
 @part
-def _join(line, length, job):
+def join(line, length, job):
     """Put a job at its place in the queue."""
     place = length
     while place > 0 and line.rank[line.queue[place - 1]] > line.rank[job]:
@@ -153,7 +153,7 @@ def _join(line, length, job):
 
 
 @part
-def _find_nodes(machine, jobs, job, node_of_unit):
+def find_nodes(machine, jobs, job, node_of_unit):
     """Choose nodes in order of their number for all units of a job; returns whether there was room."""
     first, last = jobs.group_ptr[job], jobs.group_ptr[job + 1]
     if last - first > 1:
@@ -201,7 +201,7 @@ def _find_mixed(machine, jobs, job, node_of_unit):
 
 
 @part
-def _begin(machine, jobs, job, end, node_of_unit):
+def begin(machine, jobs, job, end, node_of_unit):
     """Take a job's nodes and power, and note its end."""
     _change(machine, jobs, job, node_of_unit, np.int64(-1))
     push(machine.end_time, machine.end_job, jobs.release, machine.running[0], end, job)
@@ -209,7 +209,7 @@ def _begin(machine, jobs, job, end, node_of_unit):
 
 
 @part
-def _end(machine, jobs, node_of_unit):
+def end_first(machine, jobs, node_of_unit):
     """Give back what the job that ends first holds."""
     job = pop(machine.end_time, machine.end_job, jobs.release, machine.running[0])
     machine.running[0] -= 1

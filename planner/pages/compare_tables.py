@@ -1,0 +1,158 @@
+"""The tables of a comparison: what each run saves against EASY, sums with differences to the baseline, energy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from planner.pages.formats import counted, hours, plain, signed_percent
+from planner.pages.grid import Column, grid
+from planner.pages.markup import Html, Part, el
+
+Row = dict[str, Any]
+
+
+def key_of(row: Row) -> str:
+    """What a run is known by: its scenario and its method or policy."""
+    return f"{row['scenario']}:{row['method']}"
+
+
+def is_easy(row: Row) -> bool:
+    """Whether a run is what EASY makes of the jobs."""
+    return (row["kind"], row["method"]) == ("policy", "easy")
+
+
+def name_of(row: Row) -> str:
+    """A method or policy as people call it."""
+    return "EASY" if is_easy(row) else str(row["method"])
+
+
+def names_of(runs: list[Row]) -> dict[str, str]:
+    """What to call each run: by its method or policy where there is one scenario, else by both."""
+    several = len({row["scenario"] for row in runs}) > 1
+    return {key_of(row): f"{row['scenario']}, {name_of(row)}" if several else name_of(row) for row in runs}
+
+
+def easy_table(runs: list[Row], currency: str) -> Html:
+    """What each run saves against EASY of the same scenario, and who waits how long for it."""
+    saved: list[tuple[str, str, str, int]] = [
+        ("saved_eur", "more profit", currency, 2),
+        ("saved_percent", "", "%", 2),
+        ("saved_energy_cost_eur", "energy and charges", f"{currency} saved", 2),
+        ("saved_kwh", "energy", "kWh saved", 0),
+        ("saved_carbon_kg", "CO₂", "kg saved", 0),
+    ]
+    if not any(row["carbon_kg"] for row in runs):
+        saved.pop()
+    easy = {row["scenario"]: row for row in runs if is_easy(row)}
+
+    def saving(row: Row, key: str, digits: int) -> Part:
+        value = row[key]
+        if value is None or is_easy(row):
+            return "–"
+        text = plain(value, digits)
+        is_more = float(f"{value:.{digits}f}") > 0
+        is_less = float(f"{value:.{digits}f}") < 0
+        shown = el("data", f"+{text}" if is_more else text, value=repr(value))
+        return el("span", shown, class_="good" if is_more else "bad" if is_less else None)
+
+    def worse(row: Row, key: str, text: Callable[[float], str]) -> Part:
+        """A number that should not be above EASY's."""
+        value, base = row[key], easy.get(row["scenario"], row)[key]
+        if value is None:
+            return "–"
+        shown = el("data", text(value), value=repr(value))
+        return el("span", shown, class_="bad") if base is not None and value > base else shown
+
+    promises = any(row["delayed"] is not None for row in runs)
+    rows, before = [], None
+    for row in runs:
+        cells: list[Part] = [row["scenario"] if row["scenario"] != before else "", name_of(row)]
+        cells.append(el("data", plain(row["profit_eur"], 2), value=repr(row["profit_eur"])))
+        cells += [saving(row, key, digits) for key, _, _, digits in saved]
+        cells += [plain(row["started"]), worse(row, "deferred", plain)]
+        cells += [worse(row, "mean_wait_s", hours), worse(row, "wait95_s", hours)]
+        if promises:
+            cells += ["–"] * 3 if row["delayed"] is None else _promise(row)
+        rows.append(cells)
+        before = row["scenario"]
+    columns = [Column("scenario", number=False), Column("run", number=False), Column("profit", currency)]
+    columns += [Column(title, unit) for _, title, unit, _ in saved]
+    columns += [Column("jobs", "started"), Column("jobs", "waiting at the end")]
+    columns += [Column("wait", "mean"), Column("wait", "95 % at most")]
+    if promises:
+        columns += [Column("jobs", "delayed"), Column("delay", "longest"), Column("promises", "broken")]
+    caption = f"Saved against EASY over {counted(runs[0]['days'], 'day')}; waits are of jobs that started"
+    return grid(caption, columns, rows, name="against")
+
+
+def _promise(row: Row) -> list[Part]:
+    broken = row["broken_promises"]
+    kept = el("span", plain(broken), class_="bad" if broken else "good")
+    return [plain(row["delayed"]), hours(row["longest_delay_s"]), kept]
+
+
+def runs_table(runs: list[Row], base: Row, names: dict[str, str], currency: str) -> Html:
+    """Sums of all runs, with differences to the baseline."""
+    quantities: list[tuple[str, str, str, int]] = [
+        ("profit_eur", "profit", currency, 2),
+        ("revenue_eur", "revenue", currency, 2),
+        ("energy_cost_eur", "energy and charges", currency, 2),
+        ("cooling_cost_eur", "of it cooling", currency, 2),
+        ("it_kwh", "IT", "kWh", 0),
+        ("cooling_kwh", "cooling", "kWh", 0),
+        ("solar_kwh", "own solar", "kWh", 0),
+        ("carbon_kg", "carbon", "kg", 0),
+        ("pue", "PUE", "", 3),
+        ("makespan_h", "makespan", "h", 1),
+        ("missed_deadlines", "deadlines missed", "", 0),
+    ]
+    rare = ("solar_kwh", "carbon_kg", "missed_deadlines")
+    kept = [
+        each for each in quantities if each[0] in base and (each[0] not in rare or any(row[each[0]] for row in runs))
+    ]
+
+    def cell(row: Row, key: str, digits: int) -> Part:
+        value, held = row[key], base[key]
+        number = el("data", plain(value, digits), value=repr(value))
+        if row is base or value is None or held is None:
+            return number
+        more = value - held
+        if not round(more, digits):
+            return [number, el("small", "the same", class_="beside")]
+        text = ("+" if more > 0 else "") + plain(more, digits)
+        part = f", {signed_percent(more / abs(held))}" if held else ""
+        return [number, el("small", f"{text}{part}", class_="beside")]
+
+    rows: list[list[Part]] = [
+        [names[key_of(row)], *(cell(row, key, digits) for key, _, _, digits in kept)] for row in runs
+    ]
+    columns = [Column("run", number=False), *(Column(title, unit) for _, title, unit, _ in kept)]
+    return grid(
+        f"Sums over {counted(base['days'], 'day')}, with differences to {names[key_of(base)]}",
+        columns,
+        rows,
+        name="runs",
+    )
+
+
+def energy_table(runs: list[Row], names: dict[str, str]) -> Html:
+    """Energy of IT and cooling of each run, as bars and in numbers."""
+    top = max(row["it_kwh"] + row["cooling_kwh"] for row in runs) or 1.0
+
+    def bar(value: float, colour: str) -> Html:
+        return el("span", class_="share", style=f"width:{100 * value / top:.2f}%;--c:var(--{colour})")
+
+    rows: list[list[Part]] = [
+        [
+            names[key_of(row)],
+            el("div", bar(row["it_kwh"], "it"), bar(row["cooling_kwh"], "cooling"), class_="stack", aria_hidden="true"),
+            plain(row["it_kwh"]),
+            plain(row["cooling_kwh"]),
+            plain(row["it_kwh"] + row["cooling_kwh"]),
+        ]
+        for row in runs
+    ]
+    columns = [Column("run", number=False), Column("IT (dark) and cooling (light)", number=False)]
+    columns += [Column(name, "kWh") for name in ("IT", "cooling", "both")]
+    return grid("Energy of IT and of cooling", columns, rows, name="energy")

@@ -1,0 +1,128 @@
+"""On-line policies on the jobs that the plans of some days know: what each day earns, and how long jobs wait."""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from planner.domain.columns import Ints
+from planner.domain.day_summary import DayTotals, Waits
+from planner.domain.horizon import Horizon
+from planner.domain.job import Job
+from planner.domain.ledger import Totals
+from planner.inputs.traces import NEVER_FITS, Source, read_known
+from planner.metrics.measures import broken_promises, delayed_jobs, longest_delay
+from planner.online.check import require_sound
+from planner.online.estimates import estimate_named
+from planner.online.policies import Policy
+from planner.online.replanning import NO_REPLANNING
+from planner.online.replay import Replay, replay
+from planner.runs.figures import TOTALS, Row, sum_row
+from planner.runs.replanning import replanning_of
+from planner.runs.replay_ledger import settle_window
+from planner.runs.simulate import outcome_of
+from planner.scenario.schema import Scenario
+from planner.units import rounded
+
+
+def policy_days(
+    scenario: Scenario, policies: Sequence[Policy], first: dt.date, last: dt.date
+) -> Iterator[tuple[Row, list[Row]]]:
+    """The row of each policy, with its rows of days; none where there is no job to replay.
+
+    The jobs are those that plans of these days know, the first day from nothing: those submitted earlier wait at its
+    midnight. With ``execute: requested`` every job runs as long as it asked, as in the plans.
+    """
+    source = read_known(scenario, first, last)
+    if source is None:
+        return
+    trace = source.trace
+    own_s = trace.submit_s
+    trace = replace(trace, submit_s=np.maximum(own_s, 0))
+    if scenario.rules.execute == "requested":
+        trace = replace(trace, runtime_s=trace.requested_s)
+    estimate = estimate_named(scenario.rules.estimate)
+    for policy in policies:
+        replanning = replanning_of(scenario, trace) if policy.kind == "replan" else NO_REPLANNING
+        result = replay(trace, policy, estimate.make(trace), replanning=replanning)
+        require_sound(result)
+        names = {"scenario": scenario.name, "method": policy.name, "kind": "policy"}
+        yield _rows(names, scenario, source, result, own_s, first, last)
+
+
+def _rows(
+    names: Mapping[str, str],
+    scenario: Scenario,
+    source: Source,
+    result: Replay,
+    own_s: Ints,
+    first: dt.date,
+    last: dt.date,
+) -> tuple[Row, list[Row]]:
+    """The row of a replay and those of its days; ``own_s`` is when jobs were really submitted [s of the trace]."""
+    settled = settle_window(scenario, source.jobs, result, first_day=first, days=(last - first).days + 1)
+    horizons = [Horizon(day, scenario.zone) for day, _ in settled]
+    begin_unix = horizons[0].start_unix
+    rejected = source.intake.dropped.get(NEVER_FITS, 0)
+    rows: list[Row] = []
+    for (_, totals), horizon in zip(settled, horizons, strict=True):
+        span = (horizon.start_unix - begin_unix, horizon.end_unix - begin_unix)
+        rows.append(
+            {**names, "day": horizon.day.isoformat()}
+            | _money(totals)
+            | _jobs(source.jobs, result, own_s, begin_unix, span)
+            | {"rejected": 0 if rows else rejected, "bound_eur": None, "gap_fraction": None}
+        )
+    end_s = horizons[-1].end_unix - begin_unix
+    starts = result.start_s < end_s
+    last_end_s = int(result.end_s[starts].max(initial=0))
+    waits = Waits.of((result.start_s - own_s)[starts])
+    return sum_row(names, rows, horizons, begin_unix + last_end_s) | wait_columns(waits) | promise(result), rows
+
+
+def _money(totals: Totals) -> Row:
+    plain = DayTotals.of(totals)
+    return {name: getattr(plain, name) for name in (*TOTALS, "pue")}
+
+
+def _jobs(jobs: tuple[Job, ...], result: Replay, own_s: Ints, begin_unix: int, span: tuple[int, int]) -> Row:
+    """What became of jobs on a day; ``span`` is that of the day [s of the trace]."""
+    first_s, end_s = span
+    start, end, trace = result.start_s, result.end_s, result.trace
+    held_s = np.clip(np.minimum(end, end_s) - np.maximum(start, first_s), 0, None)
+    room = trace.machine.processors * (end_s - first_s)
+    due = np.array([math.inf if job.deadline_unix is None else job.deadline_unix - begin_unix for job in jobs])
+    return {
+        "utilisation_fraction": rounded(float(np.sum(trace.processors_of * held_s)) / room),
+        "started": int(np.sum((start >= first_s) & (start < end_s))),
+        "finished": int(np.sum((end > first_s) & (end <= end_s))),
+        "missed_deadlines": int(np.sum((end > due) & (due >= first_s) & (due < end_s))),
+        "running": int(np.sum((start < end_s) & (end > end_s))),
+        "deferred": int(np.sum((own_s < end_s) & (start >= end_s))),
+    }
+
+
+def wait_columns(waits: Waits) -> Row:
+    """Waits as columns of a run."""
+    return {"mean_wait_s": waits.mean_s, "wait95_s": waits.p95_s}
+
+
+NO_PROMISE: Row = {"delayed": None, "longest_delay_s": None, "broken_promises": None}
+"""Of plans, and of policies that promise nothing."""
+
+
+def promise(result: Replay) -> Row:
+    """How the promise was kept, over all jobs until the last has ended."""
+    if result.policy.kind != "replan":
+        return NO_PROMISE
+    outcome = outcome_of(result)
+    delay_s = longest_delay(outcome)
+    return {
+        "delayed": int(delayed_jobs(outcome)),
+        "longest_delay_s": 0 if math.isnan(delay_s) else int(delay_s),
+        "broken_promises": int(broken_promises(outcome)),
+    }

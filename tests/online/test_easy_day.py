@@ -1,0 +1,121 @@
+"""Claims about EASY on one day: what the simulator's EASY does on whole nodes, and what reservations protect."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from planner.accounting.audit import audit
+from planner.domain.closed_room import NodeOutage
+from planner.domain.cluster import Cluster, NodeClass
+from planner.domain.executed import executed
+from planner.domain.job import Job, UnitGroup
+from planner.domain.plan import DEFERRED
+from planner.domain.problem import Problem, Running
+from planner.domain.trace import pool_trace
+from planner.online.easy_day import easy_plan
+from planner.online.policies import policy_named
+from planner.online.replay import replay
+from tests.factories import DAY, random_problem
+
+HOUR = 3600
+NODES = 6
+
+
+def whole_nodes(name: str, submit_s: int, hours: float, nodes: int, ran_h: float | None = None) -> Job:
+    """A job on nodes of its own, submitted so many seconds after midnight."""
+    runtime_s = None if ran_h is None else int(ran_h * HOUR)
+    units = (UnitGroup.of(nodes, {"cores": 4}),)
+    return Job(name, DAY.start_unix + submit_s, int(hours * HOUR), units, 100.0 * nodes, runtime_s=runtime_s)
+
+
+def day_of(*jobs: Job, running: tuple[Running, ...] = (), nodes: int = 2) -> Problem:
+    base = random_problem(np.random.default_rng(0), jobs=1)
+    cluster = Cluster((NodeClass("cpu", nodes, {"cores": 4}),))
+    return replace(base, cluster=cluster, jobs=jobs, running=running)
+
+
+def starts(problem: Problem) -> list[float | None]:
+    """When EASY starts each job, in hours; None for those that wait."""
+    found = easy_plan(problem, executed(problem)).start_s.tolist()
+    return [None if start == DEFERRED else start / HOUR for start in found]
+
+
+def test_a_short_job_goes_before_and_a_long_one_does_not() -> None:
+    """One of two nodes is taken for 4 h, the wide job waits for both: 3 h fit before it, 5 h do not."""
+    first, wide = whole_nodes("a", 0, 4, 1), whole_nodes("b", 1, 2, 2)
+    assert starts(day_of(first, wide, whole_nodes("c", 2, 3, 1))) == [0, 4, pytest.approx(2 / HOUR)]
+    assert starts(day_of(first, wide, whole_nodes("c", 2, 5, 1))) == [0, 4, 6]
+
+
+def test_a_long_job_goes_beside_a_reservation_that_leaves_room() -> None:
+    """Three nodes: the job that waits needs two of them at 4 h, so that the third is free for any length."""
+    jobs = whole_nodes("a", 0, 4, 2), whole_nodes("b", 1, 2, 2), whole_nodes("c", 2, 15, 1)
+    assert starts(day_of(*jobs, nodes=3)) == [0, 4, pytest.approx(2 / HOUR)]
+
+
+def test_it_expects_requested_times_and_meets_real_ones() -> None:
+    """The first job asks 4 h and ends after one: the reservation is for 4 h, the wide job starts after one.
+
+    A job of 3 h that came in between was started, since it would have ended in time; then the wide one waits for it.
+    """
+    first, wide = whole_nodes("a", 0, 4, 1, ran_h=1), whole_nodes("b", 1, 2, 2)
+    assert starts(day_of(first, wide)) == [0, 1]
+    short = whole_nodes("c", 2, 3, 1)
+    assert starts(day_of(first, wide, short)) == [0, pytest.approx(3 + 2 / HOUR), pytest.approx(2 / HOUR)]
+
+
+def test_what_runs_at_midnight_keeps_its_nodes() -> None:
+    """Work of the day before holds both nodes until 3 h, so that nothing starts earlier."""
+    carried = Running(whole_nodes("r", -HOUR, 4, 2), -HOUR, 3 * HOUR, (0, 1))
+    assert starts(day_of(whole_nodes("a", 0, 1, 1), running=(carried,))) == [3]
+
+
+def test_an_outage_is_kept_clear() -> None:
+    """Node 1 is out from 2 to 5 h: a job of 3 h on both nodes waits until then, one of 2 h does not."""
+    outage = NodeOutage(1, 2 * HOUR, 5 * HOUR)
+    assert starts(replace(day_of(whole_nodes("a", 0, 3, 2)), outages=(outage,))) == [5]
+    assert starts(replace(day_of(whole_nodes("a", 0, 2, 2)), outages=(outage,))) == [0]
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_the_same_as_the_simulator(seed: int) -> None:
+    """On whole nodes it does not matter which ones: every start is that of ``easy`` on as many processors."""
+    rng = np.random.default_rng(seed)
+    jobs = []
+    for number in range(40):
+        hours = float(rng.uniform(0.1, 8))
+        ran_h = hours * float(rng.uniform(0.1, 1.0))
+        jobs.append(whole_nodes(f"j{number:02d}", int(rng.integers(0, 50_000)), hours, int(rng.integers(1, 6)), ran_h))
+    jobs.sort(key=lambda job: job.submission_key)
+    problem = day_of(*jobs, nodes=NODES)
+    happened = executed(problem)
+    trace = pool_trace(
+        tuple(job.id for job in jobs),
+        problem.columns.release_s,
+        happened.columns.duration_s,
+        problem.columns.duration_s,
+        np.array([job.unit_count for job in jobs], dtype=np.int64),
+        NODES,
+    )
+    expected = replay(trace, policy_named("easy"), trace.requested_s).start_s
+    plan = easy_plan(problem, happened)
+    inside = expected < DAY.length_s
+    assert plan.is_placed.tolist() == inside.tolist()
+    assert plan.start_s[inside].tolist() == expected[inside].tolist()
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_audited(seed: int) -> None:
+    """With shared nodes, odd units, running work and power limits, what it starts breaks no rule of the machine."""
+    problem = random_problem(np.random.default_rng(seed), jobs=20, extras=True)
+    plan = easy_plan(problem, problem)
+    assert plan.is_placed.any()
+    assert audit(problem, plan, leaves_room=True) == []
+
+
+def test_nothing_to_do() -> None:
+    """A day without jobs is an empty plan."""
+    assert starts(day_of()) == []
