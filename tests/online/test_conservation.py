@@ -350,12 +350,12 @@ def test_a_queue_that_can_never_start_is_an_error(policy: str) -> None:
 
 @pytest.mark.parametrize("policy", KINDS)
 def test_cancelled_jobs_leave_at_once(policy: str) -> None:
-    """The first ends at 4 instead of 10, the second never starts, so the third starts at 4 already."""
-    trace = two_nodes([0, 1, 2], [10, 20, 5], [2, 2, 2])
+    """The first ends at 4 instead of 10, the second never starts, so the third has all its 50 s from 4 on."""
+    trace = two_nodes([0, 1, 2], [10, 20, 50], [2, 2, 2])
     cancel = np.array([4, 3, -1])
     result = replay(trace, policy_named(policy), trace.requested_s, cancel_s=cancel)
     assert result.start_s.tolist() == [0, -1, 4]
-    assert result.end_s.tolist() == [4, -1, 9]
+    assert result.end_s.tolist() == [4, -1, 54]
     assert result.is_cancelled.tolist() == [True, True, False]
 
 
