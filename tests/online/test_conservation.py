@@ -350,12 +350,12 @@ def test_a_queue_that_can_never_start_is_an_error(policy: str) -> None:
 
 @pytest.mark.parametrize("policy", KINDS)
 def test_cancelled_jobs_leave_at_once(policy: str) -> None:
-    """The first ends at 4 instead of 10, the second never starts, so the third starts at 4 already."""
-    trace = two_nodes([0, 1, 2], [10, 20, 5], [2, 2, 2])
+    """The first ends at 4 instead of 10, the second never starts, so the third has all its 50 s from 4 on."""
+    trace = two_nodes([0, 1, 2], [10, 20, 50], [2, 2, 2])
     cancel = np.array([4, 3, -1])
     result = replay(trace, policy_named(policy), trace.requested_s, cancel_s=cancel)
     assert result.start_s.tolist() == [0, -1, 4]
-    assert result.end_s.tolist() == [4, -1, 9]
+    assert result.end_s.tolist() == [4, -1, 54]
     assert result.is_cancelled.tolist() == [True, True, False]
 
 
@@ -441,3 +441,16 @@ def test_the_corrections_of_a_lost_run_are_forgotten() -> None:
     result = replay(trace, policy_named("greedy"), np.array([10, 1, 1]), outages=lost, correction="steps")
     assert result.start_s.tolist() == [20, 12, 50]
     assert result.corrections.tolist() == [1, 0, 0]
+
+
+def test_easy_starts_nothing_on_a_pool_that_an_announced_outage_would_cut_short() -> None:
+    """The head (15 s, the whole pool) starts at 30, after the outage.
+
+    At 4, when the second job ends, there is room for the last: it would end at 29, before the head starts, but after
+    the outage has begun at 20.
+    """
+    times = np.array([10, 4, 15, 25])
+    trace = pool_trace(("a", "b", "c", "d"), np.array([0, 0, 1, 2]), times, times, np.array([3, 1, 4, 1]), 4)
+    result = replay(trace, policy_named("easy"), times, outages=one_outage(0, 20, 30, known=0))
+    assert result.start_s.tolist() == [0, 0, 30, 45]
+    assert result.lost_runs == ()
