@@ -69,6 +69,7 @@ def _row(cell: Cell, own: Told, easy: Told, bound: Told | None, reference: Told 
         "broken_promises": metrics["broken"],
         "bound_eur": None if bound is None else _money(bound["profit_eur"]),
         "bound_saves_eur": None if bound is None else _money(bound["profit_eur"] - base["profit_eur"]),
+        "bound_slack_eur": None if bound is None else bound.get("slack_eur"),
         "share_of_bound": _share(saved_eur, bound, base),
         "easy_bound_eur": None if reference is None else _money(reference["profit_eur"]),
         "share_of_easy_bound": _share(saved_eur, reference, base),
