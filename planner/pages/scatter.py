@@ -11,7 +11,7 @@ from planner.pages.markup import Html, el
 from planner.pages.svg import WIDTH, round_ticks
 
 HEIGHT = 560
-LEFT, RIGHT, TOP, BOTTOM = 86, 70, 16, 58
+LEFT, RIGHT, TOP, BOTTOM = 86, 88, 16, 58
 SIZE = 6.5
 CORNERS: dict[str, tuple[tuple[float, float], ...]] = {
     "square": ((-1, -1), (1, -1), (1, 1), (-1, 1)),

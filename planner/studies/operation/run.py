@@ -61,6 +61,8 @@ class Study:
                 for group in self._groups()
             }
             settled = self._settled(replays, days, on_done)
+            # Bounds take as long as all the rest: until they are done, the tables stand without them.
+            write_tables(rows_of(self.cells, settled, {}, {}), self.folder)
             bounds, references = self._bounds(replays, days, on_done)
             rows = rows_of(self.cells, settled, bounds, references)
             write_tables(rows, self.folder)
