@@ -122,7 +122,7 @@ def read_window(scenario: Scenario, first: dt.date, last: dt.date) -> Source:
     """
     horizon = Horizon(first, scenario.zone)
     window = (horizon.start_unix, Horizon(last, scenario.zone).end_unix)
-    jobs, intake = submitted_jobs(scenario, window)
+    jobs, intake = submitted_jobs(scenario, window, with_runtime=True)
     return cluster_trace(jobs, scenario, intake, f"{scenario.name} {first} to {last}", origin_unix=horizon.start_unix)
 
 

@@ -34,8 +34,8 @@ ROUNDS: dict[str, str] = {
 With a round after every event, a job also keeps the prediction of its arrival: see `Policy.refreshes`.
 """
 
-LATE_REASONS = ("in time", "estimate outlived", "node lost", "late from before")
-"""Why a job starts later than promised, by number; the last is for what a past does not explain."""
+LATE_REASONS = ("in time", "estimate outlived", "node lost", "late from before", "room promised to others before")
+"""Why a job starts later than promised, by number; the one before the last is for what a past does not explain."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,7 +172,11 @@ def replay(
         require_started(trace, state)
     start = state.job[places.START].copy()
     has_node = np.repeat(start >= 0, np.diff(trace.unit_ptr))
-    is_in_time = (start >= 0) & (start <= state.job[places.LATEST])
+    reference = state.job[places.REFERENCE].copy()
+    latest = np.where(reference >= 0, reference + replanning.max_delay_s, -1)
+    if past is not None:
+        latest = np.where(past.latest_s >= 0, past.latest_s, latest)
+    is_in_time = (start >= 0) & (start <= latest)
     return Replay(
         trace=trace,
         policy=policy,
@@ -182,8 +186,8 @@ def replay(
         node_of_unit=np.where(has_node, state.unit[places.NODE], -1),
         deadline_s=deadlines,
         promised=state.job[places.PROMISED].copy(),
-        reference_s=state.job[places.REFERENCE].copy(),
-        latest_s=state.job[places.LATEST].copy(),
+        reference_s=reference,
+        latest_s=latest,
         late_reason=np.where(is_in_time, 0, state.job[places.LATE]),
         cancel_s=cancels,
         restarts=state.job[places.RESTARTS].copy(),

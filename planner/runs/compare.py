@@ -179,7 +179,11 @@ def _footing(scenario: Scenario, *, replans: bool) -> list[str]:
     if scenario.outages:
         return ["Nodes are out of service, which policies do not know of, so that none is replayed."]
     length = "runs as long as it asked" if rules.execute == "requested" else "ends at its real runtime"
-    promise = f"; replan may delay a job by at most {(rules.max_delay_s or 0) / 3600:g} h (rules.max_delay)" if replans else ""
+    promise = (
+        f"; replan may delay a job by at most {(rules.max_delay_s or 0) / 3600:g} h (rules.max_delay)"
+        if replans
+        else ""
+    )
     return [
         f"In plans and policies alike every job {length} (rules.execute: {rules.execute}).",
         f"Policies expect runtimes as {rules.estimate} (rules.estimate){promise}.",

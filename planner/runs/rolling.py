@@ -120,7 +120,7 @@ def _kept(settings: Settings, day: dt.date, target: Path, previous: Previous | N
     wanted = _plain(settings.run_facts(None if previous is None else previous.mark, closed=closed))
     if any(run.get(key) != wanted[key] for key in SAME):
         return None
-    if settings.bound_time_s > 0 and summary.bound_eur is None:
+    if settings.bound_time_s > 0 and summary.profit_bound_eur is None:
         return None
     return DoneDay(day, target, summary) if not any(changed(target, run)) else None
 

@@ -41,8 +41,13 @@ def known_jobs(
     return submitted_jobs(scenario, window) if window[0] < window[1] else ((), Intake("no new jobs"))
 
 
-def submitted_jobs(scenario: Scenario, window: tuple[int, int]) -> tuple[tuple[Job, ...], Intake]:
-    """The jobs of a scenario's source that are submitted in a window of Unix time."""
+def submitted_jobs(
+    scenario: Scenario, window: tuple[int, int], *, with_runtime: bool = False
+) -> tuple[tuple[Job, ...], Intake]:
+    """The jobs of a scenario's source that are submitted in a window of Unix time.
+
+    ``with_runtime`` leaves out the jobs of a trace that never ran, whatever the scenario says about them.
+    """
     choice = scenario.jobs
     power = power_of(scenario.power, scenario.seed)
     if isinstance(choice, SampleJobs):
@@ -62,7 +67,7 @@ def submitted_jobs(scenario: Scenario, window: tuple[int, int]) -> tuple[tuple[J
         window=window,
         resources=scenario.cluster.resources,
         start_unix=choice.start_unix,
-        drop_zero_runtime=choice.zero_runtime == "drop",
+        drop_zero_runtime=with_runtime or choice.zero_runtime == "drop",
     )
 
 

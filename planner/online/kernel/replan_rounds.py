@@ -51,6 +51,7 @@ from planner.online.kernel.state import (
     SAVED,
     START,
     STEPS,
+    TAKEN_BY_OTHERS,
     TICK,
     UNITS,
     WIDTH,
@@ -131,8 +132,8 @@ def _receive(state, now):
 def _guard_with(state, job, now):
     """Guard a job that has no room within its promise: move the guards of others, if that breaks no promise.
 
-    Otherwise the others stay. The job is guarded as early as possible beside them, and no more than that is promised;
-    nothing at all if there is no room beside them because nodes will be down.
+    Otherwise the others stay, and the job is guarded as early as possible beside them, later than its promise; not at
+    all if there is no room beside them because nodes will be down.
     """
     _advance(state, now)
     guard = latest_start(state, MACHINE, job, now, state.job[LATEST, job])
@@ -151,6 +152,7 @@ def _guard_with(state, job, now):
             state.job[REFERENCE, job] = state.job[LATEST, job] = NONE_YET
         else:
             state.job[LATEST, job] = guard
+            state.job[LATE, job] = TAKEN_BY_OTHERS
             keep(state, job, guard)
 
 

@@ -41,7 +41,7 @@ CHANGE_ROWS = 5
 RETURNS, ANNOUNCED, GOES_DOWN = _places(0, 3)
 
 # Why a promise is broken.
-OUTLIVED, NODE_LOST, FROM_BEFORE = _places(1, 4)
+OUTLIVED, NODE_LOST, FROM_BEFORE, TAKEN_BY_OTHERS = _places(1, 5)
 
 # Places in the table of what things are worth.
 EUR_PER_WAITING_HOUR, EUR_PER_WIDTH_HOUR = _places(0, 2)
