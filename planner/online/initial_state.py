@@ -53,6 +53,7 @@ def initial_state(
     clock[places.POLICY] = KINDS.index(policy.kind)
     is_exact = not predicted and np.array_equal(estimate, trace.runtime_s)
     clock[places.ORDER] = queue_code(policy.kind, policy.order, is_exact=is_exact)
+    clock[places.USUAL_ORDER] = clock[places.ORDER]
     backfill = "fcfs" if policy.kind == "replan" else policy.backfill_order
     clock[places.BACKFILL_ORDER] = backfill_code(policy.order, backfill)
     clock[places.CORRECTION] = correction

@@ -82,11 +82,12 @@ def test_deadlines_of_studies() -> None:
 
 
 def test_policies_that_are_listed() -> None:
-    """Six kinds; and with each of seven orders list, greedy, strict, easy, and easy with that order beside it."""
+    """Seven kinds; with each of seven orders list, greedy, strict, easy, easy with that order beside it; and replan."""
     orders = [order for order in ORDERS if order != "fcfs"]
     named = [f"{order}-{kind}" for order in orders for kind in ("list", "greedy", "strict", "easy")]
     named += [f"easy-{order[:-1]}bf" for order in orders] + ["saf-easy-sjbf"]
-    assert set(POLICIES) == {"strict", "greedy", "list", "easy", "conservative", "deadline", *named}
+    named += [f"{order}-replan" for order in ORDERS if order != "saf"]
+    assert set(POLICIES) == {"strict", "greedy", "list", "easy", "conservative", "deadline", "replan", *named}
     assert all(policy_named(name).name == name for name in POLICIES)
 
 

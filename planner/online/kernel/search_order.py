@@ -4,7 +4,8 @@ Every order is judged by the plan that it leads to: the waiting jobs one after a
 as long as it is likely to last. The plan is worth what its work earns in the time ahead, less its energy, less the
 waiting. A wide job that is out of the way is worth something by itself: otherwise nodes must idle one day until enough
 of them are free for it. First the known orders are compared; then the best one is changed bit by bit, and a change
-stays if the plan is worth more.
+stays if the plan is worth more. On an overloaded machine there is always something to fill gaps with; then the widest
+jobs go first, so that it stays that way.
 """
 
 from __future__ import annotations
@@ -37,12 +38,16 @@ from planner.online.kernel.state import (
     START,
     STEPS,
     TRIED_ORDER,
+    USUAL_ORDER,
     WIDTH,
     WISH,
 )
 
 MOST_JOBS = 100
-"""How many jobs of an order are planned to judge it."""
+"""Where more jobs wait than this, the usual order serves: plans of so many are too slow to compare."""
+
+OVERLOADED = 0.5
+"""Where more work waits than fills this part of the time ahead, the widest jobs go first, and narrow ones fill up."""
 
 DRAIN_S = 3600.0
 """How long nodes idle on average until enough of them are free for a job as wide as the machine [s]."""
@@ -57,8 +62,13 @@ def search_order(state, now):
     if size < 2:
         return
     state.clock[LISTED_AT] = NONE_YET
-    planned = min(size, MOST_JOBS)
-    budget = state.clock[STEPS]
+    overloaded = _is_overloaded(state)
+    if overloaded or size > MOST_JOBS:
+        state.clock[ORDER] = LRF if overloaded else state.clock[USUAL_ORDER]
+        sort_by(state, QUEUE, state.clock[ORDER])
+        rank(state)
+        return
+    planned, budget = size, state.clock[STEPS]
     for place in range(size):
         state.job[TRIED_ORDER, place] = state.job[QUEUE, place]
     best = _worth(state, planned, now)
@@ -88,12 +98,22 @@ def search_order(state, now):
 
 
 @part
+def _is_overloaded(state):
+    """Whether more work waits than the machine is likely to do in a good part of the time ahead."""
+    room = OVERLOADED * state.clock[CAPACITY] * state.clock[AHEAD_S]
+    for place in range(state.clock[QUEUED]):
+        job = state.job[QUEUE, place]
+        room -= float(state.job[WIDTH, job]) * likely_length(state, job)
+    return room < 0
+
+
+@part
 def _worth(state, planned, now):
-    """What the plan of the tried order is worth in the time ahead [EUR]; jobs beyond it wait all the time."""
+    """What the plan of the tried order is worth in the time ahead [EUR]."""
     until = now + state.clock[AHEAD_S]
     _list_running(state, now)
     plan = plan_rows(state)
-    worth = -state.worth[EUR_PER_WAITING_HOUR] * (state.clock[QUEUED] - planned) * (until - now) / SECONDS_PER_HOUR
+    worth = 0.0
     for place in range(planned):
         job = state.job[TRIED_ORDER, place]
         estimate = state.job[ESTIMATE, job]
