@@ -176,7 +176,8 @@ def replay(
     latest = np.where(reference >= 0, reference + replanning.max_delay_s, -1)
     if past is not None:
         latest = np.where(past.latest_s >= 0, past.latest_s, latest)
-    is_in_time = (start >= 0) & (start <= latest)
+    was_withdrawn = (cancels >= 0) & (cancels < stop)
+    is_in_time = np.where(start >= 0, start <= latest, was_withdrawn)
     return Replay(
         trace=trace,
         policy=policy,
