@@ -67,7 +67,6 @@ def _row(cell: Cell, own: Told, easy: Told, bound: Told | None, reference: Told 
         "delayed_jobs": metrics["delayed"],
         "longest_delay_s": metrics["max-delay"],
         "broken_promises": metrics["broken"],
-        "beyond_max_delay_jobs": own["beyond_max_delay"],
         "bound_eur": None if bound is None else _money(bound["profit_eur"]),
         "bound_saves_eur": None if bound is None else _money(bound["profit_eur"] - base["profit_eur"]),
         "bound_slack_eur": None if bound is None else bound.get("slack_eur"),

@@ -47,7 +47,6 @@ def settled_bytes(ground: Ground, cell: Cell, kept: Path, days: int) -> bytes:
         "totals": dict(sum_of_days(settled)),
         "submitted_totals": dict(sum_of_days(settled[: len(submitted)])),
         "utilisation_fraction": _busy_fraction(result, until_s),
-        "beyond_max_delay": None if cell.max_delay_h is None else beyond_max_delay(result, cell.max_delay_h),
         "metrics": {name: None if math.isnan(value) else value for name, value in values.items()},
     }
     return json.dumps(told, indent=1).encode()
@@ -75,12 +74,6 @@ def bound_bytes(
     )
     told = {"profit_eur": bound.profit_eur, "slack_eur": bound.slack_eur, "solve_s": bound.solve_s}
     return json.dumps(told, indent=1).encode()
-
-
-def beyond_max_delay(result: Replay, max_delay_h: int) -> int:
-    """How many jobs start later than their reference start and the promised delay, whatever the policy kept to."""
-    late = (result.reference_s >= 0) & (result.start_s > result.reference_s + max_delay_h * 3600)
-    return int(np.count_nonzero(late))
 
 
 def read_piece(path: Path) -> dict[str, Any]:

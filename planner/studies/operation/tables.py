@@ -186,7 +186,6 @@ WAITING = (
     Figure("P2SF", "", _duration("p2sf_s")),
     Figure("jobs delayed", "", _number("delayed_jobs")),
     Figure("longest delay", "", _duration("longest_delay_s")),
-    Figure("promises broken", "by its own latest starts", _number("broken_promises")),
-    Figure("later than promised", "after the reference start", _number("beyond_max_delay_jobs")),
+    Figure("promises broken", "jobs", _number("broken_promises")),
     Figure("time", "s of CPU", _number("cpu_s", 1)),
 )
