@@ -12,6 +12,9 @@ from planner.domain.search_params import ReplanParams
 from planner.domain.trace import Trace
 from planner.units import MILLI
 
+LEAST_DIFFERENCE = 1e-9
+"""Prices that differ by no more than this are the same [EUR/kWh]."""
+
 FOREVER_S = 10**12
 """The price after the last known hour holds until then [s]."""
 
@@ -79,29 +82,21 @@ class Replanning:
     @property
     def may_hold(self) -> bool:
         """Whether there is anything to hold work for."""
-        return self.holds and self.max_delay_s > 0 and len(np.unique(self.price_eur_per_kwh)) > 1
+        is_told = self.holds and self.max_delay_s > 0 and len(self.price_eur_per_kwh) > 0
+        return is_told and float(np.ptp(self.price_eur_per_kwh)) > LEAST_DIFFERENCE
 
 
 NO_REPLANNING = Replanning()
 
 
 def energy_prices(problem: Problem, trace: Trace) -> tuple[Ints, Floats]:
-    """What a kWh of a job costs with its cooling and its carbon: moments of change [s of the trace], prices between.
+    """What a kWh costs with its carbon: moments of change [s of the trace], and prices between them.
 
-    Cooling is taken at the mean power of a machine in full use. The last price is the mean of all.
+    Cooling is left out: it makes all hours dearer by nearly the same part. The last price is the mean of all.
     """
     columns = problem.segment_columns
-    factor = problem.table.cooling[_busy_row(problem, trace), columns.table_column]
-    price = columns.full_price_eur_per_kwh * (1.0 + factor)
+    price = columns.full_price_eur_per_kwh
     origin = 0 if trace.origin_unix is None else trace.origin_unix
     edges = columns.edges_s + (problem.horizon.start_unix - origin)
     mean = float(np.average(price, weights=columns.length_s))
     return np.append(edges, FOREVER_S), np.append(price, mean)
-
-
-def _busy_row(problem: Problem, trace: Trace) -> int:
-    """Row of the PUE table for a machine on which all cores run work of the trace's mean power."""
-    cores = float(trace.processors_of.sum())
-    watts = float(trace.power_mw.sum()) / MILLI / cores * trace.machine.processors if cores else 0.0
-    row = round((watts - problem.table.first_power_w) / problem.table.power_step_w)
-    return int(np.clip(row, 0, len(problem.table.cooling) - 1))

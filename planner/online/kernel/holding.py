@@ -28,9 +28,6 @@ SPARE = 0.5
 MEMORY_S = 86400.0
 """How far back the use of the machine is remembered [s]: an hour that long ago counts a third."""
 
-LEAST_SAVING = 0.05
-"""A job is held only if that saves more than this part of its energy: forecasts are not better than that."""
-
 SECONDS_PER_HOUR = 3600.0
 
 
@@ -47,7 +44,7 @@ def hold(state, job, now):
     if state.clock[HOLDS] == 0 or last <= now:
         return
     length = max(np.int64(1), state.job[ESTIMATE, job])
-    best = (1.0 - LEAST_SAVING) * energy_cost(state, job, now, now + length)
+    best = energy_cost(state, job, now, now + length)
     edge = entry_after(state, now)
     while edge < state.price_s.shape[0] and state.price_s[edge] - length <= last:
         for moment in (state.price_s[edge], state.price_s[edge] - length):
