@@ -115,7 +115,7 @@ def test_as_a_run_of_its_own(compared: Path, tmp_path: Path, monkeypatch: pytest
     """A run inside a comparison gives the files that ``plan run`` gives."""
     base = write_rolling_site(tmp_path)
     monkeypatch.chdir(base)
-    plan("run", *DAYS, *QUICK)
+    plan("run", *DAYS, *QUICK, *POLICIES[2:])
     assert written(base / "reports" / "site") == written(compared / "runs" / "site" / "multisearch")
 
 
