@@ -248,7 +248,21 @@ def open_scenario(
         overrides = own + overrides
     if seed is not None:
         overrides.append(f"seed={seed}")
-    return load_scenario(name, folders=folders, overrides=overrides)
+    scenario = load_scenario(name, folders=folders, overrides=overrides)
+    _require_estimate(scenario.rules.estimate)
+    return scenario
+
+
+def _require_estimate(name: str) -> None:
+    """InputError when no such estimate is known; the scenario itself knows only its name."""
+    if name == "requested":
+        return
+    from planner.online.estimates import estimate_named
+
+    try:
+        estimate_named(name)
+    except InputError as error:
+        raise InputError(f"rules.estimate: {error}") from None
 
 
 def remark(built: Day) -> None:
