@@ -78,8 +78,12 @@ def whole_replay() -> None:
 
 
 def waiting(pending: int) -> Problem:
-    """A day of Curie at midnight with that many jobs pending, and promises to all of them."""
-    return backlog_day(pending)
+    """A day of Curie at midnight with that many jobs pending, submitted one after another until then."""
+    problem = backlog_day(pending)
+    last = problem.horizon.start_unix - len(problem.jobs)
+    return replace(
+        problem, jobs=tuple(replace(job, submit_unix=last + place) for place, job in enumerate(problem.jobs))
+    )
 
 
 def promising(problem: Problem) -> Problem:
