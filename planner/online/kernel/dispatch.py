@@ -78,25 +78,41 @@ def walk(machine, jobs, line, strict, day_end, start_of, node_of_unit):
     now, arrived, length = np.int64(0), np.int64(0), np.int64(0)
     epoch = np.int64(1)
     while now < day_end:
-        while machine.running[0] > 0 and machine.end_time[0] <= now:
-            end_first(machine, jobs, node_of_unit)
-            epoch += 1
-        for outage in range(machine.out_end.shape[0]):
-            if machine.out_end[outage] == now:
-                epoch += 1
-        while arrived < line.arrivals.shape[0] and jobs.release[line.arrivals[arrived]] <= now:
-            length = join(line, length, line.arrivals[arrived])
-            arrived += 1
+        arrived, length, epoch = take_events(machine, jobs, line, arrived, length, epoch, now, node_of_unit)
         length = _start_what_fits(machine, jobs, line, length, strict, epoch, now, start_of, node_of_unit)
-        following = day_end
-        if arrived < line.arrivals.shape[0]:
-            following = min(following, jobs.release[line.arrivals[arrived]])
-        if machine.running[0] > 0:
-            following = min(following, machine.end_time[0])
-        for outage in range(machine.out_end.shape[0]):
-            if machine.out_end[outage] > now:
-                following = min(following, machine.out_end[outage])
-        now = following
+        now = next_moment(machine, jobs, line, arrived, now, day_end)
+
+
+@part
+def take_events(machine, jobs, line, arrived, length, epoch, now, node_of_unit):
+    """Let jobs end, nodes return and jobs arrive; returns who has arrived, the length of the queue, and the epoch.
+
+    A new epoch begins when there may be room that was not there before.
+    """
+    while machine.running[0] > 0 and machine.end_time[0] <= now:
+        end_first(machine, jobs, node_of_unit)
+        epoch += 1
+    for outage in range(machine.out_end.shape[0]):
+        if machine.out_end[outage] == now:
+            epoch += 1
+    while arrived < line.arrivals.shape[0] and jobs.release[line.arrivals[arrived]] <= now:
+        length = _join(line, length, line.arrivals[arrived])
+        arrived += 1
+    return arrived, length, epoch
+
+
+@part
+def next_moment(machine, jobs, line, arrived, now, day_end):
+    """When a job arrives or ends next, or a node returns; at most the end of the day."""
+    following = day_end
+    if arrived < line.arrivals.shape[0]:
+        following = min(following, jobs.release[line.arrivals[arrived]])
+    if machine.running[0] > 0:
+        following = min(following, machine.end_time[0])
+    for outage in range(machine.out_end.shape[0]):
+        if machine.out_end[outage] > now:
+            following = min(following, machine.out_end[outage])
+    return following
 
 
 @part
@@ -113,7 +129,8 @@ def _start_what_fits(machine, jobs, line, length, strict, epoch, now, start_of, 
                 and line.cores[job] <= machine.cores_left[0]
                 and (not machine.is_limited or jobs.power[job] <= machine.power_left_mw[0])
             ):
-                _look_ahead(machine, now, now + jobs.duration[job])
+                if machine.out_node.shape[0] > 0:
+                    open_nodes(machine, machine.free, now, now + jobs.duration[job])
                 starts = find_nodes(machine, jobs, job, node_of_unit)
                 if not starts:
                     line.failed[line.shape[job]] = epoch
@@ -128,21 +145,25 @@ def _start_what_fits(machine, jobs, line, length, strict, epoch, now, start_of, 
 
 
 @part
-def _look_ahead(machine, start, end):
+def open_nodes(machine, free, start, end):
     """Note what nodes have left from start to end: nothing where an outage is in the way."""
-    if machine.out_node.shape[0] == 0:
-        return
-    for node in range(machine.free.shape[0]):
-        for resource in range(machine.free.shape[1]):
-            machine.open[node, resource] = machine.free[node, resource]
+    copy_nodes(free, machine.open)
     for outage in range(machine.out_node.shape[0]):
         if machine.out_start[outage] < end and machine.out_end[outage] > start:
-            for resource in range(machine.free.shape[1]):
+            for resource in range(free.shape[1]):
                 machine.open[machine.out_node[outage], resource] = 0
 
 
 @part
-def join(line, length, job):
+def copy_nodes(source, target):
+    """Copy what nodes have."""
+    for node in range(source.shape[0]):
+        for resource in range(source.shape[1]):
+            target[node, resource] = source[node, resource]
+
+
+@part
+def _join(line, length, job):
     """Put a job at its place in the queue."""
     place = length
     while place > 0 and line.rank[line.queue[place - 1]] > line.rank[job]:

@@ -14,7 +14,7 @@ import numpy as np
 from planner.compiled import kernel, part
 from planner.domain.columns import Ints
 from planner.machine.heap import pop, push
-from planner.online.kernel.dispatch import begin, end_first, find_nodes, join
+from planner.online.kernel.dispatch import begin, copy_nodes, find_nodes, next_moment, open_nodes, take_events
 
 NEVER = np.int64(2**62)
 
@@ -53,26 +53,10 @@ def walk_easy(machine, jobs, line, ahead, day_end, start_of, node_of_unit):
     now, arrived, length = np.int64(0), np.int64(0), np.int64(0)
     epoch, rounds = np.int64(1), np.int64(0)
     while now < day_end:
-        while machine.running[0] > 0 and machine.end_time[0] <= now:
-            end_first(machine, jobs, node_of_unit)
-            epoch += 1
-        for outage in range(machine.out_end.shape[0]):
-            if machine.out_end[outage] == now:
-                epoch += 1
-        while arrived < line.arrivals.shape[0] and jobs.release[line.arrivals[arrived]] <= now:
-            length = join(line, length, line.arrivals[arrived])
-            arrived += 1
+        arrived, length, epoch = take_events(machine, jobs, line, arrived, length, epoch, now, node_of_unit)
         rounds += 1
         length = _round(machine, jobs, line, ahead, length, epoch, rounds, now, start_of, node_of_unit)
-        following = day_end
-        if arrived < line.arrivals.shape[0]:
-            following = min(following, jobs.release[line.arrivals[arrived]])
-        if machine.running[0] > 0:
-            following = min(following, machine.end_time[0])
-        for outage in range(machine.out_end.shape[0]):
-            if machine.out_end[outage] > now:
-                following = min(following, machine.out_end[outage])
-        now = following
+        now = next_moment(machine, jobs, line, arrived, now, day_end)
 
 
 @part
@@ -91,7 +75,7 @@ def _round(machine, jobs, line, ahead, length, epoch, rounds, now, start_of, nod
             and (not machine.is_limited or jobs.power[job] <= machine.power_left_mw[0])
             and not (is_beside and ahead.failed[shape] == rounds)
         ):
-            _open(machine, machine.free, now, now + ahead.length[job])
+            open_nodes(machine, machine.free, now, now + ahead.length[job])
             starts = find_nodes(machine, jobs, job, node_of_unit)
             if not starts:
                 line.failed[shape] = epoch
@@ -120,7 +104,7 @@ def _reserve(machine, jobs, line, ahead, job, now, node_of_unit):
     for place in range(running):
         other = machine.end_job[place]
         push(ahead.end_time, ahead.end_job, jobs.release, place, max(ahead.end[other], now + 1), other)
-    _copy(machine.free, ahead.spare)
+    copy_nodes(machine.free, ahead.spare)
     ahead.power_mw[0] = machine.power_left_mw[0]
     cores, moment = machine.cores_left[0], now
     while True:
@@ -158,7 +142,7 @@ def _has_room(machine, jobs, ahead, job, moment, node_of_unit):
     """Whether a job finds nodes and power at a moment ahead."""
     if machine.is_limited and ahead.power_mw[0] < jobs.power[job]:
         return False
-    _open(machine, ahead.spare, moment, moment + ahead.length[job])
+    open_nodes(machine, ahead.spare, moment, moment + ahead.length[job])
     found = find_nodes(machine, jobs, job, node_of_unit)
     _forget(jobs, job, node_of_unit)
     return found
@@ -169,24 +153,6 @@ def _forget(jobs, job, node_of_unit):
     """Note that a job has no nodes."""
     for unit in range(jobs.unit_ptr[job], jobs.unit_ptr[job + 1]):
         node_of_unit[unit] = -1
-
-
-@part
-def _open(machine, free, start, end):
-    """Note what nodes have left from start to end: nothing where an outage is in the way."""
-    _copy(free, machine.open)
-    for outage in range(machine.out_node.shape[0]):
-        if machine.out_start[outage] < end and machine.out_end[outage] > start:
-            for resource in range(free.shape[1]):
-                machine.open[machine.out_node[outage], resource] = 0
-
-
-@part
-def _copy(source, target):
-    """Copy what nodes have."""
-    for node in range(source.shape[0]):
-        for resource in range(source.shape[1]):
-            target[node, resource] = source[node, resource]
 
 
 @part

@@ -7,8 +7,8 @@ import numpy as np
 from planner.compiled import part
 from planner.machine.kth_smallest import smallest
 from planner.machine.timeline import room_until
-from planner.online.kernel.nodes import has_room, latest_start, restore_nodes, save_nodes
-from planner.online.kernel.reservation_rounds import cancel, keep
+from planner.online.kernel.nodes import has_room, latest_start
+from planner.online.kernel.reservation_rounds import bring_back, cancel, keep, note
 from planner.online.kernel.state import (
     ESTIMATE,
     GROUPS,
@@ -20,7 +20,6 @@ from planner.online.kernel.state import (
     QUEUE,
     QUEUED,
     RESERVED,
-    SAVED_START,
     UNITS,
 )
 
@@ -37,7 +36,7 @@ def make_room(state, job, now):
 
     If so the job holds its nodes from now on; else everything stays as it was.
     """
-    note_guard(state, job)
+    note(state, job)
     cancel(state, job)
     if _choose_idle_nodes(state, job, now):
         moved = _lift_guards(state, job, now)
@@ -50,20 +49,6 @@ def make_room(state, job, now):
             bring_back(state, state.job[MOVED, place])
     bring_back(state, job)
     return False
-
-
-@part
-def note_guard(state, job):
-    """Note the guard of a job and its nodes."""
-    state.job[SAVED_START, job] = state.job[RESERVED, job]
-    save_nodes(state, job)
-
-
-@part
-def bring_back(state, job):
-    """Give a job the guard that was noted."""
-    restore_nodes(state, job)
-    keep(state, job, state.job[SAVED_START, job])
 
 
 @part
@@ -112,7 +97,7 @@ def _lift_guards(state, job, now):
             continue
         for unit in range(state.ptr[UNITS, other], state.ptr[UNITS, other + 1]):
             if state.known[state.unit[NODE, unit]] == CHOSEN:
-                note_guard(state, other)
+                note(state, other)
                 cancel(state, other)
                 state.job[MOVED, moved] = other
                 moved += 1

@@ -13,9 +13,9 @@ from __future__ import annotations
 import numpy as np
 
 from planner.compiled import part
-from planner.machine.timeline import NEVER, copy_rows
+from planner.machine.timeline import NEVER
 from planner.online.kernel.holding import hold, note_use, set_level
-from planner.online.kernel.move_guards import bring_back, make_room, note_guard
+from planner.online.kernel.move_guards import make_room
 from planner.online.kernel.nodes import (
     earliest_start,
     hold_job,
@@ -26,7 +26,16 @@ from planner.online.kernel.nodes import (
     save_nodes,
 )
 from planner.online.kernel.queue_order import begin, drop_gone, mark_started
-from planner.online.kernel.reservation_rounds import cancel, keep, restore, save
+from planner.online.kernel.reservation_rounds import (
+    bring_back,
+    cancel,
+    compress,
+    keep,
+    note,
+    plan_without_reservations,
+    restore,
+    save,
+)
 from planner.online.kernel.search_order import search_order
 from planner.online.kernel.state import (
     BACKFILL,
@@ -135,7 +144,7 @@ def _guard_with(state, job, now):
     Otherwise the others stay, and the job is guarded as early as possible beside them, later than its promise; not at
     all if there is no room beside them because nodes will be down.
     """
-    _advance(state, now)
+    compress(state, now)
     guard = latest_start(state, MACHINE, job, now, state.job[LATEST, job])
     if guard >= 0:
         keep(state, job, guard)
@@ -154,22 +163,6 @@ def _guard_with(state, job, now):
             state.job[LATEST, job] = guard
             state.job[LATE, job] = TAKEN_BY_OTHERS
             keep(state, job, guard)
-
-
-@part
-def _advance(state, now):
-    """In submit order, move every guard to its earliest start beside all others; none moves later."""
-    for place in range(state.clock[QUEUED]):
-        job = state.job[BACKFILL, place]
-        guard = state.job[RESERVED, job]
-        if guard > now:
-            save_nodes(state, job)
-            cancel(state, job)
-            start = earliest_start(state, MACHINE, job, now, guard)
-            if start >= guard:
-                restore_nodes(state, job)
-                start = guard
-            keep(state, job, start)
 
 
 @part
@@ -235,11 +228,7 @@ def _reference_start(state, place, now):
     """
     plan = plan_rows(state)
     if state.clock[LISTED_AT] != now:
-        copy_rows(state.times, state.free, state.length, plan)
-        for other in range(state.clock[QUEUED]):
-            job = state.job[BACKFILL, other]
-            if state.job[RESERVED, job] >= 0:
-                _lift(state, plan, job)
+        plan_without_reservations(state)
         state.clock[LISTED_AT], state.clock[LISTED] = now, 0
     start = now
     for other in range(state.clock[LISTED], place + 1):
@@ -353,7 +342,7 @@ def _fits_now(state, job, now):
     """Whether a job has room now beside the guards of others; if so, its own guard is given back."""
     guard = state.job[RESERVED, job]
     is_in_the_way = guard < now + max(np.int64(1), state.job[ESTIMATE, job])
-    note_guard(state, job)
+    note(state, job)
     if is_in_the_way:
         cancel(state, job)
     if earliest_start(state, MACHINE, job, now, now) == now:
@@ -382,10 +371,3 @@ def _swap_nodes(state, job):
         node = state.unit[NODE, unit]
         state.unit[NODE, unit] = state.unit[SAVED, unit]
         state.unit[SAVED, unit] = node
-
-
-@part
-def _lift(state, rows, job):
-    """Give a job's guard back on other rows, where it was copied to."""
-    start = state.job[RESERVED, job]
-    hold_job(state, rows, job, np.int64(-1), start, start + max(np.int64(1), state.job[ESTIMATE, job]))

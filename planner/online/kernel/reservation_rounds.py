@@ -9,10 +9,11 @@ from __future__ import annotations
 import numpy as np
 
 from planner.compiled import part
-from planner.machine.timeline import NEVER
-from planner.online.kernel.nodes import earliest_start, hold_job
+from planner.machine.timeline import NEVER, copy_rows
+from planner.online.kernel.nodes import earliest_start, hold_job, plan_rows, restore_nodes, save_nodes
 from planner.online.kernel.queue_order import drop_gone, mark_started
 from planner.online.kernel.state import (
+    BACKFILL,
     BROKEN,
     CANCELLED,
     DEADLINE_S,
@@ -21,16 +22,13 @@ from planner.online.kernel.state import (
     ESTIMATE,
     KIND,
     MACHINE,
-    NODE,
     PROMISED,
     QUEUE,
     QUEUED,
     RESERVED,
-    SAVED,
     SAVED_START,
     TEMPORARY,
     TENTATIVE,
-    UNITS,
 )
 
 
@@ -39,7 +37,7 @@ def conservative_round(state, now):
     """Compress if a job ended early; reserve for new jobs at their earliest; start what is reserved for now."""
     _renew_if_broken(state, now)
     if state.clock[EARLY] > 0:
-        _compress(state, now)
+        compress(state, now)
     for place in range(state.clock[QUEUED]):
         job = state.job[QUEUE, place]
         if state.job[RESERVED, job] < 0:
@@ -82,7 +80,7 @@ def _give_way(state, new, now):
         if state.job[RESERVED, state.job[QUEUE, place]] >= 0 and state.job[KIND, state.job[QUEUE, place]] == TENTATIVE:
             cancel(state, state.job[QUEUE, place])
     if new < 0:
-        _compress(state, now)
+        compress(state, now)
     while True:
         _reserve_kind(state, TEMPORARY, now)
         if new >= 0:
@@ -110,7 +108,7 @@ def _give_way(state, new, now):
             if new >= 0:
                 reserve(state, new, now)
             else:
-                _compress(state, now)
+                compress(state, now)
             break
     for place in range(size):
         if state.job[KIND, state.job[QUEUE, place]] == TEMPORARY:
@@ -143,23 +141,33 @@ def keep(state, job, start):
 
 
 @part
-def _compress(state, now):
+def compress(state, now):
     """In submit order, move every reservation to its earliest start beside all others; none moves later."""
     for place in range(state.clock[QUEUED]):
-        job = state.job[QUEUE, place]
+        job = state.job[BACKFILL, place]
         before = state.job[RESERVED, job]
         if before <= now:
             continue
-        first, last = state.ptr[UNITS, job], state.ptr[UNITS, job + 1]
-        for unit in range(first, last):
-            state.unit[SAVED, unit] = state.unit[NODE, unit]
+        save_nodes(state, job)
         cancel(state, job)
         start = earliest_start(state, MACHINE, job, now, before)
         if start >= before:
-            for unit in range(first, last):
-                state.unit[NODE, unit] = state.unit[SAVED, unit]
+            restore_nodes(state, job)
             start = before
         keep(state, job, start)
+
+
+@part
+def plan_without_reservations(state):
+    """Write into the rows for plans what the running jobs alone leave free; returns the first of these rows."""
+    plan = plan_rows(state)
+    copy_rows(state.times, state.free, state.length, plan)
+    for place in range(state.clock[QUEUED]):
+        job = state.job[QUEUE, place]
+        start = state.job[RESERVED, job]
+        if start >= 0:
+            hold_job(state, plan, job, np.int64(-1), start, start + max(np.int64(1), state.job[ESTIMATE, job]))
+    return plan
 
 
 @part
@@ -205,9 +213,21 @@ def save(state):
     """Note every reservation of the queue."""
     for place in range(state.clock[QUEUED]):
         job = state.job[QUEUE, place]
-        state.job[SAVED_START, job] = state.job[RESERVED, job]
-        for unit in range(state.ptr[UNITS, job], state.ptr[UNITS, job + 1]):
-            state.unit[SAVED, unit] = state.unit[NODE, unit]
+        note(state, job)
+
+
+@part
+def note(state, job):
+    """Note the reservation of a job and its nodes."""
+    state.job[SAVED_START, job] = state.job[RESERVED, job]
+    save_nodes(state, job)
+
+
+@part
+def bring_back(state, job):
+    """Give a job the reservation that was noted."""
+    restore_nodes(state, job)
+    keep(state, job, state.job[SAVED_START, job])
 
 
 @part
@@ -222,9 +242,7 @@ def restore(state):
         if state.job[SAVED_START, job] < 0:
             state.job[RESERVED, job] = state.job[SAVED_START, job]
             continue
-        for unit in range(state.ptr[UNITS, job], state.ptr[UNITS, job + 1]):
-            state.unit[NODE, unit] = state.unit[SAVED, unit]
-        keep(state, job, state.job[SAVED_START, job])
+        bring_back(state, job)
         if state.job[KIND, job] == TEMPORARY:
             state.job[KIND, job] = TENTATIVE
 

@@ -14,11 +14,11 @@ import numpy as np
 
 from planner.compiled import part
 from planner.machine.rng import below
-from planner.machine.timeline import copy_rows
 from planner.online.kernel.energy import energy_cost
 from planner.online.kernel.likely import likely_length
 from planner.online.kernel.nodes import earliest_start, hold_job, plan_rows, restore_nodes, save_nodes
 from planner.online.kernel.queue_order import FCFS, LAF, LRF, SAF, SJF, rank, sort_by
+from planner.online.kernel.reservation_rounds import plan_without_reservations
 from planner.online.kernel.state import (
     AHEAD_S,
     BEST_ORDER,
@@ -33,7 +33,6 @@ from planner.online.kernel.state import (
     ORDER,
     QUEUE,
     QUEUED,
-    RESERVED,
     RUNNING,
     START,
     STEPS,
@@ -136,13 +135,7 @@ def _worth(state, planned, now):
 @part
 def _list_running(state, now):
     """Write into the rows for plans what the running jobs alone leave free, if they last as long as is likely."""
-    plan = plan_rows(state)
-    copy_rows(state.times, state.free, state.length, plan)
-    for place in range(state.clock[QUEUED]):
-        job = state.job[QUEUE, place]
-        start = state.job[RESERVED, job]
-        if start >= 0:
-            hold_job(state, plan, job, np.int64(-1), start, start + max(np.int64(1), state.job[ESTIMATE, job]))
+    plan = plan_without_reservations(state)
     for place in range(state.clock[RUNNING]):
         job = state.job[END_JOB, place]
         end = max(now + 1, state.job[START, job] + likely_length(state, job))
