@@ -204,6 +204,18 @@ def test_day_plans_know_what_was_submitted_by_midnight(ground: Ground, tmp_path:
     assert np.all(result.start_s >= result.trace.submit_s)
 
 
+def test_work_that_day_plans_leave_undone_is_no_saving(ground: Ground, tmp_path: Path) -> None:
+    """Days are settled until the other policies are done; what a day plan has not run by then, it has not earned."""
+    (easy,) = quick(ground, tmp_path / "easy", 0.0).run()[:1]
+    cells = [baseline_of(GROUP), Cell(GROUP, "static")]
+    both = Study(cells, ground, tmp_path / "both", 0.0).run()
+    assert [row["days"] for row in both] == [easy["days"]] * 2
+    cheaper = easy["energy_cost_eur"] - both[1]["energy_cost_eur"]
+    missed = easy["revenue_eur"] - both[1]["revenue_eur"]
+    assert missed > 1
+    assert both[1]["saved_eur"] == pytest.approx(cheaper - missed, abs=1e-4)
+
+
 def test_prices_of_another_year_keep_their_day_and_hour(tmp_path: Path) -> None:
     """29 February of the one year has no place in the other; the rate is on every price."""
     source, target = tmp_path / "prices.csv", tmp_path / "moved.csv"

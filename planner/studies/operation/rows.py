@@ -35,7 +35,7 @@ def rows_of(
 
 def _row(cell: Cell, own: Told, easy: Told, bound: Told | None, reference: Told | None) -> Row:
     totals, base, metrics = own["totals"], easy["totals"], own["metrics"]
-    saved_eur = base["energy_cost_eur"] - totals["energy_cost_eur"]
+    saved_eur = totals["profit_eur"] - base["profit_eur"]
     at_last, base_at_last = own["submitted_totals"]["profit_eur"], easy["submitted_totals"]["profit_eur"]
     return {
         "site": cell.group.site,

@@ -14,7 +14,7 @@ from planner.runs.clairvoyant import TIME_S
 from planner.runs.fanout import Failure, side_by_side
 from planner.runs.figures import Row
 from planner.store.folder import held
-from planner.studies.operation.cells import AS_IS, TARIFFS, Cell, Group, baseline_of
+from planner.studies.operation.cells import AS_IS, STATIC, TARIFFS, Cell, Group, baseline_of
 from planner.studies.operation.kept import keep, piece, scenario_facts
 from planner.studies.operation.replays import replay_bytes, replay_facts, replay_name
 from planner.studies.operation.rows import rows_of
@@ -56,10 +56,7 @@ class Study:
             if fresh:
                 _clear(self.folder / "pieces")
             replays = self._replays(on_done)
-            days = {
-                group: max(days_taken(self.ground, cell, replays[cell]) for cell in self.cells if cell.group == group)
-                for group in self._groups()
-            }
+            days = {group: self._days(group, replays) for group in self._groups()}
             settled = self._settled(replays, days, on_done)
             # Bounds take as long as all the rest: until they are done, the tables stand without them.
             write_tables(rows_of(self.cells, settled, {}, {}), self.folder)
@@ -67,6 +64,11 @@ class Study:
             rows = rows_of(self.cells, settled, bounds, references)
             write_tables(rows, self.folder)
             return rows
+
+    def _days(self, group: Group, replays: dict[Cell, Path]) -> int:
+        """Calendar days that are settled: until all jobs are done under every policy; day plans leave work over."""
+        cells = [cell for cell in self.cells if cell.group == group and cell.policy not in STATIC]
+        return max(days_taken(self.ground, cell, replays[cell]) for cell in cells)
 
     def _groups(self) -> list[Group]:
         return list(dict.fromkeys(cell.group for cell in self.cells))
