@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from planner.domain.search_params import ReplanParams
 from planner.errors import InputError
 from planner.inputs.traces import read_window
 from planner.online.policies import policy_named
@@ -38,7 +39,15 @@ from planner.studies.operation.replays import read_replay, replay_bytes
 from planner.studies.operation.rows import Told, rows_of
 from planner.studies.operation.run import Study
 from planner.studies.operation.show import markdown_of
-from planner.studies.operation.sites import SAMPLE_DAYS, Days, Ground, load_of, scenario_of_group, source_of
+from planner.studies.operation.sites import (
+    SAMPLE_DAYS,
+    Days,
+    Ground,
+    load_of,
+    scenario_of,
+    scenario_of_group,
+    source_of,
+)
 from tests.days import plan
 from tests.days import rows_of as csv_rows
 
@@ -167,6 +176,10 @@ def test_the_picture_has_a_point_for_every_policy() -> None:
     assert {"easy", "easy, last2", "list", "replan, 24 h", "replan, 24 h, last2", "day plans"} <= set(names)
     assert "day plans (+" in drawing  # its name says where it is
     assert "without search" in markdown_of(rows)
+    assert "replan, 24 h, an hour of waiting counts 10 core-hours" in drawing
+    gentler = Cell(GROUP, "replan", max_delay_h=24, waiting=10)
+    assert gentler in cells
+    assert not gentler.is_bounded
 
 
 def test_shares_are_of_what_the_bound_allows_over_easy() -> None:
@@ -178,6 +191,14 @@ def test_shares_are_of_what_the_bound_allows_over_easy() -> None:
     assert (row["saved_eur"], row["saved_percent"], row["added_wait_s"]) == (10.0, 10.0, 30.0)
     assert row["share_of_bound"] == pytest.approx(1 / 3, abs=1e-4)
     assert row["share_of_easy_bound"] is None  # it allows nothing
+
+
+def test_waiting_that_counts_for_more_is_written_into_the_scenario(ground: Ground) -> None:
+    """Each cell has a name and settings of its own."""
+    plain, gentler = (Cell(GROUP, "replan", max_delay_h=6, waiting=each) for each in (None, 25))
+    assert (plain.label, gentler.label) == ("replan-6h", "replan-6h-waiting-25")
+    asked = [scenario_of(ground, cell).replan.waiting_core_hours for cell in (plain, gentler)]
+    assert asked == [ReplanParams.waiting_core_hours, 25]
 
 
 def test_times_are_scaled_to_a_load(ground: Ground) -> None:
@@ -232,5 +253,5 @@ def test_cells_are_chosen_by_name() -> None:
     assert [cell.label for cell in found] == ["easy", "replan-0h", "replan-2h", "replan-6h"]
     with pytest.raises(InputError, match="sample/flat/as-is"):
         chosen(every_cell(), ["curie/fr-2013/*"])
-    assert len(default_cells()) <= 70
+    assert len(default_cells()) <= 80
     assert set(default_cells()) <= set(every_cell())

@@ -29,6 +29,9 @@ PARTS = {"repair": "replan.repairs=false", "search": "replan.steps=0", "holding"
 """Parts of the policy ``replan`` that can be left out, and how a scenario says so."""
 ABLATED_H = (6, 24)
 ESTIMATES = ("requested", "last2")
+GENTLER = (10, 25)
+"""More that an hour of waiting may count for than by default [core-hours]: less is held, and for less long."""
+GENTLER_H = (6, 12, 24)
 
 
 @dataclass(frozen=True, order=True)
@@ -47,19 +50,25 @@ class Group:
 
 @dataclass(frozen=True)
 class Cell:
-    """One replay. ``max_delay_h`` is the promise of replan [h], ``without`` a part of it that is left out."""
+    """One replay.
+
+    ``max_delay_h`` is the promise of replan [h], ``without`` a part of it that is left out, ``waiting`` what an hour of
+    waiting counts for [core-hours] if not as by default.
+    """
 
     group: Group
     policy: str
     estimate: str = "requested"
     max_delay_h: int | None = None
     without: str = ""
+    waiting: int | None = None
 
     @property
     def label(self) -> str:
-        """The policy in a word or two: ``easy``, ``replan-6h``, ``replan-6h-without-search``."""
+        """The policy in a word or two: ``easy``, ``replan-6h``, ``replan-6h-waiting-10-without-search``."""
         promise = "" if self.max_delay_h is None else f"-{self.max_delay_h}h"
-        return f"{self.policy}{promise}" + (f"-without-{self.without}" if self.without else "")
+        waiting = "" if self.waiting is None else f"-waiting-{self.waiting}"
+        return f"{self.policy}{promise}{waiting}" + (f"-without-{self.without}" if self.without else "")
 
     @property
     def name(self) -> str:
@@ -73,8 +82,8 @@ class Cell:
 
     @property
     def is_bounded(self) -> bool:
-        """Whether it gets a bound of its own: it makes promises, and no part of it is left out."""
-        return self.policy == REPLAN and not self.without
+        """Whether it gets a bound of its own: it makes promises, and is as by default."""
+        return self.policy == REPLAN and not self.without and self.waiting is None
 
 
 def baseline_of(group: Group) -> Cell:
@@ -85,12 +94,13 @@ def baseline_of(group: Group) -> Cell:
 def cells_of(
     group: Group, *, rules: Sequence[str] = RULES, max_delays_h: Sequence[int] = MAX_DELAYS_H, full: bool = False
 ) -> list[Cell]:
-    """The cells of a group; ``full`` has those with predicted runtimes, without a part, and the static plans too."""
+    """The cells of a group; ``full`` has predicted runtimes, gentler holding, parts left out and static plans too."""
     cells = [Cell(group, name) for name in rules]
     cells += [Cell(group, REPLAN, max_delay_h=hours) for hours in max_delays_h]
     if full:
         cells += [Cell(group, "easy", "last2"), *(Cell(group, name) for name in STATIC)]
         cells += [Cell(group, REPLAN, "last2", hours) for hours in max_delays_h]
+        cells += [Cell(group, REPLAN, max_delay_h=hours, waiting=each) for each in GENTLER for hours in GENTLER_H]
         cells += [Cell(group, REPLAN, "requested", hours, part) for hours in ABLATED_H for part in PARTS]
     return cells
 

@@ -13,6 +13,7 @@ from planner.studies.operation.tables import group_title, policy_words
 
 HOUR_S = 3600.0
 COLOURS = {"requested": "it", "last2": "profit"}
+GENTLER_COLOUR = "cooling"
 
 
 def picture_of(rows: Sequence[Row], currency: str = "EUR") -> Html:
@@ -22,6 +23,7 @@ def picture_of(rows: Sequence[Row], currency: str = "EUR") -> Html:
     series = [
         Series("rules", "other", [_point(row, row["policy"], "other", "square", currency) for row in _rules(rows)]),
         *_replanned(rows, currency),
+        *_gentler(rows, currency),
         Series(
             "day plans",
             "bad",
@@ -57,6 +59,16 @@ def _replanned(rows: Sequence[Row], currency: str) -> list[Series]:
     return found
 
 
+def _gentler(rows: Sequence[Row], currency: str) -> list[Series]:
+    """Re-planning with requested times where waiting counts for more than by default."""
+    found = []
+    for waiting in dict.fromkeys(row["waiting_core_hours"] for row in rows if row["waiting_core_hours"] is not None):
+        chosen = _whole(rows, "requested", waiting)
+        points = [_point(row, f"{row['max_delay_h']} h", GENTLER_COLOUR, "circle", currency) for row in chosen]
+        found.append(Series(f"an hour of waiting counts {waiting} core-hours", GENTLER_COLOUR, points, joined=True))
+    return found
+
+
 def _limits(rows: Sequence[Row], currency: str) -> list[Series]:
     """The bound of each promise, above the policy that made it: none can save more with these promises."""
     chosen = [row for row in _whole(rows, "requested") if row["bound_saves_eur"] is not None]
@@ -75,8 +87,10 @@ def _limits(rows: Sequence[Row], currency: str) -> list[Series]:
     return [Series("limit for the same promises", "good", points, joined=True, dashed=True)]
 
 
-def _whole(rows: Sequence[Row], estimate: str) -> list[Row]:
-    chosen = [row for row in rows if row["policy"] == REPLAN and row["estimate"] == estimate and not row["without"]]
+def _whole(rows: Sequence[Row], estimate: str, waiting: int | None = None) -> list[Row]:
+    wanted = (REPLAN, estimate, "", waiting)
+    keys = ("policy", "estimate", "without", "waiting_core_hours")
+    chosen = [row for row in rows if tuple(row[key] for key in keys) == wanted]
     return sorted(chosen, key=lambda row: int(row["max_delay_h"]))
 
 

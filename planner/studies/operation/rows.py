@@ -46,6 +46,7 @@ def _row(cell: Cell, own: Told, easy: Told, bound: Told | None, reference: Told 
         "without": cell.without,
         "estimate": cell.estimate,
         "max_delay_h": cell.max_delay_h,
+        "waiting_core_hours": cell.waiting,
         "jobs": own["jobs"],
         "days": own["days"],
         "profit_eur": _money(totals["profit_eur"]),

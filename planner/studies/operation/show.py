@@ -66,6 +66,7 @@ def terminal_rows(rows: Sequence[Row]) -> list[dict[str, object]]:
         "without": "without",
         "estimate": "estimate",
         "max_delay_h": "promise_h",
+        "waiting_core_hours": "waiting",
         "profit_eur": "profit",
         "energy_cost_eur": "energy",
         "saved_eur": "saved",

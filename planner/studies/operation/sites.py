@@ -113,7 +113,8 @@ def _settings(cell: Cell) -> tuple[str, ...]:
     if cell.max_delay_h is None:
         return ("rules.execute=actual",)
     part = (PARTS[cell.without],) if cell.without else ()
-    return (f"rules.max_delay={cell.max_delay_h}h", f"rules.estimate={cell.estimate}", *part)
+    waiting = () if cell.waiting is None else (f"replan.waiting_core_hours={cell.waiting}",)
+    return (f"rules.max_delay={cell.max_delay_h}h", f"rules.estimate={cell.estimate}", *waiting, *part)
 
 
 @lru_cache(maxsize=64)

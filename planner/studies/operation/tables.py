@@ -62,6 +62,8 @@ def policy_words(row: Row) -> str:
     told = STATIC_WORDS.get(row["policy"]) or str(row["policy"])
     if row["max_delay_h"] is not None:
         told += f", {row['max_delay_h']} h"
+    if row["waiting_core_hours"] is not None:
+        told += f", an hour of waiting counts {row['waiting_core_hours']} core-hours"
     return told + (f", without {row['without']}" if row["without"] else "")
 
 
@@ -124,12 +126,13 @@ def _table(title: str, figures: Sequence[Figure], rows: Sequence[Row]) -> Table:
 
 
 def _is_whole(row: Row, estimate: str) -> bool:
-    return bool(row["policy"] == REPLAN and row["estimate"] == estimate and not row["without"])
+    is_default = not row["without"] and row["waiting_core_hours"] is None
+    return bool(row["policy"] == REPLAN and row["estimate"] == estimate and is_default)
 
 
 def _replanned(rows: Sequence[Row], max_delay_h: int, estimate: str, without: str) -> Row | None:
-    wanted = (REPLAN, max_delay_h, estimate, without)
-    keys = ("policy", "max_delay_h", "estimate", "without")
+    wanted = (REPLAN, max_delay_h, estimate, without, None)
+    keys = ("policy", "max_delay_h", "estimate", "without", "waiting_core_hours")
     return next((row for row in rows if tuple(row[key] for key in keys) == wanted), None)
 
 
