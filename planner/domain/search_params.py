@@ -42,7 +42,7 @@ class ReplanParams:
     steps: int = 2000
     repairs: bool = True
     holds: bool = True
-    waiting_core_hours: float = 10.0
+    waiting_core_hours: float | None = None
 
 
 @dataclass(frozen=True)

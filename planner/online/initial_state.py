@@ -31,6 +31,7 @@ def initial_state(
     """The state before the first event; ``correction`` is the number of a rule of correction."""
     from planner.machine.timeline import NEVER
     from planner.online.kernel import state as places
+    from planner.online.kernel.likely import REMEMBERED_LENGTHS
     from planner.online.kernel.queue_order import backfill_code, queue_code
 
     count, units = len(trace), int(trace.unit_ptr[-1])
@@ -46,6 +47,8 @@ def initial_state(
     job[places.ESTIMATE] = np.maximum(estimate, 1)
     job[places.DEADLINE_S] = np.where(deadline_s >= 0, deadline_s, NEVER)
     job[places.WIDTH], job[places.POWER] = trace.width, trace.power_mw
+    kinds, job[places.LIKE_KIND] = np.unique(np.array([trace.user, trace.requested_s]), axis=1, return_inverse=True)
+    job[places.LIKE_USER] = trace.user + 1 + kinds.shape[1]
     job[places.START] = job[places.RESERVED] = job[places.SAVED_START] = places.NONE_YET
     job[places.REFERENCE] = job[places.LATEST] = places.NONE_YET
     job[places.CANCEL_S] = NEVER if cancel_s is None else np.where(cancel_s >= 0, cancel_s, NEVER)
@@ -62,15 +65,17 @@ def initial_state(
     clock[places.SCAN_ONLY_IF_FITS] = int(policy.scans_only_if_fits(rounds, predicted=predicted))
     clock[places.EVERY_EVENT] = int(rounds == "event")
     clock[places.EVERY_S], clock[places.MAX_DELAY_S] = conduct.every_s, conduct.max_delay_s
-    clock[places.HOLDS], clock[places.LISTED_AT] = int(conduct.may_hold), places.NONE_YET
+    clock[places.MAY_HOLD] = clock[places.HOLDS] = int(conduct.may_hold)
+    clock[places.LISTED_AT] = places.NONE_YET
     clock[places.STEPS], clock[places.AHEAD_S] = conduct.steps, conduct.ahead_s
     clock[places.REPAIRS] = int(conduct.repairs)
     clock[places.CAPACITY] = trace.machine.capacity[:, 0].sum()
     clock[places.UNTIL] = clock[places.RESUME_AT] = NEVER
     unit = np.full((2, units), 0 if nodes == 1 else -1, dtype=np.int64)
-    use = np.zeros(4)
+    taken = np.zeros((int(job[places.LIKE_USER].max(initial=-1)) + 2, 1 + REMEMBERED_LENGTHS))
     if past is not None:
-        _take_past(trace, past, job, unit, clock, use)
+        _take_past(trace, past, job, unit, clock)
+        _remember_ended(past, job, taken)
     return places.State(
         job=job,
         ptr=np.array([trace.group_ptr, trace.unit_ptr], dtype=np.int64),
@@ -81,10 +86,10 @@ def initial_state(
         free=free,
         length=np.ones(2 * rows, dtype=np.int64),
         price_s=conduct.price_s,
-        price=conduct.price_eur_per_kwh,
-        price_sum=np.zeros(len(conduct.price_s)),
+        price_sum=conduct.eur_per_kw,
+        room=np.zeros(len(conduct.price_eur_per_kwh)),
         worth=np.array([conduct.eur_per_waiting_hour, conduct.eur_per_width_hour]),
-        use=use,
+        taken=taken,
         stream=np.array([conduct.seed], dtype=np.uint64),
         capacity=trace.machine.capacity,
         most=np.ascontiguousarray(trace.machine.capacity[:, 0]),
@@ -99,7 +104,7 @@ def initial_state(
     )
 
 
-def _take_past(trace: Trace, past: Past, job: Ints, unit: Ints, clock: Ints, use: Floats) -> None:
+def _take_past(trace: Trace, past: Past, job: Ints, unit: Ints, clock: Ints) -> None:
     """Write a past into the tables; the kernel goes on from it at its moment."""
     from planner.online.kernel import state as places
 
@@ -119,10 +124,20 @@ def _take_past(trace: Trace, past: Past, job: Ints, unit: Ints, clock: Ints, use
     job[places.STARTED_AT, order] = np.arange(len(order))
     clock[places.STARTED] = len(order)
     clock[places.ARRIVED] = np.searchsorted(trace.submit_s, moment, side="right")
-    clock[places.RESUME_AT] = clock[places.NOW] = clock[places.USED_AT] = moment
+    clock[places.RESUME_AT] = clock[places.NOW] = moment
     clock[places.RESUMES] = len(order) + np.count_nonzero(~started[: clock[places.ARRIVED]])
-    # what was in use before the moment is not known; what is now stands for it
-    use[: places.TAKEN] = trace.width[running].sum() / clock[places.CAPACITY]
+
+
+def _remember_ended(past: Past, job: Ints, taken: Floats) -> None:
+    """Write the lengths of the jobs that ended before the moment of a past, in the order of their ends."""
+    from planner.online.kernel import state as places
+
+    ended = np.flatnonzero((past.start_s >= 0) & (past.start_s + job[places.RUNTIME] < past.moment_s))
+    for index in ended[np.argsort((past.start_s + job[places.RUNTIME])[ended], kind="stable")].tolist():
+        for row in (int(job[places.LIKE_KIND, index]), int(job[places.LIKE_USER, index]), len(taken) - 1):
+            place = 1 + int(taken[row, places.SEEN]) % (taken.shape[1] - 1)
+            taken[row, place] = job[places.RUNTIME, index] / job[places.ESTIMATE, index]
+            taken[row, places.SEEN] += 1
 
 
 def _most_at_once(trace: Trace) -> int:

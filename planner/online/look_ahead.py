@@ -18,7 +18,7 @@ from planner.domain.columns import Ints
 from planner.domain.executed import executed
 from planner.domain.job import Promise
 from planner.domain.plan import DEFERRED, Plan
-from planner.domain.problem import Problem
+from planner.domain.problem import Problem, Running
 from planner.domain.result import Result
 from planner.domain.search_params import ReplanParams
 from planner.domain.trace import Trace
@@ -104,16 +104,13 @@ class Scene:
 
     def __init__(self, problem: Problem, real: Problem) -> None:
         self._problem = problem
-        running = [
-            (work, truth)
-            for work, truth in zip(problem.running, real.running, strict=True)
-            if work.end_s > problem.now_s and truth.end_s > problem.now_s
-        ]
+        # What has ended is of interest too: it tells how long jobs like it last.
+        running = list(zip(problem.running, real.running, strict=True))
         # The clocks of a site may differ by a second: nobody starts before the submission.
         early = [replace(w.job, submit_unix=min(w.job.submit_unix, self._unix(w.start_s))) for w, _ in running]
         jobs = [*problem.jobs, *early]
         lengths = [job.planned_s for job in real.jobs] + [truth.end_s - truth.start_s for _, truth in running]
-        thought = [job.planned_s for job in problem.jobs] + [work.end_s - work.start_s for work, _ in running]
+        thought = [job.planned_s for job in problem.jobs] + [self._thought_s(work) for work, _ in running]
         self._order = sorted(range(len(jobs)), key=lambda place: jobs[place].submit_unix)
         self._running = [work for work, _ in running]
         self.origin_unix = min(problem.horizon.start_unix, *(job.submit_unix for job in jobs))
@@ -188,6 +185,10 @@ class Scene:
         given = np.array(times, dtype=np.int64).reshape(count, 2)
         reference_s, latest_s = np.where(given >= 0, given - self.origin_unix, -1).T.copy()
         return Past(moment_s, start_s, nodes, reference_s, latest_s)
+
+    def _thought_s(self, work: Running) -> int:
+        """How long planning thinks that a job lasts which has started, or thought so before it ended [s]."""
+        return work.job.planned_s if work.end_s <= self._problem.now_s else work.end_s - work.start_s
 
     def _units(self, index: int) -> slice:
         return slice(int(self.trace.unit_ptr[index]), int(self.trace.unit_ptr[index + 1]))

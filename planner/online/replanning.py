@@ -10,7 +10,10 @@ from planner.domain.columns import Floats, Ints
 from planner.domain.problem import Problem
 from planner.domain.search_params import ReplanParams
 from planner.domain.trace import Trace
-from planner.units import MILLI
+from planner.units import MILLI, SECONDS_PER_HOUR
+
+WAITING_CORE_HOURS, WAITING_CORE_HOURS_WITHOUT_DELAY = 2.5, 10.0
+"""What an hour of waiting counts for unless the site says: who allows a delay wants it used."""
 
 LEAST_DIFFERENCE = 1e-9
 """Prices that differ by no more than this are the same [EUR/kWh]."""
@@ -63,6 +66,9 @@ class Replanning:
     def of(cls, problem: Problem, trace: Trace, params: ReplanParams, *, max_delay_s: int, seed: int = 0) -> Replanning:
         """What follows from the prices of a stretch of time, the jobs of a trace and the site's wishes."""
         edges_s, price = energy_prices(problem, trace)
+        waiting_core_hours = params.waiting_core_hours
+        if waiting_core_hours is None:
+            waiting_core_hours = WAITING_CORE_HOURS if max_delay_s > 0 else WAITING_CORE_HOURS_WITHOUT_DELAY
         cores = float(trace.processors_of.sum())
         kw_per_core = float(trace.power_mw.sum()) / MILLI**2 / cores if cores else 0.0
         return cls(
@@ -70,7 +76,7 @@ class Replanning:
             every_s=params.every_s,
             price_s=edges_s,
             price_eur_per_kwh=price,
-            eur_per_waiting_hour=params.waiting_core_hours * kw_per_core * float(price.mean()),
+            eur_per_waiting_hour=waiting_core_hours * kw_per_core * float(price.mean()),
             eur_per_width_hour=problem.rates.eur_per_core_hour / trace.machine.scale,
             steps=params.steps,
             ahead_s=params.ahead_s,
@@ -80,9 +86,15 @@ class Replanning:
         )
 
     @property
+    def eur_per_kw(self) -> Floats:
+        """What a kW costs from the first moment until each change of price [EUR]."""
+        stretches_h = np.diff(self.price_s) / SECONDS_PER_HOUR
+        return np.concatenate([np.zeros(1), np.cumsum(self.price_eur_per_kwh * stretches_h)])
+
+    @property
     def may_hold(self) -> bool:
         """Whether there is anything to hold work for."""
-        is_told = self.holds and self.max_delay_s > 0 and len(self.price_eur_per_kwh) > 0
+        is_told = self.holds and len(self.price_eur_per_kwh) > 0
         return is_told and float(np.ptp(self.price_eur_per_kwh)) > LEAST_DIFFERENCE
 
 

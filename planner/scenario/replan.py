@@ -38,12 +38,13 @@ class Replan(Section):
         Flag, Key("true or false", "whether work is held for cheaper hours, as far as the promise allows")
     ] = ReplanParams.holds
     waiting_core_hours: Annotated[
-        float,
+        float | None,
         Within(bounds.WAITING_CORE_HOURS),
         Key(
             "core-hours",
             "an hour that a job waits counts as much as the energy of this many core-hours; a job is held only if that"
             " saves more",
+            default="10 where `rules.max_delay` is 0, else 2.5",
         ),
     ] = ReplanParams.waiting_core_hours
 

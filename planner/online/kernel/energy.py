@@ -10,7 +10,7 @@ MILLIWATTS_PER_KW = 1e6
 
 @part
 def energy_cost(state, job, start, end):
-    """What a job's energy costs from start to end, no price being below the level [EUR]."""
+    """What a job's energy costs from start to end [EUR]."""
     return state.job[POWER, job] / MILLIWATTS_PER_KW * (_paid(state, end) - _paid(state, start))
 
 

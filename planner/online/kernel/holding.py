@@ -1,99 +1,134 @@
-"""Holding work for cheaper hours: until when a job is held, and above which price waiting gains nothing."""
+"""Holding work for cheaper hours: until when a job is held, where the hours still have room for it."""
 
 from __future__ import annotations
-
-import math
 
 import numpy as np
 
 from planner.compiled import part
 from planner.online.kernel.energy import energy_cost, entry_after
-from planner.online.kernel.nodes import idle_now
+from planner.online.kernel.likely import backlog, length_like, likely_length, remembered, shows_the_way
 from planner.online.kernel.state import (
+    AHEAD_S,
     CAPACITY,
+    END_JOB,
     ESTIMATE,
     EUR_PER_WAITING_HOUR,
+    EXPECTED_END,
     HOLDS,
     LATEST,
-    MAX_DELAY_S,
-    USED,
-    USED_AT,
-    USED_NOW,
+    MAY_HOLD,
+    QUEUE,
+    QUEUED,
+    RUNNING,
+    START,
+    WIDTH,
     WISH,
 )
 
-SPARE = 0.5
-"""A machine that is busy in at most this part of its room has room in every hour."""
-
-MEMORY_S = 86400.0
-"""How far back the use of the machine is remembered [s]: an hour that long ago counts a third."""
+MOST_BACKLOG = 0.125
+"""Where more work waits for room than fills this part of the time ahead, nothing is held: there are no spare hours."""
 
 SECONDS_PER_HOUR = 3600.0
+
+
+@part
+def hold_all(state, now):
+    """Decide anew for every waiting job until when it is held, in the order of the queue; no longer with a backlog."""
+    if state.clock[MAY_HOLD] == 0:
+        return
+    state.clock[HOLDS] = np.int64(backlog(state, now) <= MOST_BACKLOG * state.clock[CAPACITY] * state.clock[AHEAD_S])
+    _clear_room(state, now)
+    for place in range(state.clock[QUEUED]):
+        hold(state, state.job[QUEUE, place], now)
 
 
 @part
 def hold(state, job, now):
     """Note when a job had best start: the cheapest time within its promise, an hour of waiting at its price.
 
-    Hours that are cheaper than the level count as if they cost that much: the machine is full then anyway. What a job
-    costs is straight in its start between the moments at which its start or its end passes a change of price, so only
-    these are looked at.
+    Only hours count in which there is room beside what runs and what is held for them already. What a job costs is
+    straight in its start between the moments at which its start or its end passes a change of price, so only these are
+    looked at.
     """
     state.job[WISH, job] = now
     last = state.job[LATEST, job]
-    if state.clock[HOLDS] == 0 or last <= now:
+    if state.clock[HOLDS] == 0 or last <= now or shows_the_way(state, job):
         return
-    length = max(np.int64(1), state.job[ESTIMATE, job])
-    best = energy_cost(state, job, now, now + length)
+    length = likely_length(state, job)
+    best = _expected_cost(state, job, now)
     edge = entry_after(state, now)
     while edge < state.price_s.shape[0] and state.price_s[edge] - length <= last:
         for moment in (state.price_s[edge], state.price_s[edge] - length):
             if now < moment <= last:
-                cost = energy_cost(state, job, moment, moment + length)
+                cost = _expected_cost(state, job, moment)
                 cost += state.worth[EUR_PER_WAITING_HOUR] * (moment - now) / SECONDS_PER_HOUR
-                if cost < best:
+                if cost < best and _has_room(state, job, moment, moment + length):
                     best = cost
                     state.job[WISH, job] = moment
         edge += 1
+    if state.job[WISH, job] > now:
+        _take_room(state, job, state.job[WISH, job], state.job[WISH, job] + length)
+    else:
+        _take_first_room(state, job, now, length)
 
 
 @part
-def set_level(state, now):
-    """Raise every price from now on to the level: what the dearest of the hours costs that the machine needs anyway.
-
-    A machine that was busy lately in a part of its room, beyond what is always spare, needs as large a part of the
-    hours within the promise: the cheapest ones. Waiting for a cheaper one of these gains nothing; others want it too.
-    """
-    edges, prices, sums = state.price_s, state.price, state.price_sum
-    until = now + state.clock[MAX_DELAY_S]
-    first = max(np.int64(0), entry_after(state, now) - 1)
-    needed = max(0.0, (state.use[USED] - SPARE) / (1.0 - SPARE)) * (until - now)
-    level, filled = -np.inf, 0.0
-    while filled < needed:
-        following = np.inf
-        for k in range(first, prices.shape[0]):
-            if edges[k] >= until:
-                break
-            if level < prices[k] < following:
-                following = prices[k]
-        if following == np.inf:
-            break
-        level = following
-        for k in range(first, prices.shape[0]):
-            if edges[k] >= until:
-                break
-            if prices[k] == level:
-                filled += min(edges[k + 1], until) - max(edges[k], now)
-    for k in range(first, prices.shape[0]):
-        sums[k + 1] = sums[k] + max(prices[k], level) * (edges[k + 1] - edges[k]) / SECONDS_PER_HOUR
+def _expected_cost(state, job, start):
+    """What a job's energy costs on average if it starts at a moment and lasts like one of those remembered [EUR]."""
+    row, count = remembered(state, job)
+    if count == 0:
+        return energy_cost(state, job, start, start + max(np.int64(1), state.job[ESTIMATE, job]))
+    cost = 0.0
+    for place in range(count):
+        cost += energy_cost(state, job, start, start + length_like(state, job, row, place))
+    return cost / count
 
 
 @part
-def note_use(state, now):
-    """Bring up to date which part of the machine was in use lately: the mean, older hours counting less and less."""
-    passed = now - state.clock[USED_AT]
-    if passed > 0:
-        weight = 1.0 - math.exp(-passed / MEMORY_S)
-        state.use[USED] += (state.use[USED_NOW] - state.use[USED]) * weight
-        state.clock[USED_AT] = now
-    state.use[USED_NOW] = 1.0 - idle_now(state) / state.clock[CAPACITY]
+def _clear_room(state, now):
+    """Note the room of every stretch of one price from now on, beside what runs for as long as is likely."""
+    for k in range(state.room.shape[0]):
+        length = max(np.int64(0), state.price_s[k + 1] - max(now, state.price_s[k]))
+        state.room[k] = float(state.clock[CAPACITY]) * length
+    for place in range(state.clock[RUNNING]):
+        job = state.job[END_JOB, place]
+        end = state.job[START, job] + likely_length(state, job)
+        _take_room(state, job, now, end if end > now else state.job[EXPECTED_END, job])
+
+
+@part
+def _has_room(state, job, start, end):
+    """Whether all stretches that a run would touch have room for it."""
+    k = max(np.int64(0), entry_after(state, start) - 1)
+    while k < state.room.shape[0] and state.price_s[k] < end:
+        if state.room[k] < state.job[WIDTH, job] * _overlap(state, k, start, end):
+            return False
+        k += 1
+    return True
+
+
+@part
+def _take_room(state, job, start, end):
+    """Take the room of a run from the stretches that it touches."""
+    k = max(np.int64(0), entry_after(state, start) - 1)
+    while k < state.room.shape[0] and state.price_s[k] < end:
+        state.room[k] -= state.job[WIDTH, job] * _overlap(state, k, start, end)
+        k += 1
+
+
+@part
+def _take_first_room(state, job, now, length):
+    """Take the room of a job that is not held from the first stretches that have any: others may be in its way."""
+    work = float(state.job[WIDTH, job]) * length
+    k = max(np.int64(0), entry_after(state, now) - 1)
+    while k < state.room.shape[0] and work > 0:
+        taken = min(max(state.room[k], 0.0), work)
+        state.room[k] -= taken
+        work -= taken
+        k += 1
+
+
+@part
+def _overlap(state, k, start, end):
+    """How long a run lasts within a stretch of one price [s]."""
+    return max(np.int64(0), min(end, state.price_s[k + 1]) - max(start, state.price_s[k]))

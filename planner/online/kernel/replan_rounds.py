@@ -14,7 +14,7 @@ import numpy as np
 
 from planner.compiled import part
 from planner.machine.timeline import NEVER
-from planner.online.kernel.holding import hold, note_use, set_level
+from planner.online.kernel.holding import hold, hold_all
 from planner.online.kernel.move_guards import make_room
 from planner.online.kernel.nodes import (
     earliest_start,
@@ -90,15 +90,12 @@ def replan_round(state, now):
     _start_due(state, now)
     if is_time_to_search or state.clock[REPAIRS] > 0:
         _start_what_fits(state, now)
-    note_use(state, now)
 
 
 @part
 def _decide_again(state, now):
     """Decide for every waiting job whether it is held, and in which order the queue is served."""
-    set_level(state, now)
-    for place in range(state.clock[QUEUED]):
-        hold(state, state.job[QUEUE, place], now)
+    hold_all(state, now)
     if state.clock[STEPS] > 0:
         search_order(state, now)
     state.clock[TICK] = (now // state.clock[EVERY_S] + 1) * state.clock[EVERY_S]

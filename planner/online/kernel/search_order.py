@@ -5,7 +5,7 @@ as long as it is likely to last. The plan is worth what its work earns in the ti
 waiting. A wide job that is out of the way is worth something by itself: otherwise nodes must idle one day until enough
 of them are free for it. First the known orders are compared; then the best one is changed bit by bit, and a change
 stays if the plan is worth more. On an overloaded machine there is always something to fill gaps with; then the widest
-jobs go first, so that it stays that way.
+jobs go first, so that it stays that way; only those that are soon over, and in nobody's way for long, go before them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from planner.compiled import part
 from planner.machine.rng import below
 from planner.online.kernel.energy import energy_cost
-from planner.online.kernel.likely import likely_length
+from planner.online.kernel.likely import backlog, likely_length, shows_the_way
 from planner.online.kernel.nodes import earliest_start, hold_job, plan_rows, restore_nodes, save_nodes
 from planner.online.kernel.queue_order import FCFS, LAF, LRF, SAF, SJF, rank, sort_by
 from planner.online.kernel.reservation_rounds import plan_without_reservations
@@ -27,6 +27,7 @@ from planner.online.kernel.state import (
     ESTIMATE,
     EUR_PER_WAITING_HOUR,
     EUR_PER_WIDTH_HOUR,
+    EVERY_S,
     EXPECTED_END,
     LISTED_AT,
     NONE_YET,
@@ -46,7 +47,7 @@ MOST_JOBS = 100
 """Where more jobs wait than this, the usual order serves: plans of so many are too slow to compare."""
 
 OVERLOADED = 0.5
-"""Where more work waits than fills this part of the time ahead, the widest jobs go first, and narrow ones fill up."""
+"""Where more work waits for room than fills this part of the time ahead, the widest jobs go first."""
 
 DRAIN_S = 3600.0
 """How long nodes idle on average until enough of them are free for a job as wide as the machine [s]."""
@@ -61,11 +62,13 @@ def search_order(state, now):
     if size < 2:
         return
     state.clock[LISTED_AT] = NONE_YET
-    overloaded = _is_overloaded(state)
+    overloaded = backlog(state, now) > OVERLOADED * state.clock[CAPACITY] * state.clock[AHEAD_S]
     if overloaded or size > MOST_JOBS:
         state.clock[ORDER] = LRF if overloaded else state.clock[USUAL_ORDER]
         sort_by(state, QUEUE, state.clock[ORDER])
         rank(state)
+        if overloaded:
+            _let_short_jobs_go_first(state)
         return
     planned, budget = size, state.clock[STEPS]
     for place in range(size):
@@ -97,13 +100,19 @@ def search_order(state, now):
 
 
 @part
-def _is_overloaded(state):
-    """Whether more work waits than the machine is likely to do in a good part of the time ahead."""
-    room = OVERLOADED * state.clock[CAPACITY] * state.clock[AHEAD_S]
-    for place in range(state.clock[QUEUED]):
-        job = state.job[QUEUE, place]
-        room -= float(state.job[WIDTH, job]) * likely_length(state, job)
-    return room < 0
+def _let_short_jobs_go_first(state):
+    """Serve the jobs first that are likely to be over by the next search, and those that show how long others last."""
+    size = state.clock[QUEUED]
+    for place in range(size):
+        state.job[TRIED_ORDER, place] = state.job[QUEUE, place]
+    filled = np.int64(0)
+    for is_turn_of_short in (True, False):
+        for place in range(size):
+            job = state.job[TRIED_ORDER, place]
+            is_short = likely_length(state, job) <= state.clock[EVERY_S] or shows_the_way(state, job)
+            if is_short == is_turn_of_short:
+                state.job[QUEUE, filled] = job
+                filled += 1
 
 
 @part

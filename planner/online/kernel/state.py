@@ -21,8 +21,8 @@ START, EXPECTED_END, RESERVED, KIND, CORRECTIONS, STARTED_AT, SAVED_START = _pla
 RANK_A, RANK_B, BACK_A, BACK_B = _places(14, 18)
 QUEUE, BACKFILL, END_KEY, END_JOB, DUE_KEY, DUE_JOB, FINISHED_JOB = _places(18, 25)
 PROMISED, REFERENCE, LATEST, WISH, DUE, MOVED, TRIED_ORDER, BEST_ORDER = _places(25, 33)
-CANCEL_S, RESTARTS, LATE = _places(33, 36)
-JOB_ROWS = 36
+CANCEL_S, RESTARTS, LATE, LIKE_KIND, LIKE_USER = _places(33, 38)
+JOB_ROWS = 38
 
 # Rows of the tables of pointers and units.
 GROUPS, UNITS = _places(0, 2)
@@ -31,7 +31,7 @@ NODE, SAVED = _places(0, 2)
 # Places in the clock: counters, then settings.
 NOW, ARRIVED, QUEUED, RUNNING, EXPECTED, FINISHED, ROUNDS, SCAN, FRESH, EARLY, BROKEN, STARTED = _places(0, 12)
 POLICY, ORDER, BACKFILL_ORDER, CORRECTION, NODES, LIMITED, SCAN_ONLY_IF_FITS, EVERY_EVENT = _places(12, 20)
-TICK, EVERY_S, MAX_DELAY_S, HOLDS, LISTED_AT, USED_AT, CAPACITY, STEPS, AHEAD_S, REPAIRS = _places(20, 30)
+TICK, EVERY_S, MAX_DELAY_S, MAY_HOLD, HOLDS, LISTED_AT, CAPACITY, STEPS, AHEAD_S, REPAIRS = _places(20, 30)
 UNTIL, RESUME_AT, RESUMES, LEFT, CHANGES, HAS_CANCELS, LISTED, USUAL_ORDER = _places(30, 38)
 CLOCK_SIZE = 38
 
@@ -46,8 +46,8 @@ OUTLIVED, NODE_LOST, FROM_BEFORE, TAKEN_BY_OTHERS = _places(1, 5)
 # Places in the table of what things are worth.
 EUR_PER_WAITING_HOUR, EUR_PER_WIDTH_HOUR = _places(0, 2)
 
-# Places in the table of what was seen lately.
-USED, USED_NOW, TAKEN, THOUGHT = _places(0, 4)
+# The first column of the table of lengths: how many were seen.
+(SEEN,) = _places(0, 1)
 
 # The first row of the timelines.
 (MACHINE,) = _places(0, 1)
@@ -82,16 +82,18 @@ class State(NamedTuple):
         forgets.
     capacity, most
         What each empty node has of every resource, and of the first one alone.
-    price_s, price, price_sum
-        What energy costs: moments at which its price changes [s], the prices between them [EUR/kWh], and what a kW
-        costs from the first moment until each of them, where no price is below the level [EUR].
+    price_s, price_sum
+        What energy costs: moments at which its price changes [s], and what a kW costs from the first of them until each
+        [EUR].
+    room
+        What each stretch of one price has left for work that is held [width x s].
     worth
         What an hour of waiting of one job counts for, and what a width of one earns in an hour [EUR].
     stream
         Random numbers of the search.
-    use
-        What was seen lately: which part of the machine was in use, and is now; how long jobs took, and were thought to
-        take.
+    taken
+        Which parts of their estimates jobs took lately: one row per kind of job, then one per user, and a last one for
+        all jobs; the first column counts them.
     ready, known, least, watts, cells, pattern
         Scratch space.
     change
@@ -111,10 +113,10 @@ class State(NamedTuple):
     capacity: Ints
     most: Ints
     price_s: Ints
-    price: Floats
     price_sum: Floats
+    room: Floats
     worth: Floats
-    use: Floats
+    taken: Floats
     stream: npt.NDArray[np.uint64]
     ready: Ints
     known: Ints

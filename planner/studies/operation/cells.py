@@ -102,6 +102,7 @@ def cells_of(
         cells += [Cell(group, REPLAN, "last2", hours) for hours in max_delays_h]
         cells += [Cell(group, REPLAN, max_delay_h=hours, waiting=each) for each in GENTLER for hours in GENTLER_H]
         cells += [Cell(group, REPLAN, "requested", hours, part) for hours in ABLATED_H for part in PARTS]
+        cells.append(Cell(group, REPLAN, max_delay_h=0, without="holding"))
     return cells
 
 
@@ -117,7 +118,10 @@ def default_cells(sites: Sequence[str] = (CURIE, SAMPLE)) -> list[Cell]:
             cells += cells_of(Group(site, tariff), rules=("easy",), max_delays_h=ABLATED_H)
         for load in LOADS[site][1:]:
             rules = RULES if float(load) >= OVERLOAD else ("easy",)
-            cells += cells_of(Group(site, main.tariff, load), rules=rules, max_delays_h=(0, *ABLATED_H))
+            group = Group(site, main.tariff, load)
+            cells += cells_of(group, rules=rules, max_delays_h=(0, *ABLATED_H))
+            if float(load) >= OVERLOAD:
+                cells.append(Cell(group, REPLAN, max_delay_h=0, without="holding"))
     return cells
 
 

@@ -1,0 +1,175 @@
+"""Claims about holding work for cheaper hours: how long, for which hours, and what is learned from jobs that ended.
+
+Small cases by hand: a pool of processors, jobs of 1 kW each, and a price for every hour.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from planner.domain.trace import Trace, pool_trace
+from planner.online.policies import policy_named
+from planner.online.replanning import FOREVER_S, Replanning
+from planner.online.replay import replay
+
+HOUR = 3600
+KILOWATT = 1_000_000
+DEAR, CHEAP = 10.0, 1.0
+
+
+def jobs(
+    lengths: list[int],
+    *,
+    asked: list[int] | None = None,
+    at: list[int] | None = None,
+    users: list[int] | None = None,
+    processors: int = 1,
+) -> Trace:
+    """Jobs of one processor; ``lengths`` are runtimes, and requests too unless others are given."""
+    count = len(lengths)
+    trace = pool_trace(
+        tuple(f"j{k}" for k in range(count)),
+        np.array([0] * count if at is None else at),
+        np.array(lengths),
+        np.array(lengths if asked is None else asked),
+        np.ones(count, dtype=np.int64),
+        processors,
+        user=None if users is None else np.array(users),
+    )
+    return replace(trace, power_mw=np.full(count, KILOWATT))
+
+
+def starts(
+    trace: Trace, prices: list[float], *, waiting: float = 0.01, max_delay_s: int = 24 * HOUR, steps: int = 0
+) -> list[int]:
+    """Starts under replan with an hourly price each [EUR/kWh]; the last one stays."""
+    edges = np.append(np.arange(len(prices)) * HOUR, FOREVER_S)
+    options = Replanning(
+        max_delay_s=max_delay_s,
+        price_s=edges,
+        price_eur_per_kwh=np.array(prices),
+        eur_per_waiting_hour=waiting,
+        steps=steps,
+    )
+    return replay(trace, policy_named("replan"), trace.requested_s, replanning=options).start_s.tolist()
+
+
+@pytest.mark.parametrize(("waiting", "start"), [(4.0, 2 * HOUR), (5.0, 0)])
+def test_a_job_is_held_if_that_saves_more_than_its_waiting_counts_for(waiting: float, start: int) -> None:
+    """An hour of work is 9 cheaper two hours later: held where an hour of waiting counts 4, not where it counts 5."""
+    assert starts(jobs([HOUR]), [DEAR, DEAR, CHEAP, DEAR], waiting=waiting) == [start]
+
+
+@pytest.mark.parametrize(("waiting", "start"), [(4.0, 5 * HOUR), (5.0, 3 * HOUR)])
+def test_what_is_saved_is_the_mean_of_what_jobs_like_it_would_save(waiting: float, start: int) -> None:
+    """The same where three jobs of the kind have ended, each after an hour."""
+    trace = jobs([HOUR, HOUR, HOUR, HOUR], asked=[HOUR] * 4, at=[0, 0, 0, 3 * HOUR], users=[0] * 4, processors=4)
+    assert starts(trace, [CHEAP, CHEAP, CHEAP, DEAR, DEAR, CHEAP, DEAR], waiting=waiting)[3] == start
+
+
+@pytest.mark.parametrize(("hours", "start"), [(2, 2 * HOUR), (1, 0)])
+def test_nothing_is_held_beyond_its_promise(hours: int, start: int) -> None:
+    """The machine is empty, so the reference start is now: an hour's delay does not reach the cheap hour."""
+    assert starts(jobs([HOUR]), [DEAR, DEAR, CHEAP, DEAR], max_delay_s=hours * HOUR) == [start]
+
+
+def test_without_delay_a_job_is_held_until_its_reference_start() -> None:
+    """The first job is believed to last three hours and ends after one: the second may still wait for the cheap one."""
+    trace = jobs([HOUR, HOUR], asked=[3 * HOUR, HOUR])
+    assert starts(trace, [DEAR, DEAR, DEAR, CHEAP, DEAR], max_delay_s=0) == [0, 3 * HOUR]
+
+
+def test_a_job_ends_where_the_price_rises() -> None:
+    """An hour and a half of work costs 3.5 if it ends with the cheap hour, and 5.5 or 6 if it begins with an hour."""
+    assert starts(jobs([HOUR * 3 // 2]), [DEAR, 5.0, CHEAP, DEAR, DEAR]) == [HOUR * 3 // 2]
+
+
+@pytest.mark.parametrize(("processors", "found"), [(1, [HOUR, 0]), (2, [HOUR, HOUR])])
+def test_an_hour_that_is_full_is_waited_for_by_nobody_else(processors: int, found: list[int]) -> None:
+    """One processor has room for one job in the cheap hour; the other job goes at once instead of after it."""
+    prices = [DEAR, CHEAP, DEAR, DEAR]
+    assert sorted(starts(jobs([HOUR] * 2, users=[0, 1], processors=processors), prices)) == sorted(found)
+
+
+def test_running_work_leaves_less_room() -> None:
+    """The first job runs through the cheap hour on one of two processors, so that one of two others waits for it."""
+    trace = jobs([4 * HOUR, HOUR, HOUR], at=[0, 1000, 1000], processors=2, users=[0, 1, 2])
+    found = starts(trace, [CHEAP, CHEAP, 0.0, DEAR, DEAR])
+    assert found[0] == 0
+    assert sorted(found[1:]) == [1000, 2 * HOUR]
+
+
+def test_jobs_of_a_kind_that_ends_at_once_are_not_held() -> None:
+    """Three jobs of one user asked for an hour and took 10 s: a fourth has little to save; one that takes it does."""
+    trace = jobs(
+        [10, 10, 10, 10, HOUR],
+        asked=[HOUR] * 5,
+        at=[0, 20, 40, 2 * HOUR, 2 * HOUR],
+        users=[0, 0, 0, 0, 1],
+        processors=2,
+    )
+    # The other user is not known, so all users' jobs tell of that job, until three of its own have ended.
+    prices = [CHEAP, CHEAP, DEAR, CHEAP, DEAR]
+    assert starts(trace, prices, waiting=1.0)[3] == 2 * HOUR
+    whole = jobs([HOUR] * 4, at=[0, 0, 0, 2 * HOUR], users=[0] * 4, processors=4)
+    assert starts(whole, prices, waiting=1.0)[3] == 3 * HOUR
+
+
+def test_what_a_user_asks_tells_kinds_apart() -> None:
+    """Jobs that asked for an hour ended at once, those that asked for two hours took them: only these are held."""
+    trace = jobs(
+        [10, 10, 10, 2 * HOUR, 2 * HOUR, 2 * HOUR, 10, 2 * HOUR],
+        asked=[HOUR] * 3 + [2 * HOUR] * 3 + [HOUR, 2 * HOUR],
+        at=[0] * 6 + [3 * HOUR] * 2,
+        users=[0] * 8,
+        processors=8,
+    )
+    found = starts(trace, [CHEAP] * 3 + [DEAR, CHEAP, CHEAP, CHEAP, DEAR], waiting=1.0)
+    assert found[6:] == [3 * HOUR, 4 * HOUR]
+
+
+def test_one_of_many_unknown_jobs_shows_the_way() -> None:
+    """Five jobs of a new kind ask for an hour and take 10 s: the first starts at once, and has soon told of the others.
+
+    A quarter of an hour later, when holds are decided anew, none of them is held any more.
+    """
+    trace = jobs([10] * 5, asked=[HOUR] * 5, users=[0] * 5, processors=5)
+    assert starts(trace, [DEAR, CHEAP, DEAR], waiting=0.5) == [0, 900, 900, 900, 900]
+    alone = jobs([10], asked=[HOUR], users=[0], processors=5)
+    assert starts(alone, [DEAR, CHEAP, DEAR], waiting=0.5) == [HOUR]
+
+
+def test_nothing_is_held_while_much_work_waits_for_room() -> None:
+    """A job could save 9 by eight hours of waiting, which count 8. It is held, unless too much work waits for room.
+
+    That is more than an eighth of the day ahead on four processors: five hours on three of them are, three are not.
+    """
+    prices = [DEAR] * 9 + [CHEAP] + [DEAR] * 20
+    for hours, start in ((5, HOUR), (3, 9 * HOUR)):
+        trace = jobs([6 * HOUR, hours * HOUR, HOUR], at=[0, 0, HOUR], users=[0, 1, 2], processors=4)
+        trace = replace(trace, width=np.array([2, 3, 1]), group_amount=np.array([[2], [3], [1]]))
+        trace = replace(trace, power_mw=np.array([0, 0, KILOWATT]))
+        assert starts(trace, prices, waiting=1.0)[2] == start
+
+
+def test_on_an_overloaded_machine_short_jobs_go_before_wide_ones() -> None:
+    """Three jobs as wide as the machine wait for 30 h of work when it becomes free, and one of a kind that took 10 s.
+
+    Nothing is cheaper later, and the widest go first; but the short one is in nobody's way for long.
+    """
+    trace = jobs(
+        [10, 10, 10, HOUR, 10 * HOUR, 10 * HOUR, 10 * HOUR, 10],
+        asked=[2 * HOUR] * 3 + [HOUR] + [10 * HOUR] * 3 + [2 * HOUR],
+        at=[0, 0, 0, 60, 120, 120, 120, 120],
+        users=[0, 0, 0, 1, 2, 3, 4, 0],
+        processors=4,
+    )
+    width = np.array([1, 1, 1, 4, 4, 4, 4, 1])
+    trace = replace(trace, width=width, group_amount=width[:, None].copy())
+    found = starts(trace, [DEAR, DEAR], steps=100)
+    assert found[3] == 60
+    assert found[7] == 60 + HOUR
+    assert min(found[4:7]) == 60 + HOUR + 10
