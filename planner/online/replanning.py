@@ -12,7 +12,7 @@ from planner.domain.search_params import ReplanParams
 from planner.domain.trace import Trace
 from planner.units import MILLI, SECONDS_PER_HOUR
 
-WAITING_CORE_HOURS, WAITING_CORE_HOURS_WITHOUT_DELAY = 2.5, 10.0
+WAITING_CORE_HOURS, WAITING_CORE_HOURS_WITHOUT_DELAY = 2.5, 25.0
 """What an hour of waiting counts for unless the site says: who allows a delay wants it used."""
 
 LEAST_DIFFERENCE = 1e-9

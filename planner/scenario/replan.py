@@ -44,7 +44,7 @@ class Replan(Section):
             "core-hours",
             "an hour that a job waits counts as much as the energy of this many core-hours; a job is held only if that"
             " saves more",
-            default="10 where `rules.max_delay` is 0, else 2.5",
+            default="25 where `rules.max_delay` is 0, else 2.5",
         ),
     ] = ReplanParams.waiting_core_hours
 
