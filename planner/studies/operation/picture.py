@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import cycle
 
 from planner.pages.formats import hours, money, percent, plain, signed_money
 from planner.pages.markup import Html
@@ -13,7 +14,7 @@ from planner.studies.operation.tables import group_title, policy_words
 
 HOUR_S = 3600.0
 COLOURS = {"requested": "it", "last2": "profit"}
-GENTLER_COLOUR = "cooling"
+GENTLER_COLOURS = ("cooling", "price")
 
 
 def picture_of(rows: Sequence[Row], currency: str = "EUR") -> Html:
@@ -61,11 +62,12 @@ def _replanned(rows: Sequence[Row], currency: str) -> list[Series]:
 
 def _gentler(rows: Sequence[Row], currency: str) -> list[Series]:
     """Re-planning with requested times where waiting counts for more than by default."""
+    counted = dict.fromkeys(row["waiting_core_hours"] for row in rows if row["waiting_core_hours"] is not None)
     found = []
-    for waiting in dict.fromkeys(row["waiting_core_hours"] for row in rows if row["waiting_core_hours"] is not None):
+    for waiting, colour in zip(counted, cycle(GENTLER_COLOURS), strict=False):
         chosen = _whole(rows, "requested", waiting)
-        points = [_point(row, f"{row['max_delay_h']} h", GENTLER_COLOUR, "circle", currency) for row in chosen]
-        found.append(Series(f"an hour of waiting counts {waiting} core-hours", GENTLER_COLOUR, points, joined=True))
+        points = [_point(row, f"{row['max_delay_h']} h", colour, "circle", currency) for row in chosen]
+        found.append(Series(f"an hour of waiting counts {waiting} core-hours", colour, points, joined=True))
     return found
 
 

@@ -15,7 +15,7 @@ READING = (
     "Every row is one replay of the same jobs with the runtimes that they really had, settled by the planner's own"
     " accounting on what happened, over the same calendar days for all policies of a group: from the first day of"
     " submission to the day on which the slowest policy ends. All work gets done in them, so revenue is the same, and"
-    " money is saved by when energy is bought.",
+    " money is saved by when energy is bought. Only day plans carried out to the letter leave work undone.",
     "A promise of 6 h: no job starts more than 6 h after its reference start, when it would have started on arrival"
     " under list scheduling. The limit is proven: with all jobs and real runtimes known ahead, no schedule that keeps"
     " these promises saves more.",
