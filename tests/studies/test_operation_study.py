@@ -48,6 +48,7 @@ from planner.studies.operation.sites import (
     scenario_of_group,
     source_of,
 )
+from planner.studies.operation.tables import days_table
 from tests.days import plan
 from tests.days import rows_of as csv_rows
 
@@ -78,7 +79,8 @@ def told(cost_eur: float, wait_s: float) -> Told:
     waits = dict.fromkeys(("wait95", "max-wait", "awf", "p2sf"), wait_s)
     metrics = {"wait": wait_s, "bsld": 1.0, "delayed": None, "max-delay": None, "broken": None, **waits}
     own = {"jobs": 3, "days": 2, "load": 0.5, "cpu_s": 1.0, "utilisation_fraction": 0.5}
-    return {**own, "totals": totals, "submitted_totals": totals, "metrics": metrics}
+    by_day = [600 - cost_eur, 400.0]
+    return {**own, "totals": totals, "submitted_totals": totals, "metrics": metrics, "profit_by_day_eur": by_day}
 
 
 def test_what_is_saved_is_the_difference_of_two_settled_replays(
@@ -191,6 +193,19 @@ def test_shares_are_of_what_the_bound_allows_over_easy() -> None:
     assert (row["saved_eur"], row["saved_percent"], row["added_wait_s"]) == (10.0, 10.0, 30.0)
     assert row["share_of_bound"] == pytest.approx(1 / 3, abs=1e-4)
     assert row["share_of_easy_bound"] is None  # it allows nothing
+
+
+def test_what_is_earned_by_each_day_is_shown_where_the_machine_is_overloaded() -> None:
+    """EASY has earned 500 and 900 by the end of the days, replan 510 and 910: 2 % and 1.1 % more."""
+    group = Group(SAMPLE, "bands", "1.45")
+    easy, cell = baseline_of(group), Cell(group, "replan", max_delay_h=6)
+    settled = {easy: {**told(100.0, 60.0), "load": 1.45}, cell: {**told(90.0, 90.0), "load": 1.45}}
+    rows = rows_of([easy, cell], settled, {}, {})
+    table = days_table(rows)
+    assert table is not None
+    assert table.rows[1][1:] == ("+2.0\u202f%", "+1.1\u202f%")
+    assert days_table([{**row, "load_fraction": 1.1} for row in rows]) is None
+    assert table.title in markdown_of(rows)
 
 
 def test_waiting_that_counts_for_more_is_written_into_the_scenario(ground: Ground) -> None:

@@ -121,7 +121,7 @@ def default_cells(sites: Sequence[str] = (CURIE, SAMPLE)) -> list[Cell]:
             group = Group(site, main.tariff, load)
             cells += cells_of(group, rules=rules, max_delays_h=(0, *ABLATED_H))
             if float(load) >= OVERLOAD:
-                cells.append(Cell(group, REPLAN, max_delay_h=0, without="holding"))
+                cells += [Cell(group, REPLAN, max_delay_h=hours, without="holding") for hours in (0, *ABLATED_H)]
     return cells
 
 

@@ -77,6 +77,7 @@ def _row(cell: Cell, own: Told, easy: Told, bound: Told | None, reference: Told 
         "submitted_days_profit_eur": _money(at_last),
         "submitted_days_over_easy_eur": _money(at_last - base_at_last),
         "submitted_days_over_easy_percent": _percent(at_last - base_at_last, base_at_last),
+        "profit_by_day_eur": ";".join(f"{value:.2f}" for value in own["profit_by_day_eur"]),
         "cpu_s": round(own["cpu_s"], 3),
     }
 

@@ -46,6 +46,7 @@ def settled_bytes(ground: Ground, cell: Cell, kept: Path, days: int) -> bytes:
         "cpu_s": cpu_s,
         "totals": dict(sum_of_days(settled)),
         "submitted_totals": dict(sum_of_days(settled[: len(submitted)])),
+        "profit_by_day_eur": [totals.profit_eur for _, totals in settled],
         "utilisation_fraction": _busy_fraction(result, until_s),
         "metrics": {name: None if math.isnan(value) else value for name, value in values.items()},
     }

@@ -9,7 +9,15 @@ from planner.pages.markup import document, el
 from planner.runs.figures import Row
 from planner.store.replay_files import write_rows, write_text
 from planner.studies.operation.picture import picture_of
-from planner.studies.operation.tables import Table, glance_table, group_tables, group_title, groups_of, parts_table
+from planner.studies.operation.tables import (
+    Table,
+    days_table,
+    glance_table,
+    group_tables,
+    group_title,
+    groups_of,
+    parts_table,
+)
 
 READING = (
     "Every row is one replay of the same jobs with the runtimes that they really had, settled by the planner's own"
@@ -81,5 +89,5 @@ def terminal_rows(rows: Sequence[Row]) -> list[dict[str, object]]:
 
 
 def _tables(group: Sequence[Row]) -> list[Table]:
-    parts = parts_table(group)
-    return [*group_tables(group), *([parts] if parts is not None else [])]
+    more = (parts_table(group), days_table(group))
+    return [*group_tables(group), *(table for table in more if table is not None)]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
-from planner.pages.formats import hours, percent, plain
+from planner.pages.formats import hours, percent, plain, signed_percent
 from planner.pages.grid import Column, grid
 from planner.pages.markup import Html
 from planner.runs.figures import Row
-from planner.studies.operation.cells import ABLATED_H, AS_IS, MAX_DELAYS_H, PARTS, REPLAN, STATIC
+from planner.studies.operation.cells import ABLATED_H, AS_IS, MAX_DELAYS_H, OVERLOAD, PARTS, REPLAN, STATIC
 
 SITES = {"curie": "CEA Curie", "sample": "Sample site"}
 TARIFFS = {
@@ -109,6 +110,23 @@ def parts_table(rows: Sequence[Row]) -> Table | None:
         lines.append((STATIC_WORDS[name], [static] * len(ABLATED_H)))
     told = [(words, *(text for row in found for text in _part_words(row))) for words, found in lines if any(found)]
     return Table(f"What each part of re-planning does: {group_title(rows[0])}", tuple(columns), tuple(told))
+
+
+def days_table(rows: Sequence[Row]) -> Table | None:
+    """On an overloaded machine, what each policy has earned by the end of each day against EASY; None elsewhere."""
+    if rows[0]["load_fraction"] < OVERLOAD:
+        return None
+    earned = [list(accumulate(map(float, str(row["profit_by_day_eur"]).split(";")))) for row in rows]
+    easy = earned[next(place for place, row in enumerate(rows) if row["policy"] == "easy")]
+    columns = [Column("policy", number=False), *(Column(f"day {day + 1}", "against EASY") for day in range(len(easy)))]
+    lines = [
+        (
+            f"{policy_words(row)} ({row['estimate']})",
+            *(signed_percent(a / b - 1) for a, b in zip(own, easy, strict=True)),
+        )
+        for row, own in zip(rows, earned, strict=True)
+    ]
+    return Table(f"Profit from the first day to the end of each: {group_title(rows[0])}", tuple(columns), tuple(lines))
 
 
 def groups_of(rows: Sequence[Row]) -> list[list[Row]]:
