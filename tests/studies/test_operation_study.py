@@ -178,6 +178,7 @@ def test_the_picture_has_a_point_for_every_policy() -> None:
     assert {"easy", "easy, last2", "list", "replan, 24 h", "replan, 24 h, last2", "day plans"} <= set(names)
     assert "day plans (+" in drawing  # its name says where it is
     assert "without search" in markdown_of(rows)
+    assert "\u202f" not in markdown_of(rows)  # a terminal would not print it
     assert "replan, 24 h, an hour of waiting counts 10 core-hours" in drawing
     gentler = Cell(GROUP, "replan", max_delay_h=24, waiting=10)
     assert gentler in cells

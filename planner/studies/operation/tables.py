@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from planner.pages.formats import hours, percent, plain, signed_percent
+from planner.pages.formats import THIN, hours, percent, plain, signed_percent
 from planner.pages.grid import Column, grid
 from planner.pages.markup import Html
 from planner.runs.figures import Row
@@ -36,11 +36,11 @@ class Table:
         return grid(self.title, self.columns, self.rows)
 
     def markdown(self) -> str:
-        """As part of a document."""
+        """As part of a document; its spaces are plain ones, so that a terminal can print it."""
         heads = [f"{each.title} [{each.unit}]" if each.unit else each.title for each in self.columns]
         rule = ["---:" if each.number else "---" for each in self.columns]
         lines = ["| " + " | ".join(cells) + " |" for cells in (heads, rule, *self.rows)]
-        return "\n".join([f"**{self.title}**", "", *lines])
+        return "\n".join([f"**{self.title}**", "", *lines]).replace(THIN, " ")
 
 
 @dataclass(frozen=True)
