@@ -156,20 +156,22 @@ def test_nothing_is_held_while_much_work_waits_for_room() -> None:
 
 
 def test_on_an_overloaded_machine_short_jobs_go_before_wide_ones() -> None:
-    """Three jobs as wide as the machine wait for 30 h of work when it becomes free, and one of a kind that took 10 s.
+    """Three jobs as wide as the machine wait with 33 h of work when it becomes free, and one of a kind that took 10 s.
 
-    Nothing is cheaper later, and the widest go first; but the short one is in nobody's way for long.
+    Nothing is cheaper later, and the widest go first; but the short one is in nobody's way for long. What the users'
+    jobs took is known from three of each: 10 s of two hours, and all of a minute.
     """
     trace = jobs(
-        [10, 10, 10, HOUR, 10 * HOUR, 10 * HOUR, 10 * HOUR, 10],
-        asked=[2 * HOUR] * 3 + [HOUR] + [10 * HOUR] * 3 + [2 * HOUR],
-        at=[0, 0, 0, 60, 120, 120, 120, 120],
-        users=[0, 0, 0, 1, 2, 3, 4, 0],
-        processors=4,
+        [10, 10, 10, 60, 60, 60, HOUR, 10 * HOUR, 11 * HOUR, 12 * HOUR, 10],
+        asked=[2 * HOUR] * 3 + [60] * 3 + [HOUR, 10 * HOUR, 11 * HOUR, 12 * HOUR, 2 * HOUR],
+        at=[0] * 6 + [500, 600, 600, 600, 600],
+        users=[0, 0, 0, 2, 2, 2, 1, 2, 2, 2, 0],
+        processors=6,
     )
-    width = np.array([1, 1, 1, 4, 4, 4, 4, 1])
+    width = np.array([1] * 6 + [6] * 4 + [1])
     trace = replace(trace, width=width, group_amount=width[:, None].copy())
     found = starts(trace, [DEAR, DEAR], steps=100)
-    assert found[3] == 60
-    assert found[7] == 60 + HOUR
-    assert min(found[4:7]) == 60 + HOUR + 10
+    free = 500 + HOUR
+    assert found[6] == 500
+    assert found[10] == free
+    assert min(found[7:10]) == free + 10
