@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from planner.domain.trace import Trace, pool_trace
+from planner.online.past import Past
 from planner.online.policies import policy_named
 from planner.online.replanning import FOREVER_S, Replanning
 from planner.online.replay import replay
@@ -175,3 +176,19 @@ def test_on_an_overloaded_machine_short_jobs_go_before_wide_ones() -> None:
     assert found[6] == 500
     assert found[10] == free
     assert min(found[7:10]) == free + 10
+
+
+@pytest.mark.parametrize(("took", "start"), [(10, 2 * HOUR), (HOUR, 3 * HOUR)])
+def test_jobs_that_ended_before_the_moment_tell_too(took: int, start: int) -> None:
+    """A replay that begins at the second hour: three jobs like the waiting one took 10 s, or all of the hour."""
+    trace = jobs([took] * 4, asked=[HOUR] * 4, at=[0, 0, 0, 2 * HOUR], users=[0] * 4, processors=4)
+    unknown = np.full(4, -1, dtype=np.int64)
+    past = Past(2 * HOUR, np.array([0, 0, 0, -1]), np.array([0, 0, 0, -1]), unknown, unknown)
+    options = Replanning(
+        max_delay_s=24 * HOUR,
+        price_s=np.append(np.arange(5) * HOUR, FOREVER_S),
+        price_eur_per_kwh=np.array([CHEAP, CHEAP, DEAR, CHEAP, DEAR]),
+        eur_per_waiting_hour=1.0,
+    )
+    found = replay(trace, policy_named("replan"), trace.requested_s, replanning=options, past=past)
+    assert found.start_s[3] == start
