@@ -151,9 +151,32 @@ def test_nothing_is_held_while_much_work_waits_for_room() -> None:
     prices = [DEAR] * 9 + [CHEAP] + [DEAR] * 20
     for hours, start in ((5, HOUR), (3, 9 * HOUR)):
         trace = jobs([6 * HOUR, hours * HOUR, HOUR], at=[0, 0, HOUR], users=[0, 1, 2], processors=4)
-        trace = replace(trace, width=np.array([2, 3, 1]), group_amount=np.array([[2], [3], [1]]))
-        trace = replace(trace, power_mw=np.array([0, 0, KILOWATT]))
-        assert starts(trace, prices, waiting=1.0)[2] == start
+        assert starts(_of_widths(trace, [2, 3, 1]), prices, waiting=1.0)[2] == start
+
+
+@pytest.mark.parametrize(("hours", "start"), [(9, 11 * HOUR), (10, 10 * HOUR)])
+def test_nothing_is_held_where_more_work_came_than_the_machine_can_do(hours: int, start: int) -> None:
+    """Within ten hours came nine of the whole machine's work and one of a quarter of it, or ten and one."""
+    trace = _of_widths(jobs([hours * HOUR, HOUR], at=[0, 10 * HOUR], users=[0, 1], processors=4), [4, 1])
+    assert starts(trace, [DEAR] * 11 + [CHEAP] + [DEAR] * 20)[1] == start
+
+
+@pytest.mark.parametrize(("asked_h", "start"), [(24, 10 * HOUR), (8, 11 * HOUR)])
+def test_jobs_that_run_longer_than_others_like_them_count_for_what_they_have_run(asked_h: int, start: int) -> None:
+    """The fifth job takes three quarters of the machine for ten hours, or for eight; those of its kind took seconds."""
+    lengths = [10, 10, 10, 10 * HOUR, min(12, asked_h) * HOUR, HOUR]
+    asked = [asked_h * HOUR] * 3 + [10 * HOUR, asked_h * HOUR, HOUR]
+    trace = jobs(lengths, asked=asked, at=[0, 0, 0, 0, 20, 10 * HOUR], users=[1, 1, 1, 0, 1, 2], processors=4)
+    found = starts(_of_widths(trace, [1, 1, 1, 1, 3, 1]), [DEAR] * 11 + [CHEAP] + [DEAR] * 20)
+    assert found[3:5] == [0, 20]
+    assert found[5] == start
+
+
+def _of_widths(trace: Trace, widths: list[int]) -> Trace:
+    """The same jobs on more processors each; only the last one draws power, so that no other is held."""
+    power = np.zeros(len(widths), dtype=np.int64)
+    power[-1] = KILOWATT
+    return replace(trace, width=np.array(widths), group_amount=np.array([[each] for each in widths]), power_mw=power)
 
 
 def test_on_an_overloaded_machine_short_jobs_go_before_wide_ones() -> None:

@@ -6,7 +6,14 @@ import numpy as np
 
 from planner.compiled import part
 from planner.online.kernel.energy import energy_cost, entry_after
-from planner.online.kernel.likely import backlog, length_like, likely_length, remembered, shows_the_way
+from planner.online.kernel.likely import (
+    backlog,
+    length_like,
+    likely_length,
+    load_lately,
+    remembered,
+    shows_the_way,
+)
 from planner.online.kernel.state import (
     AHEAD_S,
     CAPACITY,
@@ -28,15 +35,19 @@ from planner.online.kernel.state import (
 MOST_BACKLOG = 0.125
 """Where more work waits for room than fills this part of the time ahead, nothing is held: there are no spare hours."""
 
+MOST_LOAD = 1.0
+"""Where more work came lately than the machine can do, nothing is held: what idles today is not earned today."""
+
 SECONDS_PER_HOUR = 3600.0
 
 
 @part
 def hold_all(state, now):
-    """Decide anew for every waiting job until when it is held, in the order of the queue; no longer with a backlog."""
+    """Decide anew for every waiting job until when it is held, in the order of the queue; only with hours to spare."""
     if state.clock[MAY_HOLD] == 0:
         return
-    state.clock[HOLDS] = np.int64(backlog(state, now) <= MOST_BACKLOG * state.clock[CAPACITY] * state.clock[AHEAD_S])
+    is_clear = backlog(state, now) <= MOST_BACKLOG * state.clock[CAPACITY] * state.clock[AHEAD_S]
+    state.clock[HOLDS] = np.int64(is_clear and load_lately(state, now) <= MOST_LOAD)
     _clear_room(state, now)
     for place in range(state.clock[QUEUED]):
         hold(state, state.job[QUEUE, place], now)

@@ -11,7 +11,9 @@ import numpy as np
 
 from planner.compiled import part
 from planner.online.kernel.state import (
+    ARRIVED,
     BACKFILL,
+    CAPACITY,
     END_JOB,
     ESTIMATE,
     LIKE_KIND,
@@ -22,6 +24,8 @@ from planner.online.kernel.state import (
     RUNNING,
     RUNTIME,
     SEEN,
+    START,
+    SUBMIT,
     WIDTH,
     WISH,
 )
@@ -31,6 +35,9 @@ REMEMBERED_LENGTHS = 16
 
 LEAST_KNOWN = 3
 """A kind or a user with fewer ended jobs than this is not known yet."""
+
+LATELY_S, LEAST_SEEN_S = np.int64(172_800), np.int64(21_600)
+"""How far back the load is looked at, and how long at least, however late the first job came [s]."""
 
 
 @part
@@ -99,3 +106,25 @@ def backlog(state, now):
         if state.job[WISH, job] <= now:
             work += float(state.job[WIDTH, job]) * likely_length(state, job)
     return work
+
+
+@part
+def load_lately(state, now):
+    """Work that came in the last two days, as a part of what the machine can do in that time."""
+    work = 0.0
+    job = state.clock[ARRIVED] - 1
+    while job >= 0 and state.job[SUBMIT, job] > now - LATELY_S:
+        work += float(state.job[WIDTH, job]) * _length_by_now(state, job, now)
+        job -= 1
+    seen_s = LATELY_S if job >= 0 else min(LATELY_S, max(LEAST_SEEN_S, now - state.job[SUBMIT, 0]))
+    return work / (float(state.clock[CAPACITY]) * seen_s)
+
+
+@part
+def _length_by_now(state, job, now):
+    """How long a job lasted, or is likely to last as far as is known now."""
+    start = state.job[START, job]
+    if start >= 0 and start + state.job[RUNTIME, job] <= now:
+        return state.job[RUNTIME, job]
+    length = likely_length(state, job)
+    return max(length, now - start) if start >= 0 else length

@@ -28,7 +28,8 @@ MAX_DELAYS_H = (0, 2, 6, 12, 24)
 PARTS = {"repair": "replan.repairs=false", "search": "replan.steps=0", "holding": "replan.holds=false"}
 """Parts of the policy ``replan`` that can be left out, and how a scenario says so."""
 ABLATED_H = (6, 24)
-ESTIMATES = ("requested", "last2")
+KNOWN, KNOWN_H = "actual", (6, 12, 24)
+"""Re-planning that knows how long jobs run: what is lost beside it is lost to not knowing that."""
 GENTLER = (10, 25)
 """More that an hour of waiting may count for than by default [core-hours]: less is held, and for less long."""
 GENTLER_H = (6, 12, 24)
@@ -100,6 +101,7 @@ def cells_of(
     if full:
         cells += [Cell(group, "easy", "last2"), *(Cell(group, name) for name in STATIC)]
         cells += [Cell(group, REPLAN, "last2", hours) for hours in max_delays_h]
+        cells += [Cell(group, REPLAN, KNOWN, hours) for hours in KNOWN_H]
         cells += [Cell(group, REPLAN, max_delay_h=hours, waiting=each) for each in GENTLER for hours in GENTLER_H]
         cells += [Cell(group, REPLAN, "requested", hours, part) for hours in ABLATED_H for part in PARTS]
         cells.append(Cell(group, REPLAN, max_delay_h=0, without="holding"))

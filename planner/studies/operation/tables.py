@@ -10,7 +10,7 @@ from planner.pages.formats import THIN, hours, percent, plain, signed_percent
 from planner.pages.grid import Column, grid
 from planner.pages.markup import Html
 from planner.runs.figures import Row
-from planner.studies.operation.cells import ABLATED_H, AS_IS, MAX_DELAYS_H, OVERLOAD, PARTS, REPLAN, STATIC
+from planner.studies.operation.cells import ABLATED_H, AS_IS, KNOWN, MAX_DELAYS_H, OVERLOAD, PARTS, REPLAN, STATIC
 
 SITES = {"curie": "CEA Curie", "sample": "Sample site"}
 TARIFFS = {
@@ -103,6 +103,7 @@ def parts_table(rows: Sequence[Row]) -> Table | None:
         ("all of it", "requested", ""),
         *((f"without {part}", "requested", part) for part in PARTS),
         ("with predicted runtimes (last2)", "last2", ""),
+        ("with real runtimes, as if known", KNOWN, ""),
     ):
         lines.append((words, [_replanned(rows, each, estimate, without) for each in ABLATED_H]))
     for name in STATIC:
