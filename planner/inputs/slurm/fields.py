@@ -174,8 +174,10 @@ def shown(value: object) -> str:
             return "null"
         case bool():
             return str(value).lower()
+        case {"number": bool() | int() | float() | str() as number}:
+            return f"an object of number {shown(number)}"
         case dict():
-            return "an object" if not {"set", "number"} <= value.keys() else f"an object of number {_scalar(value)}"
+            return "an object"
         case list():
             return "a list"
         case str():
@@ -184,8 +186,3 @@ def shown(value: object) -> str:
             return "a number far beyond"
         case _:
             return one_line(repr(value), 60)
-
-
-def _scalar(value: Mapping[str, Any]) -> str:
-    number = value["number"]
-    return shown(number) if not isinstance(number, dict) else "an object"

@@ -42,18 +42,10 @@ def expand(text: str) -> tuple[str, ...]:
 
 def compress(names: Iterable[str]) -> str:
     """The shortest list with one bracket per name that stands for the names, sorted and each once."""
-    parts: list[str] = []
-    prefix: str | None = None
-    ranges: list[list[str]] = []
+    numbers: dict[str, list[str]] = {}
     for before, digits in sorted({_split(name) for name in names}, key=_key):
-        if before != prefix or not digits:
-            parts += _part(prefix, ranges)
-            prefix, ranges = before, []
-        if ranges and digits == f"{int(ranges[-1][-1]) + 1:0{len(ranges[-1][0])}d}":
-            ranges[-1] = [ranges[-1][0], digits]
-        else:
-            ranges.append([digits])
-    return ",".join([*parts, *_part(prefix, ranges)])
+        numbers.setdefault(before, []).append(digits)
+    return ",".join(part for before, each in numbers.items() for part in _parts(before, each))
 
 
 Ranges = list[tuple[int, int, int]]
@@ -113,9 +105,16 @@ def _key(split: tuple[str, str]) -> tuple[str, int, int]:
     return before, int(digits or -1), len(digits)
 
 
-def _part(prefix: str | None, ranges: list[list[str]]) -> list[str]:
-    if prefix is None:
-        return []
-    if len(ranges) == 1 and len(ranges[0]) == 1:
-        return [prefix + ranges[0][0]]
-    return [f"{prefix}[{','.join('-'.join(each) for each in ranges)}]"]
+def _parts(before: str, numbers: list[str]) -> list[str]:
+    """The name without a number if it is there, and all those with one."""
+    ranges: list[list[str]] = []
+    for digits in filter(None, numbers):
+        if ranges and digits == f"{int(ranges[-1][-1]) + 1:0{len(ranges[-1][0])}d}":
+            ranges[-1] = [ranges[-1][0], digits]
+        else:
+            ranges.append([digits])
+    inside = ",".join("-".join(each) for each in ranges)
+    bare = [before] if "" in numbers else []
+    if not ranges:
+        return bare
+    return [*bare, f"{before}{inside}" if inside.isdigit() else f"{before}[{inside}]"]
