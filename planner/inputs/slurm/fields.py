@@ -6,6 +6,7 @@ a state as ``"RUNNING"`` or as ``["RUNNING"]``. An absent key is the same as an 
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -85,15 +86,14 @@ class Fields:
 
     def whole(self, key: str, most: int = MOST, what: str = "a whole number") -> int | None:
         """A whole number from 0; None where it is absent, not set or infinite."""
-        expected = f"{what} from 0, null or {{set, infinite, number}}"
         try:
             value = number_of(self.values.get(key))
-        except ValueError as error:
-            raise self.wrong(key, expected) from error
+        except ValueError:
+            value = math.nan
         if value is None or value in UNSET:
             return None
-        if value != int(value) or not 0 <= value <= most:
-            raise self.wrong(key, expected)
+        if not 0 <= value <= most or value != int(value):
+            raise self.wrong(key, f"{what} from 0, null or {{set, infinite, number}}")
         return int(value)
 
     def positive(self, key: str) -> int | None:

@@ -12,7 +12,9 @@ from planner.printable import one_line
 MOST_HOSTS = 100_000
 """Names that one list may stand for."""
 LONGEST_NAME = 255
-"""Characters of a name; DNS allows no more."""
+"""Characters of a name outside of brackets; DNS allows no more."""
+MOST_PIECES = 16
+"""Of a name: brackets, and what stands between them."""
 
 _PIECE = re.compile(r"([^\[\],\s]+)|\[([^\[\]]*)\]")
 _RANGE = re.compile(r"(\d{1,18})(?:-(\d{1,18}))?", re.ASCII)
@@ -56,18 +58,15 @@ def _host(text: str, start: int) -> tuple[list[str | Ranges], int]:
     """The pieces of the host at a position, and where the next one starts."""
     pieces: list[str | Ranges] = []
     position = start
-    while (match := _PIECE.match(text, position)) is not None:
+    while len(pieces) <= MOST_PIECES and (match := _PIECE.match(text, position)) is not None:
         pieces.append(_ranges(match[2], text) if match[1] is None else match[1])
         position = match.end()
-    length = position - start
     rest = text[position : position + 1]
-    # A bracket with nothing before it is no name; neither is what ends with a comma.
+    # A bracket with nothing before it is no name; neither is what stands after a comma at the end.
     if not pieces or not isinstance(pieces[0], str) or rest not in ("", ",") or position + 1 == len(text):
         raise _unreadable(text)
-    if length > LONGEST_NAME and all(isinstance(piece, str) for piece in pieces):
-        raise InputError(
-            f"'{one_line(text[start:position], 40)}' is no name of a host: more than {LONGEST_NAME} characters"
-        )
+    if sum(len(piece) for piece in pieces if isinstance(piece, str)) > LONGEST_NAME:
+        raise InputError(f"'{one_line(text[start:position], 60)}' is too long for the name of a host")
     return pieces, position + 1
 
 

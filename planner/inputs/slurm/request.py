@@ -62,6 +62,8 @@ def read_request(row: Fields, parser: int | None) -> tuple[Request, tuple[str, .
 
 def is_exclusive_command(line: str) -> bool:
     """Whether a command that submits a job asks for whole nodes; what its script asks for is not in it."""
+    if "--exclusive" not in line:
+        return False
     try:
         words = shlex.split(line)
     except ValueError:

@@ -70,6 +70,8 @@ def parse_gres(text: str, *, bare: bool = False) -> Gres:
     bare
         Whether everything in it is a generic resource, also without ``gres/`` before it, as for nodes.
     """
+    if not text:
+        return Gres()
     gpus, types, others = 0, [], []
     for item in _BRACKETS.sub("", text).split(","):
         prefix = _GRES.match(item.strip())
