@@ -58,7 +58,7 @@ def _host(text: str, start: int) -> tuple[list[str | Ranges], int]:
     """The pieces of the host at a position, and where the next one starts."""
     pieces: list[str | Ranges] = []
     position = start
-    while len(pieces) <= MOST_PIECES and (match := _PIECE.match(text, position)) is not None:
+    while len(pieces) < MOST_PIECES and (match := _PIECE.match(text, position)) is not None:
         pieces.append(_ranges(match[2], text) if match[1] is None else match[1])
         position = match.end()
     rest = text[position : position + 1]

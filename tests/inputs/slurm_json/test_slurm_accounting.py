@@ -62,6 +62,13 @@ def test_energy_in_every_dialect(dialect: Dialect) -> None:
     assert read(dialect, energy=2**63 - 1).energy_j == 2**63 - 1
 
 
+def test_the_batch_step_by_its_number() -> None:
+    """Later versions write ``41.batch``; the other steps do not count."""
+    step = {"step": {"id": "41.batch"}, "statistics": {"energy": {"consumed": 9}}}
+    assert read(energy=None, steps=[step]).energy_j == 9
+    assert read(energy=None, steps=[step | {"step": {"id": "41.0"}}]).energy_j is None
+
+
 def test_no_number_is_refused() -> None:
     """Energy may be missing, but not something else."""
     with pytest.raises(InputError, match=r"jobs\[0\]\.tres\.allocated\[2\]\.count is 'much', expected joules"):
@@ -72,6 +79,8 @@ def test_no_number_is_refused() -> None:
 
 def test_jobs_that_have_not_ended_are_counted() -> None:
     """They are somebody else's business, but not lost in silence."""
+    unended = {"submission": NOW, "start": NOW, "end": 0}
+    assert read_accounting(answer(sacct("24.11", time=unended))).not_ended == 1
     for state in (["RUNNING"], ["PENDING"], ["COMPLETED", "COMPLETING"]):
         found = read_accounting(answer(sacct("24.11", state={"current": state})))
         assert (found.ended, found.not_ended) == ((), 1)
@@ -95,6 +104,7 @@ def test_whole_nodes() -> None:
     assert read(submit_line="sbatch --exclusive job.sh").exclusive is True
     assert read(submit_line="sbatch --exclusive=user job.sh").exclusive is True
     assert read(submit_line="sbatch --wrap 'x --exclusive'").exclusive is None
+    assert read(submit_line="sbatch --wrap srun --exclusive x").exclusive is None
     assert read(submit_line="sbatch 'unbalanced").exclusive is None
 
 

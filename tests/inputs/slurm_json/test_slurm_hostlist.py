@@ -33,7 +33,7 @@ def test_expanded(text: str, names: tuple[str, ...]) -> None:
     [
         *("n[", "n]", "n[]", "n[1-]", "n[-1]", "n[3-1]", "n[1,,2]", "n[1][", "[1-2]", "n[1-9]]", "a[1[2]]"),
         *(",", "a,", ",a", "a,,b", "a b", "a\nb", "n[1 - 2]", "n[a-b]", "n[1-2-3]", "n[1:2]", "n[\u0661]"),
-        *("n" * 300, "n[" + "9" * 19 + "]"),
+        *("n" * 300, "n[1]" * 20, "n[" + "9" * 19 + "]"),
     ],
 )
 def test_broken_lists(text: str) -> None:
@@ -45,7 +45,7 @@ def test_broken_lists(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["n[1-100001]", "n[0-999]m[0-999]", "n[1-99999],m[1-2]", "n[0-999999999999999999]" * 9]
+    "text", ["n[1-100001]", "n[0-999]m[0-999]", "n[1-99999],m[1-2]", "n[0-999999999999999999]" * 3]
 )
 def test_endless_lists(text: str) -> None:
     """A short text cannot fill the memory."""

@@ -159,6 +159,7 @@ def test_running_jobs_of_unknown_end_or_place_say_so() -> None:
         ({"tres_per_node": "gres/gpu:a100=2"}, (2, None, "a100")),
         ({"tres_per_node": "gpu:2"}, (2, None, "")),
         ({"tres_per_node": "gres:gpu"}, (1, None, "")),
+        ({"tres_per_node": "gres/gpu:a100"}, (1, None, "a100")),
         ({"tres_per_node": "gres:gpu:a100:2,gres:gpu:v100:1"}, (3, None, "a100,v100")),
         ({"tres_per_job": "gres/gpu:6", "max_nodes": 0}, (None, 6, "")),
         ({"tres_per_job": "gres/gpu:3", "max_nodes": 1}, (3, 3, "")),
@@ -220,6 +221,63 @@ def test_bytes_that_are_no_text_do_not_hide_the_queue() -> None:
     queue = read_queue(Answer("squeue --json", content))
     assert len(queue.jobs) == len(read("24.11").jobs)
     assert "licen\ufffd" in {each.name for each in queue.jobs}
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        None,
+        -2,
+        2**32 - 1,
+        2**32 - 2,
+        2**64 - 1,
+        "",
+        {"set": True, "infinite": True, "number": 5},
+        {"set": False, "number": 5},
+    ],
+)
+def test_marks_for_no_value(value: object) -> None:
+    """Null, what is not set, what is infinite, and Slurm's own numbers for these."""
+    document = squeue("24.11", [job(7)])
+    document["jobs"][0] |= {"time_limit": value, "deadline": value, "tasks": value}
+    (found,) = read_queue(answer(document)).jobs
+    assert (found.limit_s, found.deadline_unix, found.request.tasks) == (None, None, None)
+
+
+@pytest.mark.parametrize("value", [30, "30", 30.0, {"set": True, "infinite": False, "number": 30}, {"number": "30"}])
+def test_ways_to_write_a_number(value: object) -> None:
+    """A number, its digits, or an object with marks."""
+    document = squeue("24.11", [job(7)])
+    document["jobs"][0]["time_limit"] = value
+    assert read_queue(answer(document)).jobs[0].limit_s == 1800
+
+
+def test_held_without_a_word() -> None:
+    """22.05 has no key for it: a priority of 0 says it."""
+    assert one("22.05", priority=0).held
+    assert not one("22.05", priority=1).held
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_whole_nodes_of_what_runs(whole: bool) -> None:
+    """26.05 says it of running jobs by their allocation."""
+    document = squeue("26.05", [job(7, job_state="RUNNING", nodes="n1", start_time=NOW, shares={"n1": (4, 4000)})])
+    document["jobs"][0]["job_resources"]["nodes"]["whole"] = whole
+    assert read_queue(answer(document)).jobs[0].request.exclusive is whole
+
+
+def test_cores_of_two_threads() -> None:
+    """22.05 counts cores of a node and CPUs of a job: 64 CPUs on 32 cores are two for each."""
+    document = squeue(
+        "22.05", [job(7, job_state="RUNNING", nodes="n1", start_time=NOW, cpus=64, shares={"n1": (32, 9)})]
+    )
+    assert read_queue(answer(document)).jobs[0].allocated == (AllocatedNode("n1", 64, 9),)
+
+
+def test_control_characters_that_are_not_escaped() -> None:
+    """A careless writer's line break inside a name is part of the name."""
+    content = json.dumps(squeue("24.11", [job(7, name="a|b")])).replace("a|b", "a\n\tb").encode()
+    assert read_queue(Answer("squeue --json", content)).jobs[0].name == "a\n\tb"
 
 
 NUMBER = "null or {set, infinite, number}"
