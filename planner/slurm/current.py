@@ -120,7 +120,7 @@ def when(unix: int | None) -> str:
 def _job(record: dict[str, Any]) -> QueuedJob:
     number = str(int(record["job_id"]))
     array = str(_number(record.get("array_job_id")) or "")
-    task = _number(record.get("array_task_id")) if array else None
+    task = _number(record.get("array_task_id"))
     states = record["job_state"]
     state = states if isinstance(states, str) else states[0]
     submit = _number(record["submit_time"])

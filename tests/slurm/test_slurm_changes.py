@@ -92,6 +92,7 @@ def test_a_job_must_be_opted_in(opt_in: OptIn, covered: bool) -> None:
 def test_only_future_times_are_sent() -> None:
     """The present second is past; the next is not."""
     assert "has passed" in refused(waiting(), wanted={"42": NOW})
+    assert "has passed" in refused(waiting(), wanted={"42": NOW - 2 * HOUR})
     assert proposed(waiting(), wanted={"42": NOW + 1}).changes
 
 
@@ -168,7 +169,15 @@ def test_an_array_stands_for_all_its_waiting_tasks() -> None:
 
 def test_one_task_refuses_for_its_array() -> None:
     """What is sent for an array reaches all its tasks."""
-    assert refused(waiting("42", tasks="4-9"), waiting("42_3", held=True)) == "held"
+    together, held = waiting("42", tasks="4-9"), waiting("42_3", held=True)
+    assert refused(together, held) == refused(held, together) == "held"
+
+
+def test_tasks_that_are_so_already_are_not_sent_with_their_array() -> None:
+    """The others are, and the array is unchanged only when all its tasks are."""
+    jobs = (waiting("42", tasks="4-9"), waiting("42_3", begin_unix=LATER))
+    proposal = proposed(*jobs)
+    assert ([change.job for change in proposal.changes], proposal.unchanged) == (["42"], ())
 
 
 @pytest.mark.parametrize(("task", "found"), [(4, True), (7, True), (6, False), (8, False), (20, True), (21, False)])

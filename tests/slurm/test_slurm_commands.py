@@ -125,7 +125,8 @@ def test_an_answer_that_is_no_queue_is_one_line(text: str) -> None:
 
 def test_moments_beyond_the_calendar_can_be_written() -> None:
     """Slurm takes any number for a time."""
-    assert when(10**17) == str(10**17)
+    for unix in (10**12, 10**17, 10**30):
+        assert when(unix) == str(unix)
 
 
 def test_a_missing_command_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -198,6 +199,54 @@ def test_one_scontrol_gets_one_attribute_per_line(tmp_path: Path) -> None:
     assert sent.read_text("utf-8") == (f"update JobId=7 StartTime=uts{NOW}\nupdate JobId=8_1 StartTime=uts{NOW + 1}\n")
     assert [json.loads(line)["job"] for line in found.read_text("utf-8").splitlines()] == ["7", "8_1"]
     assert [(each.taken, each.note) for each in outcomes] == [(False, "no longer in the queue")] * 2
+
+
+SENT = Change("42", 100, 50, 200)
+LET_GO = Change("42", 100, 900, 150, at_once=True)
+TASK = {**OLD, "job_id": 50, "array_job_id": 42, "array_task_id": 3}
+
+
+@pytest.mark.parametrize(
+    ("change", "records", "note"),
+    [
+        (SENT, [OLD], ""),
+        (SENT, [{**OLD, "eligible_time": 201}], "begins at 1970-01-01T00:03:21Z (Denied for job 42)"),
+        (SENT, [{**OLD, "submit_time": 101}], "no longer in the queue"),
+        (SENT, [{**OLD, "job_state": "RUNNING"}], ""),
+        (SENT, [{**OLD, "job_state": "RUNNING", "eligible_time": 50}], "already started or ended (RUNNING)"),
+        (SENT, [TASK, {**TASK, "array_task_id": 4, "job_state": "RUNNING", "eligible_time": 50}], ""),
+        (SENT, [TASK, {**TASK, "array_task_id": 4, "eligible_time": 0}], "begins at no set time (Denied for job 42)"),
+        (SENT, [TASK, {**TASK, "array_task_id": 5, "eligible_time": 7}], ""),
+        (LET_GO, [OLD], ""),
+        (LET_GO, [{**OLD, "eligible_time": 211}], "begins at 1970-01-01T00:03:31Z (Denied for job 42)"),
+    ],
+)
+def test_what_is_read_back_decides(tmp_path: Path, change: Change, records: list[dict[str, object]], note: str) -> None:
+    """Of an array that has fallen apart, its waiting tasks; task 5 has a change of its own. What scontrol says about
+    the job is the reason. A job that was let go may begin up to a minute later, by the controller's clock."""
+    slurm = command(tmp_path, "scontrol", "cat > /dev/null; echo 'Denied for job 42' >&2; exit 1")
+    command(tmp_path, "squeue", f"[ \"$*\" = '--all --json' ] && echo '{json.dumps({'jobs': records})}'")
+    outcome, _ = carry_out(slurm, [change, Change("42_5", 100, None, 7)], tmp_path / "journal")
+    assert (outcome.taken, outcome.note) == (not note, note)
+
+
+def test_an_undo_is_written_down_as_one(tmp_path: Path) -> None:
+    """Before it is sent and after it."""
+    slurm = command(tmp_path, "scontrol", "cat > /dev/null")
+    command(tmp_path, "squeue", f"echo '{json.dumps({'jobs': [OLD]})}'")
+    carry_out(slurm, [SENT], tmp_path / "journal", undo=True)
+    lines = (tmp_path / "journal").read_text("utf-8").splitlines()
+    assert [json.loads(line)["kind"] for line in lines] == ["undo", "undone"]
+
+
+def test_two_runs_do_not_send_at_once(tmp_path: Path) -> None:
+    """The journal's folder is locked while scontrol works."""
+    slurm = command(
+        tmp_path / "bin", "scontrol", f"cat > /dev/null; flock --nonblock {tmp_path} true || touch {tmp_path}/held"
+    )
+    command(tmp_path / "bin", "squeue", f"echo '{json.dumps({'jobs': [OLD]})}'")
+    carry_out(slurm, [SENT], tmp_path / "journal")
+    assert (tmp_path / "held").exists()
 
 
 def test_no_changes_reach_nobody(tmp_path: Path) -> None:

@@ -68,6 +68,8 @@ def test_the_value_before_the_first_of_ours_is_kept(tmp_path: Path) -> None:
     """Old 1, then ours 100 and 200: undo leads to 1."""
     path = journal_of(tmp_path, change(1, 100), change(100, 200))
     assert read_ours(path).entries == {KEY: Entry(1, (100, 200))}
+    write_changes(path, [change(200, 100)], NOW)
+    assert read_ours(path).entries == {KEY: Entry(1, (200, 100))}
 
 
 def test_a_value_that_somebody_else_has_set_becomes_the_old_one(tmp_path: Path) -> None:
@@ -181,3 +183,5 @@ def test_undo_does_not_move_tasks_that_others_have_changed() -> None:
     assert proposal.changes == ()
     proposal = propose_undo(queue_of(waiting("42_2", begin_unix=NOW + 100), together), ours, NOW)
     assert [(each.job, each.new_unix) for each in proposal.changes] == [("42", NOW + 1), ("42_2", NOW + 2)]
+    jobs = (waiting("42_1", begin_unix=NOW + 7), waiting("42_2", begin_unix=NOW + 100))
+    assert [each.job for each in propose_undo(queue_of(*jobs), ours, NOW).changes] == ["42_2"]
