@@ -18,8 +18,8 @@ from planner.printable import LONGEST_LINE, is_text, one_line
 EXIT_CODES = """\
 Exit codes: 0 done; 1 error; 2 bad input (the line says where and what to do); 4 engine missing or died; 5 a plan
 breaks a rule (from plan audit: or its files do not agree with it); 6 the output cannot be written or another run holds
-it; 7 from plan report: a folder was named and skipped, the rest is reported; 130 interrupted; 143 terminated
-(SIGTERM)."""
+it; 7 from plan report: a folder was named and skipped, the rest is reported; 8 Slurm's commands are missing,
+fail or do not answer; 130 interrupted; 143 terminated (SIGTERM)."""
 
 INTERRUPTED = 130
 """What the parser makes of Ctrl-C."""
