@@ -10,7 +10,7 @@ from pathlib import Path
 from planner.errors import SlurmError
 from planner.slurm.changes import JOB_ID, Change, Proposal, Rules, propose
 from planner.slurm.commands import Slurm
-from planner.slurm.current import Queue, QueuedJob, read_queue, when
+from planner.slurm.current import Queue, Record, read_queue, when
 from planner.slurm.journal import read_ours, write_changes, write_results
 from planner.slurm.undo import propose_undo
 from planner.store.files import alone_in
@@ -93,14 +93,14 @@ def _outcome(change: Change, queue: Queue, alone: set[str], said: str) -> Outcom
     return Outcome(change, False, f"begins at {when(others[0].begin_unix)}" + (f" ({reason})" if reason else ""))
 
 
-def _records(change: Change, queue: Queue, alone: set[str]) -> list[QueuedJob]:
+def _records(change: Change, queue: Queue, alone: set[str]) -> list[Record]:
     """The records that a change is about; where an array has fallen apart since, its tasks without their own change."""
     found = queue.find(change.job)
     candidates = [found] if found is not None else [job for job in queue.array(change.job) if job.id not in alone]
     return [job for job in candidates if job.submit_unix == change.submit_unix]
 
 
-def _as_wanted(change: Change, job: QueuedJob) -> bool:
+def _as_wanted(change: Change, job: Record) -> bool:
     if job.begin_unix == change.new_unix:
         return True
     return change.at_once and job.begin_unix is not None and job.begin_unix <= change.new_unix + CLOCKS_DIFFER_S

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from planner.slurm.current import Queue, QueuedJob, when
+from planner.slurm.current import Queue, Record, when
 from planner.slurm.ours import Ours
 
 JOB_ID = re.compile(r"[1-9][0-9]{0,9}(?:_[0-9]{1,10})?")
@@ -24,10 +24,10 @@ class OptIn:
     qos: frozenset[str] = frozenset()
     comment_words: frozenset[str] = frozenset()
 
-    def covers(self, job: QueuedJob) -> bool:
+    def covers(self, job: Record) -> bool:
         """Whether a job is opted in; one that may run in several partitions needs all of them."""
         return (
-            set(job.partition.split(",")) <= self.partitions
+            (bool(job.partitions) and job.partitions <= self.partitions)
             or job.qos in self.qos
             or not self.comment_words.isdisjoint(BETWEEN_WORDS.split(job.comment))
         )
@@ -84,7 +84,7 @@ class Proposal:
 
 
 def propose(wanted: Mapping[str, int], queue: Queue, rules: Rules, ours: Ours, now_unix: int) -> Proposal:
-    """The changes that make every job begin no earlier than wanted.
+    """The changes that make every job begin no earlier than wanted; a start that has come holds no job any longer.
 
     Parameters
     ----------
@@ -109,17 +109,25 @@ def propose(wanted: Mapping[str, int], queue: Queue, rules: Rules, ours: Ours, n
             reason = reason or _why_not(job, start_unix, rules, ours, now_unix)
         if reason:
             refusals.append(Refusal(job_id, reason))
-        elif all(job.begin_unix == start_unix for job in jobs):
-            unchanged.append(job_id)
-        elif start_unix <= now_unix:
-            refusals.append(Refusal(job_id, f"{when(start_unix)} has passed"))
         else:
-            changes += [
-                Change(job_id if "_" in job_id else job.id, job.submit_unix, job.begin_unix, start_unix)
-                for job in jobs
-                if job.begin_unix != start_unix
-            ]
+            found = [change for job in jobs if (change := _change(job_id, job, start_unix, now_unix)) is not None]
+            changes += found
+            if not found:
+                unchanged.append(job_id)
     return Proposal(in_order(changes), tuple(refusals), tuple(unchanged))
+
+
+def _change(job_id: str, job: Record, start_unix: int, now_unix: int) -> Change | None:
+    """What to send for a record that may begin at a moment; None where it does already.
+
+    A moment that has come lets the job go, where an earlier plan of ours held it.
+    """
+    name = job_id if "_" in job_id else job.id
+    if start_unix > now_unix:
+        same = job.begin_unix == start_unix
+        return None if same else Change(name, job.submit_unix, job.begin_unix, start_unix)
+    waits = job.begin_unix is not None and job.begin_unix > now_unix
+    return Change(name, job.submit_unix, job.begin_unix, now_unix, at_once=True) if waits else None
 
 
 def in_order(changes: list[Change]) -> tuple[Change, ...]:
@@ -127,7 +135,7 @@ def in_order(changes: list[Change]) -> tuple[Change, ...]:
     return tuple(sorted(changes, key=lambda change: ("_" in change.job, _order(change.job))))
 
 
-def _targets(job_id: str, wanted: Mapping[str, int], queue: Queue) -> tuple[list[QueuedJob], str]:
+def _targets(job_id: str, wanted: Mapping[str, int], queue: Queue) -> tuple[list[Record], str]:
     """The waiting records that an id stands for, and why there are none."""
     if not JOB_ID.fullmatch(job_id):
         return [], "not a Slurm job id"
@@ -147,7 +155,7 @@ def _targets(job_id: str, wanted: Mapping[str, int], queue: Queue) -> tuple[list
     return waiting, "" if waiting else f"already started or ended ({states})"
 
 
-def _why_not(job: QueuedJob, start_unix: int, rules: Rules, ours: Ours, now_unix: int) -> str:
+def _why_not(job: Record, start_unix: int, rules: Rules, ours: Ours, now_unix: int) -> str:
     """Why a waiting job must not begin at a moment; empty when it may."""
     own_unix = ours.own_begin(job)
     latest_unix = job.latest_begin_unix

@@ -16,6 +16,8 @@ FIXED = {
     "SLURM_TIME_FORMAT": "standard",
     "SLURM_BITSTR_LEN": "0",  # the tasks of an array in full, not cut off after 64 characters
 }
+DIALECT = "v0.0.42"
+"""Of 24.05 and later; the last that says of every waiting job whether it wants whole nodes."""
 KEPT = ("PATH", "LD_LIBRARY_PATH", "SLURM_CONF")
 """All that commands see of the caller's environment; SQUEUE_STATES and its like would change what they answer."""
 
@@ -25,7 +27,7 @@ class Answer:
     """What a command said, and how it ended."""
 
     status: int
-    output: str
+    output: bytes
     errors: str
 
 
@@ -51,8 +53,16 @@ class Slurm:
         """The output of a command; SlurmError when it fails."""
         answer = self.run(name, *arguments)
         if answer.status:
-            raise SlurmError(f"{name} failed with status {answer.status}: {first_line(answer.errors)}")
-        return answer.output
+            raise _failed(name, answer)
+        return answer.output.decode("utf-8", "replace")
+
+    def ask_json(self, name: str, *arguments: str) -> tuple[str, bytes]:
+        """A command that writes JSON, in the dialect that is known best where this version has a choice; its output."""
+        for option in (f"--json={DIALECT}", "--json"):
+            answer = self.run(name, *arguments, option)
+            if not answer.status:
+                return " ".join((name, *arguments, option)), answer.output
+        raise _failed(name, answer)
 
     def run(self, name: str, *arguments: str, stdin: str = "") -> Answer:
         """A command's answer, whatever its status; SlurmError when it is missing or takes too long."""
@@ -69,7 +79,7 @@ class Slurm:
             raise SlurmError(f"{name} did not answer within {self.timeout_s:g} s; is slurmctld up?") from error
         except OSError as error:
             raise SlurmError(f"{name} cannot be run ({error.strerror or error})") from error
-        return Answer(done.returncode, done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace"))
+        return Answer(done.returncode, done.stdout, done.stderr.decode("utf-8", "replace"))
 
     def _program(self, name: str) -> str:
         path = str(self.folder) if self.folder is not None else None
@@ -83,6 +93,10 @@ class Slurm:
         kept = {name: os.environ[name] for name in KEPT if name in os.environ}
         named = {"SLURM_CONF": str(self.conf)} if self.conf is not None else {}
         return {**kept, **named, **FIXED}
+
+
+def _failed(name: str, answer: Answer) -> SlurmError:
+    return SlurmError(f"{name} failed with status {answer.status}: {first_line(answer.errors)}")
 
 
 def first_line(text: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from planner.slurm.current import QueuedJob
+from planner.slurm.current import Record
 
 Key = tuple[str, int]
 """Job id and submit time: Slurm gives ids anew, and a job that is queued again has a new submit time."""
@@ -27,7 +27,7 @@ class Ours:
 
     entries: Mapping[Key, Entry] = field(default_factory=dict)
 
-    def of(self, job: QueuedJob) -> Entry | None:
+    def of(self, job: Record) -> Entry | None:
         """What was set for a job, as long as it has a begin time of ours; else None.
 
         A task that has left its array since has what was set for the array.
@@ -38,7 +38,7 @@ class Ours:
                 return entry
         return None
 
-    def own_begin(self, job: QueuedJob) -> int | None:
+    def own_begin(self, job: Record) -> int | None:
         """The begin time that the job has without us."""
         entry = self.of(job)
         return job.begin_unix if entry is None else entry.old_unix

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from planner.slurm.changes import Change, Proposal, Refusal, in_order
-from planner.slurm.current import Queue, QueuedJob, when
+from planner.slurm.current import Queue, Record, when
 from planner.slurm.ours import Ours
 
 
@@ -32,6 +32,6 @@ def propose_undo(queue: Queue, ours: Ours, now_unix: int) -> Proposal:
     return Proposal(in_order(changes), tuple(refusals), ())
 
 
-def _moves_others(job: QueuedJob, queue: Queue, ours: Ours) -> bool:
+def _moves_others(job: Record, queue: Queue, ours: Ours) -> bool:
     """Whether a change of tasks that are together would also reach a task that is not ours to change."""
     return bool(job.tasks) and any(other.pending and ours.of(other) is None for other in queue.array(job.array))

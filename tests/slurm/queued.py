@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from planner.slurm.current import Queue, QueuedJob
+from planner.slurm.current import Queue, Record
 
 NOW = 1_800_000_000
 HOUR = 3600
 
-WAITING = QueuedJob(
+WAITING = Record(
     id="42",
     array="",
-    tasks="",
+    tasks=(),
     submit_unix=NOW - HOUR,
     begin_unix=NOW - HOUR,
     start_unix=None,
+    pending=True,
     state="PENDING",
     held=False,
     heterogeneous=False,
-    partition="batch",
+    partitions=frozenset({"batch"}),
     qos="normal",
     comment="",
     limit_s=HOUR,
@@ -27,12 +28,13 @@ WAITING = QueuedJob(
 )
 
 
-def waiting(job_id: str = "42", **other: object) -> QueuedJob:
+def waiting(job_id: str = "42", **other: object) -> Record:
     """A job that waits, or another one where told so; tasks of arrays know their array."""
     array = job_id.partition("_")[0] if "_" in job_id or other.get("tasks") else ""
-    return replace(WAITING, id=job_id, array=array, **other)  # type: ignore[arg-type]
+    pending = other.get("state", "PENDING") == "PENDING"
+    return replace(WAITING, id=job_id, array=array, pending=pending, **other)  # type: ignore[arg-type]
 
 
-def queue_of(*jobs: QueuedJob) -> Queue:
+def queue_of(*jobs: Record) -> Queue:
     """A queue of these jobs."""
     return Queue(jobs)

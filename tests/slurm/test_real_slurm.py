@@ -14,7 +14,7 @@ from planner.errors import SlurmError
 from planner.slurm.apply import Outcome, carry_out, plan_changes, plan_undo
 from planner.slurm.changes import Change, OptIn, Proposal, Rules
 from planner.slurm.commands import Slurm
-from planner.slurm.current import QueuedJob, read_queue
+from planner.slurm.current import Record, read_queue
 from planner.slurm.journal import read_ours
 from planner.slurm.verify import differences, from_journal, from_wanted
 from tests.slurm.cluster import ACCOUNTING, Cluster, until, why_not
@@ -40,7 +40,7 @@ def take_back(slurm: Slurm, journal: Path) -> tuple[Proposal, list[Outcome]]:
     return proposal, carry_out(slurm, proposal.changes, journal, undo=True)
 
 
-def one(slurm: Slurm, job_id: str) -> QueuedJob:
+def one(slurm: Slurm, job_id: str) -> Record:
     """A job as it is now."""
     found = read_queue(slurm).find(job_id)
     assert found is not None
@@ -120,8 +120,7 @@ def test_times_that_have_passed_are_never_sent(cluster: Cluster, slurm: Slurm, j
     """Slurm would silently take the present instead, as a direct call shows."""
     job, past = cluster.submit(), int(time.time()) - HOUR
     proposal, _ = send(slurm, {job: past}, journal)
-    assert "has passed" in reasons(proposal)[job]
-    assert not proposal.changes
+    assert (proposal.changes, proposal.unchanged) == ((), (job,))
     cluster.command("scontrol", "update", f"JobId={job}", f"StartTime=uts{past}")
     begin = one(slurm, job).begin_unix
     assert begin is not None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from planner.slurm.changes import Change, OptIn, Proposal, Refusal, Rules, propose
-from planner.slurm.current import QueuedJob
+from planner.slurm.current import Record
 from planner.slurm.ours import Entry, Ours
 from tests.slurm.queued import HOUR, NOW, queue_of, waiting
 
@@ -14,13 +14,13 @@ LATER = NOW + 2 * HOUR
 
 
 def proposed(
-    *jobs: QueuedJob, wanted: dict[str, int] | None = None, rules: Rules = BATCH, ours: Ours | None = None
+    *jobs: Record, wanted: dict[str, int] | None = None, rules: Rules = BATCH, ours: Ours | None = None
 ) -> Proposal:
     """What is proposed for these jobs; by default job 42 is wanted in two hours."""
     return propose({"42": LATER} if wanted is None else wanted, queue_of(*jobs), rules, ours or Ours(), NOW)
 
 
-def refused(*jobs: QueuedJob, **more: object) -> str:
+def refused(*jobs: Record, **more: object) -> str:
     """The one reason for which everything is refused."""
     proposal = proposed(*jobs, **more)  # type: ignore[arg-type]
     assert proposal.changes == proposal.unchanged == ()
@@ -83,17 +83,26 @@ def test_only_job_ids_are_taken(job_id: str) -> None:
 )
 def test_a_job_must_be_opted_in(opt_in: OptIn, covered: bool) -> None:
     """By all of its partitions, by its QOS, or by a whole word of its comment."""
-    job = waiting(partition="batch,gpu", qos="flexible", comment="power_w=300;shift, x")
+    job = waiting(partitions=frozenset({"batch", "gpu"}), qos="flexible", comment="power_w=300;shift, x")
     assert bool(proposed(job, rules=Rules(opt_in)).changes) is covered
     if not covered:
         assert refused(job, rules=Rules(opt_in)) == "not opted in by partition, QOS or comment"
 
 
 def test_only_future_times_are_sent() -> None:
-    """The present second is past; the next is not."""
-    assert "has passed" in refused(waiting(), wanted={"42": NOW})
-    assert "has passed" in refused(waiting(), wanted={"42": NOW - 2 * HOUR})
+    """The present second is past; the next is not. A job that may begin already stays as it is."""
+    assert proposed(waiting(), wanted={"42": NOW}) == Proposal((), (), ("42",))
+    assert proposed(waiting(begin_unix=None), wanted={"42": NOW - 2 * HOUR}) == Proposal((), (), ("42",))
     assert proposed(waiting(), wanted={"42": NOW + 1}).changes
+
+
+def test_a_job_that_we_held_is_let_go_when_its_start_has_come() -> None:
+    """A later plan starts it at once; a begin time of its user is not touched."""
+    job = waiting(begin_unix=LATER)
+    ours = Ours({("42", job.submit_unix): Entry(None, (LATER,))})
+    let_go = Change("42", job.submit_unix, LATER, NOW, at_once=True)
+    assert proposed(job, wanted={"42": NOW - 1}, ours=ours).changes == (let_go,)
+    assert "its user lets it begin" in refused(job, wanted={"42": NOW - 1})
 
 
 def test_a_mistake_in_the_unit_is_refused() -> None:
@@ -162,35 +171,35 @@ def test_a_job_is_not_delayed_for_longer_than_allowed() -> None:
 
 def test_an_array_stands_for_all_its_waiting_tasks() -> None:
     """Those together and those by themselves; the whole array comes first, running tasks are passed over."""
-    jobs = (waiting("42_3"), waiting("42_1", state="RUNNING"), waiting("42", tasks="4-9"))
+    jobs = (waiting("42_3"), waiting("42_1", state="RUNNING"), waiting("42", tasks=tuple(range(4, 10))))
     assert [change.job for change in proposed(*jobs).changes] == ["42", "42_3"]
     assert refused(waiting("42_1", state="RUNNING")) == "already started or ended (RUNNING)"
 
 
 def test_one_task_refuses_for_its_array() -> None:
     """What is sent for an array reaches all its tasks."""
-    together, held = waiting("42", tasks="4-9"), waiting("42_3", held=True)
+    together, held = waiting("42", tasks=tuple(range(4, 10))), waiting("42_3", held=True)
     assert refused(together, held) == refused(held, together) == "held"
 
 
 def test_tasks_that_are_so_already_are_not_sent_with_their_array() -> None:
     """The others are, and the array is unchanged only when all its tasks are."""
-    jobs = (waiting("42", tasks="4-9"), waiting("42_3", begin_unix=LATER))
+    jobs = (waiting("42", tasks=tuple(range(4, 10))), waiting("42_3", begin_unix=LATER))
     proposal = proposed(*jobs)
     assert ([change.job for change in proposal.changes], proposal.unchanged) == (["42"], ())
 
 
 @pytest.mark.parametrize(("task", "found"), [(4, True), (7, True), (6, False), (8, False), (20, True), (21, False)])
 def test_a_task_is_found_in_its_array(task: int, found: bool) -> None:
-    """Ranges, steps and single numbers."""
-    proposal = proposed(waiting("42", tasks="1-4,5-7:2,20"), wanted={f"42_{task}": LATER})
+    """And one that is not among those that wait is not."""
+    proposal = proposed(waiting("42", tasks=(1, 2, 3, 4, 5, 7, 20)), wanted={f"42_{task}": LATER})
     assert [change.job for change in proposal.changes] == ([f"42_{task}"] if found else [])
     assert bool(proposal.refusals) is not found
 
 
 def test_an_array_and_its_tasks_are_not_moved_at_once() -> None:
     """Nobody could tell which start is meant; other jobs go on."""
-    jobs = (waiting("42", tasks="1-9"), waiting("7"))
+    jobs = (waiting("42", tasks=tuple(range(1, 10))), waiting("7"))
     proposal = proposed(*jobs, wanted={"42": LATER, "42_3": LATER, "7": LATER})
     assert [refusal.job for refusal in proposal.refusals] == ["42", "42_3"]
     assert all("name one or the other" in refusal.reason for refusal in proposal.refusals)

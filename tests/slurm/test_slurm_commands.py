@@ -8,10 +8,12 @@ from pathlib import Path
 import pytest
 
 from planner.errors import SlurmError
+from planner.inputs.slurm.document import Answer
+from planner.inputs.slurm.queue import read_queue as read_jobs
 from planner.slurm.apply import carry_out
 from planner.slurm.changes import Change
 from planner.slurm.commands import Slurm
-from planner.slurm.current import QueuedJob, parse_queue, read_queue, when
+from planner.slurm.current import Record, read_queue, records_of, when
 from tests.slurm.queued import NOW
 
 OLD = {
@@ -49,9 +51,9 @@ NEW = {
 }
 
 
-def only(record: dict[str, object]) -> QueuedJob:
+def only(record: dict[str, object]) -> Record:
     """The job of a queue of one record."""
-    (job,) = parse_queue(json.dumps({"jobs": [record]})).jobs
+    (job,) = records_of(read_jobs(Answer("squeue", json.dumps({"jobs": [record]}).encode()))).jobs
     return job
 
 
@@ -65,17 +67,18 @@ def command(folder: Path, name: str, script: str) -> Slurm:
 
 def test_both_kinds_of_json_say_the_same() -> None:
     """Plain numbers of 22.05, and the objects of later versions."""
-    expected = QueuedJob(
+    expected = Record(
         id="42",
         array="",
-        tasks="",
+        tasks=(),
         submit_unix=100,
         begin_unix=200,
         start_unix=None,
+        pending=True,
         state="PENDING",
         held=False,
         heterogeneous=False,
-        partition="batch",
+        partitions=frozenset({"batch"}),
         qos="normal",
         comment="flexible",
         limit_s=3600,
@@ -100,15 +103,15 @@ def test_held_jobs_are_known_by_their_priority_or_by_name() -> None:
 def test_arrays_and_their_tasks_have_ids_of_their_own() -> None:
     """The limit on tasks at once is not a part of their numbers; a task has the array's number in its id."""
     together = only({**OLD, "array_job_id": 42, "array_task_string": "1-10%2"})
-    assert (together.id, together.array, together.tasks) == ("42", "42", "1-10")
+    assert (together.id, together.array, together.tasks) == ("42", "42", tuple(range(1, 11)))
     alone = only({**NEW, "job_id": 50, "array_job_id": number(42), "array_task_id": number(0)})
-    assert (alone.id, alone.array, alone.tasks) == ("42_0", "42", "")
+    assert (alone.id, alone.array, alone.tasks) == ("42_0", "42", ())
 
 
 def test_started_jobs_have_a_start() -> None:
     """What stands there for waiting jobs is Slurm's guess."""
     assert only({**OLD, "job_state": "RUNNING"}).start_unix == 300
-    assert only({**NEW, "job_state": ["RUNNING", "COMPLETING"]}).state == "RUNNING"
+    assert only({**NEW, "job_state": ["RUNNING", "COMPLETING"]}).state == "COMPLETING RUNNING"
 
 
 def test_no_eligible_time_is_no_begin() -> None:
@@ -117,10 +120,18 @@ def test_no_eligible_time_is_no_begin() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "x", "[]", "{}", '{"jobs": [{}]}', '{"jobs": 3}', "null"])
-def test_an_answer_that_is_no_queue_is_one_line(text: str) -> None:
+def test_an_answer_that_is_no_queue_is_one_line(tmp_path: Path, text: str) -> None:
     """Whatever squeue says in the place of one."""
-    with pytest.raises(SlurmError, match="gave no queue that can be read"):
-        parse_queue(text)
+    with pytest.raises(SlurmError, match="no queue that can be read: squeue --all --json"):
+        read_queue(command(tmp_path, "squeue", f"echo '{text}'"))
+
+
+def test_the_dialect_that_is_known_best_is_asked_for_first(tmp_path: Path) -> None:
+    """22.05 has no choice and refuses the option; later versions give what was asked for."""
+    old = command(tmp_path / "old", "squeue", '[ "$2" = --json ] && echo plain')
+    new = command(tmp_path / "new", "squeue", "echo chosen")
+    assert old.ask_json("squeue", "--all") == ("squeue --all --json", b"plain\n")
+    assert new.ask_json("squeue", "--all") == ("squeue --all --json=v0.0.42", b"chosen\n")
 
 
 def test_moments_beyond_the_calendar_can_be_written() -> None:
@@ -214,9 +225,13 @@ TASK = {**OLD, "job_id": 50, "array_job_id": 42, "array_task_id": 3}
         (SENT, [{**OLD, "submit_time": 101}], "no longer in the queue"),
         (SENT, [{**OLD, "job_state": "RUNNING"}], ""),
         (SENT, [{**OLD, "job_state": "RUNNING", "eligible_time": 50}], "already started or ended (RUNNING)"),
-        (SENT, [TASK, {**TASK, "array_task_id": 4, "job_state": "RUNNING", "eligible_time": 50}], ""),
-        (SENT, [TASK, {**TASK, "array_task_id": 4, "eligible_time": 0}], "begins at no set time (Denied for job 42)"),
-        (SENT, [TASK, {**TASK, "array_task_id": 5, "eligible_time": 7}], ""),
+        (SENT, [TASK, {**TASK, "job_id": 51, "array_task_id": 4, "job_state": "RUNNING", "eligible_time": 50}], ""),
+        (
+            SENT,
+            [TASK, {**TASK, "job_id": 51, "array_task_id": 4, "eligible_time": 0}],
+            "begins at no set time (Denied for job 42)",
+        ),
+        (SENT, [TASK, {**TASK, "job_id": 51, "array_task_id": 5, "eligible_time": 7}], ""),
         (LET_GO, [OLD], ""),
         (LET_GO, [{**OLD, "eligible_time": 211}], "begins at 1970-01-01T00:03:31Z (Denied for job 42)"),
     ],

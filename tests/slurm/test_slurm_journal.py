@@ -177,7 +177,7 @@ def test_undo_leaves_jobs_that_have_started_and_those_of_others() -> None:
 def test_undo_does_not_move_tasks_that_others_have_changed() -> None:
     """What is sent for an array would reach them; with all tasks ours, the array goes first and they follow."""
     ours = Ours({KEY: Entry(NOW + 1, (NOW + 100,)), ("42_2", SUBMIT): Entry(NOW + 2, (NOW + 100,))})
-    together = waiting("42", tasks="3-9", begin_unix=NOW + 100)
+    together = waiting("42", tasks=tuple(range(3, 10)), begin_unix=NOW + 100)
     proposal = propose_undo(queue_of(waiting("42_1", begin_unix=NOW + 7), together), ours, NOW)
     assert [refusal.job for refusal in proposal.refusals] == ["42_1", "42"]
     assert proposal.changes == ()

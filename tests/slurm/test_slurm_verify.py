@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from planner.slurm.current import QueuedJob
+from planner.slurm.current import Record
 from planner.slurm.ours import Entry, Ours
 from planner.slurm.verify import Difference, Expected, differences, from_journal, from_wanted
 from tests.slurm.queued import HOUR, NOW, queue_of, waiting
@@ -12,7 +12,7 @@ from tests.slurm.queued import HOUR, NOW, queue_of, waiting
 LATER = NOW + HOUR
 
 
-def text_of(*jobs: QueuedJob, expected: Expected | None = None) -> str:
+def text_of(*jobs: Record, expected: Expected | None = None) -> str:
     """What is said about the one job that differs; empty when none does."""
     found = differences([expected or Expected("42", LATER)], queue_of(*jobs), NOW)
     assert len(found) <= 1
@@ -39,7 +39,7 @@ def text_of(*jobs: QueuedJob, expected: Expected | None = None) -> str:
         (waiting("43"), "is no longer in the queue; was to begin at 2027-01-15T09:00:00Z"),
     ],
 )
-def test_a_job_is_as_expected_or_it_is_said_how_not(job: QueuedJob, text: str) -> None:
+def test_a_job_is_as_expected_or_it_is_said_how_not(job: Record, text: str) -> None:
     """Each way of being different has its words."""
     assert text_of(job) == text
 
@@ -47,6 +47,12 @@ def test_a_job_is_as_expected_or_it_is_said_how_not(job: QueuedJob, text: str) -
 def test_a_job_that_left_after_its_time_is_no_difference() -> None:
     """It has run."""
     assert text_of(expected=Expected("42", NOW)) == ""
+
+
+def test_a_job_that_was_let_go_may_begin_whenever_that_was() -> None:
+    """Slurm's clock puts it at another second than ours."""
+    assert text_of(waiting(begin_unix=NOW), expected=Expected("42", NOW - 3)) == ""
+    assert "begins at" in text_of(waiting(begin_unix=NOW + 1), expected=Expected("42", NOW - 3))
 
 
 def test_another_job_with_the_same_id_is_named() -> None:
@@ -57,7 +63,7 @@ def test_another_job_with_the_same_id_is_named() -> None:
 def test_every_task_of_an_array_is_looked_at() -> None:
     """Those with an expectation of their own are held against that."""
     jobs = (
-        waiting("42", tasks="3-9", begin_unix=LATER),
+        waiting("42", tasks=tuple(range(3, 10)), begin_unix=LATER),
         waiting("42_1", begin_unix=NOW),
         waiting("42_2", begin_unix=5),
     )

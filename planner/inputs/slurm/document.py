@@ -14,6 +14,8 @@ from planner.text_files import read_bytes
 
 MOST_BYTES = 2**30
 """Of a command's output: some 50,000 jobs."""
+NOTHING_FOUND = 9003
+"""What Slurm 22.05 reports as an error where a list is empty, such as that of the day's jobs."""
 _PARSER = re.compile(r"v0\.0\.(\d{1,4})")
 
 
@@ -27,6 +29,15 @@ class Answer:
 
 Source = Path | str | Answer
 """A file by its name, or a command's answer."""
+
+
+def content_of(source: Source) -> tuple[str, bytes]:
+    """What a source is called in messages, and what it holds."""
+    if not isinstance(source, Answer):
+        return str(source), read_bytes(source)
+    if len(source.output) > MOST_BYTES:
+        raise InputError(f"{source.command}: has written more than {MOST_BYTES // 2**20} MB; ask for fewer partitions")
+    return source.command, source.output
 
 
 def read_document(source: Source, key: str, command: str) -> tuple[Fields, tuple[Fields, ...]]:
@@ -48,12 +59,7 @@ def read_document(source: Source, key: str, command: str) -> tuple[Fields, tuple
     InputError
         It is not JSON, has no such list, or Slurm reports an error in it.
     """
-    if isinstance(source, Answer):
-        name, content = source.command, source.output
-        if len(content) > MOST_BYTES:
-            raise InputError(f"{name}: has written more than {MOST_BYTES // 2**20} MB; ask for fewer partitions")
-    else:
-        name, content = str(source), read_bytes(source)
+    name, content = content_of(source)
     root = Fields(name, "", _parsed(name, content, command))
     _require_no_errors(root)
     if key not in root.values:
@@ -88,6 +94,8 @@ def _parsed(name: str, content: bytes, command: str) -> dict[str, object]:
 def _require_no_errors(root: Fields) -> None:
     """InputError with Slurm's own words when it reports that the list is not all there."""
     for error in root.children("errors"):
+        if error.values.get("error_number") == NOTHING_FOUND:
+            continue
         words = [str(error.values[key]) for key in ("description", "error") if isinstance(error.values.get(key), str)]
         said = ": ".join(words) or "an error without words"
         raise InputError(

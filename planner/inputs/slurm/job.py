@@ -75,12 +75,16 @@ class QueuedJob:
         Slurm's number; tasks that wait have that of their array.
     array_job_id, array_task_id, array_limit
         The array, the task, and how many tasks of it may run at once; None where there is none.
+    is_together
+        Whether Slurm keeps this task in one record with all others of its array that were never touched.
     het_job_id, het_offset
         The heterogeneous job that it is a part of, and which part; None where it is none.
     state, state_words, reason
         What the planner makes of the state; Slurm's words for it; why it waits.
     submit_unix, begin_unix
         When it was submitted, and before when it must not start (its submission where nothing else is said).
+    eligible_unix
+        The begin time as Slurm has it; None for jobs that depend on others, are held, or have just come.
     start_unix, end_unix
         Real start; real end, or of a running job when its limit is reached. None while it waits.
     expected_start_unix
@@ -104,9 +108,11 @@ class QueuedJob:
     submit_unix: int
     begin_unix: int
     request: Request
+    eligible_unix: int | None = None
     array_job_id: int | None = None
     array_task_id: int | None = None
     array_limit: int | None = None
+    is_together: bool = False
     het_job_id: int | None = None
     het_offset: int | None = None
     start_unix: int | None = None

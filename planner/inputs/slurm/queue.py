@@ -102,8 +102,8 @@ def _job(row: Fields, parser: int | None) -> tuple[QueuedJob, tuple[str, ...]]:
         state_words=words,
         reason="" if reason == "None" else reason,
         submit_unix=submit,
-        # 0 for jobs that depend on others, are held, or have just come.
         begin_unix=row.moment("eligible_time") or submit,
+        eligible_unix=row.moment("eligible_time"),
         request=request,
         array_job_id=row.positive("array_job_id"),
         array_task_id=row.whole("array_task_id"),
@@ -131,7 +131,12 @@ def _tasks(row: Fields, job: QueuedJob) -> Iterator[QueuedJob]:
         yield job
         return
     array = row.parsed("array_task_string", parse_tasks)
-    job = replace(job, array_job_id=job.array_job_id or job.job_id, array_limit=array.limit or job.array_limit)
+    job = replace(
+        job,
+        array_job_id=job.array_job_id or job.job_id,
+        array_limit=array.limit or job.array_limit,
+        is_together=True,
+    )
     if array.obstacle:
         yield replace(job, obstacles=(*job.obstacles, array.obstacle))
     for task in array.tasks:

@@ -1,4 +1,7 @@
-"""Reads Slurm's reservations from ``scontrol show reservation --json``: nodes kept for somebody or something."""
+"""Reads Slurm's reservations from ``scontrol show reservation --json``: nodes kept for somebody or something.
+
+Slurm 22.05 has no JSON of them; `reservation_text` reads what it has.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ class Reservation:
     name
         As Slurm calls it.
     nodes
-        Names of its nodes; none where it holds licences or cores only.
+        Names of its nodes, also where it holds some cores of each; none where it holds licences only.
     start_unix, end_unix
         From when until when; ``end_unix`` None: until further notice.
     flags
@@ -57,10 +60,11 @@ def read_reservations(source: Source) -> tuple[Reservation, ...]:
     InputError
         A value cannot be what it should be; names file or command, place, value and what is expected.
     """
-    return tuple(_reservation(row) for row in read_document(source, "reservations", COMMAND)[1])
+    return tuple(reservation_of(row) for row in read_document(source, "reservations", COMMAND)[1])
 
 
-def _reservation(row: Fields) -> Reservation:
+def reservation_of(row: Fields) -> Reservation:
+    """The reservation of a row; InputError when its values cannot be."""
     name, start, end = row.text("name"), row.moment("start_time"), row.moment("end_time")
     if not name.strip():
         raise row.wrong("name", "the name of a reservation")

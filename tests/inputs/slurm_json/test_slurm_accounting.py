@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from planner.errors import InputError
-from planner.inputs.slurm.accounting import EndedJob, read_accounting
+from planner.inputs.slurm.accounting import Accounts, EndedJob, read_accounting
 from tests.slurm_documents import DIALECTS, NOW, Dialect, answer, sacct
 
 
@@ -112,3 +112,11 @@ def test_users_of_old_versions() -> None:
     """22.05 may have the user beside the association only."""
     assert read(user=None, association={"user": "eve"}).user == "eve"
     assert read(user=None, association=None).user == ""
+
+
+def test_a_day_without_jobs_is_no_error() -> None:
+    """22.05 reports it as one; any other error still is."""
+    error = {"error_number": 9003, "description": "Nothing found", "error": "Nothing found with query"}
+    assert read_accounting(answer({"errors": [error], "jobs": []})) == Accounts()
+    with pytest.raises(InputError, match="Slurm reports 'Nothing found"):
+        read_accounting(answer({"errors": [{**error, "error_number": 2}], "jobs": []}))

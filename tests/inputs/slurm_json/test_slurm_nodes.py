@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from planner.errors import InputError
+from planner.inputs.slurm.document import Answer
 from planner.inputs.slurm.nodes import read_nodes
+from planner.inputs.slurm.reservation_text import read_reservation_text
 from planner.inputs.slurm.reservations import Reservation, read_reservations
 from tests.slurm_documents import DIALECTS, NOW, Dialect, answer, nodes, reservations
 
@@ -97,3 +99,45 @@ def test_a_reservation_ends_after_its_start() -> None:
     document["reservations"][0]["end_time"] = NOW - 1
     with pytest.raises(InputError, match=r"reservations\[0\] ends at \d+, before its start"):
         read_reservations(answer(document))
+
+
+RESERVATION_TEXT = """\
+ReservationName=maint StartTime=2026-11-16T03:40:17 EndTime=2026-11-16T05:40:17 Duration=02:00:00 Nodes=n[1-2] \
+NodeCnt=2 CoreCnt=64 Features=(null) PartitionName=(null) Flags=MAINT,IGNORE_JOBS TRES=cpu=64 Users=root,eve \
+Groups=(null) Accounts=(null) Licenses=(null) State=INACTIVE BurstBuffer=(null) Watts=n/a MaxStartDelay=(null)
+ReservationName=cores StartTime=2026-11-16T04:40:17 EndTime=2026-11-16T06:40:17 Duration=02:00:00 Nodes=n8 NodeCnt=1 \
+CoreCnt=4 Features=(null) PartitionName=open Flags= TRES=cpu=4 Users=(null) Groups=(null) Accounts=physics
+"""
+"""As Slurm 22.05 writes it under TZ=UTC."""
+
+
+def text_answer(text: str) -> Answer:
+    """Text of the command."""
+    return Answer("scontrol", text.encode())
+
+
+def test_reservations_of_22_05_are_text() -> None:
+    """Times are UTC, and (null) is nothing. 2026-11-16T03:40:17Z is 1794800417."""
+    assert read_reservation_text(text_answer(RESERVATION_TEXT)) == (
+        Reservation(
+            "maint",
+            ("n1", "n2"),
+            1794800417,
+            1794807617,
+            ("IGNORE_JOBS", "MAINT"),
+            users=("root", "eve"),
+        ),
+        Reservation("cores", ("n8",), 1794804017, 1794811217, partition="open", accounts=("physics",)),
+    )
+
+
+def test_a_text_without_reservations() -> None:
+    """Slurm says so in words."""
+    assert read_reservation_text(text_answer("No reservations in the system\n")) == ()
+
+
+@pytest.mark.parametrize("text", ["x", "ReservationName=a StartTime=soon EndTime=2026-11-16T06:40:17", '{"jobs": 3}'])
+def test_a_text_that_is_no_reservation_is_one_line(text: str) -> None:
+    """With the line."""
+    with pytest.raises(InputError, match=r"scontrol:1: StartTime is missing or no time; expected the output of"):
+        read_reservation_text(text_answer(text))
