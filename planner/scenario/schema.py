@@ -21,6 +21,7 @@ from planner.scenario.jobs import Jobs
 from planner.scenario.replan import Replan
 from planner.scenario.search import Search
 from planner.scenario.sections import Cooling, Demand, Key, Power, Revenue, Rules, Section, Solar
+from planner.scenario.slurm import LIVE, SlurmSection
 from planner.scenario.tariff import Tariff
 from planner.scenario.values import Currency, Label, Prose, Zone
 from planner.scenario.weather import Weather
@@ -49,6 +50,7 @@ class Scenario(Section):
     carbon: Carbon = NoCarbon()
     search: Search = Search()
     replan: Replan = Replan()
+    slurm: SlurmSection = SlurmSection()
 
     _sources: tuple[Path, ...] = PrivateAttr(())
     _outages: tuple[Outage, ...] = PrivateAttr(())
@@ -84,7 +86,7 @@ class Scenario(Section):
 
     def files(self) -> tuple[Path, ...]:
         """Every file that the scenario was made from or refers to, each once."""
-        return tuple(dict.fromkeys([*self.sources, *_paths(self)]))
+        return tuple(dict.fromkeys(path for path in [*self.sources, *_paths(self)] if path != LIVE))
 
 
 KINDS = {"jobs": Kinds.of(Jobs), "weather": Kinds.of(Weather), "tariff": Kinds.of(Tariff), "carbon": Kinds.of(Carbon)}

@@ -29,6 +29,8 @@ class Outcome:
     taken: bool
     note: str
     """Why it was not taken; empty when it was."""
+    overtaken: bool = False
+    """The job has started, ended or gone before the change reached it, which is no failure."""
 
 
 def plan_changes(
@@ -82,13 +84,13 @@ def _update(change: Change) -> str:
 def _outcome(change: Change, queue: Queue, alone: set[str], said: str) -> Outcome:
     records = _records(change, queue, alone)
     if not records:
-        return Outcome(change, False, "no longer in the queue")
+        return Outcome(change, False, "no longer in the queue", overtaken=True)
     waiting = [job for job in records if job.pending]
     others = [job for job in waiting or records if not _as_wanted(change, job)]
     if not others:
         return Outcome(change, True, "")
     if not waiting:
-        return Outcome(change, False, f"already started or ended ({others[0].state})")
+        return Outcome(change, False, f"already started or ended ({others[0].state})", overtaken=True)
     reason = _reason(change.job, said)
     return Outcome(change, False, f"begins at {when(others[0].begin_unix)}" + (f" ({reason})" if reason else ""))
 

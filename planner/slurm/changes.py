@@ -24,6 +24,11 @@ class OptIn:
     qos: frozenset[str] = frozenset()
     comment_words: frozenset[str] = frozenset()
 
+    @property
+    def any(self) -> bool:
+        """Whether anybody can be opted in."""
+        return bool(self.partitions or self.qos or self.comment_words)
+
     def covers(self, job: Record) -> bool:
         """Whether a job is opted in; one that may run in several partitions needs all of them."""
         return (

@@ -82,8 +82,14 @@ _SCENARIO = Record(
         "demand": Record({"eur_per_kw": number(bounds.EUR_PER_KW), "interval_s": whole(bounds.DEMAND_INTERVAL_S)}),
         "carbon": Record({"eur_per_tonne": number(bounds.EUR_PER_TONNE)}),
         "outages": _OUTAGES,
+        "slurm": Record(
+            {
+                "opt_in": Record({"partitions": Every(TEXT), "qos": Every(TEXT), "comment": Every(TEXT)}),
+                "max_delay_s": Maybe(whole(bounds.MAX_DELAY_S)),
+            }
+        ),
     },
-    frozenset({"outages"}),
+    frozenset({"outages", "slurm"}),
 )
 SNAPSHOT = Record({"moment_unix": whole(bounds.UNIX_S), "source": TEXT, "outages": _OUTAGES})
 """What run.json keeps of the snapshot that a day was planned from."""
