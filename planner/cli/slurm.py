@@ -90,6 +90,11 @@ def apply(folder: PlanArgument, yes: YesOption = False, as_json: JsonOption = Fa
     A begin time is a lower bound: Slurm starts the job then or later. Only jobs that the plan's scenario has opted in
     (`slurm.opt_in`) are touched. What was set is kept in slurm-journal.jsonl beside the days, for undo.
     """
+    applied(folder, yes=yes, as_json=as_json)
+
+
+def applied(folder: Path, *, yes: bool, as_json: bool, also: Mapping[str, Any] | None = None) -> None:
+    """Give the starts of a plan to Slurm and say what became of it; ``also`` stands in the JSON beside that."""
     from planner.slurm.apply import carry_out, plan_changes
     from planner.slurm.commands import Slurm
     from planner.slurm.wanted import journal_of, read_wanted, require_not_over
@@ -99,7 +104,7 @@ def apply(folder: PlanArgument, yes: YesOption = False, as_json: JsonOption = Fa
     slurm, journal = Slurm(), journal_of(folder)
     proposal = plan_changes(slurm, wanted.starts, wanted.rules, journal)
     outcomes = carry_out(slurm, proposal.changes, journal) if yes else None
-    _report(proposal, outcomes, wanted.left_alone, as_json=as_json)
+    _report(proposal, outcomes, wanted.left_alone, as_json=as_json, also=also)
     if not wanted.rules.opt_in.any and not as_json:
         say("nobody is opted in: set slurm.opt_in in the scenario, and plan again", err=True)
     _end(outcomes)
@@ -144,13 +149,19 @@ def verify(folder: PlanArgument, as_json: JsonOption = False) -> None:
 
 
 def _report(
-    proposal: Proposal, outcomes: Sequence[Outcome] | None, left_alone: Mapping[str, str], *, as_json: bool
+    proposal: Proposal,
+    outcomes: Sequence[Outcome] | None,
+    left_alone: Mapping[str, str],
+    *,
+    as_json: bool,
+    also: Mapping[str, Any] | None = None,
 ) -> None:
     """Say what would be changed, or what was; ``outcomes`` None: a dry run."""
     reasons = {each.job: each.reason for each in proposal.refusals} | dict(left_alone)
     if as_json:
         say_json(
             {
+                **(also or {}),
                 "dry_run": outcomes is None,
                 "changes": _changes(proposal, outcomes),
                 "left_alone": [{"job": job, "reason": reason} for job, reason in reasons.items()],

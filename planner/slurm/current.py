@@ -94,7 +94,7 @@ def records_of(queue: ReadQueue) -> Queue:
     found: dict[tuple[int, int | None], list[QueuedJob]] = {}
     for job in (*queue.jobs, *queue.finished):
         found.setdefault((job.job_id, None if job.is_together else job.array_task_id), []).append(job)
-    return Queue(tuple(_record(jobs) for jobs in found.values()))
+    return Queue(tuple(record_of(*jobs) for jobs in found.values()))
 
 
 def when(unix: int | None) -> str:
@@ -107,7 +107,8 @@ def when(unix: int | None) -> str:
         return str(unix)
 
 
-def _record(jobs: list[QueuedJob]) -> Record:
+def record_of(*jobs: QueuedJob) -> Record:
+    """The record of a job, or of tasks that Slurm keeps together."""
     job = jobs[0]
     tasks = [each.array_task_id for each in jobs if each.is_together and each.array_task_id is not None]
     return Record(

@@ -91,7 +91,15 @@ _SCENARIO = Record(
     },
     frozenset({"outages", "slurm"}),
 )
-SNAPSHOT = Record({"moment_unix": whole(bounds.UNIX_S), "source": TEXT, "outages": _OUTAGES})
+SNAPSHOT = Record(
+    {
+        "moment_unix": whole(bounds.UNIX_S),
+        "source": TEXT,
+        "outages": _OUTAGES,
+        "left_alone": Every(Record({"job_id": TEXT, "reason": TEXT})),
+    },
+    frozenset({"left_alone"}),
+)
 """What run.json keeps of the snapshot that a day was planned from."""
 
 RUN = Record(

@@ -1,0 +1,44 @@
+"""What of Slurm's words the planner's own types can hold, matter by matter; what they cannot is a reason not to plan.
+
+Each function gives the fields of a `Job` for one matter, and why a job that asks for it cannot be planned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from planner.domain.cluster import NodeClass
+from planner.inputs.slurm.job import QueuedJob
+from planner.units import utc_text
+
+Said = tuple[dict[str, Any], str]
+"""Fields of a job, and why it cannot be planned; empty where it can."""
+
+
+def named_class(name: str, nodes: Sequence[str], capacity: Mapping[str, float], idle_w: float) -> NodeClass:
+    """A class of nodes, which have names of their own in Slurm."""
+    return NodeClass(name, len(nodes), capacity, idle_w)
+
+
+def on_classes(allowed: Iterable[str], every: Iterable[str]) -> Said:
+    """The classes that a job may run on."""
+    missing = sorted(set(every) - set(allowed))
+    return {}, f"it may not run on all nodes, as not on those of {', '.join(missing)}" if missing else ""
+
+
+def alone_on_nodes(job: QueuedJob) -> Said:
+    """Whether a job wants nodes for itself; `units` then gives it all the cores of its nodes."""
+    return {}, ""
+
+
+def not_before(job: QueuedJob, own_begin_unix: int | None, moment_unix: int) -> Said:
+    """The moment before which its user does not let a job begin."""
+    if own_begin_unix is None or own_begin_unix <= moment_unix:
+        return {}, ""
+    return {}, f"its user lets it begin at {utc_text(own_begin_unix)} at the earliest"
+
+
+def after_others(job: QueuedJob) -> Said:
+    """The jobs that a job waits for."""
+    return {}, "it waits for other jobs" if job.dependency.requirements else ""
