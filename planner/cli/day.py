@@ -296,7 +296,7 @@ def remark(built: Day) -> None:
         say("no jobs are known for this day; the plan is empty", err=True)
         for note in built.intakes[0].notes:
             say(f"  {note}", err=True)
-        if built.scenario.jobs.visibility == "midnight":
+        if built.snapshot is None and built.scenario.jobs.visibility == "midnight":
             say("  jobs submitted on the day itself count with --set jobs.visibility=day", err=True)
 
 

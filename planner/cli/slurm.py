@@ -143,7 +143,7 @@ def verify(folder: PlanArgument, as_json: JsonOption = False) -> None:
     else:
         for each in found:
             say(f"  {each.job}  {each.text}")
-        say(f"{len(expected):,} begin times were set; {len(found) or 'none'} differ")
+        say(f"begin times that were set: {len(expected):,}, of which differ: {len(found):,}")
     if found:
         raise typer.Exit(NOT_AS_WANTED)
 

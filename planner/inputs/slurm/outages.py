@@ -6,8 +6,10 @@ from collections.abc import Collection, Iterable
 
 from planner.domain.snapshot import NodeState, Outage, outage_key
 from planner.inputs.slurm.machine import Machine
-from planner.inputs.slurm.nodes import SlurmNode
+from planner.inputs.slurm.nodes import DOWN, SlurmNode
 from planner.inputs.slurm.reservations import Reservation
+
+UNHEARD = frozenset({"NOT_RESPONDING", "NO_RESPOND", "UNKNOWN"})
 
 
 def outages_of(
@@ -44,9 +46,10 @@ def outages_of(
 
 
 def _state(node: SlurmNode) -> NodeState | None:
-    """The state of a node that takes no new work; None where it does, also where it must be switched on first."""
+    """The state of a node that takes no new work; None where it does, also where it must be switched on first.
+
+    A node that only does not answer, as all do while slurmctld starts, is down for Slurm itself once that lasts.
+    """
     if node.is_draining:
         return "drain"
-    if node.is_down:
-        return "down"
-    return None
+    return "down" if node.has(*(DOWN - UNHEARD)) else None

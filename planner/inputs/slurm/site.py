@@ -20,7 +20,7 @@ from planner.inputs.slurm.machine import Machine, machine_of
 from planner.inputs.slurm.outages import outages_of
 from planner.inputs.slurm.queue import Queue
 from planner.inputs.slurm.ran import Ran, of_accounts, of_queue, started_jobs
-from planner.inputs.slurm.to_domain import after_others, alone_on_nodes, not_before, on_classes
+from planner.inputs.slurm.to_domain import Said, after_others, alone_on_nodes, not_before, on_classes, within_limit
 from planner.inputs.slurm.units import units_of
 from planner.scenario.schema import Scenario
 from planner.scenario.slurm import SlurmSection
@@ -61,7 +61,7 @@ class SlurmSite:
         ran = self._ran(queue, left, intake)
         started, told = started_jobs(ran, self.machine, power, moment)
         intake.repaired.update({f"started jobs {reason}": count for reason, count in told.items()})
-        pending = self._pending(queue, power, own_begin, left, intake)
+        pending = self._pending(queue, power, own_begin, left)
         busy = {node for each in started if each.is_running for node in each.nodes}
         outages = outages_of(self.machine, self.documents.reservations(), busy, moment)
         snapshot = Snapshot(
@@ -96,33 +96,30 @@ class SlurmSite:
             intake.notes.append(f"{again} jobs have run before and wait or run again: what they did before is left out")
         return list(found.values())
 
-    def _pending(
-        self, queue: Queue, power: PowerModel, own_begin: OwnBegin, left: list[LeftAlone], intake: Intake
-    ) -> tuple[Job, ...]:
+    def _pending(self, queue: Queue, power: PowerModel, own_begin: OwnBegin, left: list[LeftAlone]) -> tuple[Job, ...]:
         jobs = []
-        limited: Counter[int] = Counter()
+        running = Counter(job.array_job_id for job in queue.of_state("running"))
+        before: Counter[int | None] = Counter()
         for each in queue.of_state("pending"):
-            job, reasons = self._job(each, power, own_begin)
+            array = each.array_job_id
+            job, reasons = self._job(each, power, own_begin, within_limit(each, before[array], running[array]))
             if job is None:
                 left.append(LeftAlone(each.label, "; ".join(reasons)))
-                continue
-            jobs.append(job)
-            if each.array_limit is not None and each.array_job_id is not None:
-                limited[each.array_job_id] += 1
-        if limited:
-            intake.notes.append(
-                f"{sum(limited.values())} tasks of {len(limited)} arrays with a limit of tasks at once (%):"
-                " the limit is left to Slurm"
-            )
+            else:
+                jobs.append(job)
+                before[array] += 1
         return tuple(sorted(jobs, key=lambda job: job.submission_key))
 
-    def _job(self, queued: QueuedJob, power: PowerModel, own_begin: OwnBegin) -> tuple[Job | None, tuple[str, ...]]:
+    def _job(
+        self, queued: QueuedJob, power: PowerModel, own_begin: OwnBegin, in_array: Said
+    ) -> tuple[Job | None, tuple[str, ...]]:
         """A waiting job, or the reasons why it is left alone."""
         allowed, why = self.machine.allowed(queued.request, queued.partitions)
         said = [
             on_classes(allowed, self.machine.classes) if allowed else ({}, why),
             alone_on_nodes(queued),
             not_before(queued, own_begin(queued), self.documents.moment_unix),
+            in_array,
             after_others(queued),
         ]
         reasons = [*queued.obstacles, *(reason for _, reason in said if reason)]

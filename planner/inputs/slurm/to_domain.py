@@ -39,6 +39,16 @@ def not_before(job: QueuedJob, own_begin_unix: int | None, moment_unix: int) -> 
     return {}, f"its user lets it begin at {utc_text(own_begin_unix)} at the earliest"
 
 
+def within_limit(job: QueuedJob, place: int, running: int) -> Said:
+    """The limit of an array on its tasks at once: ``place`` is that of a waiting task, ``running`` how many run.
+
+    Tasks beyond it start when others end, which no field of a job says.
+    """
+    if job.array_limit is None or place + running < job.array_limit:
+        return {}, ""
+    return {}, f"its array may have only {job.array_limit} tasks at once"
+
+
 def after_others(job: QueuedJob) -> Said:
     """The jobs that a job waits for."""
     return {}, "it waits for other jobs" if job.dependency.requirements else ""
