@@ -391,3 +391,18 @@ def test_what_is_no_saved_folder_is_one_line(tmp_path: Path) -> None:
         read_saved(tmp_path / "nowhere")
     with pytest.raises(InputError, match=r"has no manifest\.json"):
         read_saved(tmp_path)
+
+
+def test_clocks_that_differ_put_no_start_in_the_future(scenario: Scenario) -> None:
+    """A job that started a second ago by the controller's clock, and in a minute by ours."""
+    early = job(1, job_state="RUNNING", start_time=NOW + 260, nodes="n1")
+    (running,) = taken(site_of([early]), scenario).running
+    assert running.start_unix == NOW + 200
+
+
+def test_jobs_in_between_are_named(scenario: Scenario) -> None:
+    """Suspended: neither planned nor lost."""
+    stopped = job(1, job_state="SUSPENDED", start_time=NOW, nodes="n1")
+    assert left_alone(site_of([stopped]), scenario) == {
+        "1": "Slurm has it as SUSPENDED, neither waiting nor running",
+    }
