@@ -14,8 +14,8 @@ import pytest
 from planner.cli.main import run
 from planner.slurm.commands import Slurm
 from planner.slurm.current import read_queue
-from planner.slurm.wanted import JOURNAL
-from tests.days import rows_of, small_table, tree
+from planner.slurm.wanted import JOURNAL, read_wanted
+from tests.days import BRIEF, DAY, plan, rows_of, small_table, tree, write_small_site
 from tests.slurm.cluster import SEARCH, Cluster
 from tests.slurm_documents import job, squeue
 
@@ -315,3 +315,18 @@ def test_a_plan_of_a_day_that_is_over_is_not_applied(site: Path, capsys: Said) -
 def test_what_does_not_go_with_slurm_is_one_line(day: Path, arguments: list[str], text: str, capsys: Said) -> None:
     """Exit code 2."""
     assert text in line(2, *arguments, said=capsys)
+
+
+def test_what_a_plan_wants_of_slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Planned starts; for jobs that are deferred without one, the end of the day; rejected jobs are left alone."""
+    monkeypatch.chdir(write_small_site(tmp_path))
+    plan("--day", DAY, *BRIEF)
+    folder = tmp_path / "reports" / "site" / DAY
+    wanted = read_wanted(folder)
+    midnight = int(datetime.fromisoformat("2024-06-02T00:00:00+02:00").timestamp())
+    waiting = {row["job_id"] for row in rows_of(folder / "deferred.csv") if row["kind"] == "deferred"}
+    assert waiting
+    assert {job_id for job_id, start in wanted.starts.items() if start == midnight} == waiting
+    assert wanted.starts["wide"] == planned_start(folder, "wide")
+    assert wanted.left_alone.keys() == {"giant"}
+    assert not wanted.rules.opt_in.any
