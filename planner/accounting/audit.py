@@ -4,6 +4,7 @@ Rules
 -----
 ``start``      a job starts at or after its release, not before now, and within the day
 ``units``      every unit of a placed job is on a node of the cluster, no unit of a deferred job is
+``classes``    every unit of a placed job is on a node of a class on which the job may run
 ``outage``     no unit of a placed job is on a node during one of its outages
 ``capacity``   on every node, at every second from now on, for every resource, use stays within capacity
 ``power``      at every second from now on, the jobs' power stays within the site's limit
@@ -67,7 +68,8 @@ def audit(problem: Problem, plan: Plan, *, leaves_room: bool = False) -> list[Vi
     violations = _starts(problem, plan) + _units(problem, plan)
     if violations:
         return violations
-    violations = _outages(problem, plan) + _capacity(problem, plan) + _power(problem, plan)
+    violations = _classes(problem, plan) + _outages(problem, plan)
+    violations += _capacity(problem, plan) + _power(problem, plan)
     if violations or leaves_room:
         return violations
     return _deferrals(problem, plan) + _deadlines(problem, plan)
@@ -102,6 +104,18 @@ def _units(problem: Problem, plan: Plan) -> list[Violation]:
     ]
 
 
+def _classes(problem: Problem, plan: Plan) -> list[Violation]:
+    cluster, allowed = problem.cluster, {job.id: job.classes for job in problem.jobs if job.classes}
+    violations = []
+    for placed in plan.placements(problem) if allowed else ():
+        for node in sorted(set(placed.nodes)) if placed.job_id in allowed else ():
+            if cluster.classes[cluster.class_index(node)].name not in allowed[placed.job_id]:
+                only = ", ".join(allowed[placed.job_id])
+                detail = f"runs on {cluster.node_name(node)}, but may only run on {only}"
+                violations.append(Violation("classes", f"job {placed.job_id}", detail))
+    return violations
+
+
 def _outages(problem: Problem, plan: Plan) -> list[Violation]:
     columns = problem.columns
     unit_job = np.repeat(np.arange(len(columns)), np.diff(columns.unit_ptr))
@@ -122,7 +136,11 @@ def _outages(problem: Problem, plan: Plan) -> list[Violation]:
 
 def _capacity(problem: Problem, plan: Plan) -> list[Violation]:
     held = occupation(problem, plan)
-    table = step_table(problem.nodes.capacity, held.unit_node, held.unit_start_s, held.unit_end_s, held.unit_amount)
+    # Hidden columns stand for rules that are checked by themselves.
+    capacity, amount = (
+        table[:, : len(problem.cluster.resources)] for table in (problem.nodes.capacity, held.unit_amount)
+    )
+    table = step_table(capacity, held.unit_node, held.unit_start_s, held.unit_end_s, amount)
     entry, resource = np.nonzero((table.free < 0) & (table.until_s > problem.now_s)[:, None])
     return [
         Violation(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
 
@@ -41,11 +41,13 @@ class NodeClass:
 class Cluster:
     """All nodes, numbered from 0 in class order, with the site's limits.
 
-    ``power_limit_w`` caps the power of all running jobs together [W].
+    ``power_limit_w`` caps the power of all running jobs together [W]. ``partitions`` are names under which jobs ask for
+    nodes, each with the names of its node classes.
     """
 
     classes: tuple[NodeClass, ...]
     power_limit_w: float | None = None
+    partitions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not self.classes:
@@ -53,6 +55,14 @@ class Cluster:
         names = [node_class.name for node_class in self.classes]
         if len(set(names)) < len(names):
             raise InputError(f"node classes share a name: {', '.join(names)}; each needs its own")
+        for partition, members in self.partitions.items():
+            unknown = next((name for name in members if name not in names), None)
+            if unknown is not None:
+                raise InputError(
+                    f"partition {partition!r} has a node class {unknown!r}; the classes are {', '.join(names)}"
+                )
+            if not members:
+                raise InputError(f"partition {partition!r} has no node classes; name at least one")
         if self.power_limit_w is not None:
             bounds.POWER_LIMIT_W.require("the power limit", self.power_limit_w)
         bounds.CLASSES.require("the number of node classes", len(names))
@@ -87,6 +97,27 @@ class Cluster:
     def total(self, resource: str) -> float:
         """Capacity of the whole machine in a resource."""
         return sum(c.count * c.capacity.get(resource, 0.0) for c in self.classes)
+
+    def allowed_classes(self, partitions: Iterable[str], node_classes: Iterable[str]) -> tuple[str, ...]:
+        """Classes on which a job may run that names partitions and classes, sorted; empty when these are all.
+
+        A job that names no partition, or no class, may run on all of them; InputError when a name is unknown, or when
+        nothing is left.
+        """
+        own, every = tuple(partitions), [node_class.name for node_class in self.classes]
+        chosen = tuple(node_classes)
+        for what, named, known in (("partition", own, list(self.partitions)), ("node class", chosen, every)):
+            unknown = next((name for name in named if name not in known), None)
+            if unknown is not None:
+                there = f"there are {', '.join(known)}" if known else f"the scenario has no {what}s"
+                raise InputError(f"there is no {what} '{shortened(unknown, 60)}'; {there}")
+        allowed = {name for partition in own for name in self.partitions[partition]} if own else set(every)
+        left = allowed & set(chosen) if chosen else allowed
+        if not left:
+            raise InputError(
+                f"no node of partition {', '.join(own)} is of class {', '.join(chosen)}; correct one of them"
+            )
+        return () if len(left) == len(every) else tuple(sorted(left))
 
     def class_index(self, node: int) -> int:
         """Index of the class that a node belongs to."""

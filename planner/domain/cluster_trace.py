@@ -10,6 +10,7 @@ from planner.domain.cluster import Cluster
 from planner.domain.columns import Ints, job_columns, node_columns
 from planner.domain.horizon import Horizon
 from planner.domain.job import Job
+from planner.domain.restrictions import Restrictions
 from planner.domain.trace import Machine, Trace
 from planner.units import MILLI
 
@@ -19,7 +20,8 @@ def cluster_trace_of(
 ) -> Trace:
     """A trace of jobs in order of submission; its times count from a moment before all of them."""
     # Any day will do: what the columns say about a day is not used.
-    columns = job_columns(jobs, cluster, Horizon.of_unix(0, "UTC"))
+    restrictions = Restrictions.of(jobs)
+    columns = job_columns(jobs, cluster, Horizon.of_unix(0, "UTC"), restrictions=restrictions)
     per_group = np.repeat(np.arange(len(jobs)), np.diff(columns.group_ptr))
     width = np.zeros(len(jobs), dtype=np.int64)
     np.add.at(width, per_group, columns.group_count * columns.group_amount[:, 0])
@@ -30,7 +32,7 @@ def cluster_trace_of(
         runtime_s=runtime_s,
         requested_s=requested_s,
         width=np.maximum(width, 1),
-        machine=Machine(node_columns(cluster).capacity, -1 if limit is None else limit, MILLI),
+        machine=Machine(node_columns(cluster, restrictions).capacity, -1 if limit is None else limit, MILLI),
         group_ptr=columns.group_ptr,
         group_count=columns.group_count,
         group_amount=columns.group_amount,

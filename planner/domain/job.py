@@ -79,6 +79,8 @@ class Job:
         How long planning thinks that the job runs [s]; None: as long as it requested.
     promise
         By when the site promised to start it, if it did.
+    classes
+        Names of the node classes that its units may run on, sorted; empty: on all.
     """
 
     id: str
@@ -94,6 +96,7 @@ class Job:
     revenue_weight: float = 1.0
     estimate_s: int | None = None
     promise: Promise | None = None
+    classes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.id:
@@ -111,6 +114,8 @@ class Job:
         ):
             if value is not None:
                 limits.require(f"job {self.id}: {what}", value)
+        if self.classes and self.classes != tuple(sorted(set(self.classes))):
+            raise InputError(f"job {self.id}: its node classes are not sorted, or one is there twice")
 
     @property
     def planned_s(self) -> int:

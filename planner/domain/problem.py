@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -15,6 +16,7 @@ from planner.domain.columns import Ints, JobColumns, NodeColumns, job_columns, n
 from planner.domain.horizon import Horizon
 from planner.domain.job import DeferRule, Job
 from planner.domain.pue_table import PueTable
+from planner.domain.restrictions import Restrictions
 from planner.domain.segment import Segment
 from planner.domain.segment_columns import SegmentColumns, segment_columns
 from planner.errors import InputError
@@ -98,6 +100,7 @@ class Problem:
         if nowhere is not None:
             raise InputError(f"an outage or a started job is of node {nowhere}, none of the {self.cluster.node_count}")
         all_jobs = [*self.jobs, *(work.job for work in self.running)]
+        require_known_classes(all_jobs, self.cluster)
         bounds.ALL_JOBS_W.require("the power of all jobs of a day", sum(job.power_w for job in all_jobs))
         bounds.DAY_UNITS.require("the number of units of all jobs of a day", sum(job.unit_count for job in all_jobs))
         bounds.SEGMENTS.require("the number of changes of price and temperature in a day", len(self.segments))
@@ -113,12 +116,22 @@ class Problem:
     @cached_property
     def columns(self) -> JobColumns:
         """The jobs to be placed, as arrays."""
-        return job_columns(self.jobs, self.cluster, self.horizon, self.now_s)
+        return job_columns(self.jobs, self.cluster, self.horizon, self.now_s, self.restrictions)
 
     @cached_property
     def running_columns(self) -> JobColumns:
         """The jobs that have started, as arrays."""
-        return job_columns([work.job for work in self.running], self.cluster, self.horizon)
+        return job_columns(self.started_jobs, self.cluster, self.horizon, restrictions=self.restrictions)
+
+    @cached_property
+    def started_jobs(self) -> tuple[Job, ...]:
+        """The jobs that have started; they are where they are, and restricted to no classes any more."""
+        return tuple(replace(work.job, classes=()) if work.job.classes else work.job for work in self.running)
+
+    @cached_property
+    def restrictions(self) -> Restrictions:
+        """Where the jobs may run, as hidden columns of `columns` and `nodes`."""
+        return Restrictions.of([*self.jobs, *self.started_jobs])
 
     @cached_property
     def running_start_s(self) -> Ints:
@@ -157,4 +170,20 @@ class Problem:
     @cached_property
     def nodes(self) -> NodeColumns:
         """The nodes, as arrays."""
-        return node_columns(self.cluster)
+        return node_columns(self.cluster, self.restrictions)
+
+    @cached_property
+    def class_capacity(self) -> Ints:
+        """What a node of each class has, in the columns of `nodes`."""
+        return self.nodes.capacity[list(self.cluster.first_nodes[:-1])]
+
+
+def require_known_classes(jobs: Iterable[Job], cluster: Cluster) -> None:
+    """InputError when a job may only run on a class that the cluster does not have."""
+    known = {node_class.name for node_class in cluster.classes}
+    for job in jobs:
+        if job.classes and not known.issuperset(job.classes):
+            unknown = next(name for name in job.classes if name not in known)
+            raise InputError(
+                f"job {job.id} is for nodes of class {unknown!r}; the classes are {', '.join(sorted(known))}"
+            )

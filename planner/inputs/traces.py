@@ -108,7 +108,7 @@ def read_cluster(path: Path, scenario: Scenario) -> Source:
         of_file.format if of_file is not None and path == of_file.source else "auto",
         shape=shape if is_swf(path) else replace(shape, core_scale=1.0),
         power=power_of(scenario.power, scenario.seed),
-        resources=cluster.resources,
+        cluster=cluster,
         start_unix=None if of_file is None else of_file.start_unix,
         drop_zero_runtime=True,
     )

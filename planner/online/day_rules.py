@@ -90,8 +90,8 @@ def ground_of(problem: Problem, expected_s: Ints, order: Ints) -> Ground:
     ``expected_s`` is how long the jobs that wait are thought to run [s].
     """
     count, running = len(problem.jobs), len(problem.running)
-    everything = [*problem.jobs, *(work.job for work in problem.running)]
-    columns = job_columns(everything, problem.cluster, problem.horizon, problem.now_s)
+    everything = [*problem.jobs, *problem.started_jobs]
+    columns = job_columns(everything, problem.cluster, problem.horizon, problem.now_s, problem.restrictions)
     jobs = jobs_of(columns)
     start_s = np.full(count + running, DEFERRED, dtype=np.int64)
     node_of_unit = np.full(int(columns.unit_ptr[-1]), DEFERRED, dtype=np.int64)
@@ -100,7 +100,7 @@ def ground_of(problem: Problem, expected_s: Ints, order: Ints) -> Ground:
     rank[order] = np.arange(count)
     # With outages ahead, whether there is room depends on how long a job runs.
     lengths_s = expected_s.tolist() if problem.outages else [0] * count
-    asked = [(job.units, length_s) for job, length_s in zip(problem.jobs, lengths_s, strict=True)]
+    asked = [(job.units, job.classes, length_s) for job, length_s in zip(problem.jobs, lengths_s, strict=True)]
     shapes = {shape: number for number, shape in enumerate(dict.fromkeys(asked))}
     cores = np.concatenate([[0], np.cumsum(columns.group_count * columns.group_amount[:, 0])])[columns.group_ptr]
     line = Line(

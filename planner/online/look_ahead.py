@@ -107,7 +107,10 @@ class Scene:
         # What has ended is of interest too: it tells how long jobs like it last.
         running = list(zip(problem.running, real.running, strict=True))
         # The clocks of a site may differ by a second: nobody starts before the submission.
-        early = [replace(w.job, submit_unix=min(w.job.submit_unix, self._unix(w.start_s))) for w, _ in running]
+        early = [
+            replace(job, submit_unix=min(job.submit_unix, self._unix(work.start_s)))
+            for job, work in zip(problem.started_jobs, problem.running, strict=True)
+        ]
         jobs = [*problem.jobs, *early]
         lengths = [job.planned_s for job in real.jobs] + [truth.end_s - truth.start_s for _, truth in running]
         thought = [job.planned_s for job in problem.jobs] + [self._thought_s(work) for work, _ in running]

@@ -223,7 +223,8 @@ def _deferred(day: Day, result: Result, later: Mapping[str, int]) -> list[tuple[
     for index in np.flatnonzero(~result.plan.is_placed):
         job = problem.jobs[index]
         asked = " and ".join(f"{group.count} x {_words(group.amounts)}" for group in job.units)
-        reason = f"no room {until} for {asked} during {job.planned_s / 3600:.2f} h"
+        where = f" on {', '.join(job.classes)}" if job.classes else ""
+        reason = f"no room {until}{where} for {asked} during {job.planned_s / 3600:.2f} h"
         if job.id in later:
             reason = f"planned to start at {problem.horizon.to_datetime(later[job.id]).isoformat()}"
         elif result.method in RULES:

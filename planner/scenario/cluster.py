@@ -18,6 +18,7 @@ from planner.errors import InputError
 from planner.scenario.forms import Moment, Whole, Within, problem
 from planner.scenario.sections import Key, Named, Section
 from planner.scenario.values import Name, Words
+from planner.scenario.words import guess
 
 
 def _with_cores(capacity: dict[str, float]) -> dict[str, float]:
@@ -107,7 +108,33 @@ class ClusterSection(Section):
         Key("", "", example="{cpu: {count: 100, capacity: {cores: 32}}}", each="class"),
     ]
 
+    partitions: Annotated[
+        dict[Name, tuple[Name, ...]],
+        Named,
+        Key(
+            "node classes",
+            "node classes of a name under which jobs ask for nodes (column `partition`), such as `[cpu, gpu]`",
+            default="none",
+            each="partition",
+        ),
+    ] = Field(default_factory=dict)
+
     down: tuple[DownNodes, ...] = ()
+
+    @field_validator("partitions")
+    @classmethod
+    def _of_known_classes(
+        cls, partitions: dict[str, tuple[str, ...]], info: ValidationInfo
+    ) -> dict[str, tuple[str, ...]]:
+        """Classes that exist; where the classes themselves are wrong, that is said instead."""
+        known = info.data.get("classes", {})
+        for name, members in partitions.items():
+            unknown = next((each for each in members if known and each not in known), None)
+            if unknown is not None:
+                raise problem(f"there is no node class {unknown!r}", guess(unknown, known), at=name)
+            if not members:
+                raise problem("has no node classes", "name at least one", at=name)
+        return partitions
 
     @field_validator("down")
     @classmethod
@@ -130,7 +157,7 @@ class ClusterSection(Section):
         """The cluster that the classes make."""
         limit_w = None if self.power_limit_kw is None else self.power_limit_kw * 1000
         try:
-            return Cluster(_node_classes(self.classes), limit_w)
+            return Cluster(_node_classes(self.classes), limit_w, self.partitions)
         except InputError as error:
             raise problem(str(error)) from None
 

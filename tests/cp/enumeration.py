@@ -81,6 +81,9 @@ def _one(problem: Problem, job: int, start: int, nodes: tuple[int, ...]) -> tupl
     what = problem.jobs[job]
     end = start + what.requested_s if start != DEFERRED else start
     groups = [group for group in what.units for _ in range(group.count)]
+    classes = [problem.cluster.classes[problem.cluster.class_index(node)].name for node in nodes if node != DEFERRED]
+    if what.classes and not set(classes) <= set(what.classes):
+        return None
     return _held(problem, groups, nodes, start, end, what.power_w, what.revenue_weight)
 
 

@@ -48,8 +48,8 @@ def write_columns(columns: Columns, path: Path | str) -> None:
 
 
 def job_table_columns(jobs: Sequence[Job]) -> Columns:
-    """The columns of a job table that say all that jobs have."""
-    return {
+    """The columns of a job table that say all that jobs have; those about rules of the queue only if a job has some."""
+    columns: Columns = {
         "job_id": [job.id for job in jobs],
         "submit_time": [utc_text(job.submit_unix) for job in jobs],
         "requested_s": [job.requested_s for job in jobs],
@@ -62,6 +62,10 @@ def job_table_columns(jobs: Sequence[Job]) -> Columns:
         "deadline": [None if job.deadline_unix is None else utc_text(job.deadline_unix) for job in jobs],
         "revenue_weight": [float(job.revenue_weight) for job in jobs],
     }
+    rules: Columns = {
+        "node_class": [",".join(job.classes) or None for job in jobs],
+    }
+    return columns | {name: cells for name, cells in rules.items() if any(cell is not None for cell in cells)}
 
 
 def _csv_text(columns: Columns) -> str:
