@@ -5,6 +5,7 @@ Rules
 ``start``      a job starts at or after its release, not before now, and within the day
 ``units``      every unit of a placed job is on a node of the cluster, no unit of a deferred job is
 ``classes``    every unit of a placed job is on a node of a class on which the job may run
+``exclusive``  no unit of another job is on the node of a job that has its nodes for itself, at any second from now on
 ``outage``     no unit of a placed job is on a node during one of its outages
 ``capacity``   on every node, at every second from now on, for every resource, use stays within capacity
 ``power``      at every second from now on, the jobs' power stays within the site's limit
@@ -26,6 +27,7 @@ from planner.accounting.room import Room, occupation, step_table
 from planner.domain.columns import Ints, JobColumns
 from planner.domain.plan import DEFERRED, Plan
 from planner.domain.problem import Problem
+from planner.domain.sharing import Stay, meetings
 from planner.errors import AuditError
 from planner.units import MILLI
 
@@ -68,7 +70,7 @@ def audit(problem: Problem, plan: Plan, *, leaves_room: bool = False) -> list[Vi
     violations = _starts(problem, plan) + _units(problem, plan)
     if violations:
         return violations
-    violations = _classes(problem, plan) + _outages(problem, plan)
+    violations = _classes(problem, plan) + _exclusive(problem, plan) + _outages(problem, plan)
     violations += _capacity(problem, plan) + _power(problem, plan)
     if violations or leaves_room:
         return violations
@@ -114,6 +116,29 @@ def _classes(problem: Problem, plan: Plan) -> list[Violation]:
                 detail = f"runs on {cluster.node_name(node)}, but may only run on {only}"
                 violations.append(Violation("classes", f"job {placed.job_id}", detail))
     return violations
+
+
+def _exclusive(problem: Problem, plan: Plan) -> list[Violation]:
+    jobs = {job.id: job for job in (*problem.jobs, *(work.job for work in problem.running))}
+    if not any(job.exclusive for job in jobs.values()):
+        return []
+    held = [(work.job.id, work.start_s, work.end_s, work.nodes) for work in problem.running]
+    for placed in plan.placements(problem):
+        end_s = placed.start_s + jobs[placed.job_id].planned_s
+        held.append((placed.job_id, placed.start_s, end_s, placed.nodes))
+    return [
+        Violation(
+            "exclusive",
+            f"node {problem.cluster.node_name(second.node)} from {second.start} s",
+            f"jobs {first.job} and {second.job} share it, and one of them has its nodes for itself",
+        )
+        for first, second in meetings(
+            Stay(node, start_s, end_s, job, jobs[job].exclusive)
+            for job, start_s, end_s, nodes in held
+            for node in nodes
+        )
+        if min(first.end, second.end) > problem.now_s
+    ]
 
 
 def _outages(problem: Problem, plan: Plan) -> list[Violation]:

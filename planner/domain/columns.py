@@ -102,10 +102,12 @@ def class_capacities(cluster: Cluster) -> Ints:
 
 def _class_room(cluster: Cluster, restrictions: Restrictions) -> Ints:
     """Capacity of a node of each class, then what it has of the hidden columns."""
-    capacities = class_capacities(cluster)
-    # A unit asks for a thousandth of something at least, so that no node ever takes more units than this.
-    plenty = int(capacities.sum(axis=1).max())
-    return np.concatenate([capacities, restrictions.of_classes(cluster, plenty)], axis=1)
+    return np.concatenate([class_capacities(cluster), restrictions.of_classes(cluster, _plenty(cluster))], axis=1)
+
+
+def _plenty(cluster: Cluster) -> int:
+    """More units than any node can take: a unit asks for a thousandth of something at least."""
+    return int(class_capacities(cluster).sum(axis=1).max())
 
 
 def unit_amount(group: UnitGroup, cluster: Cluster) -> Ints:
@@ -142,10 +144,10 @@ def job_columns(
     group_ptr = _pointers([len(job.units) for job in jobs])
     unit_ptr = np.concatenate([[0], np.cumsum(counts)])[group_ptr].astype(np.int64)
     start = horizon.start_unix
-    hidden = np.array(
-        [restrictions.of_unit(job) for job in jobs for _ in job.units] if len(restrictions) else [], dtype=np.int64
-    )
-    room = np.concatenate([_whole_amounts(amounts), hidden.reshape(len(groups), len(restrictions))], axis=1)
+    plenty = _plenty(cluster)
+    asked = [restrictions.of_unit(job, plenty) for job in jobs for _ in job.units] if len(restrictions) else []
+    hidden = np.array(asked, dtype=np.int64).reshape(len(groups), len(restrictions))
+    room = np.concatenate([_whole_amounts(amounts), hidden], axis=1)
     return JobColumns(
         release_s=_ints(max(now_s, job.submit_unix - start) for job in jobs),
         duration_s=_ints(job.planned_s for job in jobs),

@@ -27,27 +27,30 @@ class Fit:
         limit_mw = self._cluster.power_limit_mw
         if limit_mw is not None and round(job.power_w * MILLI) > limit_mw:
             return f"draws {job.power_w:.6g} W, more than the site's limit of {limit_mw / MILLI:.6g} W"
-        return self._why_not(job.units, job.classes)
+        return self._why_not(job.units, job.classes, job.exclusive)
 
     def why_no_room(self, job: Job) -> str | None:
         """The same for a job that runs already, whatever it draws and wherever it should be."""
-        return self._why_not(job.units, ())
+        return self._why_not(job.units, (), job.exclusive)
 
-    def _judge(self, units: tuple[UnitGroup, ...], classes: tuple[str, ...]) -> str | None:
+    def _judge(self, units: tuple[UnitGroup, ...], classes: tuple[str, ...], exclusive: bool) -> str | None:
         allowed = [not classes or node_class.name in classes for node_class in self._cluster.classes]
         capacities, counts = self._capacities[allowed], self._counts[allowed]
+        if exclusive:
+            # One more column, of which every node has one and every unit takes one.
+            capacities = np.append(capacities, np.ones((len(capacities), 1), dtype=np.int64), axis=1)
         only = f"may only run on {', '.join(classes)}, where " if classes else ""
         amounts = []
         for group in units:
             missing = [name for name, _ in group.amounts if name not in self._cluster.resources]
             if missing:
                 return f"asks for {missing[0]}, which no node has"
-            amounts.append(unit_amount(group, self._cluster))
+            amounts.append(np.append(unit_amount(group, self._cluster), [1] * exclusive).astype(np.int64))
             if not np.any(np.all(amounts[-1] <= capacities, axis=1)):
                 return f"{only}a unit asks for {_words(group)}, more than any node has"
             most = int((counts * copies_of(capacities, amounts[-1])).sum())
             if group.count > most:
-                asked = f"{group.count} units of {_words(group)}"
+                asked = f"{group.count} units of {_words(group)}" + (" with a node each" if exclusive else "")
                 if only:
                     return f"{only}{most} of its {asked} have room at once"
                 return f"asks for {asked}, the machine takes {most} at once"

@@ -81,6 +81,8 @@ class Job:
         By when the site promised to start it, if it did.
     classes
         Names of the node classes that its units may run on, sorted; empty: on all.
+    exclusive
+        Whether each of its units has a node to itself.
     """
 
     id: str
@@ -97,6 +99,7 @@ class Job:
     estimate_s: int | None = None
     promise: Promise | None = None
     classes: tuple[str, ...] = ()
+    exclusive: bool = False
 
     def __post_init__(self) -> None:
         if not self.id:

@@ -100,7 +100,9 @@ def ground_of(problem: Problem, expected_s: Ints, order: Ints) -> Ground:
     rank[order] = np.arange(count)
     # With outages ahead, whether there is room depends on how long a job runs.
     lengths_s = expected_s.tolist() if problem.outages else [0] * count
-    asked = [(job.units, job.classes, length_s) for job, length_s in zip(problem.jobs, lengths_s, strict=True)]
+    asked = [
+        (job.units, job.classes, job.exclusive, length_s) for job, length_s in zip(problem.jobs, lengths_s, strict=True)
+    ]
     shapes = {shape: number for number, shape in enumerate(dict.fromkeys(asked))}
     cores = np.concatenate([[0], np.cumsum(columns.group_count * columns.group_amount[:, 0])])[columns.group_ptr]
     line = Line(

@@ -224,6 +224,7 @@ def _deferred(day: Day, result: Result, later: Mapping[str, int]) -> list[tuple[
         job = problem.jobs[index]
         asked = " and ".join(f"{group.count} x {_words(group.amounts)}" for group in job.units)
         where = f" on {', '.join(job.classes)}" if job.classes else ""
+        asked += ", each with a node of its own," if job.exclusive else ""
         reason = f"no room {until}{where} for {asked} during {job.planned_s / 3600:.2f} h"
         if job.id in later:
             reason = f"planned to start at {problem.horizon.to_datetime(later[job.id]).isoformat()}"

@@ -121,6 +121,7 @@ def job_of(row: dict[str, str], cluster: Cluster) -> Job:
         estimate_s=whole(row, "estimate_s", bounds.REQUESTED_S) if row["estimate_s"] else None,
         promise=_promise(row),
         classes=tuple(row["node_class"].split(",")) if row.get("node_class") else (),
+        exclusive=bool(row.get("exclusive")) and choice(row, "exclusive", "yes") == "yes",
     )
 
 

@@ -63,6 +63,7 @@ REQUEST_COLUMNS = (
 
 RULES: dict[str, Callable[[Job, Horizon], str]] = {
     "node_class": lambda job, horizon: ",".join(job.classes),
+    "exclusive": lambda job, horizon: "yes" if job.exclusive else "",
 }
 """Columns after these that a table has only if one of its jobs has such a rule, and the cell of each job."""
 
@@ -136,7 +137,7 @@ _KINDS: dict[Kind, tuple[str, ...]] = {
     ),
     "time": ("submit_time", "deadline", "start_time", "end_time", "planned_start", "reference_start", "latest_start"),
     "whole": ("requested_s", "units", "runtime_s", "estimate_s", "start_s", "end_s", "temperature_c", "times_deferred"),
-    "flag": ("deadline_met",),
+    "flag": ("deadline_met", "exclusive"),
 }
 
 

@@ -59,6 +59,7 @@ def test_partitions_and_classes(cells: dict[str, str], classes: tuple[str, ...],
             {"partition": "gpu", "node_class": "cpu"},
             "jobs.csv:2: no node of partition gpu is of class cpu; correct one of them",
         ),
+        ({"exclusive": "maybe"}, "jobs.csv:2: column exclusive is 'maybe', expected true or false"),
         ({"partition": "gpu,,big"}, "jobs.csv:2: column partition is 'gpu,,big', expected names with commas"),
     ],
 )
@@ -69,6 +70,15 @@ def test_refused_cells(cells: dict[str, str], message: str, tmp_path: Path) -> N
     assert message in str(error.value)
 
 
+@pytest.mark.parametrize(
+    ("cell", "exclusive"),
+    [("true", True), ("YES", True), ("1", True), ("False", False), ("no", False), ("0", False), ("", False)],
+)
+def test_exclusive(cell: str, exclusive: bool, tmp_path: Path) -> None:
+    """All usual ways to write it."""
+    assert read(table(tmp_path, exclusive=cell))[0].exclusive is exclusive
+
+
 def test_a_pool_of_processors_has_no_classes(tmp_path: Path) -> None:
     """Without a cluster partitions mean nothing, and stop nobody."""
     assert read(table(tmp_path, partition="night"), cluster=None)[0].classes == ()
@@ -77,7 +87,7 @@ def test_a_pool_of_processors_has_no_classes(tmp_path: Path) -> None:
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
 def test_round_trip(suffix: str, tmp_path: Path) -> None:
     """What is written reads back as the same jobs; without rules no column is written."""
-    (job,) = read(table(tmp_path, partition="big"))
+    (job,) = read(table(tmp_path, partition="big", exclusive="true"))
     (plain,) = read(table(tmp_path))
     path = tmp_path / f"out{suffix}"
     write_job_table([job], path)

@@ -23,18 +23,24 @@ def with_rules(rng: np.random.Generator, job: Job, cluster: Cluster) -> Job:
     ruled = job
     if len(names) > 1 and rng.random() < 0.5:
         ruled = replace(ruled, classes=(names[int(rng.integers(len(names)))],))
+    if rng.random() < 0.25:
+        ruled = replace(ruled, exclusive=True)
     return ruled if Fit(cluster).why_never(ruled) is None else job
 
 
 def day_with_rules(rng: np.random.Generator, problem: Problem) -> Problem:
-    """The problem with rules on its jobs."""
-    return replace(problem, jobs=tuple(with_rules(rng, job, problem.cluster) for job in problem.jobs))
+    """The problem with rules on its jobs; a job that runs alone has its node for itself."""
+    running = tuple(
+        replace(work, job=replace(work.job, exclusive=len(problem.running) == 1)) for work in problem.running
+    )
+    return replace(problem, running=running, jobs=tuple(with_rules(rng, job, problem.cluster) for job in problem.jobs))
 
 
 def held_by(problem: Problem, plan: Plan) -> list[Held]:
-    """What a plan starts."""
+    """What runs and what a plan starts."""
     jobs = {job.id: job for job in problem.jobs}
-    return [
+    running = [(work.job, work.start_s, work.end_s, work.nodes) for work in problem.running]
+    return running + [
         (jobs[placed.job_id], placed.start_s, placed.start_s + jobs[placed.job_id].planned_s, placed.nodes)
         for placed in plan.placements(problem)
     ]
@@ -43,9 +49,18 @@ def held_by(problem: Problem, plan: Plan) -> list[Held]:
 def broken_rules(cluster: Cluster, held: Iterable[Held]) -> list[str]:
     """Every rule that is broken, in words."""
     class_of = [node_class.name for node_class in cluster.classes for _ in range(node_class.count)]
-    return [
+    runs = list(held)
+    found = [
         f"{job.id} on {class_of[node]}"
-        for job, _, _, nodes in held
+        for job, _, _, nodes in runs
         for node in nodes
         if job.classes and class_of[node] not in job.classes
     ]
+    found += [
+        f"{job.id} and {other.id} on node {node}"
+        for job, start, end, nodes in runs
+        for other, other_start, other_end, other_nodes in runs
+        for node in set(nodes) & set(other_nodes)
+        if job.exclusive and other.id != job.id and start < other_end and other_start < end
+    ]
+    return found

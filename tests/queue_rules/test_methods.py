@@ -72,7 +72,7 @@ def test_the_rules_matter_on_these_days() -> None:
     """Without the rules, plans of the same days break them: the test above can fail."""
     for seed in range(3):
         problem = crowded(seed)
-        free = replace(problem, jobs=tuple(replace(job, classes=()) for job in problem.jobs))
+        free = replace(problem, jobs=tuple(replace(job, classes=(), exclusive=False) for job in problem.jobs))
         plan = method_named("multisearch")(free, Params(workers=1), MaxRuntime(4)).plan
         assert broken_rules(problem.cluster, held_by(problem, plan))
-        assert {violation.rule for violation in audit(problem, plan)} >= {"classes"}
+        assert {violation.rule for violation in audit(problem, plan)} >= {"classes", "exclusive"}

@@ -57,7 +57,8 @@ def small_day(seed: int) -> tuple[Problem, list[Job]]:
     asked = [_ruled(rules, job, cluster) for job in asked]
     running: tuple[Running, ...] = ()
     if rng.random() < 0.5:
-        held = Job("r", SHORT.start_unix - 50, 100, (UnitGroup.of(1, {"cores": 2.0}),), 90.5)
+        alone = bool(rules.random() < 0.3)
+        held = Job("r", SHORT.start_unix - 50, 100, (UnitGroup.of(1, {"cores": 2.0}),), 90.5, exclusive=alone)
         running = (Running(held, -50, int(rng.integers(1, LENGTH_S + 2)), (0,)),)
     has_extras = bool(rng.random() < 0.7)
     problem = Problem(
@@ -117,6 +118,7 @@ def fits_by_trying(cluster: Cluster, job: Job) -> bool:
     allowed = [not job.classes or node_class.name in job.classes for node_class in nodes]
     return any(
         all(allowed[node] for node in chosen)
+        and not (job.exclusive and len(set(chosen)) < len(chosen))
         and all(
             sum(exact(unit.amount(name)) for unit, node in zip(units, chosen, strict=True) if node == number)
             <= exact(node_class.capacity.get(name, 0.0))
@@ -146,7 +148,7 @@ def _ruled(rng: np.random.Generator, job: Job, cluster: Cluster) -> Job:
     names = [node_class.name for node_class in cluster.classes]
     if rng.random() < 0.3 and len(names) > 1:
         job = replace(job, classes=(names[int(rng.integers(len(names)))],))
-    return job
+    return replace(job, exclusive=bool(rng.random() < 0.25))
 
 
 def _job(rng: np.random.Generator, number: int, cluster: Cluster, *, mixed: bool) -> Job:

@@ -44,6 +44,7 @@ COLUMNS = (
     "deadline_unix",
     "revenue_weight",
     *CLASS_COLUMNS,
+    "exclusive",
 )
 """Columns that are not about a resource."""
 
@@ -151,6 +152,7 @@ def _job(
             if "revenue_weight" in row
             else 1.0,
             classes=row_classes(row, cluster),
+            exclusive="exclusive" in row and row.flag("exclusive"),
         )
     except FileFormatError:
         raise

@@ -64,6 +64,7 @@ def job_table_columns(jobs: Sequence[Job]) -> Columns:
     }
     rules: Columns = {
         "node_class": [",".join(job.classes) or None for job in jobs],
+        "exclusive": ["true" if job.exclusive else None for job in jobs],
     }
     return columns | {name: cells for name, cells in rules.items() if any(cell is not None for cell in cells)}
 
