@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from planner.defaults import TIME_LIMIT_S
 from planner.domain.candidate import Listener, Stop
@@ -122,7 +122,22 @@ def _rule(name: str) -> Method:
     return method
 
 
-METHODS: dict[str, tuple[Method, str]] = {
+def _of_today(method: Method) -> Method:
+    """The method for days on which some jobs may not begin: it never sees these, and its plan defers them."""
+
+    def whole(problem: Problem, params: Params, stop: Stop) -> Result:
+        from planner.domain.later_begins import may_begin, with_others, without_others
+
+        kept = may_begin(problem)
+        if kept.all():
+            return method(problem, params, stop)
+        result = method(without_others(problem, kept), params, stop)
+        return replace(result, plan=with_others(problem, kept, result.plan))
+
+    return whole
+
+
+_METHODS: dict[str, tuple[Method, str]] = {
     "harvest": (
         _harvest,
         "packs the best-paying work tightly, then rebuilds the plan piece by piece: the planner's own",
@@ -145,6 +160,9 @@ METHODS: dict[str, tuple[Method, str]] = {
     ),
     "profit": (_rule("profit"), "rule: highest profit over cost first, skipping what does not fit now"),
 }
+
+METHODS = {name: (_of_today(method), said) for name, (method, said) in _METHODS.items()}
+"""Every method by name, and a sentence about it."""
 
 RULES = ("est", "est-strict", "wt", "wt-strict", "profit", "profit-strict")
 """Those that model common schedulers."""

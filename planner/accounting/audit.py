@@ -2,7 +2,7 @@
 
 Rules
 -----
-``start``      a job starts at or after its release, not before now, and within the day
+``start``      a job starts after its submission and the begin it asked for, not before now, and within the day
 ``units``      every unit of a placed job is on a node of the cluster, no unit of a deferred job is
 ``classes``    every unit of a placed job is on a node of a class on which the job may run
 ``exclusive``  no unit of another job is on the node of a job that has its nodes for itself, at any second from now on
@@ -79,7 +79,9 @@ def audit(problem: Problem, plan: Plan, *, leaves_room: bool = False) -> list[Vi
 
 def _starts(problem: Problem, plan: Plan) -> list[Violation]:
     submitted = np.array([problem.horizon.to_s(job.submit_unix) for job in problem.jobs], dtype=np.int64)
-    release, end = np.maximum(submitted, problem.now_s), problem.horizon.length_s
+    asked = [0 if job.begin_unix is None else problem.horizon.to_s(job.begin_unix) for job in problem.jobs]
+    release = np.maximum(np.maximum(submitted, problem.now_s), np.array(asked, dtype=np.int64))
+    end = problem.horizon.length_s
     bad = plan.is_placed & ((plan.start_s < release) | (plan.start_s >= end))
     return [
         Violation(

@@ -18,7 +18,10 @@ from planner.units import MILLI
 def cluster_trace_of(
     jobs: Sequence[Job], runtime_s: Ints, requested_s: Ints, cluster: Cluster, *, origin_unix: int, source: str
 ) -> Trace:
-    """A trace of jobs in order of submission; its times count from a moment before all of them."""
+    """A trace of jobs in order of release; its times count from a moment before all of them.
+
+    A job that may not begin before some time joins the queue then: the trace takes that for its submission.
+    """
     # Any day will do: what the columns say about a day is not used.
     restrictions = Restrictions.of(jobs)
     columns = job_columns(jobs, cluster, Horizon.of_unix(0, "UTC"), restrictions=restrictions)
@@ -28,7 +31,7 @@ def cluster_trace_of(
     limit = cluster.power_limit_mw
     return Trace(
         ids=tuple(job.id for job in jobs),
-        submit_s=np.array([job.submit_unix - origin_unix for job in jobs], dtype=np.int64),
+        submit_s=np.array([job.release_unix - origin_unix for job in jobs], dtype=np.int64),
         runtime_s=runtime_s,
         requested_s=requested_s,
         width=np.maximum(width, 1),

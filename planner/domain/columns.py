@@ -43,7 +43,7 @@ class JobColumns:
     Attributes
     ----------
     release_s
-        First second of the day at which the job may start.
+        First second of the day at which the job may start; after the day for one that may not begin before.
     duration_s
         Requested time.
     latest_start_s
@@ -149,7 +149,7 @@ def job_columns(
     hidden = np.array(asked, dtype=np.int64).reshape(len(groups), len(restrictions))
     room = np.concatenate([_whole_amounts(amounts), hidden], axis=1)
     return JobColumns(
-        release_s=_ints(max(now_s, job.submit_unix - start) for job in jobs),
+        release_s=_ints(max(now_s, job.release_unix - start) for job in jobs),
         duration_s=_ints(job.planned_s for job in jobs),
         latest_start_s=_ints(
             NO_DEADLINE if job.deadline_unix is None else job.deadline_unix - start - job.planned_s for job in jobs

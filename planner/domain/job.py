@@ -83,6 +83,8 @@ class Job:
         Names of the node classes that its units may run on, sorted; empty: on all.
     exclusive
         Whether each of its units has a node to itself.
+    begin_unix
+        Earliest start [Unix seconds] that its user asked for, if any.
     """
 
     id: str
@@ -100,6 +102,7 @@ class Job:
     promise: Promise | None = None
     classes: tuple[str, ...] = ()
     exclusive: bool = False
+    begin_unix: int | None = None
 
     def __post_init__(self) -> None:
         if not self.id:
@@ -110,6 +113,7 @@ class Job:
             ("revenue weight", self.revenue_weight, bounds.REVENUE_WEIGHT),
             ("submit time", self.submit_unix, bounds.MOMENT_S),
             ("deadline", self.deadline_unix, bounds.MOMENT_S),
+            ("earliest begin", self.begin_unix, bounds.MOMENT_S),
             ("runtime", self.runtime_s, bounds.RUNTIME_S),
             ("estimate", self.estimate_s, bounds.REQUESTED_S),
             ("number of units", self.unit_count, bounds.UNITS),
@@ -129,6 +133,11 @@ class Job:
     def unit_count(self) -> int:
         """Number of units of the job."""
         return sum(group.count for group in self.units)
+
+    @property
+    def release_unix(self) -> int:
+        """From when on it may start: its submission, or the begin that its user asked for if that is later."""
+        return self.submit_unix if self.begin_unix is None else max(self.submit_unix, self.begin_unix)
 
     @property
     def submission_key(self) -> tuple[int, tuple[tuple[int, str], ...], str]:

@@ -77,7 +77,7 @@ def read_pool(path: Path, processors: int | None = None, *, wide: str = "reject"
     jobs, intake = read_jobs(path, shape=UnitShape(unit_cores=WIDEST), power=per_core(0.0))
     runtime_s, requested_s = _times(jobs, intake)
     width = np.array([max(1, round(job.total("cores"))) for job in jobs], dtype=np.int64)
-    submit_s = np.array([job.submit_unix for job in jobs], dtype=np.int64)
+    submit_s = np.array([job.release_unix for job in jobs], dtype=np.int64)
     kept, width = _fitted(width, np.ones(len(jobs), dtype=np.bool_), processors, wide, intake)
     chosen = [job for job, keep in zip(jobs, kept, strict=True) if keep]
     origin = int(submit_s.min()) if len(submit_s) else 0
@@ -147,14 +147,14 @@ def cluster_trace(
     """Jobs as a trace for the cluster of a scenario; it begins with the first submission unless told otherwise."""
     cluster = scenario.cluster
     fit = Fit(cluster)
-    candidates = sorted(jobs, key=lambda job: job.submit_unix)
+    candidates = sorted(jobs, key=lambda job: job.release_unix)
     taken = [job for job in candidates if fit.why_never(job) is None]
     dropped = len(candidates) - len(taken)
     if dropped:
         intake.dropped[NEVER_FITS] += dropped
     intake.kept = len(taken)
     runtime_s, requested_s = _times(taken, intake)
-    first_unix = taken[0].submit_unix if taken else 0
+    first_unix = taken[0].release_unix if taken else 0
     origin = first_unix if origin_unix is None else origin_unix
     trace = cluster_trace_of(taken, runtime_s, requested_s, cluster, origin_unix=origin, source=source)
     return _with_jobs(Source(trace, intake, tuple(taken)))

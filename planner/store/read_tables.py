@@ -122,6 +122,7 @@ def job_of(row: dict[str, str], cluster: Cluster) -> Job:
         promise=_promise(row),
         classes=tuple(row["node_class"].split(",")) if row.get("node_class") else (),
         exclusive=bool(row.get("exclusive")) and choice(row, "exclusive", "yes") == "yes",
+        begin_unix=int(moment(row, "begin_time").timestamp()) if row.get("begin_time") else None,
     )
 
 

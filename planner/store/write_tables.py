@@ -64,6 +64,9 @@ REQUEST_COLUMNS = (
 RULES: dict[str, Callable[[Job, Horizon], str]] = {
     "node_class": lambda job, horizon: ",".join(job.classes),
     "exclusive": lambda job, horizon: "yes" if job.exclusive else "",
+    "begin_time": lambda job, horizon: (
+        "" if job.begin_unix is None else local_time(horizon, horizon.to_s(job.begin_unix))
+    ),
 }
 """Columns after these that a table has only if one of its jobs has such a rule, and the cell of each job."""
 
@@ -135,7 +138,10 @@ _KINDS: dict[Kind, tuple[str, ...]] = {
         *("job_id", "account", "user", "name", "unit_groups", "node_class"),
         *("state", "nodes", "unit_nodes", "kind", "reason"),
     ),
-    "time": ("submit_time", "deadline", "start_time", "end_time", "planned_start", "reference_start", "latest_start"),
+    "time": (
+        *("submit_time", "deadline", "start_time", "end_time", "planned_start", "reference_start", "latest_start"),
+        "begin_time",
+    ),
     "whole": ("requested_s", "units", "runtime_s", "estimate_s", "start_s", "end_s", "temperature_c", "times_deferred"),
     "flag": ("deadline_met", "exclusive"),
 }

@@ -65,7 +65,8 @@ def best_plan(problem: Problem, *, must_start: tuple[int, ...] = (), latest_s: d
 
 def _options(problem: Problem, job: int, *, may_defer: bool, latest: int | None) -> Options:
     what, day = problem.jobs[job], problem.horizon.length_s
-    release = max(0, what.submit_unix - problem.horizon.start_unix)
+    asked = [what.submit_unix, what.begin_unix or 0]
+    release = max(0, *(unix - problem.horizon.start_unix for unix in asked))
     count = problem.cluster.node_count
     seats = [sorted(set(product(range(count), repeat=group.count)), key=str) for group in what.units]
     seats = [[one for one in group if list(one) == sorted(one)] for group in seats]

@@ -17,14 +17,19 @@ Held = tuple[Job, int, int, tuple[int, ...]]
 """A job with its start, its end and the node of each unit."""
 
 
-def with_rules(rng: np.random.Generator, job: Job, cluster: Cluster) -> Job:
-    """The job with rules drawn at random; without those that the machine could never keep."""
+def with_rules(rng: np.random.Generator, job: Job, cluster: Cluster, longest_hold_s: int) -> Job:
+    """The job with rules drawn at random; without those that the machine could never keep.
+
+    It may be held for so long after its submission.
+    """
     names = [node_class.name for node_class in cluster.classes]
     ruled = job
     if len(names) > 1 and rng.random() < 0.5:
         ruled = replace(ruled, classes=(names[int(rng.integers(len(names)))],))
     if rng.random() < 0.25:
         ruled = replace(ruled, exclusive=True)
+    if rng.random() < 0.25:
+        ruled = replace(ruled, begin_unix=ruled.submit_unix + int(rng.integers(-50, longest_hold_s)))
     return ruled if Fit(cluster).why_never(ruled) is None else job
 
 
@@ -33,7 +38,9 @@ def day_with_rules(rng: np.random.Generator, problem: Problem) -> Problem:
     running = tuple(
         replace(work, job=replace(work.job, exclusive=len(problem.running) == 1)) for work in problem.running
     )
-    return replace(problem, running=running, jobs=tuple(with_rules(rng, job, problem.cluster) for job in problem.jobs))
+    return replace(
+        problem, running=running, jobs=tuple(with_rules(rng, job, problem.cluster, 80_000) for job in problem.jobs)
+    )
 
 
 def held_by(problem: Problem, plan: Plan) -> list[Held]:
@@ -46,8 +53,8 @@ def held_by(problem: Problem, plan: Plan) -> list[Held]:
     ]
 
 
-def broken_rules(cluster: Cluster, held: Iterable[Held]) -> list[str]:
-    """Every rule that is broken, in words."""
+def broken_rules(cluster: Cluster, held: Iterable[Held], origin_unix: int) -> list[str]:
+    """Every rule that is broken, in words; times count from ``origin_unix``."""
     class_of = [node_class.name for node_class in cluster.classes for _ in range(node_class.count)]
     runs = list(held)
     found = [
@@ -62,5 +69,10 @@ def broken_rules(cluster: Cluster, held: Iterable[Held]) -> list[str]:
         for other, other_start, other_end, other_nodes in runs
         for node in set(nodes) & set(other_nodes)
         if job.exclusive and other.id != job.id and start < other_end and other_start < end
+    ]
+    found += [
+        f"{job.id} at {start}"
+        for job, start, _, _ in runs
+        if job.begin_unix is not None and origin_unix + start < job.begin_unix
     ]
     return found

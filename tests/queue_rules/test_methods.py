@@ -19,24 +19,26 @@ from tests.factories import DAY, random_problem
 from tests.queue_rules.rules import broken_rules, day_with_rules, held_by
 
 
-def crowded(seed: int, *, jobs: int = 30) -> Problem:
-    """A day of two classes on which most jobs have rules."""
+def crowded(seed: int, *, jobs: int = 40) -> Problem:
+    """A day of two classes with many small jobs on each node, most of them with rules."""
     rng = np.random.default_rng(seed)
     problem = random_problem(rng, jobs=jobs)
     while len(problem.cluster.classes) < 2:
         problem = random_problem(rng, jobs=jobs)
-    return day_with_rules(rng, replace(problem, jobs=tuple(sorted(problem.jobs, key=lambda job: job.submission_key))))
+    waiting = sorted(problem.jobs, key=lambda job: job.submission_key)
+    small = tuple(replace(job, requested_s=1 + job.requested_s // 4, power_w=job.power_w / 4) for job in waiting)
+    return day_with_rules(rng, replace(problem, jobs=small))
 
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("seed", range(3))
 def test_every_method_keeps_the_rules(method: str, seed: int) -> None:
     """The audit finds nothing, a plain look at the plan finds nothing, and the profit is within the bound."""
-    problem = crowded(seed, jobs=12 if method in ("cp", "relaxation") else 30)
+    problem = crowded(seed, jobs=14 if method in ("cp", "relaxation") else 40)
     params = Params(seed=0, workers=1, iterations=300, time_limit_s=4)
     result = method_named(method)(problem, params, MaxRuntime(4))
     assert audit(problem, result.plan, leaves_room=result.leaves_room) == []
-    assert broken_rules(problem.cluster, held_by(problem, result.plan)) == []
+    assert broken_rules(problem.cluster, held_by(problem, result.plan), DAY.start_unix) == []
     assert result.plan.is_placed.any()
     assert result.ledger.profit_eur <= profit_bound(problem).profit_eur
 
@@ -69,10 +71,14 @@ def test_what_has_started_stays_where_it_is(method: str) -> None:
 
 
 def test_the_rules_matter_on_these_days() -> None:
-    """Without the rules, plans of the same days break them: the test above can fail."""
+    """Without the rules, plans of the same days break all of them, and the audit says so: the test above can fail."""
+    rules = set()
     for seed in range(3):
         problem = crowded(seed)
-        free = replace(problem, jobs=tuple(replace(job, classes=(), exclusive=False) for job in problem.jobs))
-        plan = method_named("multisearch")(free, Params(workers=1), MaxRuntime(4)).plan
-        assert broken_rules(problem.cluster, held_by(problem, plan))
-        assert {violation.rule for violation in audit(problem, plan)} >= {"classes", "exclusive"}
+        free = tuple(replace(job, classes=(), exclusive=False, begin_unix=None) for job in problem.jobs)
+        plan = method_named("multisearch")(replace(problem, jobs=free), Params(workers=1), MaxRuntime(4)).plan
+        assert broken_rules(problem.cluster, held_by(problem, plan), DAY.start_unix)
+        begun = tuple(replace(job, begin_unix=None) for job in problem.jobs)
+        for each in (problem, replace(problem, jobs=begun)):
+            rules |= {violation.rule for violation in audit(each, plan)}
+    assert rules == {"start", "classes", "exclusive"}

@@ -148,6 +148,8 @@ def _ruled(rng: np.random.Generator, job: Job, cluster: Cluster) -> Job:
     names = [node_class.name for node_class in cluster.classes]
     if rng.random() < 0.3 and len(names) > 1:
         job = replace(job, classes=(names[int(rng.integers(len(names)))],))
+    if rng.random() < 0.25:
+        job = replace(job, begin_unix=SHORT.start_unix + int(rng.integers(-3, LENGTH_S + 2)))
     return replace(job, exclusive=bool(rng.random() < 0.25))
 
 

@@ -45,6 +45,8 @@ COLUMNS = (
     "revenue_weight",
     *CLASS_COLUMNS,
     "exclusive",
+    "begin_time",
+    "begin_unix",
 )
 """Columns that are not about a resource."""
 
@@ -153,6 +155,7 @@ def _job(
             else 1.0,
             classes=row_classes(row, cluster),
             exclusive="exclusive" in row and row.flag("exclusive"),
+            begin_unix=row_time(row, "begin_time", "begin_unix", repaired),
         )
     except FileFormatError:
         raise

@@ -65,6 +65,7 @@ def job_table_columns(jobs: Sequence[Job]) -> Columns:
     rules: Columns = {
         "node_class": [",".join(job.classes) or None for job in jobs],
         "exclusive": ["true" if job.exclusive else None for job in jobs],
+        "begin_time": [None if job.begin_unix is None else utc_text(job.begin_unix) for job in jobs],
     }
     return columns | {name: cells for name, cells in rules.items() if any(cell is not None for cell in cells)}
 

@@ -60,6 +60,10 @@ def test_partitions_and_classes(cells: dict[str, str], classes: tuple[str, ...],
             "jobs.csv:2: no node of partition gpu is of class cpu; correct one of them",
         ),
         ({"exclusive": "maybe"}, "jobs.csv:2: column exclusive is 'maybe', expected true or false"),
+        (
+            {"begin_time": "2024-06-01T08:00"},
+            "jobs.csv:2: column begin_time is '2024-06-01T08:00', expected a time with",
+        ),
         ({"partition": "gpu,,big"}, "jobs.csv:2: column partition is 'gpu,,big', expected names with commas"),
     ],
 )
@@ -79,6 +83,14 @@ def test_exclusive(cell: str, exclusive: bool, tmp_path: Path) -> None:
     assert read(table(tmp_path, exclusive=cell))[0].exclusive is exclusive
 
 
+def test_begin(tmp_path: Path) -> None:
+    """A begin is read like a submit time, and delays the release alone."""
+    (job,) = read(table(tmp_path, begin_time="2024-06-03T08:00:00.5+02:00"))
+    assert (job.begin_unix, job.release_unix) == (1717394401, 1717394401)
+    (job,) = read(table(tmp_path, begin_unix="1"))
+    assert (job.begin_unix, job.release_unix) == (1, job.submit_unix)
+
+
 def test_a_pool_of_processors_has_no_classes(tmp_path: Path) -> None:
     """Without a cluster partitions mean nothing, and stop nobody."""
     assert read(table(tmp_path, partition="night"), cluster=None)[0].classes == ()
@@ -87,7 +99,7 @@ def test_a_pool_of_processors_has_no_classes(tmp_path: Path) -> None:
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
 def test_round_trip(suffix: str, tmp_path: Path) -> None:
     """What is written reads back as the same jobs; without rules no column is written."""
-    (job,) = read(table(tmp_path, partition="big", exclusive="true"))
+    (job,) = read(table(tmp_path, partition="big", exclusive="true", begin_unix="1717394401"))
     (plain,) = read(table(tmp_path))
     path = tmp_path / f"out{suffix}"
     write_job_table([job], path)
