@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -14,19 +15,23 @@ from planner.printable import shortened
 from planner.units import MILLI
 
 CORES = "cores"
+_NAME = re.compile(r"[^\s,\[\]]+")
+_NUMBERED = re.compile(r"(.*?)(\d{0,9})", re.ASCII)
 
 
 @dataclass(frozen=True)
 class NodeClass:
     """Nodes of equal capacity.
 
-    ``idle_w`` is what a node draws while nothing runs on it [W]; a node in use draws what its jobs draw.
+    ``idle_w`` is what a node draws while nothing runs on it [W]; a node in use draws what its jobs draw. ``nodes`` are
+    the names of the nodes, one for each; empty: the name of the class and a number.
     """
 
     name: str
     count: int
     capacity: Mapping[str, float]
     idle_w: float = 0.0
+    nodes: tuple[str, ...] = field(default_factory=tuple)
 
     def __post_init__(self) -> None:
         bounds.NODES.require(f"the count of node class {self.name!r}", self.count)
@@ -35,6 +40,11 @@ class NodeClass:
         for resource, amount in self.capacity.items():
             bounds.NODE_AMOUNT.require(f"node class {self.name!r}: its {resource}", amount)
         bounds.IDLE_W.require(f"node class {self.name!r}: its idle power", self.idle_w)
+        if self.nodes and len(self.nodes) != self.count:
+            raise InputError(f"node class {self.name!r} has {self.count} nodes and {len(self.nodes)} names of nodes")
+        odd = next((name for name in self.nodes if not _NAME.fullmatch(name)), None)
+        if odd is not None:
+            raise InputError(f"a node of class {self.name!r} is called {odd!r}; use no spaces, commas and brackets")
 
 
 @dataclass(frozen=True)
@@ -55,6 +65,7 @@ class Cluster:
         names = [node_class.name for node_class in self.classes]
         if len(set(names)) < len(names):
             raise InputError(f"node classes share a name: {', '.join(names)}; each needs its own")
+        self._require_distinct_nodes()
         for partition, members in self.partitions.items():
             unknown = next((name for name in members if name not in names), None)
             if unknown is not None:
@@ -72,6 +83,14 @@ class Cluster:
         for resource in self.resources:
             bounds.TOTAL_AMOUNT.require(f"{resource} of all nodes", self.total(resource))
         bounds.ALL_IDLE_W.require("the idle power of all nodes", sum(c.count * c.idle_w for c in self.classes))
+
+    def _require_distinct_nodes(self) -> None:
+        seen: set[str] = set()
+        for node_class in self.classes:
+            for name in node_class.nodes:
+                if name in seen or self._generated_number(name) is not None:
+                    raise InputError(f"two nodes are called '{shortened(name, 60)}'; each needs a name of its own")
+                seen.add(name)
 
     @cached_property
     def resources(self) -> tuple[str, ...]:
@@ -124,24 +143,39 @@ class Cluster:
         return bisect_right(self.first_nodes, node) - 1
 
     def node_name(self, node: int) -> str:
-        """Name of a node: its class and its number within the class, from 1, as in ``cpu007``."""
+        """Name of a node: its own, or its class and its number within the class, from 1, as in ``cpu007``."""
         index = self.class_index(node)
         node_class = self.classes[index]
+        if node_class.nodes:
+            return node_class.nodes[node - self.first_nodes[index]]
         number = node - self.first_nodes[index] + 1
         return f"{node_class.name}{number:0{self._digits(index)}d}"
 
     def node_number(self, name: str) -> int:
         """Number of the node of that name; InputError when there is none."""
-        for index, node_class in enumerate(self.classes):
-            digits = name.removeprefix(node_class.name)
-            if digits != name and len(digits) == self._digits(index) and digits.isascii() and digits.isdigit():
-                number = int(digits)
-                if 1 <= number <= node_class.count:
-                    return self.first_nodes[index] + number - 1
+        node = self._given_names.get(name, self._generated_number(name))
+        if node is not None:
+            return node
         first = self.classes[0]
         shown = shortened(name, 60)
         named = f"nodes of class {first.name!r} are {self.node_name(0)} to {self.node_name(first.count - 1)}"
         raise InputError(f"there is no node '{shown}'; {named}")
+
+    @cached_property
+    def _given_names(self) -> dict[str, int]:
+        """Numbers of the nodes that have names of their own."""
+        pairs = zip(self.classes, self.first_nodes, strict=False)
+        return {name: number for each, first in pairs for number, name in enumerate(each.nodes, start=first)}
+
+    def _generated_number(self, name: str) -> int | None:
+        """Number of the node that has this name from its class; None when there is none."""
+        for index, node_class in enumerate(self.classes):
+            digits = name.removeprefix(node_class.name)
+            if node_class.nodes or digits == name or len(digits) != self._digits(index):
+                continue
+            if digits.isascii() and digits.isdigit() and 1 <= int(digits) <= node_class.count:
+                return self.first_nodes[index] + int(digits) - 1
+        return None
 
     def node_list(self, nodes: Iterable[int]) -> str:
         """Names of several nodes in the short form that Slurm uses: ``cpu[001-004,007]``, sorted."""
@@ -150,12 +184,36 @@ class Cluster:
         for index, node_class in enumerate(self.classes):
             first, last = self.first_nodes[index], self.first_nodes[index + 1]
             numbers = [node - first + 1 for node in wanted if first <= node < last]
-            if numbers:
+            if node_class.nodes:
+                parts += _lists([node_class.nodes[number - 1] for number in numbers])
+            elif numbers:
                 parts.append(_bracketed(node_class.name, numbers, self._digits(index)))
         return ",".join(parts)
 
     def _digits(self, index: int) -> int:
         return len(str(self.classes[index].count))
+
+
+def _lists(names: list[str]) -> list[str]:
+    """Names in the short form; neighbours that differ in a number at their end are put together."""
+    groups: list[tuple[str, list[str]]] = []
+    for name in names:
+        match = _NUMBERED.fullmatch(name)
+        prefix, digits = (match[1], match[2]) if match is not None and match[1] else (name, "")
+        if groups and digits and groups[-1][0] == prefix and _alike(groups[-1][1], digits):
+            groups[-1][1].append(digits)
+        else:
+            groups.append((prefix, [digits]))
+    return [
+        _bracketed(prefix, list(map(int, digits)), min(map(len, digits))) if digits[0] else prefix
+        for prefix, digits in groups
+    ]
+
+
+def _alike(before: list[str], digits: str) -> bool:
+    """Whether numbers are written alike: all of one length, or none filled up with zeros."""
+    is_plain = not any(each.startswith("0") for each in (*before, digits))
+    return "" not in before and (is_plain or {len(each) for each in before} == {len(digits)})
 
 
 def _bracketed(prefix: str, numbers: list[int], digits: int) -> str:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from itertools import combinations
 from typing import Annotated
 
-from pydantic import AfterValidator, Field, GetCoreSchemaHandler, ValidationInfo, field_validator
+from pydantic import AfterValidator, Field, GetCoreSchemaHandler, ValidationInfo, field_validator, model_validator
 from pydantic_core import CoreSchema
 from pydantic_core.core_schema import no_info_after_validator_function
 
 from planner import bounds
 from planner.domain.cluster import CORES, Cluster, NodeClass
-from planner.domain.node_text import parse_node_list
+from planner.domain.node_text import expanded, parse_node_list
 from planner.domain.snapshot import SINCE_EVER, NodeState, Outage, outage_key
 from planner.errors import InputError
 from planner.scenario.forms import Moment, Whole, Within, problem
@@ -33,8 +34,17 @@ class Nodes(Section):
     count: Annotated[
         int,
         Whole(bounds.NODES),
-        Key("nodes", "nodes of the class; the class's name begins their names", example="100"),
+        Key(
+            "nodes",
+            "nodes of the class; the class's name begins their names",
+            default="required unless `nodes` is given",
+            example="100",
+        ),
     ]
+    nodes: Annotated[
+        Words | None,
+        Key("node names", "the nodes by name, such as `node[01-08],fat1`", default="the class's name and a number"),
+    ] = None
     capacity: Annotated[
         dict[Name, Annotated[float, Within(bounds.NODE_AMOUNT)]],
         Named,
@@ -49,12 +59,40 @@ class Nodes(Section):
     ]
     idle_w: Annotated[float, Within(bounds.IDLE_W), Key("W per node", "draw of a node on which nothing runs")] = 0.0
 
+    @model_validator(mode="before")
+    @classmethod
+    def _counted(cls, value: object) -> object:
+        """Where nodes are named, their names say how many there are."""
+        if isinstance(value, dict) and isinstance(value.get("nodes"), str) and value.get("count") is None:
+            with suppress(InputError):
+                return value | {"count": sum(1 for _ in expanded(value["nodes"], int(bounds.NODES.high)))}
+        return value
+
+    @field_validator("nodes")
+    @classmethod
+    def _as_many(cls, nodes: str | None, info: ValidationInfo) -> str | None:
+        """Names that can be read, as many as there are nodes; where the count is wrong, that is said instead."""
+        if nodes is None:
+            return None
+        try:
+            names = len(list(expanded(nodes, int(bounds.NODES.high))))
+        except InputError as error:
+            raise problem(str(error)) from None
+        count = info.data.get("count", names)
+        if count != names:
+            raise problem(f"names {names:,} nodes, and count is {count:,}", "correct one of them, or leave count out")
+        return nodes
+
+    def names(self) -> tuple[str, ...]:
+        """The names of the nodes; none where they follow from the class."""
+        return () if self.nodes is None else tuple(expanded(self.nodes, int(bounds.NODES.high)))
+
 
 def _apart(classes: dict[str, Nodes]) -> dict[str, Nodes]:
     """Names of nodes begin with those of their classes, and none may be the same."""
     pairs = [
         f"{short!r} and {long!r}"
-        for short, long in combinations(sorted(classes), 2)
+        for short, long in combinations(sorted(name for name, each in classes.items() if each.nodes is None), 2)
         if long.removeprefix(short).isdigit()
     ]
     if pairs:
@@ -169,7 +207,9 @@ class ClusterSection(Section):
 
 
 def _node_classes(classes: Mapping[str, Nodes]) -> tuple[NodeClass, ...]:
-    return tuple(NodeClass(name, each.count, each.capacity, each.idle_w) for name, each in classes.items())
+    return tuple(
+        NodeClass(name, each.count, each.capacity, each.idle_w, each.names()) for name, each in classes.items()
+    )
 
 
 class WrittenAsSection:
