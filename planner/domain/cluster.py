@@ -49,7 +49,7 @@ class NodeClass:
 
 @dataclass(frozen=True)
 class Cluster:
-    """All nodes, numbered from 0 in class order, with the site's limits.
+    """All nodes, numbered from 0 in class order, in which they are tried, with the site's limits.
 
     ``power_limit_w`` caps the power of all running jobs together [W]. ``partitions`` are names under which jobs ask for
     nodes, each with the names of its node classes.

@@ -14,6 +14,7 @@ from pydantic_core.core_schema import no_info_after_validator_function
 from planner import bounds
 from planner.domain.cluster import CORES, Cluster, NodeClass
 from planner.domain.node_text import expanded, parse_node_list
+from planner.domain.plain_classes import plainest_first
 from planner.domain.snapshot import SINCE_EVER, NodeState, Outage, outage_key
 from planner.errors import InputError
 from planner.scenario.forms import Moment, Whole, Within, problem
@@ -51,7 +52,8 @@ class Nodes(Section):
         AfterValidator(_with_cores),
         Key(
             "amount per node",
-            "such as `cores`, `memory_gb`, `gpus`; any other name works if jobs ask for it",
+            "such as `cores`, `memory_gb`, `gpus`; any other name works if jobs ask for it."
+            " Nodes of the plainest classes are tried first",
             default="`cores` required",
             example="{cores: 32, memory_gb: 128}",
             each="resource",
@@ -207,7 +209,8 @@ class ClusterSection(Section):
 
 
 def _node_classes(classes: Mapping[str, Nodes]) -> tuple[NodeClass, ...]:
-    return tuple(
+    """The classes in the order in which their nodes are tried, whatever the order in the file."""
+    return plainest_first(
         NodeClass(name, each.count, each.capacity, each.idle_w, each.names()) for name, each in classes.items()
     )
 

@@ -68,6 +68,13 @@ def test_slips_in_names(classes: str, line: str, tmp_path: Path) -> None:
     assert line in found
 
 
+def test_the_order_of_classes_does_not_matter(tmp_path: Path) -> None:
+    """The plain class has the first nodes, wherever it stands in the file."""
+    turned = "{gpu: {count: 1, capacity: {cores: 4, gpus: 1}}, cpu: {count: 2, capacity: {cores: 4}}}"
+    assert load(tmp_path, turned).cluster == load(tmp_path).cluster
+    assert [each.name for each in load(tmp_path, turned).cluster.classes] == ["cpu", "gpu"]
+
+
 def test_partitions(tmp_path: Path) -> None:
     """They are part of the cluster, with their classes."""
     site = load(tmp_path, partitions="{fast: [gpu], any: [cpu, gpu]}")
