@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from planner.domain.cluster import Cluster
-from planner.domain.columns import Ints, job_columns, node_columns
+from planner.domain.columns import Floats, Ints, job_columns, node_columns
 from planner.domain.horizon import Horizon
 from planner.domain.job import Job
 from planner.domain.restrictions import Restrictions
@@ -47,7 +47,14 @@ def cluster_trace_of(
         queue=np.full(len(jobs), -1, dtype=np.int64),
         origin_unix=origin_unix,
         source=source,
+        priority=priorities(jobs),
     )
+
+
+def priorities(jobs: Sequence[Job]) -> Floats | None:
+    """The priority of each job; None when all have the usual one."""
+    given = np.array([job.priority for job in jobs], dtype=np.float64)
+    return given if np.any(given != 1) else None
 
 
 def codes(names: Iterable[str]) -> Ints:

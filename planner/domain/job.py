@@ -85,6 +85,8 @@ class Job:
         Whether each of its units has a node to itself.
     begin_unix
         Earliest start [Unix seconds] that its user asked for, if any.
+    priority
+        How many times what it earns the job counts when it is chosen; no part of the money.
     """
 
     id: str
@@ -103,6 +105,7 @@ class Job:
     classes: tuple[str, ...] = ()
     exclusive: bool = False
     begin_unix: int | None = None
+    priority: float = 1.0
 
     def __post_init__(self) -> None:
         if not self.id:
@@ -111,6 +114,7 @@ class Job:
             ("requested time", self.requested_s, bounds.REQUESTED_S),
             ("power", self.power_w, bounds.JOB_W),
             ("revenue weight", self.revenue_weight, bounds.REVENUE_WEIGHT),
+            ("priority", self.priority, bounds.PRIORITY),
             ("submit time", self.submit_unix, bounds.MOMENT_S),
             ("deadline", self.deadline_unix, bounds.MOMENT_S),
             ("earliest begin", self.begin_unix, bounds.MOMENT_S),

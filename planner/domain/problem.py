@@ -12,7 +12,7 @@ import numpy.typing as npt
 from planner import bounds
 from planner.domain.closed_room import ClosedRoom, NodeOutage, closed_room
 from planner.domain.cluster import Cluster
-from planner.domain.columns import Ints, JobColumns, NodeColumns, job_columns, node_columns
+from planner.domain.columns import Floats, Ints, JobColumns, NodeColumns, job_columns, node_columns
 from planner.domain.horizon import Horizon
 from planner.domain.job import DeferRule, Job
 from planner.domain.pue_table import PueTable
@@ -71,6 +71,8 @@ class Problem:
     ``jobs`` are in order of submit time, then id; every one of them can fit on the empty machine. ``overdue`` are the
     ids of those that were deferred so often that they go before all others. ``running`` is all that has started until
     ``now_s``, before which nothing new may start; nothing new may run on a node during one of its ``outages``.
+    ``by_priority``: the jobs to be placed earn what they count, their priority times the money. It is how methods see a
+    day of several priorities; what such a problem settles to is no money.
     """
 
     horizon: Horizon
@@ -84,6 +86,7 @@ class Problem:
     overdue: frozenset[str] = frozenset()
     now_s: int = 0
     outages: tuple[NodeOutage, ...] = ()
+    by_priority: bool = False
 
     def __post_init__(self) -> None:
         known = {job.id for job in self.jobs} | {work.job.id for work in self.running}
@@ -116,7 +119,13 @@ class Problem:
     @cached_property
     def columns(self) -> JobColumns:
         """The jobs to be placed, as arrays."""
-        return job_columns(self.jobs, self.cluster, self.horizon, self.now_s, self.restrictions)
+        columns = job_columns(self.jobs, self.cluster, self.horizon, self.now_s, self.restrictions)
+        return replace(columns, weight=columns.weight * self.priority) if self.by_priority else columns
+
+    @cached_property
+    def priority(self) -> Floats:
+        """Priority of each job to be placed."""
+        return np.array([job.priority for job in self.jobs], dtype=np.float64)
 
     @cached_property
     def running_columns(self) -> JobColumns:

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from planner.bounds import PROCESSORS, UNIX_S
-from planner.domain.cluster_trace import cluster_trace_of, codes
+from planner.domain.cluster_trace import cluster_trace_of, codes, priorities
 from planner.domain.columns import Ints
 from planner.domain.fit import Fit
 from planner.domain.horizon import Horizon
@@ -93,6 +93,7 @@ def read_pool(path: Path, processors: int | None = None, *, wide: str = "reject"
         group=codes([job.account for job in chosen]),
         origin_unix=origin,
         source=str(path),
+        priority=priorities(chosen),
     )
     intake.kept = len(trace)
     return _with_jobs(Source(trace, intake))

@@ -123,6 +123,7 @@ def job_of(row: dict[str, str], cluster: Cluster) -> Job:
         classes=tuple(row["node_class"].split(",")) if row.get("node_class") else (),
         exclusive=bool(row.get("exclusive")) and choice(row, "exclusive", "yes") == "yes",
         begin_unix=int(moment(row, "begin_time").timestamp()) if row.get("begin_time") else None,
+        priority=number(row, "priority", bounds.PRIORITY) if row.get("priority") else 1.0,
     )
 
 

@@ -64,6 +64,7 @@ REQUEST_COLUMNS = (
 RULES: dict[str, Callable[[Job, Horizon], str]] = {
     "node_class": lambda job, horizon: ",".join(job.classes),
     "exclusive": lambda job, horizon: "yes" if job.exclusive else "",
+    "priority": lambda job, horizon: "" if job.priority == 1 else exact(job.priority),
     "begin_time": lambda job, horizon: (
         "" if job.begin_unix is None else local_time(horizon, horizon.to_s(job.begin_unix))
     ),

@@ -64,6 +64,7 @@ def test_partitions_and_classes(cells: dict[str, str], classes: tuple[str, ...],
             {"begin_time": "2024-06-01T08:00"},
             "jobs.csv:2: column begin_time is '2024-06-01T08:00', expected a time with",
         ),
+        ({"priority": "-1"}, "jobs.csv:2: column priority is '-1', expected a number from 0 to 10,000"),
         ({"partition": "gpu,,big"}, "jobs.csv:2: column partition is 'gpu,,big', expected names with commas"),
     ],
 )
@@ -83,6 +84,12 @@ def test_exclusive(cell: str, exclusive: bool, tmp_path: Path) -> None:
     assert read(table(tmp_path, exclusive=cell))[0].exclusive is exclusive
 
 
+@pytest.mark.parametrize(("cell", "priority"), [("2.5", 2.5), ("0", 0.0), ("", 1.0)])
+def test_priority(cell: str, priority: float, tmp_path: Path) -> None:
+    """Any number from 0 up; 1 if not given."""
+    assert read(table(tmp_path, priority=cell))[0].priority == priority
+
+
 def test_begin(tmp_path: Path) -> None:
     """A begin is read like a submit time, and delays the release alone."""
     (job,) = read(table(tmp_path, begin_time="2024-06-03T08:00:00.5+02:00"))
@@ -99,7 +106,7 @@ def test_a_pool_of_processors_has_no_classes(tmp_path: Path) -> None:
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
 def test_round_trip(suffix: str, tmp_path: Path) -> None:
     """What is written reads back as the same jobs; without rules no column is written."""
-    (job,) = read(table(tmp_path, partition="big", exclusive="true", begin_unix="1717394401"))
+    (job,) = read(table(tmp_path, partition="big", exclusive="true", begin_unix="1717394401", priority="2.5"))
     (plain,) = read(table(tmp_path))
     path = tmp_path / f"out{suffix}"
     write_job_table([job], path)

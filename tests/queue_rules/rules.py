@@ -30,6 +30,8 @@ def with_rules(rng: np.random.Generator, job: Job, cluster: Cluster, longest_hol
         ruled = replace(ruled, exclusive=True)
     if rng.random() < 0.25:
         ruled = replace(ruled, begin_unix=ruled.submit_unix + int(rng.integers(-50, longest_hold_s)))
+    if rng.random() < 0.25:
+        ruled = replace(ruled, priority=float(rng.choice([0.0, 0.5, 3.0])))
     return ruled if Fit(cluster).why_never(ruled) is None else job
 
 

@@ -47,6 +47,7 @@ COLUMNS = (
     "exclusive",
     "begin_time",
     "begin_unix",
+    "priority",
 )
 """Columns that are not about a resource."""
 
@@ -156,6 +157,7 @@ def _job(
             classes=row_classes(row, cluster),
             exclusive="exclusive" in row and row.flag("exclusive"),
             begin_unix=row_time(row, "begin_time", "begin_unix", repaired),
+            priority=float(row.number("priority", bounds.PRIORITY)) if "priority" in row else 1.0,
         )
     except FileFormatError:
         raise

@@ -65,6 +65,7 @@ def job_table_columns(jobs: Sequence[Job]) -> Columns:
     rules: Columns = {
         "node_class": [",".join(job.classes) or None for job in jobs],
         "exclusive": ["true" if job.exclusive else None for job in jobs],
+        "priority": [None if job.priority == 1 else float(job.priority) for job in jobs],
         "begin_time": [None if job.begin_unix is None else utc_text(job.begin_unix) for job in jobs],
     }
     return columns | {name: cells for name, cells in rules.items() if any(cell is not None for cell in cells)}
@@ -79,6 +80,7 @@ def _write_parquet(columns: Columns, path: Path) -> None:
     import pandas as pd
 
     types = {"requested_s": "int64", "runtime_s": "Int64", "power_w": "float64", "revenue_weight": "float64"}
+    types["priority"] = "Float64"
     frame = pd.DataFrame(columns, dtype=object)
     frame = frame.astype({name: types.get(name, "string") for name in columns})
     frame.to_parquet(path, index=False)
