@@ -102,7 +102,13 @@ def _plain(value: object) -> Any:
         names = own if kinds is None else kinds.keys()
         return {name: _plain(own[name] if kinds is None or name in own else kinds.idle(name)) for name in names}
     if dataclasses.is_dataclass(value):
-        return {field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+        # What is empty unless a site has it is left out: a site without it stays the same from version to version.
+        given = (
+            each
+            for each in dataclasses.fields(value)
+            if each.default_factory is dataclasses.MISSING or getattr(value, each.name)
+        )
+        return {field.name: _plain(getattr(value, field.name)) for field in given}
     if isinstance(value, Mapping):
         return {str(name): _plain(item) for name, item in value.items()}
     if isinstance(value, tuple):

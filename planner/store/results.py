@@ -52,13 +52,16 @@ _CLUSTER = Record(
                     "count": whole(bounds.NODES),
                     "capacity": Named(number(bounds.NODE_AMOUNT)),
                     "idle_w": number(bounds.IDLE_W),
+                    "nodes": Every(WORD),
                 },
-                frozenset({"idle_w"}),
+                frozenset({"idle_w", "nodes"}),
             ),
             least=1,
         ),
         "power_limit_w": Maybe(number(bounds.POWER_LIMIT_W)),
-    }
+        "partitions": Named(Every(TEXT)),
+    },
+    frozenset({"partitions"}),
 )
 _OUTAGES = Every(
     Record(
@@ -148,7 +151,9 @@ def cluster_of(run: Mapping[str, Any]) -> Cluster:
     """The cluster that a run was planned for, from the scenario in its run.json."""
     written, known = run["scenario"]["cluster"], {field.name for field in fields(NodeClass)}
     classes = [{name: value for name, value in each.items() if name in known} for each in written["classes"]]
-    return Cluster(tuple(NodeClass(**each) for each in classes), written["power_limit_w"])
+    classes = [each | {"nodes": tuple(each.get("nodes", ()))} for each in classes]
+    partitions = {name: tuple(members) for name, members in written.get("partitions", {}).items()}
+    return Cluster(tuple(NodeClass(**each) for each in classes), written["power_limit_w"], partitions)
 
 
 def outages_of(run: Mapping[str, Any]) -> tuple[Outage, ...]:

@@ -70,7 +70,7 @@ def submitted_jobs(
         shape=unit_shape_of(choice, scenario.cluster),
         power=power,
         window=window,
-        resources=scenario.cluster.resources,
+        cluster=scenario.cluster,
         start_unix=choice.start_unix,
         drop_zero_runtime=with_runtime or choice.zero_runtime == "drop",
     )
