@@ -10,33 +10,32 @@ from typing import Any
 
 from planner.domain.cluster import NodeClass
 from planner.inputs.slurm.job import QueuedJob
-from planner.units import utc_text
 
 Said = tuple[dict[str, Any], str]
 """Fields of a job, and why it cannot be planned; empty where it can."""
 
 
 def named_class(name: str, nodes: Sequence[str], capacity: Mapping[str, float], idle_w: float) -> NodeClass:
-    """A class of nodes, which have names of their own in Slurm."""
-    return NodeClass(name, len(nodes), capacity, idle_w)
+    """A class of nodes with the names that they have in Slurm."""
+    return NodeClass(name, len(nodes), capacity, idle_w, tuple(nodes))
 
 
 def on_classes(allowed: Iterable[str], every: Iterable[str]) -> Said:
-    """The classes that a job may run on."""
-    missing = sorted(set(every) - set(allowed))
-    return {}, f"it may not run on all nodes, as not on those of {', '.join(missing)}" if missing else ""
+    """The classes that a job may run on; none are named where it may run on all."""
+    found = tuple(sorted(allowed))
+    return ({"classes": found} if set(found) < set(every) else {}), ""
 
 
 def alone_on_nodes(job: QueuedJob) -> Said:
-    """Whether a job wants nodes for itself; `units` then gives it all the cores of its nodes."""
-    return {}, ""
+    """Whether a job wants nodes for itself; `units` then gives it all the cores of its nodes as well."""
+    return {"exclusive": bool(job.request.exclusive)}, ""
 
 
 def not_before(job: QueuedJob, own_begin_unix: int | None, moment_unix: int) -> Said:
     """The moment before which its user does not let a job begin."""
     if own_begin_unix is None or own_begin_unix <= moment_unix:
         return {}, ""
-    return {}, f"its user lets it begin at {utc_text(own_begin_unix)} at the earliest"
+    return {"begin_unix": own_begin_unix}, ""
 
 
 def within_limit(job: QueuedJob, place: int, running: int) -> Said:
