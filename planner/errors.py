@@ -9,6 +9,7 @@
       SolverError                 exit 4   an engine is missing, too small, or died
       AuditError                  exit 5   a plan of ours breaks a rule: our bug
       OutputError                 exit 6   the output folder cannot be written, or another run holds it
+      SlurmError                  exit 8   Slurm's commands are missing, fail, or do not answer
 
 There is always a plan, if need be one that defers jobs, so "no feasible plan" is neither an error nor a status.
 """
@@ -85,3 +86,9 @@ class OutputError(PlannerError):
     """An output folder that cannot be written or is held by another run."""
 
     exit_code = 6
+
+
+class SlurmError(PlannerError):
+    """Slurm's commands are missing, fail, or do not answer."""
+
+    exit_code = 8

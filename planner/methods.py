@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from planner.defaults import TIME_LIMIT_S
 from planner.domain.candidate import Listener, Stop
@@ -122,7 +122,29 @@ def _rule(name: str) -> Method:
     return method
 
 
-METHODS: dict[str, tuple[Method, str]] = {
+def _of_rules(method: Method) -> Method:
+    """The method for days with rules of the queue that it need not know.
+
+    It never sees jobs that may not begin today, and its plan defers them. Jobs count their priority times what they
+    earn; the plan is settled in money in the end.
+    """
+
+    def whole(problem: Problem, params: Params, stop: Stop) -> Result:
+        from planner.accounting.settle import settle
+        from planner.domain.later_begins import may_begin, with_others, without_others
+
+        kept = may_begin(problem)
+        seen = problem if kept.all() else without_others(problem, kept)
+        counts = bool((seen.priority != 1).any())
+        result = method(replace(seen, by_priority=True) if counts else seen, params, stop)
+        if not kept.all():
+            result = replace(result, plan=with_others(problem, kept, result.plan))
+        return replace(result, ledger=settle(problem, result.plan)) if counts else result
+
+    return whole
+
+
+_METHODS: dict[str, tuple[Method, str]] = {
     "harvest": (
         _harvest,
         "packs the best-paying work tightly, then rebuilds the plan piece by piece: the planner's own",
@@ -145,6 +167,9 @@ METHODS: dict[str, tuple[Method, str]] = {
     ),
     "profit": (_rule("profit"), "rule: highest profit over cost first, skipping what does not fit now"),
 }
+
+METHODS = {name: (_of_rules(method), said) for name, (method, said) in _METHODS.items()}
+"""Every method by name, and a sentence about it."""
 
 RULES = ("est", "est-strict", "wt", "wt-strict", "profit", "profit-strict")
 """Those that model common schedulers."""

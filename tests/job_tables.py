@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from planner.domain.cluster import Cluster, NodeClass
 from planner.domain.intake import Intake
 from planner.domain.job import Job, UnitGroup
 from planner.inputs.jobs.power import per_core
@@ -14,7 +15,8 @@ FIRST = "job_id,submit_time,requested_s,cores"
 
 
 def read(path: Path, resources: tuple[str, ...] = (), **options: object) -> tuple[tuple[Job, ...], Intake]:
-    return read_job_table(path, unit_cores=32, power=POWER, resources=resources, **options)
+    machine = NodeClass("cpu", 1, {"cores": 32} | dict.fromkeys(resources, 1.0))
+    return read_job_table(path, unit_cores=32, power=POWER, **{"cluster": Cluster((machine,))} | options)
 
 
 def table(folder: Path, *lines: str) -> Path:

@@ -34,6 +34,7 @@ LAYERS = {
     "planning": 8,
     "store": 9,
     "pages": 10,
+    "slurm": 10,
     "runs": 11,
     "studies": 12,
     "cli": 13,

@@ -2,8 +2,10 @@
 
 Rules
 -----
-``start``      a job starts at or after its release, not before now, and within the day
+``start``      a job starts after its submission and the begin it asked for, not before now, and within the day
 ``units``      every unit of a placed job is on a node of the cluster, no unit of a deferred job is
+``classes``    every unit of a placed job is on a node of a class on which the job may run
+``exclusive``  no unit of another job is on the node of a job that has its nodes for itself, at any second from now on
 ``outage``     no unit of a placed job is on a node during one of its outages
 ``capacity``   on every node, at every second from now on, for every resource, use stays within capacity
 ``power``      at every second from now on, the jobs' power stays within the site's limit
@@ -25,6 +27,7 @@ from planner.accounting.room import Room, occupation, step_table
 from planner.domain.columns import Ints, JobColumns
 from planner.domain.plan import DEFERRED, Plan
 from planner.domain.problem import Problem
+from planner.domain.sharing import Stay, meetings
 from planner.errors import AuditError
 from planner.units import MILLI
 
@@ -67,7 +70,8 @@ def audit(problem: Problem, plan: Plan, *, leaves_room: bool = False) -> list[Vi
     violations = _starts(problem, plan) + _units(problem, plan)
     if violations:
         return violations
-    violations = _outages(problem, plan) + _capacity(problem, plan) + _power(problem, plan)
+    violations = _classes(problem, plan) + _exclusive(problem, plan) + _outages(problem, plan)
+    violations += _capacity(problem, plan) + _power(problem, plan)
     if violations or leaves_room:
         return violations
     return _deferrals(problem, plan) + _deadlines(problem, plan)
@@ -75,7 +79,9 @@ def audit(problem: Problem, plan: Plan, *, leaves_room: bool = False) -> list[Vi
 
 def _starts(problem: Problem, plan: Plan) -> list[Violation]:
     submitted = np.array([problem.horizon.to_s(job.submit_unix) for job in problem.jobs], dtype=np.int64)
-    release, end = np.maximum(submitted, problem.now_s), problem.horizon.length_s
+    asked = [0 if job.begin_unix is None else problem.horizon.to_s(job.begin_unix) for job in problem.jobs]
+    release = np.maximum(np.maximum(submitted, problem.now_s), np.array(asked, dtype=np.int64))
+    end = problem.horizon.length_s
     bad = plan.is_placed & ((plan.start_s < release) | (plan.start_s >= end))
     return [
         Violation(
@@ -102,6 +108,41 @@ def _units(problem: Problem, plan: Plan) -> list[Violation]:
     ]
 
 
+def _classes(problem: Problem, plan: Plan) -> list[Violation]:
+    cluster, allowed = problem.cluster, {job.id: job.classes for job in problem.jobs if job.classes}
+    violations = []
+    for placed in plan.placements(problem) if allowed else ():
+        for node in sorted(set(placed.nodes)) if placed.job_id in allowed else ():
+            if cluster.classes[cluster.class_index(node)].name not in allowed[placed.job_id]:
+                only = ", ".join(allowed[placed.job_id])
+                detail = f"runs on {cluster.node_name(node)}, but may only run on {only}"
+                violations.append(Violation("classes", f"job {placed.job_id}", detail))
+    return violations
+
+
+def _exclusive(problem: Problem, plan: Plan) -> list[Violation]:
+    jobs = {job.id: job for job in (*problem.jobs, *(work.job for work in problem.running))}
+    if not any(job.exclusive for job in jobs.values()):
+        return []
+    held = [(work.job.id, work.start_s, work.end_s, work.nodes) for work in problem.running]
+    for placed in plan.placements(problem):
+        end_s = placed.start_s + jobs[placed.job_id].planned_s
+        held.append((placed.job_id, placed.start_s, end_s, placed.nodes))
+    return [
+        Violation(
+            "exclusive",
+            f"node {problem.cluster.node_name(second.node)} from {second.start} s",
+            f"jobs {first.job} and {second.job} share it, and one of them has its nodes for itself",
+        )
+        for first, second in meetings(
+            Stay(node, start_s, end_s, job, jobs[job].exclusive)
+            for job, start_s, end_s, nodes in held
+            for node in nodes
+        )
+        if min(first.end, second.end) > problem.now_s
+    ]
+
+
 def _outages(problem: Problem, plan: Plan) -> list[Violation]:
     columns = problem.columns
     unit_job = np.repeat(np.arange(len(columns)), np.diff(columns.unit_ptr))
@@ -122,7 +163,11 @@ def _outages(problem: Problem, plan: Plan) -> list[Violation]:
 
 def _capacity(problem: Problem, plan: Plan) -> list[Violation]:
     held = occupation(problem, plan)
-    table = step_table(problem.nodes.capacity, held.unit_node, held.unit_start_s, held.unit_end_s, held.unit_amount)
+    # Hidden columns stand for rules that are checked by themselves.
+    capacity, amount = (
+        table[:, : len(problem.cluster.resources)] for table in (problem.nodes.capacity, held.unit_amount)
+    )
+    table = step_table(capacity, held.unit_node, held.unit_start_s, held.unit_end_s, amount)
     entry, resource = np.nonzero((table.free < 0) & (table.until_s > problem.now_s)[:, None])
     return [
         Violation(

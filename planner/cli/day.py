@@ -19,12 +19,15 @@ from planner.units import clock, parse_duration
 
 if TYPE_CHECKING:
     from planner.domain.day_summary import DaySummary
+    from planner.domain.snapshot import LeftAlone
     from planner.inputs.build import Day
     from planner.planning.plan_day import PlannedDay
     from planner.runs.one_day import DoneDay, Settings
     from planner.runs.replan import Replan
     from planner.scenario.schema import Scenario
 
+REASONS_SHOWN = 10
+"""Reasons to leave jobs alone that a run names on the terminal; all are in run.json."""
 CONFLICTS_SHOWN = 5
 """Conflicts that a run names on the terminal; all are in run.json."""
 
@@ -136,7 +139,7 @@ def plan_one(request: Request) -> None:
         from planner.runs.replan import Replan
 
         midnight = Horizon(day, settings.scenario.zone).start_unix
-        plan_from(request, settings, Replan(midnight, request.snapshot, request.nodes))
+        say_summary(request, plan_from(request, settings, Replan(midnight, request.snapshot, request.nodes)))
         return
 
     from planner.cli.progress import Progress
@@ -157,8 +160,8 @@ def plan_one(request: Request) -> None:
     say_summary(request, done)
 
 
-def plan_from(request: Request, settings: Settings, asked: Replan) -> None:
-    """Plan a day from a moment on, write its folder, and print its summary."""
+def plan_from(request: Request, settings: Settings, asked: Replan) -> DoneDay:
+    """Plan a day from a moment on, write its folder, and say what was odd about its inputs."""
     from planner.cli.progress import Progress
     from planner.runs.replan import replan
 
@@ -169,8 +172,9 @@ def plan_from(request: Request, settings: Settings, asked: Replan) -> None:
     if found.done.planned is not None and not request.quiet:
         remark(found.done.planned.day)
         remark_limit(found.done.planned, settings.time_limit_s)
+        remark_left_alone(found.left_alone)
         remark_conflicts(found.conflicts)
-    say_summary(request, found.done)
+    return found.done
 
 
 def say_summary(request: Request, done: DoneDay) -> None:
@@ -197,8 +201,10 @@ def refuse_contradictions(request: Request) -> None:
         )
 
 
-def open_settings(request: Request, usual: str | None = None) -> Settings:
+def open_settings(request: Request, usual: str | None = None, *, slurm: bool = False) -> Settings:
     """How the user wants days to be planned; ``usual`` is the method unless another is asked for.
+
+    ``slurm``: jobs may come from Slurm.
 
     Else that is the loop's own where the site promises something, and the planner's search where it does not.
     """
@@ -209,7 +215,7 @@ def open_settings(request: Request, usual: str | None = None) -> Settings:
         method_named(request.method)
     if request.engine is not None:
         require_engine(request.engine)
-    scenario = open_scenario(request.scenario, request.settings, request.seed, request.jobs)
+    scenario = open_scenario(request.scenario, request.settings, request.seed, request.jobs, slurm=slurm)
 
     from planner.runs.one_day import Settings
 
@@ -228,9 +234,17 @@ def open_settings(request: Request, usual: str | None = None) -> Settings:
 
 
 def open_scenario(
-    name: str | None, settings: tuple[str, ...], seed: int | None = None, jobs: Path | None = None
+    name: str | None,
+    settings: tuple[str, ...],
+    seed: int | None = None,
+    jobs: Path | None = None,
+    *,
+    slurm: bool = False,
 ) -> Scenario:
-    """The scenario that the user means, with everything that the command line sets."""
+    """The scenario that the user means, with everything that the command line sets.
+
+    InputError when its jobs come from Slurm, unless the caller reads those itself (``slurm``).
+    """
     import json
 
     from planner.places import scenario_folders
@@ -250,6 +264,10 @@ def open_scenario(
         overrides.append(f"seed={seed}")
     scenario = load_scenario(name, folders=folders, overrides=overrides)
     _require_estimate(scenario.rules.estimate)
+    if scenario.jobs.source == "slurm" and not slurm:
+        from planner.inputs.jobs.known import only_now
+
+        raise only_now()
     return scenario
 
 
@@ -278,7 +296,7 @@ def remark(built: Day) -> None:
         say("no jobs are known for this day; the plan is empty", err=True)
         for note in built.intakes[0].notes:
             say(f"  {note}", err=True)
-        if built.scenario.jobs.visibility == "midnight":
+        if built.snapshot is None and built.scenario.jobs.visibility == "midnight":
             say("  jobs submitted on the day itself count with --set jobs.visibility=day", err=True)
 
 
@@ -288,6 +306,18 @@ def remark_conflicts(conflicts: Sequence[str]) -> None:
         say(f"conflict with the last plan: {printable(text)}", err=True)
     if len(conflicts) > CONFLICTS_SHOWN:
         say(f"and {len(conflicts) - CONFLICTS_SHOWN:,} more conflicts (all in run.json)", err=True)
+
+
+def remark_left_alone(jobs: Sequence[LeftAlone]) -> None:
+    """Say on stderr which jobs are not planned, one line per reason."""
+    reasons: dict[str, list[str]] = {}
+    for each in jobs:
+        reasons.setdefault(each.reason, []).append(each.job_id)
+    for reason, names in list(reasons.items())[:REASONS_SHOWN]:
+        more = f" and {len(names) - 1:,} more" if len(names) > 1 else ""
+        say(f"left alone: job {printable(names[0])}{more}: {reason}", err=True)
+    if len(reasons) > REASONS_SHOWN:
+        say(f"and more, for {len(reasons) - REASONS_SHOWN:,} other reasons (all in run.json)", err=True)
 
 
 def remark_limit(planned: PlannedDay, limit_s: float) -> None:

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from planner import __version__
-from planner.cli import check, compare, day, now, report, run_days, show, simulate, site, study, table
+from planner.cli import check, compare, day, now, report, run_days, show, simulate, site, slurm, study, table
 from planner.cli.terminal import say
 from planner.errors import InputError, PlannerError
 from planner.printable import LONGEST_LINE, is_text, one_line
@@ -18,7 +18,8 @@ from planner.printable import LONGEST_LINE, is_text, one_line
 EXIT_CODES = """\
 Exit codes: 0 done; 1 error; 2 bad input (the line says where and what to do); 4 engine missing or died; 5 a plan
 breaks a rule (from plan audit: or its files do not agree with it); 6 the output cannot be written or another run holds
-it; 7 from plan report: a folder was named and skipped, the rest is reported; 130 interrupted; 143 terminated
+it; 7 from plan report: a folder was named and skipped, the rest is reported; 8 Slurm's commands are missing, fail or
+do not answer; 9 Slurm has not taken a change, or its queue is not as it was left; 130 interrupted; 143 terminated
 (SIGTERM)."""
 
 INTERRUPTED = 130
@@ -36,6 +37,7 @@ Examples:
   plan report --month 2024-06 --by account what each account earned and cost
   plan check --day 2024-06-01              read every input, solve nothing
   plan audit reports/sample/2024-06-01     re-check a written plan
+  plan slurm apply reports/site/2024-06-01 what would change in Slurm; --yes does it
   plan init mysite                         a new site to start from
 """
 
@@ -58,6 +60,7 @@ app.command("show")(show.show)
 app.add_typer(table.app, name="table")
 app.command("simulate")(simulate.simulate)
 app.add_typer(study.app, name="study")
+app.add_typer(slurm.app, name="slurm")
 
 
 def _version(value: bool) -> None:

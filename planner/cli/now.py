@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from planner.bounds import PLANNED_YEARS
 from planner.cli import day
 from planner.errors import InputError
+
+if TYPE_CHECKING:
+    from planner.runs.one_day import Settings
+    from planner.runs.replan import Replan
 
 AtOption = Annotated[
     str | None, typer.Option(metavar="TIME", help="The moment, as 2024-06-01T10:00+02:00; default: this one.")
@@ -38,11 +44,15 @@ def now(
     bound_time: day.BoundTimeOption = day.BOUND_TIME,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
     quiet: day.QuietOption = False,
+    apply: Annotated[
+        bool, typer.Option("--apply", help="Then give the planned starts to Slurm, as plan slurm apply --yes does.")
+    ] = False,
 ) -> None:
     """Plan what is left of the day, and some hours more, from a moment on.
 
-    What has started by then stays as it is; only waiting jobs are planned. What is true comes from --snapshot; without
-    one, from the last plan of today or yesterday as if all went by it, and from the jobs submitted since. The day's
+    What has started by then stays as it is; only waiting jobs are planned. What is true comes from Slurm where the
+    scenario says so (jobs.source: slurm), or from --snapshot: a table, or a folder of `plan slurm snapshot`. Without
+    either, from the last plan of today or yesterday as if all went by it, and from the jobs submitted since. The day's
     folder is written anew, and its last version kept in it. A job that is planned to start after midnight waits in
     deferred.csv with its planned start.
 
@@ -51,12 +61,66 @@ def now(
     moment = parse_moment(at)
     request = day.Request.of(context, "")
     day.refuse_contradictions(request)
+    request = _of_folder(request)
 
     from planner.inputs.replan import HOURS
     from planner.runs.replan import Replan
 
     HOURS.require("--hours", hours)
-    day.plan_from(request, day.open_settings(request, usual="replan"), Replan(moment, snapshot, nodes, hours))
+    how, asked = day.open_settings(request, usual="replan", slurm=True), Replan(moment, request.snapshot, nodes, hours)
+    if how.scenario.jobs.source == "slurm":
+        how, asked = _of_slurm(request, how, at, hours)
+    done = day.plan_from(request, how, asked)
+    if not apply:
+        day.say_summary(request, done)
+        return
+
+    from planner.cli.slurm import applied
+
+    if not as_json:
+        day.say_summary(request, done)
+    applied(done.folder, yes=True, as_json=as_json, also={"plan": done.summary.as_dict()})
+
+
+def _of_folder(request: day.Request) -> day.Request:
+    """A saved folder of Slurm's documents in the place of a table is a setting of the scenario."""
+    from planner.places import is_folder
+
+    if request.snapshot is None or not is_folder(request.snapshot):
+        return request
+    if request.nodes is not None:
+        raise InputError("--nodes goes with a table; Slurm itself says which nodes cannot be used; leave it out")
+    place = json.dumps(str(request.snapshot.resolve()), ensure_ascii=False)
+    own = ("jobs.source=slurm", f"slurm.documents={place}")
+    return replace(request, snapshot=None, settings=(*own, *request.settings))
+
+
+def _of_slurm(request: day.Request, settings: Settings, at: str | None, hours: float) -> tuple[Settings, Replan]:
+    """The settings with the cluster of Slurm, and what it says; its moment is that of planning."""
+    if at is not None:
+        raise InputError(
+            "--at does not go with Slurm, which is planned from the moment that it speaks of; leave it out"
+        )
+    if request.snapshot is not None:
+        raise InputError("jobs.source is slurm and --snapshot is a table; give a folder of `plan slurm snapshot`")
+
+    from planner.inputs.slurm.documents import read_saved
+    from planner.inputs.slurm.site import SlurmSite
+    from planner.runs.replan import Replan
+
+    chosen = settings.scenario.slurm
+    if chosen.is_live:
+        from planner.slurm.commands import Slurm
+        from planner.slurm.snapshot import take
+
+        documents = take(Slurm()).documents
+    else:
+        documents = read_saved(chosen.documents)
+    site = SlurmSite.of(documents, chosen)
+    return (
+        replace(settings, scenario=site.scenario(settings.scenario)),
+        Replan(documents.moment_unix, hours=hours, slurm=site),
+    )
 
 
 def parse_moment(text: str | None) -> int:

@@ -32,7 +32,7 @@ def is_exact(problem: Problem) -> bool:
     """Whether the pooled form decides the same day: no sharing of nodes, one class for every unit, no outages."""
     if problem.outages:
         return False
-    capacities = _class_capacities(problem)
+    capacities = problem.class_capacity
     amounts = _all_amounts(problem)
     fits = np.all(amounts[:, None, :] <= capacities[None, :, :], axis=2)
     if np.any(fits.sum(axis=1) > 1):
@@ -59,7 +59,7 @@ def assign_nodes(problem: Problem, start_s: Ints, class_of_group: dict[int, int]
 
 
 def _is_whole(problem: Problem, node_class: int) -> bool:
-    capacity = _class_capacities(problem)[node_class]
+    capacity = problem.class_capacity[node_class]
     amounts = _all_amounts(problem)
     here = amounts[np.all(amounts <= capacity, axis=1)]
     return bool(np.any(2 * here.min(axis=0) > capacity)) if len(here) else True
@@ -68,11 +68,6 @@ def _is_whole(problem: Problem, node_class: int) -> bool:
 def _all_amounts(problem: Problem) -> Ints:
     both: Ints = np.concatenate([problem.running_columns.group_amount, problem.columns.group_amount])
     return both
-
-
-def _class_capacities(problem: Problem) -> Ints:
-    rows: Ints = problem.nodes.capacity[list(problem.cluster.first_nodes[:-1])]
-    return rows
 
 
 def busy_share(problem: Problem, core_equivalents: float, node_class: int) -> float:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
 
@@ -14,19 +15,23 @@ from planner.printable import shortened
 from planner.units import MILLI
 
 CORES = "cores"
+_NAME = re.compile(r"[^\s,\[\]]+")
+_NUMBERED = re.compile(r"(.*?)(\d{0,9})", re.ASCII)
 
 
 @dataclass(frozen=True)
 class NodeClass:
     """Nodes of equal capacity.
 
-    ``idle_w`` is what a node draws while nothing runs on it [W]; a node in use draws what its jobs draw.
+    ``idle_w`` is what a node draws while nothing runs on it [W]; a node in use draws what its jobs draw. ``nodes`` are
+    the names of the nodes, one for each; empty: the name of the class and a number.
     """
 
     name: str
     count: int
     capacity: Mapping[str, float]
     idle_w: float = 0.0
+    nodes: tuple[str, ...] = field(default_factory=tuple)
 
     def __post_init__(self) -> None:
         bounds.NODES.require(f"the count of node class {self.name!r}", self.count)
@@ -35,17 +40,24 @@ class NodeClass:
         for resource, amount in self.capacity.items():
             bounds.NODE_AMOUNT.require(f"node class {self.name!r}: its {resource}", amount)
         bounds.IDLE_W.require(f"node class {self.name!r}: its idle power", self.idle_w)
+        if self.nodes and len(self.nodes) != self.count:
+            raise InputError(f"node class {self.name!r} has {self.count} nodes and {len(self.nodes)} names of nodes")
+        odd = next((name for name in self.nodes if not _NAME.fullmatch(name)), None)
+        if odd is not None:
+            raise InputError(f"a node of class {self.name!r} is called {odd!r}; use no spaces, commas and brackets")
 
 
 @dataclass(frozen=True)
 class Cluster:
-    """All nodes, numbered from 0 in class order, with the site's limits.
+    """All nodes, numbered from 0 in class order, in which they are tried, with the site's limits.
 
-    ``power_limit_w`` caps the power of all running jobs together [W].
+    ``power_limit_w`` caps the power of all running jobs together [W]. ``partitions`` are names under which jobs ask for
+    nodes, each with the names of its node classes.
     """
 
     classes: tuple[NodeClass, ...]
     power_limit_w: float | None = None
+    partitions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not self.classes:
@@ -53,6 +65,15 @@ class Cluster:
         names = [node_class.name for node_class in self.classes]
         if len(set(names)) < len(names):
             raise InputError(f"node classes share a name: {', '.join(names)}; each needs its own")
+        self._require_distinct_nodes()
+        for partition, members in self.partitions.items():
+            unknown = next((name for name in members if name not in names), None)
+            if unknown is not None:
+                raise InputError(
+                    f"partition {partition!r} has a node class {unknown!r}; the classes are {', '.join(names)}"
+                )
+            if not members:
+                raise InputError(f"partition {partition!r} has no node classes; name at least one")
         if self.power_limit_w is not None:
             bounds.POWER_LIMIT_W.require("the power limit", self.power_limit_w)
         bounds.CLASSES.require("the number of node classes", len(names))
@@ -62,6 +83,14 @@ class Cluster:
         for resource in self.resources:
             bounds.TOTAL_AMOUNT.require(f"{resource} of all nodes", self.total(resource))
         bounds.ALL_IDLE_W.require("the idle power of all nodes", sum(c.count * c.idle_w for c in self.classes))
+
+    def _require_distinct_nodes(self) -> None:
+        seen: set[str] = set()
+        for node_class in self.classes:
+            for name in node_class.nodes:
+                if name in seen or self._generated_number(name) is not None:
+                    raise InputError(f"two nodes are called '{shortened(name, 60)}'; each needs a name of its own")
+                seen.add(name)
 
     @cached_property
     def resources(self) -> tuple[str, ...]:
@@ -88,29 +117,65 @@ class Cluster:
         """Capacity of the whole machine in a resource."""
         return sum(c.count * c.capacity.get(resource, 0.0) for c in self.classes)
 
+    def allowed_classes(self, partitions: Iterable[str], node_classes: Iterable[str]) -> tuple[str, ...]:
+        """Classes on which a job may run that names partitions and classes, sorted; empty when these are all.
+
+        A job that names no partition, or no class, may run on all of them; InputError when a name is unknown, or when
+        nothing is left.
+        """
+        own, every = tuple(partitions), [node_class.name for node_class in self.classes]
+        chosen = tuple(node_classes)
+        for what, named, known in (("partition", own, list(self.partitions)), ("node class", chosen, every)):
+            unknown = next((name for name in named if name not in known), None)
+            if unknown is not None:
+                there = f"there are {', '.join(known)}" if known else f"the scenario has no {what}s"
+                raise InputError(f"there is no {what} '{shortened(unknown, 60)}'; {there}")
+        allowed = {name for partition in own for name in self.partitions[partition]} if own else set(every)
+        left = allowed & set(chosen) if chosen else allowed
+        if not left:
+            raise InputError(
+                f"no node of partition {', '.join(own)} is of class {', '.join(chosen)}; correct one of them"
+            )
+        return () if len(left) == len(every) else tuple(sorted(left))
+
     def class_index(self, node: int) -> int:
         """Index of the class that a node belongs to."""
         return bisect_right(self.first_nodes, node) - 1
 
     def node_name(self, node: int) -> str:
-        """Name of a node: its class and its number within the class, from 1, as in ``cpu007``."""
+        """Name of a node: its own, or its class and its number within the class, from 1, as in ``cpu007``."""
         index = self.class_index(node)
         node_class = self.classes[index]
+        if node_class.nodes:
+            return node_class.nodes[node - self.first_nodes[index]]
         number = node - self.first_nodes[index] + 1
         return f"{node_class.name}{number:0{self._digits(index)}d}"
 
     def node_number(self, name: str) -> int:
         """Number of the node of that name; InputError when there is none."""
-        for index, node_class in enumerate(self.classes):
-            digits = name.removeprefix(node_class.name)
-            if digits != name and len(digits) == self._digits(index) and digits.isascii() and digits.isdigit():
-                number = int(digits)
-                if 1 <= number <= node_class.count:
-                    return self.first_nodes[index] + number - 1
+        node = self._given_names.get(name, self._generated_number(name))
+        if node is not None:
+            return node
         first = self.classes[0]
         shown = shortened(name, 60)
         named = f"nodes of class {first.name!r} are {self.node_name(0)} to {self.node_name(first.count - 1)}"
         raise InputError(f"there is no node '{shown}'; {named}")
+
+    @cached_property
+    def _given_names(self) -> dict[str, int]:
+        """Numbers of the nodes that have names of their own."""
+        pairs = zip(self.classes, self.first_nodes, strict=False)
+        return {name: number for each, first in pairs for number, name in enumerate(each.nodes, start=first)}
+
+    def _generated_number(self, name: str) -> int | None:
+        """Number of the node that has this name from its class; None when there is none."""
+        for index, node_class in enumerate(self.classes):
+            digits = name.removeprefix(node_class.name)
+            if node_class.nodes or digits == name or len(digits) != self._digits(index):
+                continue
+            if digits.isascii() and digits.isdigit() and 1 <= int(digits) <= node_class.count:
+                return self.first_nodes[index] + int(digits) - 1
+        return None
 
     def node_list(self, nodes: Iterable[int]) -> str:
         """Names of several nodes in the short form that Slurm uses: ``cpu[001-004,007]``, sorted."""
@@ -119,12 +184,36 @@ class Cluster:
         for index, node_class in enumerate(self.classes):
             first, last = self.first_nodes[index], self.first_nodes[index + 1]
             numbers = [node - first + 1 for node in wanted if first <= node < last]
-            if numbers:
+            if node_class.nodes:
+                parts += _lists([node_class.nodes[number - 1] for number in numbers])
+            elif numbers:
                 parts.append(_bracketed(node_class.name, numbers, self._digits(index)))
         return ",".join(parts)
 
     def _digits(self, index: int) -> int:
         return len(str(self.classes[index].count))
+
+
+def _lists(names: list[str]) -> list[str]:
+    """Names in the short form; neighbours that differ in a number at their end are put together."""
+    groups: list[tuple[str, list[str]]] = []
+    for name in names:
+        match = _NUMBERED.fullmatch(name)
+        prefix, digits = (match[1], match[2]) if match is not None and match[1] else (name, "")
+        if groups and digits and groups[-1][0] == prefix and _alike(groups[-1][1], digits):
+            groups[-1][1].append(digits)
+        else:
+            groups.append((prefix, [digits]))
+    return [
+        _bracketed(prefix, list(map(int, digits)), min(map(len, digits))) if digits[0] else prefix
+        for prefix, digits in groups
+    ]
+
+
+def _alike(before: list[str], digits: str) -> bool:
+    """Whether numbers are written alike: all of one length, or none filled up with zeros."""
+    is_plain = not any(each.startswith("0") for each in (*before, digits))
+    return "" not in before and (is_plain or {len(each) for each in before} == {len(digits)})
 
 
 def _bracketed(prefix: str, numbers: list[int], digits: int) -> str:

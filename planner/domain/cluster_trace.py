@@ -7,9 +7,10 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from planner.domain.cluster import Cluster
-from planner.domain.columns import Ints, job_columns, node_columns
+from planner.domain.columns import Floats, Ints, job_columns, node_columns
 from planner.domain.horizon import Horizon
 from planner.domain.job import Job
+from planner.domain.restrictions import Restrictions
 from planner.domain.trace import Machine, Trace
 from planner.units import MILLI
 
@@ -17,20 +18,24 @@ from planner.units import MILLI
 def cluster_trace_of(
     jobs: Sequence[Job], runtime_s: Ints, requested_s: Ints, cluster: Cluster, *, origin_unix: int, source: str
 ) -> Trace:
-    """A trace of jobs in order of submission; its times count from a moment before all of them."""
+    """A trace of jobs in order of release; its times count from a moment before all of them.
+
+    A job that may not begin before some time joins the queue then: the trace takes that for its submission.
+    """
     # Any day will do: what the columns say about a day is not used.
-    columns = job_columns(jobs, cluster, Horizon.of_unix(0, "UTC"))
+    restrictions = Restrictions.of(jobs)
+    columns = job_columns(jobs, cluster, Horizon.of_unix(0, "UTC"), restrictions=restrictions)
     per_group = np.repeat(np.arange(len(jobs)), np.diff(columns.group_ptr))
     width = np.zeros(len(jobs), dtype=np.int64)
     np.add.at(width, per_group, columns.group_count * columns.group_amount[:, 0])
     limit = cluster.power_limit_mw
     return Trace(
         ids=tuple(job.id for job in jobs),
-        submit_s=np.array([job.submit_unix - origin_unix for job in jobs], dtype=np.int64),
+        submit_s=np.array([job.release_unix - origin_unix for job in jobs], dtype=np.int64),
         runtime_s=runtime_s,
         requested_s=requested_s,
         width=np.maximum(width, 1),
-        machine=Machine(node_columns(cluster).capacity, -1 if limit is None else limit, MILLI),
+        machine=Machine(node_columns(cluster, restrictions).capacity, -1 if limit is None else limit, MILLI),
         group_ptr=columns.group_ptr,
         group_count=columns.group_count,
         group_amount=columns.group_amount,
@@ -42,7 +47,14 @@ def cluster_trace_of(
         queue=np.full(len(jobs), -1, dtype=np.int64),
         origin_unix=origin_unix,
         source=source,
+        priority=priorities(jobs),
     )
+
+
+def priorities(jobs: Sequence[Job]) -> Floats | None:
+    """The priority of each job; None when all have the usual one."""
+    given = np.array([job.priority for job in jobs], dtype=np.float64)
+    return given if np.any(given != 1) else None
 
 
 def codes(names: Iterable[str]) -> Ints:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from planner.domain.cluster import CORES, Cluster
 from planner.domain.horizon import Horizon
 from planner.domain.job import Job, UnitGroup
+from planner.domain.restrictions import NO_RESTRICTIONS, Restrictions
 from planner.errors import InputError
 from planner.units import MILLI
 
@@ -23,7 +24,10 @@ NO_DEADLINE = np.iinfo(np.int64).max // 4
 
 @dataclass(frozen=True)
 class NodeColumns:
-    """The cluster's nodes as arrays; amounts in whole thousandths, in the order of `Cluster.resources`."""
+    """The cluster's nodes as arrays.
+
+    Amounts are in whole thousandths, in the order of `Cluster.resources`; hidden columns of `Restrictions` come after.
+    """
 
     class_of: Ints
     capacity: Ints
@@ -39,7 +43,7 @@ class JobColumns:
     Attributes
     ----------
     release_s
-        First second of the day at which the job may start.
+        First second of the day at which the job may start; after the day for one that may not begin before.
     duration_s
         Requested time.
     latest_start_s
@@ -51,7 +55,7 @@ class JobColumns:
     group_count
         Units in the group.
     group_amount
-        What a unit asks of each resource, in thousandths; shape (groups, resources).
+        What a unit asks of each resource, in thousandths, then of each hidden column; shape (groups, columns).
     group_core_equivalents
         Core-equivalents of a unit on a node of each class, 0 where it does not fit; shape (groups, classes).
     unit_group
@@ -74,13 +78,13 @@ class JobColumns:
         return len(self.release_s)
 
 
-def node_columns(cluster: Cluster) -> NodeColumns:
-    """The nodes of a cluster as arrays."""
+def node_columns(cluster: Cluster, restrictions: Restrictions = NO_RESTRICTIONS) -> NodeColumns:
+    """The nodes of a cluster as arrays, with the hidden columns of restrictions."""
     counts = [node_class.count for node_class in cluster.classes]
     idle = [round(node_class.idle_w * MILLI) for node_class in cluster.classes]
     return NodeColumns(
         class_of=np.repeat(np.arange(len(counts), dtype=np.int64), counts),
-        capacity=np.repeat(class_capacities(cluster), counts, axis=0),
+        capacity=np.repeat(_class_room(cluster, restrictions), counts, axis=0),
         idle_mw=np.repeat(np.array(idle, dtype=np.int64), counts),
     )
 
@@ -96,6 +100,16 @@ def class_capacities(cluster: Cluster) -> Ints:
     )
 
 
+def _class_room(cluster: Cluster, restrictions: Restrictions) -> Ints:
+    """Capacity of a node of each class, then what it has of the hidden columns."""
+    return np.concatenate([class_capacities(cluster), restrictions.of_classes(cluster, _plenty(cluster))], axis=1)
+
+
+def _plenty(cluster: Cluster) -> int:
+    """More units than any node can take: a unit asks for a thousandth of something at least."""
+    return int(class_capacities(cluster).sum(axis=1).max())
+
+
 def unit_amount(group: UnitGroup, cluster: Cluster) -> Ints:
     """What a unit of a group asks of each resource in thousandths, rounded up."""
     return _whole_amounts(np.array([group.amount(name) for name in cluster.resources], dtype=np.float64))
@@ -107,8 +121,17 @@ def _whole_amounts(amounts: Floats) -> Ints:
     return whole
 
 
-def job_columns(jobs: Sequence[Job], cluster: Cluster, horizon: Horizon, now_s: int = 0) -> JobColumns:
-    """The jobs as arrays, none released before now; InputError when one asks for a resource that no node knows."""
+def job_columns(
+    jobs: Sequence[Job],
+    cluster: Cluster,
+    horizon: Horizon,
+    now_s: int = 0,
+    restrictions: Restrictions = NO_RESTRICTIONS,
+) -> JobColumns:
+    """The jobs as arrays, none released before now; InputError when one asks for a resource that no node knows.
+
+    ``restrictions`` are those of all jobs that the nodes are for, these among them.
+    """
     index = {name: k for k, name in enumerate(cluster.resources)}
     groups = [group for job in jobs for group in job.units]
     amounts = np.zeros((len(groups), len(index)), dtype=np.float64)
@@ -121,9 +144,12 @@ def job_columns(jobs: Sequence[Job], cluster: Cluster, horizon: Horizon, now_s: 
     group_ptr = _pointers([len(job.units) for job in jobs])
     unit_ptr = np.concatenate([[0], np.cumsum(counts)])[group_ptr].astype(np.int64)
     start = horizon.start_unix
-    whole_amounts = _whole_amounts(amounts)
+    plenty = _plenty(cluster)
+    asked = [restrictions.of_unit(job, plenty) for job in jobs for _ in job.units] if len(restrictions) else []
+    hidden = np.array(asked, dtype=np.int64).reshape(len(groups), len(restrictions))
+    room = np.concatenate([_whole_amounts(amounts), hidden], axis=1)
     return JobColumns(
-        release_s=_ints(max(now_s, job.submit_unix - start) for job in jobs),
+        release_s=_ints(max(now_s, job.release_unix - start) for job in jobs),
         duration_s=_ints(job.planned_s for job in jobs),
         latest_start_s=_ints(
             NO_DEADLINE if job.deadline_unix is None else job.deadline_unix - start - job.planned_s for job in jobs
@@ -132,20 +158,20 @@ def job_columns(jobs: Sequence[Job], cluster: Cluster, horizon: Horizon, now_s: 
         weight=np.array([job.revenue_weight for job in jobs], dtype=np.float64),
         group_ptr=group_ptr,
         group_count=counts,
-        group_amount=whole_amounts,
-        group_core_equivalents=_core_equivalents(whole_amounts, cluster),
+        group_amount=room,
+        group_core_equivalents=_core_equivalents(room, cluster, restrictions),
         unit_ptr=unit_ptr,
         unit_group=np.repeat(np.arange(len(groups), dtype=np.int64), counts),
     )
 
 
-def _core_equivalents(amounts: Ints, cluster: Cluster) -> Floats:
+def _core_equivalents(amounts: Ints, cluster: Cluster, restrictions: Restrictions) -> Floats:
     """Largest share of a node that a unit takes over all resources, times the node's cores."""
-    capacities = class_capacities(cluster)
-    equivalents = np.zeros((len(amounts), len(capacities)))
-    for column, (capacity, node_class) in enumerate(zip(capacities, cluster.classes, strict=True)):
-        fits = np.all(amounts <= capacity, axis=1)
-        share = np.max(amounts / np.where(capacity > 0, capacity, 1), axis=1, initial=0.0)
+    rows, resources = _class_room(cluster, restrictions), len(cluster.resources)
+    equivalents = np.zeros((len(amounts), len(rows)))
+    for column, (row, node_class) in enumerate(zip(rows, cluster.classes, strict=True)):
+        fits, capacity = np.all(amounts <= row, axis=1), row[:resources]
+        share = np.max(amounts[:, :resources] / np.where(capacity > 0, capacity, 1), axis=1, initial=0.0)
         equivalents[:, column] = np.where(fits, share * node_class.capacity[CORES], 0.0)
     return equivalents
 

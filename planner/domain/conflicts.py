@@ -65,7 +65,7 @@ def snapshot_conflicts(
     pending = {job.id for job in snapshot.pending}
     withdrawn = {job.id for job in snapshot.withdrawn}
     started = {each.job.id: each for each in snapshot.started}
-    known = pending | withdrawn | started.keys()
+    known = pending | withdrawn | started.keys() | {each.job_id for each in snapshot.left_alone}
     conflicts: list[Conflict] = []
     for identity in sorted({*schedule, *deferred}, key=lambda each: (counting_key(each), each)):
         planned = PlannedRun(*schedule[identity]) if identity in schedule else None

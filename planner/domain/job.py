@@ -79,6 +79,14 @@ class Job:
         How long planning thinks that the job runs [s]; None: as long as it requested.
     promise
         By when the site promised to start it, if it did.
+    classes
+        Names of the node classes that its units may run on, sorted; empty: on all.
+    exclusive
+        Whether each of its units has a node to itself.
+    begin_unix
+        Earliest start [Unix seconds] that its user asked for, if any.
+    priority
+        How many times what it earns the job counts when it is chosen; no part of the money.
     """
 
     id: str
@@ -94,6 +102,10 @@ class Job:
     revenue_weight: float = 1.0
     estimate_s: int | None = None
     promise: Promise | None = None
+    classes: tuple[str, ...] = ()
+    exclusive: bool = False
+    begin_unix: int | None = None
+    priority: float = 1.0
 
     def __post_init__(self) -> None:
         if not self.id:
@@ -102,8 +114,10 @@ class Job:
             ("requested time", self.requested_s, bounds.REQUESTED_S),
             ("power", self.power_w, bounds.JOB_W),
             ("revenue weight", self.revenue_weight, bounds.REVENUE_WEIGHT),
+            ("priority", self.priority, bounds.PRIORITY),
             ("submit time", self.submit_unix, bounds.MOMENT_S),
             ("deadline", self.deadline_unix, bounds.MOMENT_S),
+            ("earliest begin", self.begin_unix, bounds.MOMENT_S),
             ("runtime", self.runtime_s, bounds.RUNTIME_S),
             ("estimate", self.estimate_s, bounds.REQUESTED_S),
             ("number of units", self.unit_count, bounds.UNITS),
@@ -111,6 +125,8 @@ class Job:
         ):
             if value is not None:
                 limits.require(f"job {self.id}: {what}", value)
+        if self.classes and self.classes != tuple(sorted(set(self.classes))):
+            raise InputError(f"job {self.id}: its node classes are not sorted, or one is there twice")
 
     @property
     def planned_s(self) -> int:
@@ -121,6 +137,11 @@ class Job:
     def unit_count(self) -> int:
         """Number of units of the job."""
         return sum(group.count for group in self.units)
+
+    @property
+    def release_unix(self) -> int:
+        """From when on it may start: its submission, or the begin that its user asked for if that is later."""
+        return self.submit_unix if self.begin_unix is None else max(self.submit_unix, self.begin_unix)
 
     @property
     def submission_key(self) -> tuple[int, tuple[tuple[int, str], ...], str]:

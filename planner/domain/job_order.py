@@ -25,6 +25,11 @@ def submission_rank(problem: Problem) -> Ints:
     return rank
 
 
+def by_priority(problem: Problem, order: Ints) -> Ints:
+    """The same sequence with jobs of high priority before others."""
+    return order[np.argsort(-problem.priority[order], kind="stable")]
+
+
 def group_core_equivalents(columns: JobColumns) -> Floats:
     """Core-equivalents of a unit of each group on the first class that it fits."""
     fits = columns.group_core_equivalents > 0

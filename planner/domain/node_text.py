@@ -57,7 +57,7 @@ def parse_node_list(text: str, cluster: Cluster) -> tuple[int, ...]:
     InputError when the text cannot be read, or names a node twice or one that the cluster does not have.
     """
     nodes: set[int] = set()
-    for name in _expanded(text, cluster.node_count):
+    for name in expanded(text, cluster.node_count):
         node = cluster.node_number(name)
         if node in nodes:
             raise InputError(f"node {name} is named twice; name it once")
@@ -65,7 +65,7 @@ def parse_node_list(text: str, cluster: Cluster) -> tuple[int, ...]:
     return tuple(sorted(nodes))
 
 
-def _expanded(text: str, most: int) -> Iterator[str]:
+def expanded(text: str, most: int) -> Iterator[str]:
     """The names in a list one by one; no list may stand for more nodes than there are."""
     position = 0
     while position < len(text) or not position:

@@ -10,6 +10,7 @@ from planner.domain.cluster import Cluster
 from planner.domain.columns import Ints, node_columns, unit_amount
 from planner.domain.fit import Fit
 from planner.domain.job import Job
+from planner.domain.sharing import Stay, meetings
 from planner.domain.snapshot import Snapshot, StartedJob
 from planner.errors import InputError
 from planner.printable import shortened
@@ -34,6 +35,7 @@ def require_possible(snapshot: Snapshot, cluster: Cluster) -> None:
             require_fit(each.job, fit)
         _require_up(snapshot, cluster)
         _require_room(snapshot, cluster)
+        _require_alone(snapshot, cluster)
     except InputError as error:
         raise InputError(f"{snapshot.source}: {error}") from None
 
@@ -101,6 +103,32 @@ def _require_room(snapshot: Snapshot, cluster: Cluster) -> None:
         f"node {cluster.node_name(int(node[first]))} has {has:g} {cluster.resources[resource]}, but {_named(jobs)}"
         f" {held:g} from {utc_text(int(moment[first]))}, {many:g} too many; correct their nodes, times or sizes"
     )
+
+
+def _require_alone(snapshot: Snapshot, cluster: Cluster) -> None:
+    """A job that has its nodes for itself has one unit on each, and meets nobody there."""
+    if not any(each.job.exclusive for each in snapshot.started):
+        return
+    for each in snapshot.started:
+        node = next((node for node in each.nodes if each.nodes.count(node) > 1), None) if each.job.exclusive else None
+        if node is not None:
+            raise InputError(
+                f"job {each.job.id} has its nodes for itself, but several units on {cluster.node_name(node)};"
+                " make one unit of them, or correct its nodes"
+            )
+    now = snapshot.moment_unix + 1
+    met = meetings(
+        Stay(node, each.start_unix, now if each.end_unix is None else each.end_unix, each.job.id, each.job.exclusive)
+        for each in snapshot.started
+        for node in each.nodes
+    )
+    if met:
+        first, second = min(met, key=lambda pair: (pair[1].start, pair[1].node))
+        alone, other = (first, second) if first.exclusive else (second, first)
+        raise InputError(
+            f"job {shortened(alone.job, 40)} has its nodes for itself, but job {shortened(other.job, 40)} is on"
+            f" {cluster.node_name(second.node)} too from {utc_text(second.start)}; correct their nodes or times"
+        )
 
 
 def _unit_amounts(started: Sequence[StartedJob], cluster: Cluster) -> Ints:

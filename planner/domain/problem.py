@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -11,10 +12,11 @@ import numpy.typing as npt
 from planner import bounds
 from planner.domain.closed_room import ClosedRoom, NodeOutage, closed_room
 from planner.domain.cluster import Cluster
-from planner.domain.columns import Ints, JobColumns, NodeColumns, job_columns, node_columns
+from planner.domain.columns import Floats, Ints, JobColumns, NodeColumns, job_columns, node_columns
 from planner.domain.horizon import Horizon
 from planner.domain.job import DeferRule, Job
 from planner.domain.pue_table import PueTable
+from planner.domain.restrictions import Restrictions
 from planner.domain.segment import Segment
 from planner.domain.segment_columns import SegmentColumns, segment_columns
 from planner.errors import InputError
@@ -69,6 +71,8 @@ class Problem:
     ``jobs`` are in order of submit time, then id; every one of them can fit on the empty machine. ``overdue`` are the
     ids of those that were deferred so often that they go before all others. ``running`` is all that has started until
     ``now_s``, before which nothing new may start; nothing new may run on a node during one of its ``outages``.
+    ``by_priority``: the jobs to be placed earn what they count, their priority times the money. It is how methods see a
+    day of several priorities; what such a problem settles to is no money.
     """
 
     horizon: Horizon
@@ -82,6 +86,7 @@ class Problem:
     overdue: frozenset[str] = frozenset()
     now_s: int = 0
     outages: tuple[NodeOutage, ...] = ()
+    by_priority: bool = False
 
     def __post_init__(self) -> None:
         known = {job.id for job in self.jobs} | {work.job.id for work in self.running}
@@ -98,6 +103,7 @@ class Problem:
         if nowhere is not None:
             raise InputError(f"an outage or a started job is of node {nowhere}, none of the {self.cluster.node_count}")
         all_jobs = [*self.jobs, *(work.job for work in self.running)]
+        require_known_classes(all_jobs, self.cluster)
         bounds.ALL_JOBS_W.require("the power of all jobs of a day", sum(job.power_w for job in all_jobs))
         bounds.DAY_UNITS.require("the number of units of all jobs of a day", sum(job.unit_count for job in all_jobs))
         bounds.SEGMENTS.require("the number of changes of price and temperature in a day", len(self.segments))
@@ -113,12 +119,28 @@ class Problem:
     @cached_property
     def columns(self) -> JobColumns:
         """The jobs to be placed, as arrays."""
-        return job_columns(self.jobs, self.cluster, self.horizon, self.now_s)
+        columns = job_columns(self.jobs, self.cluster, self.horizon, self.now_s, self.restrictions)
+        return replace(columns, weight=columns.weight * self.priority) if self.by_priority else columns
+
+    @cached_property
+    def priority(self) -> Floats:
+        """Priority of each job to be placed."""
+        return np.array([job.priority for job in self.jobs], dtype=np.float64)
 
     @cached_property
     def running_columns(self) -> JobColumns:
         """The jobs that have started, as arrays."""
-        return job_columns([work.job for work in self.running], self.cluster, self.horizon)
+        return job_columns(self.started_jobs, self.cluster, self.horizon, restrictions=self.restrictions)
+
+    @cached_property
+    def started_jobs(self) -> tuple[Job, ...]:
+        """The jobs that have started; they are where they are, and restricted to no classes any more."""
+        return tuple(replace(work.job, classes=()) if work.job.classes else work.job for work in self.running)
+
+    @cached_property
+    def restrictions(self) -> Restrictions:
+        """Where the jobs may run, as hidden columns of `columns` and `nodes`."""
+        return Restrictions.of([*self.jobs, *self.started_jobs])
 
     @cached_property
     def running_start_s(self) -> Ints:
@@ -157,4 +179,20 @@ class Problem:
     @cached_property
     def nodes(self) -> NodeColumns:
         """The nodes, as arrays."""
-        return node_columns(self.cluster)
+        return node_columns(self.cluster, self.restrictions)
+
+    @cached_property
+    def class_capacity(self) -> Ints:
+        """What a node of each class has, in the columns of `nodes`."""
+        return self.nodes.capacity[list(self.cluster.first_nodes[:-1])]
+
+
+def require_known_classes(jobs: Iterable[Job], cluster: Cluster) -> None:
+    """InputError when a job may only run on a class that the cluster does not have."""
+    known = {node_class.name for node_class in cluster.classes}
+    for job in jobs:
+        if job.classes and not known.issuperset(job.classes):
+            unknown = next(name for name in job.classes if name not in known)
+            raise InputError(
+                f"job {job.id} is for nodes of class {unknown!r}; the classes are {', '.join(sorted(known))}"
+            )

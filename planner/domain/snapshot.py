@@ -94,6 +94,14 @@ def outage_key(outage: Outage) -> tuple[int, int, bool, int, str]:
     return outage.node, outage.start_unix, end is None, end or 0, outage.state
 
 
+@dataclass(frozen=True, slots=True)
+class LeftAlone:
+    """A job that is there but is not planned, and why; whatever becomes of it is for others to decide."""
+
+    job_id: str
+    reason: str
+
+
 @dataclass(frozen=True)
 class Snapshot:
     """What is true at one moment. Membership decides: a job in it exists, a job not in it is gone.
@@ -110,6 +118,8 @@ class Snapshot:
         Jobs that were cancelled before they started.
     outages
         Nodes that cannot be used, and when, in the order of `outage_key`.
+    left_alone
+        Jobs that are there but cannot be planned, each with its reason; those that run hold their nodes all the same.
     source
         Where it was read from, for messages; two snapshots that say the same are equal whatever their source.
     """
@@ -119,6 +129,7 @@ class Snapshot:
     started: tuple[StartedJob, ...] = ()
     withdrawn: tuple[Job, ...] = ()
     outages: tuple[Outage, ...] = ()
+    left_alone: tuple[LeftAlone, ...] = ()
     source: str = field(default="snapshot", compare=False)
 
     def __post_init__(self) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from planner.bounds import PROCESSORS
-from planner.domain.columns import Ints
+from planner.domain.columns import Floats, Ints
 from planner.errors import InputError
 
 
@@ -41,6 +41,7 @@ class Trace:
 
     ``width`` is what a job asks of the first resource, in the machine's units. ``user``, ``name``, ``group`` and
     ``queue`` are numbers in place of names, -1 if unknown. ``origin_unix`` is the Unix time of second 0, if known.
+    ``priority`` is that of each job; None: all have the same.
     """
 
     ids: tuple[str, ...]
@@ -60,6 +61,7 @@ class Trace:
     queue: Ints
     origin_unix: int | None = None
     source: str = field(default="")
+    priority: Floats | None = None
 
     def __post_init__(self) -> None:
         for array in (self.submit_s, self.runtime_s, self.requested_s, self.width):
@@ -93,6 +95,7 @@ def pool_trace(
     queue: Ints | None = None,
     origin_unix: int | None = None,
     source: str = "",
+    priority: Floats | None = None,
 ) -> Trace:
     """A trace on one pool of processors; the jobs are put into submit order."""
     order = np.argsort(submit_s, kind="stable")
@@ -122,4 +125,5 @@ def pool_trace(
         queue=sorted_ints(queue),
         origin_unix=origin_unix,
         source=source,
+        priority=None if priority is None else np.ascontiguousarray(priority[order]),
     )

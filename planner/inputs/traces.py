@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from planner.bounds import PROCESSORS, UNIX_S
-from planner.domain.cluster_trace import cluster_trace_of, codes
+from planner.domain.cluster_trace import cluster_trace_of, codes, priorities
 from planner.domain.columns import Ints
 from planner.domain.fit import Fit
 from planner.domain.horizon import Horizon
@@ -77,7 +77,7 @@ def read_pool(path: Path, processors: int | None = None, *, wide: str = "reject"
     jobs, intake = read_jobs(path, shape=UnitShape(unit_cores=WIDEST), power=per_core(0.0))
     runtime_s, requested_s = _times(jobs, intake)
     width = np.array([max(1, round(job.total("cores"))) for job in jobs], dtype=np.int64)
-    submit_s = np.array([job.submit_unix for job in jobs], dtype=np.int64)
+    submit_s = np.array([job.release_unix for job in jobs], dtype=np.int64)
     kept, width = _fitted(width, np.ones(len(jobs), dtype=np.bool_), processors, wide, intake)
     chosen = [job for job, keep in zip(jobs, kept, strict=True) if keep]
     origin = int(submit_s.min()) if len(submit_s) else 0
@@ -93,6 +93,7 @@ def read_pool(path: Path, processors: int | None = None, *, wide: str = "reject"
         group=codes([job.account for job in chosen]),
         origin_unix=origin,
         source=str(path),
+        priority=priorities(chosen),
     )
     intake.kept = len(trace)
     return _with_jobs(Source(trace, intake))
@@ -108,7 +109,7 @@ def read_cluster(path: Path, scenario: Scenario) -> Source:
         of_file.format if of_file is not None and path == of_file.source else "auto",
         shape=shape if is_swf(path) else replace(shape, core_scale=1.0),
         power=power_of(scenario.power, scenario.seed),
-        resources=cluster.resources,
+        cluster=cluster,
         start_unix=None if of_file is None else of_file.start_unix,
         drop_zero_runtime=True,
     )
@@ -147,14 +148,14 @@ def cluster_trace(
     """Jobs as a trace for the cluster of a scenario; it begins with the first submission unless told otherwise."""
     cluster = scenario.cluster
     fit = Fit(cluster)
-    candidates = sorted(jobs, key=lambda job: job.submit_unix)
+    candidates = sorted(jobs, key=lambda job: job.release_unix)
     taken = [job for job in candidates if fit.why_never(job) is None]
     dropped = len(candidates) - len(taken)
     if dropped:
         intake.dropped[NEVER_FITS] += dropped
     intake.kept = len(taken)
     runtime_s, requested_s = _times(taken, intake)
-    first_unix = taken[0].submit_unix if taken else 0
+    first_unix = taken[0].release_unix if taken else 0
     origin = first_unix if origin_unix is None else origin_unix
     trace = cluster_trace_of(taken, runtime_s, requested_s, cluster, origin_unix=origin, source=source)
     return _with_jobs(Source(trace, intake, tuple(taken)))

@@ -10,7 +10,7 @@ import numpy as np
 from planner.accounting.settle import settle
 from planner.domain.candidate import BestSoFar, Candidate, Listener, never
 from planner.domain.columns import Floats, Ints, job_columns
-from planner.domain.job_order import overdue_first, profit_per_kw, submission_rank
+from planner.domain.job_order import by_priority, overdue_first, profit_per_kw, submission_rank
 from planner.domain.packing import most_cells
 from planner.domain.plan import DEFERRED, Plan
 from planner.domain.problem import Problem
@@ -43,9 +43,10 @@ STRICT = "-strict"
 
 
 def rule_order(problem: Problem, name: str) -> Ints:
-    """Indices of the problem's jobs in the order of a rule."""
-    keys = (submission_rank(problem), RULES[name.removesuffix(STRICT)](problem))
-    return overdue_first(problem, np.lexsort(keys).astype(np.int64))
+    """Indices of the problem's jobs in the order of a rule: by priority first, unless its key knows what they count."""
+    rule = name.removesuffix(STRICT)
+    order = np.lexsort((submission_rank(problem), RULES[rule](problem))).astype(np.int64)
+    return overdue_first(problem, order if rule == "profit" else by_priority(problem, order))
 
 
 def walk_rule(problem: Problem, name: str, on_trial: Listener | None = None) -> Result:
@@ -90,8 +91,8 @@ def ground_of(problem: Problem, expected_s: Ints, order: Ints) -> Ground:
     ``expected_s`` is how long the jobs that wait are thought to run [s].
     """
     count, running = len(problem.jobs), len(problem.running)
-    everything = [*problem.jobs, *(work.job for work in problem.running)]
-    columns = job_columns(everything, problem.cluster, problem.horizon, problem.now_s)
+    everything = [*problem.jobs, *problem.started_jobs]
+    columns = job_columns(everything, problem.cluster, problem.horizon, problem.now_s, problem.restrictions)
     jobs = jobs_of(columns)
     start_s = np.full(count + running, DEFERRED, dtype=np.int64)
     node_of_unit = np.full(int(columns.unit_ptr[-1]), DEFERRED, dtype=np.int64)
@@ -100,7 +101,9 @@ def ground_of(problem: Problem, expected_s: Ints, order: Ints) -> Ground:
     rank[order] = np.arange(count)
     # With outages ahead, whether there is room depends on how long a job runs.
     lengths_s = expected_s.tolist() if problem.outages else [0] * count
-    asked = [(job.units, length_s) for job, length_s in zip(problem.jobs, lengths_s, strict=True)]
+    asked = [
+        (job.units, job.classes, job.exclusive, length_s) for job, length_s in zip(problem.jobs, lengths_s, strict=True)
+    ]
     shapes = {shape: number for number, shape in enumerate(dict.fromkeys(asked))}
     cores = np.concatenate([[0], np.cumsum(columns.group_count * columns.group_amount[:, 0])])[columns.group_ptr]
     line = Line(

@@ -12,6 +12,7 @@ from planner.online.outages import NO_OUTAGES, Outages
 from planner.online.past import Past
 from planner.online.policies import KINDS, Policy
 from planner.online.replanning import NO_REPLANNING, Replanning
+from planner.units import MILLI
 
 
 def initial_state(
@@ -47,6 +48,10 @@ def initial_state(
     job[places.ESTIMATE] = np.maximum(estimate, 1)
     job[places.DEADLINE_S] = np.where(deadline_s >= 0, deadline_s, NEVER)
     job[places.WIDTH], job[places.POWER] = trace.width, trace.power_mw
+    if trace.priority is not None:
+        job[places.RANK_FIRST] = -np.round(trace.priority * MILLI)
+        # Under `replan` the second list is the order of submission, by which promises are made.
+        job[places.BACK_FIRST] = 0 if policy.kind == "replan" else job[places.RANK_FIRST]
     kinds, job[places.LIKE_KIND] = np.unique(np.array([trace.user, trace.requested_s]), axis=1, return_inverse=True)
     job[places.LIKE_USER] = trace.user + 1 + kinds.shape[1]
     job[places.START] = job[places.RESERVED] = job[places.SAVED_START] = places.NONE_YET

@@ -57,7 +57,7 @@ def promised(problem: Problem, max_delay_s: int) -> dict[str, Promise]:
     It is what the loop would promise if the jobs arrived now, in the order of their submission.
     """
     now_unix = problem.horizon.start_unix + problem.now_s
-    new = {job.id for job in problem.jobs if job.promise is None and job.submit_unix <= now_unix}
+    new = {job.id for job in problem.jobs if job.promise is None and job.release_unix <= now_unix}
     if not new:
         return {}
     scene = Scene(problem, problem)
@@ -97,7 +97,7 @@ def _result(problem: Problem, plan: Plan, on_trial: Listener | None) -> Result:
 
 
 class Scene:
-    """A problem as a trace with a past: waiting jobs first, then those that run, brought into order of submission.
+    """A problem as a trace with a past: waiting jobs first, then those that run, brought into order of release.
 
     ``real`` is the same problem with jobs as long as they run in the replay.
     """
@@ -107,11 +107,14 @@ class Scene:
         # What has ended is of interest too: it tells how long jobs like it last.
         running = list(zip(problem.running, real.running, strict=True))
         # The clocks of a site may differ by a second: nobody starts before the submission.
-        early = [replace(w.job, submit_unix=min(w.job.submit_unix, self._unix(w.start_s))) for w, _ in running]
+        early = [
+            replace(job, submit_unix=min(job.submit_unix, self._unix(work.start_s)), begin_unix=None)
+            for job, work in zip(problem.started_jobs, problem.running, strict=True)
+        ]
         jobs = [*problem.jobs, *early]
         lengths = [job.planned_s for job in real.jobs] + [truth.end_s - truth.start_s for _, truth in running]
         thought = [job.planned_s for job in problem.jobs] + [self._thought_s(work) for work, _ in running]
-        self._order = sorted(range(len(jobs)), key=lambda place: jobs[place].submit_unix)
+        self._order = sorted(range(len(jobs)), key=lambda place: jobs[place].release_unix)
         self._running = [work for work, _ in running]
         self.origin_unix = min(problem.horizon.start_unix, *(job.submit_unix for job in jobs))
         self.trace: Trace = cluster_trace_of(

@@ -45,6 +45,7 @@ def gantt_data(schedule: Table, cluster: Cluster, currency: str, wait_s: list[in
         "nodes": cluster.node_count,
         "classes": [
             {"name": each.name, "first": first, "count": each.count, "digits": len(str(each.count))}
+            | ({"nodes": list(each.nodes)} if each.nodes else {})
             for each, first in zip(cluster.classes, cluster.first_nodes, strict=False)
         ],
         "accounts": accounts,

@@ -42,14 +42,14 @@ def easy_baseline(planned: PlannedDay) -> EasyDay:
 
 
 def wait_s(problem: Problem, plan: Plan) -> Ints:
-    """From submission to start of every job that starts today [s]."""
-    submit_s = np.array([problem.horizon.to_s(job.submit_unix) for job in problem.jobs], dtype=np.int64)
+    """From submission, or the begin that its user asked for, to start of every job that starts today [s]."""
+    release_s = np.array([problem.horizon.to_s(job.release_unix) for job in problem.jobs], dtype=np.int64)
     before = [
-        work.start_s - problem.horizon.to_s(work.job.submit_unix)
+        work.start_s - problem.horizon.to_s(work.job.release_unix)
         for work in problem.running
         if _is_todays(problem, work)
     ]
-    return np.concatenate([(plan.start_s - submit_s)[plan.is_placed], np.array(before, dtype=np.int64)])
+    return np.concatenate([(plan.start_s - release_s)[plan.is_placed], np.array(before, dtype=np.int64)])
 
 
 def _started_before(problem: Problem) -> int:

@@ -223,7 +223,9 @@ def _deferred(day: Day, result: Result, later: Mapping[str, int]) -> list[tuple[
     for index in np.flatnonzero(~result.plan.is_placed):
         job = problem.jobs[index]
         asked = " and ".join(f"{group.count} x {_words(group.amounts)}" for group in job.units)
-        reason = f"no room {until} for {asked} during {job.planned_s / 3600:.2f} h"
+        where = f" on {', '.join(job.classes)}" if job.classes else ""
+        asked += ", each with a node of its own," if job.exclusive else ""
+        reason = f"no room {until}{where} for {asked} during {job.planned_s / 3600:.2f} h"
         if job.id in later:
             reason = f"planned to start at {problem.horizon.to_datetime(later[job.id]).isoformat()}"
         elif result.method in RULES:
@@ -232,9 +234,14 @@ def _deferred(day: Day, result: Result, later: Mapping[str, int]) -> list[tuple[
             reason = f"does not start {until}: no room beside what was promised to others, or held for a cheaper hour"
         elif problem.defer == "free":
             reason = f"not started {until}: another plan without it earns more, or there is no room"
+        is_held = bool(problem.columns.release_s[index] >= problem.horizon.length_s)
+        if is_held and job.id not in later:
+            begin = problem.horizon.to_datetime(problem.horizon.to_s(job.release_unix))
+            reason = f"may not begin before {begin.isoformat()}"
         if late[index]:
             reason += "; misses its deadline"
-        times = before.get(job.id, 0) + 1
+        # A day on which it may not begin is none that deferred it.
+        times = before.get(job.id, 0) + (not is_held)
         deferred.append((job, Deferral(job.id, "deferred", reason, times, later.get(job.id))))
     return deferred
 

@@ -11,16 +11,20 @@ from planner.domain.conflicts import snapshot_conflicts
 from planner.domain.horizon import Horizon
 from planner.domain.intake import Intake
 from planner.domain.result import Trial
-from planner.domain.snapshot import Snapshot
+from planner.domain.snapshot import LeftAlone, Snapshot
 from planner.errors import InputError
 from planner.inputs.build import Day
 from planner.inputs.jobs.known import known_jobs
 from planner.inputs.replan import day_from_snapshot
+from planner.inputs.slurm.site import SlurmSite
 from planner.inputs.snapshots.read import read_snapshot
 from planner.planning.estimates import with_estimates
 from planner.planning.plan_day import plan_day
 from planner.runs.one_day import DoneDay, Settings, nightly_ground_of, written
 from planner.scenario.schema import Scenario
+from planner.slurm.current import record_of
+from planner.slurm.journal import read_ours
+from planner.slurm.wanted import JOURNAL
 from planner.store.folder import held
 from planner.store.last_plan import LastPlan, last_plan_of, read_last_plan
 from planner.store.provenance import with_snapshot
@@ -30,26 +34,29 @@ from planner.store.provenance import with_snapshot
 class Replan:
     """What is asked: from which moment, by which tables (None: by the last plan), and how many hours ahead.
 
-    ``hours`` None plans the day of the moment alone.
+    ``hours`` None plans the day of the moment alone. ``slurm`` is what Slurm said at the moment, in place of tables.
     """
 
     moment_unix: int
     snapshot: Path | None = None
     nodes: Path | None = None
     hours: float | None = None
+    slurm: SlurmSite | None = None
 
     @property
     def files(self) -> tuple[Path, ...]:
-        """The tables."""
-        return tuple(path for path in (self.snapshot, self.nodes) if path is not None)
+        """The tables, or Slurm's saved documents."""
+        saved = () if self.slurm is None else self.slurm.documents.files
+        return (*(path for path in (self.snapshot, self.nodes) if path is not None), *saved)
 
 
 @dataclass(frozen=True)
 class Replanned:
-    """The written day, and where the snapshot contradicts the last plan, each in a sentence."""
+    """The written day, where the snapshot contradicts the last plan, and the jobs that it leaves alone."""
 
     done: DoneDay
     conflicts: tuple[str, ...]
+    left_alone: tuple[LeftAlone, ...] = ()
 
 
 def replan(
@@ -66,14 +73,12 @@ def replan(
     target = folder / horizon.day.isoformat()
     facts = settings.run_facts(None, closed=False, files=asked.files)
     with held(target):
-        if asked.snapshot is None:
+        if asked.snapshot is None and asked.slurm is None:
             last = last_plan_of(folder, scenario, horizon)
             snapshot, intake = carried_out(scenario, horizon, folder, last, asked.moment_unix)
             conflicts: tuple[str, ...] = ()
         else:
-            snapshot, intake = read_snapshot(
-                asked.snapshot, at_unix=asked.moment_unix, scenario=scenario, nodes_path=asked.nodes
-            )
+            snapshot, intake = _read(scenario, asked, folder)
             last = _readable(folder, scenario, horizon, intake)
             conflicts = () if last is None else _conflicts(scenario, snapshot, last)
         if last is not None:
@@ -91,7 +96,16 @@ def replan(
             built, settings.method, settings.params(on_trial), bound_time_s=settings.bound_time_s, on_bound=on_bound
         )
         done = written(settings, planned, target, with_snapshot(facts, snapshot, conflicts))
-    return Replanned(done, conflicts)
+    return Replanned(done, conflicts, snapshot.left_alone)
+
+
+def _read(scenario: Scenario, asked: Replan, folder: Path) -> tuple[Snapshot, Intake]:
+    """The snapshot by tables, or by Slurm; begin times that we have set there bind nobody."""
+    if asked.slurm is not None:
+        ours = read_ours(folder / JOURNAL)
+        return asked.slurm.snapshot(scenario, lambda job: ours.own_begin(record_of(job)))
+    assert asked.snapshot is not None
+    return read_snapshot(asked.snapshot, at_unix=asked.moment_unix, scenario=scenario, nodes_path=asked.nodes)
 
 
 def carried_out(

@@ -101,7 +101,7 @@ def run_days(
             balance.add(horizon.day, done.summary.jobs, previous.handover)
             yield done
             if closed and before is not None:
-                _require_progress(horizon.day, done, (horizon.day - last).days)
+                _require_progress(horizon, done, previous.handover, (horizon.day - last).days)
             horizon = horizon.next_day()
     finally:
         # Whoever wrote a day that was kept may have been killed before it came to the index.
@@ -133,11 +133,12 @@ def _plain(facts: dict[str, Any]) -> dict[str, Any]:
     return plain
 
 
-def _require_progress(day: dt.date, done: DoneDay, days: int) -> None:
+def _require_progress(horizon: Horizon, done: DoneDay, left: Handover, days: int) -> None:
     jobs = done.summary.jobs
-    stuck = jobs.deferred > 0 and not jobs.started and not jobs.carried_in
+    is_ready = any(each.job.release_unix < horizon.end_unix for each in left.waiting)
+    stuck = is_ready and not jobs.started and not jobs.carried_in
     if stuck or days > MOST_DAYS:
         raise InputError(
-            f"the queue does not become empty: on {day} nothing ran and {jobs.deferred} jobs still wait; with"
+            f"the queue does not become empty: on {horizon.day} nothing ran and {jobs.deferred} jobs still wait; with"
             " rules.defer: free work that does not pay waits forever"
         )

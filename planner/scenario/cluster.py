@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from itertools import combinations
 from typing import Annotated
 
-from pydantic import AfterValidator, Field, GetCoreSchemaHandler, ValidationInfo, field_validator
+from pydantic import AfterValidator, Field, GetCoreSchemaHandler, ValidationInfo, field_validator, model_validator
 from pydantic_core import CoreSchema
 from pydantic_core.core_schema import no_info_after_validator_function
 
 from planner import bounds
 from planner.domain.cluster import CORES, Cluster, NodeClass
-from planner.domain.node_text import parse_node_list
+from planner.domain.node_text import expanded, parse_node_list
+from planner.domain.plain_classes import plainest_first
 from planner.domain.snapshot import SINCE_EVER, NodeState, Outage, outage_key
 from planner.errors import InputError
 from planner.scenario.forms import Moment, Whole, Within, problem
 from planner.scenario.sections import Key, Named, Section
 from planner.scenario.values import Name, Words
+from planner.scenario.words import guess
 
 
 def _with_cores(capacity: dict[str, float]) -> dict[str, float]:
@@ -32,15 +35,25 @@ class Nodes(Section):
     count: Annotated[
         int,
         Whole(bounds.NODES),
-        Key("nodes", "nodes of the class; the class's name begins their names", example="100"),
+        Key(
+            "nodes",
+            "nodes of the class; the class's name begins their names",
+            default="required unless `nodes` is given",
+            example="100",
+        ),
     ]
+    nodes: Annotated[
+        Words | None,
+        Key("node names", "the nodes by name, such as `node[01-08],fat1`", default="the class's name and a number"),
+    ] = None
     capacity: Annotated[
         dict[Name, Annotated[float, Within(bounds.NODE_AMOUNT)]],
         Named,
         AfterValidator(_with_cores),
         Key(
             "amount per node",
-            "such as `cores`, `memory_gb`, `gpus`; any other name works if jobs ask for it",
+            "such as `cores`, `memory_gb`, `gpus`; any other name works if jobs ask for it."
+            " Nodes of the plainest classes are tried first",
             default="`cores` required",
             example="{cores: 32, memory_gb: 128}",
             each="resource",
@@ -48,12 +61,40 @@ class Nodes(Section):
     ]
     idle_w: Annotated[float, Within(bounds.IDLE_W), Key("W per node", "draw of a node on which nothing runs")] = 0.0
 
+    @model_validator(mode="before")
+    @classmethod
+    def _counted(cls, value: object) -> object:
+        """Where nodes are named, their names say how many there are."""
+        if isinstance(value, dict) and isinstance(value.get("nodes"), str) and value.get("count") is None:
+            with suppress(InputError):
+                return value | {"count": sum(1 for _ in expanded(value["nodes"], int(bounds.NODES.high)))}
+        return value
+
+    @field_validator("nodes")
+    @classmethod
+    def _as_many(cls, nodes: str | None, info: ValidationInfo) -> str | None:
+        """Names that can be read, as many as there are nodes; where the count is wrong, that is said instead."""
+        if nodes is None:
+            return None
+        try:
+            names = len(list(expanded(nodes, int(bounds.NODES.high))))
+        except InputError as error:
+            raise problem(str(error)) from None
+        count = info.data.get("count", names)
+        if count != names:
+            raise problem(f"names {names:,} nodes, and count is {count:,}", "correct one of them, or leave count out")
+        return nodes
+
+    def names(self) -> tuple[str, ...]:
+        """The names of the nodes; none where they follow from the class."""
+        return () if self.nodes is None else tuple(expanded(self.nodes, int(bounds.NODES.high)))
+
 
 def _apart(classes: dict[str, Nodes]) -> dict[str, Nodes]:
     """Names of nodes begin with those of their classes, and none may be the same."""
     pairs = [
         f"{short!r} and {long!r}"
-        for short, long in combinations(sorted(classes), 2)
+        for short, long in combinations(sorted(name for name, each in classes.items() if each.nodes is None), 2)
         if long.removeprefix(short).isdigit()
     ]
     if pairs:
@@ -107,7 +148,33 @@ class ClusterSection(Section):
         Key("", "", example="{cpu: {count: 100, capacity: {cores: 32}}}", each="class"),
     ]
 
+    partitions: Annotated[
+        dict[Name, tuple[Name, ...]],
+        Named,
+        Key(
+            "node classes",
+            "node classes of a name under which jobs ask for nodes (column `partition`), such as `[cpu, gpu]`",
+            default="none",
+            each="partition",
+        ),
+    ] = Field(default_factory=dict)
+
     down: tuple[DownNodes, ...] = ()
+
+    @field_validator("partitions")
+    @classmethod
+    def _of_known_classes(
+        cls, partitions: dict[str, tuple[str, ...]], info: ValidationInfo
+    ) -> dict[str, tuple[str, ...]]:
+        """Classes that exist; where the classes themselves are wrong, that is said instead."""
+        known = info.data.get("classes", {})
+        for name, members in partitions.items():
+            unknown = next((each for each in members if known and each not in known), None)
+            if unknown is not None:
+                raise problem(f"there is no node class {unknown!r}", guess(unknown, known), at=name)
+            if not members:
+                raise problem("has no node classes", "name at least one", at=name)
+        return partitions
 
     @field_validator("down")
     @classmethod
@@ -130,7 +197,7 @@ class ClusterSection(Section):
         """The cluster that the classes make."""
         limit_w = None if self.power_limit_kw is None else self.power_limit_kw * 1000
         try:
-            return Cluster(_node_classes(self.classes), limit_w)
+            return Cluster(_node_classes(self.classes), limit_w, self.partitions)
         except InputError as error:
             raise problem(str(error)) from None
 
@@ -142,7 +209,10 @@ class ClusterSection(Section):
 
 
 def _node_classes(classes: Mapping[str, Nodes]) -> tuple[NodeClass, ...]:
-    return tuple(NodeClass(name, each.count, each.capacity, each.idle_w) for name, each in classes.items())
+    """The classes in the order in which their nodes are tried, whatever the order in the file."""
+    return plainest_first(
+        NodeClass(name, each.count, each.capacity, each.idle_w, each.names()) for name, each in classes.items()
+    )
 
 
 class WrittenAsSection:

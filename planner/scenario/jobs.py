@@ -1,4 +1,4 @@
-"""The kinds of ``jobs:`` in a scenario: the generated sample, or a file."""
+"""The kinds of ``jobs:`` in a scenario: the generated sample, Slurm's queue, or a file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,12 @@ from planner.scenario.sections import Key, Section
 from planner.scenario.values import CoreScale, Flag, existing
 from planner.scenario.words import JobsFormat
 
-_SOURCE = Key("`sample` or path", "generated jobs, or a file of them", default="required", example="sample")
+_SOURCE = Key(
+    "`sample`, `slurm` or path",
+    "generated jobs, the jobs and nodes of Slurm (`slurm:`, for `plan now`), or a file of jobs",
+    default="required",
+    example="sample",
+)
 Lookback = Annotated[
     int,
     Duration(bounds.LOOKBACK_S),
@@ -74,6 +79,13 @@ class SampleJobs(Section):
     zero_runtime: ZeroRuntime = "keep"
 
 
+class SlurmJobs(Section):
+    """The jobs of Slurm, with its nodes; the section ``slurm`` says where they are read."""
+
+    source: Annotated[Literal["slurm"], _SOURCE]
+    visibility: Visibility = "midnight"
+
+
 class FileJobs(Section):
     """The jobs of a file.
 
@@ -83,8 +95,8 @@ class FileJobs(Section):
 
     source: Annotated[
         Path,
-        BeforeValidator(existing("sample")),
-        WithJsonSchema({"type": "string", "not": {"enum": ["sample"]}}),
+        BeforeValidator(existing("sample", "slurm")),
+        WithJsonSchema({"type": "string", "not": {"enum": ["sample", "slurm"]}}),
         _SOURCE,
     ]
     format: Annotated[JobsFormat, Key("word", "`swf`, `csv`, `parquet`; `auto` goes by the file's name")] = "auto"
@@ -102,6 +114,6 @@ class FileJobs(Section):
 
 
 Jobs = Annotated[
-    Annotated[SampleJobs, Tag("sample")] | Annotated[FileJobs, Tag("a file")],
-    Discriminator(Chooser("source", ("sample",), otherwise="a file").kind_of),
+    Annotated[SampleJobs, Tag("sample")] | Annotated[SlurmJobs, Tag("slurm")] | Annotated[FileJobs, Tag("a file")],
+    Discriminator(Chooser("source", ("sample", "slurm"), otherwise="a file").kind_of),
 ]

@@ -20,6 +20,10 @@ from planner.scenario.written import plain
 _SECTIONS = [name for name, field in Scenario.model_fields.items() if name in KINDS or behind(field)[0] == "section"]
 
 
+UNTIL_SLURM_SAYS = {"classes": {"slurm": {"count": 1, "capacity": {"cores": 1}}}, "down": None}
+"""The nodes of a scenario whose jobs come from Slurm: it has those of Slurm, once that is read, and their states."""
+
+
 def load_scenario(name_or_path: str | Path, *, folders: Sequence[Path], overrides: Sequence[str] = ()) -> Scenario:
     """The scenario of that name or in that file, checked; ScenarioError lists all that is wrong with it.
 
@@ -45,4 +49,11 @@ def _whole(written: Marked) -> dict[str, object]:
     """The scenario with an empty section for each that is not there, so that what it lacks is named key by key."""
     said = plain(written)
     assert isinstance(said, dict)
-    return {**said, **{name: {} for name in _SECTIONS if said.get(name) is None}}
+    whole = {**said, **{name: {} for name in _SECTIONS if said.get(name) is None}}
+    if (
+        isinstance(whole["jobs"], dict)
+        and whole["jobs"].get("source") == "slurm"
+        and isinstance(whole["cluster"], dict)
+    ):
+        whole["cluster"] = {**whole["cluster"], **UNTIL_SLURM_SAYS}
+    return whole

@@ -21,6 +21,7 @@ from planner.scenario.jobs import Jobs
 from planner.scenario.replan import Replan
 from planner.scenario.search import Search
 from planner.scenario.sections import Cooling, Demand, Key, Power, Revenue, Rules, Section, Solar
+from planner.scenario.slurm import LIVE, SlurmSection
 from planner.scenario.tariff import Tariff
 from planner.scenario.values import Currency, Label, Prose, Zone
 from planner.scenario.weather import Weather
@@ -49,6 +50,7 @@ class Scenario(Section):
     carbon: Carbon = NoCarbon()
     search: Search = Search()
     replan: Replan = Replan()
+    slurm: SlurmSection = SlurmSection()
 
     _sources: tuple[Path, ...] = PrivateAttr(())
     _outages: tuple[Outage, ...] = PrivateAttr(())
@@ -84,7 +86,7 @@ class Scenario(Section):
 
     def files(self) -> tuple[Path, ...]:
         """Every file that the scenario was made from or refers to, each once."""
-        return tuple(dict.fromkeys([*self.sources, *_paths(self)]))
+        return tuple(dict.fromkeys(path for path in [*self.sources, *_paths(self)] if path != LIVE))
 
 
 KINDS = {"jobs": Kinds.of(Jobs), "weather": Kinds.of(Weather), "tariff": Kinds.of(Tariff), "carbon": Kinds.of(Carbon)}
@@ -100,7 +102,13 @@ def _plain(value: object) -> Any:
         names = own if kinds is None else kinds.keys()
         return {name: _plain(own[name] if kinds is None or name in own else kinds.idle(name)) for name in names}
     if dataclasses.is_dataclass(value):
-        return {field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+        # What is empty unless a site has it is left out: a site without it stays the same from version to version.
+        given = (
+            each
+            for each in dataclasses.fields(value)
+            if each.default_factory is dataclasses.MISSING or getattr(value, each.name)
+        )
+        return {field.name: _plain(getattr(value, field.name)) for field in given}
     if isinstance(value, Mapping):
         return {str(name): _plain(item) for name, item in value.items()}
     if isinstance(value, tuple):

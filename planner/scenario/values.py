@@ -107,6 +107,32 @@ def existing(*words: str) -> Callable[[object], Path]:
     return read
 
 
+def existing_folder(word: str, stands_for: Path) -> Callable[[object], Path]:
+    """A reader of the path of a folder that exists, or of a word in its place."""
+
+    def read(value: object) -> Path:
+        written = _text(value)
+        if written == word:
+            return stands_for
+        folder = value.folder if isinstance(value, Text) else Path()
+        try:
+            found = (folder / Path(written).expanduser()).resolve()
+        except (OSError, RuntimeError, ValueError):  # a circle of links, or the home of nobody
+            raise problem(f"{written!r} leads nowhere", f"give the path of a folder, or write {word}") from None
+        if not is_text(str(found)) or not is_folder(found):
+            text = "is not a folder" if is_file(found) else "does not exist"
+            raise problem(f"{written!r}: {found} {text}", f"paths start at the file that writes them; or write {word}")
+        return found
+
+    return read
+
+
+def _several(value: object) -> tuple[str, ...]:
+    if not isinstance(value, list | tuple):
+        raise unexpected("a list of names", value, "write [batch, gpu]")
+    return tuple(_text(each) for each in value)
+
+
 def _two(value: object) -> object:
     if not isinstance(value, list | tuple) or len(value) != 2:
         raise unexpected("two numbers", value, "write [7.8, 11.11]")
@@ -138,6 +164,8 @@ def _zone_guess(name: str) -> str:
 
 Words = Annotated[str, BeforeValidator(_text)]
 """Text that is not empty."""
+Several = Annotated[tuple[str, ...], BeforeValidator(_several)]
+"""Texts in a list, none of them empty."""
 Label = Annotated[str, BeforeValidator(_label)]
 """Text that can name a folder."""
 Prose = Annotated[str, BeforeValidator(_prose)]

@@ -59,11 +59,13 @@ def provenance(
 
 
 def with_snapshot(run: Mapping[str, Any], snapshot: Snapshot, conflicts: Sequence[str]) -> dict[str, Any]:
-    """The same for a day that was planned from a snapshot: its moment, outages, and conflicts with the last plan."""
+    """The same for a day that was planned from a snapshot: its moment, outages, jobs that are left
+    alone, and conflicts with the last plan."""
     kept = {
         "moment_unix": snapshot.moment_unix,
         "source": snapshot.source,
         "outages": [asdict(outage) for outage in snapshot.outages],
+        "left_alone": [asdict(each) for each in snapshot.left_alone],
     }
     return {**run, "snapshot": kept, "conflicts": list(conflicts)}
 

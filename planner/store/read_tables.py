@@ -19,7 +19,7 @@ from planner.inputs.jobs.unit_groups import parse_unit_groups
 from planner.printable import one_line
 from planner.store.cells import OFFSET_S, choice, moment, number, whole
 from planner.store.results import REMEDY, TOLD, text_of
-from planner.store.write_tables import STATES, Table
+from planner.store.write_tables import RULES, STATES, Table, with_rules
 
 T = TypeVar("T")
 
@@ -28,7 +28,10 @@ LONGEST_CELL = 256 * 1024 * 1024
 
 
 def read_table(path: Path, columns: tuple[str, ...]) -> Table:
-    """A CSV as it stands, once its columns are the ones that a run writes and no row is cut short."""
+    """A CSV as it stands, once its columns are the ones that a run writes and no row is cut short.
+
+    Besides ``columns`` a table of jobs may have those of `RULES`.
+    """
     text = text_of(path)
     if not text.endswith("\n"):
         raise FileFormatError(path, "it is cut short", remedy=REMEDY)
@@ -37,6 +40,7 @@ def read_table(path: Path, columns: tuple[str, ...]) -> Table:
         with _long_cells():
             reader = csv.reader(io.StringIO(text, newline=""), strict=True)
             header = tuple(next(reader, []))
+            columns = with_rules(columns, [name for name in RULES if name in header])
             if header != columns:
                 odd = ", ".join(sorted(set(header) ^ set(columns))) or "their order"
                 problem = f"other columns than expected: {one_line(odd, TOLD)}"
@@ -116,6 +120,10 @@ def job_of(row: dict[str, str], cluster: Cluster) -> Job:
         revenue_weight=number(row, "revenue_weight", bounds.REVENUE_WEIGHT),
         estimate_s=whole(row, "estimate_s", bounds.REQUESTED_S) if row["estimate_s"] else None,
         promise=_promise(row),
+        classes=tuple(row["node_class"].split(",")) if row.get("node_class") else (),
+        exclusive=bool(row.get("exclusive")) and choice(row, "exclusive", "yes") == "yes",
+        begin_unix=int(moment(row, "begin_time").timestamp()) if row.get("begin_time") else None,
+        priority=number(row, "priority", bounds.PRIORITY) if row.get("priority") else 1.0,
     )
 
 

@@ -52,13 +52,16 @@ _CLUSTER = Record(
                     "count": whole(bounds.NODES),
                     "capacity": Named(number(bounds.NODE_AMOUNT)),
                     "idle_w": number(bounds.IDLE_W),
+                    "nodes": Every(WORD),
                 },
-                frozenset({"idle_w"}),
+                frozenset({"idle_w", "nodes"}),
             ),
             least=1,
         ),
         "power_limit_w": Maybe(number(bounds.POWER_LIMIT_W)),
-    }
+        "partitions": Named(Every(TEXT)),
+    },
+    frozenset({"partitions"}),
 )
 _OUTAGES = Every(
     Record(
@@ -82,10 +85,24 @@ _SCENARIO = Record(
         "demand": Record({"eur_per_kw": number(bounds.EUR_PER_KW), "interval_s": whole(bounds.DEMAND_INTERVAL_S)}),
         "carbon": Record({"eur_per_tonne": number(bounds.EUR_PER_TONNE)}),
         "outages": _OUTAGES,
+        "slurm": Record(
+            {
+                "opt_in": Record({"partitions": Every(TEXT), "qos": Every(TEXT), "comment": Every(TEXT)}),
+                "max_delay_s": Maybe(whole(bounds.MAX_DELAY_S)),
+            }
+        ),
     },
-    frozenset({"outages"}),
+    frozenset({"outages", "slurm"}),
 )
-SNAPSHOT = Record({"moment_unix": whole(bounds.UNIX_S), "source": TEXT, "outages": _OUTAGES})
+SNAPSHOT = Record(
+    {
+        "moment_unix": whole(bounds.UNIX_S),
+        "source": TEXT,
+        "outages": _OUTAGES,
+        "left_alone": Every(Record({"job_id": TEXT, "reason": TEXT})),
+    },
+    frozenset({"left_alone"}),
+)
 """What run.json keeps of the snapshot that a day was planned from."""
 
 RUN = Record(
@@ -134,7 +151,9 @@ def cluster_of(run: Mapping[str, Any]) -> Cluster:
     """The cluster that a run was planned for, from the scenario in its run.json."""
     written, known = run["scenario"]["cluster"], {field.name for field in fields(NodeClass)}
     classes = [{name: value for name, value in each.items() if name in known} for each in written["classes"]]
-    return Cluster(tuple(NodeClass(**each) for each in classes), written["power_limit_w"])
+    classes = [each | {"nodes": tuple(each.get("nodes", ()))} for each in classes]
+    partitions = {name: tuple(members) for name, members in written.get("partitions", {}).items()}
+    return Cluster(tuple(NodeClass(**each) for each in classes), written["power_limit_w"], partitions)
 
 
 def outages_of(run: Mapping[str, Any]) -> tuple[Outage, ...]:

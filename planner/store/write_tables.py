@@ -5,7 +5,7 @@ Every column is described in docs/outputs.md.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
@@ -59,7 +59,17 @@ REQUEST_COLUMNS = (
     "reference_start",
     "latest_start",
 )
-"""What a job asked, and what it was promised: enough to read it back."""
+"""What a job asked, and what it was promised: enough to read it back, with `RULES`."""
+
+RULES: dict[str, Callable[[Job, Horizon], str]] = {
+    "node_class": lambda job, horizon: ",".join(job.classes),
+    "exclusive": lambda job, horizon: "yes" if job.exclusive else "",
+    "priority": lambda job, horizon: "" if job.priority == 1 else exact(job.priority),
+    "begin_time": lambda job, horizon: (
+        "" if job.begin_unix is None else local_time(horizon, horizon.to_s(job.begin_unix))
+    ),
+}
+"""Columns after these that a table has only if one of its jobs has such a rule, and the cell of each job."""
 
 SCHEDULE_COLUMNS = (
     *REQUEST_COLUMNS,
@@ -125,10 +135,16 @@ STATES: tuple[State, ...] = get_args(State)
 Kind = Literal["text", "time", "whole", "number", "flag"]
 
 _KINDS: dict[Kind, tuple[str, ...]] = {
-    "text": ("job_id", "account", "user", "name", "unit_groups", "state", "nodes", "unit_nodes", "kind", "reason"),
-    "time": ("submit_time", "deadline", "start_time", "end_time", "planned_start", "reference_start", "latest_start"),
+    "text": (
+        *("job_id", "account", "user", "name", "unit_groups", "node_class"),
+        *("state", "nodes", "unit_nodes", "kind", "reason"),
+    ),
+    "time": (
+        *("submit_time", "deadline", "start_time", "end_time", "planned_start", "reference_start", "latest_start"),
+        "begin_time",
+    ),
     "whole": ("requested_s", "units", "runtime_s", "estimate_s", "start_s", "end_s", "temperature_c", "times_deferred"),
-    "flag": ("deadline_met",),
+    "flag": ("deadline_met", "exclusive"),
 }
 
 
@@ -152,9 +168,10 @@ def schedule_table(problem: Problem, plan: Plan, ledger: Ledger, happened: Probl
     for placed in plan.placements(problem):
         job, ran_s = jobs[placed.job_id]
         work.append((job, "planned", placed.start_s, placed.start_s + ran_s, placed.nodes))
+    rules = _rules_of([job for job, *_ in work], problem.horizon)
     rows = [
         (
-            *request_row(job, problem.horizon),
+            *request_row(job, problem.horizon, rules),
             state,
             local_time(problem.horizon, start_s),
             local_time(problem.horizon, end_s),
@@ -173,8 +190,9 @@ def schedule_table(problem: Problem, plan: Plan, ledger: Ledger, happened: Probl
             strict=True,
         )
     ]
-    start, name = SCHEDULE_COLUMNS.index("start_s"), 0
-    return Table(SCHEDULE_COLUMNS, tuple(sorted(rows, key=lambda row: (int(row[start]), row[name]))))
+    columns = with_rules(SCHEDULE_COLUMNS, rules)
+    start, name = columns.index("start_s"), 0
+    return Table(columns, tuple(sorted(rows, key=lambda row: (int(row[start]), row[name]))))
 
 
 def state_of(work: Running, now_s: int) -> State:
@@ -188,17 +206,19 @@ def state_of(work: Running, now_s: int) -> State:
 
 def deferred_table(horizon: Horizon, deferrals: Iterable[tuple[Job, Deferral]]) -> Table:
     """Every known job that does not start today, with its reason."""
+    waiting = list(deferrals)
+    rules = _rules_of([job for job, _ in waiting], horizon)
     rows = (
         (
-            *request_row(job, horizon),
+            *request_row(job, horizon, rules),
             str(why.times),
             "" if why.planned_start_s is None else local_time(horizon, why.planned_start_s),
             why.kind,
             why.reason,
         )
-        for job, why in deferrals
+        for job, why in waiting
     )
-    return Table(DEFERRED_COLUMNS, tuple(sorted(rows, key=lambda row: (row[-2], row[0]))))
+    return Table(with_rules(DEFERRED_COLUMNS, rules), tuple(sorted(rows, key=lambda row: (row[-2], row[0]))))
 
 
 def segment_table(problem: Problem, ledger: Ledger) -> Table:
@@ -235,8 +255,19 @@ def segment_table(problem: Problem, ledger: Ledger) -> Table:
     return Table(SEGMENT_COLUMNS, rows)
 
 
-def request_row(job: Job, horizon: Horizon) -> tuple[str, ...]:
-    """What a job asked, in the order of REQUEST_COLUMNS."""
+def with_rules(columns: tuple[str, ...], rules: Iterable[str]) -> tuple[str, ...]:
+    """The columns of a table in which jobs have some of `RULES`."""
+    requests, others = columns[: len(REQUEST_COLUMNS)], columns[len(REQUEST_COLUMNS) :]
+    return (*requests, *rules, *others) if requests == REQUEST_COLUMNS else columns
+
+
+def _rules_of(jobs: Sequence[Job], horizon: Horizon) -> list[str]:
+    """Those of `RULES` that some of the jobs have."""
+    return [name for name, cell in RULES.items() if any(cell(job, horizon) for job in jobs)]
+
+
+def request_row(job: Job, horizon: Horizon, rules: Iterable[str]) -> tuple[str, ...]:
+    """What a job asked, in the order of REQUEST_COLUMNS and then of some of `RULES`."""
     return (
         job.id,
         job.account,
@@ -253,6 +284,7 @@ def request_row(job: Job, horizon: Horizon) -> tuple[str, ...]:
         "" if job.estimate_s is None else str(job.estimate_s),
         "" if job.promise is None else local_time(horizon, horizon.to_s(job.promise.reference_unix)),
         "" if job.promise is None else local_time(horizon, horizon.to_s(job.promise.latest_unix)),
+        *(RULES[name](job, horizon) for name in rules),
     )
 
 

@@ -24,6 +24,7 @@ class Options:
     power: np.ndarray  # (options, seconds)
     revenue: np.ndarray  # (options,)
     busy: np.ndarray  # (options, nodes, seconds)
+    exclusive: bool = False
 
 
 def best_plan(problem: Problem, *, must_start: tuple[int, ...] = (), latest_s: dict[int, int] | None = None) -> Plan:
@@ -41,11 +42,15 @@ def best_plan(problem: Problem, *, must_start: tuple[int, ...] = (), latest_s: d
         use = base.use[0] + sum((one.use[part[:, k]] for k, one in enumerate(options)), np.zeros((len(part), 1, 1, 1)))
         power = base.power[0] + sum((one.power[part[:, k]] for k, one in enumerate(options)), np.zeros((len(part), 1)))
         busy = base.busy[0] | np.zeros((len(part), 1, 1), dtype=bool)
+        meet = np.zeros(len(part), dtype=bool)
         for k, one in enumerate(options):
+            meet |= _meet(one, part[:, k], base, np.zeros(len(part), dtype=np.int64))
+            for other in range(k):
+                meet |= _meet(one, part[:, k], options[other], part[:, other])
             busy = busy | one.busy[part[:, k]]
         revenue = base.revenue[0] + sum(one.revenue[part[:, k]] for k, one in enumerate(options))
         value = _profit(problem, power, busy, np.zeros(len(part)) + revenue)
-        value[~_feasible(problem, use, power)] = -np.inf
+        value[meet | ~_feasible(problem, use, power)] = -np.inf
         top = int(np.argmax(value))
         if value[top] > best_value:
             best, best_value = part[top], float(value[top])
@@ -60,7 +65,8 @@ def best_plan(problem: Problem, *, must_start: tuple[int, ...] = (), latest_s: d
 
 def _options(problem: Problem, job: int, *, may_defer: bool, latest: int | None) -> Options:
     what, day = problem.jobs[job], problem.horizon.length_s
-    release = max(0, what.submit_unix - problem.horizon.start_unix)
+    asked = [what.submit_unix, what.begin_unix or 0]
+    release = max(0, *(unix - problem.horizon.start_unix for unix in asked))
     count = problem.cluster.node_count
     seats = [sorted(set(product(range(count), repeat=group.count)), key=str) for group in what.units]
     seats = [[one for one in group if list(one) == sorted(one)] for group in seats]
@@ -74,13 +80,26 @@ def _options(problem: Problem, job: int, *, may_defer: bool, latest: int | None)
         [way[0] for way, _ in kept],
         [way[1] for way, _ in kept],
         *(np.array([row[part] for _, row in kept]) for part in range(4)),
+        exclusive=what.exclusive,
     )
+
+
+def _meet(one: Options, way: np.ndarray, other: Options, other_way: np.ndarray) -> np.ndarray:
+    """Where two jobs are on one node at one second though one of them has its nodes for itself."""
+    if not one.exclusive and not other.exclusive:
+        return np.zeros(len(way), dtype=bool)
+    return np.any(one.busy[way] & other.busy[other_way], axis=(1, 2))
 
 
 def _one(problem: Problem, job: int, start: int, nodes: tuple[int, ...]) -> tuple | None:
     what = problem.jobs[job]
     end = start + what.requested_s if start != DEFERRED else start
     groups = [group for group in what.units for _ in range(group.count)]
+    classes = [problem.cluster.classes[problem.cluster.class_index(node)].name for node in nodes if node != DEFERRED]
+    if what.classes and not set(classes) <= set(what.classes):
+        return None
+    if what.exclusive and start != DEFERRED and len(set(nodes)) < len(nodes):
+        return None
     return _held(problem, groups, nodes, start, end, what.power_w, what.revenue_weight)
 
 
@@ -95,7 +114,8 @@ def _running(problem: Problem) -> Options:
     for row in rows:
         assert row is not None
         total = [total[0] + row[0], total[1] + row[1], total[2] + row[2], total[3] | row[3]]
-    return Options([0], [()], *(np.array([part]) for part in total))
+    alone = any(work.job.exclusive for work in problem.running)
+    return Options([0], [()], *(np.array([part]) for part in total), exclusive=alone)
 
 
 def _held(problem: Problem, groups, nodes, start, end, power_w, weight) -> tuple | None:  # type: ignore[no-untyped-def]

@@ -9,7 +9,7 @@ import pytest
 from planner.domain.cluster import Cluster, NodeClass
 from planner.domain.conflicts import Conflict, PlannedRun, snapshot_conflicts
 from planner.domain.job import Job, UnitGroup
-from planner.domain.snapshot import Snapshot, StartedJob
+from planner.domain.snapshot import LeftAlone, Snapshot, StartedJob
 
 CLUSTER = Cluster((NodeClass("cpu", 9, {"cores": 8}),))
 NOW = 1717228800
@@ -59,6 +59,7 @@ def test_every_kind_in_words() -> None:
         pytest.param(Snapshot(NOW, pending=(job("a"),)), {}, ("a",), id="waits as planned"),
         pytest.param(Snapshot(NOW, pending=(job("a"),)), {"a": (NOW, NOW + 9, (0, 1))}, (), id="due now"),
         pytest.param(Snapshot(NOW, withdrawn=(job("a"),)), {"a": PLANNED}, (), id="withdrawn"),
+        pytest.param(Snapshot(NOW, left_alone=(LeftAlone("a", "held"),)), {"a": PLANNED}, (), id="left alone"),
     ],
 )
 def test_what_is_no_conflict(

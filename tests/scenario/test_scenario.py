@@ -96,13 +96,13 @@ def test_files(folder: Path) -> None:
 
 
 def test_layers(folder: Path) -> None:
-    """A child's keys win, mappings merge deeply, lists are replaced, null removes, classes keep their order."""
+    """A child's keys win, mappings merge deeply, lists are replaced, null removes, classes are added."""
     (folder / "middle.yaml").write_text("""\
 base: site
 name: renamed
 zone: UTC
 power: {draw_w_per_core: [5, 6]}
-cluster: {classes: {cpu: {count: 20}, fat: {count: 1, capacity: {cores: 64}}}}
+cluster: {classes: {cpu: {count: 20}, fat: {count: 1, capacity: {cores: 64, memory_gb: 1024}}}}
 """)
     top = load(folder, "base: middle\npower: {draw_w_per_core: [1, 2]}\ncluster: {classes: {gpu: null}}")
     assert top.name == "test"

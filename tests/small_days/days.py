@@ -52,9 +52,13 @@ def small_day(seed: int) -> tuple[Problem, list[Job]]:
     rng = np.random.default_rng(seed)
     cluster = _cluster(rng)
     asked = [_job(rng, number, cluster, mixed=number == 0) for number in range(3)]
+    # A stream of its own: whatever rules there are, the rest of the day stays as it was.
+    rules = np.random.default_rng([seed, 1])
+    asked = [_ruled(rules, job, cluster) for job in asked]
     running: tuple[Running, ...] = ()
     if rng.random() < 0.5:
-        held = Job("r", SHORT.start_unix - 50, 100, (UnitGroup.of(1, {"cores": 2.0}),), 90.5)
+        alone = bool(rules.random() < 0.3)
+        held = Job("r", SHORT.start_unix - 50, 100, (UnitGroup.of(1, {"cores": 2.0}),), 90.5, exclusive=alone)
         running = (Running(held, -50, int(rng.integers(1, LENGTH_S + 2)), (0,)),)
     has_extras = bool(rng.random() < 0.7)
     problem = Problem(
@@ -111,8 +115,11 @@ def fits_by_trying(cluster: Cluster, job: Job) -> bool:
         return False
     nodes = [node_class for node_class in cluster.classes for _ in range(node_class.count)]
     units = [group for group in job.units for _ in range(group.count)]
+    allowed = [not job.classes or node_class.name in job.classes for node_class in nodes]
     return any(
-        all(
+        all(allowed[node] for node in chosen)
+        and not (job.exclusive and len(set(chosen)) < len(chosen))
+        and all(
             sum(exact(unit.amount(name)) for unit, node in zip(units, chosen, strict=True) if node == number)
             <= exact(node_class.capacity.get(name, 0.0))
             for number, node_class in enumerate(nodes)
@@ -134,6 +141,16 @@ def _cluster(rng: np.random.Generator) -> Cluster:
         classes.append(NodeClass("gpu", 1, {"cores": 6, "memory_gb": 3, "gpus": 2}, idle_w=idle))
     limit = round(float(rng.uniform(250, 900)), 1) if rng.random() < 0.4 else None
     return Cluster(tuple(classes), power_limit_w=limit)
+
+
+def _ruled(rng: np.random.Generator, job: Job, cluster: Cluster) -> Job:
+    """The job with rules of the queue, where chance has it so."""
+    names = [node_class.name for node_class in cluster.classes]
+    if rng.random() < 0.3 and len(names) > 1:
+        job = replace(job, classes=(names[int(rng.integers(len(names)))],))
+    if rng.random() < 0.25:
+        job = replace(job, begin_unix=SHORT.start_unix + int(rng.integers(-3, LENGTH_S + 2)))
+    return replace(job, exclusive=bool(rng.random() < 0.25))
 
 
 def _job(rng: np.random.Generator, number: int, cluster: Cluster, *, mixed: bool) -> Job:

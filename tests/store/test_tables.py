@@ -28,6 +28,7 @@ from planner.store.summary import figures
 from planner.store.verify import disagreements
 from planner.store.write_tables import (
     COLUMNS,
+    RULES,
     Table,
     deferred_table,
     exact,
@@ -35,8 +36,10 @@ from planner.store.write_tables import (
     number,
     schedule_table,
     segment_table,
+    with_rules,
 )
 from tests.factories import DAY, day_summary, random_problem
+from tests.queue_rules.rules import day_with_rules
 
 OUTPUTS = (Path(__file__).parents[2] / "docs" / "outputs.md").read_text(encoding="utf-8")
 
@@ -47,7 +50,7 @@ def test_every_column_is_documented(table: str) -> None:
     section = re.split(r"^## ", OUTPUTS, flags=re.MULTILINE)
     (text,) = [part for part in section if part.startswith(f"`{table}.csv`")]
     named = re.findall(r"^\| `(\w+)` \|", text, flags=re.MULTILINE)
-    assert named == list(COLUMNS[table])
+    assert named == list(with_rules(COLUMNS[table], RULES))
 
 
 @pytest.mark.parametrize("part", [DaySummary, DayTotals, JobCounts, Baseline, EasyDay, Waits])
@@ -68,7 +71,9 @@ ABOUT_A_RUN = {
 @pytest.mark.parametrize("seed", range(6))
 def test_carried_and_planned_read_back(seed: int, tmp_path: Path) -> None:
     """A day with running jobs, idle power, demand, sunlight and carbon reads back as itself."""
-    problem = random_problem(np.random.default_rng(seed), jobs=12, extras=True)
+    rng = np.random.default_rng(seed)
+    problem = random_problem(rng, jobs=12, extras=True)
+    problem = day_with_rules(rng, problem) if seed % 2 else problem
     problem = replace(problem, jobs=tuple(sorted(problem.jobs, key=lambda job: (job.submit_unix, job.id))))
     result = multisearch(problem)
     reasons = [

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from planner.domain.columns import Floats, Ints, class_capacities
+from planner.domain.columns import Floats, Ints
 from planner.domain.problem import Problem
 
 
@@ -32,7 +32,7 @@ class Shares:
 
 def node_shares(problem: Problem) -> Shares:
     """All measures that some other one does not make idle."""
-    capacities = class_capacities(problem.cluster)
+    capacities = problem.class_capacity
     amounts = problem.columns.group_amount
     running = problem.running_columns.group_amount
     fits = np.all(amounts[:, None, :] <= capacities[None, :, :], axis=2)

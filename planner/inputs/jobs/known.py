@@ -5,11 +5,12 @@ from __future__ import annotations
 from planner.domain.horizon import Horizon
 from planner.domain.intake import Intake
 from planner.domain.job import Job
+from planner.errors import InputError
 from planner.inputs.jobs.power import power_of
 from planner.inputs.jobs.read import is_swf, read_jobs
 from planner.inputs.jobs.unit_shape import unit_shape_of
 from planner.inputs.sample.submissions import sample_jobs
-from planner.scenario.jobs import FileJobs, SampleJobs
+from planner.scenario.jobs import FileJobs, SampleJobs, SlurmJobs
 from planner.scenario.schema import Scenario
 
 
@@ -29,6 +30,8 @@ def known_jobs(
     place of these bounds: submitted from the one to before the other.
     """
     choice = scenario.jobs
+    if isinstance(choice, SlurmJobs):
+        raise only_now()
     sees_day = choice.visibility == "day"
     until = until_unix or (horizon.end_unix if sees_day else horizon.start_unix)
     window = (horizon.start_unix - choice.lookback_s, until)
@@ -49,6 +52,8 @@ def submitted_jobs(
     ``with_runtime`` leaves out the jobs of a trace that never ran, whatever the scenario says about them.
     """
     choice = scenario.jobs
+    if isinstance(choice, SlurmJobs):
+        raise only_now()
     power = power_of(scenario.power, scenario.seed)
     if isinstance(choice, SampleJobs):
         return sample_jobs(
@@ -65,10 +70,15 @@ def submitted_jobs(
         shape=unit_shape_of(choice, scenario.cluster),
         power=power,
         window=window,
-        resources=scenario.cluster.resources,
+        cluster=scenario.cluster,
         start_unix=choice.start_unix,
         drop_zero_runtime=with_runtime or choice.zero_runtime == "drop",
     )
+
+
+def only_now() -> InputError:
+    """The error for jobs of a day or a range of days that are wanted of Slurm, which has those of this moment alone."""
+    return InputError("jobs.source is slurm, which has the jobs of one moment; plan them with plan now")
 
 
 def _is_queue_dump(choice: FileJobs) -> bool:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from pathlib import Path
 
+from planner.domain.cluster import Cluster
 from planner.domain.intake import Intake
 from planner.domain.job import Job
 from planner.errors import InputError
@@ -33,7 +33,7 @@ def read_jobs(
     shape: UnitShape,
     power: PowerModel,
     window: tuple[int, int] | None = None,
-    resources: Collection[str] = (),
+    cluster: Cluster | None = None,
     start_unix: int | None = None,
     drop_zero_runtime: bool = True,
 ) -> tuple[tuple[Job, ...], Intake]:
@@ -51,8 +51,8 @@ def read_jobs(
         What a job draws [W], where the file does not say.
     window
         Only jobs submitted from the first to before the second [Unix seconds].
-    resources
-        Names of further resources that the columns of a table may speak of.
+    cluster
+        The machine whose resources, partitions and node classes the columns of a table may speak of.
     start_unix
         Start of an SWF trace [Unix seconds] in place of the header's UnixStartTime.
     drop_zero_runtime
@@ -70,7 +70,7 @@ def read_jobs(
         )
     require_unscaled(path, shape)
     return read_job_table(
-        path, unit_cores=shape.unit_cores, power=power, window=window, resources=resources, kind=_format(path, format)
+        path, unit_cores=shape.unit_cores, power=power, window=window, cluster=cluster, kind=_format(path, format)
     )
 
 

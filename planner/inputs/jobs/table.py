@@ -7,12 +7,13 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from planner import bounds
-from planner.domain.cluster import CORES
+from planner.domain.cluster import CORES, Cluster
 from planner.domain.intake import Intake
 from planner.domain.job import Job
 from planner.errors import FileFormatError, InputError
 from planner.inputs.jobs.any_rows import read_rows
 from planner.inputs.jobs.power import PowerModel
+from planner.inputs.jobs.row_classes import CLASS_COLUMNS, row_classes
 from planner.inputs.jobs.table_choices import one_of, rounded_up, row_time
 from planner.inputs.jobs.table_rows import Row, require_known
 from planner.inputs.jobs.table_units import resource_columns, row_units
@@ -42,6 +43,11 @@ COLUMNS = (
     "deadline",
     "deadline_unix",
     "revenue_weight",
+    *CLASS_COLUMNS,
+    "exclusive",
+    "begin_time",
+    "begin_unix",
+    "priority",
 )
 """Columns that are not about a resource."""
 
@@ -52,7 +58,7 @@ def read_job_table(
     unit_cores: int,
     power: PowerModel,
     window: tuple[int, int] | None = None,
-    resources: Collection[str] = (),
+    cluster: Cluster | None = None,
     kind: str = "auto",
 ) -> tuple[tuple[Job, ...], Intake]:
     """Read jobs from a CSV (plain, ``.gz``, ``.xz``) or ``.parquet`` file; docs/jobs-files.md has the columns.
@@ -67,8 +73,9 @@ def read_job_table(
         What a job draws [W] from its id and cores, for jobs that do not say.
     window
         Only jobs submitted from the first to before the second [Unix seconds] are kept.
-    resources
-        Names of resources besides cores, memory_gb and gpus that columns may name.
+    cluster
+        The machine: its resources have columns besides those of cores, memory_gb and gpus, and jobs may name its
+        partitions and node classes. Without one these are not read.
     kind
         ``csv``, ``parquet``, or ``auto`` to go by the suffix.
 
@@ -77,7 +84,7 @@ def read_job_table(
     FileFormatError
         A column is unknown or missing, or a value cannot be; names line, column, value and remedy.
     """
-    found, intake = read_job_rows(path, unit_cores=unit_cores, power=power, resources=resources, kind=kind)
+    found, intake = read_job_rows(path, unit_cores=unit_cores, power=power, cluster=cluster, kind=kind)
     jobs = tuple(job for job, _ in found)
     if window is not None:
         jobs = tuple(job for job in jobs if window[0] <= job.submit_unix < window[1])
@@ -94,7 +101,7 @@ def read_job_rows(
     *,
     unit_cores: int,
     power: PowerModel,
-    resources: Collection[str] = (),
+    cluster: Cluster | None = None,
     kind: str = "auto",
     further: Collection[str] = (),
     described_in: str = "docs/jobs-files.md",
@@ -106,16 +113,23 @@ def read_job_rows(
     path = Path(path)
     if unit_cores < 1:
         raise InputError(f"unit cores are {unit_cores}; a unit must have at least 1")
-    known = _known_resources(resources, further)
+    known = _known_resources(() if cluster is None else cluster.resources, further)
     columns, rows = read_rows(path, kind)
     require_known(path, columns, [*COLUMNS, *further, *resource_columns(known)], described_in)
     _require_columns(path, columns, described_in)
     _require_distinct_ids(rows)
     intake = Intake(source=str(path), kept=len(rows))
-    return [(_job(row, known, unit_cores, power, intake.repaired), row) for row in rows], intake
+    return [(_job(row, known, unit_cores, power, cluster, intake.repaired), row) for row in rows], intake
 
 
-def _job(row: Row, resources: Sequence[str], unit_cores: int, power: PowerModel, repaired: Counter[str]) -> Job:
+def _job(
+    row: Row,
+    resources: Sequence[str],
+    unit_cores: int,
+    power: PowerModel,
+    cluster: Cluster | None,
+    repaired: Counter[str],
+) -> Job:
     identity = row.words("job_id")
     if not identity:
         raise row.error("column job_id is empty", "give every job a name of its own")
@@ -140,6 +154,10 @@ def _job(row: Row, resources: Sequence[str], unit_cores: int, power: PowerModel,
             revenue_weight=float(row.number("revenue_weight", bounds.REVENUE_WEIGHT))
             if "revenue_weight" in row
             else 1.0,
+            classes=row_classes(row, cluster),
+            exclusive="exclusive" in row and row.flag("exclusive"),
+            begin_unix=row_time(row, "begin_time", "begin_unix", repaired),
+            priority=float(row.number("priority", bounds.PRIORITY)) if "priority" in row else 1.0,
         )
     except FileFormatError:
         raise

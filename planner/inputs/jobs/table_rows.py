@@ -19,6 +19,7 @@ LONGEST_TEXT = 1_000
 """Characters of a job's id, account, user or name."""
 
 _RETURN = re.compile(r"\r(?!\n)")
+_FLAGS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
 
 
@@ -62,6 +63,13 @@ class Row:
     def _decimal(self, column: str) -> Decimal | None:
         text = self.cells[column].strip()
         return Decimal(text) if _NUMBER.fullmatch(text) else None
+
+    def flag(self, column: str) -> bool:
+        """The cell as true or false, in one of the usual ways to write it."""
+        word = self.cells[column].strip().lower()
+        if word not in _FLAGS:
+            raise self.bad(column, "true or false")
+        return _FLAGS[word]
 
     def unix(self, column: str) -> int:
         """The cell as Unix seconds."""

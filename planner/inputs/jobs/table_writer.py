@@ -48,8 +48,8 @@ def write_columns(columns: Columns, path: Path | str) -> None:
 
 
 def job_table_columns(jobs: Sequence[Job]) -> Columns:
-    """The columns of a job table that say all that jobs have."""
-    return {
+    """The columns of a job table that say all that jobs have; those about rules of the queue only if a job has some."""
+    columns: Columns = {
         "job_id": [job.id for job in jobs],
         "submit_time": [utc_text(job.submit_unix) for job in jobs],
         "requested_s": [job.requested_s for job in jobs],
@@ -62,6 +62,13 @@ def job_table_columns(jobs: Sequence[Job]) -> Columns:
         "deadline": [None if job.deadline_unix is None else utc_text(job.deadline_unix) for job in jobs],
         "revenue_weight": [float(job.revenue_weight) for job in jobs],
     }
+    rules: Columns = {
+        "node_class": [",".join(job.classes) or None for job in jobs],
+        "exclusive": ["true" if job.exclusive else None for job in jobs],
+        "priority": [None if job.priority == 1 else float(job.priority) for job in jobs],
+        "begin_time": [None if job.begin_unix is None else utc_text(job.begin_unix) for job in jobs],
+    }
+    return columns | {name: cells for name, cells in rules.items() if any(cell is not None for cell in cells)}
 
 
 def _csv_text(columns: Columns) -> str:
@@ -73,6 +80,7 @@ def _write_parquet(columns: Columns, path: Path) -> None:
     import pandas as pd
 
     types = {"requested_s": "int64", "runtime_s": "Int64", "power_w": "float64", "revenue_weight": "float64"}
+    types["priority"] = "Float64"
     frame = pd.DataFrame(columns, dtype=object)
     frame = frame.astype({name: types.get(name, "string") for name in columns})
     frame.to_parquet(path, index=False)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from planner.bounds import CORE_SCALE, UNIT_CORES
 from planner.domain.cluster import CORES, Cluster
 from planner.domain.job import UnitGroup
-from planner.scenario.jobs import Jobs
+from planner.scenario.jobs import Jobs, SlurmJobs
 
 MEMORY = "memory_gb"
 
@@ -42,7 +42,10 @@ class UnitShape:
 
 def unit_shape_of(choice: Jobs, cluster: Cluster) -> UnitShape:
     """The shape by the ``jobs:`` of a scenario; a full unit has the cores of the first node class by default."""
-    return UnitShape(choice.unit_cores or int(cluster.classes[0].capacity[CORES]), choice.core_scale)
+    cores = int(cluster.classes[0].capacity[CORES])
+    return (
+        UnitShape(cores) if isinstance(choice, SlurmJobs) else UnitShape(choice.unit_cores or cores, choice.core_scale)
+    )
 
 
 def cut_cores(cores: int, unit_cores: int, memory_gb_per_core: float = 0.0) -> tuple[UnitGroup, ...]:

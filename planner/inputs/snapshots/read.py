@@ -57,7 +57,7 @@ def read_snapshot(
         path,
         unit_cores=shape.unit_cores,
         power=power_of(scenario.power, scenario.seed),
-        resources=scenario.cluster.resources,
+        cluster=scenario.cluster,
         further=STATE_COLUMNS,
         described_in="docs/snapshots.md",
     )

@@ -10,6 +10,7 @@ from planner.online.kernel.nodes import hold_job
 from planner.online.kernel.state import (
     BACK_A,
     BACK_B,
+    BACK_FIRST,
     BACKFILL,
     BACKFILL_ORDER,
     CANCEL_S,
@@ -28,6 +29,7 @@ from planner.online.kernel.state import (
     QUEUED,
     RANK_A,
     RANK_B,
+    RANK_FIRST,
     RUNNING,
     RUNTIME,
     START,
@@ -89,8 +91,8 @@ def enqueue(state, job):
     width, estimate = state.job[WIDTH, job], state.job[ESTIMATE, job]
     state.job[RANK_A, job], state.job[RANK_B, job] = order_keys(state.clock[ORDER], width, estimate)
     state.job[BACK_A, job], state.job[BACK_B, job] = order_keys(state.clock[BACKFILL_ORDER], width, estimate)
-    _insert(state.job, QUEUE, size, job, RANK_A, RANK_B)
-    _insert(state.job, BACKFILL, size, job, BACK_A, BACK_B)
+    _insert(state.job, QUEUE, size, job, RANK_FIRST, RANK_A, RANK_B)
+    _insert(state.job, BACKFILL, size, job, BACK_FIRST, BACK_A, BACK_B)
     state.clock[QUEUED] = size + 1
 
 
@@ -100,8 +102,8 @@ def reorder(state):
     size = state.clock[QUEUED]
     rank(state)
     for place in range(size):
-        _insert(state.job, QUEUE, place, state.job[QUEUE, place], RANK_A, RANK_B)
-        _insert(state.job, BACKFILL, place, state.job[BACKFILL, place], BACK_A, BACK_B)
+        _insert(state.job, QUEUE, place, state.job[QUEUE, place], RANK_FIRST, RANK_A, RANK_B)
+        _insert(state.job, BACKFILL, place, state.job[BACKFILL, place], BACK_FIRST, BACK_A, BACK_B)
 
 
 @part
@@ -143,7 +145,9 @@ def _sift_down(state, jobs, order, place, size):
 
 @part
 def _is_before(state, order, one, other):
-    """Whether one job comes before another in an order."""
+    """Whether one job comes before another in an order, of equal priority."""
+    if state.job[RANK_FIRST, one] != state.job[RANK_FIRST, other]:
+        return state.job[RANK_FIRST, one] < state.job[RANK_FIRST, other]
     a, b = order_keys(order, state.job[WIDTH, one], state.job[ESTIMATE, one])
     c, d = order_keys(order, state.job[WIDTH, other], state.job[ESTIMATE, other])
     return a < c or (a == c and (b < d or (b == d and one < other)))
@@ -220,14 +224,16 @@ def _waits(state, job):
 
 
 @part
-def _insert(table, queue, size, job, key_a, key_b):
-    """Put a job at its place by two keys, then by submit order."""
+def _insert(table, queue, size, job, first, key_a, key_b):
+    """Put a job at its place by priority, by two keys, then by submit order."""
     place = size
     while place > 0:
         other = table[queue, place - 1]
-        if table[key_a, other] < table[key_a, job]:
+        if table[first, other] < table[first, job]:
             break
-        if table[key_a, other] == table[key_a, job]:
+        if table[first, other] == table[first, job] and table[key_a, other] < table[key_a, job]:
+            break
+        if table[first, other] == table[first, job] and table[key_a, other] == table[key_a, job]:
             if table[key_b, other] < table[key_b, job]:
                 break
             if table[key_b, other] == table[key_b, job] and other < job:

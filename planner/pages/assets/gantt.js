@@ -36,7 +36,7 @@
   const toNode = (y) => range.lo + y / rows();
   const nodeName = (node) => {
     const at = chart.classes.findLast((each) => each.first <= node);
-    return at.name + String(node - at.first + 1).padStart(at.digits, "0");
+    return at.nodes ? at.nodes[node - at.first] : at.name + String(node - at.first + 1).padStart(at.digits, "0");
   };
 
   const bright = (hex) => {

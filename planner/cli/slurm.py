@@ -1,0 +1,215 @@
+"""``plan slurm``: what Slurm says saved, and planned starts given to Slurm, verified and taken back."""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from planner.cli.terminal import say, say_json
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from planner.slurm.apply import Outcome
+    from planner.slurm.changes import Change, Proposal
+
+NOT_AS_WANTED = 9
+"""Exit code: Slurm has not taken a change, or its queue is not as it was left."""
+NAMED = 5
+"""Jobs that a line names of those that share a reason."""
+
+app = typer.Typer(help="Slurm: save what it says; set, verify and undo begin times.", no_args_is_help=True)
+
+PlanArgument = Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a planned day.")]
+YesOption = Annotated[bool, typer.Option("--yes", help="Do it; without this, say what would be done.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print as JSON.")]
+
+
+@app.callback()
+def slurm() -> None:
+    """Save what Slurm says; give it planned starts as begin times of jobs, verify them, take them back.
+
+    Needs Slurm's own commands, found along PATH (SLURM_CONF counts), and for changes a user who may change jobs. Exit
+    codes: 8 where a command is missing, fails or does not answer; 9 where Slurm has not taken a change, or its queue is
+    not as it was left.
+    """
+
+
+@app.command("snapshot")
+def snapshot(
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="A new folder for it; default snapshots/MOMENT.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Save what Slurm says of its jobs, nodes, reservations and the day's ended jobs, as it came.
+
+    `plan now --snapshot DIR` plans from it, here or elsewhere, as often as wanted.
+    """
+    from planner.slurm.commands import Slurm
+    from planner.slurm.snapshot import save, take
+
+    taken = take(Slurm())
+    moment = time.strftime("%Y-%m-%dT%H%M%SZ", time.gmtime(taken.documents.moment_unix))
+    saved = save(taken, out or Path("snapshots") / moment)
+    queue, nodes = saved.queue(), saved.nodes()
+    waiting, running = queue.of_state("pending"), queue.of_state("running")
+    odd = [job for job in waiting if job.obstacles]
+    facts = {
+        "folder": saved.source,
+        "moment_unix": saved.moment_unix,
+        "slurm": saved.version,
+        "nodes": len(nodes),
+        "waiting": len(waiting),
+        "running": len(running),
+        "ended": len(saved.accounts().ended),
+        "reservations": len(saved.reservations()),
+        "not_planned": [{"job": job.label, "reason": "; ".join(job.obstacles)} for job in odd],
+        "remarks": list(saved.remarks),
+    }
+    for remark in saved.remarks:
+        say(remark, err=True)
+    if as_json:
+        say_json(facts)
+        return
+    say(
+        f"{saved.source}: {len(waiting):,} jobs wait, {len(running):,} run, {facts['ended']:,} have ended;"
+        f" {len(nodes):,} nodes, {facts['reservations']:,} reservations (Slurm {saved.version})"
+    )
+    _say_reasons("cannot be planned", {job.label: "; ".join(job.obstacles) for job in odd})
+
+
+@app.command("apply")
+def apply(folder: PlanArgument, yes: YesOption = False, as_json: JsonOption = False) -> None:
+    """Give the starts of a plan to Slurm, as begin times of the jobs that wait; a dry run without --yes.
+
+    A begin time is a lower bound: Slurm starts the job then or later. Only jobs that the plan's scenario has opted in
+    (`slurm.opt_in`) are touched. What was set is kept in slurm-journal.jsonl beside the days, for undo.
+    """
+    applied(folder, yes=yes, as_json=as_json)
+
+
+def applied(folder: Path, *, yes: bool, as_json: bool, also: Mapping[str, Any] | None = None) -> None:
+    """Give the starts of a plan to Slurm and say what became of it; ``also`` stands in the JSON beside that."""
+    from planner.slurm.apply import carry_out, plan_changes
+    from planner.slurm.commands import Slurm
+    from planner.slurm.wanted import journal_of, read_wanted, require_not_over
+
+    wanted = read_wanted(folder)
+    require_not_over(wanted, folder, int(time.time()))
+    slurm, journal = Slurm(), journal_of(folder)
+    proposal = plan_changes(slurm, wanted.starts, wanted.rules, journal)
+    outcomes = carry_out(slurm, proposal.changes, journal) if yes else None
+    _report(proposal, outcomes, wanted.left_alone, as_json=as_json, also=also)
+    if not wanted.rules.opt_in.any and not as_json:
+        say("nobody is opted in: set slurm.opt_in in the scenario, and plan again", err=True)
+    _end(outcomes)
+
+
+@app.command("undo")
+def undo(folder: PlanArgument, yes: YesOption = False, as_json: JsonOption = False) -> None:
+    """Take back every begin time of the site that is still ours; a dry run without --yes.
+
+    Jobs get the begin time that they had before the first of ours. What somebody else has changed since stays.
+    """
+    from planner.slurm.apply import carry_out, plan_undo
+    from planner.slurm.commands import Slurm
+    from planner.slurm.wanted import journal_of
+
+    slurm, journal = Slurm(), journal_of(folder)
+    proposal = plan_undo(slurm, journal)
+    outcomes = carry_out(slurm, proposal.changes, journal, undo=True) if yes else None
+    _report(proposal, outcomes, {}, as_json=as_json)
+    _end(outcomes)
+
+
+@app.command("verify")
+def verify(folder: PlanArgument, as_json: JsonOption = False) -> None:
+    """Compare Slurm's queue with the begin times that were set; exit code 9 where it differs."""
+    from planner.slurm.commands import Slurm
+    from planner.slurm.current import read_queue
+    from planner.slurm.journal import read_ours
+    from planner.slurm.verify import differences, from_journal
+    from planner.slurm.wanted import journal_of
+
+    expected = from_journal(read_ours(journal_of(folder)))
+    found = differences(expected, read_queue(Slurm()), int(time.time()))
+    if as_json:
+        say_json({"set": len(expected), "differences": [{"job": each.job, "text": each.text} for each in found]})
+    else:
+        for each in found:
+            say(f"  {each.job}  {each.text}")
+        say(f"begin times that were set: {len(expected):,}, of which differ: {len(found):,}")
+    if found:
+        raise typer.Exit(NOT_AS_WANTED)
+
+
+def _report(
+    proposal: Proposal,
+    outcomes: Sequence[Outcome] | None,
+    left_alone: Mapping[str, str],
+    *,
+    as_json: bool,
+    also: Mapping[str, Any] | None = None,
+) -> None:
+    """Say what would be changed, or what was; ``outcomes`` None: a dry run."""
+    reasons = {each.job: each.reason for each in proposal.refusals} | dict(left_alone)
+    if as_json:
+        say_json(
+            {
+                **(also or {}),
+                "dry_run": outcomes is None,
+                "changes": _changes(proposal, outcomes),
+                "left_alone": [{"job": job, "reason": reason} for job, reason in reasons.items()],
+                "unchanged": list(proposal.unchanged),
+            }
+        )
+        return
+    taken = {each.change: each for each in outcomes or ()}
+    for change in proposal.changes:
+        outcome = taken.get(change)
+        note = f"; not taken: {outcome.note}" if outcome is not None and not outcome.taken else ""
+        say(f"  {change.job}  {_in_words(change)}{note}")
+    _say_reasons("left alone", reasons)
+    done = sum(each.taken for each in taken.values())
+    rest = f"{len(reasons):,} left alone, {len(proposal.unchanged):,} as wanted already"
+    if outcomes is None:
+        more = "; nothing was changed, --yes does it" if proposal.changes else ""
+        say(f"dry run: {len(proposal.changes):,} to change, {rest}{more}")
+    else:
+        say(f"{done:,} changed, {len(outcomes) - done:,} not taken, {rest}")
+
+
+def _changes(proposal: Proposal, outcomes: Sequence[Outcome] | None) -> list[dict[str, Any]]:
+    results = {each.change: {"taken": each.taken, "note": each.note} for each in outcomes or ()}
+    return [
+        {"job": change.job, "old_unix": change.old_unix, "new_unix": change.new_unix, **results.get(change, {})}
+        for change in proposal.changes
+    ]
+
+
+def _in_words(change: Change) -> str:
+    from planner.slurm.current import when
+
+    if change.at_once:
+        return f"may begin at once, no longer at {when(change.old_unix)}"
+    return f"begins at {when(change.new_unix)}, was {when(change.old_unix)}"
+
+
+def _say_reasons(what: str, reasons: Mapping[str, str]) -> None:
+    """One line per reason, with the first of its jobs."""
+    jobs: dict[str, list[str]] = defaultdict(list)
+    for job, reason in reasons.items():
+        jobs[reason].append(job)
+    for reason, names in jobs.items():
+        more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
+        say(f"  {', '.join(names[:NAMED])}{more}  {what}: {reason}")
+
+
+def _end(outcomes: Sequence[Outcome] | None) -> None:
+    if any(not each.taken and not each.overtaken for each in outcomes or ()):
+        raise typer.Exit(NOT_AS_WANTED)

@@ -1,0 +1,119 @@
+"""Lists of hosts as Slurm writes them: ``node[01-03,07],gpu1,rack[1-2]n[01-04]``; leading zeros are kept."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from itertools import product
+
+from planner.errors import InputError
+from planner.printable import one_line
+
+MOST_HOSTS = 100_000
+"""Names that one list may stand for."""
+LONGEST_NAME = 255
+"""Characters of a name outside of brackets; DNS allows no more."""
+MOST_PIECES = 16
+"""Of a name: brackets, and what stands between them."""
+
+_PIECE = re.compile(r"([^\[\],\s]+)|\[([^\[\]]*)\]")
+_RANGE = re.compile(r"(\d{1,18})(?:-(\d{1,18}))?", re.ASCII)
+_RESERVED = re.compile(r"[\[\],\s]")
+
+
+def expand(text: str) -> tuple[str, ...]:
+    """The names that a list stands for, in its order.
+
+    Raises
+    ------
+    InputError
+        The list cannot be read, or stands for more than 100,000 names.
+    """
+    names: list[str] = []
+    position = 0
+    while position < len(text):
+        pieces, position = _host(text, position)
+        count = 1
+        for piece in pieces:
+            count *= sum(last - first + 1 for first, last, _ in piece) if isinstance(piece, list) else 1
+            if len(names) + count > MOST_HOSTS:
+                raise InputError(f"'{one_line(text, 60)}' names more than {MOST_HOSTS:,} hosts; give a shorter list")
+        names += ["".join(parts) for parts in product(*(_written(piece) for piece in pieces))]
+    return tuple(names)
+
+
+def compress(names: Iterable[str]) -> str:
+    """The shortest list with one bracket per name that stands for the names, sorted and each once."""
+    numbers: dict[str, list[str]] = {}
+    for before, digits in sorted({_split(name) for name in names}, key=_key):
+        numbers.setdefault(before, []).append(digits)
+    return ",".join(part for before, each in numbers.items() for part in _parts(before, each))
+
+
+Ranges = list[tuple[int, int, int]]
+"""First, last and digits of each range of a bracket."""
+
+
+def _host(text: str, start: int) -> tuple[list[str | Ranges], int]:
+    """The pieces of the host at a position, and where the next one starts."""
+    pieces: list[str | Ranges] = []
+    position = start
+    while len(pieces) < MOST_PIECES and (match := _PIECE.match(text, position)) is not None:
+        pieces.append(_ranges(match[2], text) if match[1] is None else match[1])
+        position = match.end()
+    rest = text[position : position + 1]
+    # A bracket with nothing before it is no name; neither is what stands after a comma at the end.
+    if not pieces or not isinstance(pieces[0], str) or rest not in ("", ",") or position + 1 == len(text):
+        raise _unreadable(text)
+    if sum(len(piece) for piece in pieces if isinstance(piece, str)) > LONGEST_NAME:
+        raise InputError(f"'{one_line(text[start:position], 60)}' is too long for the name of a host")
+    return pieces, position + 1
+
+
+def _ranges(inside: str, text: str) -> Ranges:
+    found: Ranges = []
+    for part in inside.split(","):
+        match = _RANGE.fullmatch(part)
+        if match is None or int(match[2] or match[1]) < int(match[1]):
+            raise _unreadable(text)
+        found.append((int(match[1]), int(match[2] or match[1]), len(match[1])))
+    return found
+
+
+def _written(piece: str | Ranges) -> list[str]:
+    if isinstance(piece, str):
+        return [piece]
+    return [f"{number:0{digits}d}" for first, last, digits in piece for number in range(first, last + 1)]
+
+
+def _unreadable(text: str) -> InputError:
+    return InputError(f"'{one_line(text, 60)}' is no list of hosts; expected text such as node[01-03,07],gpu1")
+
+
+def _split(name: str) -> tuple[str, str]:
+    """What stands before the digits at the end of a name, and these; a name without either side stays whole."""
+    if not name or _RESERVED.search(name):
+        raise InputError(f"'{one_line(name, 60)}' is no name of a host")
+    bare = name.rstrip("0123456789")
+    digits = name[len(bare) :]
+    return (bare, digits) if bare and 0 < len(digits) <= 18 else (name, "")
+
+
+def _key(split: tuple[str, str]) -> tuple[str, int, int]:
+    before, digits = split
+    return before, int(digits or -1), len(digits)
+
+
+def _parts(before: str, numbers: list[str]) -> list[str]:
+    """The name without a number if it is there, and all those with one."""
+    ranges: list[list[str]] = []
+    for digits in filter(None, numbers):
+        if ranges and digits == f"{int(ranges[-1][-1]) + 1:0{len(ranges[-1][0])}d}":
+            ranges[-1] = [ranges[-1][0], digits]
+        else:
+            ranges.append([digits])
+    inside = ",".join("-".join(each) for each in ranges)
+    bare = [before] if "" in numbers else []
+    if not ranges:
+        return bare
+    return [*bare, f"{before}{inside}" if inside.isdigit() else f"{before}[{inside}]"]

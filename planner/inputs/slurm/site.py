@@ -1,0 +1,154 @@
+"""A site read from Slurm: its nodes as a cluster, and its jobs as a snapshot, with a reason for every job that is left
+alone."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from planner.domain.cluster import CORES
+from planner.domain.intake import Intake
+from planner.domain.job import Job
+from planner.domain.possible import require_possible
+from planner.domain.snapshot import LeftAlone, Snapshot
+from planner.errors import InputError
+from planner.inputs.jobs.power import PowerModel, power_of
+from planner.inputs.slurm.documents import Documents
+from planner.inputs.slurm.job import QueuedJob
+from planner.inputs.slurm.machine import Machine, machine_of
+from planner.inputs.slurm.outages import outages_of
+from planner.inputs.slurm.queue import Queue
+from planner.inputs.slurm.ran import Ran, of_accounts, of_queue, started_jobs
+from planner.inputs.slurm.to_domain import Said, after_others, alone_on_nodes, not_before, on_classes, within_limit
+from planner.inputs.slurm.units import units_of
+from planner.scenario.schema import Scenario
+from planner.scenario.slurm import SlurmSection
+
+OwnBegin = Callable[[QueuedJob], int | None]
+"""The begin time that a job has from its user, whatever the planner has set since; None: not set."""
+
+
+@dataclass(frozen=True)
+class SlurmSite:
+    """The documents of a moment, and the machine that they describe."""
+
+    documents: Documents
+    machine: Machine
+
+    @classmethod
+    def of(cls, documents: Documents, chosen: SlurmSection) -> SlurmSite:
+        """The site of these documents, as far as a scenario wants it planned."""
+        return cls(documents, machine_of(documents.nodes(), chosen.partitions))
+
+    def scenario(self, written: Scenario) -> Scenario:
+        """A scenario with the cluster of the site in the place of its own."""
+        cluster = self.machine.cluster(written.cluster.power_limit_w, written.slurm.idle_w)
+        return written.model_copy(update={"cluster": cluster})
+
+    def snapshot(self, scenario: Scenario, own_begin: OwnBegin) -> tuple[Snapshot, Intake]:
+        """What is true at the moment of the documents.
+
+        Raises
+        ------
+        InputError
+            A document cannot be read, or says what cannot be true of the machine.
+        """
+        queue, moment = self.documents.queue(), self.documents.moment_unix
+        power = power_of(scenario.power, scenario.seed)
+        intake = Intake(self.documents.source)
+        left: list[LeftAlone] = []
+        ran = self._ran(queue, left, intake)
+        started, told = started_jobs(ran, self.machine, power, moment)
+        intake.repaired.update({f"started jobs {reason}": count for reason, count in told.items()})
+        pending = self._pending(queue, power, own_begin, left)
+        busy = {node for each in started if each.is_running for node in each.nodes}
+        outages = outages_of(self.machine, self.documents.reservations(), busy, moment)
+        snapshot = Snapshot(
+            moment, pending, started, outages=outages, left_alone=tuple(left), source=self.documents.source
+        )
+        require_possible(snapshot, scenario.cluster)
+        intake.kept = len(pending) + len(started)
+        self._tell(snapshot, intake)
+        return snapshot, intake
+
+    def _ran(self, queue: Queue, left: list[LeftAlone], intake: Intake) -> list[Ran]:
+        """Every job that has started: those of the queue, and those that the accounts have besides."""
+        found: dict[str, Ran] = {}
+        for job in queue.of_state("running"):
+            left += [LeftAlone(job.label, reason) for reason in job.obstacles]
+            ran = of_queue(job)
+            if ran is not None:
+                found[job.label] = ran
+        for job in queue.of_state("other"):
+            left += [LeftAlone(job.label, reason) for reason in job.obstacles]
+        known = {job.label for job in queue.jobs}
+        ended = [*map(of_accounts, self.documents.accounts().ended), *map(of_queue, queue.of_state("finished"))]
+        again = 0
+        for each in ended:
+            if each is None or each.label in found:
+                continue
+            if each.label in known:
+                again += 1  # it was put back into the queue
+                continue
+            found[each.label] = each
+        if again:
+            intake.notes.append(f"{again} jobs have run before and wait or run again: what they did before is left out")
+        return list(found.values())
+
+    def _pending(self, queue: Queue, power: PowerModel, own_begin: OwnBegin, left: list[LeftAlone]) -> tuple[Job, ...]:
+        jobs = []
+        running = Counter(job.array_job_id for job in queue.of_state("running"))
+        before: Counter[int | None] = Counter()
+        for each in queue.of_state("pending"):
+            array = each.array_job_id
+            job, reasons = self._job(each, power, own_begin, within_limit(each, before[array], running[array]))
+            if job is None:
+                left.append(LeftAlone(each.label, "; ".join(reasons)))
+            else:
+                jobs.append(job)
+                before[array] += 1
+        return tuple(sorted(jobs, key=lambda job: job.submission_key))
+
+    def _job(
+        self, queued: QueuedJob, power: PowerModel, own_begin: OwnBegin, in_array: Said
+    ) -> tuple[Job | None, tuple[str, ...]]:
+        """A waiting job, or the reasons why it is left alone."""
+        allowed, why = self.machine.allowed(queued.request, queued.partitions)
+        said = [
+            on_classes(allowed, self.machine.classes) if allowed else ({}, why),
+            alone_on_nodes(queued),
+            not_before(queued, own_begin(queued), self.documents.moment_unix),
+            in_array,
+            after_others(queued),
+        ]
+        reasons = [*queued.obstacles, *(reason for _, reason in said if reason)]
+        if reasons or queued.limit_s is None:
+            return None, tuple(reasons)
+        try:
+            units = units_of(queued.request, list(allowed.values()))
+            fields = {name: value for given, _ in said for name, value in given.items()}
+            return Job(
+                id=queued.label,
+                submit_unix=queued.submit_unix,
+                requested_s=queued.limit_s,
+                units=units,
+                power_w=power(queued.label, sum(group.count * group.amount(CORES) for group in units)),
+                account=queued.account,
+                user=queued.user,
+                name=queued.name,
+                deadline_unix=queued.deadline_unix,
+                **fields,
+            ), ()
+        except InputError as error:
+            return None, (str(error),)
+
+    def _tell(self, snapshot: Snapshot, intake: Intake) -> None:
+        ended = len(snapshot.started) - len(snapshot.running)
+        intake.notes.append(
+            f"Slurm {self.documents.version}: {len(snapshot.pending)} pending, {len(snapshot.running)} running,"
+            f" {ended} ended, {len(snapshot.left_alone)} left alone"
+        )
+        if self.machine.left_out:
+            intake.notes.append(f"{self.machine.left_out} nodes are in no partition that is planned")
+        intake.notes += self.documents.remarks

@@ -1,0 +1,48 @@
+"""What the planner makes of Slurm's words for the state of a job."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from planner.inputs.slurm.job import JobState
+
+ENDED = frozenset(
+    {
+        "BOOT_FAIL",
+        "CANCELLED",
+        "COMPLETED",
+        "DEADLINE",
+        "FAILED",
+        "NODE_FAIL",
+        "OUT_OF_MEMORY",
+        "PREEMPTED",
+        "TIMEOUT",
+    }
+)
+HELD = frozenset({"REQUEUE_HOLD", "RESV_DEL_HOLD", "SPECIAL_EXIT"})
+"""Wait until somebody releases them."""
+
+# The nodes are not free, or the job is at another cluster: neither to be planned nor over.
+_OTHER = frozenset({"COMPLETING", "REVOKED", "STAGE_OUT", "STOPPED", "SUSPENDED"})
+# Slurm 22.05 writes one word only, and these instead of RUNNING or PENDING.
+_RUNNING = frozenset({"CONFIGURING", "POWER_UP_NODE", "RESIZING", "RUNNING", "SIGNALING"})
+_PENDING = frozenset({"PENDING", "REQUEUED", "REQUEUE_FED"}) | HELD
+
+
+def state_words(words: Sequence[str]) -> tuple[str, ...]:
+    """Slurm's words in capitals and in order; a text such as ``CANCELLED by 1000`` is its first word."""
+    return tuple(sorted({word.split()[0].upper() for word in words if word.strip()}))
+
+
+def job_state(words: Sequence[str]) -> JobState:
+    """The state behind such words; ``other`` also for words that are not known."""
+    found = frozenset(words)
+    if found & _OTHER:
+        return "other"
+    if "RUNNING" in found:
+        return "running"
+    if found & ENDED and not found & _PENDING:
+        return "finished"
+    if found & _PENDING:
+        return "pending"
+    return "running" if found & _RUNNING else "other"

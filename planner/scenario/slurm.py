@@ -1,0 +1,55 @@
+"""The ``slurm:`` of a scenario: where Slurm is read, what of it is planned, and whose begin times may be set."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import BeforeValidator, Field, WithJsonSchema
+
+from planner import bounds
+from planner.scenario.forms import Duration, Within
+from planner.scenario.sections import Key, Section
+from planner.scenario.values import Several, existing_folder
+
+LIVE = Path("live")
+"""Stands for Slurm itself, as it is at the moment of planning."""
+
+
+class OptIn(Section):
+    """Whose begin times may be set: one of the three is enough; nobody by default."""
+
+    partitions: Annotated[Several, Key("names", "jobs that may run in these partitions only")] = ()
+    qos: Annotated[Several, Key("names", "jobs of these QOS")] = ()
+    comment: Annotated[Several, Key("words", "jobs with one of these words in their comment")] = ()
+
+
+class SlurmSection(Section):
+    """How the site's Slurm is read and written."""
+
+    documents: Annotated[
+        Path,
+        BeforeValidator(existing_folder("live", LIVE)),
+        WithJsonSchema({"type": "string"}),
+        Key("`live` or folder", "with `jobs.source: slurm`: Slurm as it is now, or what `plan slurm snapshot` saved"),
+    ] = LIVE
+    partitions: Annotated[Several, Key("names", "partitions whose nodes and jobs are planned", default="all")] = ()
+    idle_w: Annotated[
+        float, Within(bounds.IDLE_W), Key("W per node", "draw of a node of Slurm on which nothing runs")
+    ] = 0.0
+    opt_in: OptIn = OptIn()
+    max_delay_s: Annotated[
+        int | None,
+        Duration(bounds.MAX_DELAY_S),
+        Field(alias="max_delay"),
+        Key(
+            "duration",
+            "no begin time is set later than this after a job was submitted, or after its user's own begin time",
+            default="no limit",
+        ),
+    ] = None
+
+    @property
+    def is_live(self) -> bool:
+        """Whether Slurm itself is asked."""
+        return self.documents == LIVE

@@ -1,0 +1,116 @@
+"""Sets begin times in Slurm: look first (`plan_changes`), then send, read back and compare (`carry_out`)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from planner.errors import SlurmError
+from planner.slurm.changes import JOB_ID, Change, Proposal, Rules, propose
+from planner.slurm.commands import Slurm
+from planner.slurm.current import Queue, Record, read_queue, when
+from planner.slurm.journal import read_ours, write_changes, write_results
+from planner.slurm.undo import propose_undo
+from planner.store.files import alone_in
+
+CLOCKS_DIFFER_S = 60
+"""How much the controller's clock may differ from ours where a job was let go at once [s]."""
+
+Clock = Callable[[], float]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of one change."""
+
+    change: Change
+    taken: bool
+    note: str
+    """Why it was not taken; empty when it was."""
+    overtaken: bool = False
+    """The job has started, ended or gone before the change reached it, which is no failure."""
+
+
+def plan_changes(
+    slurm: Slurm, wanted: Mapping[str, int], rules: Rules, journal: Path, clock: Clock = time.time
+) -> Proposal:
+    """What `carry_out` would send for these starts; changes nothing."""
+    return propose(wanted, read_queue(slurm), rules, read_ours(journal), int(clock()))
+
+
+def plan_undo(slurm: Slurm, journal: Path, clock: Clock = time.time) -> Proposal:
+    """What `carry_out` would send to take back what is still ours; changes nothing."""
+    return propose_undo(read_queue(slurm), read_ours(journal), int(clock()))
+
+
+def carry_out(
+    slurm: Slurm, changes: Sequence[Change], journal: Path, clock: Clock = time.time, *, undo: bool = False
+) -> list[Outcome]:
+    """Send changes, read the queue back, and say for each whether Slurm has taken it.
+
+    The journal is on the disk before anything is sent. Whatever fails from then on, what has reached Slurm can be
+    undone.
+
+    Raises
+    ------
+    SlurmError
+        Slurm's commands are missing or do not answer.
+    OutputError
+        The journal cannot be written; nothing was sent.
+    """
+    if not changes:
+        return []
+    updates = "".join(_update(change) for change in changes)
+    with alone_in(journal.parent):
+        write_changes(journal, changes, int(clock()), undo=undo)
+        # Its status says no more than that some update failed, such as that of a job which has just started.
+        said = slurm.run("scontrol", stdin=updates).errors
+        queue = read_queue(slurm)
+        alone = {change.job for change in changes}
+        outcomes = [_outcome(change, queue, alone, said) for change in changes]
+        write_results(journal, ((each.change, each.taken, each.note) for each in outcomes), int(clock()), undo=undo)
+    return outcomes
+
+
+def _update(change: Change) -> str:
+    """One line for scontrol; made of digits alone, whatever the queue held."""
+    if not JOB_ID.fullmatch(change.job) or change.new_unix <= 0:
+        raise SlurmError(f"not sent to Slurm: job {change.job!r} at {change.new_unix!r}")
+    return f"update JobId={change.job} StartTime=uts{int(change.new_unix):d}\n"
+
+
+def _outcome(change: Change, queue: Queue, alone: set[str], said: str) -> Outcome:
+    records = _records(change, queue, alone)
+    if not records:
+        return Outcome(change, False, "no longer in the queue", overtaken=True)
+    waiting = [job for job in records if job.pending]
+    others = [job for job in waiting or records if not _as_wanted(change, job)]
+    if not others:
+        return Outcome(change, True, "")
+    if not waiting:
+        return Outcome(change, False, f"already started or ended ({others[0].state})", overtaken=True)
+    reason = _reason(change.job, said)
+    return Outcome(change, False, f"begins at {when(others[0].begin_unix)}" + (f" ({reason})" if reason else ""))
+
+
+def _records(change: Change, queue: Queue, alone: set[str]) -> list[Record]:
+    """The records that a change is about; where an array has fallen apart since, its tasks without their own change."""
+    found = queue.find(change.job)
+    candidates = [found] if found is not None else [job for job in queue.array(change.job) if job.id not in alone]
+    return [job for job in candidates if job.submit_unix == change.submit_unix]
+
+
+def _as_wanted(change: Change, job: Record) -> bool:
+    if job.begin_unix == change.new_unix:
+        return True
+    return change.at_once and job.begin_unix is not None and job.begin_unix <= change.new_unix + CLOCKS_DIFFER_S
+
+
+def _reason(job_id: str, said: str) -> str:
+    """What scontrol said about one job: "... for job 42", or "42_1-2: ..." for an array."""
+    for line in said.splitlines():
+        if line.endswith(f" for job {job_id}") or line.startswith((f"{job_id}_", f"{job_id}:")):
+            return line.strip()
+    return ""

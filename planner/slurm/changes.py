@@ -1,0 +1,191 @@
+"""Which begin times to change: wanted starts held against the present queue, every refusal with its reason."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from planner.slurm.current import Queue, Record, when
+from planner.slurm.ours import Ours
+
+JOB_ID = re.compile(r"[1-9][0-9]{0,9}(?:_[0-9]{1,10})?")
+FURTHEST_S = 366 * 86_400
+"""A start further ahead than this is a mistake, such as milliseconds in the place of seconds."""
+BETWEEN_WORDS = re.compile(r"[\s,;]+")
+
+
+@dataclass(frozen=True)
+class OptIn:
+    """Whose begin times may be changed: jobs of these partitions, or of these QOS, or with one of these words in their
+    comment. Nobody by default."""
+
+    partitions: frozenset[str] = frozenset()
+    qos: frozenset[str] = frozenset()
+    comment_words: frozenset[str] = frozenset()
+
+    @property
+    def any(self) -> bool:
+        """Whether anybody can be opted in."""
+        return bool(self.partitions or self.qos or self.comment_words)
+
+    def covers(self, job: Record) -> bool:
+        """Whether a job is opted in; one that may run in several partitions needs all of them."""
+        return (
+            (bool(job.partitions) and job.partitions <= self.partitions)
+            or job.qos in self.qos
+            or not self.comment_words.isdisjoint(BETWEEN_WORDS.split(job.comment))
+        )
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What changes must keep to.
+
+    Parameters
+    ----------
+    opt_in
+        Whose begin times may be changed.
+    max_delay_s
+        How long after a job was submitted, or after its user's own begin time, it may be made to begin [s]; None: no
+        such limit.
+    deadline_margin_s
+        How long before the last possible moment a job with a deadline must begin [s]. Slurm does not start a job in the
+        very second in which it may begin.
+    """
+
+    opt_in: OptIn
+    max_delay_s: int | None = None
+    deadline_margin_s: int = 0
+
+
+@dataclass(frozen=True)
+class Change:
+    """One begin time to set."""
+
+    job: str
+    submit_unix: int
+    old_unix: int | None
+    new_unix: int
+    at_once: bool = False
+    """Any time that has come is as good as `new_unix`: Slurm sets a begin time in the past to the present."""
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """A wanted start that is not sent, and why."""
+
+    job: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """What would be sent, what would not, and what is as wanted already."""
+
+    changes: tuple[Change, ...]
+    refusals: tuple[Refusal, ...]
+    unchanged: tuple[str, ...]
+
+
+def propose(wanted: Mapping[str, int], queue: Queue, rules: Rules, ours: Ours, now_unix: int) -> Proposal:
+    """The changes that make every job begin no earlier than wanted; a start that has come holds no job any longer.
+
+    Parameters
+    ----------
+    wanted
+        Start of each job [unix s]; an array's own id stands for all its tasks that wait.
+    queue
+        The queue as it is now.
+    rules
+        Whose begin times may be changed, and how far.
+    ours
+        What was set earlier, which tells the user's own begin time from ours.
+    now_unix
+        The present [unix s].
+    """
+    changes: list[Change] = []
+    refusals: list[Refusal] = []
+    unchanged: list[str] = []
+    for job_id, start_unix in sorted(wanted.items(), key=lambda each: _order(each[0])):
+        jobs, reason = _targets(job_id, wanted, queue)
+        for job in jobs:
+            # An array is changed as a whole, so that one of its tasks refuses for all.
+            reason = reason or _why_not(job, start_unix, rules, ours, now_unix)
+        if reason:
+            refusals.append(Refusal(job_id, reason))
+        else:
+            found = [change for job in jobs if (change := _change(job_id, job, start_unix, now_unix)) is not None]
+            changes += found
+            if not found:
+                unchanged.append(job_id)
+    return Proposal(in_order(changes), tuple(refusals), tuple(unchanged))
+
+
+def _change(job_id: str, job: Record, start_unix: int, now_unix: int) -> Change | None:
+    """What to send for a record that may begin at a moment; None where it does already.
+
+    A moment that has come lets the job go, where an earlier plan of ours held it.
+    """
+    name = job_id if "_" in job_id else job.id
+    if start_unix > now_unix:
+        same = job.begin_unix == start_unix
+        return None if same else Change(name, job.submit_unix, job.begin_unix, start_unix)
+    waits = job.begin_unix is not None and job.begin_unix > now_unix
+    return Change(name, job.submit_unix, job.begin_unix, now_unix, at_once=True) if waits else None
+
+
+def in_order(changes: list[Change]) -> tuple[Change, ...]:
+    """Whole arrays before single tasks: what is sent for an array reaches all its tasks."""
+    return tuple(sorted(changes, key=lambda change: ("_" in change.job, _order(change.job))))
+
+
+def _targets(job_id: str, wanted: Mapping[str, int], queue: Queue) -> tuple[list[Record], str]:
+    """The waiting records that an id stands for, and why there are none."""
+    if not JOB_ID.fullmatch(job_id):
+        return [], "not a Slurm job id"
+    array, _, task = job_id.partition("_")
+    records = queue.array(job_id)
+    if task and array in wanted:
+        return [], f"a start is wanted for the whole array {array} as well; name one or the other"
+    if records and any(other.partition("_")[0] == job_id and other != job_id for other in wanted):
+        return [], "starts are wanted for single tasks of this array as well; name one or the other"
+    if not records:
+        found = queue.find(job_id)
+        records = [] if found is None else [found]
+    if not records:
+        return [], "not in the queue"
+    waiting = [job for job in records if job.pending]
+    states = ", ".join(sorted({job.state for job in records}))
+    return waiting, "" if waiting else f"already started or ended ({states})"
+
+
+def _why_not(job: Record, start_unix: int, rules: Rules, ours: Ours, now_unix: int) -> str:
+    """Why a waiting job must not begin at a moment; empty when it may."""
+    own_unix = ours.own_begin(job)
+    latest_unix = job.latest_begin_unix
+    earliest_unix = job.submit_unix if own_unix is None else max(own_unix, job.submit_unix)
+    if job.held:
+        return "held"
+    if job.heterogeneous:
+        return "a part of a heterogeneous job, whose parts must begin together"
+    if not rules.opt_in.covers(job):
+        return "not opted in by partition, QOS or comment"
+    if start_unix > now_unix + FURTHEST_S:
+        return "more than a year ahead"
+    if job.deadline_unix is not None and job.limit_s is None:
+        return f"has a deadline ({when(job.deadline_unix)}) and no time limit"
+    if latest_unix is not None and start_unix > latest_unix - rules.deadline_margin_s:
+        return f"Slurm would cancel it: to end by its deadline it must begin by {when(latest_unix)}"
+    if own_unix is not None and own_unix > max(now_unix, start_unix):
+        return f"its user lets it begin at {when(own_unix)} at the earliest"
+    if rules.max_delay_s is not None and start_unix > earliest_unix + rules.max_delay_s:
+        return f"would be delayed beyond {when(earliest_unix + rules.max_delay_s)}, the most that is allowed"
+    return ""
+
+
+def _order(job_id: str) -> tuple[int, int, str]:
+    array, _, task = job_id.partition("_")
+    if not JOB_ID.fullmatch(job_id):
+        return 0, 0, job_id
+    return int(array), int(task or -1), job_id

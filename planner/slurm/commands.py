@@ -1,0 +1,104 @@
+"""Runs Slurm's own commands: never through a shell, with a fixed environment, and never longer than a time limit."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from planner.errors import SlurmError
+
+FIXED = {
+    "LC_ALL": "C",
+    "TZ": "UTC",
+    "SLURM_TIME_FORMAT": "standard",
+    "SLURM_BITSTR_LEN": "0",  # the tasks of an array in full, not cut off after 64 characters
+}
+DIALECT = "v0.0.42"
+"""Of 24.05 and later; the last that says of every waiting job whether it wants whole nodes."""
+KEPT = ("PATH", "LD_LIBRARY_PATH", "SLURM_CONF")
+"""All that commands see of the caller's environment; SQUEUE_STATES and its like would change what they answer."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a command said, and how it ended."""
+
+    status: int
+    output: bytes
+    errors: str
+
+
+@dataclass(frozen=True)
+class Slurm:
+    """How a site's Slurm is reached.
+
+    Parameters
+    ----------
+    folder
+        Where its commands stand; None looks along PATH.
+    conf
+        Its slurm.conf; None leaves that to SLURM_CONF or to the place that Slurm was built for.
+    timeout_s
+        How long one command may take [s].
+    """
+
+    folder: Path | None = None
+    conf: Path | None = None
+    timeout_s: float = 60.0
+
+    def ask(self, name: str, *arguments: str) -> str:
+        """The output of a command; SlurmError when it fails."""
+        answer = self.run(name, *arguments)
+        if answer.status:
+            raise _failed(name, answer)
+        return answer.output.decode("utf-8", "replace")
+
+    def ask_json(self, name: str, *arguments: str) -> tuple[str, bytes]:
+        """A command that writes JSON, in the dialect that is known best where this version has a choice; its output."""
+        for option in (f"--json={DIALECT}", "--json"):
+            answer = self.run(name, *arguments, option)
+            if not answer.status:
+                return " ".join((name, *arguments, option)), answer.output
+        raise _failed(name, answer)
+
+    def run(self, name: str, *arguments: str, stdin: str = "") -> Answer:
+        """A command's answer, whatever its status; SlurmError when it is missing or takes too long."""
+        try:
+            done = subprocess.run(
+                [self._program(name), *arguments],
+                input=stdin.encode("utf-8"),
+                env=self._environment(),
+                capture_output=True,
+                timeout=self.timeout_s,
+                check=False,
+            )
+        except subprocess.TimeoutExpired as error:
+            raise SlurmError(f"{name} did not answer within {self.timeout_s:g} s; is slurmctld up?") from error
+        except OSError as error:
+            raise SlurmError(f"{name} cannot be run ({error.strerror or error})") from error
+        return Answer(done.returncode, done.stdout, done.stderr.decode("utf-8", "replace"))
+
+    def _program(self, name: str) -> str:
+        path = str(self.folder) if self.folder is not None else None
+        found = shutil.which(name, path=path)
+        if found is None:
+            where = f"in {self.folder}" if self.folder is not None else "along PATH"
+            raise SlurmError(f"{name} is missing {where}; install Slurm's commands on this host, or say where they are")
+        return found
+
+    def _environment(self) -> dict[str, str]:
+        kept = {name: os.environ[name] for name in KEPT if name in os.environ}
+        named = {"SLURM_CONF": str(self.conf)} if self.conf is not None else {}
+        return {**kept, **named, **FIXED}
+
+
+def _failed(name: str, answer: Answer) -> SlurmError:
+    return SlurmError(f"{name} failed with status {answer.status}: {first_line(answer.errors)}")
+
+
+def first_line(text: str) -> str:
+    """The first line of what a command said about a failure; errors make it printable."""
+    return next((line.strip() for line in text.splitlines() if line.strip()), "it gives no reason")

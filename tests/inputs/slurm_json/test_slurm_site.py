@@ -1,0 +1,417 @@
+"""A site read from Slurm's documents: classes, units, outages, and a reason for each job that is left alone."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from planner.domain.job import UnitGroup
+from planner.domain.snapshot import Outage, Snapshot
+from planner.errors import InputError
+from planner.inputs.slurm.document import Source
+from planner.inputs.slurm.documents import Documents, read_saved
+from planner.inputs.slurm.job import QueuedJob, Request
+from planner.inputs.slurm.machine import Kind, Machine, machine_of
+from planner.inputs.slurm.nodes import SlurmNode
+from planner.inputs.slurm.outages import outages_of
+from planner.inputs.slurm.reservations import Reservation
+from planner.inputs.slurm.site import SlurmSite
+from planner.inputs.slurm.units import units_of
+from planner.scenario.load import load_scenario
+from planner.scenario.schema import Scenario
+from planner.scenario.slurm import SlurmSection
+from tests.days import write_small_site
+from tests.slurm_documents import DIALECTS, NOW, Dialect, answer, job, reservations, sacct, small_queue, squeue
+
+PLAIN = Kind(32, 128_000, 0, "", ("batch",))
+GPU = Kind(48, 256_000, 4, "a100", ("batch",))
+
+
+def node(name: str, **other: Any) -> SlurmNode:
+    """A plain node of partition batch, or another."""
+    given: dict[str, Any] = {"cpus": 32, "memory_mb": 128_000, "partitions": ("batch",), "states": ("IDLE",), **other}
+    return SlurmNode(name, **given)
+
+
+def machine(*more: SlurmNode, count: int = 8) -> Machine:
+    """Plain nodes n1 to n8, and others."""
+    return machine_of([*(node(f"n{number}") for number in range(1, count + 1)), *more])
+
+
+@pytest.fixture
+def scenario(tmp_path: Path) -> Scenario:
+    """A scenario whose jobs come from Slurm."""
+    write_small_site(tmp_path)
+    return load_scenario("site", folders=[tmp_path / "scenarios"], overrides=["jobs.source=slurm", "seed=3"])
+
+
+def site_of(
+    queue: Sequence[Mapping[str, Any]],
+    nodes: Sequence[SlurmNode] | None = None,
+    dialect: Dialect = "24.11",
+    **documents: Source,
+) -> SlurmSite:
+    """The site of a queue on plain nodes n1 to n8, at two seconds after the moment of the documents."""
+    by_name: dict[str, Source] = {
+        "squeue.json": answer(squeue(dialect, queue)),
+        "reservations.json": answer({"reservations": []}),
+        **{name.replace("_", "."): each for name, each in documents.items()},
+    }
+    found = machine() if nodes is None else machine_of(nodes)
+    return SlurmSite(Documents("Slurm", NOW + 200, "24.11", by_name), found)
+
+
+def taken(site: SlurmSite, scenario: Scenario) -> Snapshot:
+    """The snapshot of a site whose begin times are all the users' own."""
+    return site.snapshot(site.scenario(scenario), lambda queued: queued.eligible_unix)[0]
+
+
+def left_alone(site: SlurmSite, scenario: Scenario) -> dict[str, str]:
+    """Why each job is left alone."""
+    return {each.job_id: each.reason for each in taken(site, scenario).left_alone}
+
+
+def test_nodes_that_are_alike_are_a_class() -> None:
+    """By CPUs, memory, GPUs, partitions and features; the plainest first, in each as people count."""
+    nodes = [
+        node("g1", cpus=48, memory_mb=256_000, gpus=4, gpu_type="a100"),
+        node("n10"),
+        node("n2"),
+        node("fat", memory_mb=512_000),
+        node("d1", partitions=("debug",)),
+        node("ib1", features=("ib",)),
+        node("lost", partitions=()),
+    ]
+    found = machine_of(nodes)
+    assert [each.name for each in found.nodes] == ["n2", "n10", "ib1", "d1", "fat", "g1"]
+    assert {name: count for name, (_, count) in found.classes.items()} == {
+        "batch-32c-128g": 2,
+        "batch-32c-128g-2_": 1,
+        "debug": 1,
+        "batch-32c-512g": 1,
+        "batch-48c-256g-4gpu": 1,
+    }
+    assert (found.numbers["n10"], found.left_out) == (1, 1)
+    cluster = found.cluster(None, 50.0)
+    assert cluster.classes[-1].capacity == {"cores": 48.0, "memory_gb": 256.0, "gpus": 4.0}
+    assert cluster.total("cores") == 5 * 32 + 48
+    assert cluster.classes[0].idle_w == 50.0
+
+
+def test_many_features_do_not_make_as_many_classes() -> None:
+    """A feature for every node, such as its rack; jobs that need one are left alone then."""
+    found = machine_of([node(f"n{number}", features=(f"rack{number}",)) for number in range(60)])
+    assert list(found.classes) == ["batch"]
+    assert "features that are not told apart (rack3)" in found.allowed(Request(1, features="rack3"), ["batch"])[1]
+
+
+def test_only_planned_partitions_count() -> None:
+    """Their nodes and their jobs; a name that no node has is one line."""
+    nodes = [node("n1", partitions=("batch", "all")), node("d1", partitions=("debug", "all"))]
+    found = machine_of(nodes, ["batch"])
+    assert [each.name for each in found.nodes] == ["n1"]
+    assert found.allowed(Request(1), ["all"]) == ({}, "its partition is not planned (all)")
+    assert list(found.allowed(Request(1), ["all", "batch"])[0]) == ["all-batch"]
+    with pytest.raises(InputError, match=r"slurm\.partitions: no node is in 'gpu'; there are all, batch, debug"):
+        machine_of(nodes, ["gpu"])
+    with pytest.raises(InputError, match="Slurm has no node in any partition"):
+        machine_of([node("n1", partitions=())])
+
+
+@pytest.mark.parametrize(
+    ("request_", "classes"),
+    [
+        (Request(1), {"batch-32c-128g", "batch-32c-128g-4gpu"}),
+        (Request(1, gpu_type="a100"), {"batch-32c-128g-4gpu"}),
+        (Request(1, gpu_type="h100"), set()),
+        (Request(1, features="ib"), {"batch-32c-128g-4gpu"}),
+        (Request(1, features="ib&x"), set()),
+        (Request(1, features="ib|x"), {"batch-32c-128g-4gpu"}),
+        (Request(1, features="[ib*2]"), set()),
+        (Request(1, excluded_nodes=("g1",)), {"batch-32c-128g"}),
+        (Request(1, excluded_nodes=("n1",)), {"batch-32c-128g", "batch-32c-128g-4gpu"}),
+        (Request(1, nodes=("n1",)), set()),
+    ],
+)
+def test_the_classes_that_a_job_may_run_on(request_: Request, classes: set[str]) -> None:
+    """By type of GPU, features, and excluded nodes; why there are none is said."""
+    found = machine_of([node("n1"), node("n2"), node("g1", gpus=4, gpu_type="a100", features=("ib",))])
+    allowed, why = found.allowed(request_, ["batch"])
+    assert set(allowed) == classes
+    assert bool(why) is not bool(classes)
+
+
+def amounts(**values: float) -> dict[str, float]:
+    """Amounts of a unit."""
+    return values
+
+
+@pytest.mark.parametrize(
+    ("request_", "units"),
+    [
+        # 70 tasks of 2 CPUs: 16 tasks on a node, so 5 nodes of 14 tasks each.
+        (Request(1, cpus=140, tasks=70), [(5, amounts(cores=28))]),
+        # 10 tasks on at least 3 nodes: 4, 3 and 3; 2 GB for each CPU.
+        (
+            Request(3, cpus=10, tasks=10, memory_per_cpu_mb=2000),
+            [(1, amounts(cores=4, memory_gb=8)), (2, amounts(cores=3, memory_gb=6))],
+        ),
+        (Request(2, cpus=2, tasks=2, exclusive=True), [(2, amounts(cores=32))]),
+        (Request(2, cpus=2, tasks=2, memory_per_node_mb=64_500), [(2, amounts(cores=1, memory_gb=64.5))]),
+        (Request(2, cpus=2, tasks=2, memory_in_all_mb=3001), [(2, amounts(cores=1, memory_gb=1.501))]),
+        (Request(1, cpus=8, tasks=8, tasks_per_node=2), [(4, amounts(cores=2))]),
+        (Request(4, cpus=1, tasks=1), [(4, amounts(cores=1))]),
+        (Request(1, cpus=4, tasks=4, min_cpus_per_node=16), [(1, amounts(cores=16))]),
+    ],
+)
+def test_units_of_a_waiting_job(request_: Request, units: list[tuple[int, dict[str, float]]]) -> None:
+    """One on each node, as few nodes as it asks for and its tasks fit on."""
+    assert units_of(request_, [PLAIN]) == tuple(UnitGroup.of(count, each) for count, each in units)
+
+
+def test_gpus_are_per_node_or_spread() -> None:
+    """Six GPUs in all on nodes of four: two nodes of three. Whole nodes are those that have the GPUs."""
+    one = UnitGroup.of(1, {"cores": 1, "gpus": 2})
+    assert units_of(Request(1, cpus=1, tasks=1, gpus_per_node=2), [PLAIN, GPU]) == (one,)
+    both = UnitGroup.of(2, {"cores": 1, "gpus": 3})
+    assert units_of(Request(1, cpus=1, tasks=1, gpus_in_all=6), [PLAIN, GPU]) == (both,)
+    whole = UnitGroup.of(1, {"cores": 48, "gpus": 2})
+    assert units_of(Request(1, cpus=1, tasks=1, gpus_per_node=2, exclusive=True), [PLAIN, GPU]) == (whole,)
+
+
+@pytest.mark.parametrize(
+    ("request_", "reason"),
+    [
+        (Request(1, cpus=33, tasks=1), "a task of it needs 33 CPUs, more than any node has"),
+        (Request(1, max_nodes=2, cpus=96, tasks=96), "it needs 3 nodes and asks for at most 2"),
+        (Request(1, cpus=1, tasks=1, gpus_in_all=2), "it needs GPUs, which no node has"),
+    ],
+)
+def test_what_fits_on_no_number_of_nodes(request_: Request, reason: str) -> None:
+    """Each with its reason."""
+    with pytest.raises(InputError, match=reason):
+        units_of(request_, [PLAIN])
+
+
+def test_states_and_reservations_close_nodes() -> None:
+    """Down and draining from now on; reservations in their time; a node on which something runs only drains.
+
+    Nodes that do not answer are not down yet: after a restart of slurmctld that is true of all.
+    """
+    found = machine_of(
+        [
+            node("n1"),
+            node("n2", states=("IDLE", "DRAIN")),
+            node("n3", states=("DOWN",)),
+            node("n4", states=("DOWN",)),
+            node("n5", states=("IDLE", "POWERED_DOWN")),
+            node("n6", states=("IDLE", "NOT_RESPONDING")),
+        ]
+    )
+    kept = [
+        Reservation("fans", ("n1", "elsewhere"), NOW + 60, NOW + 120, ("MAINT",)),
+        Reservation("course", ("n1",), NOW - 60, None),
+        Reservation("now", ("n4",), NOW - 60, NOW + 60, ("MAINT",)),
+        Reservation("over", ("n5",), NOW - 60, NOW, ("MAINT",)),
+        Reservation("licences", (), NOW, NOW + 60),
+    ]
+    assert outages_of(found, kept, {3}, NOW) == (
+        Outage(0, NOW - 60, None, "drain"),
+        Outage(0, NOW + 60, NOW + 120, "maintenance"),
+        Outage(1, NOW, None, "drain"),
+        Outage(2, NOW, None, "down"),
+        Outage(3, NOW - 60, NOW + 60, "drain"),
+        Outage(3, NOW, None, "drain"),
+    )
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_no_job_of_a_queue_is_lost(scenario: Scenario, dialect: Dialect) -> None:
+    """Every job waits, has started, or is left alone with a reason; arrays task by task, two of which may run."""
+    site = site_of(small_queue(), dialect=dialect)
+    found = taken(site, scenario)
+    queue = site.documents.queue()
+    labels = {each.label for each in (*queue.jobs, *queue.finished)}
+    left = {each.job_id: each.reason for each in found.left_alone}
+    assert {each.id for each in found.jobs} | left.keys() == labels
+    assert {each.id for each in found.pending} == {"2", "3", "6", "40_1"}
+    assert {each.id: each.begin_unix for each in found.pending if each.begin_unix} == {"6": NOW + 3600}
+    # 26.05 does not say it in its own dialect but by the command that submitted the job.
+    assert [each.id for each in found.pending if each.exclusive] == ["3"]
+    assert {each.job.id for each in found.running} == {"1", "40_0"}
+    assert {each.job.id for each in found.started if not each.is_running} == {"50"}
+    assert left["4"] == "its partition is not planned (a, b)"
+    assert left["5"] == "it has no time limit"
+    assert left["7"] == "it is held"
+    assert left["8"] == "it waits for other jobs"
+    assert "heterogeneous" in left["9"]
+    assert "licences" in left["10"]
+    assert left["40_3"] == "its array may have only 2 tasks at once"
+
+
+def test_running_jobs_have_what_slurm_gave_them(scenario: Scenario) -> None:
+    """The nodes by their Slurm names, CPUs and memory of each; the time limit stays."""
+    found = taken(site_of(small_queue()), scenario)
+    first = next(each for each in found.running if each.job.id == "1")
+    assert first.nodes == (1, 2)
+    assert first.job.units == (UnitGroup.of(2, {"cores": 32, "memory_gb": 32}),)
+    assert (first.start_unix, first.job.requested_s, first.job.user) == (NOW + 1, 7200, "alice")
+
+
+def test_a_running_job_without_a_limit_holds_its_nodes(scenario: Scenario) -> None:
+    """For longer than any plan, and it is named."""
+    endless = job(1, job_state="RUNNING", start_time=NOW, time_limit="unlimited", nodes="n1")
+    found = taken(site_of([endless]), scenario)
+    assert found.running[0].job.requested_s >= 365 * 86_400
+    assert [each.reason for each in found.left_alone] == ["it runs without a time limit, so its end is not known"]
+
+
+def test_jobs_that_share_more_than_a_node_has_hold_the_rest(scenario: Scenario) -> None:
+    """Two running jobs of 20 CPUs on one node of 32: the second counts for 12, a third for nothing."""
+    rows = [
+        job(number, job_state="RUNNING", start_time=NOW + number, nodes="n1", cpus=20, tasks=20) for number in (1, 2, 3)
+    ]
+    site = site_of(rows)
+    found, intake = site.snapshot(site.scenario(scenario), lambda queued: None)
+    assert [each.job.total("cores") for each in found.running] == [20, 12]
+    assert intake.repaired == {
+        "started jobs hold less than Slurm says: others have the rest of their nodes": 1,
+        "started jobs left out: others have all of their nodes": 1,
+    }
+
+
+def test_accounts_tell_the_past(scenario: Scenario) -> None:
+    """A job that has ended, with a share of what it had of both nodes; clocks that differ put nothing in the future."""
+    found = taken(site_of([], sacct_json=answer(sacct("24.11"))), scenario)
+    (ended,) = found.started
+    assert (ended.job.id, ended.start_unix, ended.end_unix, ended.nodes) == ("40_0", NOW + 5, NOW + 65, (6, 7))
+    assert ended.job.units == (UnitGroup.of(2, {"cores": 16, "memory_gb": 32.768}),)
+    late = {"submission": NOW, "start": NOW + 5, "end": NOW + 300, "limit": 30}
+    (ended,) = taken(site_of([], sacct_json=answer(sacct("24.11", time=late))), scenario).started
+    assert ended.end_unix == NOW + 200
+
+
+def test_a_job_that_was_put_back_counts_once(scenario: Scenario) -> None:
+    """It waits now; what it did before is a note."""
+    again = job(41, array_job_id=40, array_task_id=0)
+    site = site_of([again], sacct_json=answer(sacct("24.11")))
+    found, intake = site.snapshot(site.scenario(scenario), lambda queued: None)
+    assert [each.id for each in found.jobs] == ["40_0"]
+    assert any("wait or run again" in note for note in intake.notes)
+
+
+def test_begin_times_of_ours_bind_nobody(scenario: Scenario) -> None:
+    """Who knows the user's own says so."""
+    site = site_of([job(6, eligible_time=NOW + 3600)])
+    assert [each.begin_unix for each in taken(site, scenario).pending] == [NOW + 3600]
+
+    def own_begin(queued: QueuedJob) -> int | None:
+        return queued.submit_unix
+
+    assert [each.begin_unix for each in site.snapshot(site.scenario(scenario), own_begin)[0].pending] == [None]
+
+
+def test_jobs_run_on_nodes_of_their_partitions_alone(scenario: Scenario) -> None:
+    """By the classes of these nodes; a job that may run on all names none."""
+    nodes = [node("n1"), node("d1", partitions=("debug",))]
+    found = taken(site_of([job(1), job(2, partition="batch,debug")], nodes), scenario)
+    assert {each.id: each.classes for each in found.pending} == {"1": ("batch",), "2": ()}
+
+
+def test_nodes_keep_their_names(scenario: Scenario) -> None:
+    """As Slurm has them, also in lists."""
+    made = site_of([], [node("n10"), node("n9"), node("fat", memory_mb=512_000)]).scenario(scenario)
+    assert [made.cluster.node_name(number) for number in range(3)] == ["n9", "n10", "fat"]
+    assert made.cluster.node_list([0, 1, 2]) == "n[9-10],fat"
+
+
+def test_a_job_on_a_node_that_is_down_stops_nothing(scenario: Scenario) -> None:
+    """Slurm says so between the fault and the end of the job."""
+    nodes = [node("n1", states=("DOWN", "MIXED")), node("n2")]
+    found = taken(site_of([job(1, job_state="RUNNING", start_time=NOW, nodes="n1")], nodes), scenario)
+    assert [outage.state for outage in found.outages] == ["drain"]
+
+
+def test_the_scenario_gets_the_nodes_of_slurm(scenario: Scenario) -> None:
+    """In the place of its own, with its power limit and the idle power of `slurm.idle_w`."""
+    limited = replace(scenario.cluster, power_limit_w=5000.0)
+    chosen = SlurmSection.model_validate({"idle_w": 70})
+    made = site_of([]).scenario(scenario.model_copy(update={"cluster": limited, "slurm": chosen}))
+    assert (made.cluster.node_count, made.cluster.power_limit_w, made.cluster.classes[0].idle_w) == (8, 5000.0, 70.0)
+    assert made.as_dict()["cluster"]["classes"][0]["count"] == 8
+
+
+MANIFEST = {
+    "kind": "slurm snapshot",
+    "moment_unix": NOW,
+    "slurm": "22.05.8",
+    "commands": {"squeue.json": "squeue", "nodes.json": "sinfo", "reservations.json": "scontrol"},
+    "remarks": ["no accounts"],
+}
+
+
+def save(folder: Path, **changes: object) -> Path:
+    """A saved folder, with these changes of its manifest."""
+    documents = {
+        "squeue.json": squeue("22.05", []),
+        "nodes.json": {"nodes": []},
+        "reservations.json": reservations("22.05"),
+        "manifest.json": {**MANIFEST, **changes},
+    }
+    for name, content in documents.items():
+        (folder / name).write_text(json.dumps(content), encoding="utf-8")
+    return folder
+
+
+def test_a_saved_folder_says_the_same(tmp_path: Path) -> None:
+    """Its documents are files, which a run can name."""
+    found = read_saved(save(tmp_path))
+    assert (found.moment_unix, found.version, found.remarks) == (NOW, "22.05.8", ("no accounts",))
+    assert [path.name for path in found.files] == list(MANIFEST["commands"])  # type: ignore[call-overload]
+    assert len(found.reservations()) == 2
+    assert found.accounts().ended == ()
+
+
+@pytest.mark.parametrize(
+    ("changes", "line"),
+    [
+        ({"kind": "x"}, r"manifest\.json: is no manifest \(it is of another kind\); restore it"),
+        ({"moment_unix": "now"}, r"manifest\.json: is no manifest \(moment_unix is no time\)"),
+        ({"slurm": 3}, r"manifest\.json: is no manifest \(slurm and remarks must be text\)"),
+        ({"commands": {"squeue.json": ""}}, r"manifest\.json: does not name the documents of a snapshot"),
+        ({"commands": {**MANIFEST["commands"], "../x": ""}}, r"does not name the documents"),  # type: ignore[dict-item]
+        ({"commands": {**MANIFEST["commands"], "sacct.json": ""}}, r"sacct\.json: is missing"),  # type: ignore[dict-item]
+    ],
+)
+def test_a_damaged_folder_is_one_line(tmp_path: Path, changes: dict[str, object], line: str) -> None:
+    """With the file and what to do."""
+    with pytest.raises(InputError, match=line):
+        read_saved(save(tmp_path, **changes))
+
+
+def test_what_is_no_saved_folder_is_one_line(tmp_path: Path) -> None:
+    """No folder, or one of something else."""
+    with pytest.raises(InputError, match="no such folder; save one with `plan slurm snapshot"):
+        read_saved(tmp_path / "nowhere")
+    with pytest.raises(InputError, match=r"has no manifest\.json"):
+        read_saved(tmp_path)
+
+
+def test_clocks_that_differ_put_no_start_in_the_future(scenario: Scenario) -> None:
+    """A job that started a second ago by the controller's clock, and in a minute by ours."""
+    early = job(1, job_state="RUNNING", start_time=NOW + 260, nodes="n1")
+    (running,) = taken(site_of([early]), scenario).running
+    assert running.start_unix == NOW + 200
+
+
+def test_jobs_in_between_are_named(scenario: Scenario) -> None:
+    """Suspended: neither planned nor lost."""
+    stopped = job(1, job_state="SUSPENDED", start_time=NOW, nodes="n1")
+    assert left_alone(site_of([stopped]), scenario) == {
+        "1": "Slurm has it as SUSPENDED, neither waiting nor running",
+    }

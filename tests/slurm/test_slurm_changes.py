@@ -1,0 +1,216 @@
+"""Which begin times are proposed, and why others are refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from planner.slurm.changes import Change, OptIn, Proposal, Refusal, Rules, propose
+from planner.slurm.current import Record
+from planner.slurm.ours import Entry, Ours
+from tests.slurm.queued import HOUR, NOW, queue_of, waiting
+
+BATCH = Rules(OptIn(partitions=frozenset({"batch"})))
+LATER = NOW + 2 * HOUR
+
+
+def proposed(
+    *jobs: Record, wanted: dict[str, int] | None = None, rules: Rules = BATCH, ours: Ours | None = None
+) -> Proposal:
+    """What is proposed for these jobs; by default job 42 is wanted in two hours."""
+    return propose({"42": LATER} if wanted is None else wanted, queue_of(*jobs), rules, ours or Ours(), NOW)
+
+
+def refused(*jobs: Record, **more: object) -> str:
+    """The one reason for which everything is refused."""
+    proposal = proposed(*jobs, **more)  # type: ignore[arg-type]
+    assert proposal.changes == proposal.unchanged == ()
+    (refusal,) = proposal.refusals
+    return refusal.reason
+
+
+def test_a_waiting_job_is_moved_with_its_old_value_noted() -> None:
+    """The change has id, submit time, and the begin time before and after."""
+    job = waiting()
+    assert proposed(job) == Proposal((Change("42", job.submit_unix, job.begin_unix, LATER),), (), ())
+
+
+def test_a_job_that_is_not_eligible_yet_has_no_old_value() -> None:
+    """A dependent job can be moved too."""
+    assert proposed(waiting(begin_unix=None)).changes[0].old_unix is None
+
+
+@pytest.mark.parametrize("state", ["RUNNING", "COMPLETED", "SUSPENDED", "CANCELLED"])
+def test_only_waiting_jobs_are_moved(state: str) -> None:
+    """Any other state is named in the refusal."""
+    assert refused(waiting(state=state)) == f"already started or ended ({state})"
+
+
+def test_unknown_jobs_are_refused() -> None:
+    """A job that is not in the queue has ended, or never was."""
+    assert refused(waiting("43")) == "not in the queue"
+
+
+def test_held_jobs_are_refused() -> None:
+    """Somebody wants a held job to wait for them."""
+    assert refused(waiting(held=True)) == "held"
+
+
+def test_heterogeneous_jobs_are_refused() -> None:
+    """Their parts begin together."""
+    assert "heterogeneous" in refused(waiting(heterogeneous=True))
+
+
+@pytest.mark.parametrize(
+    "job_id", ["", "0", "042", "42 Name=x", "42\n", "42_", "_1", "4_2_1", "42_1x", "٤٢", "$(x)", "-1"]
+)
+def test_only_job_ids_are_taken(job_id: str) -> None:
+    """Anything but digits, or digits_digits, is refused before it is looked up."""
+    assert refused(waiting(), wanted={job_id: LATER}) == "not a Slurm job id"
+
+
+@pytest.mark.parametrize(
+    ("opt_in", "covered"),
+    [
+        (OptIn(), False),
+        (OptIn(partitions=frozenset({"batch", "gpu"})), True),
+        (OptIn(partitions=frozenset({"batch"})), False),
+        (OptIn(qos=frozenset({"flexible"})), True),
+        (OptIn(qos=frozenset({"normal"})), False),
+        (OptIn(comment_words=frozenset({"shift"})), True),
+        (OptIn(comment_words=frozenset({"shif"})), False),
+        (OptIn(comment_words=frozenset({""})), False),
+    ],
+)
+def test_a_job_must_be_opted_in(opt_in: OptIn, covered: bool) -> None:
+    """By all of its partitions, by its QOS, or by a whole word of its comment."""
+    job = waiting(partitions=frozenset({"batch", "gpu"}), qos="flexible", comment="power_w=300;shift, x")
+    assert bool(proposed(job, rules=Rules(opt_in)).changes) is covered
+    if not covered:
+        assert refused(job, rules=Rules(opt_in)) == "not opted in by partition, QOS or comment"
+
+
+def test_only_future_times_are_sent() -> None:
+    """The present second is past; the next is not. A job that may begin already stays as it is."""
+    assert proposed(waiting(), wanted={"42": NOW}) == Proposal((), (), ("42",))
+    assert proposed(waiting(begin_unix=None), wanted={"42": NOW - 2 * HOUR}) == Proposal((), (), ("42",))
+    assert proposed(waiting(), wanted={"42": NOW + 1}).changes
+
+
+def test_a_job_that_we_held_is_let_go_when_its_start_has_come() -> None:
+    """A later plan starts it at once; a begin time of its user is not touched."""
+    job = waiting(begin_unix=LATER)
+    ours = Ours({("42", job.submit_unix): Entry(None, (LATER,))})
+    let_go = Change("42", job.submit_unix, LATER, NOW, at_once=True)
+    assert proposed(job, wanted={"42": NOW - 1}, ours=ours).changes == (let_go,)
+    assert "its user lets it begin" in refused(job, wanted={"42": NOW - 1})
+
+
+def test_a_mistake_in_the_unit_is_refused() -> None:
+    """Milliseconds would put a job off for ever."""
+    assert refused(waiting(), wanted={"42": LATER * 1000}) == "more than a year ahead"
+
+
+def test_the_deadline_less_the_time_limit_is_the_last_begin() -> None:
+    """Deadline in 3 h, limit 1 h: two hours from now is taken, a second more is not; a margin moves that forward."""
+    job = waiting(deadline_unix=NOW + 3 * HOUR)
+    assert proposed(job).changes
+    assert "2027-01-15T10:00:00Z" in refused(job, wanted={"42": LATER + 1})
+    rules = Rules(BATCH.opt_in, deadline_margin_s=60)
+    assert proposed(job, wanted={"42": LATER - 60}, rules=rules).changes
+    assert "Slurm would cancel it" in refused(job, wanted={"42": LATER - 59}, rules=rules)
+
+
+def test_a_deadline_without_a_limit_leaves_no_safe_begin() -> None:
+    """Nobody knows how long the job takes."""
+    assert "no time limit" in refused(waiting(deadline_unix=NOW + 100 * HOUR, limit_s=None))
+
+
+def test_a_job_that_will_miss_its_deadline_is_named_also_when_nothing_changes() -> None:
+    """Its deadline may have been moved forward after its begin was set."""
+    assert "Slurm would cancel it" in refused(waiting(begin_unix=LATER, deadline_unix=LATER))
+
+
+def test_never_before_the_user_s_own_begin() -> None:
+    """The very time, or a later one, is fine."""
+    job = waiting(begin_unix=LATER)
+    assert "its user lets it begin" in refused(job, wanted={"42": LATER - 1})
+    assert proposed(job).unchanged == ("42",)
+    assert proposed(job, wanted={"42": LATER + 1}).changes
+
+
+def test_a_begin_time_of_ours_may_be_moved_forward() -> None:
+    """What the journal knows as ours is not the user's; his own time from before it still counts."""
+    job = waiting(begin_unix=LATER)
+    key = ("42", job.submit_unix)
+    earlier = {"42": NOW + 60}
+    assert proposed(job, wanted=earlier, ours=Ours({key: Entry(NOW - HOUR, (LATER,))})).changes
+    assert proposed(job, wanted=earlier, ours=Ours({key: Entry(NOW + 60, (LATER,))})).changes
+    assert "its user" in refused(job, wanted=earlier, ours=Ours({key: Entry(NOW + 61, (LATER,))}))
+    assert "its user" in refused(job, wanted=earlier, ours=Ours({key: Entry(None, (LATER - 1,))}))
+    assert "its user" in refused(job, wanted=earlier, ours=Ours({("42", 1): Entry(None, (LATER,))}))
+
+
+def test_what_is_so_already_is_not_sent() -> None:
+    """To the second; also when that second has passed."""
+    assert proposed(waiting(begin_unix=LATER)) == Proposal((), (), ("42",))
+    assert proposed(waiting(begin_unix=NOW - 5), wanted={"42": NOW - 5}).unchanged == ("42",)
+    key = ("42", NOW - HOUR)
+    moved = proposed(waiting(begin_unix=LATER + 1), ours=Ours({key: Entry(None, (LATER + 1,))}))
+    assert [change.new_unix for change in moved.changes] == [LATER]
+
+
+def test_a_job_is_not_delayed_for_longer_than_allowed() -> None:
+    """Submitted an hour ago: with 3 h allowed it may begin in 2 h; a user's own begin is where the count starts."""
+    rules = Rules(BATCH.opt_in, max_delay_s=3 * HOUR)
+    assert proposed(waiting(), rules=rules).changes
+    assert "the most that is allowed" in refused(waiting(), wanted={"42": LATER + 1}, rules=rules)
+    own = waiting(begin_unix=NOW + HOUR)
+    assert proposed(own, wanted={"42": NOW + 4 * HOUR}, rules=rules).changes
+    assert "the most" in refused(own, wanted={"42": NOW + 4 * HOUR + 1}, rules=rules)
+
+
+def test_an_array_stands_for_all_its_waiting_tasks() -> None:
+    """Those together and those by themselves; the whole array comes first, running tasks are passed over."""
+    jobs = (waiting("42_3"), waiting("42_1", state="RUNNING"), waiting("42", tasks=tuple(range(4, 10))))
+    assert [change.job for change in proposed(*jobs).changes] == ["42", "42_3"]
+    assert refused(waiting("42_1", state="RUNNING")) == "already started or ended (RUNNING)"
+
+
+def test_one_task_refuses_for_its_array() -> None:
+    """What is sent for an array reaches all its tasks."""
+    together, held = waiting("42", tasks=tuple(range(4, 10))), waiting("42_3", held=True)
+    assert refused(together, held) == refused(held, together) == "held"
+
+
+def test_tasks_that_are_so_already_are_not_sent_with_their_array() -> None:
+    """The others are, and the array is unchanged only when all its tasks are."""
+    jobs = (waiting("42", tasks=tuple(range(4, 10))), waiting("42_3", begin_unix=LATER))
+    proposal = proposed(*jobs)
+    assert ([change.job for change in proposal.changes], proposal.unchanged) == (["42"], ())
+
+
+@pytest.mark.parametrize(("task", "found"), [(4, True), (7, True), (6, False), (8, False), (20, True), (21, False)])
+def test_a_task_is_found_in_its_array(task: int, found: bool) -> None:
+    """And one that is not among those that wait is not."""
+    proposal = proposed(waiting("42", tasks=(1, 2, 3, 4, 5, 7, 20)), wanted={f"42_{task}": LATER})
+    assert [change.job for change in proposal.changes] == ([f"42_{task}"] if found else [])
+    assert bool(proposal.refusals) is not found
+
+
+def test_an_array_and_its_tasks_are_not_moved_at_once() -> None:
+    """Nobody could tell which start is meant; other jobs go on."""
+    jobs = (waiting("42", tasks=tuple(range(1, 10))), waiting("7"))
+    proposal = proposed(*jobs, wanted={"42": LATER, "42_3": LATER, "7": LATER})
+    assert [refusal.job for refusal in proposal.refusals] == ["42", "42_3"]
+    assert all("name one or the other" in refusal.reason for refusal in proposal.refusals)
+    assert [change.job for change in proposal.changes] == ["7"]
+
+
+def test_the_order_of_what_is_wanted_does_not_matter() -> None:
+    """Jobs come by number, arrays before tasks."""
+    jobs = (waiting("9"), waiting("10"), waiting("8_1"), waiting("8_2", state="RUNNING"))
+    forward = {"10": LATER, "9": LATER, "8_1": LATER, "x": LATER, "8_2": LATER}
+    backward = dict(reversed(forward.items()))
+    assert proposed(*jobs, wanted=forward) == proposed(*jobs, wanted=backward)
+    assert [change.job for change in proposed(*jobs, wanted=forward).changes] == ["9", "10", "8_1"]
+    assert proposed(*jobs, wanted=forward).refusals[0] == Refusal("x", "not a Slurm job id")

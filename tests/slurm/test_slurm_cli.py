@@ -1,0 +1,332 @@
+"""``plan slurm`` and ``plan now`` from Slurm: on a real one, and in one clear line where there is none."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from planner.cli.main import run
+from planner.slurm.commands import Slurm
+from planner.slurm.current import read_queue
+from planner.slurm.wanted import JOURNAL, read_wanted
+from tests.days import BRIEF, DAY, plan, rows_of, small_table, tree, write_small_site
+from tests.slurm.cluster import SEARCH, Cluster
+from tests.slurm_documents import job, squeue
+
+SITE = """\
+description: Nodes and jobs of Slurm
+zone: UTC
+jobs: {source: slurm}
+weather: {source: constant, temperature_c: 12}
+tariff: {kind: flat, eur_per_kwh: 0.2}
+cooling: {table: ../tables/small.csv}
+revenue: {eur_per_core_hour: 0.05}
+slurm: {partitions: [batch], opt_in: {partitions: [batch]}}
+"""
+QUICK = ("--bound-time", "0", "--hours", "48", "-q")
+ODD = 'it\'s "odd"; $(touch gone) `touch gone` | & > gone\n\tJobId=1 StartTime=now é'
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A site to stand in whose nodes and jobs are those of Slurm."""
+    base = tmp_path / "site"
+    for name, text in {"scenarios/site.yaml": SITE, "tables/small.csv": small_table()}.items():
+        (base / name).parent.mkdir(parents=True)
+        (base / name).write_text(text, encoding="utf-8")
+    monkeypatch.chdir(base)
+    return base
+
+
+@pytest.fixture
+def live(site: Path, cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The same, with a real Slurm: its partition `batch` is full for a day."""
+    monkeypatch.setenv("PATH", SEARCH)
+    monkeypatch.setenv("SLURM_CONF", str(cluster.conf))
+    return site
+
+
+Said = pytest.CaptureFixture[str]
+
+
+def words(code: int, *arguments: str, said: Said) -> str:
+    """What a command prints on stdout, once it has ended with this code."""
+    said.readouterr()
+    found = run(arguments)
+    out, err = said.readouterr()
+    assert found == code, err
+    return out
+
+
+def line(code: int, *arguments: str, said: Said) -> str:
+    """The one line on stderr of a command that fails with this code."""
+    said.readouterr()
+    assert run(arguments) == code
+    out, err = said.readouterr()
+    assert out == ""
+    assert err.count("\n") == 1
+    return err
+
+
+def facts(code: int, *arguments: str, said: Said) -> Any:
+    """The JSON that a command prints."""
+    return json.loads(words(code, *arguments, "--json", said=said))
+
+
+def planned_day(said: Said, *more: str) -> Path:
+    """The folder of a plan that was made now."""
+    return Path(words(0, "now", *QUICK, *more, said=said).split()[-1])
+
+
+def begin_of(job_id: str) -> int | None:
+    """When a job may begin, as Slurm has it now."""
+    found = read_queue(Slurm()).find(job_id)
+    assert found is not None
+    return found.begin_unix
+
+
+def planned_start(folder: Path, job_id: str) -> int:
+    """When a job is to start, by the files of a plan."""
+    starts = {row["job_id"]: row["start_time"] for row in rows_of(folder / "schedule.csv")}
+    starts |= {row["job_id"]: row["planned_start"] for row in rows_of(folder / "deferred.csv")}
+    return int(datetime.fromisoformat(starts[job_id]).timestamp())
+
+
+def test_a_snapshot_is_saved_and_planned_again(live: Path, cluster: Cluster, capsys: Said) -> None:
+    """As it came, with its manifest; two plans of it are the same to the byte, also where there is no Slurm."""
+    waiting, held = cluster.submit("--ntasks=4"), cluster.submit("--hold")
+    said = facts(0, "slurm", "snapshot", "--out", "saved", said=capsys)
+    assert (said["nodes"], said["waiting"], said["running"], said["reservations"]) == (8, 2, 1, 0)
+    assert said["not_planned"] == [{"job": held, "reason": "it is held"}]
+    names = {path.name for path in Path("saved").iterdir()}
+    assert {"manifest.json", "squeue.json", "nodes.json"} < names
+    assert "is there already" in line(2, "slurm", "snapshot", "--out", "saved", said=capsys)
+    first = planned_day(capsys, "--snapshot", "saved", "--out", "one")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PATH", "/nowhere")
+        second = planned_day(capsys, "--snapshot", "saved", "--out", "two")
+    for name in ("schedule.csv", "deferred.csv", "segments.csv"):
+        assert (first / name).read_bytes() == (second / name).read_bytes()
+    assert planned_start(first, waiting) > time.time() + 20 * 3600
+    run_json = json.loads((first / "run.json").read_text("utf-8"))
+    assert run_json["snapshot"]["left_alone"] == [{"job_id": held, "reason": "it is held"}]
+    assert str(live / "saved" / "squeue.json") in run_json["inputs"]
+    assert run(["audit", str(first)]) == 0
+
+
+def test_a_plan_is_applied_verified_and_undone(live: Path, cluster: Cluster, capsys: Said) -> None:
+    """The dry run changes nothing, applying twice changes nothing more, and undo gives the old times back."""
+    waiting = cluster.submit("--ntasks=4")
+    old = begin_of(waiting)
+    folder = planned_day(capsys)
+    start, place = planned_start(folder, waiting), str(folder)
+    text = words(0, "slurm", "apply", place, said=capsys)
+    assert f"  {waiting}  begins at 20" in text
+    assert "dry run: 1 to change, 0 left alone, 0 as wanted already; nothing was changed, --yes does it" in text
+    assert begin_of(waiting) == old
+    assert not (folder.parent / JOURNAL).exists()
+    said = facts(0, "slurm", "apply", place, "--yes", said=capsys)
+    assert said["changes"] == [{"job": waiting, "old_unix": old, "new_unix": start, "taken": True, "note": ""}]
+    assert begin_of(waiting) == start
+    assert "0 changed, 0 not taken, 0 left alone, 1 as wanted" in words(
+        0, "slurm", "apply", place, "--yes", said=capsys
+    )
+    assert facts(0, "slurm", "verify", place, said=capsys) == {"set": 1, "differences": []}
+    cluster.restart_controller()
+    assert facts(0, "slurm", "verify", place, said=capsys) == {"set": 1, "differences": []}
+    assert "1 to change" in words(0, "slurm", "undo", place, said=capsys)
+    assert begin_of(waiting) == start
+    assert "1 changed" in words(0, "slurm", "undo", place, "--yes", said=capsys)
+    now = begin_of(waiting)
+    assert now is not None
+    assert now <= time.time() + 1
+    assert "0 changed" in words(0, "slurm", "undo", place, "--yes", said=capsys)
+
+
+def test_what_others_change_is_named_and_stays(live: Path, cluster: Cluster, capsys: Said) -> None:
+    """Verify ends with code 9; undo leaves the job alone."""
+    waiting = cluster.submit()
+    place = str(planned_day(capsys))
+    words(0, "slurm", "apply", place, "--yes", said=capsys)
+    theirs = int(time.time()) + 7200
+    cluster.command("scontrol", "update", f"JobId={waiting}", f"StartTime=uts{theirs}")
+    text = words(9, "slurm", "verify", place, said=capsys)
+    assert f"  {waiting}  begins at" in text
+    assert "of which differ: 1" in text
+    assert "left alone: begins at" in words(0, "slurm", "undo", place, "--yes", said=capsys)
+    assert begin_of(waiting) == theirs
+
+
+def test_names_of_jobs_are_never_commands(live: Path, cluster: Cluster, capsys: Said) -> None:
+    """Quotes, newlines, $(...): kept in the plan as they are, and sent nowhere."""
+    waiting = cluster.submit(f"--job-name={ODD}")
+    folder = planned_day(capsys)
+    found = {row["job_id"]: row["name"] for row in rows_of(folder / "deferred.csv")}
+    assert found[waiting] == ODD
+    words(0, "slurm", "apply", str(folder), "--yes", said=capsys)
+    assert begin_of(waiting) == planned_start(folder, waiting)
+    assert not (live / "gone").exists()
+    assert not (cluster.folder / "gone").exists()
+    assert run(["audit", str(folder)]) == 0
+
+
+def test_plan_now_can_apply_at_once_and_again(live: Path, cluster: Cluster, capsys: Said) -> None:
+    """One JSON of the plan and of what Slurm took. Planning again, begin times of ours bind nobody, and a job that
+    is to start now is let go."""
+    waiting = cluster.submit("--ntasks=2")
+    said = facts(0, "now", *QUICK, "--apply", said=capsys)
+    assert [each["job"] for each in said["changes"]] == [waiting]
+    assert said["plan"]["jobs"]["deferred"] == 1
+    again = facts(0, "now", *QUICK, "--apply", said=capsys)
+    assert (again["changes"], again["unchanged"]) == ([], [waiting])
+    cluster.command("scontrol", "update", "NodeName=n8", "State=UNDRAIN", check=False)
+    cluster.command("scontrol", "update", "PartitionName=batch", "Nodes=n[1-8]")
+    try:
+        free = facts(0, "now", *QUICK, "--apply", said=capsys)
+        assert [each["job"] for each in free["changes"]] == [waiting]
+        assert free["changes"][0]["new_unix"] <= time.time()
+        cluster.wait_for(waiting, "RUNNING")
+    finally:
+        cluster.command("scontrol", "update", "PartitionName=batch", "Nodes=n[1-7]")
+
+
+def test_jobs_that_are_not_opted_in_are_left_alone(live: Path, cluster: Cluster, capsys: Said) -> None:
+    """The reason names them, once for all."""
+    jobs = [cluster.submit() for _ in range(7)]
+    folder = planned_day(capsys, "--set", "slurm.opt_in.partitions=[]", "--set", "slurm.opt_in.comment=[flexible]")
+    text = words(0, "slurm", "apply", str(folder), "--yes", said=capsys)
+    first = ", ".join(jobs[:5])
+    assert f"  {first} and 2 more  left alone: not opted in by partition, QOS or comment" in text
+    assert "0 changed, 0 not taken, 7 left alone" in text
+
+
+# From here on without a real Slurm.
+
+
+def fake(folder: Path, **scripts: str) -> str:
+    """A folder of commands that are shell scripts."""
+    folder.mkdir(exist_ok=True)
+    for name, script in scripts.items():
+        (folder / name).write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
+        (folder / name).chmod(0o755)
+    return f"{folder}:/usr/bin:/bin"
+
+
+def save(rows: Sequence[Mapping[str, Any]], moment: int) -> None:
+    """A saved snapshot of these jobs on one node that is full for an hour."""
+    filler = job(1, job_state="RUNNING", start_time=moment - 60, submit_time=moment - 60, time_limit=61, nodes="n1")
+    filler |= {"cpus": 32, "tasks": 32}
+    nodes = [{"name": "n1", "cpus": 32, "real_memory": 128000, "state": "mixed", "partitions": ["batch"]}]
+    documents = {
+        "squeue.json": squeue("22.05", [filler, *rows]),
+        "nodes.json": {"nodes": nodes},
+        "reservations.json": {"reservations": []},
+        "manifest.json": {
+            "kind": "slurm snapshot",
+            "moment_unix": moment,
+            "slurm": "22.05.8",
+            "commands": dict.fromkeys(("squeue.json", "nodes.json", "reservations.json"), "x"),
+            "remarks": [],
+        },
+    }
+    Path("saved").mkdir()
+    for name, content in documents.items():
+        (Path("saved") / name).write_text(json.dumps(content), encoding="utf-8")
+
+
+@pytest.fixture
+def day(site: Path, capsys: Said) -> Path:
+    """The folder of a plan of one waiting job, made from a saved snapshot of this moment."""
+    now = int(time.time())
+    save([job(42, submit_time=now - 30, eligible_time=now - 30)], now)
+    return planned_day(capsys, "--snapshot", "saved")
+
+
+COMMANDS = (["slurm", "snapshot"], ["now"], *(["slurm", each] for each in ("apply", "verify", "undo")))
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_without_slurm_there_is_one_line(
+    day: Path, command: list[str], capsys: Said, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It names what is missing, exit code 8, and nothing is written."""
+    monkeypatch.setenv("PATH", "/nowhere")
+    arguments = [*command, str(day)] if command[-1] in ("apply", "verify", "undo") else command
+    before = tree(Path())
+    assert "squeue is missing along PATH; install Slurm's commands" in line(8, *arguments, said=capsys)
+    assert tree(Path()) == before
+
+
+def test_a_change_that_slurm_does_not_take_is_code_9(
+    day: Path, tmp_path: Path, capsys: Said, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With what it said; one that is overtaken is no failure."""
+    queue = json.dumps(json.loads(Path("saved/squeue.json").read_text("utf-8")))
+    path = fake(tmp_path / "bin", squeue=f"cat <<'EOF'\n{queue}\nEOF", scontrol="echo 'Denied for job 42' >&2; exit 1")
+    monkeypatch.setenv("PATH", path)
+    text = words(9, "slurm", "apply", str(day), "--yes", said=capsys)
+    assert "not taken: begins at" in text
+    assert "(Denied for job 42)" in text
+    fake(tmp_path / "bin", scontrol=f"cp {tmp_path}/bin/empty {tmp_path}/bin/squeue", empty="echo '{\"jobs\": []}'")
+    assert "no longer in the queue" in words(0, "slurm", "apply", str(day), "--yes", said=capsys)
+
+
+def test_bad_folders_are_one_line_each(day: Path, capsys: Said) -> None:
+    """No folder, one of something else, one that was changed: exit code 2, before Slurm is asked."""
+    for command in ("apply", "verify", "undo"):
+        assert "nowhere: no such folder" in line(2, "slurm", command, "nowhere", said=capsys)
+    assert "run.json" in line(2, "slurm", "apply", "scenarios", said=capsys)
+    (day.parent / JOURNAL).write_text("x\n", encoding="utf-8")
+    assert f"{JOURNAL}:1: not a line of a journal" in line(2, "slurm", "verify", str(day), said=capsys)
+    schedule = day / "deferred.csv"
+    schedule.write_text(schedule.read_text("utf-8") + "\n", encoding="utf-8")
+    assert "deferred.csv: it was changed after it was written; plan" in line(2, "slurm", "apply", str(day), said=capsys)
+
+
+def test_a_plan_of_a_day_that_is_over_is_not_applied(site: Path, capsys: Said) -> None:
+    """Its starts have passed: jobs that still wait would all be let go."""
+    then = int(time.time()) - 3 * 86_400
+    save([job(42, submit_time=then, eligible_time=then)], then)
+    folder = planned_day(capsys, "--snapshot", "saved")
+    assert "its day was over at" in line(2, "slurm", "apply", str(folder), "--yes", said=capsys)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (["now", "--at", "2024-06-01T10:00Z"], "--at does not go with Slurm"),
+        (["now", "--snapshot", "scenarios/site.yaml"], "--snapshot is a table; give a folder"),
+        (["now", "--snapshot", "scenarios"], "has no manifest.json"),
+        (["now", "--snapshot", "saved", "--nodes", "x.csv"], "--nodes goes with a table"),
+        (["--day", "2024-06-01"], "jobs.source is slurm, which has the jobs of one moment"),
+        (["check"], "jobs.source is slurm"),
+        (["run", "--from", "2024-06-01", "--to", "2024-06-02"], "jobs.source is slurm"),
+        (["now", "--set", "slurm.documents=nowhere"], "does not exist; paths start at"),
+        (["now", "--set", "slurm.partitions=batch"], "slurm.partitions: expected a list of names, found 'batch'"),
+        (["now", "--set", "slurm.documents=saved", "--set", "slurm.partitions=[gpu]"], "no node is in 'gpu'"),
+    ],
+)
+def test_what_does_not_go_with_slurm_is_one_line(day: Path, arguments: list[str], text: str, capsys: Said) -> None:
+    """Exit code 2."""
+    assert text in line(2, *arguments, said=capsys)
+
+
+def test_what_a_plan_wants_of_slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Planned starts; for jobs that are deferred without one, the end of the day; rejected jobs are left alone."""
+    monkeypatch.chdir(write_small_site(tmp_path))
+    plan("--day", DAY, *BRIEF)
+    folder = tmp_path / "reports" / "site" / DAY
+    wanted = read_wanted(folder)
+    midnight = int(datetime.fromisoformat("2024-06-02T00:00:00+02:00").timestamp())
+    waiting = {row["job_id"] for row in rows_of(folder / "deferred.csv") if row["kind"] == "deferred"}
+    assert waiting
+    assert {job_id for job_id, start in wanted.starts.items() if start == midnight} == waiting
+    assert wanted.starts["wide"] == planned_start(folder, "wide")
+    assert wanted.left_alone.keys() == {"giant"}
+    assert not wanted.rules.opt_in.any

@@ -1,0 +1,187 @@
+"""The journal and what can be undone by it."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from planner.errors import FileFormatError, OutputError
+from planner.slurm.changes import Change, Proposal
+from planner.slurm.journal import read_ours, write_changes, write_results
+from planner.slurm.ours import Entry, Ours
+from planner.slurm.undo import propose_undo
+from tests.slurm.queued import HOUR, NOW, queue_of, waiting
+
+SUBMIT = NOW - HOUR
+KEY = ("42", SUBMIT)
+
+
+def change(old: int | None, new: int, job: str = "42") -> Change:
+    """One change of a job that was submitted an hour ago."""
+    return Change(job, SUBMIT, old, new)
+
+
+def journal_of(folder: Path, *changes: Change) -> Path:
+    """A journal of changes, each sent by itself."""
+    path = folder / "journal.jsonl"
+    for each in changes:
+        write_changes(path, [each], NOW)
+    return path
+
+
+def test_no_journal_is_no_change_of_ours(tmp_path: Path) -> None:
+    """The first run finds none."""
+    assert read_ours(tmp_path / "none") == Ours()
+
+
+def test_lines_have_old_and_new_values(tmp_path: Path) -> None:
+    """One JSON object per line, as documented."""
+    path = journal_of(tmp_path, change(None, NOW + 5))
+    write_results(path, [(change(None, NOW + 5), False, "gone")], NOW + 1)
+    assert [json.loads(line) for line in path.read_text("utf-8").splitlines()] == [
+        {"kind": "set", "at": NOW, "job": "42", "submit": SUBMIT, "old": None, "new": NOW + 5},
+        {
+            "kind": "result",
+            "at": NOW + 1,
+            "job": "42",
+            "submit": SUBMIT,
+            "new": NOW + 5,
+            "taken": False,
+            "note": "gone",
+        },
+    ]
+
+
+def test_the_journal_is_on_the_disk_before_it_returns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """File and folder are flushed, after the text is there."""
+    sizes: list[int] = []
+    monkeypatch.setattr(os, "fsync", lambda handle: sizes.append(os.fstat(handle).st_size))
+    path = journal_of(tmp_path, change(None, NOW + 5))
+    assert sizes[0] == path.stat().st_size > 0
+    assert len(sizes) == 2
+
+
+def test_the_value_before_the_first_of_ours_is_kept(tmp_path: Path) -> None:
+    """Old 1, then ours 100 and 200: undo leads to 1."""
+    path = journal_of(tmp_path, change(1, 100), change(100, 200))
+    assert read_ours(path).entries == {KEY: Entry(1, (100, 200))}
+    write_changes(path, [change(200, 100)], NOW)
+    assert read_ours(path).entries == {KEY: Entry(1, (200, 100))}
+
+
+def test_a_value_that_somebody_else_has_set_becomes_the_old_one(tmp_path: Path) -> None:
+    """Ours 100, then the user's 150, then ours 200: undo leads to 150, and 100 is no longer ours."""
+    path = journal_of(tmp_path, change(1, 100), change(150, 200))
+    assert read_ours(path).entries == {KEY: Entry(150, (200,))}
+
+
+def test_a_time_that_was_not_taken_leaves_the_one_before_ours(tmp_path: Path) -> None:
+    """The run that sent 200 was killed: whether the job has 100 or 200, it is ours and leads to 1."""
+    ours = read_ours(journal_of(tmp_path, change(1, 100), change(100, 200)))
+    for begin in (100, 200):
+        assert ours.own_begin(waiting(begin_unix=begin)) == 1
+    assert ours.own_begin(waiting(begin_unix=300)) == 300
+
+
+def test_a_task_has_what_was_set_for_its_array(tmp_path: Path) -> None:
+    """Also when it is moved by itself afterwards."""
+    path = journal_of(tmp_path, change(1, 100))
+    assert read_ours(path).own_begin(waiting("42_5", begin_unix=100)) == 1
+    write_changes(path, [change(100, 200, "42_5")], NOW)
+    assert read_ours(path).entries["42_5", SUBMIT] == Entry(1, (100, 200))
+
+
+def test_another_job_with_the_same_id_is_not_ours(tmp_path: Path) -> None:
+    """The submit time tells them apart."""
+    ours = read_ours(journal_of(tmp_path, change(1, NOW + 100)))
+    reused = waiting(begin_unix=NOW + 100, submit_unix=SUBMIT + 1)
+    assert ours.own_begin(reused) == NOW + 100
+    assert propose_undo(queue_of(reused), ours, NOW) == Proposal((), (), ())
+
+
+@pytest.mark.parametrize(("taken", "left"), [(True, {}), (False, {KEY: Entry(1, (100,))})])
+def test_what_was_undone_is_no_longer_ours(tmp_path: Path, taken: bool, left: dict[tuple[str, int], Entry]) -> None:
+    """Only once Slurm has taken it."""
+    path = journal_of(tmp_path, change(1, 100))
+    write_changes(path, [change(100, 1)], NOW, undo=True)
+    assert KEY in read_ours(path).entries
+    write_results(path, [(change(100, 1), taken, "")], NOW, undo=True)
+    assert read_ours(path).entries == left
+
+
+def test_a_line_without_its_end_is_dropped(tmp_path: Path) -> None:
+    """A run was killed as it wrote: it is not read, and the next line is not lost with it."""
+    path = journal_of(tmp_path, change(1, 100), change(1, 300, "43"))
+    whole = path.read_bytes()
+    for cut in range(whole.index(b"\n") + 1, len(whole)):
+        path.write_bytes(whole[:cut])
+        assert read_ours(path).entries == {KEY: Entry(1, (100,))}
+        write_changes(path, [change(1, 300, "44")], NOW)
+        assert set(read_ours(path).entries) == {KEY, ("44", SUBMIT)}
+
+
+def test_a_journal_of_one_unfinished_line_is_empty(tmp_path: Path) -> None:
+    """The first run ever was killed as it wrote."""
+    path = tmp_path / "journal.jsonl"
+    path.write_text('{"kind": "set", "a', encoding="utf-8")
+    assert read_ours(path) == Ours()
+    write_changes(path, [change(1, 100)], NOW)
+    assert read_ours(path).entries == {KEY: Entry(1, (100,))}
+
+
+@pytest.mark.parametrize("line", ["x", "{}", "[]", '{"kind": "other", "job": "1", "submit": 1}', "null", '"kind"'])
+def test_a_file_that_is_no_journal_is_refused(tmp_path: Path, line: str) -> None:
+    """With the number of the line."""
+    path = journal_of(tmp_path, change(1, 100))
+    with path.open("a", encoding="utf-8") as stream:
+        stream.write(line + "\n")
+    with pytest.raises(FileFormatError, match=r"journal\.jsonl:2: not a line of a journal"):
+        read_ours(path)
+
+
+def test_a_journal_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
+    """Nothing is sent then: the caller never gets that far."""
+    with pytest.raises(OutputError, match="the journal cannot be written"):
+        write_changes(tmp_path, [change(1, 100)], NOW)
+
+
+def test_undo_gives_back_times_to_come_and_lets_go_where_they_have_passed() -> None:
+    """42 goes back to its user's time; 43 had begun to wait already and 44 had no time: both may begin at once."""
+    ours = Ours(
+        {
+            KEY: Entry(NOW + 60, (NOW + 100,)),
+            ("43", SUBMIT): Entry(NOW, (NOW + 100,)),
+            ("44", SUBMIT): Entry(None, (NOW + 100,)),
+        }
+    )
+    jobs = [waiting(each, begin_unix=NOW + 100) for each in ("42", "43", "44")]
+    assert propose_undo(queue_of(*jobs), ours, NOW).changes == (
+        Change("42", SUBMIT, NOW + 100, NOW + 60, at_once=False),
+        Change("43", SUBMIT, NOW + 100, NOW, at_once=True),
+        Change("44", SUBMIT, NOW + 100, NOW, at_once=True),
+    )
+
+
+def test_undo_leaves_jobs_that_have_started_and_those_of_others() -> None:
+    """Neither is sent; the waiting one that was changed since is named."""
+    ours = Ours({KEY: Entry(1, (NOW + 100,)), ("43", SUBMIT): Entry(1, (NOW + 100,))})
+    jobs = (waiting(state="RUNNING", begin_unix=NOW + 100), waiting("43", begin_unix=NOW + 101), waiting("44"))
+    proposal = propose_undo(queue_of(*jobs), ours, NOW)
+    assert proposal.changes == ()
+    assert [refusal.job for refusal in proposal.refusals] == ["43"]
+
+
+def test_undo_does_not_move_tasks_that_others_have_changed() -> None:
+    """What is sent for an array would reach them; with all tasks ours, the array goes first and they follow."""
+    ours = Ours({KEY: Entry(NOW + 1, (NOW + 100,)), ("42_2", SUBMIT): Entry(NOW + 2, (NOW + 100,))})
+    together = waiting("42", tasks=tuple(range(3, 10)), begin_unix=NOW + 100)
+    proposal = propose_undo(queue_of(waiting("42_1", begin_unix=NOW + 7), together), ours, NOW)
+    assert [refusal.job for refusal in proposal.refusals] == ["42_1", "42"]
+    assert proposal.changes == ()
+    proposal = propose_undo(queue_of(waiting("42_2", begin_unix=NOW + 100), together), ours, NOW)
+    assert [(each.job, each.new_unix) for each in proposal.changes] == [("42", NOW + 1), ("42_2", NOW + 2)]
+    jobs = (waiting("42_1", begin_unix=NOW + 7), waiting("42_2", begin_unix=NOW + 100))
+    assert [each.job for each in propose_undo(queue_of(*jobs), ours, NOW).changes] == ["42_2"]
