@@ -37,7 +37,7 @@ Examples:
   plan report --month 2024-06 --by account what each account earned and cost
   plan check --day 2024-06-01              read every input, solve nothing
   plan audit reports/sample/2024-06-01     re-check a written plan
-  plan slurm apply reports/site/2024-06-01 what would change in Slurm; --yes does it
+  plan slurm apply reports/site/2024-06-01 give its starts to Slurm (dry run)
   plan init mysite                         a new site to start from
 """
 
