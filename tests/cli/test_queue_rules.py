@@ -21,10 +21,11 @@ later,2024-05-31T08:04:00+02:00,2,1,4,fast,,2024-06-03T09:00:00+02:00
 
 @pytest.fixture
 def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The small site with a second class and a partition."""
+    """The small site with a partition and a second class, whose node has a name of its own."""
     write_small_site(tmp_path)
     machine = "    cpu: {count: 4, capacity: {cores: 8, memory_gb: 32}}\n"
-    fast = "    fast: {count: 1, capacity: {cores: 8, memory_gb: 32}}\n  partitions: {fast: [fast], any: [cpu, fast]}\n"
+    fast = "    fast: {nodes: turbo, capacity: {cores: 8, memory_gb: 32}}\n"
+    fast += "  partitions: {fast: [fast], any: [cpu, fast]}\n"
     (tmp_path / "scenarios" / "site.yaml").write_text(SITE.replace(machine, machine + fast))
     (tmp_path / "jobs" / "queue.csv").write_text(JOBS)
     monkeypatch.chdir(tmp_path)
@@ -40,7 +41,7 @@ def test_one_day(site: Path) -> None:
     assert run(["--day", DAY, "-q", *BRIEF]) == 0
     folder = site / "reports" / "site" / DAY
     started, waiting = rows(folder, "schedule"), rows(folder, "deferred")
-    assert started["fast"]["nodes"] == "fast1"
+    assert started["fast"]["nodes"] == "turbo"
     assert started["fast"]["node_class"] == "fast"
     assert started["alone"]["exclusive"] == "yes"
     assert len(set(started["alone"]["unit_nodes"].replace("-", " ").split())) == 2
