@@ -11,6 +11,7 @@ import numpy.typing as npt
 from planner.domain.cluster import CORES, Cluster
 from planner.domain.horizon import Horizon
 from planner.domain.job import Job, UnitGroup
+from planner.domain.precedence import Links, no_links
 from planner.errors import InputError
 from planner.units import MILLI
 
@@ -56,6 +57,8 @@ class JobColumns:
         Core-equivalents of a unit on a node of each class, 0 where it does not fit; shape (groups, classes).
     unit_group
         Group of each unit.
+    links
+        Which of the jobs wait for which others.
     """
 
     release_s: Ints
@@ -69,6 +72,7 @@ class JobColumns:
     group_core_equivalents: Floats
     unit_ptr: Ints
     unit_group: Ints
+    links: Links
 
     def __len__(self) -> int:
         return len(self.release_s)
@@ -108,7 +112,10 @@ def _whole_amounts(amounts: Floats) -> Ints:
 
 
 def job_columns(jobs: Sequence[Job], cluster: Cluster, horizon: Horizon, now_s: int = 0) -> JobColumns:
-    """The jobs as arrays, none released before now; InputError when one asks for a resource that no node knows."""
+    """The jobs as arrays, none released before now; InputError when one asks for a resource that no node knows.
+
+    Nobody waits for anybody: `Problem.columns` says who does.
+    """
     index = {name: k for k, name in enumerate(cluster.resources)}
     groups = [group for job in jobs for group in job.units]
     amounts = np.zeros((len(groups), len(index)), dtype=np.float64)
@@ -136,6 +143,7 @@ def job_columns(jobs: Sequence[Job], cluster: Cluster, horizon: Horizon, now_s: 
         group_core_equivalents=_core_equivalents(whole_amounts, cluster),
         unit_ptr=unit_ptr,
         unit_group=np.repeat(np.arange(len(groups), dtype=np.int64), counts),
+        links=no_links(len(jobs)),
     )
 
 

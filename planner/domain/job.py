@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from planner import bounds
+from planner.domain.dependency import Dependency
 from planner.errors import InputError
 
 DeferRule = Literal["full", "free"]
@@ -79,6 +80,8 @@ class Job:
         How long planning thinks that the job runs [s]; None: as long as it requested.
     promise
         By when the site promised to start it, if it did.
+    after
+        Jobs that must come first.
     """
 
     id: str
@@ -94,6 +97,7 @@ class Job:
     revenue_weight: float = 1.0
     estimate_s: int | None = None
     promise: Promise | None = None
+    after: tuple[Dependency, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.id:

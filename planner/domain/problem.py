@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -11,9 +11,10 @@ import numpy.typing as npt
 from planner import bounds
 from planner.domain.closed_room import ClosedRoom, NodeOutage, closed_room
 from planner.domain.cluster import Cluster
-from planner.domain.columns import Ints, JobColumns, NodeColumns, job_columns, node_columns
+from planner.domain.columns import NO_DEADLINE, Ints, JobColumns, NodeColumns, job_columns, node_columns
 from planner.domain.horizon import Horizon
 from planner.domain.job import DeferRule, Job
+from planner.domain.precedence import links_of, require_no_circle
 from planner.domain.pue_table import PueTable
 from planner.domain.segment import Segment
 from planner.domain.segment_columns import SegmentColumns, segment_columns
@@ -69,6 +70,7 @@ class Problem:
     ``jobs`` are in order of submit time, then id; every one of them can fit on the empty machine. ``overdue`` are the
     ids of those that were deferred so often that they go before all others. ``running`` is all that has started until
     ``now_s``, before which nothing new may start; nothing new may run on a node during one of its ``outages``.
+    ``never`` are the ids of jobs that can never run here: whatever waits for them waits today, too.
     """
 
     horizon: Horizon
@@ -82,11 +84,13 @@ class Problem:
     overdue: frozenset[str] = frozenset()
     now_s: int = 0
     outages: tuple[NodeOutage, ...] = ()
+    never: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         known = {job.id for job in self.jobs} | {work.job.id for work in self.running}
         if len(known) < len(self.jobs) + len(self.running):
             raise InputError("two jobs of one day share an id; every job needs its own")
+        require_no_circle(self.jobs)
         late = next((job for job in self.jobs if job.submit_unix >= self.horizon.end_unix), None)
         if late is not None:
             raise InputError(f"job {late.id} is submitted after {self.horizon.day}; it belongs to a later day")
@@ -112,8 +116,33 @@ class Problem:
 
     @cached_property
     def columns(self) -> JobColumns:
-        """The jobs to be placed, as arrays."""
-        return job_columns(self.jobs, self.cluster, self.horizon, self.now_s)
+        """The jobs to be placed, as arrays.
+
+        One that waits for others is released at the earliest moment at which they can have come first, or after the
+        day where they cannot today.
+        """
+        columns = job_columns(self.jobs, self.cluster, self.horizon, self.now_s)
+        if not any(job.after for job in self.jobs):
+            return columns
+        links = links_of([job.id for job in self.jobs], [job.after for job in self.jobs])
+        release = self._release_after_started(columns.release_s).tolist()
+        for job in links.sorted(range(len(release))).tolist():
+            for other, is_end in links.before_of(job):
+                come_first = release[other] + (int(columns.duration_s[other]) if is_end else 0)
+                release[job] = min(NO_DEADLINE, max(release[job], come_first))
+        return replace(columns, release_s=np.array(release, dtype=np.int64), links=links)
+
+    def _release_after_started(self, release_s: Ints) -> Ints:
+        """Releases that wait for the ends of started jobs, and beyond any day for jobs that never run."""
+        release = release_s.copy()
+        ends = {work.job.id: work.end_s for work in self.running}
+        for index, job in enumerate(self.jobs):
+            for each in job.after:
+                if each.job_id in self.never:
+                    release[index] = NO_DEADLINE
+                elif each.waits_for_end:
+                    release[index] = max(release[index], ends.get(each.job_id, 0))
+        return release
 
     @cached_property
     def running_columns(self) -> JobColumns:

@@ -81,6 +81,7 @@ def read_day(folder: Path) -> WrittenDay:
     deferred = read_rows(folder, tables, "deferred", lambda row: deferred_of(row, cluster))
     planned = [(job, placement) for job, state, placement, _ in scheduled if state == "planned"]
     waiting = [each[0] for each in deferred if each is not None]
+    kind = tables["deferred"].columns.index("kind")
     moment = moment_of(run)
     now_s = 0 if moment is None else summary.horizon.to_s(moment)
 
@@ -105,6 +106,7 @@ def read_day(folder: Path) -> WrittenDay:
             defer=scenario["rules"]["defer"],
             now_s=now_s,
             outages=node_outages(outages_of(run), summary.horizon),
+            never=frozenset(row[0] for row in tables["deferred"].rows if row[kind] == "rejected"),
         )
         plan = Plan.of(problem, {job.id: placement for job, placement in planned})
         happened = executed(problem) if actual else problem

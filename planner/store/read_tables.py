@@ -11,6 +11,7 @@ from typing import TypeVar, get_args
 
 from planner import bounds
 from planner.domain.cluster import Cluster
+from planner.domain.dependency import parse_dependencies
 from planner.domain.job import Job, Promise
 from planner.domain.node_text import parse_unit_nodes
 from planner.domain.plan import DeferralKind, Placement
@@ -19,7 +20,7 @@ from planner.inputs.jobs.unit_groups import parse_unit_groups
 from planner.printable import one_line
 from planner.store.cells import OFFSET_S, choice, moment, number, whole
 from planner.store.results import REMEDY, TOLD, text_of
-from planner.store.write_tables import STATES, Table
+from planner.store.write_tables import DEPENDENCY, STATES, Table
 
 T = TypeVar("T")
 
@@ -28,7 +29,10 @@ LONGEST_CELL = 256 * 1024 * 1024
 
 
 def read_table(path: Path, columns: tuple[str, ...]) -> Table:
-    """A CSV as it stands, once its columns are the ones that a run writes and no row is cut short."""
+    """A CSV as it stands, once its columns are the ones that a run writes and no row is cut short.
+
+    The column of dependencies may follow them.
+    """
     text = text_of(path)
     if not text.endswith("\n"):
         raise FileFormatError(path, "it is cut short", remedy=REMEDY)
@@ -37,13 +41,13 @@ def read_table(path: Path, columns: tuple[str, ...]) -> Table:
         with _long_cells():
             reader = csv.reader(io.StringIO(text, newline=""), strict=True)
             header = tuple(next(reader, []))
-            if header != columns:
+            if header not in (columns, (*columns, DEPENDENCY)):
                 odd = ", ".join(sorted(set(header) ^ set(columns))) or "their order"
                 problem = f"other columns than expected: {one_line(odd, TOLD)}"
                 raise FileFormatError(path, problem, line=1, remedy=REMEDY)
             for row in reader:
-                if len(row) != len(columns):
-                    problem = f"expected {len(columns)} fields, found {len(row)}"
+                if len(row) != len(header):
+                    problem = f"expected {len(header)} fields, found {len(row)}"
                     raise FileFormatError(path, problem, line=reader.line_num, remedy=REMEDY)
                 rows.append(tuple(row))
     except csv.Error as error:
@@ -116,6 +120,7 @@ def job_of(row: dict[str, str], cluster: Cluster) -> Job:
         revenue_weight=number(row, "revenue_weight", bounds.REVENUE_WEIGHT),
         estimate_s=whole(row, "estimate_s", bounds.REQUESTED_S) if row["estimate_s"] else None,
         promise=_promise(row),
+        after=parse_dependencies(row.get(DEPENDENCY, "")),
     )
 
 

@@ -13,6 +13,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from planner.csv_text import csv_text
+from planner.domain.dependency import format_dependencies
 from planner.domain.horizon import Horizon
 from planner.domain.job import Job
 from planner.domain.ledger import Ledger
@@ -40,6 +41,12 @@ class Table:
     def write_csv(self, path: Path) -> None:
         """Write the table as CSV."""
         path.write_bytes(encoded(csv_text([self.columns, *self.rows])))
+
+    def like(self, other: Table) -> Table:
+        """The same table, with an empty last column where the other has one more."""
+        if len(other.columns) == len(self.columns) + 1:
+            return Table((*self.columns, other.columns[-1]), tuple((*row, "") for row in self.rows))
+        return self
 
 
 REQUEST_COLUMNS = (
@@ -110,6 +117,9 @@ SEGMENT_COLUMNS = (
     "profit_eur",
 )
 
+DEPENDENCY = "dependency"
+"""A last column of schedule.csv and deferred.csv, there where any job of the table waits for others."""
+
 COLUMNS = {"schedule": SCHEDULE_COLUMNS, "deferred": DEFERRED_COLUMNS, "segments": SEGMENT_COLUMNS}
 """Columns of each table, by the name of its file."""
 
@@ -125,7 +135,10 @@ STATES: tuple[State, ...] = get_args(State)
 Kind = Literal["text", "time", "whole", "number", "flag"]
 
 _KINDS: dict[Kind, tuple[str, ...]] = {
-    "text": ("job_id", "account", "user", "name", "unit_groups", "state", "nodes", "unit_nodes", "kind", "reason"),
+    "text": (
+        *("job_id", "account", "user", "name", "unit_groups", "state", "nodes", "unit_nodes", "kind", "reason"),
+        DEPENDENCY,
+    ),
     "time": ("submit_time", "deadline", "start_time", "end_time", "planned_start", "reference_start", "latest_start"),
     "whole": ("requested_s", "units", "runtime_s", "estimate_s", "start_s", "end_s", "temperature_c", "times_deferred"),
     "flag": ("deadline_met",),
@@ -165,6 +178,7 @@ def schedule_table(problem: Problem, plan: Plan, ledger: Ledger, happened: Probl
             number(equivalents, 3),
             *map(number, figures),
             _deadline_met(problem, job, end_s),
+            format_dependencies(job.after),
         )
         for (job, state, start_s, end_s, nodes), equivalents, figures in zip(
             work,
@@ -174,7 +188,14 @@ def schedule_table(problem: Problem, plan: Plan, ledger: Ledger, happened: Probl
         )
     ]
     start, name = SCHEDULE_COLUMNS.index("start_s"), 0
-    return Table(SCHEDULE_COLUMNS, tuple(sorted(rows, key=lambda row: (int(row[start]), row[name]))))
+    return _table(SCHEDULE_COLUMNS, sorted(rows, key=lambda row: (int(row[start]), row[name])))
+
+
+def _table(columns: tuple[str, ...], rows: list[tuple[str, ...]]) -> Table:
+    """A table from rows that end in the cell of dependencies, without that column where all of it is empty."""
+    if any(row[-1] for row in rows):
+        return Table((*columns, DEPENDENCY), tuple(rows))
+    return Table(columns, tuple(row[:-1] for row in rows))
 
 
 def state_of(work: Running, now_s: int) -> State:
@@ -188,17 +209,19 @@ def state_of(work: Running, now_s: int) -> State:
 
 def deferred_table(horizon: Horizon, deferrals: Iterable[tuple[Job, Deferral]]) -> Table:
     """Every known job that does not start today, with its reason."""
-    rows = (
+    rows = [
         (
             *request_row(job, horizon),
             str(why.times),
             "" if why.planned_start_s is None else local_time(horizon, why.planned_start_s),
             why.kind,
             why.reason,
+            format_dependencies(job.after),
         )
         for job, why in deferrals
-    )
-    return Table(DEFERRED_COLUMNS, tuple(sorted(rows, key=lambda row: (row[-2], row[0]))))
+    ]
+    kind, name = DEFERRED_COLUMNS.index("kind"), 0
+    return _table(DEFERRED_COLUMNS, sorted(rows, key=lambda row: (row[kind], row[name])))
 
 
 def segment_table(problem: Problem, ledger: Ledger) -> Table:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from planner.csv_text import csv_text
+from planner.domain.dependency import format_dependencies
 from planner.domain.job import Job
 from planner.errors import InputError, OutputError
 from planner.inputs.jobs.unit_groups import format_unit_groups
@@ -48,8 +49,8 @@ def write_columns(columns: Columns, path: Path | str) -> None:
 
 
 def job_table_columns(jobs: Sequence[Job]) -> Columns:
-    """The columns of a job table that say all that jobs have."""
-    return {
+    """The columns of a job table that say all that jobs have; that of dependencies only where a job has one."""
+    columns: Columns = {
         "job_id": [job.id for job in jobs],
         "submit_time": [utc_text(job.submit_unix) for job in jobs],
         "requested_s": [job.requested_s for job in jobs],
@@ -62,6 +63,9 @@ def job_table_columns(jobs: Sequence[Job]) -> Columns:
         "deadline": [None if job.deadline_unix is None else utc_text(job.deadline_unix) for job in jobs],
         "revenue_weight": [float(job.revenue_weight) for job in jobs],
     }
+    if any(job.after for job in jobs):
+        columns["dependency"] = [format_dependencies(job.after) for job in jobs]
+    return columns
 
 
 def _csv_text(columns: Columns) -> str:
