@@ -127,7 +127,8 @@ class _Facts:
     def of(cls, problem: Problem) -> _Facts:
         columns, day = problem.columns, problem.horizon.length_s
         equivalents = job_core_equivalents(columns)
-        inside = np.minimum(columns.duration_s, day - columns.release_s)
+        # A job that waits for others may not come into the day at all.
+        inside = np.maximum(1, np.minimum(columns.duration_s, day - columns.release_s))
         margin = np.divide(job_margin_per_s(problem), equivalents, out=np.zeros(len(columns)), where=equivalents > 0)
         submitted = submission_rank(problem)
         best_first = np.lexsort((submitted, -margin))
