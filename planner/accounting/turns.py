@@ -11,13 +11,19 @@ from planner.domain.problem import Problem
 
 
 def first_starts(problem: Problem, plan: Plan) -> Ints:
-    """First second at which each job may start, with all other jobs where the plan has them.
+    """First second at which each job may start, from now on, with all other jobs where the plan has them."""
+    first_s: Ints = np.maximum(ready_moments(problem, plan), problem.now_s)
+    return first_s
 
-    It is at least the submission and now, and `FOR_EVER` where a job that must come first does not run today. A job
-    that is neither planned nor running nor refused is long gone.
+
+def ready_moments(problem: Problem, plan: Plan) -> Ints:
+    """When each job is submitted and all that it waits for has come first, as the plan has it [s].
+
+    `FOR_EVER` where a job that must come first does not run today. A job that is neither planned nor running nor
+    refused is long gone.
     """
     submitted = [problem.horizon.to_s(job.submit_unix) for job in problem.jobs]
-    first_s: Ints = np.maximum(np.array(submitted, dtype=np.int64), problem.now_s)
+    first_s: Ints = np.array(submitted, dtype=np.int64)
     if not any(job.after for job in problem.jobs):
         return first_s
     planned = dict(zip((job.id for job in problem.jobs), plan.start_s.tolist(), strict=True))

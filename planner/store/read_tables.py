@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar, get_args
@@ -23,6 +24,11 @@ from planner.store.results import REMEDY, TOLD, text_of
 from planner.store.write_tables import DEPENDENCY, STATES, Table
 
 T = TypeVar("T")
+
+REJECTED: DeferralKind = "rejected"
+
+_NAMES = re.compile(r"([^\s=;]+)=")
+"""Resources in a text of unit groups."""
 
 LONGEST_CELL = 256 * 1024 * 1024
 """Characters of a cell: the nodes of one job on a large machine are long."""
@@ -104,13 +110,20 @@ def deferred_of(row: dict[str, str], cluster: Cluster) -> tuple[Job, int] | None
     return job_of(row, cluster), whole(row, "times_deferred")
 
 
+def refused_of(row: dict[str, str], cluster: Cluster, wanted: Collection[str]) -> Job | None:
+    """The job of a row that can never run here, if it is one of those wanted."""
+    return job_of(row, cluster) if row["kind"] == REJECTED and row["job_id"] in wanted else None
+
+
 def job_of(row: dict[str, str], cluster: Cluster) -> Job:
-    """The job of a row of schedule.csv or deferred.csv."""
+    """The job of a row of schedule.csv or deferred.csv; one that was refused may ask for what no node has."""
+    asked = row["unit_groups"]
+    resources = _NAMES.findall(asked) if row.get("kind") == REJECTED else cluster.resources
     return Job(
         id=row["job_id"],
         submit_unix=int(moment(row, "submit_time").timestamp()),
         requested_s=whole(row, "requested_s", bounds.REQUESTED_S),
-        units=parse_unit_groups(row["unit_groups"], cluster.resources),
+        units=parse_unit_groups(asked, resources),
         power_w=number(row, "power_w", bounds.JOB_W),
         account=row["account"],
         user=row["user"],
