@@ -10,6 +10,7 @@ from planner.domain.cluster import Cluster
 from planner.domain.columns import Ints, job_columns, node_columns
 from planner.domain.horizon import Horizon
 from planner.domain.job import Job
+from planner.domain.precedence import links_of
 from planner.domain.trace import Machine, Trace
 from planner.units import MILLI
 
@@ -24,8 +25,9 @@ def cluster_trace_of(
     width = np.zeros(len(jobs), dtype=np.int64)
     np.add.at(width, per_group, columns.group_count * columns.group_amount[:, 0])
     limit = cluster.power_limit_mw
+    ids = tuple(job.id for job in jobs)
     return Trace(
-        ids=tuple(job.id for job in jobs),
+        ids=ids,
         submit_s=np.array([job.submit_unix - origin_unix for job in jobs], dtype=np.int64),
         runtime_s=runtime_s,
         requested_s=requested_s,
@@ -42,6 +44,7 @@ def cluster_trace_of(
         queue=np.full(len(jobs), -1, dtype=np.int64),
         origin_unix=origin_unix,
         source=source,
+        links=links_of(ids, [job.after for job in jobs]),
     )
 
 

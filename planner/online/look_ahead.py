@@ -107,11 +107,16 @@ class Scene:
         # What has ended is of interest too: it tells how long jobs like it last.
         running = list(zip(problem.running, real.running, strict=True))
         # The clocks of a site may differ by a second: nobody starts before the submission.
-        early = [replace(w.job, submit_unix=min(w.job.submit_unix, self._unix(w.start_s))) for w, _ in running]
+        early = [
+            replace(w.job, submit_unix=min(w.job.submit_unix, self._unix(w.start_s)), after=()) for w, _ in running
+        ]
         jobs = [*problem.jobs, *early]
         lengths = [job.planned_s for job in real.jobs] + [truth.end_s - truth.start_s for _, truth in running]
         thought = [job.planned_s for job in problem.jobs] + [self._thought_s(work) for work, _ in running]
-        self._order = sorted(range(len(jobs)), key=lambda place: jobs[place].submit_unix)
+        # A job is left out for which others come first so late that it cannot start within the problem.
+        too_late = set(np.flatnonzero(real.columns.release_s >= problem.horizon.length_s).tolist())
+        places = (place for place in range(len(jobs)) if place not in too_late)
+        self._order = sorted(places, key=lambda place: jobs[place].submit_unix)
         self._running = [work for work, _ in running]
         self.origin_unix = min(problem.horizon.start_unix, *(job.submit_unix for job in jobs))
         self.trace: Trace = cluster_trace_of(

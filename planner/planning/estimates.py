@@ -20,7 +20,8 @@ def with_estimates(snapshot: Snapshot, cluster: Cluster, name: str) -> Snapshot:
     """
     if name == "requested":
         return snapshot
-    jobs = sorted(snapshot.jobs, key=lambda job: job.submission_key)
+    # Who waits for whom is no matter here.
+    jobs = [replace(job, after=()) for job in sorted(snapshot.jobs, key=lambda job: job.submission_key)]
     ended = {each.job.id: each for each in snapshot.started if each.end_unix is not None and not each.cancelled}
     ran_s = {job: max(1, (each.end_unix or 0) - each.start_unix) for job, each in ended.items()}
     trace = cluster_trace_of(

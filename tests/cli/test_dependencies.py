@@ -46,7 +46,7 @@ def deferred(site: Path, day: str) -> dict[str, tuple[str, str]]:
     return {row["job_id"]: (row["kind"], row["reason"]) for row in rows}
 
 
-@pytest.mark.parametrize("method", ["multisearch", "harvest"])
+@pytest.mark.parametrize("method", ["multisearch", "harvest", "est", "replan"])
 def test_days_continue_with_what_waits_and_nothing_is_lost(site: Path, method: str) -> None:
     """What waits for a job that runs over midnight starts when it ends; what waits for ``giant`` waits every day."""
     plan("run", "--from", DAYS[0], "--to", DAYS[2], "--method", method, "--iterations", "500", *QUICK)
@@ -119,7 +119,7 @@ free,2024-06-03T01:05:00+02:00,1,1,8,90,pending,,,,afterok:gone
 """At six: ``long`` is expected to end at twelve."""
 
 
-@pytest.mark.parametrize("method", ["multisearch", "harvest"])
+@pytest.mark.parametrize("method", ["multisearch", "harvest", "replan"])
 def test_a_plan_from_now_on_waits_for_what_runs(site: Path, method: str) -> None:
     """``far`` comes at one on the next day: with 24 hours ahead it has a start, and waits with it."""
     (site / "now.csv").write_text(STATES, encoding="utf-8")
@@ -136,3 +136,15 @@ def test_a_plan_from_now_on_waits_for_what_runs(site: Path, method: str) -> None
     plan(*now, "--hours", "24", "--iterations", "500", *QUICK)
     assert deferred(site, DAYS[0])["far"] == ("deferred", "planned to start at 2024-06-04T01:00:00+02:00")
     plan("audit", f"reports/site/{DAYS[0]}")
+
+
+def test_a_replay_of_a_table_lets_jobs_wait_on_a_pool_and_on_nodes(
+    site: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """``next`` joins at 40 h and ``last`` at 42 h, and nobody ever waits; who waits for ``giant`` is dropped."""
+    wanted = ("-p", "easy,list", "--metrics", "wait,max-wait", "--json")
+    plan("simulate", "jobs/queue.csv", *wanted, "--processors", "32")
+    plan("simulate", "jobs/queue.csv", *wanted, "--scenario", "site")
+    told = capsys.readouterr()
+    assert told.out.count('"wait": 0.0') == told.out.count('"max-wait": 0.0') == 4
+    assert told.err.count("2 dropped: waits for a job that cannot run") == 2

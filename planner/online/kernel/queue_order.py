@@ -6,6 +6,7 @@ import numpy as np
 
 from planner.compiled import part
 from planner.machine.heap import push
+from planner.online.kernel.followers import come_first
 from planner.online.kernel.nodes import hold_job
 from planner.online.kernel.state import (
     BACK_A,
@@ -28,6 +29,7 @@ from planner.online.kernel.state import (
     QUEUED,
     RANK_A,
     RANK_B,
+    RESTARTS,
     RUNNING,
     RUNTIME,
     START,
@@ -165,6 +167,8 @@ def mark_started(state, job, now):
     state.clock[STARTED] += 1
     state.clock[LEFT] += 1
     _note_ends(state, job)
+    if state.job[RESTARTS, job] == 0:
+        come_first(state, job, np.int64(0))
 
 
 @part
