@@ -109,13 +109,23 @@ def test_a_replay_goes_on_from_a_past_with_jobs_that_wait_for_others(policy: str
 
 @pytest.mark.parametrize("policy", NAMES)
 def test_who_waits_for_the_end_of_a_job_waits_for_its_next_run_when_the_first_is_lost(policy: str) -> None:
-    """a is lost at 5 and runs again from 8 to 18: b starts then, c has started with the first run."""
-    trace = pool(("a", 0, 10, 1, ""), ("b", 1, 2, 1, "afterok:a"), ("c", 1, 1, 1, "after:a"), processors=1)
+    """a is lost at 5 and runs again from 8 to 18: b starts then, c has started with the first run.
+
+    d waits for x, too, which runs from 9 to 12: that a starts a second time is not the end of x.
+    """
+    trace = pool(
+        ("a", 0, 10, 1, ""),
+        ("b", 1, 2, 1, "afterok:a"),
+        ("c", 1, 1, 1, "after:a"),
+        ("d", 1, 1, 1, "after:a,afterok:x"),
+        ("x", 9, 3, 1, ""),
+        processors=1,
+    )
     trace = with_changes(trace, machine=with_changes(trace.machine, capacity=np.array([[2]], dtype=np.int64)))
     lost = Outages(ints(0), ints(5), ints(8), ints(5), np.array([False]), np.array([False]))
     result = play(trace, policy, outages=lost)
-    assert result.start_s.tolist() == [8, 18, 1]
-    assert result.ready_s.tolist() == [0, 18, 1]
+    assert result.start_s.tolist() == [8, 18, 1, 12, 9]
+    assert result.ready_s.tolist() == [0, 18, 1, 12, 9]
 
 
 def with_random_links(trace: Trace, seed: int) -> tuple[Trace, dict[int, list[tuple[int, bool]]]]:
@@ -178,12 +188,13 @@ def test_a_predictor_hears_of_every_start_and_end() -> None:
             self.begun.append(job)
             super().begin(job, now_s)
 
-    trace, _ = with_random_links(random_trace(3, jobs=25), 3)
-    predictor = Counting(trace)
-    predictor.begun = []
-    result = replay(trace, policy_named("easy"), predictor)
-    assert sorted(predictor.begun) == list(range(len(trace)))
-    assert violations(result) == []
+    by_hand = pool(("a", 0, 10, 2, ""), ("b", 0, 5, 2, "after:a"))
+    for trace in (by_hand, with_random_links(random_trace(3, jobs=25), 3)[0]):
+        predictor = Counting(trace)
+        predictor.begun = []
+        result = replay(trace, policy_named("easy"), predictor)
+        assert sorted(predictor.begun) == list(range(len(trace)))
+        assert violations(result) == []
 
 
 def test_the_check_finds_a_job_that_starts_too_soon() -> None:
