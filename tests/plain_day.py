@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from planner.domain.cluster import Cluster, NodeClass
+from planner.domain.dependency import parse_dependencies
 from planner.domain.job import Job, UnitGroup
 from planner.domain.problem import DeferRule, Problem, Rates, Running
 from planner.domain.segment import Segment
@@ -23,6 +24,7 @@ def job(
     release_s: int = 0,
     due_s: int | None = None,
     weight: float = 1.0,
+    after: str = "",
 ) -> Job:
     """A job of ``units``, pairs of a number and the cores of each; times count from midnight."""
     return Job(
@@ -33,6 +35,7 @@ def job(
         power_w,
         deadline_unix=None if due_s is None else DAY.start_unix + due_s,
         revenue_weight=weight,
+        after=parse_dependencies(after),
     )
 
 
@@ -45,6 +48,7 @@ def day(
     defer: DeferRule = "full",
     overdue: Sequence[str] = (),
     running: tuple[Running, ...] = (),
+    never: Sequence[str] = (),
 ) -> Problem:
     """A day of nodes with four cores; each price holds for an hour and the last one until midnight [EUR/kWh]."""
     edges = [*(hour * HOUR for hour in range(len(prices))), LENGTH]
@@ -61,4 +65,5 @@ def day(
         running=running,
         defer=defer,
         overdue=frozenset(overdue),
+        never=frozenset(never),
     )

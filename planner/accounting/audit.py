@@ -9,6 +9,7 @@ Rules
 ``outage``     no unit of a placed job is on a node during one of its outages
 ``capacity``   on every node, at every second from now on, for every resource, use stays within capacity
 ``power``      at every second from now on, the jobs' power stays within the site's limit
+``dependency`` a job starts after all that it waits for has started or ended
 ``defer``      under ``defer: full`` no deferred job could start today in the finished plan
 ``deadline``   a job that ends after its deadline, or is deferred past it, could not have met it in this plan
 
@@ -23,7 +24,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from planner.accounting.room import Room, occupation, step_table
+from planner.accounting.room import FOR_EVER, Room, occupation, step_table
+from planner.accounting.turns import first_starts
 from planner.domain.columns import Ints, JobColumns
 from planner.domain.plan import DEFERRED, Plan
 from planner.domain.problem import Problem
@@ -71,7 +73,7 @@ def audit(problem: Problem, plan: Plan, *, leaves_room: bool = False) -> list[Vi
     if violations:
         return violations
     violations = _classes(problem, plan) + _exclusive(problem, plan) + _outages(problem, plan)
-    violations += _capacity(problem, plan) + _power(problem, plan)
+    violations += _capacity(problem, plan) + _power(problem, plan) + _dependencies(problem, plan)
     if violations or leaves_room:
         return violations
     return _deferrals(problem, plan) + _deadlines(problem, plan)
@@ -193,17 +195,36 @@ def _power(problem: Problem, plan: Plan) -> list[Violation]:
     ]
 
 
+def _dependencies(problem: Problem, plan: Plan) -> list[Violation]:
+    first_s = first_starts(problem, plan)
+    late = plan.is_placed & (plan.start_s < first_s)
+    return [
+        Violation(
+            "dependency",
+            f"job {problem.jobs[job].id}",
+            f"starts at {plan.start_s[job]} s, "
+            + (
+                "though what it waits for does not run"
+                if first_s[job] >= FOR_EVER
+                else f"allowed from {first_s[job]} s"
+            ),
+        )
+        for job in np.flatnonzero(late)
+    ]
+
+
 def _deferrals(problem: Problem, plan: Plan) -> list[Violation]:
     deferred = np.flatnonzero(~plan.is_placed)
     if problem.defer == "free" or not len(deferred):
         return []
-    room, hopeless = Room(problem, plan), _Hopeless(problem.columns)
+    first_s = first_starts(problem, plan)
+    room, hopeless = Room(problem, plan), _Hopeless(problem.columns, first_s)
     latest = problem.horizon.length_s - 1
     violations = []
     for job in hopeless.smallest_first(deferred):
         if hopeless.covers(job):
             continue
-        if room.can_start(job, latest):
+        if room.can_start(job, int(first_s[job]), latest):
             violations.append(Violation("defer", f"job {problem.jobs[job].id}", "deferred though it could start today"))
         else:
             hopeless.add(job)
@@ -211,21 +232,24 @@ def _deferrals(problem: Problem, plan: Plan) -> list[Violation]:
 
 
 def _deadlines(problem: Problem, plan: Plan) -> list[Violation]:
-    columns = problem.columns
+    columns, first_s = problem.columns, first_starts(problem, plan)
     start = np.where(plan.is_placed, plan.start_s, problem.horizon.length_s)
-    missed = np.flatnonzero((start > columns.latest_start_s) & (columns.latest_start_s >= columns.release_s))
+    missed = np.flatnonzero((start > columns.latest_start_s) & (columns.latest_start_s >= first_s))
     return [
         Violation("deadline", f"job {problem.jobs[job].id}", "misses a deadline that it could have met")
         for job in missed
-        if Room(problem, plan, without=int(job)).can_start(int(job), int(columns.latest_start_s[job]))
+        if Room(problem, plan, without=int(job)).can_start(
+            int(job), int(first_s[job]), int(columns.latest_start_s[job])
+        )
     ]
 
 
 class _Hopeless:
     """Jobs of equal units shown to have no room: a job that asks at least as much has none either."""
 
-    def __init__(self, columns: JobColumns) -> None:
+    def __init__(self, columns: JobColumns, first_s: Ints) -> None:
         self._columns = columns
+        self._first_s = first_s
         self._asks = np.zeros((0, columns.group_amount.shape[1] + 4), dtype=np.int64)
 
     def smallest_first(self, jobs: Ints) -> list[int]:
@@ -242,7 +266,7 @@ class _Hopeless:
             self._asks = np.concatenate([self._asks, self._asked(job)[None, :]])
 
     def _asked(self, job: int) -> Ints:
-        """Amounts and number of the largest group, duration, release and power."""
+        """Amounts and number of the largest group, duration, first possible start and power."""
         columns = self._columns
         groups = slice(columns.group_ptr[job], columns.group_ptr[job + 1])
         largest = int(columns.group_ptr[job] + np.argmax(columns.group_count[groups]))
@@ -252,7 +276,7 @@ class _Hopeless:
                 [
                     columns.group_count[largest],
                     columns.duration_s[job],
-                    columns.release_s[job],
+                    self._first_s[job],
                     columns.power_mw[job],
                 ],
             ]

@@ -118,14 +118,14 @@ class Room:
                 held.job_power_mw[:, None],
             )
 
-    def can_start(self, job: int, latest_s: int) -> bool:
+    def can_start(self, job: int, release: int, latest_s: int) -> bool:
         """Whether a job could start from its release to ``latest_s``.
 
         A job of so many sizes of units that it cannot be decided is said to fit nowhere.
         """
         columns = self._columns
         groups = range(int(columns.group_ptr[job]), int(columns.group_ptr[job + 1]))
-        duration, release = int(columns.duration_s[job]), int(columns.release_s[job])
+        duration = int(columns.duration_s[job])
         counts = [int(columns.group_count[group]) for group in groups]
         if release > latest_s or (sum(counts) > max(counts) + 1 and not is_decidable(counts, self._node_count)):
             return False

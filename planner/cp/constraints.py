@@ -7,6 +7,7 @@ from typing import Any
 
 import docplex.cp.modeler as md
 import numpy as np
+from docplex.cp.expression import interval_var
 from docplex.cp.model import CpoModel
 
 from planner.cp.fixed_work import FixedWork, Pulse
@@ -44,6 +45,7 @@ class Constraints:
         self._whole_nodes_are_counted()
         self._power_stays_within_the_limit()
         self._power_stays_within_the_table()
+        self._jobs_come_after_others()
         self._profit_does_not_fall()
 
     def _units_take_nodes(self) -> None:
@@ -101,6 +103,31 @@ class Constraints:
                 self._model.add(md.logical_or(energy == 0, energy >= least))
             self._model.add(energy <= most)
 
+    def _jobs_come_after_others(self) -> None:
+        """A job runs only if all that it waits for does, and starts no earlier than these start or end."""
+        links, others = self._problem.columns.links, self._scope.others(self._problem)
+        for job, interval in self._variables.jobs.items():
+            for other, is_end in links.before_of(job):
+                before = self._variables.jobs.get(other)
+                if before is not None:
+                    self._model.add(md.presence_of(interval) <= md.presence_of(before))
+                elif others.is_placed[other]:
+                    before = self._fixed_interval(other, int(others.start_s[other]))
+                else:
+                    self._model.add(md.presence_of(interval) <= 0)
+                    continue
+                self._model.add(_in_turn(before, interval, is_end))
+            for other, is_end in links.followers_of(job):
+                if other not in self._variables.jobs and others.is_placed[other]:
+                    self._model.add(md.presence_of(interval) >= 1)
+                    after = self._fixed_interval(other, int(others.start_s[other]))
+                    self._model.add(_in_turn(interval, after, is_end))
+
+    def _fixed_interval(self, job: int, start_s: int) -> Any:
+        """A job that stays where it is."""
+        size = int(self._problem.columns.duration_s[job])
+        return interval_var(start=(start_s, start_s), size=size, name=f"fixed{job}")
+
     def _profit_does_not_fall(self) -> None:
         """The plan earns no less than the best one known: the engine starts there and has to find more."""
         if self._scope.at_least_eur is not None:
@@ -124,6 +151,11 @@ class Constraints:
         pulses = [md.pulse(use.interval, height) for use, height in taken]
         pulses += [md.pulse((start, end), height) for start, end, height in fixed]
         self._model.add(_total(pulses) <= capacity)
+
+
+def _in_turn(before: Any, after: Any, is_end: int) -> Any:
+    """One interval starts no earlier than another ends, or starts."""
+    return md.end_before_start(before, after) if is_end else md.start_before_start(before, after)
 
 
 def _total(pulses: list[Any]) -> Any:

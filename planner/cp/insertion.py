@@ -12,12 +12,21 @@ from planner.domain.problem import Problem
 
 
 def insert(problem: Problem, plan: Plan, job: int, release_s: int | None = None) -> Plan | None:
-    """The plan with a deferred job at its earliest start from a moment on; None when there is no room today."""
+    """The plan with a deferred job at its earliest start from a moment on; None when there is no room today.
+
+    It starts after all that it waits for, and not at all without.
+    """
     columns, capacity = problem.columns, problem.nodes.capacity
     held = UsedRoom.by(problem, plan)
     nodes = Usage(len(capacity), held.unit_node, held.unit_start_s, held.unit_end_s, held.unit_amount)
     site = Usage(1, np.zeros_like(held.start_s), held.start_s, held.end_s, held.power_mw[:, None])
     release = int(columns.release_s[job]) if release_s is None else release_s
+    for other, is_end in columns.links.before_of(job):
+        if not plan.is_placed[other]:
+            return None
+        release = max(release, int(plan.start_s[other]) + (int(columns.duration_s[other]) if is_end else 0))
+    if release >= problem.horizon.length_s:
+        return None
     duration, power_mw = int(columns.duration_s[job]), int(columns.power_mw[job])
     soon = held.end_s[(held.end_s > release) & (held.end_s < problem.horizon.length_s)]
     for moment in np.unique(np.append(soon, release)):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from planner.cp.subproblem import Subproblem
+from planner.cp.subproblem import Subproblem, may_start
 from planner.domain.columns import Ints
 from planner.domain.plan import Plan
 from planner.domain.problem import Problem
@@ -40,6 +40,7 @@ def subproblem_around(problem: Problem, plan: Plan, jobs: Ints, rng: np.random.G
     columns = problem.columns
     units = np.diff(columns.unit_ptr)
     jobs = jobs[(units[jobs] == 1) | plan.is_placed[jobs]]
+    jobs = jobs[np.isin(jobs, may_start(problem))]
     jobs = jobs[~(problem.is_overdue & plan.is_placed)[jobs]]
     kept = frozenset(int(job) for job in jobs if units[job] > 1)
     singles = [int(job) for job in jobs if units[job] == 1]

@@ -13,6 +13,7 @@ from planner.cp.insertion import insert, without
 from planner.cp.subproblem import empty_plan
 from planner.domain.candidate import Candidate
 from planner.domain.columns import Ints
+from planner.domain.job_order import predecessors_first
 from planner.domain.plan import DEFERRED, Plan
 from planner.domain.problem import Problem
 from planner.errors import TableError
@@ -91,7 +92,7 @@ def _sequence(problem: Problem, start_s: Ints, *, delayed: bool) -> tuple[Ints, 
 def _insert_all(problem: Problem, start_s: Ints) -> Plan:
     order, release = _sequence(problem, start_s, delayed=True)
     plan = empty_plan(problem)
-    for job in order:
+    for job in predecessors_first(problem, order):
         plan = insert(problem, plan, int(job), int(release[job])) or plan
     return plan
 

@@ -46,8 +46,8 @@ class Subproblem:
 
     @classmethod
     def whole_day(cls, problem: Problem, *, pooled: bool = False, soft_deadlines: bool = False) -> Subproblem:
-        """Every job, from nothing."""
-        return cls(tuple(range(len(problem.jobs))), pooled=pooled, soft_deadlines=soft_deadlines)
+        """Every job that may start today, from nothing."""
+        return cls(tuple(may_start(problem).tolist()), pooled=pooled, soft_deadlines=soft_deadlines)
 
     def others(self, problem: Problem) -> Plan:
         """The plan without the jobs to decide."""
@@ -72,6 +72,11 @@ def empty_plan(problem: Problem) -> Plan:
     """The plan that defers everything."""
     units = int(problem.columns.unit_ptr[-1])
     return Plan(np.full(len(problem.jobs), DEFERRED, dtype=np.int64), np.full(units, DEFERRED, dtype=np.int64))
+
+
+def may_start(problem: Problem) -> Ints:
+    """The jobs that can start today by what they wait for."""
+    return np.flatnonzero(problem.columns.release_s < problem.horizon.length_s)
 
 
 def must_start(problem: Problem, job: int) -> bool:

@@ -10,6 +10,7 @@ from planner.domain.cluster import Cluster
 from planner.domain.columns import Floats, Ints, job_columns, node_columns
 from planner.domain.horizon import Horizon
 from planner.domain.job import Job
+from planner.domain.precedence import links_of
 from planner.domain.restrictions import Restrictions
 from planner.domain.trace import Machine, Trace
 from planner.units import MILLI
@@ -29,8 +30,9 @@ def cluster_trace_of(
     width = np.zeros(len(jobs), dtype=np.int64)
     np.add.at(width, per_group, columns.group_count * columns.group_amount[:, 0])
     limit = cluster.power_limit_mw
+    ids = tuple(job.id for job in jobs)
     return Trace(
-        ids=tuple(job.id for job in jobs),
+        ids=ids,
         submit_s=np.array([job.release_unix - origin_unix for job in jobs], dtype=np.int64),
         runtime_s=runtime_s,
         requested_s=requested_s,
@@ -48,6 +50,7 @@ def cluster_trace_of(
         origin_unix=origin_unix,
         source=source,
         priority=priorities(jobs),
+        links=links_of(ids, [job.after for job in jobs]),
     )
 
 

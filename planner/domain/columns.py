@@ -11,6 +11,7 @@ import numpy.typing as npt
 from planner.domain.cluster import CORES, Cluster
 from planner.domain.horizon import Horizon
 from planner.domain.job import Job, UnitGroup
+from planner.domain.precedence import Links, no_links
 from planner.domain.restrictions import NO_RESTRICTIONS, Restrictions
 from planner.errors import InputError
 from planner.units import MILLI
@@ -60,6 +61,8 @@ class JobColumns:
         Core-equivalents of a unit on a node of each class, 0 where it does not fit; shape (groups, classes).
     unit_group
         Group of each unit.
+    links
+        Which of the jobs wait for which others.
     """
 
     release_s: Ints
@@ -73,6 +76,7 @@ class JobColumns:
     group_core_equivalents: Floats
     unit_ptr: Ints
     unit_group: Ints
+    links: Links
 
     def __len__(self) -> int:
         return len(self.release_s)
@@ -130,7 +134,8 @@ def job_columns(
 ) -> JobColumns:
     """The jobs as arrays, none released before now; InputError when one asks for a resource that no node knows.
 
-    ``restrictions`` are those of all jobs that the nodes are for, these among them.
+    ``restrictions`` are those of all jobs that the nodes are for, these among them. Nobody waits for anybody:
+    `Problem.columns` says who does.
     """
     index = {name: k for k, name in enumerate(cluster.resources)}
     groups = [group for job in jobs for group in job.units]
@@ -162,6 +167,7 @@ def job_columns(
         group_core_equivalents=_core_equivalents(room, cluster, restrictions),
         unit_ptr=unit_ptr,
         unit_group=np.repeat(np.arange(len(groups), dtype=np.int64), counts),
+        links=no_links(len(jobs)),
     )
 
 

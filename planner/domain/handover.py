@@ -22,12 +22,14 @@ class Handover:
 
     ``since_unix`` is the moment from which jobs may be new to the next day, where the day was planned from a snapshot;
     None: the moment follows from what days know. ``known_ids`` are jobs that are not new, whenever they were submitted.
+    ``refused`` are jobs that can never run here and that others wait for: these must go on waiting.
     """
 
     running: tuple[Running, ...] = ()
     waiting: tuple[Waiting, ...] = ()
     since_unix: int | None = None
     known_ids: frozenset[str] = frozenset()
+    refused: tuple[Job, ...] = ()
 
     def __len__(self) -> int:
         return len(self.running) + len(self.waiting)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from planner import bounds
+from planner.domain.dependency import Dependency
 from planner.errors import InputError
 
 DeferRule = Literal["full", "free"]
@@ -87,6 +88,8 @@ class Job:
         Earliest start [Unix seconds] that its user asked for, if any.
     priority
         How many times what it earns the job counts when it is chosen; no part of the money.
+    after
+        Jobs that must come first.
     """
 
     id: str
@@ -106,6 +109,7 @@ class Job:
     exclusive: bool = False
     begin_unix: int | None = None
     priority: float = 1.0
+    after: tuple[Dependency, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.id:

@@ -17,6 +17,12 @@ def overdue_first(problem: Problem, order: Ints) -> Ints:
     return np.concatenate([order[goes_first], order[~goes_first]])
 
 
+def predecessors_first(problem: Problem, order: Ints) -> Ints:
+    """The same sequence with every job after those that it waits for."""
+    links = problem.columns.links
+    return links.sorted(order) if len(links) else order
+
+
 def submission_rank(problem: Problem) -> Ints:
     """Rank of each job by submit time, then by id as people count: the last word in every ordering."""
     keys = [job.submission_key for job in problem.jobs]

@@ -12,9 +12,10 @@ import numpy.typing as npt
 from planner import bounds
 from planner.domain.closed_room import ClosedRoom, NodeOutage, closed_room
 from planner.domain.cluster import Cluster
-from planner.domain.columns import Floats, Ints, JobColumns, NodeColumns, job_columns, node_columns
+from planner.domain.columns import NO_DEADLINE, Floats, Ints, JobColumns, NodeColumns, job_columns, node_columns
 from planner.domain.horizon import Horizon
 from planner.domain.job import DeferRule, Job
+from planner.domain.precedence import links_of, require_no_circle
 from planner.domain.pue_table import PueTable
 from planner.domain.restrictions import Restrictions
 from planner.domain.segment import Segment
@@ -73,6 +74,7 @@ class Problem:
     ``now_s``, before which nothing new may start; nothing new may run on a node during one of its ``outages``.
     ``by_priority``: the jobs to be placed earn what they count, their priority times the money. It is how methods see a
     day of several priorities; what such a problem settles to is no money.
+    ``never`` are the ids of jobs that can never run here: whatever waits for them waits today, too.
     """
 
     horizon: Horizon
@@ -87,11 +89,13 @@ class Problem:
     now_s: int = 0
     outages: tuple[NodeOutage, ...] = ()
     by_priority: bool = False
+    never: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         known = {job.id for job in self.jobs} | {work.job.id for work in self.running}
         if len(known) < len(self.jobs) + len(self.running):
             raise InputError("two jobs of one day share an id; every job needs its own")
+        require_no_circle(self.jobs)
         late = next((job for job in self.jobs if job.submit_unix >= self.horizon.end_unix), None)
         if late is not None:
             raise InputError(f"job {late.id} is submitted after {self.horizon.day}; it belongs to a later day")
@@ -118,9 +122,35 @@ class Problem:
 
     @cached_property
     def columns(self) -> JobColumns:
-        """The jobs to be placed, as arrays."""
+        """The jobs to be placed, as arrays.
+
+        One that waits for others is released at the earliest moment at which they can have come first, or after the
+        day where they cannot today.
+        """
         columns = job_columns(self.jobs, self.cluster, self.horizon, self.now_s, self.restrictions)
-        return replace(columns, weight=columns.weight * self.priority) if self.by_priority else columns
+        if self.by_priority:
+            columns = replace(columns, weight=columns.weight * self.priority)
+        if not any(job.after for job in self.jobs):
+            return columns
+        links = links_of([job.id for job in self.jobs], [job.after for job in self.jobs])
+        release = self._release_after_started(columns.release_s).tolist()
+        for job in links.sorted(range(len(release))).tolist():
+            for other, is_end in links.before_of(job):
+                come_first = release[other] + (int(columns.duration_s[other]) if is_end else 0)
+                release[job] = min(NO_DEADLINE, max(release[job], come_first))
+        return replace(columns, release_s=np.array(release, dtype=np.int64), links=links)
+
+    def _release_after_started(self, release_s: Ints) -> Ints:
+        """Releases that wait for the ends of started jobs, and beyond any day for jobs that never run."""
+        release = release_s.copy()
+        ends = {work.job.id: work.end_s for work in self.running}
+        for index, job in enumerate(self.jobs):
+            for each in job.after:
+                if each.job_id in self.never:
+                    release[index] = NO_DEADLINE
+                elif each.waits_for_end:
+                    release[index] = max(release[index], ends.get(each.job_id, 0))
+        return release
 
     @cached_property
     def priority(self) -> Floats:

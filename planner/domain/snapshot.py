@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from planner.domain.job import Job
+from planner.domain.precedence import require_no_circle
 from planner.errors import InputError
 from planner.units import utc_text
 
@@ -137,11 +138,12 @@ class Snapshot:
         twice = next((identity for identity, count in counts.items() if count > 1), None)
         if twice is not None:
             raise InputError(f"{self.source}: job {twice} is there twice; give every job one state")
-        for each in self.started:
-            try:
+        try:
+            require_no_circle(self.pending)
+            for each in self.started:
                 each.require_before(self.moment_unix)
-            except InputError as error:
-                raise InputError(f"{self.source}: {error}") from None
+        except InputError as error:
+            raise InputError(f"{self.source}: {error}") from None
 
     @property
     def jobs(self) -> tuple[Job, ...]:

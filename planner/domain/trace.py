@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from planner.bounds import PROCESSORS
 from planner.domain.columns import Floats, Ints
+from planner.domain.dependency import Dependency
+from planner.domain.precedence import Links, links_of, no_links
 from planner.errors import InputError
 
 
@@ -42,6 +45,7 @@ class Trace:
     ``width`` is what a job asks of the first resource, in the machine's units. ``user``, ``name``, ``group`` and
     ``queue`` are numbers in place of names, -1 if unknown. ``origin_unix`` is the Unix time of second 0, if known.
     ``priority`` is that of each job; None: all have the same.
+    ``links`` says which jobs wait for which others, None for nobody.
     """
 
     ids: tuple[str, ...]
@@ -62,6 +66,7 @@ class Trace:
     origin_unix: int | None = None
     source: str = field(default="")
     priority: Floats | None = None
+    links: Links | None = None
 
     def __post_init__(self) -> None:
         for array in (self.submit_s, self.runtime_s, self.requested_s, self.width):
@@ -74,6 +79,11 @@ class Trace:
 
     def __len__(self) -> int:
         return len(self.ids)
+
+    @property
+    def waits(self) -> Links:
+        """Which jobs wait for which others."""
+        return no_links(len(self)) if self.links is None else self.links
 
     @property
     def processors_of(self) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
@@ -93,6 +103,7 @@ def pool_trace(
     name: Ints | None = None,
     group: Ints | None = None,
     queue: Ints | None = None,
+    after: Sequence[tuple[Dependency, ...]] | None = None,
     origin_unix: int | None = None,
     source: str = "",
     priority: Floats | None = None,
@@ -106,9 +117,10 @@ def pool_trace(
         return unknown if values is None else np.ascontiguousarray(np.asarray(values, dtype=np.int64)[order])
 
     widths = sorted_ints(width)
+    names = tuple(ids[k] for k in order)
     pointers = np.arange(count + 1, dtype=np.int64)
     return Trace(
-        ids=tuple(ids[k] for k in order),
+        ids=names,
         submit_s=sorted_ints(submit_s),
         runtime_s=sorted_ints(runtime_s),
         requested_s=sorted_ints(requested_s),
@@ -126,4 +138,5 @@ def pool_trace(
         origin_unix=origin_unix,
         source=source,
         priority=None if priority is None else np.ascontiguousarray(priority[order]),
+        links=None if after is None else links_of(names, [after[k] for k in order]),
     )

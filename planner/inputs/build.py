@@ -56,19 +56,21 @@ def build_day(scenario: Scenario, day: dt.date, handover: Handover | None = None
     """Read every input of a day and put the problem together.
 
     With a ``handover`` the day continues from the one before: its running work holds its nodes, its deferred jobs wait
-    again, and only jobs submitted since are new. ``closed``: no new jobs come in.
+    again, and only jobs submitted since are new. Jobs that it refused and that others wait for are refused again.
+    ``closed``: no new jobs come in.
     """
     horizon = Horizon(day, scenario.zone)
     empty, intakes = frame(scenario, horizon)
     jobs, jobs_intake = ((), Intake("no new jobs")) if closed else _new_jobs(scenario, horizon, handover)
     handover = handover or Handover()
-    new, rejected = sorted_out(scenario, jobs)
+    new, rejected = sorted_out(scenario, [*jobs, *handover.refused])
     times_deferred = {each.job.id: each.times_deferred for each in handover.waiting}
     problem = replace(
         empty,
         jobs=tuple(sorted([*(each.job for each in handover.waiting), *new], key=lambda job: job.submission_key)),
         running=handover.running,
         overdue=overdue(scenario, times_deferred),
+        never=frozenset(job.id for job, _ in rejected),
     )
     return Day(scenario, problem, rejected, (jobs_intake, *intakes), times_deferred)
 

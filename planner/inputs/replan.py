@@ -19,6 +19,9 @@ from planner.inputs.build import Day, frame, overdue, sorted_out
 from planner.scenario.schema import Scenario
 from planner.units import SECONDS_PER_HOUR
 
+Rejected = tuple[tuple[Job, Deferral], ...]
+"""Jobs that can never run here, with reasons."""
+
 HOURS = Bounds(0, 24 * 14, "hours", above=True)
 """How far ahead of a moment jobs are planned."""
 
@@ -51,13 +54,13 @@ def day_from_snapshot(
     empty, intakes = frame(scenario, horizon)
     return Day(
         scenario,
-        _filled(scenario, empty, waiting, snapshot, times),
+        _filled(scenario, empty, waiting, rejected, snapshot, times),
         rejected,
         (intake, *intakes),
         times,
         withdrawn=tuple((job, _taken_back(job)) for job in snapshot.withdrawn),
         snapshot=snapshot,
-        ahead=_ahead(scenario, horizon, waiting, snapshot, times, hours),
+        ahead=_ahead(scenario, horizon, waiting, rejected, snapshot, times, hours),
     )
 
 
@@ -65,6 +68,7 @@ def _ahead(
     scenario: Scenario,
     horizon: Horizon,
     waiting: tuple[Job, ...],
+    rejected: Rejected,
     snapshot: Snapshot,
     times: Mapping[str, int],
     hours: float | None,
@@ -77,11 +81,16 @@ def _ahead(
     if length_s <= horizon.length_s:
         return None
     empty, _ = frame(scenario, Horizon.from_moment(horizon.start_unix, length_s, scenario.zone))
-    return _filled(scenario, empty, waiting, snapshot, times)
+    return _filled(scenario, empty, waiting, rejected, snapshot, times)
 
 
 def _filled(
-    scenario: Scenario, empty: Problem, waiting: tuple[Job, ...], snapshot: Snapshot, times: Mapping[str, int]
+    scenario: Scenario,
+    empty: Problem,
+    waiting: tuple[Job, ...],
+    rejected: Rejected,
+    snapshot: Snapshot,
+    times: Mapping[str, int],
 ) -> Problem:
     horizon = empty.horizon
     now_s = horizon.to_s(snapshot.moment_unix)
@@ -94,6 +103,7 @@ def _filled(
         overdue=overdue(scenario, {name: count for name, count in times.items() if name in known}),
         now_s=now_s,
         outages=node_outages(snapshot.outages, horizon),
+        never=frozenset(job.id for job, _ in rejected),
     )
 
 

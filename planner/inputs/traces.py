@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from planner.domain.fit import Fit
 from planner.domain.horizon import Horizon
 from planner.domain.intake import Intake
 from planner.domain.job import Job
+from planner.domain.precedence import waiting_in_vain
 from planner.domain.trace import Trace, pool_trace
 from planner.errors import InputError
 from planner.inputs.jobs.known import known_jobs, submitted_jobs
@@ -41,6 +42,7 @@ from planner.scenario.schema import Scenario
 TOO_WIDE = "wider than the machine"
 CLIPPED = "wider than the machine: clipped to it"
 NEVER_FITS = "cannot run even on the empty machine"
+WAITS_IN_VAIN = "waits for a job that cannot run"
 NO_TABLE_RUNTIME = "runtime missing: requested time taken"
 WIDE = ("reject", "clip")
 UNREQUESTED = ("keep", "drop")
@@ -79,6 +81,7 @@ def read_pool(path: Path, processors: int | None = None, *, wide: str = "reject"
     width = np.array([max(1, round(job.total("cores"))) for job in jobs], dtype=np.int64)
     submit_s = np.array([job.release_unix for job in jobs], dtype=np.int64)
     kept, width = _fitted(width, np.ones(len(jobs), dtype=np.bool_), processors, wide, intake)
+    kept &= ~_in_vain(jobs, kept, intake)
     chosen = [job for job, keep in zip(jobs, kept, strict=True) if keep]
     origin = int(submit_s.min()) if len(submit_s) else 0
     trace = pool_trace(
@@ -91,6 +94,7 @@ def read_pool(path: Path, processors: int | None = None, *, wide: str = "reject"
         user=codes([job.user for job in chosen]),
         name=codes([job.name for job in chosen]),
         group=codes([job.account for job in chosen]),
+        after=[job.after for job in chosen],
         origin_unix=origin,
         source=str(path),
         priority=priorities(chosen),
@@ -153,12 +157,24 @@ def cluster_trace(
     dropped = len(candidates) - len(taken)
     if dropped:
         intake.dropped[NEVER_FITS] += dropped
+    fits = np.array([fit.why_never(job) is None for job in candidates], dtype=np.bool_)
+    vain = _in_vain(candidates, fits, intake)
+    taken = [job for job, keep in zip(candidates, fits & ~vain, strict=True) if keep]
     intake.kept = len(taken)
     runtime_s, requested_s = _times(taken, intake)
     first_unix = taken[0].release_unix if taken else 0
     origin = first_unix if origin_unix is None else origin_unix
     trace = cluster_trace_of(taken, runtime_s, requested_s, cluster, origin_unix=origin, source=source)
     return _with_jobs(Source(trace, intake, tuple(taken)))
+
+
+def _in_vain(jobs: Sequence[Job], kept: Mask, intake: Intake) -> Mask:
+    """Which of the jobs wait for one that is dropped, so that they would wait forever; they are dropped, too."""
+    never = {job.id for job, keep in zip(jobs, kept, strict=True) if not keep}
+    lost = waiting_in_vain(jobs, never) - never if never else set()
+    if lost:
+        intake.dropped[WAITS_IN_VAIN] += len(lost)
+    return np.array([job.id in lost for job in jobs], dtype=np.bool_)
 
 
 def _with_jobs(source: Source) -> Source:

@@ -9,6 +9,7 @@ import numpy as np
 from planner.compiled import part
 from planner.domain.columns import Ints, JobColumns
 from planner.domain.packing import most_cells
+from planner.domain.precedence import Links, no_links
 from planner.machine.start_bounds import BOUND_COLUMNS
 from planner.machine.timeline import hold_units, note_tops
 
@@ -23,7 +24,8 @@ class Jobs(NamedTuple):
     """The jobs as the kernel takes them.
 
     ``main`` is the largest group of each job. ``group_need`` counts, for each group, the units of its job that ask at
-    least as much as one of its own: that many of its size must have room at once wherever the job starts.
+    least as much as one of its own: that many of its size must have room at once wherever the job starts. What a job
+    waits for, and what waits for it, is as in `planner.domain.precedence.Links`.
     """
 
     release: Ints
@@ -35,6 +37,10 @@ class Jobs(NamedTuple):
     unit_ptr: Ints
     main: Ints
     group_need: Ints
+    before_ptr: Ints
+    before: Ints
+    follower_ptr: Ints
+    followers: Ints
 
 
 def kernel_jobs(
@@ -46,8 +52,9 @@ def kernel_jobs(
     group_count: Ints,
     group_amount: Ints,
     unit_ptr: Ints,
+    links: Links | None = None,
 ) -> Jobs:
-    """The jobs with what follows from their groups."""
+    """The jobs with what follows from their groups; without links nobody waits for anybody."""
     main, need = group_ptr[:-1].copy(), group_count.copy()
     for job in np.flatnonzero(np.diff(group_ptr) > 1):
         groups = slice(group_ptr[job], group_ptr[job + 1])
@@ -55,7 +62,11 @@ def kernel_jobs(
         main[job] += np.argmax(counts)
         asks_more = np.all(amounts[None, :, :] >= amounts[:, None, :], axis=2)
         need[groups] = np.where(asks_more, counts[None, :], 0).sum(axis=1)
-    return Jobs(release, duration, power, group_ptr, group_count, group_amount, unit_ptr, main, need)
+    waits = links or no_links(len(release))
+    return Jobs(
+        release, duration, power, group_ptr, group_count, group_amount, unit_ptr, main, need,
+        waits.before_ptr, waits.before, waits.follower_ptr, waits.followers,
+    )  # fmt: skip
 
 
 def jobs_of(columns: JobColumns) -> Jobs:
@@ -68,6 +79,7 @@ def jobs_of(columns: JobColumns) -> Jobs:
         group_count=columns.group_count,
         group_amount=columns.group_amount,
         unit_ptr=columns.unit_ptr,
+        links=columns.links,
     )
 
 

@@ -16,7 +16,8 @@ from planner.machine.timeline import NEVER, first_room
 def place_from(timelines, jobs, order, position, start_of, node_of_unit):
     """Place the jobs of ``order`` from a position on, and write their starts and nodes, -1 where deferred.
 
-    A job that has a start already, from 0 on, is put there on the nodes that it has.
+    A job that has a start already, from 0 on, is put there on the nodes that it has. What a job waits for must have its
+    start by the job's turn; otherwise the job is deferred.
     Returns the number of jobs of the order that are placed or deferred: all of them, or fewer when a timeline is full.
     Then the timelines have to be widened, and the placement goes on from there.
     """
@@ -24,7 +25,7 @@ def place_from(timelines, jobs, order, position, start_of, node_of_unit):
         job = order[turn]
         start, is_given = start_of[job], start_of[job] >= 0
         if not is_given:
-            start = earliest_start(timelines, jobs, job, jobs.release[job], node_of_unit)
+            start = earliest_start(timelines, jobs, job, first_turn(jobs, job, start_of), node_of_unit)
         units = node_of_unit[jobs.unit_ptr[job] : jobs.unit_ptr[job + 1]]
         if start >= timelines.day_end_s:
             start = np.int64(-1)
@@ -40,6 +41,18 @@ def place_from(timelines, jobs, order, position, start_of, node_of_unit):
             hold_job(timelines, jobs, job, np.int64(1), start, end, units)
         start_of[job] = start
     return order.shape[0]
+
+
+@part
+def first_turn(jobs, job, start_of):
+    """First second at which a job may start by its release and by what it waits for; NEVER while that has no start."""
+    turn = jobs.release[job]
+    for row in range(jobs.before_ptr[job], jobs.before_ptr[job + 1]):
+        other = jobs.before[row, 0]
+        if start_of[other] < 0:
+            return NEVER
+        turn = max(turn, start_of[other] + jobs.before[row, 1] * jobs.duration[other])
+    return turn
 
 
 @part

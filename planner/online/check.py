@@ -18,6 +18,7 @@ def violations(replay: Replay) -> list[str]:
         f"job {trace.ids[job]} starts at {replay.start_s[job]} s, submitted at {trace.submit_s[job]} s"
         for job in np.flatnonzero(replay.is_started & (replay.start_s < trace.submit_s))
     ]
+    found += _too_soon(replay)
     runs = _runs(replay)
     nodes = len(trace.machine.capacity)
     off = np.flatnonzero((runs.node < 0) | (runs.node >= nodes))
@@ -35,6 +36,22 @@ def violations(replay: Replay) -> list[str]:
         limit = np.array([[trace.machine.power_limit]])
         found += _overused(np.zeros(len(moments), dtype=np.int64), moments, drawn, limit, "the site's power, row")
     return found + _on_lost_nodes(replay, runs)
+
+
+def _too_soon(replay: Replay) -> list[str]:
+    """Jobs that start before all that they wait for has started or ended, or was cancelled before it started."""
+    trace, found = replay.trace, []
+    first_s = replay.start_s.tolist()
+    for run in replay.lost_runs:
+        first_s[run.job] = min(run.start_s, first_s[run.job]) if first_s[run.job] >= 0 else run.start_s
+    for job in np.flatnonzero(replay.is_started).tolist():
+        for other, is_end in trace.waits.before_of(job):
+            come_s = int(replay.end_s[other]) if is_end else first_s[other]
+            if first_s[other] < 0 and replay.cancel_s[other] >= 0:
+                come_s = int(replay.cancel_s[other])
+            if come_s < 0 or first_s[job] < come_s:
+                found.append(f"job {trace.ids[job]} starts at {first_s[job]} s, before job {trace.ids[other]}")
+    return found
 
 
 class _Runs(NamedTuple):

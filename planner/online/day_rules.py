@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,7 +16,8 @@ from planner.domain.plan import DEFERRED, Plan
 from planner.domain.problem import Problem
 from planner.domain.result import Result
 from planner.machine.node_timelines import Jobs, jobs_of, most_groups
-from planner.online.kernel.dispatch import Line, Machine, walk
+from planner.online.kernel.dispatch import Machine, walk
+from planner.online.kernel.line import Line
 
 
 def _submit(problem: Problem) -> Ints:
@@ -93,6 +94,17 @@ def ground_of(problem: Problem, expected_s: Ints, order: Ints) -> Ground:
     count, running = len(problem.jobs), len(problem.running)
     everything = [*problem.jobs, *problem.started_jobs]
     columns = job_columns(everything, problem.cluster, problem.horizon, problem.now_s, problem.restrictions)
+    # What has started waits for nobody; whoever waits for its end is released then.
+    links, none_left = problem.columns.links, [(0, running)]
+    columns = replace(
+        columns,
+        release_s=np.concatenate([problem.columns.release_s, columns.release_s[count:]]),
+        links=replace(
+            links,
+            before_ptr=np.pad(links.before_ptr, none_left, mode="edge"),
+            follower_ptr=np.pad(links.follower_ptr, none_left, mode="edge"),
+        ),
+    )
     jobs = jobs_of(columns)
     start_s = np.full(count + running, DEFERRED, dtype=np.int64)
     node_of_unit = np.full(int(columns.unit_ptr[-1]), DEFERRED, dtype=np.int64)
@@ -111,6 +123,10 @@ def ground_of(problem: Problem, expected_s: Ints, order: Ints) -> Ground:
         rank=rank,
         shape=np.array([shapes[shape] for shape in asked], dtype=np.int64),
         cores=np.diff(cores).astype(np.int64),
+        open=np.diff(links.before_ptr),
+        is_released=np.zeros(count, dtype=np.int64),
+        ready=np.zeros(count, dtype=np.int64),
+        ready_count=np.zeros(1, dtype=np.int64),
         queue=np.zeros(count, dtype=np.int64),
         failed=np.zeros(len(shapes), dtype=np.int64),
     )

@@ -56,6 +56,7 @@ def initial_state(
     job[places.LIKE_USER] = trace.user + 1 + kinds.shape[1]
     job[places.START] = job[places.RESERVED] = job[places.SAVED_START] = places.NONE_YET
     job[places.REFERENCE] = job[places.LATEST] = places.NONE_YET
+    job[places.READY] = trace.submit_s
     job[places.CANCEL_S] = NEVER if cancel_s is None else np.where(cancel_s >= 0, cancel_s, NEVER)
     clock = np.zeros(places.CLOCK_SIZE, dtype=np.int64)
     clock[places.POLICY] = KINDS.index(policy.kind)
@@ -81,11 +82,13 @@ def initial_state(
     if past is not None:
         _take_past(trace, past, job, unit, clock)
         _remember_ended(past, job, taken)
+    _wait_for_others(trace, past, job)
     return places.State(
         job=job,
-        ptr=np.array([trace.group_ptr, trace.unit_ptr], dtype=np.int64),
+        ptr=np.array([trace.group_ptr, trace.unit_ptr, trace.waits.follower_ptr], dtype=np.int64),
         group_count=trace.group_count,
         group_amount=trace.group_amount,
+        follower=trace.waits.followers,
         unit=unit,
         times=np.zeros((2 * rows, places.FIRST_CAPACITY), dtype=np.int64),
         free=free,
@@ -131,6 +134,31 @@ def _take_past(trace: Trace, past: Past, job: Ints, unit: Ints, clock: Ints) -> 
     clock[places.ARRIVED] = np.searchsorted(trace.submit_s, moment, side="right")
     clock[places.RESUME_AT] = clock[places.NOW] = moment
     clock[places.RESUMES] = len(order) + np.count_nonzero(~started[: clock[places.ARRIVED]])
+
+
+def _wait_for_others(trace: Trace, past: Past | None, job: Ints) -> None:
+    """Count what each job waits for that has not come first yet, and note since when the others are ready."""
+    from planner.machine.timeline import NEVER
+    from planner.online.kernel import state as places
+
+    if not len(trace.waits):
+        return
+    moment = -1 if past is None else past.moment_s
+    start, cancel = job[places.START], job[places.CANCEL_S]
+    end = np.where(start >= 0, np.minimum(start + job[places.RUNTIME], cancel), NEVER)
+    # What was cancelled before it started has gone; what ends at the moment itself ends as the replay goes on.
+    gone = np.where((start < 0) & (cancel <= moment), cancel, NEVER)
+    for index in range(len(trace)):
+        for other, is_end in trace.waits.before_of(index):
+            come = min(int(gone[other]), int(end[other]) if is_end else int(start[other]))
+            is_open = come < 0 or come > moment or (is_end and come == end[other] == moment)
+            if start[index] >= 0:
+                # What has started has waited long enough, whatever the others did.
+                job[places.READY, index] = max(job[places.READY, index], min(come, start[index]))
+            elif is_open:
+                job[places.OPEN, index] += 1
+            else:
+                job[places.READY, index] = max(job[places.READY, index], come)
 
 
 def _remember_ended(past: Past, job: Ints, taken: Floats) -> None:

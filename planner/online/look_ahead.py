@@ -108,13 +108,16 @@ class Scene:
         running = list(zip(problem.running, real.running, strict=True))
         # The clocks of a site may differ by a second: nobody starts before the submission.
         early = [
-            replace(job, submit_unix=min(job.submit_unix, self._unix(work.start_s)), begin_unix=None)
+            replace(job, submit_unix=min(job.submit_unix, self._unix(work.start_s)), begin_unix=None, after=())
             for job, work in zip(problem.started_jobs, problem.running, strict=True)
         ]
         jobs = [*problem.jobs, *early]
         lengths = [job.planned_s for job in real.jobs] + [truth.end_s - truth.start_s for _, truth in running]
         thought = [job.planned_s for job in problem.jobs] + [self._thought_s(work) for work, _ in running]
-        self._order = sorted(range(len(jobs)), key=lambda place: jobs[place].release_unix)
+        # A job is left out for which others come first so late that it cannot start within the problem.
+        too_late = set(np.flatnonzero(real.columns.release_s >= problem.horizon.length_s).tolist())
+        places = (place for place in range(len(jobs)) if place not in too_late)
+        self._order = sorted(places, key=lambda place: jobs[place].release_unix)
         self._running = [work for work, _ in running]
         self.origin_unix = min(problem.horizon.start_unix, *(job.submit_unix for job in jobs))
         self.trace: Trace = cluster_trace_of(

@@ -16,6 +16,8 @@ from planner.online.kernel.state import (
     EVERY_EVENT,
     FINISHED,
     FINISHED_JOB,
+    HELD,
+    HELD_JOB,
     QUEUE,
     QUEUED,
     RESTARTS,
@@ -141,7 +143,7 @@ class TaughtReplay:
         self._teach(now)
         job, clock = self.state.job, self.state.clock
         before = int(clock[STARTED])
-        waiting = job[QUEUE, : clock[QUEUED]].tolist()
+        waiting = job[QUEUE, : clock[QUEUED]].tolist() + job[HELD_JOB, : clock[HELD]].tolist()
         schedule(self.state, now)
         if clock[STARTED] > before:
             begun = [one for one in waiting if job[START, one] == now]

@@ -47,8 +47,8 @@ class Replay:
     -1 where there is none, and ``promised`` 1 where the deadline policy's first reservation met it. ``reference_s``
     and ``latest_s`` are what the policy ``replan`` promised, -1 for nothing; ``late_reason`` is why it is broken, a
     place in `LATE_REASONS`. ``cancel_s`` is when jobs were to be cancelled, -1 for those that were not; ``restarts``
-    how often each was lost with a node. ``until_s`` is where the replay stopped. ``round_count`` counts scheduling
-    rounds.
+    how often each was lost with a node. ``ready_s`` is when each joined the queue: at its submission, or when all that
+    it waits for had come first. ``until_s`` is where the replay stopped. ``round_count`` counts scheduling rounds.
     """
 
     trace: Trace
@@ -64,6 +64,7 @@ class Replay:
     late_reason: Ints
     cancel_s: Ints
     restarts: Ints
+    ready_s: Ints
     lost_runs: tuple[LostRun, ...]
     outages: Outages
     until_s: int
@@ -192,6 +193,7 @@ def replay(
         late_reason=np.where(is_in_time, 0, state.job[places.LATE]),
         cancel_s=cancels,
         restarts=state.job[places.RESTARTS].copy(),
+        ready_s=state.job[places.READY].copy(),
         lost_runs=lost,
         outages=outages,
         until_s=stop,

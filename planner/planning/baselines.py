@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from planner.accounting.settle import settle
+from planner.accounting.turns import ready_moments
 from planner.domain.candidate import never
 from planner.domain.columns import Ints
 from planner.domain.day_summary import Baseline, EasyDay, Waits
@@ -42,14 +43,17 @@ def easy_baseline(planned: PlannedDay) -> EasyDay:
 
 
 def wait_s(problem: Problem, plan: Plan) -> Ints:
-    """From submission, or the begin that its user asked for, to start of every job that starts today [s]."""
-    release_s = np.array([problem.horizon.to_s(job.release_unix) for job in problem.jobs], dtype=np.int64)
+    """From submission, its user's begin, or all that it waits for having come first, to start of every job [s].
+
+    Of jobs that start today; for one that started before the plan its submission or begin counts.
+    """
+    ready_s = ready_moments(problem, plan)
     before = [
         work.start_s - problem.horizon.to_s(work.job.release_unix)
         for work in problem.running
         if _is_todays(problem, work)
     ]
-    return np.concatenate([(plan.start_s - release_s)[plan.is_placed], np.array(before, dtype=np.int64)])
+    return np.concatenate([(plan.start_s - ready_s)[plan.is_placed], np.array(before, dtype=np.int64)])
 
 
 def _started_before(problem: Problem) -> int:

@@ -20,7 +20,9 @@ def with_estimates(snapshot: Snapshot, cluster: Cluster, name: str) -> Snapshot:
     """
     if name == "requested":
         return snapshot
-    jobs = sorted(snapshot.jobs, key=lambda job: (job.release_unix, job.submission_key))
+    # Who waits for whom is no matter here.
+    in_order = sorted(snapshot.jobs, key=lambda job: (job.release_unix, job.submission_key))
+    jobs = [replace(job, after=()) for job in in_order]
     ended = {each.job.id: each for each in snapshot.started if each.end_unix is not None and not each.cancelled}
     ran_s = {job: max(1, (each.end_unix or 0) - each.start_unix) for job, each in ended.items()}
     trace = cluster_trace_of(

@@ -27,6 +27,7 @@ from planner.inputs.build import Day
 from planner.methods import RULES, Params, method_named
 from planner.planning.promises import why_broken_promises, with_promises
 from planner.planning.ready import make_ready
+from planner.planning.waiting import Waiting
 from planner.search.stop import MaxRuntime
 
 BOUND_TOLERANCE = 5e-4
@@ -219,6 +220,7 @@ def _deferred(day: Day, result: Result, later: Mapping[str, int]) -> list[tuple[
         "today" if day.ahead is None else f"until {ahead.horizon.to_datetime(ahead.horizon.length_s):%Y-%m-%d %H:%M}"
     )
     late = problem.columns.latest_start_s < problem.horizon.length_s
+    waiting = Waiting(problem, result.plan, later, ahead.horizon.length_s, until)
     deferred = []
     for index in np.flatnonzero(~result.plan.is_placed):
         job = problem.jobs[index]
@@ -228,6 +230,8 @@ def _deferred(day: Day, result: Result, later: Mapping[str, int]) -> list[tuple[
         reason = f"no room {until}{where} for {asked} during {job.planned_s / 3600:.2f} h"
         if job.id in later:
             reason = f"planned to start at {problem.horizon.to_datetime(later[job.id]).isoformat()}"
+        elif why := waiting.why(int(index)):
+            reason = why
         elif result.method in RULES:
             reason = f"its turn did not come {until} under the rule {result.method}"
         elif result.method == "replan":

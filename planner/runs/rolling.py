@@ -26,29 +26,34 @@ MOST_DAYS = 3660
 
 @dataclass
 class Balance:
-    """All jobs that ever came in, and what became of them: in = finished + running + waiting + rejected."""
+    """All jobs that ever came in, and what became of them: in = finished + running + waiting + rejected.
+
+    ``refused`` are jobs that the last day rejected and the next one will again, because others wait for them.
+    """
 
     came_in: int = 0
     finished: int = 0
     running: int = 0
     waiting: int = 0
     rejected: int = 0
+    refused: int = 0
 
     @classmethod
     def opening(cls, handover: Handover | None) -> Balance:
         """The balance with which a run begins: what an earlier day handed over."""
         if handover is None:
             return cls()
-        return cls(len(handover), 0, len(handover.running), len(handover.waiting), 0)
+        refused = len(handover.refused)
+        return cls(len(handover), 0, len(handover.running), len(handover.waiting), refused=refused)
 
     def add(self, day: dt.date, jobs: JobCounts, left: Handover) -> None:
         """Add a day by its summary and by what its files hand over; AuditError when a job was lost or doubled."""
         if jobs.carried_in != self.running:
             raise AuditError(f"{day} began with {jobs.carried_in} running jobs, the day before left {self.running}")
-        self.came_in += jobs.known - self.waiting
+        self.came_in += jobs.known - self.waiting - self.refused
         self.finished += jobs.finished
-        self.rejected += jobs.rejected
-        self.running, self.waiting = len(left.running), len(left.waiting)
+        self.rejected += jobs.rejected - self.refused
+        self.running, self.waiting, self.refused = len(left.running), len(left.waiting), len(left.refused)
         if (self.running, self.waiting) != (jobs.running, jobs.deferred):
             raise AuditError(f"{day} hands over {self.running} running and {self.waiting} waiting jobs, not as it says")
         told = self.finished + self.running + self.waiting + self.rejected
@@ -140,5 +145,5 @@ def _require_progress(horizon: Horizon, done: DoneDay, left: Handover, days: int
     if stuck or days > MOST_DAYS:
         raise InputError(
             f"the queue does not become empty: on {horizon.day} nothing ran and {jobs.deferred} jobs still wait; with"
-            " rules.defer: free work that does not pay waits forever"
+            " rules.defer: free work that does not pay waits forever, and so does what waits for a job that never runs"
         )

@@ -126,10 +126,10 @@ def simulate(
 
 
 def outcome_of(result: Replay) -> Outcome:
-    """What metrics need of a replay."""
+    """What metrics need of a replay; a job that waits for others counts as submitted when it joins the queue."""
     trace = result.trace
     return Outcome(
-        submit_s=trace.submit_s,
+        submit_s=result.ready_s,
         start_s=result.start_s,
         runtime_s=trace.runtime_s,
         width=trace.processors_of,

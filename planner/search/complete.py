@@ -12,7 +12,7 @@ import numpy as np
 from planner.accounting.settle import settle
 from planner.domain.candidate import Candidate
 from planner.domain.columns import Ints
-from planner.domain.job_order import profit_per_kw
+from planner.domain.job_order import predecessors_first, profit_per_kw
 from planner.domain.plan import DEFERRED, Plan
 from planner.domain.problem import Problem
 from planner.machine.node_timelines import copy_timelines
@@ -58,7 +58,7 @@ def _start_deferred(problem: Problem, plan: Plan) -> Plan:
     deferred = np.flatnonzero(~plan.is_placed)
     urgent_first = np.minimum(problem.columns.latest_start_s, problem.horizon.length_s)[deferred]
     last_chance = deferred[np.lexsort((-profit_per_kw(problem, problem.columns)[deferred], urgent_first))]
-    fuller = _placed_again(problem, plan, last_chance)
+    fuller = _placed_again(problem, plan, predecessors_first(problem, last_chance))
     return plan if np.array_equal(fuller.start_s, plan.start_s) else fuller
 
 

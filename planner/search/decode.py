@@ -8,7 +8,7 @@ import numpy as np
 
 from planner.domain.closed_room import UNTIL_FURTHER_NOTICE_S
 from planner.domain.columns import Ints
-from planner.domain.job_order import overdue_first
+from planner.domain.job_order import overdue_first, predecessors_first
 from planner.domain.plan import DEFERRED, Plan
 from planner.domain.problem import Problem
 from planner.machine.node_timelines import (
@@ -28,9 +28,10 @@ _OPENINGS: weakref.WeakKeyDictionary[Problem, tuple[Jobs, NodeTimelines]] = weak
 def decode(problem: Problem, order: Ints, release_s: Ints | None = None) -> Plan:
     """Place the jobs of ``order`` one by one, each at its earliest start; the others are deferred.
 
-    ``release_s`` replaces the jobs' own release times [s]. Overdue jobs go first, whatever the order.
+    ``release_s`` replaces the jobs' own release times [s]. Overdue jobs go first, whatever the order, and before every
+    job what it waits for.
     """
-    order = overdue_first(problem, order)
+    order = predecessors_first(problem, overdue_first(problem, order))
     jobs, opening = opening_timelines(problem)
     if release_s is not None:
         jobs = jobs._replace(release=release_s)

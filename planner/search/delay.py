@@ -14,6 +14,7 @@ import numpy as np
 
 from planner.domain.candidate import BestSoFar, Listener, Stop
 from planner.domain.columns import Ints
+from planner.domain.job_order import predecessors_first
 from planner.domain.plan import DEFERRED, Plan
 from planner.domain.problem import Problem
 from planner.domain.result import Result
@@ -77,7 +78,7 @@ class _Prefix:
     def __init__(self, problem: Problem, order: Ints) -> None:
         jobs, opening = opening_timelines(problem)
         self._problem = problem
-        self.order = order
+        self.order = predecessors_first(problem, order)
         self.jobs: Jobs = jobs._replace(release=jobs.release.copy())
         self._timelines = copy_timelines(opening)
         self._start_s = np.full(len(order), DEFERRED, dtype=np.int64)

@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from planner.domain.job_order import job_core_equivalents, profit_per_kw
 from planner.domain.plan import Plan
@@ -23,6 +24,9 @@ from planner.search.kernel.search_state import BEST, LOOKS, Habits, SearchState
 from planner.search.margin import job_margin_per_s
 from planner.search.value import kernel_money, tally_of
 from planner.units import SECONDS_PER_HOUR
+
+MOST_FOLLOWERS = 24
+"""Jobs that a step may take out beside its own on a day with dependencies, because they wait for one of those."""
 
 FREE_MARGIN = 1e9
 """Stands for the profit per kW of a job that draws no power: above all others, and finite."""
@@ -88,7 +92,7 @@ def load_plan(timelines: NodeTimelines, jobs: Jobs, plan: Plan) -> NodeTimelines
 
 def _search_state(problem: Problem, jobs: Jobs, plan: Plan, seed: int, habits: Habits) -> SearchState:
     count = len(problem.jobs)
-    movable = (problem.columns.latest_start_s >= problem.horizon.length_s) & ~problem.is_overdue
+    movable = _movable(problem)
     placed = np.flatnonzero(plan.is_placed & movable)
     members = np.concatenate([placed, np.flatnonzero(~plan.is_placed & movable)]).astype(np.int64)
     slot = np.full(count, -1, dtype=np.int64)
@@ -97,7 +101,7 @@ def _search_state(problem: Problem, jobs: Jobs, plan: Plan, seed: int, habits: H
     equivalents = job_core_equivalents(columns)
     per_core_s = problem.rates.eur_per_core_hour / SECONDS_PER_HOUR
     first_node = np.where(plan.is_placed, plan.node_of_unit[jobs.unit_ptr[:-1]], 0) if count else np.zeros(0, np.int64)
-    most_out = habits.largest + habits.guests + 1
+    most_out = habits.largest + habits.guests + 1 + (MOST_FOLLOWERS if len(problem.columns.links) else 0)
     widest = np.sort(np.diff(jobs.unit_ptr))[-most_out:].sum() if count else 0
     margin = profit_per_kw(problem, columns)
     return SearchState(
@@ -132,6 +136,17 @@ def _search_state(problem: Problem, jobs: Jobs, plan: Plan, seed: int, habits: H
         times=np.zeros(LOOKS, dtype=np.int64),
         gains=np.zeros(LOOKS),
     )
+
+
+def _movable(problem: Problem) -> npt.NDArray[np.bool_]:
+    """Which jobs a step may take out: none that is overdue or has a deadline today, nor what such a job waits for."""
+    movable: npt.NDArray[np.bool_] = problem.columns.latest_start_s >= problem.horizon.length_s
+    movable &= ~problem.is_overdue
+    links = problem.columns.links
+    if len(links):
+        for job in links.sorted(range(len(movable)))[::-1].tolist():
+            movable[job] &= all(movable[other] for other, _ in links.followers_of(job))
+    return movable
 
 
 def run_chains(chains: list[Chain], steps: int, temperature: float, workers: int) -> None:

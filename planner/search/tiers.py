@@ -127,6 +127,7 @@ class _Facts:
     def of(cls, problem: Problem) -> _Facts:
         columns, day = problem.columns, problem.horizon.length_s
         equivalents = job_core_equivalents(columns)
+        # A job that waits for others may not come into the day at all.
         inside = np.minimum(columns.duration_s, np.maximum(1, day - columns.release_s))
         margin = np.divide(job_margin_per_s(problem), equivalents, out=np.zeros(len(columns)), where=equivalents > 0)
         submitted = submission_rank(problem)

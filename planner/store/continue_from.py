@@ -16,7 +16,7 @@ from planner.errors import FileFormatError, InputError
 from planner.printable import one_line
 from planner.scenario.schema import Scenario
 from planner.store.provenance import digest
-from planner.store.read_tables import deferred_of, read_rows, read_table, scheduled_of
+from planner.store.read_tables import deferred_of, read_rows, read_table, refused_of, scheduled_of
 from planner.store.results import TOLD, cluster_of, moment_of, read_run
 from planner.store.write_tables import COLUMNS
 
@@ -105,12 +105,15 @@ def _handover(folder: Path, run: Mapping[str, Any], horizon: Horizon) -> Handove
     if any(node >= cluster.node_count for work in running for node in work.nodes):
         raise FileFormatError(folder / "schedule.csv", "it is damaged: a job is on a node that is not there")
     waiting = tuple(Waiting(*each) for each in deferred if each is not None)
+    waited_for = {needed.job_id for each in waiting for needed in each.job.after}
+    refused = read_rows(folder, tables, "deferred", lambda row: refused_of(row, cluster, waited_for))
+    needed_again = tuple(job for job in refused if job is not None)
     since_unix = moment_of(run)
     if since_unix is None:
-        return Handover(tuple(running), waiting)
+        return Handover(tuple(running), waiting, refused=needed_again)
     # A day planned from a later moment knows jobs that the next one would take for new.
     ids = frozenset(row[0] for table in tables.values() for row in table.rows)
-    return Handover(tuple(running), waiting, since_unix, ids)
+    return Handover(tuple(running), waiting, since_unix, ids, needed_again)
 
 
 def _carried(job: Job, placement: Placement, length_s: int, end_s: int) -> Running:

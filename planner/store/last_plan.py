@@ -70,7 +70,8 @@ class LastPlan:
     def carried_out(self, moment_unix: int, day: Horizon, new: Iterable[Job] = ()) -> Snapshot:
         """The day at a moment, if everything went as planned: what was to start has started, what was to end ended.
 
-        ``new`` are jobs submitted since. Jobs that it refused or that were withdrawn are told again on their own day.
+        ``new`` are jobs submitted since. Jobs that it refused or that were withdrawn are told again on their own day,
+        and as long as others wait for them.
         """
         same_day = self.horizon.day == day.day
         started, pending = [], list(new)
@@ -81,8 +82,10 @@ class LastPlan:
                 started.append(StartedJob(each.job, each.start_unix, each.nodes))
             elif each.end_unix > day.start_unix:
                 started.append(each)
-        told = ("deferred", "rejected") if same_day else ("deferred",)
-        pending += [each.job for each in self.unstarted if each.kind in told]
+        pending += [each.job for each in self.unstarted if each.kind == "deferred"]
+        waited_for = {needed.job_id for job in pending for needed in job.after}
+        refused = [each.job for each in self.unstarted if each.kind == "rejected"]
+        pending += [job for job in refused if same_day or job.id in waited_for]
         return Snapshot(
             moment_unix,
             pending=tuple(sorted(pending, key=lambda job: job.submission_key)),

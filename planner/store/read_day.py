@@ -23,7 +23,7 @@ from planner.inputs.pue_csv import read_pue_table
 from planner.printable import one_line
 from planner.store.cells import number, whole
 from planner.store.provenance import digest
-from planner.store.read_tables import deferred_of, read_rows, read_table, scheduled_of
+from planner.store.read_tables import REJECTED, deferred_of, read_rows, read_table, scheduled_of
 from planner.store.results import REMEDY, TOLD, cluster_of, moment_of, outages_of, read_run, read_summary
 from planner.store.write_tables import COLUMNS, Table
 
@@ -81,6 +81,7 @@ def read_day(folder: Path) -> WrittenDay:
     deferred = read_rows(folder, tables, "deferred", lambda row: deferred_of(row, cluster))
     planned = [(job, placement) for job, state, placement, _ in scheduled if state == "planned"]
     waiting = [each[0] for each in deferred if each is not None]
+    kind = tables["deferred"].columns.index("kind")
     moment = moment_of(run)
     now_s = 0 if moment is None else summary.horizon.to_s(moment)
 
@@ -105,6 +106,7 @@ def read_day(folder: Path) -> WrittenDay:
             defer=scenario["rules"]["defer"],
             now_s=now_s,
             outages=node_outages(outages_of(run), summary.horizon),
+            never=frozenset(row[0] for row in tables["deferred"].rows if row[kind] == REJECTED),
         )
         plan = Plan.of(problem, {job.id: placement for job, placement in planned})
         happened = executed(problem) if actual else problem

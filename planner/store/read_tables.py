@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar, get_args
 
 from planner import bounds
 from planner.domain.cluster import Cluster
+from planner.domain.dependency import parse_dependencies
 from planner.domain.job import Job, Promise
 from planner.domain.node_text import parse_unit_nodes
 from planner.domain.plan import DeferralKind, Placement
@@ -22,6 +24,11 @@ from planner.store.results import REMEDY, TOLD, text_of
 from planner.store.write_tables import RULES, STATES, Table, with_rules
 
 T = TypeVar("T")
+
+REJECTED: DeferralKind = "rejected"
+
+_NAMES = re.compile(r"([^\s=;]+)=")
+"""Resources in a text of unit groups."""
 
 LONGEST_CELL = 256 * 1024 * 1024
 """Characters of a cell: the nodes of one job on a large machine are long."""
@@ -46,8 +53,8 @@ def read_table(path: Path, columns: tuple[str, ...]) -> Table:
                 problem = f"other columns than expected: {one_line(odd, TOLD)}"
                 raise FileFormatError(path, problem, line=1, remedy=REMEDY)
             for row in reader:
-                if len(row) != len(columns):
-                    problem = f"expected {len(columns)} fields, found {len(row)}"
+                if len(row) != len(header):
+                    problem = f"expected {len(header)} fields, found {len(row)}"
                     raise FileFormatError(path, problem, line=reader.line_num, remedy=REMEDY)
                 rows.append(tuple(row))
     except csv.Error as error:
@@ -104,13 +111,20 @@ def deferred_of(row: dict[str, str], cluster: Cluster) -> tuple[Job, int] | None
     return job_of(row, cluster), whole(row, "times_deferred")
 
 
+def refused_of(row: dict[str, str], cluster: Cluster, wanted: Collection[str]) -> Job | None:
+    """The job of a row that can never run here, if it is one of those wanted."""
+    return job_of(row, cluster) if row["kind"] == REJECTED and row["job_id"] in wanted else None
+
+
 def job_of(row: dict[str, str], cluster: Cluster) -> Job:
-    """The job of a row of schedule.csv or deferred.csv."""
+    """The job of a row of schedule.csv or deferred.csv; one that was refused may ask for what no node has."""
+    asked = row["unit_groups"]
+    resources = _NAMES.findall(asked) if row.get("kind") == REJECTED else cluster.resources
     return Job(
         id=row["job_id"],
         submit_unix=int(moment(row, "submit_time").timestamp()),
         requested_s=whole(row, "requested_s", bounds.REQUESTED_S),
-        units=parse_unit_groups(row["unit_groups"], cluster.resources),
+        units=parse_unit_groups(asked, resources),
         power_w=number(row, "power_w", bounds.JOB_W),
         account=row["account"],
         user=row["user"],
@@ -124,6 +138,7 @@ def job_of(row: dict[str, str], cluster: Cluster) -> Job:
         exclusive=bool(row.get("exclusive")) and choice(row, "exclusive", "yes") == "yes",
         begin_unix=int(moment(row, "begin_time").timestamp()) if row.get("begin_time") else None,
         priority=number(row, "priority", bounds.PRIORITY) if row.get("priority") else 1.0,
+        after=parse_dependencies(row.get("dependency", "")),
     )
 
 

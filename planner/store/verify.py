@@ -37,7 +37,9 @@ def disagreements(written: WrittenDay) -> list[str]:
         "segments": segment_table(problem, ledger),
     }
     found = [
-        f"{written.folder / name}.csv: {line}" for name in expected for line in _between(tables[name], expected[name])
+        f"{written.folder / name}.csv: {line}"
+        for name in expected
+        for line in _between(tables[name], expected[name].like(tables[name]))
     ]
     refused, withdrawn = kinds.count("rejected"), kinds.count("withdrawn")
     given = asdict(figures(written.happened, plan, ledger, rejected=refused, withdrawn=withdrawn))
@@ -103,7 +105,7 @@ def _deferred(written: WrittenDay) -> Table:
         for row in table.rows
         if row[kind] == "deferred"
     ]
-    again = deferred_table(horizon, ours)
+    again = deferred_table(horizon, ours).like(table)
     return Table(table.columns, again.rows + tuple(row for row in table.rows if row[kind] != "deferred"))
 
 

@@ -13,6 +13,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from planner.csv_text import csv_text
+from planner.domain.dependency import format_dependencies
 from planner.domain.horizon import Horizon
 from planner.domain.job import Job
 from planner.domain.ledger import Ledger
@@ -41,6 +42,13 @@ class Table:
         """Write the table as CSV."""
         path.write_bytes(encoded(csv_text([self.columns, *self.rows])))
 
+    def like(self, other: Table) -> Table:
+        """The same table with empty columns where the other has some of `RULES` that none of its own jobs has."""
+        if not set(other.columns) - set(self.columns) <= set(RULES):
+            return self
+        places = [self.columns.index(name) if name in self.columns else None for name in other.columns]
+        return Table(other.columns, tuple(tuple("" if at is None else row[at] for at in places) for row in self.rows))
+
 
 REQUEST_COLUMNS = (
     "job_id",
@@ -68,6 +76,7 @@ RULES: dict[str, Callable[[Job, Horizon], str]] = {
     "begin_time": lambda job, horizon: (
         "" if job.begin_unix is None else local_time(horizon, horizon.to_s(job.begin_unix))
     ),
+    "dependency": lambda job, horizon: format_dependencies(job.after),
 }
 """Columns after these that a table has only if one of its jobs has such a rule, and the cell of each job."""
 
@@ -136,7 +145,7 @@ Kind = Literal["text", "time", "whole", "number", "flag"]
 
 _KINDS: dict[Kind, tuple[str, ...]] = {
     "text": (
-        *("job_id", "account", "user", "name", "unit_groups", "node_class"),
+        *("job_id", "account", "user", "name", "unit_groups", "node_class", "dependency"),
         *("state", "nodes", "unit_nodes", "kind", "reason"),
     ),
     "time": (

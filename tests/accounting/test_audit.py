@@ -132,7 +132,8 @@ def test_room_agrees_with_trying_every_second() -> None:
         partial = decode(problem, order[:7])
         room = Room(problem, partial)
         for left in order[7:]:
-            could = room.can_start(int(left), problem.horizon.length_s - 1)
+            release = int(problem.columns.release_s[left])
+            could = room.can_start(int(left), release, problem.horizon.length_s - 1)
             # The heuristic places the job next, given the same seven before it: a second witness, found otherwise.
             placed = decode(problem, np.append(order[:7], left)).start_s[left] >= 0
             assert could == placed, f"seed {seed}, job {left}"

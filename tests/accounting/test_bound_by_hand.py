@@ -16,6 +16,7 @@ from planner.domain.cluster import Cluster, NodeClass
 from planner.domain.plan import Plan
 from planner.domain.problem import Problem, Rates, Running
 from planner.domain.segment import Segment
+from tests import plain_day
 from tests.accounting.bound_days import job, kinked_table, machine, odd_problem, one_segment
 from tests.factories import DAY, flat_table
 
@@ -189,3 +190,19 @@ def test_the_bound_stays_as_tight_as_it_is(seed: int, expected: float) -> None:
     assert bound.rounds > 0
     assert bound.slack_eur is not None
     assert bound.slack_eur <= 1.1e-4 * abs(bound.profit_eur)
+
+
+def test_a_job_earns_nothing_before_the_chain_of_jobs_that_it_waits_for_can_have_ended() -> None:
+    """a runs 20 h, b at least 4 h after it, c after both: of c no second is left today, and of b 4 h of its 10.
+
+    Each node of 4 cores earns 0.4 EUR an hour and draws 1 kW at 0.1 EUR: 0.3 EUR for each of 20 h and 4 h.
+    """
+    jobs = (
+        plain_day.job("a", 20),
+        plain_day.job("b", 10, after="afterok:a"),
+        plain_day.job("c", 5, after="afterany:b"),
+    )
+    bound = profit_bound(
+        plain_day.day(*jobs, plain_day.job("d", 5, after="afterok:z"), nodes=4, never=["z"]), tolerance=1e-9
+    )
+    assert bound.profit_eur == pytest.approx(24 * 0.3, abs=1e-6)

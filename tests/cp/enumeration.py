@@ -51,6 +51,8 @@ def best_plan(problem: Problem, *, must_start: tuple[int, ...] = (), latest_s: d
         revenue = base.revenue[0] + sum(one.revenue[part[:, k]] for k, one in enumerate(options))
         value = _profit(problem, power, busy, np.zeros(len(part)) + revenue)
         value[meet | ~_feasible(problem, use, power)] = -np.inf
+        starts = np.array([np.array(one.start_s)[part[:, k]] for k, one in enumerate(options)]).T
+        value[~_in_turn(problem, starts.reshape(len(part), len(options)))] = -np.inf
         top = int(np.argmax(value))
         if value[top] > best_value:
             best, best_value = part[top], float(value[top])
@@ -152,6 +154,27 @@ def _feasible(problem: Problem, use: np.ndarray, power: np.ndarray) -> np.ndarra
     if problem.cluster.power_limit_w is not None:
         fits &= np.all(power <= problem.cluster.power_limit_w + 1e-9, axis=1)
     return fits
+
+
+def _in_turn(problem: Problem, starts: np.ndarray) -> np.ndarray:
+    """Which rows of starts keep what every job waits for."""
+    kept = np.ones(len(starts), dtype=bool)
+    names = [job.id for job in problem.jobs]
+    for k, job in enumerate(problem.jobs):
+        for needed in job.after:
+            is_end = needed.kind in ("afterok", "afterany")
+            fine = np.ones(len(starts), dtype=bool)
+            if needed.job_id in problem.never:
+                fine[:] = False
+            elif needed.job_id in names:
+                other = names.index(needed.job_id)
+                length = problem.jobs[other].requested_s if is_end else 0
+                fine = (starts[:, other] != DEFERRED) & (starts[:, k] >= starts[:, other] + length)
+            for work in problem.running:
+                if is_end and work.job.id == needed.job_id:
+                    fine &= starts[:, k] >= work.end_s
+            kept &= fine | (starts[:, k] == DEFERRED)
+    return kept
 
 
 def _profit(problem: Problem, power: np.ndarray, busy: np.ndarray, revenue: np.ndarray) -> np.ndarray:

@@ -18,6 +18,7 @@ from planner.cp.objective import Objective
 from planner.cp.subproblem import Subproblem
 from planner.cp.variables import make_variables
 from planner.domain.cluster import Cluster, NodeClass
+from planner.domain.dependency import parse_dependencies
 from planner.domain.job import Job, UnitGroup
 from planner.domain.plan import Plan
 from planner.domain.problem import Problem, Rates, Running
@@ -55,6 +56,16 @@ def whole_nodes() -> Problem:
     return replace(problem, jobs=jobs, running=(replace(held, job=replace(held.job, units=jobs[0].units)),))
 
 
+def chain() -> tuple[Problem, Subproblem]:
+    """b and c are decided between a and d, which stay; f waits for g, which is deferred."""
+    problem = day()
+    waits = {"a": "", "b": "afterok:a", "c": "after:b", "d": "afterany:c", "f": "afterok:g", "g": ""}
+    one = replace(problem.jobs[0], requested_s=2)
+    jobs = tuple(replace(one, id=name, after=parse_dependencies(text)) for name, text in waits.items())
+    plan = Plan(np.array([0, 2, 3, 5, -1, -1], dtype=np.int64), np.array([1, 1, 0, 1, -1, -1], dtype=np.int64))
+    return replace(problem, jobs=jobs), Subproblem((1, 2, 4), plan)
+
+
 def scopes() -> dict[str, tuple[Problem, Subproblem]]:
     """The day and subproblem that each rule is shown on."""
     problem = day()
@@ -64,6 +75,7 @@ def scopes() -> dict[str, tuple[Problem, Subproblem]]:
     return {
         "_whole_nodes_are_counted": (whole_nodes(), Subproblem.whole_day(problem, pooled=True)),
         "_profit_does_not_fall": (problem, improving),
+        "_jobs_come_after_others": chain(),
     } | dict.fromkeys(
         (
             "_units_take_nodes",

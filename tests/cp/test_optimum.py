@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from planner.accounting.audit import audit
@@ -18,12 +19,13 @@ from planner.cp.repair import repair
 from planner.cp.subproblem import Subproblem
 from planner.domain.candidate import never
 from planner.domain.problem import Problem
-from planner.domain.search_params import DelayParams
+from planner.domain.search_params import DelayParams, RelaxationParams
 from planner.search.delay import delay_search
 from planner.search.harvest import harvest
 from planner.search.multisearch import multisearch
 from tests.cp.enumeration import best_plan
 from tests.cp.instances import tiny_problem, with_deadline
+from tests.dependent_jobs import with_dependencies
 
 BLOCKS = range(8)
 PER_BLOCK = 12
@@ -93,6 +95,43 @@ def test_pooled_form_is_exact_for_whole_nodes(engine: str, block: int) -> None:
         assert is_exact(problem)
         check(problem, engine, pooled=True)
         check(problem, engine)
+
+
+@pytest.mark.parametrize("engine", ["cpsat", "cpo-community", "cpo"])
+@pytest.mark.parametrize("block", range(4))
+def test_optimum_of_jobs_that_wait_for_others(engine: str, block: int) -> None:
+    """Chains, fans and joins, on started jobs and one that never runs; with nodes, and pooled where that is exact."""
+    installed(engine)
+    for seed in range(block * PER_BLOCK, (block + 1) * PER_BLOCK):
+        problem = tiny_problem(seed + 6000, whole=seed % 3 == 0, rich=seed % 2 == 0)
+        problem = with_dependencies(np.random.default_rng(seed), problem)
+        check(problem, engine)
+        if is_exact(problem):
+            check(problem, engine, pooled=True)
+
+
+def test_searches_of_an_engine_keep_what_jobs_wait_for_and_lie_below_the_optimum() -> None:
+    """RelaxationSearch on the whole day and by parts, the default search, and a plan that is filled up."""
+    parts = RelaxationParams(whole_day=0, part=2, step_s=2)
+    for seed in range(12):
+        for rule in ("free", "full"):
+            problem = replace(tiny_problem(seed + 7000, jobs=4, rich=seed % 2 == 0), defer=rule)
+            problem = with_dependencies(np.random.default_rng(seed), problem)
+            best = settle(problem, best_plan(problem)).profit_eur
+            seeded = multisearch(problem)
+            rounds = iter(range(8))
+            results = [
+                relaxation_search(problem, seeded),
+                relaxation_search(problem, seeded, params=parts, stop=lambda _, left=rounds: next(left, None) is None),
+                default_search(problem, time_limit_s=10),
+            ]
+            for result in results:
+                assert audit(problem, result.plan) == [], f"seed {seed}, {rule}, {result.method}"
+                assert not result.stands_in_for, f"seed {seed}, {rule}: {result.stands_in_for}"
+                assert result.ledger.profit_eur <= best + 1e-12
+            filled = repair(problem, Subproblem.whole_day(problem).others(problem), "empty", [])
+            assert filled is not None
+            assert audit(problem, filled) == []
 
 
 @pytest.mark.parametrize("engine", ["cpsat", "cpo-community", "cpo"])

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from planner.domain.dependency import Dependency
 from planner.domain.job import Job
 from planner.errors import FileFormatError
 from planner.inputs.jobs.table_choices import ROUNDED_TIME
@@ -178,3 +179,30 @@ def test_contradictions_are_refused(tmp_path: Path, cells: dict[str, object], pr
     """Where columns disagree or leave something open, the row is named and nothing is chosen."""
     with pytest.raises(FileFormatError, match=rf"jobs\.csv:2: .*{problem}"):
         one(tmp_path, **cells)
+
+
+def test_dependencies_are_read_in_slurms_words(tmp_path: Path) -> None:
+    """Kinds parted by commas, ids by colons; an empty cell is none."""
+    path = table(
+        tmp_path,
+        "job_id,submit_unix,requested_s,cores,dependency",
+        "a,1000,60,1,",
+        'b,1000,60,1,"afterok:a,after:x:y"',
+    )
+    first, second = read(path)[0]
+    assert first.after == ()
+    assert second.after == (Dependency("afterok", "a"), Dependency("after", "x"), Dependency("after", "y"))
+
+
+def test_a_dependency_that_cannot_be_read_names_its_line(tmp_path: Path) -> None:
+    """As every other cell."""
+    path = table(tmp_path, "job_id,submit_unix,requested_s,cores,dependency", "a,1000,60,1,afternotok:7")
+    with pytest.raises(FileFormatError, match=r"jobs.csv:2: unknown dependency 'afternotok:7'; write after, afterok"):
+        read(path)
+
+
+def test_a_circle_of_dependencies_is_one_line_with_the_file_and_the_jobs(tmp_path: Path) -> None:
+    """Nothing of such a table can be planned."""
+    rows = ("a,1000,60,1,afterok:b", "b,1000,60,1,afterany:a")
+    with pytest.raises(FileFormatError, match=r"jobs.csv: jobs wait for each other in a circle: a -> b -> a; remove"):
+        read(table(tmp_path, "job_id,submit_unix,requested_s,cores,dependency", *rows))

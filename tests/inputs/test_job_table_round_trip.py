@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from planner.domain.dependency import KINDS, Dependency
 from planner.domain.job import Job, UnitGroup
 from planner.errors import InputError, OutputError
 from planner.inputs.jobs.table import write_job_table
@@ -22,6 +23,7 @@ GROUP = st.builds(
     st.integers(1, 1000),
     st.dictionaries(st.sampled_from(["cores", "memory_gb", "gpus"]), AMOUNT, min_size=1),
 )
+DEPENDENCY = st.builds(Dependency, st.sampled_from(KINDS), st.integers(0, 99).map(lambda number: f"gone {number}"))
 JOB = st.builds(
     Job,
     id=TEXT.filter(bool),
@@ -35,6 +37,7 @@ JOB = st.builds(
     runtime_s=st.none() | st.integers(0, 10_000_000),
     deadline_unix=st.none() | st.integers(0, 4_000_000_000),
     revenue_weight=st.floats(0, 100),
+    after=st.lists(DEPENDENCY, max_size=3, unique=True).map(tuple),
 )
 
 

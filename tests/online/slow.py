@@ -36,6 +36,9 @@ class SlowPool:
     predictor: Predictor | None = None
     refreshes: bool = False
     scans_only_if_fits: bool = False
+    after: dict[int, list[tuple[int, bool]]] = field(default_factory=dict)
+    apart: list[int] = field(default_factory=list)
+    joined_at: dict[int, int] = field(default_factory=dict)
 
     def run(
         self, policy: str, key: object = None, backfill_key: object = None, *, every_event: bool = False
@@ -60,22 +63,39 @@ class SlowPool:
             for newcomers, gone in rounds:
                 early = any(self.expected[j] > now for j in gone)
                 running -= set(gone)
-                self.queue += newcomers
+                self.apart += newcomers
+                joined, scans = self._join(now, running), bool(gone)
                 self._learn(now, newcomers, gone)
-                held = [(now, self.expected[j], self.held_by[j]) for j in running]
-                if policy in ("conservative", "deadline"):
-                    started = getattr(self, f"_{policy}")(now, held, early, broken)
-                else:
-                    order = sorted(self.queue, key=key) if key else list(self.queue)  # type: ignore[arg-type]
-                    started = getattr(self, f"_{policy}")(now, held, order, newcomers, bool(gone), backfill_key)
-                broken = False
-                for j in started:
-                    self.start[j] = now
-                    self.expected[j] = now + self.estimate[j]
-                    self.queue.remove(j)
-                    running.add(j)
+                while True:
+                    held = [(now, self.expected[j], self.held_by[j]) for j in running]
+                    if policy in ("conservative", "deadline"):
+                        started = getattr(self, f"_{policy}")(now, held, early, broken)
+                    else:
+                        order = sorted(self.queue, key=key) if key else list(self.queue)  # type: ignore[arg-type]
+                        started = getattr(self, f"_{policy}")(now, held, order, joined, scans, backfill_key)
+                    early = broken = False
+                    for j in started:
+                        self.start[j] = now
+                        self.expected[j] = now + self.estimate[j]
+                        self.queue.remove(j)
+                        running.add(j)
+                    joined, scans = self._join(now, running), True
+                    if not joined:
+                        break
             for j in (j for j in self.start if self.start[j] == now and self.predictor):
                 self.predictor.begin(j, now)
+
+    def _join(self, now: int, running: set[int]) -> list[int]:
+        """Let those join the queue for whom all has come first that they wait for, in submit order."""
+
+        def has_come(other: int, is_end: bool) -> bool:
+            return other in self.start and not (is_end and other in running)
+
+        joined = [j for j in self.apart if all(has_come(*each) for each in self.after.get(j, []))]
+        self.apart = [j for j in self.apart if j not in joined]
+        self.queue = sorted(self.queue + joined)
+        self.joined_at |= dict.fromkeys(joined, now)
+        return joined
 
     def _learn(self, now: int, newcomers: list[int], gone: list[int]) -> None:
         """Predict those who came, learn from those who went, and predict anew where the policy does."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace as with_changes
+from types import MappingProxyType
 
 import numpy as np
 import pytest
@@ -58,8 +60,10 @@ def slow_starts(
     predictor: Predictor | None = None,
     every_event: bool = False,
     deadline_s: np.ndarray = EMPTY,
+    after: Mapping[int, list[tuple[int, bool]]] = MappingProxyType({}),
+    joined_at: dict[int, int] | None = None,
 ) -> list[int]:
-    """Starts by the slow simulator."""
+    """Starts by the slow simulator; ``joined_at`` is filled with when each job joins its queue."""
     chosen = policy_named(policy)
     columns = (trace.submit_s, trace.runtime_s, trace.requested_s, trace.width, estimate)
     is_pool = len(trace.machine.capacity) == 1
@@ -71,6 +75,8 @@ def slow_starts(
         predictor=predictor,
         refreshes=policy in REFRESHING and not every_event,
         scans_only_if_fits=policy == "easy" or (policy == "easy-sjbf" and predictor is not None and not every_event),
+        after=dict(after),
+        joined_at={} if joined_at is None else joined_at,
     )
     w, e = slow.width, slow.estimate
     keys = {

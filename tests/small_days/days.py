@@ -28,6 +28,7 @@ from planner.search.harvest import harvest
 from planner.search.multisearch import multisearch
 from tests.cp.enumeration import best_plan
 from tests.cp.instances import LENGTH_S, SHORT, kinked_table, short_segments
+from tests.dependent_jobs import dependent_jobs
 
 
 @dataclass(frozen=True)
@@ -48,13 +49,15 @@ class Checked:
 
 
 def small_day(seed: int) -> tuple[Problem, list[Job]]:
-    """A random day, and all jobs that were asked for, whether they fit the machine or not."""
+    """A random day, and all jobs that were asked for, whether they fit the machine or not; on odd days some wait."""
     rng = np.random.default_rng(seed)
     cluster = _cluster(rng)
     asked = [_job(rng, number, cluster, mixed=number == 0) for number in range(3)]
-    # A stream of its own: whatever rules there are, the rest of the day stays as it was.
+    # Streams of their own: whatever rules there are, the rest of the day stays as it was.
     rules = np.random.default_rng([seed, 1])
     asked = [_ruled(rules, job, cluster) for job in asked]
+    if seed % 2:
+        asked = list(dependent_jobs(np.random.default_rng([seed, 2]), asked, ["r"]))
     running: tuple[Running, ...] = ()
     if rng.random() < 0.5:
         alone = bool(rules.random() < 0.3)
@@ -65,6 +68,7 @@ def small_day(seed: int) -> tuple[Problem, list[Job]]:
         horizon=SHORT,
         cluster=cluster,
         jobs=tuple(job for job in asked if Fit(cluster).why_never(job) is None),
+        never=frozenset(job.id for job in asked if Fit(cluster).why_never(job) is not None),
         segments=short_segments(rng, extras=has_extras),
         table=kinked_table(rng),
         rates=Rates(

@@ -142,6 +142,7 @@ def offers_of(
     late = np.flatnonzero(latest_s < columns.release_s)
     if len(late):
         raise InputError(f"job {problem.jobs[late[0]].id} would have to start before it is submitted")
+    # What a job waits for, or its own begin, may leave it no second of the day.
     able = np.flatnonzero(columns.release_s < problem.horizon.length_s).tolist()
     made = [offer for job in able for offer in _offers_of_job(problem, shares, idle_classes, job)]
     owner = np.array([job for job, _, _ in made], dtype=np.int64)

@@ -68,6 +68,8 @@ class Walk:
             self._alternative(*expression.children)
         elif name == "lessOrEqual" and _is_cumulative(expression.children[0]):
             self._cumulative(*expression.children)
+        elif name in ("endBeforeStart", "startBeforeStart"):
+            self._in_turn(*(self.spans[id(child)] for child in expression.children[:2]), is_end=name[0] == "e")
         else:
             self._hold(expression, None)
 
@@ -109,6 +111,12 @@ class Walk:
                 intervals.append(self.model.new_fixed_size_interval_var(start, end - start, ""))
                 heights.append(height)
         self.model.add_cumulative(intervals, heights, capacity.value)
+
+    def _in_turn(self, before: Span, after: Span, *, is_end: bool) -> None:
+        """If both are present, one starts no earlier than the other ends, or starts."""
+        come_first = before.start.expression + (before.size if is_end else 0)
+        made = self.model.add(come_first <= after.start.expression)
+        made.only_enforce_if([span.presence for span in (before, after) if span.presence is not None])
 
     def _term(self, expression: Any) -> Term:
         if id(expression) not in self._terms:

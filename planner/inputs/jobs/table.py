@@ -8,8 +8,10 @@ from pathlib import Path
 
 from planner import bounds
 from planner.domain.cluster import CORES, Cluster
+from planner.domain.dependency import parse_dependencies
 from planner.domain.intake import Intake
 from planner.domain.job import Job
+from planner.domain.precedence import require_no_circle
 from planner.errors import FileFormatError, InputError
 from planner.inputs.jobs.any_rows import read_rows
 from planner.inputs.jobs.power import PowerModel
@@ -48,6 +50,7 @@ COLUMNS = (
     "begin_time",
     "begin_unix",
     "priority",
+    "dependency",
 )
 """Columns that are not about a resource."""
 
@@ -86,6 +89,10 @@ def read_job_table(
     """
     found, intake = read_job_rows(path, unit_cores=unit_cores, power=power, cluster=cluster, kind=kind)
     jobs = tuple(job for job, _ in found)
+    try:
+        require_no_circle(jobs)
+    except InputError as error:
+        raise FileFormatError(Path(path), str(error)) from error
     if window is not None:
         jobs = tuple(job for job in jobs if window[0] <= job.submit_unix < window[1])
         intake.notes.append(
@@ -158,6 +165,7 @@ def _job(
             exclusive="exclusive" in row and row.flag("exclusive"),
             begin_unix=row_time(row, "begin_time", "begin_unix", repaired),
             priority=float(row.number("priority", bounds.PRIORITY)) if "priority" in row else 1.0,
+            after=parse_dependencies(row.words("dependency")),
         )
     except FileFormatError:
         raise

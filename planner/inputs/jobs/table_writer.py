@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from planner.csv_text import csv_text
+from planner.domain.dependency import format_dependencies
 from planner.domain.job import Job
 from planner.errors import InputError, OutputError
 from planner.inputs.jobs.unit_groups import format_unit_groups
@@ -67,6 +68,7 @@ def job_table_columns(jobs: Sequence[Job]) -> Columns:
         "exclusive": ["true" if job.exclusive else None for job in jobs],
         "priority": [None if job.priority == 1 else float(job.priority) for job in jobs],
         "begin_time": [None if job.begin_unix is None else utc_text(job.begin_unix) for job in jobs],
+        "dependency": [format_dependencies(job.after) or None for job in jobs],
     }
     return columns | {name: cells for name, cells in rules.items() if any(cell is not None for cell in cells)}
 

@@ -8,9 +8,11 @@ from planner.compiled import kernel, part
 from planner.machine.heap import pop, push
 from planner.machine.timeline import NEVER, forget_past
 from planner.online.kernel.events import is_changing, resume, take_changes, void_reservations, withdraw
+from planner.online.kernel.followers import come_first, go_for_good
+from planner.online.kernel.held_back import arrive, is_held, join_queue
 from planner.online.kernel.likely import note_length
 from planner.online.kernel.nodes import hold_job
-from planner.online.kernel.queue_order import enqueue, real_end
+from planner.online.kernel.queue_order import real_end
 from planner.online.kernel.replan_rounds import next_change, replan_round
 from planner.online.kernel.reservation_rounds import conservative_round, deadline_round
 from planner.online.kernel.rounds import can_start, easy_round, greedy_round, list_round, strict_round
@@ -38,6 +40,9 @@ from planner.online.kernel.state import (
     FRESH,
     GREEDY,
     HAS_CANCELS,
+    HELD,
+    HELD_JOB,
+    JOINING,
     LIST,
     MACHINE,
     MOMENT,
@@ -126,6 +131,8 @@ def next_second(state):
     if state.clock[HAS_CANCELS] > 0:
         for place in range(state.clock[QUEUED]):
             now = min(now, state.job[CANCEL_S, state.job[QUEUE, place]])
+        for place in range(state.clock[HELD]):
+            now = min(now, state.job[CANCEL_S, state.job[HELD_JOB, place]])
     if state.clock[POLICY] == REPLAN:
         now = min(now, next_change(state, state.clock[NOW]))
     elif state.clock[POLICY] >= CONSERVATIVE:
@@ -145,7 +152,14 @@ def entries_needed(state, now):
     next_job = state.clock[ARRIVED]
     while next_job < state.job.shape[1] and state.job[SUBMIT, next_job] == now:
         next_job += 1
-    held = state.clock[QUEUED] + next_job - state.clock[ARRIVED] + state.clock[EXPECTED] + state.clock[RESUMES]
+    held = (
+        state.clock[HELD]
+        + state.clock[QUEUED]
+        + next_job
+        - state.clock[ARRIVED]
+        + state.clock[EXPECTED]
+        + state.clock[RESUMES]
+    )
     if is_changing(state, now):
         held += state.clock[RUNNING] + state.change.shape[1]
     return longest + 2 * held + 8
@@ -172,7 +186,10 @@ def is_arriving(state, now):
 def take_arrival(state):
     """Let the next job arrive, unless it is cancelled in the same second."""
     if state.job[CANCEL_S, state.clock[ARRIVED]] > state.clock[NOW]:
-        enqueue(state, state.clock[ARRIVED])
+        arrive(state, state.clock[ARRIVED])
+    else:
+        go_for_good(state, state.clock[ARRIVED])
+        join_queue(state, state.clock[NOW])
     state.clock[ARRIVED] += 1
     state.clock[FRESH] += 1
 
@@ -192,6 +209,8 @@ def take_completion(state, now):
         hold_job(state, MACHINE, job, np.int64(-1), now, state.job[EXPECTED_END, job])
         state.clock[EARLY] += 1
     note_length(state, job)
+    come_first(state, job, np.int64(1))
+    join_queue(state, now)
     state.job[FINISHED_JOB, state.clock[FINISHED]] = job
     state.clock[FINISHED] += 1
     state.clock[SCAN] = 1
@@ -203,6 +222,17 @@ def schedule(state, now):
     if state.clock[QUEUED] > 0 and _looks_at_queue(state, now):
         state.clock[ROUNDS] += 1
         _run_round(state, now)
+    _forget_events(state)
+    while state.clock[JOINING] > 0:  # jobs that waited for the start of others and for nothing else
+        join_queue(state, now)
+        state.clock[ROUNDS] += 1
+        _run_round(state, now)
+        _forget_events(state)
+
+
+@part
+def _forget_events(state):
+    """Begin to note anew what happens until the next round."""
     state.clock[SCAN], state.clock[FRESH], state.clock[EARLY], state.clock[BROKEN] = 0, 0, 0, 0
 
 
@@ -212,7 +242,7 @@ def _looks_at_queue(state, now):
     if state.clock[SCAN_ONLY_IF_FITS] == 0 or state.clock[SCAN] > 0:
         return True
     for job in range(state.clock[ARRIVED] - state.clock[FRESH], state.clock[ARRIVED]):
-        if can_start(state, job, now):
+        if not is_held(state, job) and can_start(state, job, now):
             return True
     return False
 

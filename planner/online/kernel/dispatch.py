@@ -14,6 +14,7 @@ from planner.compiled import kernel, part
 from planner.domain.columns import Ints
 from planner.machine.choose_nodes import copies_in, has_odd_units, pack_the_odd, share_out
 from planner.machine.heap import pop, push
+from planner.online.kernel.line import come_first, join, release
 
 
 class Machine(NamedTuple):
@@ -57,21 +58,6 @@ class Machine(NamedTuple):
     pattern: Ints
 
 
-class Line(NamedTuple):
-    """Who waits, in the order of the rule.
-
-    ``arrivals`` are the jobs by release, ``rank`` is the place of each in the rule's order, ``shape`` numbers jobs that
-    ask the same, ``cores`` is what each asks in all; ``queue`` and ``failed`` are scratch space.
-    """
-
-    arrivals: Ints
-    rank: Ints
-    shape: Ints
-    cores: Ints
-    queue: Ints
-    failed: Ints
-
-
 @kernel
 def walk(machine, jobs, line, strict, day_end, start_of, node_of_unit):
     """Walk through the day and write the starts and nodes of the jobs that start, -1 for the others."""
@@ -80,6 +66,9 @@ def walk(machine, jobs, line, strict, day_end, start_of, node_of_unit):
     while now < day_end:
         arrived, length, epoch = take_events(machine, jobs, line, arrived, length, epoch, now, node_of_unit)
         length = _start_what_fits(machine, jobs, line, length, strict, epoch, now, start_of, node_of_unit)
+        while line.ready_count[0] > 0:
+            length = join(line, length)
+            length = _start_what_fits(machine, jobs, line, length, strict, epoch, now, start_of, node_of_unit)
         now = next_moment(machine, jobs, line, arrived, now, day_end)
 
 
@@ -90,15 +79,15 @@ def take_events(machine, jobs, line, arrived, length, epoch, now, node_of_unit):
     A new epoch begins when there may be room that was not there before.
     """
     while machine.running[0] > 0 and machine.end_time[0] <= now:
-        end_first(machine, jobs, node_of_unit)
+        come_first(jobs, line, end_first(machine, jobs, node_of_unit), np.int64(1))
         epoch += 1
     for outage in range(machine.out_end.shape[0]):
         if machine.out_end[outage] == now:
             epoch += 1
     while arrived < line.arrivals.shape[0] and jobs.release[line.arrivals[arrived]] <= now:
-        length = _join(line, length, line.arrivals[arrived])
+        release(line, line.arrivals[arrived])
         arrived += 1
-    return arrived, length, epoch
+    return arrived, join(line, length), epoch
 
 
 @part
@@ -138,6 +127,7 @@ def _start_what_fits(machine, jobs, line, length, strict, epoch, now, start_of, 
         if starts:
             start_of[job] = now
             begin(machine, jobs, job, now + jobs.duration[job], node_of_unit)
+            come_first(jobs, line, job, np.int64(0))
         else:
             line.queue[kept] = job
             kept += 1
@@ -160,17 +150,6 @@ def copy_nodes(source, target):
     for node in range(source.shape[0]):
         for resource in range(source.shape[1]):
             target[node, resource] = source[node, resource]
-
-
-@part
-def _join(line, length, job):
-    """Put a job at its place in the queue."""
-    place = length
-    while place > 0 and line.rank[line.queue[place - 1]] > line.rank[job]:
-        line.queue[place] = line.queue[place - 1]
-        place -= 1
-    line.queue[place] = job
-    return length + 1
 
 
 @part
@@ -231,10 +210,11 @@ def begin(machine, jobs, job, end, node_of_unit):
 
 @part
 def end_first(machine, jobs, node_of_unit):
-    """Give back what the job that ends first holds."""
+    """Give back what the job that ends first holds; returns that job."""
     job = pop(machine.end_time, machine.end_job, jobs.release, machine.running[0])
     machine.running[0] -= 1
     _change(machine, jobs, job, node_of_unit, np.int64(1))
+    return job
 
 
 @part

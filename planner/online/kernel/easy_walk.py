@@ -15,6 +15,7 @@ from planner.compiled import kernel, part
 from planner.domain.columns import Ints
 from planner.machine.heap import pop, push
 from planner.online.kernel.dispatch import begin, copy_nodes, find_nodes, next_moment, open_nodes, take_events
+from planner.online.kernel.line import come_first, join
 
 NEVER = np.int64(2**62)
 
@@ -56,6 +57,10 @@ def walk_easy(machine, jobs, line, ahead, day_end, start_of, node_of_unit):
         arrived, length, epoch = take_events(machine, jobs, line, arrived, length, epoch, now, node_of_unit)
         rounds += 1
         length = _round(machine, jobs, line, ahead, length, epoch, rounds, now, start_of, node_of_unit)
+        while line.ready_count[0] > 0:
+            length = join(line, length)
+            rounds += 1
+            length = _round(machine, jobs, line, ahead, length, epoch, rounds, now, start_of, node_of_unit)
         now = next_moment(machine, jobs, line, arrived, now, day_end)
 
 
@@ -88,6 +93,7 @@ def _round(machine, jobs, line, ahead, length, epoch, rounds, now, start_of, nod
             start_of[job] = now
             ahead.end[job] = now + ahead.length[job]
             begin(machine, jobs, job, now + jobs.duration[job], node_of_unit)
+            come_first(jobs, line, job, np.int64(0))
         else:
             line.queue[kept] = job
             kept += 1

@@ -7,6 +7,8 @@ import numpy as np
 from planner.compiled import part
 from planner.machine.heap import remove
 from planner.machine.timeline import NEVER, hold_units
+from planner.online.kernel.followers import go_for_good
+from planner.online.kernel.held_back import arrive, is_held, join_queue, withdraw_held
 from planner.online.kernel.nodes import hold_job
 from planner.online.kernel.queue_order import drop_gone, enqueue, real_end, run_on
 from planner.online.kernel.reservation_rounds import cancel
@@ -71,8 +73,8 @@ def resume(state, now):
             if real_end(state, job) >= now:
                 run_on(state, job, now)
         elif state.job[CANCEL_S, job] > now:
-            enqueue(state, job)
-            if _keeps_promise(state, job):
+            arrive(state, job)
+            if not is_held(state, job) and _keeps_promise(state, job):
                 state.job[RESERVED, job] = CANCELLED
                 state.clock[BROKEN] = FROM_BEFORE
 
@@ -117,7 +119,10 @@ def withdraw(state, now):
                 state.clock[EARLY] += 1
             state.clock[LEFT] += 1
             state.clock[SCAN] = 1
+            go_for_good(state, job)
     drop_gone(state)
+    withdraw_held(state, now)
+    join_queue(state, now)
 
 
 @part

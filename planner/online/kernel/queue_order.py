@@ -6,6 +6,7 @@ import numpy as np
 
 from planner.compiled import part
 from planner.machine.heap import push
+from planner.online.kernel.followers import come_first
 from planner.online.kernel.nodes import hold_job
 from planner.online.kernel.state import (
     BACK_A,
@@ -30,6 +31,7 @@ from planner.online.kernel.state import (
     RANK_A,
     RANK_B,
     RANK_FIRST,
+    RESTARTS,
     RUNNING,
     RUNTIME,
     START,
@@ -169,6 +171,8 @@ def mark_started(state, job, now):
     state.clock[STARTED] += 1
     state.clock[LEFT] += 1
     _note_ends(state, job)
+    if state.job[RESTARTS, job] == 0:
+        come_first(state, job, np.int64(0))
 
 
 @part

@@ -22,10 +22,11 @@ RANK_A, RANK_B, BACK_A, BACK_B = _places(14, 18)
 QUEUE, BACKFILL, END_KEY, END_JOB, DUE_KEY, DUE_JOB, FINISHED_JOB = _places(18, 25)
 PROMISED, REFERENCE, LATEST, WISH, DUE, MOVED, TRIED_ORDER, BEST_ORDER = _places(25, 33)
 CANCEL_S, RESTARTS, LATE, LIKE_KIND, LIKE_USER, RANK_FIRST, BACK_FIRST = _places(33, 40)
-JOB_ROWS = 40
+OPEN, READY, HELD_JOB, JOINING_JOB = _places(40, 44)
+JOB_ROWS = 44
 
 # Rows of the tables of pointers and units.
-GROUPS, UNITS = _places(0, 2)
+GROUPS, UNITS, FOLLOWERS = _places(0, 3)
 NODE, SAVED = _places(0, 2)
 
 # Places in the clock: counters, then settings.
@@ -33,7 +34,8 @@ NOW, ARRIVED, QUEUED, RUNNING, EXPECTED, FINISHED, ROUNDS, SCAN, FRESH, EARLY, B
 POLICY, ORDER, BACKFILL_ORDER, CORRECTION, NODES, LIMITED, SCAN_ONLY_IF_FITS, EVERY_EVENT = _places(12, 20)
 TICK, EVERY_S, MAX_DELAY_S, MAY_HOLD, HOLDS, LISTED_AT, CAPACITY, STEPS, AHEAD_S, REPAIRS = _places(20, 30)
 UNTIL, RESUME_AT, RESUMES, LEFT, CHANGES, HAS_CANCELS, LISTED, USUAL_ORDER = _places(30, 38)
-CLOCK_SIZE = 38
+HELD, JOINING = _places(38, 40)
+CLOCK_SIZE = 40
 
 # Rows of the table of what happens to nodes, and what can happen.
 MOMENT, CHANGE, OUT_NODE, OUT_START, OUT_END = _places(0, 5)
@@ -71,9 +73,11 @@ class State(NamedTuple):
         One column per job, in submit order; the rows are named above. Starts and reservations are below 0 where there
         are none.
     ptr
-        First group and first unit of each job, and the ends of the last.
+        First group, first unit and first follower of each job, and the ends of the last.
     group_count, group_amount
         How many equal units each group has, and what each of them asks of every resource.
+    follower
+        Jobs that wait for each job, and 1 where for its end, 0 where for its start.
     unit
         Node of each unit, and a place to note it.
     times, free, length
@@ -106,6 +110,7 @@ class State(NamedTuple):
     ptr: Ints
     group_count: Ints
     group_amount: Ints
+    follower: Ints
     unit: Ints
     times: Ints
     free: Ints

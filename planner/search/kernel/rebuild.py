@@ -26,11 +26,13 @@ def rebuild(timelines, jobs, money, tally, state, habits, temperature, steps):
     """Take a number of steps; returns how many were taken: fewer when a timeline may run out of room."""
     state.profits[CURRENT] = profit(money, tally, timelines)
     for step in range(steps):
-        if _is_tight(timelines, habits):
+        if _is_tight(timelines, state):
             return step
-        count = ruin(state, habits)
+        count = ruin(jobs, state, habits)
         if count == 0:
-            return steps
+            if state.members.shape[0] == 0:
+                return steps
+            continue
         _lift(timelines, jobs, money, tally, state, count)
         recreate(timelines, jobs, money, tally, state, habits, count)
         found = profit(money, tally, timelines)
@@ -49,9 +51,9 @@ def rebuild(timelines, jobs, money, tally, state, habits, temperature, steps):
 
 
 @part
-def _is_tight(timelines, habits):
+def _is_tight(timelines, state):
     """Whether a timeline might run out of room within one step."""
-    margin = ENTRIES_PER_JOB * (habits.largest + habits.guests)
+    margin = ENTRIES_PER_JOB * (state.out.shape[0] - 1)
     longest = np.int64(0)
     for node in range(timelines.length.shape[0]):
         longest = max(longest, timelines.length[node])

@@ -6,7 +6,7 @@ import numpy as np
 
 from planner.compiled import part
 from planner.machine.choose_nodes import pack_anywhere, pack_equal
-from planner.machine.place import earliest_start
+from planner.machine.place import earliest_start, first_turn
 from planner.machine.rng import below, fraction
 from planner.search.kernel.money import bought_kwh, cooling_share, end_of_row, piece_at, table_row
 from planner.search.kernel.search_state import EARLIEST, LOOKS, PRICED, THRIFTY, WANDERING, put_on
@@ -33,7 +33,10 @@ OVERLOOKED_CHANCE = 0.2
 
 @part
 def recreate(timelines, jobs, money, tally, state, habits, count):
-    """Place the chosen jobs again, one by one, in an order by one of their sizes with some chance in it."""
+    """Place the chosen jobs again, one by one, in an order by one of their sizes with some chance in it.
+
+    None goes before one that it waits for.
+    """
     key = below(state.stream, state.keys.shape[0] + 1)
     if fraction(state.stream) < THRIFTY_CHANCE:
         key = np.int64(THRIFTY)
@@ -47,10 +50,21 @@ def recreate(timelines, jobs, money, tally, state, habits, count):
     for _ in range(count):
         best = np.int64(-1)
         for index in range(count):
-            if state.rank[index] < np.inf and (best < 0 or state.rank[index] < state.rank[best]):
+            is_less = state.rank[index] < np.inf and (best < 0 or state.rank[index] < state.rank[best])
+            if is_less and _has_its_turn(jobs, state, count, state.out[index]):
                 best = index
         state.rank[best] = np.inf
         _insert(timelines, jobs, money, tally, state, habits, state.out[best], way)
+
+
+@part
+def _has_its_turn(jobs, state, count, job):
+    """Whether none of the chosen jobs that are not placed again yet must come before a job."""
+    for row in range(jobs.before_ptr[job], jobs.before_ptr[job + 1]):
+        for index in range(count):
+            if state.out[index] == jobs.before[row, 0] and state.rank[index] < np.inf:
+                return False
+    return True
 
 
 @part
@@ -65,7 +79,7 @@ def _way(state, habits):
 def _insert(timelines, jobs, money, tally, state, habits, job, way):
     """Place one job, or leave it waiting where the rules allow that and every start found loses money."""
     day_end = timelines.day_end_s
-    start = earliest_start(timelines, jobs, job, jobs.release[job], state.node_of_unit)
+    start = earliest_start(timelines, jobs, job, first_turn(jobs, job, state.start_of), state.node_of_unit)
     if way == WANDERING:
         start = _some_start(timelines, jobs, money, state, job, start, day_end)
         if habits.may_refuse and fraction(state.stream) < REFUSAL_CHANCE:

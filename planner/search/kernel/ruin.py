@@ -25,8 +25,11 @@ FITTING_CHANCE = 0.8
 
 
 @part
-def ruin(state, habits):
-    """Choose the jobs of a step: some placed ones near each other in time or on the machine, and some waiting ones."""
+def ruin(jobs, state, habits):
+    """Choose the jobs of a step: some placed ones near each other in time or on the machine, and some waiting ones.
+
+    With a placed job go those that wait for it, with a waiting one those that it waits for.
+    """
     stream, out, placed = state.stream, state.out, state.placed[0]
     waiting = state.members.shape[0] - placed
     count = np.int64(0)
@@ -37,8 +40,7 @@ def ruin(state, habits):
             rival = state.members[below(stream, placed)]
             if state.margin[rival] < state.margin[seed]:
                 seed = rival
-        out[0] = seed
-        count = np.int64(1)
+        count = _take(jobs, state, count, seed)
         row = below(stream, state.near.shape[0])
         reach = 1 + wanted * (1 + below(stream, REACH))
         for _ in range(TRIES_PER_JOB * wanted):
@@ -48,8 +50,7 @@ def ruin(state, habits):
             if 0 <= place < state.near.shape[1]:
                 other = state.near[row, place]
                 if state.start_of[other] >= 0 and state.slot[other] >= 0 and not _is_out(out, count, other):
-                    out[count] = other
-                    count += 1
+                    count = _take(jobs, state, count, other)
     if waiting > 0:
         guests = min(waiting, 1 + below(stream, habits.guests))
         tries = 1 + below(stream, GUEST_DRAWS)
@@ -67,9 +68,48 @@ def ruin(state, habits):
                 if fits and state.margin[rival] > best_margin:
                     other, best_margin = rival, state.margin[rival]
             if not _is_out(out, count, other):
-                out[count] = other
-                count += 1
+                count = _invite(jobs, state, count, other)
     return count
+
+
+@part
+def _take(jobs, state, count, job):
+    """Add a placed job and the placed ones that wait for it, or nobody if they are too many; returns the new number."""
+    out = state.out
+    if count == out.shape[0]:
+        return count
+    out[count] = job
+    place, taken = count, count + 1
+    while place < taken:
+        for row in range(jobs.follower_ptr[out[place]], jobs.follower_ptr[out[place] + 1]):
+            other = jobs.followers[row, 0]
+            if state.start_of[other] >= 0 and not _is_out(out, taken, other):
+                if taken == out.shape[0]:
+                    return count
+                out[taken] = other
+                taken += 1
+        place += 1
+    return taken
+
+
+@part
+def _invite(jobs, state, count, job):
+    """Add a waiting job and the waiting ones that it waits for, or nobody if that is no use; returns the new number."""
+    out = state.out
+    if count == out.shape[0]:
+        return count
+    out[count] = job
+    place, taken = count, count + 1
+    while place < taken:
+        for row in range(jobs.before_ptr[out[place]], jobs.before_ptr[out[place] + 1]):
+            other = jobs.before[row, 0]
+            if state.start_of[other] < 0 and not _is_out(out, taken, other):
+                if state.slot[other] < 0 or taken == out.shape[0]:
+                    return count
+                out[taken] = other
+                taken += 1
+        place += 1
+    return taken
 
 
 @part

@@ -71,6 +71,7 @@ def read_replay(path: Path, source: Source, cell: Cell) -> tuple[Replay, float]:
             lost_runs=(),
             outages=NO_OUTAGES,
             until_s=UNTIL_FURTHER_NOTICE,
+            ready_s=source.trace.submit_s,
             **arrays,
         )
         return result, float(kept["cpu_s"])
@@ -107,6 +108,7 @@ def _carried_out(ground: Ground, cell: Cell, source: Source) -> tuple[Replay, fl
         late_reason=np.zeros(len(trace), dtype=np.int64),
         cancel_s=nothing,
         restarts=np.zeros(len(trace), dtype=np.int64),
+        ready_s=trace.submit_s,
         lost_runs=(),
         outages=NO_OUTAGES,
         until_s=UNTIL_FURTHER_NOTICE,
