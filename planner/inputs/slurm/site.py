@@ -4,7 +4,7 @@ alone."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 
 from planner.domain.cluster import CORES
@@ -20,7 +20,15 @@ from planner.inputs.slurm.machine import Machine, machine_of
 from planner.inputs.slurm.outages import outages_of
 from planner.inputs.slurm.queue import Queue
 from planner.inputs.slurm.ran import Ran, of_accounts, of_queue, started_jobs
-from planner.inputs.slurm.to_domain import Said, after_others, alone_on_nodes, not_before, on_classes, within_limit
+from planner.inputs.slurm.to_domain import (
+    Said,
+    after_others,
+    alone_on_nodes,
+    labels_by_id,
+    not_before,
+    on_classes,
+    within_limit,
+)
 from planner.inputs.slurm.units import units_of
 from planner.scenario.schema import Scenario
 from planner.scenario.slurm import SlurmSection
@@ -97,21 +105,25 @@ class SlurmSite:
         return list(found.values())
 
     def _pending(self, queue: Queue, power: PowerModel, own_begin: OwnBegin, left: list[LeftAlone]) -> tuple[Job, ...]:
-        jobs = []
+        jobs: dict[str, Job] = {}
+        labels = labels_by_id(queue.jobs)
         running = Counter(job.array_job_id for job in queue.of_state("running"))
         before: Counter[int | None] = Counter()
         for each in queue.of_state("pending"):
             array = each.array_job_id
-            job, reasons = self._job(each, power, own_begin, within_limit(each, before[array], running[array]))
+            said = (within_limit(each, before[array], running[array]), after_others(each, labels))
+            job, reasons = self._job(each, power, own_begin, said)
             if job is None:
                 left.append(LeftAlone(each.label, "; ".join(reasons)))
             else:
-                jobs.append(job)
+                jobs[job.id] = job
                 before[array] += 1
-        return tuple(sorted(jobs, key=lambda job: job.submission_key))
+        started = {job.label for job in queue.of_state("running")}
+        left += _without_those_before(jobs, {job.label for job in queue.jobs} - started)
+        return tuple(sorted(jobs.values(), key=lambda job: job.submission_key))
 
     def _job(
-        self, queued: QueuedJob, power: PowerModel, own_begin: OwnBegin, in_array: Said
+        self, queued: QueuedJob, power: PowerModel, own_begin: OwnBegin, among_others: Iterable[Said]
     ) -> tuple[Job | None, tuple[str, ...]]:
         """A waiting job, or the reasons why it is left alone."""
         allowed, why = self.machine.allowed(queued.request, queued.partitions)
@@ -119,8 +131,7 @@ class SlurmSite:
             on_classes(allowed, self.machine.classes) if allowed else ({}, why),
             alone_on_nodes(queued),
             not_before(queued, own_begin(queued), self.documents.moment_unix),
-            in_array,
-            after_others(queued),
+            *among_others,
         ]
         reasons = [*queued.obstacles, *(reason for _, reason in said if reason)]
         if reasons or queued.limit_s is None:
@@ -152,3 +163,19 @@ class SlurmSite:
         if self.machine.left_out:
             intake.notes.append(f"{self.machine.left_out} nodes are in no partition that is planned")
         intake.notes += self.documents.remarks
+
+
+def _without_those_before(jobs: dict[str, Job], waiting: Collection[str]) -> list[LeftAlone]:
+    """Take out the jobs that wait for one that is not planned itself, and those that wait for them; says why."""
+    left: list[LeftAlone] = []
+    while True:
+        found = {}
+        for job in jobs.values():
+            unplanned = [each.job_id for each in job.after if each.job_id in waiting and each.job_id not in jobs]
+            if unplanned:
+                found[job.id] = unplanned[0]
+        if not found:
+            return left
+        for waits, other in found.items():
+            left.append(LeftAlone(waits, f"it waits for job {other}, which is not planned"))
+            del jobs[waits]

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from planner.domain.cluster import NodeClass
+from planner.domain.dependency import KINDS, Dependency
 from planner.inputs.slurm.job import QueuedJob
 
 Said = tuple[dict[str, Any], str]
@@ -48,6 +49,24 @@ def within_limit(job: QueuedJob, place: int, running: int) -> Said:
     return {}, f"its array may have only {job.array_limit} tasks at once"
 
 
-def after_others(job: QueuedJob) -> Said:
-    """The jobs that a job waits for."""
-    return {}, "it waits for other jobs" if job.dependency.requirements else ""
+def labels_by_id(jobs: Iterable[QueuedJob]) -> dict[int, list[str]]:
+    """The jobs that each of Slurm's numbers stands for: that of an array for all of its tasks."""
+    found: dict[int, list[str]] = {}
+    for job in jobs:
+        for number in dict.fromkeys((job.job_id, job.array_job_id)):
+            if number is not None:
+                found.setdefault(number, []).append(job.label)
+    return found
+
+
+def after_others(job: QueuedJob, labels: Mapping[int, Sequence[str]]) -> Said:
+    """The jobs that a job waits for, by the labels of those in the queue; others are long gone."""
+    found = []
+    for each in job.dependency.requirements:
+        kind = next((known for known in KINDS if known == each.kind), None)
+        if kind is None or each.job_id is None or each.delay_s:
+            later = " with a delay" if each.delay_s else ""
+            return {}, f"it waits for other jobs in a way that is not planned ({each.kind}{later})"
+        names = labels.get(each.job_id, []) if each.task_id is None else [f"{each.job_id}_{each.task_id}"]
+        found += [Dependency(kind, name) for name in names]
+    return {"after": tuple(dict.fromkeys(found))}, ""

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from planner.domain.dependency import format_dependencies
 from planner.domain.job import UnitGroup
 from planner.domain.snapshot import Outage, Snapshot
 from planner.errors import InputError
@@ -248,10 +249,44 @@ def test_no_job_of_a_queue_is_lost(scenario: Scenario, dialect: Dialect) -> None
     assert left["4"] == "its partition is not planned (a, b)"
     assert left["5"] == "it has no time limit"
     assert left["7"] == "it is held"
-    assert left["8"] == "it waits for other jobs"
+    assert left["8"] == "it waits for job 40_3, which is not planned"
     assert "heterogeneous" in left["9"]
     assert "licences" in left["10"]
     assert left["40_3"] == "its array may have only 2 tasks at once"
+
+
+def test_jobs_wait_for_those_that_they_name(scenario: Scenario) -> None:
+    """For one job, one task, or all tasks of an array; what is not in the queue any more is long gone."""
+    queue = [
+        job(1, job_state="RUNNING", start_time=NOW, nodes="n1"),
+        job(2, dependency="afterok:1(unfulfilled),after:77(unfulfilled)"),
+        job(3, array_job_id=3, array_task_string="1-2"),
+        job(4, dependency="afterany:3_*(unfulfilled)"),
+        job(5, dependency="after:3_2(unfulfilled):2(unfulfilled)"),
+    ]
+    found = {each.id: format_dependencies(each.after) for each in taken(site_of(queue), scenario).pending}
+    assert found == {"2": "afterok:1", "3_1": "", "3_2": "", "4": "afterany:3_1,afterany:3_2", "5": "after:3_2,after:2"}
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("singleton(unfulfilled)", "it waits for other jobs in a way that is not planned (singleton)"),
+        ("afternotok:1(unfulfilled)", "it waits for other jobs in a way that is not planned (afternotok)"),
+        ("after:1+5(unfulfilled)", "it waits for other jobs in a way that is not planned (after with a delay)"),
+        ("afterok:2(unfulfilled)", "it waits for job 2, which is not planned"),
+        ("afterok:1:4(unfulfilled)", "it waits for job 4, which is not planned"),
+    ],
+)
+def test_who_waits_for_what_is_not_planned_is_left_alone(scenario: Scenario, text: str, why: str) -> None:
+    """Also through a chain: job 4 waits for 2, which is held."""
+    queue = [
+        job(1),
+        job(2, priority=0, state_reason="JobHeldUser", hold=True),
+        job(3, dependency=text),
+        job(4, dependency="afterok:2(unfulfilled)"),
+    ]
+    assert left_alone(site_of(queue), scenario)["3"] == why
 
 
 def test_running_jobs_have_what_slurm_gave_them(scenario: Scenario) -> None:
