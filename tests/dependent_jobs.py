@@ -10,6 +10,7 @@ import numpy as np
 from planner.domain.dependency import KINDS, Dependency
 from planner.domain.job import Job
 from planner.domain.problem import Problem
+from tests.factories import random_problem
 
 
 def dependent_jobs(rng: np.random.Generator, jobs: Sequence[Job], others: Sequence[str] = ()) -> tuple[Job, ...]:
@@ -34,3 +35,17 @@ def with_dependencies(rng: np.random.Generator, problem: Problem) -> Problem:
     if rng.random() < 0.3:
         others.append("never")
     return replace(problem, jobs=dependent_jobs(rng, problem.jobs, others), never=frozenset({"never"}))
+
+
+def crowded(seed: int) -> Problem:
+    """More work than fits, in chains, fans and joins; some with deadlines or overdue, under both rules of deferral."""
+    rng = np.random.default_rng(seed)
+    problem = with_dependencies(rng, random_problem(rng, jobs=int(rng.integers(5, 40)), extras=seed % 3 == 0))
+    jobs = [
+        replace(job, deadline_unix=job.submit_unix + job.requested_s + int(rng.integers(0, 40_000)))
+        if seed % 4 == 1 and rng.random() < 0.3
+        else job
+        for job in problem.jobs
+    ]
+    overdue = frozenset(job.id for job in jobs[:4]) if seed % 5 == 2 else frozenset()
+    return replace(problem, jobs=tuple(jobs), overdue=overdue, defer="free" if seed % 2 else "full")

@@ -16,6 +16,9 @@ from planner.machine.timeline import hold_units, note_tops
 BUCKETS = 96
 """Stretches of the day for which the most free cores of each node are kept."""
 
+BEFORE, FOLLOWERS = 0, 1
+"""Rows of the links between jobs: what a job waits for, and what waits for it."""
+
 REMEMBERED = 48
 """How many earlier jobs' starts are kept to bound later ones."""
 
@@ -24,8 +27,9 @@ class Jobs(NamedTuple):
     """The jobs as the kernel takes them.
 
     ``main`` is the largest group of each job. ``group_need`` counts, for each group, the units of its job that ask at
-    least as much as one of its own: that many of its size must have room at once wherever the job starts. What a job
-    waits for, and what waits for it, is as in `planner.domain.precedence.Links`.
+    least as much as one of its own: that many of its size must have room at once wherever the job starts. ``link_ptr``
+    and ``link`` say what each job waits for (row `BEFORE`) and what waits for it (row `FOLLOWERS`), as in
+    `planner.domain.precedence.Links`; few arrays, because compiled code takes each one apart in every call.
     """
 
     release: Ints
@@ -37,10 +41,8 @@ class Jobs(NamedTuple):
     unit_ptr: Ints
     main: Ints
     group_need: Ints
-    before_ptr: Ints
-    before: Ints
-    follower_ptr: Ints
-    followers: Ints
+    link_ptr: Ints
+    link: Ints
 
 
 def kernel_jobs(
@@ -65,7 +67,7 @@ def kernel_jobs(
     waits = links or no_links(len(release))
     return Jobs(
         release, duration, power, group_ptr, group_count, group_amount, unit_ptr, main, need,
-        waits.before_ptr, waits.before, waits.follower_ptr, waits.followers,
+        np.array([waits.before_ptr, waits.follower_ptr]), np.array([waits.before, waits.followers]),
     )  # fmt: skip
 
 

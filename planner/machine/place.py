@@ -7,7 +7,7 @@ import numpy as np
 from planner.compiled import kernel, part
 from planner.machine.choose_nodes import pack_equal, pack_mixed
 from planner.machine.earliest import earliest_for_group
-from planner.machine.node_timelines import hold, hold_power
+from planner.machine.node_timelines import BEFORE, hold, hold_power
 from planner.machine.start_bounds import learned_start, remember
 from planner.machine.timeline import NEVER, first_room
 
@@ -47,11 +47,11 @@ def place_from(timelines, jobs, order, position, start_of, node_of_unit):
 def first_turn(jobs, job, start_of):
     """First second at which a job may start by its release and by what it waits for; NEVER while that has no start."""
     turn = jobs.release[job]
-    for row in range(jobs.before_ptr[job], jobs.before_ptr[job + 1]):
-        other = jobs.before[row, 0]
+    for row in range(jobs.link_ptr[BEFORE, job], jobs.link_ptr[BEFORE, job + 1]):
+        other = jobs.link[BEFORE, row, 0]
         if start_of[other] < 0:
             return NEVER
-        turn = max(turn, start_of[other] + jobs.before[row, 1] * jobs.duration[other])
+        turn = max(turn, start_of[other] + jobs.link[BEFORE, row, 1] * jobs.duration[other])
     return turn
 
 

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from planner.compiled import part
 from planner.domain.columns import Ints
+from planner.machine.node_timelines import FOLLOWERS
 
 
 class Line(NamedTuple):
@@ -40,9 +41,9 @@ def release(line, job):
 @part
 def come_first(jobs, line, job, has_ended):
     """Let the jobs be ready that waited for nothing but the start of a job, or its end."""
-    for row in range(jobs.follower_ptr[job], jobs.follower_ptr[job + 1]):
-        if jobs.followers[row, 1] == has_ended:
-            other = jobs.followers[row, 0]
+    for row in range(jobs.link_ptr[FOLLOWERS, job], jobs.link_ptr[FOLLOWERS, job + 1]):
+        if jobs.link[FOLLOWERS, row, 1] == has_ended:
+            other = jobs.link[FOLLOWERS, row, 0]
             line.open[other] -= 1
             if line.open[other] == 0 and line.is_released[other] == 1:
                 _be_ready(line, other)

@@ -6,6 +6,7 @@ import numpy as np
 
 from planner.compiled import part
 from planner.machine.choose_nodes import pack_anywhere, pack_equal
+from planner.machine.node_timelines import BEFORE
 from planner.machine.place import earliest_start, first_turn
 from planner.machine.rng import below, fraction
 from planner.search.kernel.money import bought_kwh, cooling_share, end_of_row, piece_at, table_row
@@ -41,6 +42,7 @@ def recreate(timelines, jobs, money, tally, state, habits, count):
     if fraction(state.stream) < THRIFTY_CHANCE:
         key = np.int64(THRIFTY)
     way = _way(state, habits)
+    has_links = jobs.link.shape[1] > 0
     for index in range(count):
         noise = fraction(state.stream)
         state.rank[index] = noise
@@ -51,7 +53,7 @@ def recreate(timelines, jobs, money, tally, state, habits, count):
         best = np.int64(-1)
         for index in range(count):
             is_less = state.rank[index] < np.inf and (best < 0 or state.rank[index] < state.rank[best])
-            if is_less and _has_its_turn(jobs, state, count, state.out[index]):
+            if is_less and (not has_links or _has_its_turn(jobs, state, count, state.out[index])):
                 best = index
         state.rank[best] = np.inf
         _insert(timelines, jobs, money, tally, state, habits, state.out[best], way)
@@ -60,9 +62,9 @@ def recreate(timelines, jobs, money, tally, state, habits, count):
 @part
 def _has_its_turn(jobs, state, count, job):
     """Whether none of the chosen jobs that are not placed again yet must come before a job."""
-    for row in range(jobs.before_ptr[job], jobs.before_ptr[job + 1]):
+    for row in range(jobs.link_ptr[BEFORE, job], jobs.link_ptr[BEFORE, job + 1]):
         for index in range(count):
-            if state.out[index] == jobs.before[row, 0] and state.rank[index] < np.inf:
+            if state.out[index] == jobs.link[BEFORE, row, 0] and state.rank[index] < np.inf:
                 return False
     return True
 

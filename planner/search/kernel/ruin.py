@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from planner.compiled import part
+from planner.machine.node_timelines import BEFORE, FOLLOWERS
 from planner.machine.rng import below, fraction
 from planner.search.kernel.search_state import SHORT, WIDE
 
@@ -81,8 +82,8 @@ def _take(jobs, state, count, job):
     out[count] = job
     place, taken = count, count + 1
     while place < taken:
-        for row in range(jobs.follower_ptr[out[place]], jobs.follower_ptr[out[place] + 1]):
-            other = jobs.followers[row, 0]
+        for row in range(jobs.link_ptr[FOLLOWERS, out[place]], jobs.link_ptr[FOLLOWERS, out[place] + 1]):
+            other = jobs.link[FOLLOWERS, row, 0]
             if state.start_of[other] >= 0 and not _is_out(out, taken, other):
                 if taken == out.shape[0]:
                     return count
@@ -101,8 +102,8 @@ def _invite(jobs, state, count, job):
     out[count] = job
     place, taken = count, count + 1
     while place < taken:
-        for row in range(jobs.before_ptr[out[place]], jobs.before_ptr[out[place] + 1]):
-            other = jobs.before[row, 0]
+        for row in range(jobs.link_ptr[BEFORE, out[place]], jobs.link_ptr[BEFORE, out[place] + 1]):
+            other = jobs.link[BEFORE, row, 0]
             if state.start_of[other] < 0 and not _is_out(out, taken, other):
                 if state.slot[other] < 0 or taken == out.shape[0]:
                     return count

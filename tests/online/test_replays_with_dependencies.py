@@ -25,10 +25,10 @@ from planner.online.policies import KINDS, policy_named
 from planner.online.predictors import Last2
 from planner.online.replay import Replay, replay
 from planner.runs.simulate import outcome_of
+from tests.dependent_jobs import crowded
 from tests.online.test_replay import POLICIES, due_soon, estimates_of, slow_starts
 from tests.online.traces import random_cluster_trace, random_trace
 from tests.plain_day import HOUR, day, job
-from tests.search.test_dependencies import crowded
 
 NAMES = ("strict", "greedy", "list", "easy", "conservative", "deadline", "replan")
 

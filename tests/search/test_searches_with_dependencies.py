@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -11,7 +9,7 @@ from planner.accounting.audit import audit
 from planner.accounting.settle import settle
 from planner.domain.candidate import never
 from planner.domain.plan import DEFERRED
-from planner.domain.problem import Problem, Rates, Running
+from planner.domain.problem import Rates, Running
 from planner.search.complete import complete
 from planner.search.decode import decode
 from planner.search.delay import delay_search
@@ -20,8 +18,7 @@ from planner.search.losses import without_losses
 from planner.search.multisearch import multisearch
 from planner.search.rebuild import _movable
 from planner.search.stop import MaxRuntime
-from tests.dependent_jobs import with_dependencies
-from tests.factories import random_problem
+from tests.dependent_jobs import crowded
 from tests.plain_day import HOUR, LENGTH, day, job
 
 
@@ -90,20 +87,6 @@ def test_rebuilding_moves_a_whole_chain_to_where_it_is_cheap() -> None:
     found = harvest(problem, seed=1, workers=1, stop=never, time_limit_s=60, iterations=4000)
     assert found.plan.start_s.min() >= 10 * HOUR
     assert audit(problem, found.plan) == []
-
-
-def crowded(seed: int) -> Problem:
-    """More work than fits, in chains, fans and joins; some with deadlines or overdue, under both rules of deferral."""
-    rng = np.random.default_rng(seed)
-    problem = with_dependencies(rng, random_problem(rng, jobs=int(rng.integers(5, 40)), extras=seed % 3 == 0))
-    jobs = [
-        replace(job, deadline_unix=job.submit_unix + job.requested_s + int(rng.integers(0, 40_000)))
-        if seed % 4 == 1 and rng.random() < 0.3
-        else job
-        for job in problem.jobs
-    ]
-    overdue = frozenset(job.id for job in jobs[:4]) if seed % 5 == 2 else frozenset()
-    return replace(problem, jobs=tuple(jobs), overdue=overdue, defer="free" if seed % 2 else "full")
 
 
 @pytest.mark.parametrize("block", range(4))
