@@ -1,0 +1,79 @@
+"""EURORA's jobs as a table of finished jobs: ``python benchmarks/eurora.py FOLDER`` writes eurora.csv and eurora.yaml.
+
+The file ``$PLANNER_DATA/eurora/eurora_20140331_20140404_jobs_power.csv.gz`` has 5,930 jobs of five days of 2014 on 64
+nodes at CINECA. Its watts are a published model's, not a meter's, and are the jobs' own although jobs share nodes
+(``power.metered: job``). Figures of jobs on several nodes are implausible (59 W on 32 nodes). Then:
+``plan power errors --from FOLDER/eurora.csv -s FOLDER/eurora.yaml --one-node``
+"""
+
+from __future__ import annotations
+
+import csv
+import datetime as dt
+import gzip
+import sys
+from pathlib import Path
+
+from days import data_folder
+
+from planner.csv_text import csv_text
+from planner.places import shipped_folder
+
+SOURCE = "eurora/eurora_20140331_20140404_jobs_power.csv.gz"
+
+COLUMNS = (
+    *("job_id", "partition", "submit_time", "start_time", "end_time", "requested_s", "units", "cores", "memory_gb"),
+    *("gpus", "mics", "runtime_s", "power_w"),
+)
+
+SITE = """\
+zone: Europe/Rome
+jobs: {{source: {jobs}, whole_queue: false}}
+power: {{w_per_core: 9.455, metered: job}}
+cluster:
+  classes:
+    gpu: {{count: 32, capacity: {{cores: 16, memory_gb: 16, gpus: 2}}}}
+    mic: {{count: 32, capacity: {{cores: 16, memory_gb: 16, mics: 2}}}}
+  partitions: {{debug: [gpu, mic], parallel: [gpu, mic], R: [gpu, mic], np_longpar: [gpu, mic]}}
+weather: {{source: sample}}
+tariff: {{eur_per_kwh: 0.15}}
+cooling: {{table: {table}}}
+revenue: {{eur_per_core_hour: 0.002}}
+rules: {{defer: free}}
+"""
+
+
+def rows(source: Path) -> list[tuple[str, ...]]:
+    """The jobs as rows of `COLUMNS`. Times are local to Rome, in summer time all along."""
+    found = []
+    with gzip.open(source, "rt", encoding="utf-8", newline="") as stream:
+        for job in csv.DictReader(stream):
+            start, end = (dt.datetime.fromisoformat(job[name]) for name in ("start", "end"))
+            hours, minutes = job["req_walltime"].split(":")
+            found.append(
+                (
+                    job["job_id"],
+                    job["queue"],
+                    *(f"{job[name].replace(' ', 'T')}+02:00" for name in ("submit", "start", "end")),
+                    str(int(hours) * 3600 + int(minutes) * 60),
+                    *(job[name] for name in ("alloc_nodes", "alloc_cores", "req_mem", "gpus", "mics")),
+                    str(int((end - start).total_seconds())),
+                    job["pred_power_w"],
+                )
+            )
+    return found
+
+
+def write_site(folder: Path, source: Path) -> tuple[Path, Path]:
+    """Write the table and a scenario of the site; their paths."""
+    folder.mkdir(parents=True, exist_ok=True)
+    table, site = folder / "eurora.csv", folder / "eurora.yaml"
+    table.write_text(csv_text([COLUMNS, *rows(source)]), encoding="utf-8")
+    cooling = shipped_folder() / "tables" / "air.csv"
+    site.write_text(SITE.format(jobs=table.name, table=cooling), encoding="utf-8")
+    return table, site
+
+
+if __name__ == "__main__":
+    for path in write_site(Path(sys.argv[1]), data_folder() / SOURCE):
+        print(path)
