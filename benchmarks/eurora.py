@@ -16,10 +16,15 @@ from pathlib import Path
 
 from days import data_folder
 
+from planner.cooling import build_table
+from planner.cooling.nameplate import load_plant
 from planner.csv_text import csv_text
-from planner.places import shipped_folder
+from planner.inputs.pue_csv import write_pue_table
 
 SOURCE = "eurora/eurora_20140331_20140404_jobs_power.csv.gz"
+
+FULL_W = 25_000.0
+"""What the site's cooling is built for [W]: 64 nodes at about 390 W."""
 
 COLUMNS = (
     *("job_id", "partition", "submit_time", "start_time", "end_time", "requested_s", "units", "cores", "memory_gb"),
@@ -28,18 +33,18 @@ COLUMNS = (
 
 SITE = """\
 zone: Europe/Rome
-jobs: {{source: {jobs}, whole_queue: false}}
-power: {{w_per_core: 9.455, metered: job}}
+jobs: {source: jobs.csv, whole_queue: false}
+power: {w_per_core: 9.455, metered: job}
 cluster:
   classes:
-    gpu: {{count: 32, capacity: {{cores: 16, memory_gb: 16, gpus: 2}}}}
-    mic: {{count: 32, capacity: {{cores: 16, memory_gb: 16, mics: 2}}}}
-  partitions: {{debug: [gpu, mic], parallel: [gpu, mic], R: [gpu, mic], np_longpar: [gpu, mic]}}
-weather: {{source: sample}}
-tariff: {{eur_per_kwh: 0.15}}
-cooling: {{table: {table}}}
-revenue: {{eur_per_core_hour: 0.002}}
-rules: {{defer: free}}
+    gpu: {count: 32, capacity: {cores: 16, memory_gb: 16, gpus: 2}}
+    mic: {count: 32, capacity: {cores: 16, memory_gb: 16, mics: 2}}
+  partitions: {debug: [gpu, mic], parallel: [gpu, mic], R: [gpu, mic], np_longpar: [gpu, mic]}
+weather: {source: sample}
+tariff: {eur_per_kwh: 0.15}
+cooling: {table: air.csv}
+revenue: {eur_per_core_hour: 0.002}
+rules: {defer: free}
 """
 
 
@@ -65,12 +70,18 @@ def rows(source: Path) -> list[tuple[str, ...]]:
 
 
 def write_site(folder: Path, source: Path) -> tuple[Path, Path]:
-    """Write the table and a scenario of the site; their paths."""
+    """Write the table of finished jobs, and a scenario of the site with its jobs and its cooling; their paths."""
     folder.mkdir(parents=True, exist_ok=True)
     table, site = folder / "eurora.csv", folder / "eurora.yaml"
-    table.write_text(csv_text([COLUMNS, *rows(source)]), encoding="utf-8")
-    cooling = shipped_folder() / "tables" / "air.csv"
-    site.write_text(SITE.format(jobs=table.name, table=cooling), encoding="utf-8")
+    whole = [COLUMNS, *rows(source)]
+    table.write_text(csv_text(whole), encoding="utf-8")
+    # What is planned from has no start and no end yet.
+    asked = [k for k, name in enumerate(COLUMNS) if name not in ("start_time", "end_time")]
+    (folder / "jobs.csv").write_text(csv_text([row[k] for k in asked] for row in whole), encoding="utf-8")
+    plant = load_plant("air", design_power_w=FULL_W)
+    cooling = build_table(plant, name="air", max_power_w=FULL_W, power_step_w=100)
+    write_pue_table(cooling, folder / "air.csv", f"plant: {plant.name}, built for {FULL_W / 1000:g} kW of IT power")
+    site.write_text(SITE, encoding="utf-8")
     return table, site
 
 
