@@ -71,6 +71,7 @@ PROCESSORS = Bounds(1, 10**9, "processors")
 JOB_W = Bounds(0, 1e9, "W")
 W_PER_CORE = Bounds(0, 1e6, "W")
 IDLE_W = Bounds(0, 1e6, "W")
+NODE_W = Bounds(0, 1e6, "W")
 ALL_IDLE_W = Bounds(0, 1e10, "W")
 ALL_JOBS_W = Bounds(0, 2e10, "W")
 """All jobs of a day, as if they ran at once."""

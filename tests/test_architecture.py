@@ -23,6 +23,7 @@ LAYERS = {
     "machine": 5,
     "accounting": 5,
     "metrics": 5,
+    "power": 5,
     "scenario": 5,
     "inputs": 6,
     "search": 6,

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from planner import __version__
-from planner.cli import check, compare, day, now, report, run_days, show, simulate, site, slurm, study, table
+from planner.cli import check, compare, day, now, power, report, run_days, show, simulate, site, slurm, study, table
 from planner.cli.terminal import say
 from planner.errors import InputError, PlannerError
 from planner.printable import LONGEST_LINE, is_text, one_line
@@ -35,6 +35,7 @@ Examples:
   plan run --from 2024-06-01 --to 2024-06-07
   plan compare air-summer hybrid-summer --day 2024-06-01
   plan report --month 2024-06 --by account what each account earned and cost
+  plan power errors --from finished.csv    how well learned power would do
   plan check --day 2024-06-01              read every input, solve nothing
   plan audit reports/sample/2024-06-01     re-check a written plan
   plan slurm apply reports/site/2024-06-01 give its starts to Slurm (dry run)
@@ -58,6 +59,7 @@ app.command("audit")(check.audit)
 app.command("init")(site.init)
 app.command("show")(show.show)
 app.add_typer(table.app, name="table")
+app.add_typer(power.app, name="power")
 app.command("simulate")(simulate.simulate)
 app.add_typer(study.app, name="study")
 app.add_typer(slurm.app, name="slurm")

@@ -20,7 +20,7 @@ from planner.domain.precedence import waiting_in_vain
 from planner.domain.trace import Trace, pool_trace
 from planner.errors import InputError
 from planner.inputs.jobs.known import known_jobs, submitted_jobs
-from planner.inputs.jobs.power import per_core, power_of
+from planner.inputs.jobs.power import per_core, power_notes, power_of
 from planner.inputs.jobs.read import is_swf, read_jobs
 from planner.inputs.jobs.swf_cleaning import (
     CUT_RUNTIME,
@@ -108,15 +108,17 @@ def read_cluster(path: Path, scenario: Scenario) -> Source:
     choice, cluster = scenario.jobs, scenario.cluster
     of_file = choice if isinstance(choice, FileJobs) else None
     shape = unit_shape_of(choice, cluster)
+    power = power_of(scenario)
     jobs, intake = read_jobs(
         path,
         of_file.format if of_file is not None and path == of_file.source else "auto",
         shape=shape if is_swf(path) else replace(shape, core_scale=1.0),
-        power=power_of(scenario.power, scenario.seed),
+        power=power,
         cluster=cluster,
         start_unix=None if of_file is None else of_file.start_unix,
         drop_zero_runtime=True,
     )
+    intake.notes += power_notes(power)
     return cluster_trace(jobs, scenario, intake, str(path))
 
 

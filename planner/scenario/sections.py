@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import (
     BaseModel,
@@ -79,7 +79,10 @@ Named = BeforeValidator(_named)
 
 
 class Power(Section):
-    """What a job draws when its source does not say [W per core]: fixed, or drawn between two bounds."""
+    """What a job draws when its source does not say [W per core]: fixed, or drawn between two bounds.
+
+    ``learned`` goes before both for jobs that it knows something of, within the idle power of nodes and the two maxima.
+    """
 
     w_per_core: Annotated[
         float | None,
@@ -91,6 +94,29 @@ class Power(Section):
         Field(validate_default=True),
         Key("W per core", "drawn per job, uniformly between two bounds; the default is the published study's"),
     ] = (7.8, 11.11)
+
+    learned: Annotated[
+        InputFile | None,
+        Key(
+            "path",
+            "file of what finished jobs drew, made by `plan power learn`; jobs of which it knows nothing draw the"
+            " constant above",
+        ),
+    ] = None
+    metered: Annotated[
+        Literal["node", "job"],
+        Key(
+            "word",
+            "what the power of finished jobs was measured at: `node`: only jobs that had their nodes for themselves"
+            " are learned from; `job`: each figure is the job's own",
+        ),
+    ] = "node"
+    max_w_per_core: Annotated[
+        float | None, Within(bounds.W_PER_CORE), Key("W per core", "no job is thought to draw more than this")
+    ] = None
+    max_w_per_node: Annotated[
+        float | None, Within(bounds.NODE_W), Key("W per node", "no job is thought to draw more than this on each node")
+    ] = None
 
     @field_validator("draw_w_per_core")
     @classmethod

@@ -17,7 +17,8 @@ from planner.inputs.pue_csv import read_pue_table
 from planner.places import shipped_folder
 from tests.days import DAY, plan, rows_of, tree
 
-COMMANDS = ["run", "compare", "check", "audit", "init", "show", "table", "table build", "study curie23"]
+COMMANDS = ["run", "compare", "check", "audit", "init", "show", "table", "table build", "power", "power learn"]
+COMMANDS += ["power errors", "study curie23"]
 SHIPPED = sorted(path.stem for path in (shipped_folder() / "scenarios").glob("*.yaml"))
 
 

@@ -35,6 +35,14 @@ _COMMANDS: dict[str, tuple[list[str], dict[str, str]]] = {
     "show": (["methods"], {}),
     "init": (["new"], {}),
     "table build": ([], {"--out": "t.csv", "--plant": "air", "--max-power-kw": "3", "--power-step-w": "500"}),
+    "power learn": (
+        [],
+        {"--from": "jobs/units.csv", "--out": "power.json", "--until": DAY, "--scenario": "site", "--set": "seed=1"},
+    ),
+    "power errors": (
+        [],
+        {"--from": "jobs/units.csv", "--w-per-core": "9", "--skip-days": "0", "--set": "power.metered=job"},
+    ),
     "simulate": (
         ["jobs/trace.swf"],
         {

@@ -6,7 +6,7 @@ from planner.domain.horizon import Horizon
 from planner.domain.intake import Intake
 from planner.domain.job import Job
 from planner.errors import InputError
-from planner.inputs.jobs.power import power_of
+from planner.inputs.jobs.power import constant_of, power_notes, power_of
 from planner.inputs.jobs.read import is_swf, read_jobs
 from planner.inputs.jobs.unit_shape import unit_shape_of
 from planner.inputs.sample.submissions import sample_jobs
@@ -54,17 +54,17 @@ def submitted_jobs(
     choice = scenario.jobs
     if isinstance(choice, SlurmJobs):
         raise only_now()
-    power = power_of(scenario.power, scenario.seed)
     if isinstance(choice, SampleJobs):
         return sample_jobs(
             window,
             zone=scenario.zone,
             cluster=scenario.cluster,
             seed=scenario.seed,
-            power=power,
+            power=constant_of(scenario.power, scenario.seed),
             load=choice.load,
         )
-    return read_jobs(
+    power = power_of(scenario)
+    jobs, intake = read_jobs(
         choice.source,
         choice.format,
         shape=unit_shape_of(choice, scenario.cluster),
@@ -74,6 +74,8 @@ def submitted_jobs(
         start_unix=choice.start_unix,
         drop_zero_runtime=with_runtime or choice.zero_runtime == "drop",
     )
+    intake.notes += power_notes(power, window[1])
+    return jobs, intake
 
 
 def only_now() -> InputError:

@@ -8,10 +8,10 @@ from planner.domain.cluster import Cluster
 from planner.domain.intake import Intake
 from planner.domain.job import Job
 from planner.errors import InputError
-from planner.inputs.jobs.power import PowerModel
 from planner.inputs.jobs.swf import read_swf
 from planner.inputs.jobs.table import read_job_table
 from planner.inputs.jobs.unit_shape import UnitShape
+from planner.power.asked import PowerModel
 from planner.scenario.words import JobsFormat
 from planner.text_files import require_file
 

@@ -12,7 +12,6 @@ from planner.bounds import UNIX_S
 from planner.domain.intake import Intake
 from planner.domain.job import Job, UnitGroup
 from planner.errors import FileFormatError, InputError
-from planner.inputs.jobs.power import PowerModel
 from planner.inputs.jobs.swf_cleaning import (
     NO_PROCESSORS,
     NO_RUNTIME,
@@ -24,6 +23,7 @@ from planner.inputs.jobs.swf_cleaning import (
 )
 from planner.inputs.jobs.swf_trace import SwfTrace, read_swf_trace
 from planner.inputs.jobs.unit_shape import UnitShape, cut_cores
+from planner.power.asked import Asked, PowerModel
 
 KB_PER_GB = 1024 * 1024
 
@@ -155,14 +155,21 @@ def _make_jobs(
         try:
             if size not in units:
                 units[size] = cut_cores(cores, shape.unit_cores, memory_gb_per_core=size[1] / KB_PER_GB)
+            asked = Asked(
+                name,
+                units[size],
+                int(request),
+                f"user{int(owner)}" if owner >= 0 else "",
+                f"group{int(account)}" if account >= 0 else "",
+            )
             made = Job(
                 id=name,
                 submit_unix=submit,
-                requested_s=int(request),
-                units=units[size],
-                power_w=power(name, cores),
-                account=f"group{int(account)}" if account >= 0 else "",
-                user=f"user{int(owner)}" if owner >= 0 else "",
+                requested_s=asked.requested_s,
+                units=asked.units,
+                power_w=power(asked),
+                account=asked.account,
+                user=asked.user,
                 runtime_s=int(runtime) if runtime > 0 else None,
             )
         except InputError as error:

@@ -14,13 +14,13 @@ from planner.domain.job import Job
 from planner.domain.precedence import require_no_circle
 from planner.errors import FileFormatError, InputError
 from planner.inputs.jobs.any_rows import read_rows
-from planner.inputs.jobs.power import PowerModel
 from planner.inputs.jobs.row_classes import CLASS_COLUMNS, row_classes
 from planner.inputs.jobs.table_choices import one_of, rounded_up, row_time
 from planner.inputs.jobs.table_rows import Row, require_known
 from planner.inputs.jobs.table_units import resource_columns, row_units
 from planner.inputs.jobs.table_writer import write_job_table
 from planner.inputs.jobs.unit_shape import MEMORY
+from planner.power.asked import Asked, PowerModel
 from planner.units import SECONDS_PER_HOUR
 
 __all__ = ["read_job_rows", "read_job_table", "write_job_table"]
@@ -146,23 +146,33 @@ def _job(
         raise row.error("the job has no submit time", "fill submit_time or submit_unix")
     try:
         units = row_units(row, resources, unit_cores)
-        cores = sum(group.count * group.amount(CORES) for group in units)
+        asked = Asked(
+            identity,
+            units,
+            _requested_s(row, repaired),
+            row.words("user"),
+            row.words("account"),
+            row.words("name"),
+            row.text("partition"),
+            row_classes(row, cluster),
+            "exclusive" in row and row.flag("exclusive"),
+        )
         return Job(
             id=identity,
             submit_unix=submit_unix,
-            requested_s=_requested_s(row, repaired),
+            requested_s=asked.requested_s,
             units=units,
-            power_w=_power_w(row, identity, cores, power),
-            account=row.words("account"),
-            user=row.words("user"),
-            name=row.words("name"),
+            power_w=_power_w(row, asked, power),
+            account=asked.account,
+            user=asked.user,
+            name=asked.name,
             runtime_s=row.whole("runtime_s", bounds.RUNTIME_S) if "runtime_s" in row else None,
             deadline_unix=deadline_unix,
             revenue_weight=float(row.number("revenue_weight", bounds.REVENUE_WEIGHT))
             if "revenue_weight" in row
             else 1.0,
-            classes=row_classes(row, cluster),
-            exclusive="exclusive" in row and row.flag("exclusive"),
+            classes=asked.classes,
+            exclusive=asked.exclusive,
             begin_unix=row_time(row, "begin_time", "begin_unix", repaired),
             priority=float(row.number("priority", bounds.PRIORITY)) if "priority" in row else 1.0,
             after=parse_dependencies(row.words("dependency")),
@@ -182,14 +192,14 @@ def _requested_s(row: Row, repaired: Counter[str]) -> int:
     return rounded_up(row.number(chosen, bounds.REQUESTED), repaired)
 
 
-def _power_w(row: Row, identity: str, cores: float, power: PowerModel) -> float:
+def _power_w(row: Row, asked: Asked, power: PowerModel) -> float:
     match one_of(row, "power_w", "power_w_per_core"):
         case "power_w":
             return float(row.number("power_w", bounds.JOB_W))
         case "power_w_per_core":
-            return float(row.number("power_w_per_core", bounds.W_PER_CORE)) * cores
+            return float(row.number("power_w_per_core", bounds.W_PER_CORE)) * asked.cores
         case _:
-            return power(identity, cores)
+            return power(asked)
 
 
 def _known_resources(resources: Collection[str], further: Collection[str]) -> tuple[str, ...]:

@@ -7,8 +7,8 @@ from planner.domain.cluster import Cluster
 from planner.domain.horizon import Horizon
 from planner.domain.intake import Intake
 from planner.domain.job import Job
-from planner.inputs.jobs.power import PowerModel
 from planner.inputs.sample.workload import generate_jobs
+from planner.power.asked import PowerModel
 
 
 def sample_jobs(

@@ -8,16 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from planner.bounds import LOAD, SAMPLE_JOBS, SEED
-from planner.domain.cluster import CORES, Cluster
+from planner.domain.cluster import Cluster
 from planner.domain.horizon import Horizon
 from planner.domain.intake import Intake
 from planner.domain.job import Job, UnitGroup
 from planner.errors import InputError
-from planner.inputs.jobs.power import PowerModel
 from planner.inputs.sample.lublin import BUCKET_S, Floats, cycle_weights, draw_runtimes, draw_sizes, draw_submit_times
 from planner.inputs.sample.people import draw_users, population, program_name
 from planner.inputs.sample.pools import GPUS, Pool, pools_of
 from planner.inputs.sample.requests import draw_requests
+from planner.power.asked import Asked, PowerModel
 from planner.units import SECONDS_PER_HOUR
 
 GPU_POWER_W = 250.0
@@ -74,7 +74,7 @@ def generate_jobs(
     seed
         Any whole number from 0 up.
     power
-        Mean power of a job [W] from its id and cores; GPUs add 250 W each.
+        Mean power of a job [W] by what it asks for; GPUs add 250 W each.
     load
         Node-time requested per week over what the machine has in a week; working days get more, weekends less.
     largest_share
@@ -163,7 +163,6 @@ def _draw_batch(pool: Pool, rng: np.random.Generator, largest: int) -> list[_Dra
 
 
 def _job(job_id: str, draft: _Draft, submit_unix: int, power: PowerModel) -> Job:
-    cores = sum(group.count * group.amount(CORES) for group in draft.units)
     gpus = sum(group.count * group.amount(GPUS) for group in draft.units)
     deadline = None
     if draft.deadline_slack_s is not None:
@@ -174,7 +173,7 @@ def _job(job_id: str, draft: _Draft, submit_unix: int, power: PowerModel) -> Job
         submit_unix=submit_unix,
         requested_s=draft.requested_s,
         units=draft.units,
-        power_w=power(job_id, cores) + GPU_POWER_W * gpus,
+        power_w=power(Asked(job_id, draft.units)) + GPU_POWER_W * gpus,
         account=draft.account,
         user=draft.user,
         name=draft.name,

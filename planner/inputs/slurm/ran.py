@@ -15,11 +15,11 @@ from planner.bounds import YEAR_S
 from planner.domain.cluster import CORES
 from planner.domain.job import Job, UnitGroup
 from planner.domain.snapshot import StartedJob
-from planner.inputs.jobs.power import PowerModel
 from planner.inputs.slurm.accounting import EndedJob
 from planner.inputs.slurm.job import AllocatedNode, QueuedJob
 from planner.inputs.slurm.machine import Machine
 from planner.inputs.slurm.units import amounts_of
+from planner.power.asked import Asked, PowerModel
 
 FOR_EVER = 2**62
 
@@ -151,12 +151,13 @@ def _started(
     if cut:
         told["hold less than Slurm says: others have the rest of their nodes"] += 1
     units = tuple(UnitGroup.of(len(members), dict(amounts)) for amounts, members in groups.items())
+    requested_s = max(1, ran.limit_s or (YEAR_S if end is None else end - start))
     job = Job(
         id=ran.label,
         submit_unix=min(ran.submit_unix, start),
-        requested_s=max(1, ran.limit_s or (YEAR_S if end is None else end - start)),
+        requested_s=requested_s,
         units=units,
-        power_w=power(ran.label, sum(group.count * group.amount(CORES) for group in units)),
+        power_w=power(Asked(ran.label, units, requested_s, ran.user, ran.account, ran.name)),
         account=ran.account,
         user=ran.user,
         name=ran.name,

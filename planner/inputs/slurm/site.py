@@ -7,13 +7,12 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 
-from planner.domain.cluster import CORES
 from planner.domain.intake import Intake
 from planner.domain.job import Job
 from planner.domain.possible import require_possible
 from planner.domain.snapshot import LeftAlone, Snapshot
 from planner.errors import InputError
-from planner.inputs.jobs.power import PowerModel, power_of
+from planner.inputs.jobs.power import power_notes, power_of
 from planner.inputs.slurm.documents import Documents
 from planner.inputs.slurm.job import QueuedJob
 from planner.inputs.slurm.machine import Machine, machine_of
@@ -30,6 +29,7 @@ from planner.inputs.slurm.to_domain import (
     within_limit,
 )
 from planner.inputs.slurm.units import units_of
+from planner.power.asked import Asked, PowerModel
 from planner.scenario.schema import Scenario
 from planner.scenario.slurm import SlurmSection
 
@@ -63,7 +63,7 @@ class SlurmSite:
             A document cannot be read, or says what cannot be true of the machine.
         """
         queue, moment = self.documents.queue(), self.documents.moment_unix
-        power = power_of(scenario.power, scenario.seed)
+        power = power_of(scenario)
         intake = Intake(self.documents.source)
         left: list[LeftAlone] = []
         ran = self._ran(queue, left, intake)
@@ -78,6 +78,7 @@ class SlurmSite:
         require_possible(snapshot, scenario.cluster)
         intake.kept = len(pending) + len(started)
         self._tell(snapshot, intake)
+        intake.notes += power_notes(power, moment)
         return snapshot, intake
 
     def _ran(self, queue: Queue, left: list[LeftAlone], intake: Intake) -> list[Ran]:
@@ -139,12 +140,23 @@ class SlurmSite:
         try:
             units = units_of(queued.request, list(allowed.values()))
             fields = {name: value for given, _ in said for name, value in given.items()}
+            asked = Asked(
+                queued.label,
+                units,
+                queued.limit_s,
+                queued.user,
+                queued.account,
+                queued.name,
+                ",".join(queued.partitions),
+                fields.get("classes", ()),
+                fields["exclusive"],
+            )
             return Job(
                 id=queued.label,
                 submit_unix=queued.submit_unix,
                 requested_s=queued.limit_s,
                 units=units,
-                power_w=power(queued.label, sum(group.count * group.amount(CORES) for group in units)),
+                power_w=power(asked),
                 account=queued.account,
                 user=queued.user,
                 name=queued.name,

@@ -15,7 +15,7 @@ from planner.domain.job import Job
 from planner.domain.possible import require_possible
 from planner.domain.snapshot import Outage, Snapshot, StartedJob, outage_key
 from planner.errors import FileFormatError, InputError
-from planner.inputs.jobs.power import power_of
+from planner.inputs.jobs.power import power_notes, power_of
 from planner.inputs.jobs.read import require_unscaled
 from planner.inputs.jobs.table import read_job_rows
 from planner.inputs.jobs.unit_shape import unit_shape_of
@@ -53,10 +53,11 @@ def read_snapshot(
     bounds.UNIX_S.require("the moment of the snapshot", at_unix)
     shape = unit_shape_of(scenario.jobs, scenario.cluster)
     require_unscaled(path, shape)
+    power = power_of(scenario)
     found, intake = read_job_rows(
         path,
         unit_cores=shape.unit_cores,
-        power=power_of(scenario.power, scenario.seed),
+        power=power,
         cluster=scenario.cluster,
         further=STATE_COLUMNS,
         described_in="docs/snapshots.md",
@@ -73,6 +74,7 @@ def read_snapshot(
     )
     require_possible(snapshot, scenario.cluster)
     _tell(snapshot, scenario.cluster, intake)
+    intake.notes += power_notes(power, at_unix)
     return snapshot, intake
 
 

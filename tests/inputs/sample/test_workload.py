@@ -12,6 +12,7 @@ from planner.domain.job import Job
 from planner.errors import InputError
 from planner.inputs.sample import generate_jobs
 from planner.inputs.sample.people import ACCOUNTS, population
+from planner.power.asked import Asked
 
 DAY = dt.date(2024, 5, 31)
 CPU = Cluster((NodeClass("cpu", 300, {"cores": 32, "memory_gb": 128}),))
@@ -29,7 +30,9 @@ CLUSTERS = pytest.mark.parametrize("cluster", [CPU, MIXED, TINY, ALL_GPU], ids=[
 def jobs_of(
     cluster: Cluster, day: dt.date = DAY, *, zone: str = "Europe/Paris", seed: int = 0, load: float = 0.9
 ) -> tuple[Job, ...]:
-    return generate_jobs(day, zone=zone, cluster=cluster, seed=seed, power=lambda _, cores: 9.0 * cores, load=load)[0]
+    return generate_jobs(day, zone=zone, cluster=cluster, seed=seed, power=lambda asked: 9.0 * asked.cores, load=load)[
+        0
+    ]
 
 
 def core_load(cluster: Cluster, jobs: tuple[Job, ...]) -> float:
@@ -92,7 +95,7 @@ def test_the_week_asks_for_the_load() -> None:
 
 def test_a_load_of_zero_is_an_empty_day() -> None:
     """Nothing asked for, nothing submitted."""
-    jobs, intake = generate_jobs(DAY, zone="UTC", cluster=CPU, seed=0, power=lambda *_: 1.0, load=0.0)
+    jobs, intake = generate_jobs(DAY, zone="UTC", cluster=CPU, seed=0, power=lambda _: 1.0, load=0.0)
     assert jobs == ()
     assert intake.kept == 0
 
@@ -126,14 +129,14 @@ def test_gpu_jobs_only_where_there_are_gpus() -> None:
 
 def test_power_comes_from_the_callable() -> None:
     """The model of power is asked with the job's own id and cores."""
-    asked: dict[str, float] = {}
+    seen: dict[str, float] = {}
 
-    def power(job_id: str, cores: float) -> float:
-        asked[job_id] = cores
+    def power(asked: Asked) -> float:
+        seen[asked.job_id] = asked.cores
         return 7.0
 
     jobs, _ = generate_jobs(DAY, zone="UTC", cluster=CPU, seed=0, power=power)
-    assert asked == {job.id: job.total("cores") for job in jobs}
+    assert seen == {job.id: job.total("cores") for job in jobs}
     assert {job.power_w for job in jobs} == {7.0}
 
 
@@ -165,7 +168,7 @@ def test_activity_is_uneven() -> None:
 def test_a_job_above_the_power_limit_is_dropped_and_counted() -> None:
     """Jobs that could never run under the site's power limit are left out, with the reason."""
     limited = Cluster(CPU.classes, power_limit_w=1000.0)
-    jobs, intake = generate_jobs(DAY, zone="UTC", cluster=limited, seed=0, power=lambda _, cores: 9.0 * cores)
+    jobs, intake = generate_jobs(DAY, zone="UTC", cluster=limited, seed=0, power=lambda asked: 9.0 * asked.cores)
     assert all(job.power_w <= 1000 for job in jobs)
     assert intake.kept == len(jobs)
     assert sum(intake.dropped.values()) > 0
@@ -178,4 +181,4 @@ def test_bad_arguments_are_named(argument: str, value: float) -> None:
     """An argument out of range is refused with its value."""
     arguments = {"seed": 0, argument: value}
     with pytest.raises(InputError, match=str(value)):
-        generate_jobs(DAY, zone="UTC", cluster=CPU, power=lambda *_: 1.0, **arguments)  # type: ignore[arg-type]
+        generate_jobs(DAY, zone="UTC", cluster=CPU, power=lambda _: 1.0, **arguments)  # type: ignore[arg-type]

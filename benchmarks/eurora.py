@@ -1,0 +1,90 @@
+"""EURORA's jobs as a table of finished jobs: ``python benchmarks/eurora.py FOLDER`` writes eurora.csv and eurora.yaml.
+
+The file ``$PLANNER_DATA/eurora/eurora_20140331_20140404_jobs_power.csv.gz`` has 5,930 jobs of five days of 2014 on 64
+nodes at CINECA. Its watts are a published model's, not a meter's, and are the jobs' own although jobs share nodes
+(``power.metered: job``). Figures of jobs on several nodes are implausible (59 W on 32 nodes). Then:
+``plan power errors --from FOLDER/eurora.csv -s FOLDER/eurora.yaml --one-node``
+"""
+
+from __future__ import annotations
+
+import csv
+import datetime as dt
+import gzip
+import sys
+from pathlib import Path
+
+from days import data_folder
+
+from planner.cooling import build_table
+from planner.cooling.nameplate import load_plant
+from planner.csv_text import csv_text
+from planner.inputs.pue_csv import write_pue_table
+
+SOURCE = "eurora/eurora_20140331_20140404_jobs_power.csv.gz"
+
+FULL_W = 25_000.0
+"""What the site's cooling is built for [W]: 64 nodes at about 390 W."""
+
+COLUMNS = (
+    *("job_id", "partition", "submit_time", "start_time", "end_time", "requested_s", "units", "cores", "memory_gb"),
+    *("gpus", "mics", "runtime_s", "power_w"),
+)
+
+SITE = """\
+zone: Europe/Rome
+jobs: {source: jobs.csv, whole_queue: false}
+power: {w_per_core: 9.455, metered: job}
+cluster:
+  classes:
+    gpu: {count: 32, capacity: {cores: 16, memory_gb: 16, gpus: 2}}
+    mic: {count: 32, capacity: {cores: 16, memory_gb: 16, mics: 2}}
+  partitions: {debug: [gpu, mic], parallel: [gpu, mic], R: [gpu, mic], np_longpar: [gpu, mic]}
+weather: {source: sample}
+tariff: {eur_per_kwh: 0.15}
+cooling: {table: air.csv}
+revenue: {eur_per_core_hour: 0.002}
+rules: {defer: free}
+"""
+
+
+def rows(source: Path) -> list[tuple[str, ...]]:
+    """The jobs as rows of `COLUMNS`. Times are local to Rome, in summer time all along."""
+    found = []
+    with gzip.open(source, "rt", encoding="utf-8", newline="") as stream:
+        for job in csv.DictReader(stream):
+            start, end = (dt.datetime.fromisoformat(job[name]) for name in ("start", "end"))
+            hours, minutes = job["req_walltime"].split(":")
+            found.append(
+                (
+                    job["job_id"],
+                    job["queue"],
+                    *(f"{job[name].replace(' ', 'T')}+02:00" for name in ("submit", "start", "end")),
+                    str(int(hours) * 3600 + int(minutes) * 60),
+                    *(job[name] for name in ("alloc_nodes", "alloc_cores", "req_mem", "gpus", "mics")),
+                    str(int((end - start).total_seconds())),
+                    job["pred_power_w"],
+                )
+            )
+    return found
+
+
+def write_site(folder: Path, source: Path) -> tuple[Path, Path]:
+    """Write the table of finished jobs, and a scenario of the site with its jobs and its cooling; their paths."""
+    folder.mkdir(parents=True, exist_ok=True)
+    table, site = folder / "eurora.csv", folder / "eurora.yaml"
+    whole = [COLUMNS, *rows(source)]
+    table.write_text(csv_text(whole), encoding="utf-8")
+    # What is planned from has no start and no end yet.
+    asked = [k for k, name in enumerate(COLUMNS) if name not in ("start_time", "end_time")]
+    (folder / "jobs.csv").write_text(csv_text([row[k] for k in asked] for row in whole), encoding="utf-8")
+    plant = load_plant("air", design_power_w=FULL_W)
+    cooling = build_table(plant, name="air", max_power_w=FULL_W, power_step_w=100)
+    write_pue_table(cooling, folder / "air.csv", f"plant: {plant.name}, built for {FULL_W / 1000:g} kW of IT power")
+    site.write_text(SITE, encoding="utf-8")
+    return table, site
+
+
+if __name__ == "__main__":
+    for path in write_site(Path(sys.argv[1]), data_folder() / SOURCE):
+        print(path)

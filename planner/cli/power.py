@@ -1,0 +1,166 @@
+"""``plan power``: what jobs draw, learned from finished ones, and how well that would have done."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from planner.bounds import RUN_DAYS, W_PER_CORE
+from planner.cli.day import ScenarioOption, SettingsOption, open_scenario, parse_day
+from planner.cli.terminal import say, say_json
+from planner.errors import InputError
+from planner.units import utc_text
+
+if TYPE_CHECKING:
+    from planner.inputs.jobs.finished import Finished
+    from planner.power.compare import Line
+    from planner.scenario.schema import Scenario
+
+app = typer.Typer(help="What jobs draw, learned from finished ones (docs/power.md).", no_args_is_help=True)
+
+FromOption = Annotated[
+    list[Path], typer.Option("--from", metavar="TABLE", help="A table of finished jobs; may be repeated.")
+]
+OneNodeOption = Annotated[bool, typer.Option("--one-node", help="Leave out jobs of several nodes.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print as JSON.")]
+
+
+@app.callback()
+def power() -> None:
+    """What jobs draw, learned from finished ones (docs/power.md)."""
+
+
+@app.command("learn")
+def learn(
+    tables: FromOption,
+    out: Annotated[Path, typer.Option(help="The file to write, for the key power.learned of a scenario.")],
+    scenario: ScenarioOption = None,
+    settings: SettingsOption = None,
+    until: Annotated[
+        str | None, typer.Option(metavar="YYYY-MM-DD", help="Only from jobs that ended before this day.")
+    ] = None,
+    one_node: OneNodeOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Learn what jobs draw from tables of finished jobs with their measured power.
+
+    Learns anew from all tables given; rows that cannot be learned from are counted on stderr.
+
+    Example: plan power learn --from finished.csv --out scenarios/power.json
+    """
+    import datetime as dt
+
+    from planner.domain.horizon import Horizon
+    from planner.power.profiles import level_name
+    from planner.store.learned_power import learned_file, write_learned_power
+
+    site = open_scenario(scenario, tuple(settings or ()), slurm=True)
+    until_unix = None if until is None else Horizon(parse_day(until), site.zone).start_unix
+    finished = _read(tables, site, until_unix, one_node)
+    file = learned_file(finished, tables, dt.datetime.now(dt.UTC).isoformat(timespec="seconds"))
+    write_learned_power(file, out)
+    groups = {level_name(level): len(each) for level, each in enumerate(file.learned.groups) if each}
+    if as_json:
+        facts = {"file": str(out), "jobs": file.jobs, "left_out": dict(file.left_out), "groups": groups}
+        say_json({**facts, "first_end_unix": file.first_end_unix, "last_end_unix": file.last_end_unix})
+        return
+    first, last = utc_text(file.first_end_unix), utc_text(file.last_end_unix)
+    say(f"learned from {file.jobs:,} jobs that ended from {first} to {last}")
+    for name, count in groups.items():
+        say(f"  {count:>9,} groups of the same {name}")
+    say(f"\n  {out}")
+
+
+@app.command("errors")
+def errors(
+    tables: FromOption,
+    scenario: ScenarioOption = None,
+    settings: SettingsOption = None,
+    constants: Annotated[
+        list[float] | None,
+        typer.Option("--w-per-core", min=W_PER_CORE.low, max=W_PER_CORE.high, help="A constant to compare with."),
+    ] = None,
+    skip_days: Annotated[
+        int, typer.Option(min=0, max=int(RUN_DAYS.high), help="First days that are learned from but not counted.")
+    ] = 1,
+    one_node: OneNodeOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Show how far learned power is from measured power, beside constants; writes nothing.
+
+    Every job is predicted before it is learned from: on-line when it was submitted, day-ahead at the midnight before.
+
+    Example: plan power errors --from finished.csv --w-per-core 9.5
+    """
+    from planner.inputs.jobs.power import constant_of, limits_of, per_core
+    from planner.power.compare import compared
+
+    site = open_scenario(scenario, tuple(settings or ()), slurm=True)
+    finished = _read(tables, site, None, one_node)
+    constant = constant_of(site.power, site.seed)
+    others = {f"constant, {_named(site)}": constant}
+    others |= {f"constant, {watts:g} W per core": per_core(watts) for watts in constants or ()}
+    lines = compared(
+        finished.jobs,
+        zone=site.zone,
+        limits=limits_of(site),
+        constant=constant,
+        others=others,
+        skip_days=skip_days,
+    )
+    if not lines[0].errors.jobs:
+        raise InputError(f"no job is left to predict after the first {skip_days} days; give more, or --skip-days 0")
+    if as_json:
+        say_json({"left_out": dict(finished.left_out), "lines": [line.as_dict() for line in lines]})
+    else:
+        say(errors_text(lines))
+
+
+def _read(tables: list[Path], site: Scenario, until_unix: int | None, one_node: bool) -> Finished:
+    from planner.inputs.jobs.finished import read_finished
+
+    finished = read_finished(tables, site, until_unix=until_unix, one_node=one_node)
+    _tell(finished.left_out)
+    return finished
+
+
+def _tell(left_out: Counter[str]) -> None:
+    for reason, count in left_out.most_common():
+        say(f"left out: {count:,} jobs: {reason}", err=True)
+
+
+def _named(site: Scenario) -> str:
+    if site.power.w_per_core is not None:
+        return f"{site.power.w_per_core:g} W per core"
+    low, high = site.power.draw_w_per_core or (0.0, 0.0)
+    return f"drawn from {low:g} to {high:g} W per core"
+
+
+def errors_text(lines: list[Line]) -> str:
+    """The lines as a table for people."""
+    heads = ["predictor", "jobs", "MAE [W]", "median error", "R2", "bias"]
+    rows = []
+    for line in lines:
+        said = line.errors
+        rows.append(
+            [
+                f"  {line.predictor}: {line.level}" if line.level else line.predictor,
+                f"{said.jobs:,}",
+                _shown(said.mae_w, "{:,.1f}"),
+                _shown(said.median_relative, "{:.0%}"),
+                _shown(said.r2, "{:.2f}"),
+                _shown(said.bias, "{:+.1%}"),
+            ]
+        )
+    widths = [max(len(row[k]) for row in [heads, *rows]) for k in range(len(heads))]
+    return "\n".join(
+        f"{row[0]:<{widths[0]}}" + "".join(f"  {row[k]:>{widths[k]}}" for k in range(1, len(row)))
+        for row in [heads, *rows]
+    )
+
+
+def _shown(value: float | None, form: str) -> str:
+    return "-" if value is None else form.format(value)
