@@ -169,19 +169,29 @@ def _capacity(problem: Problem, plan: Plan) -> list[Violation]:
     )
     table = step_table(capacity, held.unit_node, held.unit_start_s, held.unit_end_s, amount)
     entry, resource = np.nonzero((table.free < 0) & (table.until_s > problem.now_s)[:, None])
+    columns = problem.columns
+    unit_job = np.repeat(np.arange(len(columns)), np.diff(columns.unit_ptr))
+    start, end = plan.start_s[unit_job], (plan.start_s + columns.duration_s)[unit_job]
+
+    def is_planned(k: int) -> bool:
+        """Whether the plan has put something there: a site may let jobs share more than a node has."""
+        here = plan.node_of_unit == table.row[k]
+        return bool(np.any(here & (start < table.until_s[k]) & (end > table.time_s[k])))
+
     return [
         Violation(
             "capacity",
             f"node {problem.cluster.node_name(int(table.row[k]))} from {table.time_s[k]} s",
             f"{-table.free[k, r] / MILLI:g} {problem.cluster.resources[r]} too many",
         )
-        for k, r in zip(entry, resource, strict=True)
+        for k, r in zip(entry.tolist(), resource.tolist(), strict=True)
+        if is_planned(k)
     ]
 
 
 def _power(problem: Problem, plan: Plan) -> list[Violation]:
     limit_mw = problem.cluster.power_limit_mw
-    if limit_mw is None:
+    if limit_mw is None or not plan.is_placed.any():  # what has started, has; a plan that adds nothing breaks nothing
         return []
     held = occupation(problem, plan)
     limit = np.array([[limit_mw]], dtype=np.int64)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from planner.cli.day import parse_day
+from planner.cli.day import QuietOption, parse_day
 from planner.cli.terminal import say, say_json
 from planner.errors import InputError
 from planner.places import is_folder
@@ -38,7 +38,7 @@ def report(
     ] = None,
     out: Annotated[Path, typer.Option(help="The folder of results, as for plan --day.")] = Path("reports"),
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No remarks.")] = False,
+    quiet: QuietOption = False,
 ) -> None:
     """Report revenue, energy, costs and profit over written days, by account, user or job.
 
@@ -75,7 +75,7 @@ def report(
     if as_json:
         rows = [{key: _plain(value) for key, value in row.items()} for row in report_rows(made)]
         say_json({"scenario": name, "range": asked, "currency": made.currency, "lines": rows})
-    else:
+    elif not quiet:
         say(report_text(made))
         say("\n" + "\n".join(f"  {path}" for path in written))
     if made.missing and not quiet:

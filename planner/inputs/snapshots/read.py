@@ -104,7 +104,7 @@ def _dealt(row: StateRow, dealer: Dealer) -> StartedJob:
     nodes = row.unit_nodes
     if nodes is None:
         nodes = dealer.deal(row.job, row.nodes, row.start_unix, row.end_unix)
-    return StartedJob(row.job, row.start_unix, nodes, row.end_unix, row.state == "cancelled")
+    return StartedJob(row.job, row.start_unix, nodes, row.end_unix, row.state == "cancelled", row.energy_j)
 
 
 def _outages(scenario: Scenario, nodes_path: Path | None, intake: Intake) -> tuple[Outage, ...]:
