@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 from planner.errors import InputError
 from planner.printable import one_line
 
-_DURATION = re.compile(r"(?:(\d{1,6})-)?(\d{1,9})(?::(\d{1,9}))?(?::(\d{1,9}))?(?:\.\d{1,6})?", re.ASCII)
+_DURATION = re.compile(r"(?:(\d{1,6})-)?(\d{1,9})(?::(\d{1,2})(?::(\d{1,2}))?(?:\.\d{1,6})?)?", re.ASCII)
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 FORMS = "D-HH:MM:SS, HH:MM:SS, MM:SS or whole minutes"
 LENGTHS_S = {1: (60,), 2: (60, 1), 3: (3600, 60, 1)}

@@ -169,9 +169,7 @@ def test_jobs_that_share_more_than_a_node_has_are_booked(site: Path, capsys: pyt
     rows = [row(str(k), "20:00", "2024-06-02T06:00:00", "cpu1", 8) for k in (1, 2)]
     path = accounts(site, *rows)
     plan("book", "--day", DAY, "--sacct", str(path))
-    assert "jobs shared more than their nodes have, and are booked as they ran: node cpu1 has 8 cores" in (
-        capsys.readouterr().err
-    )
+    assert "booked as the source says: node cpu1 has 8 cores" in (capsys.readouterr().err)
     summary = json.loads((day_of(site) / "summary.json").read_text())
     assert summary["totals"]["core_hours"] == summary["booked"]["cpu_hours"] == 64
     assert run(["audit", str(day_of(site))]) == 0

@@ -125,7 +125,9 @@ def booked_day(scenario: Scenario, horizon: Horizon, happened: Happened, known: 
     )
     too_much = overused(snapshot, scenario.cluster)
     if too_much:
-        happened.intake.notes.append(f"jobs shared more than their nodes have, and are booked as they ran: {too_much}")
+        happened.intake.notes.append(
+            f"jobs shared more than a node has, or were spread unevenly; booked as the source says: {too_much}"
+        )
     waiting, rejected = sorted_out(scenario, snapshot.pending)
     empty, intakes = frame(scenario, horizon)
     day = Day(

@@ -58,6 +58,7 @@ def read_snapshot(
         unit_cores=shape.unit_cores,
         power=power_of(scenario.power, scenario.seed),
         cluster=scenario.cluster,
+        zone=scenario.zone,
         further=STATE_COLUMNS,
         described_in="docs/snapshots.md",
     )
@@ -110,7 +111,7 @@ def _dealt(row: StateRow, dealer: Dealer) -> StartedJob:
 def _outages(scenario: Scenario, nodes_path: Path | None, intake: Intake) -> tuple[Outage, ...]:
     found = set(scenario.outages)
     if nodes_path is not None:
-        found |= read_node_states(nodes_path, scenario.cluster, intake.repaired)
+        found |= read_node_states(nodes_path, scenario.cluster, intake.repaired, scenario.zone)
     return tuple(sorted(found, key=outage_key))
 
 
