@@ -180,6 +180,20 @@ def test_jobs_that_share_more_than_a_node_has_are_booked(site: Path, capsys: pyt
         assert (found["stands_in_for"], found["jobs"]["carried_in"]) == (None, 2)
 
 
+def test_what_ran_above_the_power_limit_is_booked(site: Path) -> None:
+    """What ran, ran: the next day adds nothing while it draws too much by itself, and then starts what fits."""
+    limit = ("--set", "cluster.power_limit_kw=0.06")
+    path = accounts(site, row("1", "20:00", "2024-06-02T06:00:00", "cpu1", 8))
+    plan("book", "--day", DAY, "--sacct", str(path), *limit, "-q", "--rebook", "--out", "other")
+    assert run(["audit", str(site / "other" / "site" / DAY)]) == 0
+    plan("--day", NEXT, "-m", "multisearch", "--bound-time", "0", *limit, "-q", "--out", "other")
+    assert run(["audit", str(site / "other" / "site" / NEXT)]) == 0
+    starts = {each["job_id"]: int(each["start_s"]) for each in rows_of(site / "other" / "site" / NEXT / "schedule.csv")}
+    drawing = [start for name, start in starts.items() if name not in ("1", "free")]
+    assert drawing
+    assert min(drawing) == 6 * 3600
+
+
 def test_jobs_elsewhere_are_no_part_of_the_books(site: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = accounts(site, row("1", "01:00", "02:00", "cpu1", 8), row("2", "01:00", "03:00", "gpu[1-2]", 64))
     plan("book", "--day", DAY, "--sacct", str(path))
