@@ -110,6 +110,7 @@ BoundTimeOption = Annotated[str, typer.Option(help="Time for the bound on the pr
 QuietOption = Annotated[
     bool, typer.Option("--quiet", "-q", help="Print nothing when all goes well; JSON where it is asked for.")
 ]
+NoRemarksOption = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no remarks.")]
 RebookOption = Annotated[
     bool, typer.Option("--rebook", help="Write over a day that is booked; it stays among its versions.")
 ]
