@@ -70,6 +70,8 @@ PROCESSORS = Bounds(1, 10**9, "processors")
 # Power. Thirty gigawatts over a day of 25 h are 2.7e18 mW s, a third of 64 bits.
 JOB_W = Bounds(0, 1e9, "W")
 W_PER_CORE = Bounds(0, 1e6, "W")
+ENERGY_J = Bounds(0, 1e18, "J", above=True)
+"""Energy that a job drew."""
 IDLE_W = Bounds(0, 1e6, "W")
 NODE_W = Bounds(0, 1e6, "W")
 ALL_IDLE_W = Bounds(0, 1e10, "W")

@@ -6,6 +6,7 @@
         ScenarioError               a scenario file: every problem at once, with "did you mean"
         TableError                  a PUE table, or a look-up outside it
         CoverageError               weather, price or carbon that does not cover the day
+      BookedError                 exit 3   the day is booked, and would be written over
       SolverError                 exit 4   an engine is missing, too small, or died
       AuditError                  exit 5   a plan of ours breaks a rule: our bug
       OutputError                 exit 6   the output folder cannot be written, or another run holds it
@@ -68,6 +69,12 @@ class TableError(InputError):
 
 class CoverageError(InputError):
     """Weather, price or carbon data that does not cover the time asked for."""
+
+
+class BookedError(PlannerError):
+    """A day that is booked, and that would be planned or booked again."""
+
+    exit_code = 3
 
 
 class SolverError(PlannerError):

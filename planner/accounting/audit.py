@@ -7,8 +7,8 @@ Rules
 ``classes``    every unit of a placed job is on a node of a class on which the job may run
 ``exclusive``  no unit of another job is on the node of a job that has its nodes for itself, at any second from now on
 ``outage``     no unit of a placed job is on a node during one of its outages
-``capacity``   on every node, at every second from now on, for every resource, use stays within capacity
-``power``      at every second from now on, the jobs' power stays within the site's limit
+``capacity``   while a placed job is on a node, use of every resource stays within capacity at every second from now on
+``power``      while a placed job draws power, all jobs together stay within the site's limit from now on
 ``dependency`` a job starts after all that it waits for has started or ended
 ``defer``      under ``defer: full`` no deferred job could start today in the finished plan
 ``deadline``   a job that ends after its deadline, or is deferred past it, could not have met it in this plan
@@ -171,13 +171,23 @@ def _capacity(problem: Problem, plan: Plan) -> list[Violation]:
     )
     table = step_table(capacity, held.unit_node, held.unit_start_s, held.unit_end_s, amount)
     entry, resource = np.nonzero((table.free < 0) & (table.until_s > problem.now_s)[:, None])
+    columns = problem.columns
+    unit_job = np.repeat(np.arange(len(columns)), np.diff(columns.unit_ptr))
+    start, end = plan.start_s[unit_job], (plan.start_s + columns.duration_s)[unit_job]
+
+    def is_planned(k: int) -> bool:
+        """Whether the plan has put something there: a site may let jobs share more than a node has."""
+        here = plan.node_of_unit == table.row[k]
+        return bool(np.any(here & (start < table.until_s[k]) & (end > table.time_s[k])))
+
     return [
         Violation(
             "capacity",
             f"node {problem.cluster.node_name(int(table.row[k]))} from {table.time_s[k]} s",
             f"{-table.free[k, r] / MILLI:g} {problem.cluster.resources[r]} too many",
         )
-        for k, r in zip(entry, resource, strict=True)
+        for k, r in zip(entry.tolist(), resource.tolist(), strict=True)
+        if is_planned(k)
     ]
 
 
@@ -189,9 +199,13 @@ def _power(problem: Problem, plan: Plan) -> list[Violation]:
     limit = np.array([[limit_mw]], dtype=np.int64)
     site = np.zeros(len(held.job_start_s), dtype=np.int64)
     table = step_table(limit, site, held.job_start_s, held.job_end_s, held.job_power_mw[:, None])
+    start, end = plan.start_s[plan.is_placed], (plan.start_s + problem.columns.duration_s)[plan.is_placed]
+    draws = problem.columns.power_mw[plan.is_placed] > 0
     return [
         Violation("power", f"from {table.time_s[k]} s", f"{-table.free[k, 0] / MILLI:g} W over the limit")
         for k in np.flatnonzero((table.free[:, 0] < 0) & (table.until_s > problem.now_s))
+        # Where the plan adds nothing, what has started draws too much by itself.
+        if np.any(draws & (start < table.until_s[k]) & (end > table.time_s[k]))
     ]
 
 

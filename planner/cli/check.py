@@ -43,7 +43,7 @@ def check(
 
     resolved = open_scenario(scenario, tuple(settings or ()), jobs=jobs)
     tomorrow = Horizon.of_unix(int(time.time()), resolved.zone).next_day().day
-    day = parse_day(date) if date is not None else tomorrow
+    day = parse_day(date, resolved.zone) if date is not None else tomorrow
     previous = None if fresh else nightly_ground_of(out / resolved.name, resolved, day)
     built = build_day(resolved, day, None if previous is None else previous.handover)
     if as_json:

@@ -117,7 +117,7 @@ def compare(
     backend: BackendOption = "processes",
     address: AddressOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
-    quiet: day.QuietOption = False,
+    quiet: day.NoRemarksOption = False,
 ) -> None:
     """Plan the same days in several scenarios, by one or more methods, and set the results beside EASY.
 

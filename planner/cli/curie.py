@@ -36,7 +36,7 @@ def curie23(
     address: AddressOption = None,
     picture: Annotated[bool, typer.Option(help="Draw the curves, where matplotlib is installed.")] = True,
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
-    quiet: day.QuietOption = False,
+    quiet: day.NoRemarksOption = False,
 ) -> None:
     """Four scenarios by every rule and search over 23 days of CEA Curie, with the published figures beside ours.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -32,12 +33,22 @@ CONFLICTS_SHOWN = 5
 """Conflicts that a run names on the terminal; all are in run.json."""
 
 
-def parse_day(text: str) -> dt.date:
-    """A calendar day such as 2024-06-01."""
+WORDS = {"yesterday": -1, "today": 0, "tomorrow": 1}
+"""Days by name, as so many days from today."""
+
+
+def parse_day(text: str, zone: str | None = None) -> dt.date:
+    """A calendar day such as 2024-06-01; with a zone also yesterday, today or tomorrow there."""
+    if zone is not None and text.strip().lower() in WORDS:
+        from planner.domain.horizon import Horizon
+
+        today = Horizon.of_unix(int(time.time()), zone).day
+        return today + dt.timedelta(days=WORDS[text.strip().lower()])
     try:
         day = dt.date.fromisoformat(text)
     except ValueError as error:
-        raise InputError(f"cannot read {text!r} as a day; write it as 2024-06-01") from error
+        words = ", or yesterday, today or tomorrow" if zone is not None else ""
+        raise InputError(f"cannot read {text!r} as a day; write it as 2024-06-01{words}") from error
     if day.year not in PLANNED_YEARS:
         raise InputError(f"the day {text} is out of range; its year must be {PLANNED_YEARS}")
     return day
@@ -53,7 +64,9 @@ def solve_time(text: str, option: str) -> float:
 TIME_LIMIT, BOUND_TIME = f"{defaults.TIME_LIMIT_S:g}s", f"{defaults.BOUND_TIME_S:g}s"
 """Defaults as people write them."""
 
-DayOption = Annotated[str | None, typer.Option("--day", metavar="YYYY-MM-DD", help="The day to plan.")]
+DayOption = Annotated[
+    str | None, typer.Option("--day", metavar="YYYY-MM-DD", help="The day to plan, also today or tomorrow.")
+]
 ScenarioOption = Annotated[
     str | None,
     typer.Option("--scenario", "-s", help="Name or file of a scenario; default: site if there is one, else sample."),
@@ -94,7 +107,13 @@ NodesOption = Annotated[
     Path | None, typer.Option("--nodes", help="A table of nodes that cannot be used; with --snapshot.")
 ]
 BoundTimeOption = Annotated[str, typer.Option(help="Time for the bound on the profit; 0 leaves it out.")]
-QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no remarks.")]
+QuietOption = Annotated[
+    bool, typer.Option("--quiet", "-q", help="Print nothing when all goes well; JSON where it is asked for.")
+]
+NoRemarksOption = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no remarks.")]
+RebookOption = Annotated[
+    bool, typer.Option("--rebook", help="Write over a day that is booked; it stays among its versions.")
+]
 
 
 @dataclass(frozen=True)
@@ -120,6 +139,7 @@ class Request:
     fresh: bool = False
     snapshot: Path | None = None
     nodes: Path | None = None
+    rebook: bool = False
 
     @classmethod
     def of(cls, context: typer.Context, date: str) -> Request:
@@ -131,9 +151,11 @@ class Request:
 
 def plan_one(request: Request) -> None:
     """Plan a day, write its folder, and print its summary."""
-    day = parse_day(request.date)
+    if request.date.strip().lower() not in WORDS:
+        parse_day(request.date)  # a typing error is told before files are read
     refuse_contradictions(request)
     settings = open_settings(request)
+    day = parse_day(request.date, settings.scenario.zone)
     if request.snapshot is not None:
         from planner.domain.horizon import Horizon
         from planner.runs.replan import Replan
@@ -179,12 +201,17 @@ def plan_from(request: Request, settings: Settings, asked: Replan) -> DoneDay:
 
 def say_summary(request: Request, done: DoneDay) -> None:
     """Print the summary of a written day as the user wants it."""
+    say_day(done.summary, done.folder, as_json=request.as_json, quiet=request.quiet)
+
+
+def say_day(summary: DaySummary, folder: Path, *, as_json: bool, quiet: bool) -> None:
+    """Print the summary of a day: as JSON, as text, or not at all."""
     from planner.store.summary import summary_text
 
-    if request.as_json:
-        say_json(done.summary.as_dict())
-    else:
-        say(summary_text(done.summary, str(done.folder)))
+    if as_json:
+        say_json(summary.as_dict())
+    elif not quiet:
+        say(summary_text(summary, str(folder)))
 
 
 def refuse_contradictions(request: Request) -> None:
@@ -230,6 +257,7 @@ def open_settings(request: Request, usual: str | None = None, *, slurm: bool = F
         bound_time_s=bound_s,
         also=request.also,
         command=request.command,
+        rebook=request.rebook,
     )
 
 

@@ -10,17 +10,32 @@ from typing import Annotated, Any
 import typer
 
 from planner import __version__
-from planner.cli import check, compare, day, now, power, report, run_days, show, simulate, site, slurm, study, table
+from planner.cli import (
+    book,
+    check,
+    compare,
+    day,
+    now,
+    power,
+    report,
+    run_days,
+    show,
+    simulate,
+    site,
+    slurm,
+    study,
+    table,
+)
 from planner.cli.terminal import say
 from planner.errors import InputError, PlannerError
 from planner.printable import LONGEST_LINE, is_text, one_line
 
 EXIT_CODES = """\
-Exit codes: 0 done; 1 error; 2 bad input (the line says where and what to do); 4 engine missing or died; 5 a plan
-breaks a rule (from plan audit: or its files do not agree with it); 6 the output cannot be written or another run holds
-it; 7 from plan report: a folder was named and skipped, the rest is reported; 8 Slurm's commands are missing, fail or
-do not answer; 9 Slurm has not taken a change, or its queue is not as it was left; 130 interrupted; 143 terminated
-(SIGTERM)."""
+Exit codes: 0 done; 1 error; 2 bad input (the line says where and what to do); 3 the day is booked and nothing was
+changed; 4 engine missing or died; 5 a plan breaks a rule (from plan audit: or its files do not agree with it); 6 the
+output cannot be written or another run holds it; 7 from plan report: a folder was named and skipped, the rest is
+reported; 8 Slurm's commands are missing, fail or do not answer; 9 Slurm has not taken a change, or its queue is not as
+it was left; 130 interrupted; 143 terminated (SIGTERM)."""
 
 INTERRUPTED = 130
 """What the parser makes of Ctrl-C."""
@@ -33,6 +48,7 @@ Examples:
   plan --day 2024-06-01 --jobs queue.csv   the same with the jobs of a file
   plan now --snapshot queue.csv            plan again from this moment on
   plan run --from 2024-06-01 --to 2024-06-07
+  plan book --day yesterday                settle a day as it happened
   plan compare air-summer hybrid-summer --day 2024-06-01
   plan report --month 2024-06 --by account what each account earned and cost
   plan power errors --from finished.csv    how well learned power would do
@@ -52,6 +68,7 @@ app = typer.Typer(
 
 app.command("run")(run_days.run_range)
 app.command("now")(now.now)
+app.command("book")(book.book)
 app.command("compare")(compare.compare)
 app.command("report")(report.report)
 app.command("check")(check.check)
@@ -90,6 +107,7 @@ def plan(
     snapshot: day.SnapshotOption = None,
     nodes: day.NodesOption = None,
     bound_time: day.BoundTimeOption = day.BOUND_TIME,
+    rebook: day.RebookOption = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
     quiet: day.QuietOption = False,
     version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="The version.")] = False,

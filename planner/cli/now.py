@@ -42,6 +42,7 @@ def now(
     engine: day.EngineOption = None,
     iterations: day.IterationsOption = None,
     bound_time: day.BoundTimeOption = day.BOUND_TIME,
+    rebook: day.RebookOption = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
     quiet: day.QuietOption = False,
     apply: Annotated[

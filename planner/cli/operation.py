@@ -36,7 +36,7 @@ def operation(
     out: Annotated[Path, typer.Option(help="Where results go, below OUT/studies/operation.")] = Path("reports"),
     markdown: Annotated[bool, typer.Option("--markdown", help="Print the tables for a document.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
-    quiet: day.QuietOption = False,
+    quiet: day.NoRemarksOption = False,
 ) -> None:
     """EASY and its kin, static day plans and re-planning on the same jobs, machine, weather and prices.
 

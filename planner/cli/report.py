@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from planner.cli.day import parse_day
+from planner.cli.day import QuietOption, parse_day
 from planner.cli.terminal import say, say_json
 from planner.errors import InputError
 from planner.places import is_folder
@@ -19,6 +19,7 @@ from planner.printable import printable
 
 if TYPE_CHECKING:
     from planner.store.cost_files import CostReport
+    from planner.store.planned_costs import PlannedAgainstReal, PlannedLine
 
 SKIPPED = 7
 """Exit code when a folder was skipped; everything else is reported."""
@@ -38,11 +39,12 @@ def report(
     ] = None,
     out: Annotated[Path, typer.Option(help="The folder of results, as for plan --day.")] = Path("reports"),
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No remarks.")] = False,
+    quiet: QuietOption = False,
 ) -> None:
     """Report revenue, energy, costs and profit over written days, by account, user or job.
 
     Writes CSV, Parquet and HTML to OUT/SCENARIO/costs. The lines, with that of the site, are the days' totals exactly.
+    Booked days count as they happened, and are set beside their plans; others are marked as only planned.
     Exit code 7: a damaged or foreign folder was named and skipped, the rest is reported.
 
     Example: plan report --month 2024-06 --by account
@@ -66,6 +68,7 @@ def report(
     from planner.pages.costs import costs_page
     from planner.pages.index import write_index
     from planner.store.cost_files import make_report, report_rows, write_report
+    from planner.store.planned_costs import planned_rows
 
     wanted = (high - low).days + 1 if low is not None and high is not None else len(days)
     made = make_report(name, asked, by, days, skipped, wanted - len(days))  # type: ignore[arg-type]
@@ -74,9 +77,16 @@ def report(
     write_index(out)
     if as_json:
         rows = [{key: _plain(value) for key, value in row.items()} for row in report_rows(made)]
-        say_json({"scenario": name, "range": asked, "currency": made.currency, "lines": rows})
-    else:
+        content = {"scenario": name, "range": asked, "currency": made.currency, "lines": rows}
+        content["days"] = [{"day": day.day.isoformat(), "booked": day.is_booked} for day in made.days]
+        if made.planned is not None:
+            compared = planned_rows(made.planned, made.by)
+            content["planned"] = [{key: _plain(value) for key, value in row.items()} for row in compared]
+        say_json(content)
+    elif not quiet:
         say(report_text(made))
+        if made.planned is not None:
+            say("\n" + planned_text(made, made.planned))
         say("\n" + "\n".join(f"  {path}" for path in written))
     if made.missing and not quiet:
         say(f"{made.missing} of {wanted} days have no result", err=True)
@@ -104,13 +114,35 @@ def report_text(made: CostReport) -> str:
     lines.append(cells("site, no job's", "", made.site, None))
     jobs = len({job for line in made.lines for job in line.job_ids})
     lines.append(cells("all", f"{jobs:,}", made.totals, made.mean_wait_h))
-    widths = [max(len(row[k]) for row in [heads, *lines]) for k in range(len(heads))]
-    table = [
-        f"{row[0]:<{widths[0]}}" + "".join(f"  {row[k]:>{widths[k]}}" for k in range(1, len(row)))
-        for row in [heads, *lines]
-    ]
-    title = f"{made.scenario}, {made.asked}, {len(made.days)} days, money in {made.currency}"
-    return "\n".join([title, "", table[0], *table[1:]])
+    booked, days = made.booked_days, len(made.days)
+    which = "none of them booked" if not booked else f"{booked} of them booked" if booked < days else "all booked"
+    title = f"{made.scenario}, {made.asked}, {days} days, {which}, money in {made.currency}"
+    return "\n".join([title, "", *_aligned([heads, *lines])])
+
+
+def planned_text(made: CostReport, found: PlannedAgainstReal) -> str:
+    """Planned against real as a table of at most 40 lines."""
+    names = {"core_hours": "core-hours", "revenue_eur": "revenue", "cost_eur": "energy cost", "profit_eur": "profit"}
+    heads = [made.by, *(f"{name}{part}" for name in names.values() for part in ("", " diff"))]
+
+    def cells(line: PlannedLine) -> list[str]:
+        label = {"site": "site, no job's", "all": "all"}.get(line.kind, printable(line.key) or "-")
+        found = [label]
+        for name in names:
+            digits = 2 if name.endswith("_eur") else 0
+            more = line.difference(name)
+            found += [_shown(line.real[name], digits), ("+" if round(more, digits) > 0 else "") + _shown(more, digits)]
+        return found
+
+    shown = [*found.lines[:-1][:SHOWN], found.lines[-1], found.total]
+    title = f"real, and its difference to what was planned, on {found.days} days that are booked and were planned"
+    return "\n".join([title, "", *_aligned([heads, *map(cells, shown)])])
+
+
+def _aligned(rows: list[list[str]]) -> list[str]:
+    """Lines of a table: the first column to the left, the others to the right."""
+    widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
+    return [f"{row[0]:<{widths[0]}}" + "".join(f"  {row[k]:>{widths[k]}}" for k in range(1, len(row))) for row in rows]
 
 
 def _shown(value: Decimal, digits: int) -> str:

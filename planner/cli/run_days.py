@@ -42,6 +42,7 @@ def run_range(
     iterations: day.IterationsOption = None,
     fresh: day.FreshOption = False,
     bound_time: day.BoundTimeOption = day.BOUND_TIME,
+    rebook: day.RebookOption = False,
     page: Annotated[bool, typer.Option(help="Whether every day gets a report.html; without, days are quicker.")] = True,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summaries as JSON.")] = False,
     quiet: day.QuietOption = False,
@@ -86,7 +87,7 @@ def run_range(
                 day.remark(each.planned.day)
     if as_json:
         say_json([summary.as_dict() for summary in summaries])
-    else:
+    elif not quiet:
         say(days_text(summaries, kept))
         say(f"\n{folder}")
 

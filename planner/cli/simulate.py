@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from planner.bounds import PERCENT, PROCESSORS, SEED
-from planner.cli.day import QuietOption, SettingsOption, open_scenario, parse_day
+from planner.cli.day import NoRemarksOption, SettingsOption, open_scenario, parse_day
 from planner.cli.terminal import listed, say, say_json
 from planner.errors import InputError
 
@@ -51,7 +51,7 @@ def simulate(
     seed: Annotated[int, typer.Option(min=0, max=int(SEED.high), help="Draws the jobs with a deadline.")] = 0,
     out: Annotated[Path | None, typer.Option(help="Folder for metrics.csv, and jobs.csv and .swf of each run.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
-    quiet: QuietOption = False,
+    quiet: NoRemarksOption = False,
 ) -> None:
     """Replay a trace under on-line policies and measure what happened.
 

@@ -11,7 +11,7 @@ import typer
 
 from planner.bounds import PERCENT, PROCESSORS, SEED
 from planner.cli.curie import curie23
-from planner.cli.day import QuietOption
+from planner.cli.day import NoRemarksOption
 from planner.cli.operation import operation
 from planner.cli.terminal import say, say_json
 from planner.errors import InputError
@@ -47,7 +47,7 @@ def metrics(
     part: Annotated[list[str] | None, typer.Option(help=f"One of {', '.join(PARTS)}; default all.")] = None,
     out: CsvOption = None,
     as_json: JsonOption = False,
-    quiet: QuietOption = False,
+    quiet: NoRemarksOption = False,
 ) -> None:
     """The tables of the paper on packing efficiency and fairness: policies, predictors, distorted estimates."""
     from planner.studies import online as studies
@@ -70,7 +70,7 @@ def predictions(
     processors: ProcessorsOption = None,
     out: CsvOption = None,
     as_json: JsonOption = False,
-    quiet: QuietOption = False,
+    quiet: NoRemarksOption = False,
 ) -> None:
     """EASY and EASY-SJBF with requested, actual and predicted runtimes, and corrections of predictions that fall short.
 
@@ -91,7 +91,7 @@ def deadlines(
     seed: Annotated[int, typer.Option(min=0, max=int(SEED.high), help="Draws the jobs with a deadline.")] = 0,
     out: CsvOption = None,
     as_json: JsonOption = False,
-    quiet: QuietOption = False,
+    quiet: NoRemarksOption = False,
 ) -> None:
     """Deadline-based backfilling against conservative and EASY backfilling, with a share of jobs that can wait."""
     from planner.studies.online import deadline_rows

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from planner.domain.books import Booked
 from planner.domain.columns import Ints
 from planner.domain.executed import ExecuteRule
 from planner.domain.horizon import Horizon
@@ -120,7 +121,8 @@ class DaySummary:
     totals where jobs ended at their real runtimes, else they are None. ``easy`` is the same day under EASY, and
     ``baselines`` what rules would earn; None where they were not asked for. ``moment`` is that of the snapshot which
     the day was planned from, None where it was planned from what the day before left; ``conflicts`` counts what in the
-    snapshot is not as the last plan said. ``promises`` is None where the site promises nothing.
+    snapshot is not as the last plan said. ``promises`` is None where the site promises nothing. ``booked`` is there for
+    a day that is not a plan but what really happened.
     """
 
     scenario: str
@@ -155,6 +157,7 @@ class DaySummary:
     conflicts: int = 0
     promises: Promises | None = None
     baselines: tuple[Baseline, ...] | None = None
+    booked: Booked | None = None
 
     @property
     def horizon(self) -> Horizon:
@@ -188,5 +191,6 @@ class DaySummary:
             "inputs": [intake.as_dict() for intake in self.inputs],
             "promises": None if self.promises is None else asdict(self.promises),
         }
-        baselines = plain.pop("baselines")
-        return plain if baselines is None else plain | {"baselines": [asdict(base) for base in baselines]}
+        baselines, booked = plain.pop("baselines"), plain.pop("booked")
+        plain |= {} if baselines is None else {"baselines": [asdict(base) for base in baselines]}
+        return plain if booked is None else plain | {"booked": asdict(booked)}

@@ -76,8 +76,15 @@ def _require_up(snapshot: Snapshot, cluster: Cluster) -> None:
 
 def _require_room(snapshot: Snapshot, cluster: Cluster) -> None:
     """At every second since the earliest start, what jobs hold of a node is within what it has."""
+    too_much = overused(snapshot, cluster)
+    if too_much:
+        raise InputError(f"{too_much}; correct their nodes, times or sizes")
+
+
+def overused(snapshot: Snapshot, cluster: Cluster) -> str:
+    """The first node of which jobs held more than it has at some second, in words; empty where there is none."""
     if not snapshot.started:
-        return
+        return ""
     started = snapshot.started
     capacity = node_columns(cluster).capacity
     unit_job = np.repeat(np.arange(len(started)), [each.job.unit_count for each in started])
@@ -91,7 +98,7 @@ def _require_room(snapshot: Snapshot, cluster: Cluster) -> None:
     over = used - capacity[node]
     wrong = np.flatnonzero(np.any(over > 0, axis=1))
     if not len(wrong):
-        return
+        return ""
     first = wrong[np.lexsort((node[wrong], moment[wrong]))[0]]
     resource = int(np.argmax(over[first]))
     holds = (unit_node == node[first]) & (start <= moment[first]) & (moment[first] < end) & (amount[:, resource] > 0)
@@ -99,9 +106,9 @@ def _require_room(snapshot: Snapshot, cluster: Cluster) -> None:
     has, held, many = (
         value / MILLI for value in (capacity[node[first], resource], used[first, resource], over[first, resource])
     )
-    raise InputError(
+    return (
         f"node {cluster.node_name(int(node[first]))} has {has:g} {cluster.resources[resource]}, but {_named(jobs)}"
-        f" {held:g} from {utc_text(int(moment[first]))}, {many:g} too many; correct their nodes, times or sizes"
+        f" {held:g} from {utc_text(int(moment[first]))}, {many:g} too many"
     )
 
 

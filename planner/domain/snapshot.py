@@ -22,7 +22,8 @@ class StartedJob:
     """A job that has started: since when, on which nodes, and its real end if it has ended.
 
     ``nodes`` has one node per unit, in the order of the job's groups. ``end_unix`` is None while it runs. ``cancelled``
-    says that it was ended by somebody before it was done.
+    says that it was ended by somebody before it was done. ``energy_j`` is what its nodes drew while it ran [J], None
+    where nobody measured that.
     """
 
     job: Job
@@ -30,6 +31,7 @@ class StartedJob:
     nodes: tuple[int, ...]
     end_unix: int | None = None
     cancelled: bool = False
+    energy_j: float | None = None
 
     def __post_init__(self) -> None:
         if len(self.nodes) != self.job.unit_count:

@@ -48,17 +48,17 @@ def day_from_snapshot(
     times = dict(times_deferred or {})
     waiting, rejected = sorted_out(scenario, snapshot.pending)
     intake = intake or Intake(snapshot.source, kept=len(snapshot.pending) + len(snapshot.started))
-    ended_before = [each for each in snapshot.started if _ended_by(each, horizon.start_unix)]
+    ended_before = [each for each in snapshot.started if ended_by(each, horizon.start_unix)]
     if ended_before:
         intake.notes.append(f"{len(ended_before)} jobs ended before {day}: they are part of earlier days")
     empty, intakes = frame(scenario, horizon)
     return Day(
         scenario,
-        _filled(scenario, empty, waiting, rejected, snapshot, times),
+        filled(scenario, empty, waiting, rejected, snapshot, times),
         rejected,
         (intake, *intakes),
         times,
-        withdrawn=tuple((job, _taken_back(job)) for job in snapshot.withdrawn),
+        withdrawn=tuple((job, taken_back(job)) for job in snapshot.withdrawn),
         snapshot=snapshot,
         ahead=_ahead(scenario, horizon, waiting, rejected, snapshot, times, hours),
     )
@@ -81,10 +81,10 @@ def _ahead(
     if length_s <= horizon.length_s:
         return None
     empty, _ = frame(scenario, Horizon.from_moment(horizon.start_unix, length_s, scenario.zone))
-    return _filled(scenario, empty, waiting, rejected, snapshot, times)
+    return filled(scenario, empty, waiting, rejected, snapshot, times)
 
 
-def _filled(
+def filled(
     scenario: Scenario,
     empty: Problem,
     waiting: tuple[Job, ...],
@@ -92,9 +92,10 @@ def _filled(
     snapshot: Snapshot,
     times: Mapping[str, int],
 ) -> Problem:
+    """A problem without jobs, filled with those of a snapshot; what has ended before its horizon is no part of it."""
     horizon = empty.horizon
     now_s = horizon.to_s(snapshot.moment_unix)
-    started = [each for each in snapshot.started if not _ended_by(each, horizon.start_unix)]
+    started = [each for each in snapshot.started if not ended_by(each, horizon.start_unix)]
     known = {job.id for job in waiting}
     return replace(
         empty,
@@ -120,9 +121,11 @@ def _fixed(started: StartedJob, horizon: Horizon, now_s: int) -> Running:
     return Running(started.job, start_s, end_s, started.nodes, is_cancelled=started.cancelled)
 
 
-def _ended_by(started: StartedJob, unix: int) -> bool:
+def ended_by(started: StartedJob, unix: int) -> bool:
+    """Whether a job was over at a moment."""
     return started.end_unix is not None and started.end_unix <= unix
 
 
-def _taken_back(job: Job) -> Deferral:
+def taken_back(job: Job) -> Deferral:
+    """What is told of a job that never ran."""
     return Deferral(job.id, "withdrawn", "it was cancelled before it started")

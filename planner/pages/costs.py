@@ -5,12 +5,13 @@ from __future__ import annotations
 import datetime as dt
 from typing import Any
 
+from planner.pages.booked import mark, planned_table
 from planner.pages.day import SHARES, tile, zoom_bar
 from planner.pages.day_figures import Panel, layer
 from planner.pages.formats import SIGNS, counted, money, percent, plain, unit
 from planner.pages.grid import Column, grid
 from planner.pages.markup import Html, Part, document, el
-from planner.store.cost_files import CostReport, report_rows
+from planner.store.cost_files import CostReport, planned_name, report_rows
 from planner.store.costs import QUANTITIES, CostDay, Sums
 
 ROWS = 1000
@@ -25,7 +26,7 @@ def costs_page(report: CostReport, csv_name: str) -> str:
         "header",
         el("p", el("a", "All days", href="../../index.html"), class_="crumbs"),
         el("h1", f"{report.scenario}: costs by {report.by}, {report.asked}"),
-        el("p", f"{counted(len(report.days), 'day')} from {first} to {last}", class_="soft"),
+        el("p", f"{counted(len(report.days), 'day')} from {first} to {last}, {_kinds(report)}", class_="soft"),
     )
     panels = _panels(report) if len(report.days) > 1 else []
     main = el(
@@ -36,6 +37,7 @@ def costs_page(report: CostReport, csv_name: str) -> str:
         el("h2", f"By {report.by}"),
         el("p", SHARES),
         _lines(report, totals, csv_name),
+        *_planned(report, csv_name),
         el("h2", "By day"),
         _days(report, totals),
         id="main",
@@ -52,6 +54,32 @@ def costs_page(report: CostReport, csv_name: str) -> str:
         "panels": [panel.spec() for panel in panels],
     }
     return document(title, header, main, foot, scripts=("view.js", "panels.js"), payload=payload)
+
+
+def _kinds(report: CostReport) -> str:
+    """How many of the days are what happened, and how many only planned."""
+    booked, planned = report.booked_days, len(report.days) - report.booked_days
+    if not planned:
+        return "booked as it happened"
+    return f"{booked:,} booked, {planned:,} only planned" if booked else "only planned"
+
+
+def _planned(report: CostReport, csv_name: str) -> list[Part]:
+    """Planned against real, where some days have both."""
+    if report.planned is None:
+        return []
+    name = planned_name(csv_name.removesuffix(".csv"))
+    return [
+        el("h2", "Planned against real"),
+        el(
+            "p",
+            f"On {counted(report.planned.days, 'day')} that {'is' if report.planned.days == 1 else 'are'} booked and"
+            " had been planned: what happened, and how far it is from the first plan of the day. In full in ",
+            el("a", name, href=name),
+            ".",
+        ),
+        planned_table(report.planned, report.by, report.currency),
+    ]
 
 
 def _tiles(report: CostReport, totals: Sums) -> Html:
@@ -178,6 +206,7 @@ def _days(report: CostReport, totals: Sums) -> Html:
     kept = ["core_hours", "it_kwh", "cooling_kwh", "revenue_eur", "cost_eur", "profit_eur"]
     columns = [
         Column("day", number=False),
+        Column("", number=False),
         Column("jobs"),
         *(_column(name, report.currency) for name in kept),
         Column("PUE"),
@@ -189,6 +218,7 @@ def _days(report: CostReport, totals: Sums) -> Html:
     rows: list[list[Part]] = [
         [
             el("a", day.day.isoformat(), href=f"../{day.day}/report.html"),
+            mark(booked=day.is_booked),
             f"{len(day.jobs):,}",
             *cells(day.totals),
             f"{_pue(day):.3f}",
@@ -196,7 +226,11 @@ def _days(report: CostReport, totals: Sums) -> Html:
         for day in report.days
     ]
     return grid(
-        "Totals of each day, from summary.json", columns, rows, foot=[["all days", "", *cells(totals), ""]], name="days"
+        "Totals of each day, from summary.json",
+        columns,
+        rows,
+        foot=[["all days", "", "", *cells(totals), ""]],
+        name="days",
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from planner.domain.day_summary import Baseline, DaySummary, EasyDay, JobCounts
+from planner.pages.booked import against_plan, books_note, mark, planned_words
 from planner.pages.day_figures import day_grids, day_panels, gantt_figure
 from planner.pages.day_tables import against_easy, deferred_jobs, largest_jobs, segment_rows, trials
 from planner.pages.foot import provenance_foot
@@ -36,7 +37,7 @@ SHARES = (
 
 def day_page(summary: DaySummary, run: dict[str, Any], tables: dict[str, Table]) -> str:
     """The page of a day, from what is written in its folder."""
-    horizon = summary.horizon
+    horizon, booked = summary.horizon, summary.booked
     schedule, deferred, segments = tables["schedule"], tables["deferred"], tables["segments"]
     currency = summary.currency
     cluster = cluster_of(run)
@@ -55,7 +56,7 @@ def day_page(summary: DaySummary, run: dict[str, Any], tables: dict[str, Table])
     header = el(
         "header",
         el("p", el("a", "All days", href="../../index.html"), class_="crumbs"),
-        el("h1", f"{summary.scenario}: {weekday} {summary.day}"),
+        el("h1", f"{summary.scenario}: {weekday} {summary.day}", [" ", mark(booked=True)] if booked else None),
         el("p", f"{description} · {summary.zone}" if description else summary.zone, class_="soft"),
     )
     main = el(
@@ -75,14 +76,22 @@ def day_page(summary: DaySummary, run: dict[str, Any], tables: dict[str, Table])
         largest_jobs(schedule, waits, currency),
         el("h2", "Jobs that do not start"),
         deferred_jobs(deferred),
-        el("h2", "Against EASY and rules, and what was tried"),
-        against_easy(summary),
-        trials(summary),
+        *_compared(summary),
         id="main",
     )
-    title = f"{summary.scenario} {summary.day}: profit {money(summary.totals.profit_eur, currency)}"
+    profit = money(summary.totals.profit_eur, currency)
+    title = f"{summary.scenario} {summary.day}{', booked' if booked else ''}: profit {profit}"
     scripts = ("view.js", "panels.js", "gantt.js")
     return document(title, header, main, provenance_foot(summary, run), scripts=scripts, payload=payload)
+
+
+def _compared(summary: DaySummary) -> list[Part]:
+    """What a plan is compared with; a booked day only with its plan."""
+    if summary.booked is None:
+        return [el("h2", "Against EASY and rules, and what was tried"), against_easy(summary), trials(summary)]
+    if summary.booked.planned is None:
+        return []
+    return [el("h2", "Planned against real"), against_plan(summary, summary.booked.planned)]
 
 
 def zoom_bar(*, find: bool = False) -> Html:
@@ -127,7 +136,8 @@ def tiles(summary: DaySummary) -> Html:
     def amount(name: str, value: float, *notes: Part, main: bool = False, key: str | None = None) -> Html:
         return tile(name, value, money(value, currency), *notes, main=main, key=key)
 
-    shown = [amount("Profit", totals.profit_eur, gap_words(summary), main=True, key="profit")]
+    words = gap_words(summary) if summary.booked is None else planned_words(summary, summary.booked)
+    shown = [amount("Profit", totals.profit_eur, words, main=True, key="profit")]
     if summary.easy is not None:
         shown.append(_against_easy(summary, summary.easy))
     if summary.best_baseline is not None:
@@ -200,6 +210,8 @@ def _jobs_note(jobs: JobCounts) -> str:
 
 
 def _remarks(summary: DaySummary) -> Html | None:
+    if summary.booked is not None:
+        return books_note(summary, summary.booked)
     if summary.execute != "actual":
         return None
     planned, bound = money(summary.planned_profit_eur, summary.currency), summary.bound_eur

@@ -11,6 +11,7 @@ from urllib.parse import quote
 
 from planner.domain.day_summary import DaySummary
 from planner.errors import FileFormatError, OutputError
+from planner.pages.booked import mark
 from planner.pages.formats import counted, money, percent, plain
 from planner.pages.grid import Column, grid
 from planner.pages.markup import Html, Part, document, el
@@ -120,7 +121,7 @@ def _cell(entry: Entry | None, number: int, low: float, high: float) -> Part:
         return el("small", str(number))
     profit, currency = entry.summary.totals.profit_eur, entry.summary.currency
     strength = 12 + round(48 * (profit - low) / (high - low)) if high > low else 30
-    label = f"{entry.summary.day}: profit {money(profit, currency)}"
+    label = f"{entry.summary.day}: profit {money(profit, currency)}{', booked' if entry.summary.booked else ''}"
     style = f"background:color-mix(in srgb, var(--revenue) {strength}%, var(--ground))"
     short = money(profit, currency, 0) if abs(profit) < 1e5 else f"{plain(profit / 1000)}k"
     return el("a", str(number), el("small", short), href=entry.page, style=style, aria_label=label)
@@ -147,7 +148,7 @@ def _row(entry: Entry) -> list[Part]:
     return [
         el("a", summary.day.isoformat(), href=entry.page),
         entry.scenario,
-        summary.method,
+        mark(booked=True) if summary.booked else summary.method,
         el("data", money(totals.profit_eur, summary.currency), value=repr(totals.profit_eur)),
         "–" if gap is None else percent(gap, 2),
         money(totals.revenue_eur, summary.currency),

@@ -15,6 +15,7 @@ from planner.accounting.broken import why_broken
 from planner.accounting.promises import promises_of
 from planner.accounting.settle import settle
 from planner.defaults import BOUND_TIME_S
+from planner.domain.books import Booked
 from planner.domain.executed import executed
 from planner.domain.job import Job
 from planner.domain.ledger import Ledger
@@ -53,6 +54,8 @@ class PlannedDay:
         Limit on the profit of any schedule with real runtimes, all known ahead; None without ``execute: actual``.
     promises
         How the promises to users are kept; None where there are none.
+    booked
+        What the books say, for a day that is not planned but booked.
     """
 
     day: Day
@@ -63,6 +66,7 @@ class PlannedDay:
     bound: Bound | None
     real_bound: Bound | None = None
     promises: Promises | None = None
+    booked: Booked | None = None
 
 
 def plan_day(

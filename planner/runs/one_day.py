@@ -13,7 +13,7 @@ from planner.defaults import BOUND_TIME_S, TIME_LIMIT_S
 from planner.domain.day_summary import DaySummary
 from planner.domain.horizon import Horizon
 from planner.domain.result import Trial
-from planner.errors import InputError
+from planner.errors import BookedError, InputError
 from planner.inputs.build import Day, build_day
 from planner.methods import Params, method_named
 from planner.pages.day import day_page
@@ -24,6 +24,7 @@ from planner.scenario.schema import Scenario
 from planner.store.continue_from import Previous, read_previous
 from planner.store.folder import held
 from planner.store.provenance import provenance
+from planner.store.results import is_booked
 from planner.store.write import require_formats, write_day
 
 
@@ -32,7 +33,7 @@ class Settings:
     """How days are planned, whatever the day.
 
     ``bound_time_s`` 0 leaves the bound out; ``also`` are further formats to write; ``command`` is kept for provenance;
-    ``page`` says whether every day gets its page.
+    ``page`` says whether every day gets its page; ``rebook`` that days which are booked may be written over.
     """
 
     scenario: Scenario
@@ -45,6 +46,7 @@ class Settings:
     also: tuple[str, ...] = ()
     command: tuple[str, ...] = ()
     page: bool = True
+    rebook: bool = False
 
     def __post_init__(self) -> None:
         method_named(self.method)
@@ -105,10 +107,13 @@ def do_day(
 ) -> DoneDay:
     """Plan a day from what the day before left and write its folder.
 
-    ``closed``: no new jobs come in. ``still_wanted`` is called before anything is written, and may raise.
+    ``closed``: no new jobs come in. ``still_wanted`` is called before anything is written, and may raise. BookedError
+    when the day is booked, unless the settings say that it may be planned again.
     """
     facts = settings.run_facts(None if previous is None else previous.mark, closed=closed)
     with held(target):
+        if not settings.rebook:
+            require_unbooked(target)
         built: Day = build_day(settings.scenario, day, None if previous is None else previous.handover, closed=closed)
         planned = plan_day(
             built,
@@ -132,6 +137,12 @@ def written(settings: Settings, planned: PlannedDay, target: Path, facts: dict[s
     else:
         summary = write_day(planned, target, facts, settings.also)
     return DoneDay(problem.horizon.day, target, summary, planned)
+
+
+def require_unbooked(target: Path) -> None:
+    """BookedError when the folder of a day holds what really happened, which no plan must take the place of."""
+    if is_booked(target):
+        raise BookedError(f"{target} is booked; nothing is changed; to write it anew all the same, give --rebook")
 
 
 def previous_of(folder: Path, scenario: Scenario, day: dt.date) -> Previous | None:

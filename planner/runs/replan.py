@@ -20,7 +20,7 @@ from planner.inputs.slurm.site import SlurmSite
 from planner.inputs.snapshots.read import read_snapshot
 from planner.planning.estimates import with_estimates
 from planner.planning.plan_day import plan_day
-from planner.runs.one_day import DoneDay, Settings, nightly_ground_of, written
+from planner.runs.one_day import DoneDay, Settings, nightly_ground_of, require_unbooked, written
 from planner.scenario.schema import Scenario
 from planner.slurm.current import record_of
 from planner.slurm.journal import read_ours
@@ -67,12 +67,17 @@ def replan(
     on_trial: Callable[[Trial], None] | None = None,
     on_bound: Callable[[float], None] | None = None,
 ) -> Replanned:
-    """Plan the day of a moment from then on, and write it in a folder of days; its last version is kept."""
+    """Plan the day of a moment from then on, and write it in a folder of days; its last version is kept.
+
+    BookedError when the day is booked, unless the settings say that it may be planned again.
+    """
     scenario = settings.scenario
     horizon = Horizon.of_unix(asked.moment_unix, scenario.zone)
     target = folder / horizon.day.isoformat()
     facts = settings.run_facts(None, closed=False, files=asked.files)
     with held(target):
+        if not settings.rebook:
+            require_unbooked(target)
         if asked.snapshot is None and asked.slurm is None:
             last = last_plan_of(folder, scenario, horizon)
             snapshot, intake = carried_out(scenario, horizon, folder, last, asked.moment_unix)
@@ -89,7 +94,7 @@ def replan(
             horizon.day,
             snapshot,
             hours=asked.hours,
-            times_deferred=_times_deferred(folder, scenario, horizon, last),
+            times_deferred=times_deferred_of(folder, scenario, horizon, last),
             intake=intake,
         )
         planned = plan_day(
@@ -163,7 +168,7 @@ def _conflicts(scenario: Scenario, snapshot: Snapshot, last: LastPlan) -> tuple[
     return tuple(each.text for each in found)
 
 
-def _times_deferred(folder: Path, scenario: Scenario, horizon: Horizon, last: LastPlan | None) -> Mapping[str, int]:
+def times_deferred_of(folder: Path, scenario: Scenario, horizon: Horizon, last: LastPlan | None) -> Mapping[str, int]:
     """On how many days before a day each job was deferred, by the plan of the day before and by the last one."""
     if last is None:
         return {}

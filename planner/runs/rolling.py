@@ -14,7 +14,7 @@ from planner.domain.horizon import Horizon
 from planner.domain.result import Trial
 from planner.errors import AuditError, FileFormatError, InputError
 from planner.pages.index import write_index
-from planner.runs.one_day import DoneDay, Settings, do_day, ground_of, require_order
+from planner.runs.one_day import DoneDay, Settings, do_day, ground_of, require_order, require_unbooked
 from planner.store.continue_from import Previous, read_previous
 from planner.store.folder import clear_left_overs
 from planner.store.provenance import SAME
@@ -77,7 +77,8 @@ def run_days(
 
     The first day continues from the result of the day before it where there is one, unless ``fresh``. Days that an
     earlier run has already written from the same ground are kept. ``until_empty`` goes on after the last day, without
-    new jobs, until nothing runs or waits.
+    new jobs, until nothing runs or waits. BookedError, before anything is written, when one of the days is booked,
+    unless the settings say that it may be planned again.
     """
     require_order(first, last)
     scenario = settings.scenario
@@ -85,6 +86,9 @@ def run_days(
     balance = Balance.opening(None if previous is None else previous.handover)
     horizon = Horizon(first, scenario.zone)
     index_is_due = False
+    if not settings.rebook:
+        for offset in range((last - first).days + 1):
+            require_unbooked(folder / (first + dt.timedelta(days=offset)).isoformat())
     clear_left_overs(folder)
     try:
         while horizon.day <= last or (until_empty and previous is not None and not previous.handover.is_empty):

@@ -41,7 +41,7 @@ def take(slurm: Slurm, clock: Callable[[], float] = time.time) -> Taken:
     version = slurm.ask("squeue", "--version").split()
     answers = {QUEUE: slurm.ask_json("squeue", "--all")}
     moment_unix = int(clock())
-    answers[NODES] = _nodes(slurm)
+    answers[NODES] = ask_nodes(slurm)
     answers |= _reservations(slurm)
     remarks = []
     try:
@@ -69,7 +69,7 @@ def save(taken: Taken, folder: Path) -> Documents:
     )
 
 
-def _nodes(slurm: Slurm) -> tuple[str, bytes]:
+def ask_nodes(slurm: Slurm) -> tuple[str, bytes]:
     """scontrol's own list; in Slurm 22.05, whose scontrol has no JSON, sinfo writes the same."""
     try:
         return slurm.ask_json("scontrol", "show", "node")

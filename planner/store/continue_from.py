@@ -17,7 +17,8 @@ from planner.printable import one_line
 from planner.scenario.schema import Scenario
 from planner.store.provenance import digest
 from planner.store.read_tables import deferred_of, read_rows, read_table, refused_of, scheduled_of
-from planner.store.results import TOLD, cluster_of, moment_of, read_run
+from planner.store.results import TOLD, cluster_of, is_booked, known_until_of, read_run
+from planner.store.versions import VERSIONS
 from planner.store.write_tables import COLUMNS
 
 CARRIED_FILES = ("schedule.csv", "deferred.csv")
@@ -72,9 +73,18 @@ def _mark(folder: Path, run: Mapping[str, Any], horizon: Horizon) -> Mapping[str
     earlier = folder.parent / horizon.day_before().day.isoformat()
     if run.get("continues") and all((earlier / name).is_file() for name in CARRIED_FILES):
         before = horizon.day_before()
-        if run["continues"] != mark_of(earlier, before):
+        if run["continues"] not in _marks_of(earlier, before):
             raise _OtherGroundError(f"it continues from a result of {before.day} that was planned again since")
     return mark_of(folder, horizon)
+
+
+def _marks_of(folder: Path, horizon: Horizon) -> list[Mapping[str, str]]:
+    """The mark of a day; of a booked one also those of its versions: what continues from its plan still stands."""
+    versions = folder / VERSIONS
+    places = [folder]
+    if is_booked(folder) and versions.is_dir():
+        places += [each for each in versions.iterdir() if all((each / name).is_file() for name in CARRIED_FILES)]
+    return [mark_of(each, horizon) for each in places]
 
 
 def _require_same_site(run: Mapping[str, Any], scenario: Scenario) -> None:
@@ -108,7 +118,7 @@ def _handover(folder: Path, run: Mapping[str, Any], horizon: Horizon) -> Handove
     waited_for = {needed.job_id for each in waiting for needed in each.job.after}
     refused = read_rows(folder, tables, "deferred", lambda row: refused_of(row, cluster, waited_for))
     needed_again = tuple(job for job in refused if job is not None)
-    since_unix = moment_of(run)
+    since_unix = known_until_of(run)
     if since_unix is None:
         return Handover(tuple(running), waiting, refused=needed_again)
     # A day planned from a later moment knows jobs that the next one would take for new.

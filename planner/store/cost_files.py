@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,7 @@ from planner.csv_text import csv_text
 from planner.store.costs import QUANTITIES, By, CostDay, CostLine, Sums, cost_lines, summed
 from planner.store.files import put
 from planner.store.folder import PATIENCE_S, held, renewed
+from planner.store.planned_costs import PlannedAgainstReal, planned_against_real, planned_rows
 from planner.store.write_tables import encoded
 
 SITE = "site"
@@ -28,6 +31,16 @@ class CostReport:
     lines: tuple[CostLine, ...]
     skipped: tuple[tuple[Path, str], ...]
     missing: int
+
+    @cached_property
+    def planned(self) -> PlannedAgainstReal | None:
+        """Planned against real, over the days that are booked and were planned; None where there are none."""
+        return planned_against_real(self.days, self.by)
+
+    @property
+    def booked_days(self) -> int:
+        """How many of the days are booked; the others are only planned."""
+        return sum(day.is_booked for day in self.days)
 
     @property
     def totals(self) -> Sums:
@@ -80,18 +93,26 @@ def _row(by: By, line: CostLine) -> dict[str, Any]:
 
 
 def write_report(report: CostReport, page: str, folder: Path, stem: str) -> list[Path]:
-    """Write CSV, Parquet and HTML, all in one step."""
+    """Write CSV, Parquet and HTML, and the CSV of planned against real where some days have both; all in one step."""
     rows = report_rows(report)
-    contents = {"csv": _csv(rows), "parquet": _parquet(rows), "html": encoded(page)}
+    contents = {f"{stem}.csv": _csv(rows), f"{stem}.parquet": _parquet(rows), f"{stem}.html": encoded(page)}
+    if report.planned is not None:
+        contents[planned_name(stem)] = _csv(planned_rows(report.planned, report.by))
     with held(folder, PATIENCE_S), renewed(folder) as fresh:
-        for suffix, content in contents.items():
-            put(fresh / f"{stem}.{suffix}", content)
-    return [folder / f"{stem}.{suffix}" for suffix in contents]
+        (fresh / planned_name(stem)).unlink(missing_ok=True)  # that of an earlier report need not hold any more
+        for name, content in contents.items():
+            put(fresh / name, content)
+    return [folder / name for name in contents]
+
+
+def planned_name(stem: str) -> str:
+    """The name of the file with planned against real."""
+    return f"{stem}-planned.csv"
 
 
 def _csv(rows: list[dict[str, Any]]) -> bytes:
     cells = [
-        [f"{cell:.6f}" if name in QUANTITIES else "" if cell is None else cell for name, cell in row.items()]
+        [f"{cell:.6f}" if isinstance(cell, Decimal) else "" if cell is None else cell for cell in row.values()]
         for row in rows
     ]
     return encoded(csv_text([list(rows[0]), *cells]))

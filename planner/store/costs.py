@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Literal, get_args
@@ -16,6 +16,7 @@ from planner.store.cells import amount, choice, moment
 from planner.store.read_tables import read_rows, read_table
 from planner.store.results import REMEDY, read_run, read_summary
 from planner.store.seals import changed
+from planner.store.versions import VERSIONS
 from planner.store.write_tables import COLUMNS, STATES
 
 By = Literal["account", "user", "job"]
@@ -64,13 +65,18 @@ class JobDay:
 
 @dataclass(frozen=True)
 class CostDay:
-    """A written day: its jobs, its totals, and ``site``, the part that no job carries (with what rounding leaves)."""
+    """A written day: its jobs, its totals, and ``site``, the part that no job carries (with what rounding leaves).
+
+    ``is_booked``: it is what happened, not a plan. ``planned`` is then the plan of it, None where none is kept.
+    """
 
     day: dt.date
     currency: str
     jobs: tuple[JobDay, ...]
     totals: Sums
     site: Sums
+    is_booked: bool = False
+    planned: CostDay | None = None
 
 
 @dataclass
@@ -120,16 +126,33 @@ def read_days(
         if (first is not None and day < first) or (last is not None and day > last):
             continue
         try:
-            days.append(read_cost_day(path, day))
+            found = read_cost_day(path, day, path.resolve().parent.name)
         except PlannerError as error:
             skipped.append((path, str(error)))
+            continue
+        version = plan_of(path)
+        if version is not None:
+            try:
+                found = replace(found, planned=read_cost_day(version, day, path.resolve().parent.name))
+            except PlannerError as error:
+                skipped.append((version, str(error)))
+        days.append(found)
     return days, skipped
 
 
-def read_cost_day(folder: Path, day: dt.date) -> CostDay:
+def plan_of(folder: Path) -> Path | None:
+    """The folder with the plan of a booked day; None where the day is not booked, or no plan of it is kept."""
+    booked = read_summary(folder).booked
+    if booked is None or booked.planned is None:
+        return None
+    version = folder / VERSIONS / Path(booked.planned.version).name
+    return version if version.is_dir() else None
+
+
+def read_cost_day(folder: Path, day: dt.date, scenario: str) -> CostDay:
     """A written day; FileFormatError when a file is missing or damaged, is of another day, or its sums do not hold."""
     run, summary = read_run(folder), read_summary(folder)
-    if (summary.day, summary.scenario) != (day, folder.resolve().parent.name):
+    if (summary.day, summary.scenario) != (day, scenario):
         problem = f"it is {summary.day} of {one_line(summary.scenario, 40)}; the folder is another day's"
         raise FileFormatError(folder / "summary.json", problem, remedy="move it where it belongs")
     tables = {"schedule": read_table(folder / "schedule.csv", COLUMNS["schedule"])}
@@ -142,7 +165,7 @@ def read_cost_day(folder: Path, day: dt.date) -> CostDay:
         raise FileFormatError(*wrong, remedy=REMEDY)
     if abs(site["profit_eur"] + site_cost) > _CENT or abs(site["revenue_eur"]) > _CENT:
         raise FileFormatError(folder, "its jobs do not sum to its totals", remedy=REMEDY)
-    return CostDay(day, summary.currency, jobs, totals, site)
+    return CostDay(day, summary.currency, jobs, totals, site, summary.booked is not None)
 
 
 def _job_day(row: dict[str, str], day: dt.date) -> JobDay:

@@ -16,7 +16,8 @@ from planner.scenario.schema import Scenario
 from planner.store.cells import choice, whole
 from planner.store.continue_from import read_previous
 from planner.store.read_tables import job_of, read_rows, read_table, scheduled_of
-from planner.store.results import cluster_of, moment_of, outages_of, read_run
+from planner.store.results import cluster_of, is_booked, known_until_of, outages_of, read_run
+from planner.store.versions import VERSIONS, plans_of
 from planner.store.write_tables import COLUMNS
 
 
@@ -100,7 +101,7 @@ def read_last_plan(folder: Path, scenario: Scenario, horizon: Horizon) -> LastPl
     """The plan of the day of a horizon; InputError when its files are damaged or it is of another site."""
     read_previous(folder, scenario, horizon)  # the files are whole, and of this site
     run = read_run(folder)
-    cluster, moment = cluster_of(run), moment_of(run)
+    cluster, known_until = cluster_of(run), known_until_of(run)
     tables = {name: read_table(folder / f"{name}.csv", COLUMNS[name]) for name in ("schedule", "deferred")}
     scheduled = read_rows(folder, tables, "schedule", lambda row: scheduled_of(row, cluster))
     unstarted = read_rows(
@@ -126,8 +127,21 @@ def read_last_plan(folder: Path, scenario: Scenario, horizon: Horizon) -> LastPl
         ),
         tuple(unstarted),
         outages_of(run),
-        moment if moment is not None else horizon.end_unix if sees_day else horizon.start_unix,
+        known_until if known_until is not None else horizon.end_unix if sees_day else horizon.start_unix,
     )
+
+
+def plan_before_books(folder: Path, scenario: Scenario, day: Horizon) -> LastPlan | None:
+    """The last plan of a day, or else of the day before, whether or not the day is booked since."""
+    written = folder / day.day.isoformat()
+    if not is_booked(written):
+        return last_plan_of(folder, scenario, day)
+    plans = plans_of(written)
+    if plans:
+        return read_last_plan(written / VERSIONS / plans[-1][0], scenario, day)
+    before = day.day_before()
+    is_there = (folder / before.day.isoformat()).is_dir()
+    return read_last_plan(folder / before.day.isoformat(), scenario, before) if is_there else None
 
 
 def last_plan_of(folder: Path, scenario: Scenario, today: Horizon) -> LastPlan | None:

@@ -70,6 +70,11 @@ def with_snapshot(run: Mapping[str, Any], snapshot: Snapshot, conflicts: Sequenc
     return {**run, "snapshot": kept, "conflicts": list(conflicts)}
 
 
+def with_books(run: Mapping[str, Any], snapshot: Snapshot, known_until_unix: int) -> dict[str, Any]:
+    """The same for a day that is booked: how it ended, and from when on jobs may be new to the next day."""
+    return {**with_snapshot(run, snapshot, ()), "books": {"known_until_unix": known_until_unix}}
+
+
 SAME = (
     "planner",
     "method",

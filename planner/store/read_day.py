@@ -73,7 +73,8 @@ def read_day(folder: Path) -> WrittenDay:
         demand_interval_s=scenario["demand"]["interval_s"],
         carbon_eur_per_tonne=scenario["carbon"]["eur_per_tonne"],
     )
-    actual = scenario["rules"].get("execute") == "actual"
+    # What is booked has ended when it did: there is nothing to carry out.
+    actual = scenario["rules"].get("execute") == "actual" and summary.booked is None
     table = _table(folder, run)
     tables = {name: read_table(folder / f"{name}.csv", columns) for name, columns in COLUMNS.items()}
     segments = tuple(read_rows(folder, tables, "segments", _segment))

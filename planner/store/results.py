@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -119,6 +120,7 @@ RUN = Record(
         "continues": Maybe(Named(TEXT)),
         "closed": FLAG,
         "snapshot": Maybe(SNAPSHOT),
+        "books": Record({"known_until_unix": whole(bounds.UNIX_S)}),
         "conflicts": Every(TEXT),
         "versions": Named(TEXT),
         "inputs": Named(DIGEST),
@@ -128,7 +130,7 @@ RUN = Record(
         "outputs": Named(DIGEST),
         "seal": DIGEST,
     },
-    frozenset({"outputs", "seal", "snapshot", "conflicts", "real_bound"}),
+    frozenset({"outputs", "seal", "snapshot", "books", "conflicts", "real_bound"}),
 )
 """What run.json says. Results of the earliest versions have no ``outputs``; those that need them say so."""
 
@@ -166,6 +168,24 @@ def moment_of(run: Mapping[str, Any]) -> int | None:
     """The moment of the snapshot that a run planned from [Unix seconds]; None where there was none."""
     snapshot = run.get("snapshot")
     return None if snapshot is None else int(snapshot["moment_unix"])
+
+
+def known_until_of(run: Mapping[str, Any]) -> int | None:
+    """The moment from which jobs may be new to a run [Unix seconds]; None where its scenario says it.
+
+    Books are no news of jobs that wait: these are known as far as the plan before them knew them.
+    """
+    return int(run["books"]["known_until_unix"]) if "books" in run else moment_of(run)
+
+
+def is_booked(folder: Path) -> bool:
+    """Whether a folder holds a booked day, by its run.json or else by its summary; one of them may be damaged."""
+    with suppress(FileFormatError):
+        if "books" in read_run(folder):
+            return True
+    with suppress(FileFormatError):
+        return read_summary(folder).booked is not None
+    return False
 
 
 def text_of(path: Path) -> str:

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from planner.accounting.bound import Bound
+from planner.domain.books import Booked
 from planner.domain.day_summary import Baseline, DayFigures, DaySummary, DayTotals, EasyDay, JobCounts, Waits
 from planner.domain.ledger import Ledger
 from planner.domain.plan import Plan
@@ -45,7 +46,7 @@ def summarise(
         gap_fraction=gap,
         real_bound_eur=real_limit_eur,
         real_gap_fraction=real_gap,
-        execute=day.scenario.rules.execute,
+        execute=day.scenario.rules.execute if planned.booked is None else "actual",
         planned_profit_eur=rounded(result.ledger.profit_eur),
         **vars(
             figures(
@@ -64,6 +65,7 @@ def summarise(
         conflicts=conflicts,
         promises=planned.promises,
         baselines=baselines,
+        booked=planned.booked,
     )
 
 
@@ -119,7 +121,9 @@ def summary_text(summary: DaySummary, folder: str) -> str:
     if totals.demand_cost_eur:
         peak = f"peak {summary.peak_kw:,.1f} kW bought"
         lines.append(f"  demand charge   {totals.demand_cost_eur:>14,.2f} {money}   {peak}")
-    if summary.execute == "actual":
+    if summary.booked is not None:
+        lines += _books(summary.booked, totals, money)
+    elif summary.execute == "actual":
         near = _how_near(summary.bound_eur, summary.gap_fraction, money)
         text = f"had all jobs run as long as they asked{near and f', {near}'}"
         lines.append(f"  planned profit  {summary.planned_profit_eur:>14,.2f} {money}   {text}")
@@ -129,11 +133,30 @@ def summary_text(summary: DaySummary, folder: str) -> str:
         f"  utilisation     {100 * summary.utilisation_fraction:>14.1f} %",
         f"  jobs            {summary.jobs.started:>14,} started   {_rest(summary.jobs)}",
         *_kept(summary),
-        f"  method          {summary.method:>14}     {_tried(summary)}{clock(summary.solve_s)}",
+        *(
+            []
+            if summary.booked
+            else [f"  method          {summary.method:>14}     {_tried(summary)}{clock(summary.solve_s)}"]
+        ),
         "",
         f"  {folder}",
     ]
     return "\n".join(lines)
+
+
+def _books(booked: Booked, totals: DayTotals, money: str) -> list[str]:
+    """What was planned for a booked day, and whose energy was measured."""
+    lines = []
+    if booked.planned is not None:
+        more = totals.profit_eur - booked.planned.profit_eur
+        lines.append(
+            f"  planned profit  {booked.planned.profit_eur:>14,.2f} {money}   booked {more:+,.2f} {money} against it"
+        )
+    if booked.measured.jobs:
+        of_all = f"in {booked.measured.jobs:,} of {booked.jobs:,} jobs"
+        estimate = f"{of_all}, estimated {booked.measured.estimated_kwh:,.1f} kWh"
+        lines.append(f"  measured        {booked.measured.kwh:>14,.1f} kWh   {estimate}")
+    return lines
 
 
 def _kept(summary: DaySummary) -> list[str]:
@@ -186,6 +209,8 @@ def _wait(seconds: float | None) -> str:
 
 def _since(summary: DaySummary) -> str:
     """From which moment a day was planned, where that is not its midnight."""
+    if summary.booked is not None:
+        return f"  booked from {summary.booked.source}"
     if summary.moment is None:
         return ""
     return f"  from {summary.moment}"

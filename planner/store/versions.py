@@ -1,4 +1,4 @@
-"""Versions: what a day's folder held before it was planned again from a snapshot, kept inside the folder.
+"""Versions: what a day's folder held before it was booked, or planned again from a snapshot, kept inside the folder.
 
 They are further names of the same files, put into the new folder before that takes the place of the old one: the step
 that brings the new day brings its versions, and at no moment is there a day without them.
@@ -10,7 +10,10 @@ import json
 import re
 from pathlib import Path
 
+from planner.domain.day_summary import DaySummary
+from planner.errors import FileFormatError
 from planner.store.files import link, linked
+from planner.store.results import read_summary
 
 VERSIONS = "versions"
 """The folder in a day's folder that holds them, each under the moment at which it was planned."""
@@ -32,6 +35,19 @@ def keep_versions(day: Path, fresh: Path, *, with_last: bool) -> None:
         version = _new_folder(fresh / VERSIONS, str(run.get("began", "")))
         for path in files:
             link(path, version / path.name)
+
+
+def plans_of(day: Path) -> list[tuple[str, DaySummary]]:
+    """The versions of a day that are plans, by their names, with their summaries, the earliest first."""
+    folder, found = day / VERSIONS, []
+    for path in sorted(folder.iterdir()) if folder.is_dir() else ():
+        try:
+            summary = read_summary(path)
+        except FileFormatError:
+            continue
+        if summary.booked is None:
+            found.append((path.name, summary))
+    return found
 
 
 def _new_folder(versions: Path, began: str) -> Path:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+from planner.domain.books import Booked, PlannedFigures
 from planner.domain.day_summary import Baseline, DaySummary, EasyDay
 from planner.errors import InputError
 from planner.planning.plan_day import PlannedDay
@@ -16,8 +17,9 @@ from planner.store.parquet import write_parquet
 from planner.store.seals import outputs_of, sealed
 from planner.store.summary import summarise
 from planner.store.swf import write_swf
-from planner.store.versions import keep_versions
+from planner.store.versions import keep_versions, plans_of
 from planner.store.write_tables import Table, deferred_table, encoded, schedule_table, segment_table
+from planner.units import rounded
 
 Page = Callable[[DaySummary, dict[str, Any], dict[str, Table]], str]
 """Makes the page of a day from its summary, its provenance and its tables."""
@@ -42,15 +44,12 @@ def write_day(
     ``page`` makes report.html. Where the day that stands there or this one was planned from a snapshot, the former is
     kept among the day's versions.
     """
-    problem, result = planned.day.problem, planned.result
     summary = summarise(planned, baselines, easy, conflicts=len(run["conflicts"]))
-    tables = {
-        "schedule": schedule_table(problem, result.plan, planned.ledger, planned.happened),
-        "deferred": deferred_table(problem.horizon, planned.deferrals),
-        "segments": segment_table(problem, planned.ledger),
-    }
+    tables = tables_of(planned)
     with replaced(target) as folder:
         keep_versions(target, folder, with_last=planned.day.snapshot is not None)
+        if summary.booked is not None:
+            summary = _beside_its_plan(summary, summary.booked, folder)
         for name, table in tables.items():
             table.write_csv(folder / f"{name}.csv")
             if "parquet" in formats:
@@ -64,6 +63,35 @@ def write_day(
             (folder / "report.html").write_bytes(encoded(page(summary, run, tables)))
         _write_json(sealed({**run, "outputs": outputs_of(folder)}), folder / "run.json")
     return summary
+
+
+def tables_of(planned: PlannedDay) -> dict[str, Table]:
+    """The tables of a day by the names of their files."""
+    problem, result = planned.day.problem, planned.result
+    return {
+        "schedule": schedule_table(problem, result.plan, planned.ledger, planned.happened),
+        "deferred": deferred_table(problem.horizon, planned.deferrals),
+        "segments": segment_table(problem, planned.ledger),
+    }
+
+
+def _beside_its_plan(summary: DaySummary, booked: Booked, folder: Path) -> DaySummary:
+    """The summary of a booked day with what was planned for it, by the first plan among its versions."""
+    plans = plans_of(folder)
+    if not plans:
+        return summary
+    version, plan = plans[0]
+    totals = plan.totals
+    figures = PlannedFigures(
+        version=version,
+        profit_eur=totals.profit_eur,
+        revenue_eur=totals.revenue_eur,
+        energy_cost_eur=totals.energy_cost_eur,
+        core_hours=totals.core_hours,
+        kwh=rounded(totals.it_kwh + totals.cooling_kwh),
+        started=plan.jobs.started,
+    )
+    return replace(summary, planned_profit_eur=totals.profit_eur, booked=replace(booked, planned=figures))
 
 
 def require_formats(formats: tuple[str, ...]) -> None:

@@ -58,7 +58,11 @@ BAD: dict[str, tuple[Callable[[Path], None], list[str], str]] = {
     ),
     "field is no number": (write("a.swf", SWF.replace("600", "ten", 1)), ["--jobs", "a.swf"], r"a\.swf:2: .*'ten'"),
     "negative time": (write("a.swf", SWF.replace("1 0 ", "1 -5 ")), ["--jobs", "a.swf"], r"a\.swf:2: .*-5"),
-    "naive time": (jobs("T08:00:00+01:00", "T08:00:00"), [], r"queue\.csv:2: .*offset"),
+    "local time twice": (
+        jobs("2024-02-01T08:00:00+01:00", "2023-10-29T02:30:00"),
+        [],
+        r"queue\.csv:2: .*offset: .*twice",
+    ),
     "job without a size": (jobs("6,4,8,16", "6,,,"), [], r"queue\.csv:2: "),
     "repeated job": (jobs("deep", "wide"), [], r"queue\.csv:3: .*wide"),
     "unknown column": (jobs("requested_h", "requested_hours"), [], r"queue\.csv.*requested_hours"),
@@ -148,7 +152,7 @@ def test_bad_input(name: str, site: Path, capsys: pytest.CaptureFixture[str]) ->
     assert tree(site / "reports") == before
 
 
-@pytest.mark.parametrize("name", ["17 fields", "naive time", "PUE below 1", "unknown key"])
+@pytest.mark.parametrize("name", ["17 fields", "local time twice", "PUE below 1", "unknown key"])
 def test_check_finds_the_same(name: str, site: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """``plan check`` ends with the same line and code as planning would."""
     change, arguments, message = BAD[name]

@@ -124,7 +124,7 @@ def test_sums_with_everything(site: Path) -> None:
 
 def test_text_with_everything(site: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The lines of money on the terminal add up to the profit: carbon and demand have their own."""
-    plan("--day", DAY, *settings(*EXTRAS), "-q")
+    plan("--day", DAY, *settings(*EXTRAS))
     words = [line.split() for line in capsys.readouterr().out.splitlines() if " EUR" in line]
     money = {line[0]: float(line[line.index("EUR") - 1].replace(",", "")) for line in words}
     costs = money["IT"] + money["cooling"] + money["carbon"] + money["demand"]

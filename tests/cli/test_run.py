@@ -17,6 +17,9 @@ from planner.cli.main import run
 from tests.days import plan, rows_of, tree
 from tests.rolling import DAYS, FIRST, LAST, QUICK, write_rolling_site, written
 
+LOUD = QUICK[:-1]
+"""The same without -q."""
+
 
 @pytest.fixture(scope="module")
 def rolled(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -112,17 +115,17 @@ def test_nightly_is_the_same(rolled: Path, tmp_path: Path, monkeypatch: pytest.M
 
 def test_kept_and_planned_again(site: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A second run keeps every day; a damaged day is planned again; with another price all are."""
-    plan("run", "--from", FIRST, "--to", LAST, *QUICK)  # where a file stands is a part of where it came from
+    plan("run", "--from", FIRST, "--to", LAST, *LOUD)  # where a file stands is a part of where it came from
     assert "kept" not in capsys.readouterr().out
     before = tree(site / "reports")
-    plan("run", "--from", FIRST, "--to", LAST, *QUICK)
+    plan("run", "--from", FIRST, "--to", LAST, *LOUD)
     assert capsys.readouterr().out.count("kept") == len(DAYS)
     assert tree(site / "reports") == before
     (site / "reports" / "site" / DAYS[2] / "schedule.csv").write_text("broken")
-    plan("run", "--from", FIRST, "--to", LAST, *QUICK)
+    plan("run", "--from", FIRST, "--to", LAST, *LOUD)
     assert capsys.readouterr().out.count("kept") == len(DAYS) - 1
     assert written(site / "reports") == {name: text for name, text in before.items() if name.endswith(".csv")}
-    plan("run", "--from", FIRST, "--to", LAST, *QUICK, "--set", "tariff.eur_per_kwh=0.3")
+    plan("run", "--from", FIRST, "--to", LAST, *LOUD, "--set", "tariff.eur_per_kwh=0.3")
     assert "kept" not in capsys.readouterr().out
 
 
@@ -130,7 +133,7 @@ def test_kept_and_planned_again(site: Path, capsys: pytest.CaptureFixture[str]) 
 def test_kill_and_resume(rolled: Path, tmp_path: Path, after: int) -> None:
     """Killed when so many days are there, a run goes on where it stopped, and the files are those of a whole run."""
     base = write_rolling_site(tmp_path)
-    command = [sys.executable, "-m", "planner", "run", "--from", FIRST, "--to", LAST, *QUICK]
+    command = [sys.executable, "-m", "planner", "run", "--from", FIRST, "--to", LAST, *LOUD]
     process = subprocess.Popen(command, cwd=base, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     there = base / "reports" / "site" / DAYS[after - 1]
     until = time.monotonic() + 60

@@ -166,7 +166,7 @@ def test_a_stream_that_cannot_show_a_sign(stage: Stage) -> None:
     surroundings = {name: value for each in SURROUNDINGS.values() for name, value in each.items() if value is not None}
     surroundings |= {"LC_ALL": "C", "TZ": "Asia/Kathmandu", "NUMBA_CACHE_DIR": str(Path.home() / ".cache")}
     keep = {name: os.environ[name] for name in ("PATH", "PYTHONPATH", "NUMBA_CACHE_DIR") if name in os.environ}
-    words = [sys.executable, "-m", "planner", "--day", "2024-06-03", "-m", "est", "--bound-time", "0", "-q"]
+    words = [sys.executable, "-m", "planner", "--day", "2024-06-03", "-m", "est", "--bound-time", "0"]
     words += ["--out", "résultats"]
     done = subprocess.run(words, cwd=stage.site, env={**surroundings, **keep}, capture_output=True, check=False)
     assert done.returncode == 0, done.stderr

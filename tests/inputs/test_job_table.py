@@ -9,6 +9,8 @@ import pytest
 from planner.domain.dependency import Dependency
 from planner.domain.job import Job
 from planner.errors import FileFormatError
+from planner.inputs.jobs.power import per_core
+from planner.inputs.jobs.table import read_job_table
 from planner.inputs.jobs.table_choices import ROUNDED_TIME
 from tests.job_tables import FIRST, groups, one, read, table
 
@@ -50,11 +52,63 @@ def test_times_with_an_offset_are_the_same_moment(tmp_path: Path, text: str) -> 
 @pytest.mark.parametrize("text", ["2024-06-01T00:00:00", "2024-06-01"])
 @pytest.mark.parametrize("column", ["submit_time", "deadline"])
 def test_a_naive_time_is_refused(tmp_path: Path, column: str, text: str) -> None:
-    """A time without its offset is never taken for UTC or local."""
+    """Without a zone, a time without its offset is never taken for UTC or local."""
     with pytest.raises(
         FileFormatError, match=rf"jobs\.csv:2: column {column} is '{text}', expected a time with its offset.*; write"
     ):
         one(tmp_path, **{column: text}, cores=1)
+
+
+@pytest.mark.parametrize(
+    ("text", "unix"),
+    [("2024-06-01T02:00:00", 1717200000), ("2024-01-01T00:00:00", 1704063600), ("2024-06-01", 1717192800)],
+)
+def test_local_times_are_of_the_zone(tmp_path: Path, text: str, unix: int) -> None:
+    """Two in the morning in Paris is midnight UTC in summer; in winter clocks are one hour ahead."""
+    path = table(tmp_path, FIRST, f"a,{text},60,1")
+    jobs, _ = read_job_table(path, unit_cores=32, power=per_core(1.0), zone="Europe/Paris")
+    assert jobs[0].submit_unix == unix
+
+
+@pytest.mark.parametrize(("text", "often"), [("2024-03-31T02:30:00", "never"), ("2024-10-27T02:30:00", "twice")])
+def test_local_times_that_clocks_skip_or_repeat_are_refused(tmp_path: Path, text: str, often: str) -> None:
+    path = table(tmp_path, FIRST, f"a,{text},60,1")
+    with pytest.raises(FileFormatError, match=f"with its offset: Europe/Paris has this one {often}; write"):
+        read_job_table(path, unit_cores=32, power=per_core(1.0), zone="Europe/Paris")
+
+
+@pytest.mark.parametrize("column", ["requested", "time_limit"])
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        ("1-12:00:00", 129600),
+        ("2-06", 194400),
+        ("2-06:30", 196200),
+        ("08:30:00", 30600),
+        ("100:00:00", 360000),
+        ("45:30", 2730),
+        ("90", 5400),
+        ("4h", 14400),
+        ("1h 30m", 5400),
+    ],
+)
+def test_durations_as_slurm_writes_them(tmp_path: Path, column: str, text: str, seconds: int) -> None:
+    """A number alone is minutes, as sbatch --time takes it; after days it is hours."""
+    path = table(tmp_path, f"job_id,submit_unix,{column},cores", f"a,0,{text},1")
+    assert read(path)[0][0].requested_s == seconds
+
+
+@pytest.mark.parametrize("text", ["UNLIMITED", "1:75:00", "-5", "0", "1-", "12:", "1.5", "36601-00:00:00", "soon"])
+def test_what_is_no_duration_is_refused(tmp_path: Path, text: str) -> None:
+    path = table(tmp_path, "job_id,submit_unix,time_limit,cores", f"a,0,{text},1")
+    with pytest.raises(FileFormatError, match=r"jobs\.csv:2: column time_limit is .*, expected D-HH:MM:SS"):
+        read(path)
+
+
+def test_a_job_has_one_requested_time(tmp_path: Path) -> None:
+    path = table(tmp_path, "job_id,submit_unix,requested_h,time_limit,cores", "a,0,1,60,1")
+    with pytest.raises(FileFormatError, match="columns requested_h and time_limit are both filled"):
+        read(path)
 
 
 def test_fractions_of_a_second_are_rounded_up_and_counted(tmp_path: Path) -> None:

@@ -216,10 +216,10 @@ RUNS = row("a", "running", "07:00", nodes="cpu1")
             id="end in the future",
         ),
         pytest.param(
-            [RUNS.replace("07:00:00Z", "07:00:00")],
-            "2: column start_time is '2024-06-01T07:00:00', expected a time with its offset from UTC;"
-            " write 2024-06-01T08:00:00+02:00, or end it in Z for UTC",
-            id="naive time",
+            [RUNS.replace("2024-06-01T07:00:00Z", "2023-10-29T02:30:00")],
+            "2: column start_time is '2023-10-29T02:30:00', expected a time with its offset: Europe/Paris has this one"
+            " twice; write 2024-06-01T08:00:00+02:00, or end it in Z for UTC",
+            id="local time of an hour that clocks repeat",
         ),
         pytest.param(
             [RUNS, row("a", "pending")],
@@ -363,8 +363,8 @@ def test_running_on_a_node_in_some_state(tmp_path: Path) -> None:
         (",down,,", "2: column node is empty; fill it"),
         ("cpu1,,,", "2: column state is empty; fill it"),
         (
-            "cpu1,down,2024-06-01T08:00:00,",
-            "2: column from is '2024-06-01T08:00:00', expected a time with its offset from UTC;"
+            "cpu1,down,2024-03-31T02:30:00,",
+            "2: column from is '2024-03-31T02:30:00', expected a time with its offset: Europe/Paris has this one never;"
             " write 2024-06-01T08:00:00+02:00, or end it in Z for UTC",
         ),
         (

@@ -73,6 +73,7 @@ def submitted_jobs(
         cluster=scenario.cluster,
         start_unix=choice.start_unix,
         drop_zero_runtime=with_runtime or choice.zero_runtime == "drop",
+        zone=scenario.zone,
     )
     intake.notes += power_notes(power, window[1])
     return jobs, intake

@@ -7,6 +7,7 @@ import math
 import re
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from planner.bounds import JOBS_OF_A_FILE
 from planner.errors import FileFormatError
@@ -24,7 +25,7 @@ _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 _REMEDY = "write it again as Parquet, or give a CSV"
 
 
-def read_parquet_rows(path: Path | str) -> tuple[list[str], list[Row]]:
+def read_parquet_rows(path: Path | str, zone: ZoneInfo | None = None) -> tuple[list[str], list[Row]]:
     """Column names and rows of a Parquet file; rows count from 1."""
     import pyarrow as pa
     import pyarrow.parquet
@@ -46,7 +47,7 @@ def read_parquet_rows(path: Path | str) -> tuple[list[str], list[Row]]:
         raise FileFormatError(path, f"cannot be read as Parquet ({reason})", remedy=_REMEDY) from error
     require_distinct(path, names, None)
     rows = [
-        Row(path, place, "row", {name: text for name, text in zip(names, values, strict=True) if text.strip()})
+        Row(path, place, "row", {name: text for name, text in zip(names, values, strict=True) if text.strip()}, zone)
         for place, values in enumerate(zip(*texts, strict=True), start=1)
     ]
     return names, rows

@@ -36,6 +36,7 @@ def read_jobs(
     cluster: Cluster | None = None,
     start_unix: int | None = None,
     drop_zero_runtime: bool = True,
+    zone: str | None = None,
 ) -> tuple[tuple[Job, ...], Intake]:
     """Read jobs, and count what was kept, repaired and dropped.
 
@@ -57,6 +58,8 @@ def read_jobs(
         Start of an SWF trace [Unix seconds] in place of the header's UnixStartTime.
     drop_zero_runtime
         Whether SWF jobs that never ran are left out.
+    zone
+        The zone of times in a table that have no offset.
     """
     path = require_file(path)
     if _format(path, format) == "swf":
@@ -70,7 +73,13 @@ def read_jobs(
         )
     require_unscaled(path, shape)
     return read_job_table(
-        path, unit_cores=shape.unit_cores, power=power, window=window, cluster=cluster, kind=_format(path, format)
+        path,
+        unit_cores=shape.unit_cores,
+        power=power,
+        window=window,
+        cluster=cluster,
+        kind=_format(path, format),
+        zone=zone,
     )
 
 

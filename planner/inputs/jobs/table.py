@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Collection, Sequence
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 from planner import bounds
 from planner.domain.cluster import CORES, Cluster
 from planner.domain.dependency import parse_dependencies
+from planner.domain.horizon import zone_named
 from planner.domain.intake import Intake
 from planner.domain.job import Job
 from planner.domain.precedence import require_no_circle
@@ -20,20 +22,23 @@ from planner.inputs.jobs.table_rows import Row, require_known
 from planner.inputs.jobs.table_units import resource_columns, row_units
 from planner.inputs.jobs.table_writer import write_job_table
 from planner.inputs.jobs.unit_shape import MEMORY
+from planner.inputs.slurm_times import FORMS, slurm_duration_s
 from planner.power.asked import Asked, PowerModel
-from planner.units import SECONDS_PER_HOUR
+from planner.units import SECONDS_PER_HOUR, parse_duration
 
 __all__ = ["read_job_rows", "read_job_table", "write_job_table"]
 
 RESOURCES = (MEMORY, "gpus")
 """Resources besides cores that a table may always name."""
 
+REQUESTED = ("requested_s", "requested_h", "requested", "time_limit")
+"""Columns of the requested time, of which each row fills one; the last two are durations as Slurm writes them."""
+
 COLUMNS = (
     "job_id",
     "submit_time",
     "submit_unix",
-    "requested_s",
-    "requested_h",
+    *REQUESTED,
     "units",
     "unit_groups",
     "power_w",
@@ -63,6 +68,7 @@ def read_job_table(
     window: tuple[int, int] | None = None,
     cluster: Cluster | None = None,
     kind: str = "auto",
+    zone: str | None = None,
 ) -> tuple[tuple[Job, ...], Intake]:
     """Read jobs from a CSV (plain, ``.gz``, ``.xz``) or ``.parquet`` file; docs/jobs-files.md has the columns.
 
@@ -81,13 +87,15 @@ def read_job_table(
         partitions and node classes. Without one these are not read.
     kind
         ``csv``, ``parquet``, or ``auto`` to go by the suffix.
+    zone
+        The zone of times without an offset; without one such times are refused.
 
     Raises
     ------
     FileFormatError
         A column is unknown or missing, or a value cannot be; names line, column, value and remedy.
     """
-    found, intake = read_job_rows(path, unit_cores=unit_cores, power=power, cluster=cluster, kind=kind)
+    found, intake = read_job_rows(path, unit_cores=unit_cores, power=power, cluster=cluster, kind=kind, zone=zone)
     jobs = tuple(job for job, _ in found)
     try:
         require_no_circle(jobs)
@@ -110,6 +118,7 @@ def read_job_rows(
     power: PowerModel,
     cluster: Cluster | None = None,
     kind: str = "auto",
+    zone: str | None = None,
     further: Collection[str] = (),
     described_in: str = "docs/jobs-files.md",
 ) -> tuple[list[tuple[Job, Row]], Intake]:
@@ -121,7 +130,7 @@ def read_job_rows(
     if unit_cores < 1:
         raise InputError(f"unit cores are {unit_cores}; a unit must have at least 1")
     known = _known_resources(() if cluster is None else cluster.resources, further)
-    columns, rows = read_rows(path, kind)
+    columns, rows = read_rows(path, kind, None if zone is None else zone_named(zone))
     require_known(path, columns, [*COLUMNS, *further, *resource_columns(known)], described_in)
     _require_columns(path, columns, described_in)
     _require_distinct_ids(rows)
@@ -184,12 +193,27 @@ def _job(
 
 
 def _requested_s(row: Row, repaired: Counter[str]) -> int:
-    chosen = one_of(row, "requested_s", "requested_h")
+    chosen = one_of(row, *REQUESTED)
     if chosen is None:
         raise row.error("the job has no requested time", "fill requested_s or requested_h")
     if chosen == "requested_h":
         return rounded_up(row.number(chosen, bounds.REQUESTED_H) * SECONDS_PER_HOUR, repaired)
+    if chosen != "requested_s":
+        return _duration_s(row, chosen)
     return rounded_up(row.number(chosen, bounds.REQUESTED), repaired)
+
+
+def _duration_s(row: Row, column: str) -> int:
+    """A duration as Slurm writes it, or one with units, such as 4h [s]."""
+    text = row.text(column)
+    has_units = any(letter in text.lower() for letter in "smhd")
+    try:
+        seconds = math.ceil(parse_duration(text)) if has_units else slurm_duration_s(text)
+    except InputError:
+        seconds = 0
+    if seconds not in bounds.REQUESTED_S:
+        raise row.bad(column, f"{FORMS}, from 1 s to 100 years", "write 1-12:00:00, 08:30:00, or minutes such as 90")
+    return seconds
 
 
 def _power_w(row: Row, asked: Asked, power: PowerModel) -> float:
@@ -214,7 +238,7 @@ def _require_columns(path: Path, columns: Sequence[str], described_in: str) -> N
     for choices in (
         ("job_id",),
         ("submit_time", "submit_unix"),
-        ("requested_s", "requested_h"),
+        REQUESTED,
         ("cores", "cores_per_unit", "unit_groups"),
     ):
         if not set(choices) & set(columns):

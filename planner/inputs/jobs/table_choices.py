@@ -11,11 +11,12 @@ from planner.inputs.jobs.table_rows import Row
 ROUNDED_TIME = "fraction of a second: rounded up"
 
 
-def one_of(row: Row, first: str, second: str) -> str | None:
-    """The column of two that is filled, None when neither is; FileFormatError when both are."""
-    if first in row and second in row:
-        raise row.error(f"columns {first} and {second} are both filled", "leave one of them empty")
-    return first if first in row else second if second in row else None
+def one_of(row: Row, *columns: str) -> str | None:
+    """The column of several that is filled, None when none is; FileFormatError when two are."""
+    filled = [column for column in columns if column in row]
+    if len(filled) > 1:
+        raise row.error(f"columns {filled[0]} and {filled[1]} are both filled", "leave one of them empty")
+    return filled[0] if filled else None
 
 
 def row_time(row: Row, written: str, unix: str, repaired: Counter[str]) -> int | None:

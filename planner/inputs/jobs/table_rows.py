@@ -9,10 +9,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 from planner.bounds import JOBS_OF_A_FILE, UNIX_S, Bounds
 from planner.errors import FileFormatError
 from planner.inputs.csv_lines import numbered_rows
+from planner.inputs.slurm_times import local_moments
 from planner.text_files import open_text
 
 LONGEST_TEXT = 1_000
@@ -25,12 +27,13 @@ _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row: its cells by column, without the empty ones."""
+    """One row: its cells by column, without the empty ones; ``zone`` is that of times without an offset."""
 
     path: Path
     place: int
     counted_in: str
     cells: Mapping[str, str]
+    zone: ZoneInfo | None = None
 
     def __contains__(self, column: str) -> bool:
         return column in self.cells
@@ -79,20 +82,35 @@ class Row:
         return self.whole(column, UNIX_S)
 
     def moment(self, column: str) -> Decimal:
-        """The cell as an ISO 8601 time with an offset [Unix seconds, with fraction]."""
+        """The cell as an ISO 8601 time, with an offset or of the row's zone [Unix seconds, with fraction]."""
         text = self.cells[column].strip()
         remedy = "write 2024-06-01T08:00:00+02:00, or end it in Z for UTC"
+        offset = "" if self.zone is not None else " with its offset from UTC"
         try:
             moment = dt.datetime.fromisoformat(text)
         except ValueError:
-            raise self.bad(column, "an ISO 8601 time with its offset from UTC", remedy) from None
+            raise self.bad(column, f"an ISO 8601 time{offset}", remedy) from None
         if moment.tzinfo is None:
-            raise self.bad(column, "a time with its offset from UTC", remedy)
+            moment = self._local(column, moment, remedy)
         since = moment - dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
         seconds = Decimal(since // dt.timedelta(microseconds=1)) / 1_000_000
         if seconds not in UNIX_S:
             raise self.bad(column, "a time from 1970 to 9998")
         return seconds
+
+    def _local(self, column: str, clock: dt.datetime, remedy: str) -> dt.datetime:
+        """The one moment at which clocks of the zone show a time."""
+        if self.zone is None:
+            raise self.bad(column, "a time with its offset from UTC", remedy)
+        try:
+            found = local_moments(clock, self.zone)
+        except OverflowError:
+            raise self.bad(column, "a time from 1970 to 9998") from None
+        if len(found) != 1:
+            often = "twice" if found else "never"
+            raise self.bad(column, f"a time with its offset: {self.zone.key} has this one {often}", remedy)
+        whole = dt.datetime.fromtimestamp(found[0], tz=dt.UTC)
+        return whole.replace(microsecond=clock.microsecond)
 
     def bad(self, column: str, expected: str, remedy: str = "correct the value") -> FileFormatError:
         """The error that a cell is not what was expected."""
@@ -105,7 +123,7 @@ class Row:
         return FileFormatError(self.path, f"{self.counted_in} {self.place}: {problem}", remedy=remedy)
 
 
-def read_csv_rows(path: Path | str) -> tuple[list[str], list[Row]]:
+def read_csv_rows(path: Path | str, zone: ZoneInfo | None = None) -> tuple[list[str], list[Row]]:
     """Column names and rows of a CSV file, plain or compressed; blank lines are skipped."""
     path = Path(path)
     with open_text(path, newline="") as stream:
@@ -126,7 +144,7 @@ def read_csv_rows(path: Path | str) -> tuple[list[str], list[Row]]:
                     remedy="give one field for each column name of the first line; quote text with commas",
                 )
             cells = {name: text for name, text in zip(columns, values, strict=True) if text.strip()}
-            rows.append(Row(path, number, "line", cells))
+            rows.append(Row(path, number, "line", cells, zone))
     return columns, rows
 
 

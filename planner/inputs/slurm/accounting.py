@@ -1,4 +1,4 @@
-"""Reads jobs that have ended from ``sacct --json``: who ran what, when, where, and what it drew."""
+"""Reads jobs from ``sacct --json``: who ran what, when, where, and what it drew."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ GARBAGE_J = 2**63
 
 
 @dataclass(frozen=True, slots=True)
-class EndedJob:
-    """One job that has ended, or one task of an array.
+class AccountedJob:
+    """One job that accounts know, or one task of an array.
 
     Attributes
     ----------
     job_id, array_job_id, array_task_id
         Slurm's number; the array and the task, None where there is none.
     state
-        Slurm's words for how it ended, in capitals and in order.
+        Slurm's words for what became of it, in capitals and in order.
     submit_unix, start_unix, end_unix
-        Times; ``start_unix`` None: it never ran.
+        Times; ``start_unix`` None: it never ran; ``end_unix`` None: it still waits or runs.
     limit_s
         Time limit; None: unlimited.
     nodes
@@ -46,8 +46,8 @@ class EndedJob:
     comment: str
     state: tuple[str, ...]
     submit_unix: int
-    end_unix: int
     start_unix: int | None = None
+    end_unix: int | None = None
     limit_s: int | None = None
     array_job_id: int | None = None
     array_task_id: int | None = None
@@ -58,17 +58,28 @@ class EndedJob:
     energy_j: int | None = None
     exclusive: bool | None = None
 
+    @property
+    def label(self) -> str:
+        """What people call it: its number, or that of its array with its task."""
+        if self.array_job_id is None or self.array_task_id is None:
+            return str(self.job_id)
+        return f"{self.array_job_id}_{self.array_task_id}"
+
 
 @dataclass(frozen=True)
 class Accounts:
-    """Jobs that have ended, in the order of the document, and how many others it has."""
+    """Jobs in the order of the document."""
 
-    ended: tuple[EndedJob, ...] = ()
-    not_ended: int = 0
+    jobs: tuple[AccountedJob, ...] = ()
+
+    @property
+    def ended(self) -> tuple[AccountedJob, ...]:
+        """Those that have ended."""
+        return tuple(job for job in self.jobs if job.end_unix is not None)
 
 
 def read_accounting(source: Source) -> Accounts:
-    """Every job that has ended.
+    """Every job.
 
     Parameters
     ----------
@@ -81,12 +92,10 @@ def read_accounting(source: Source) -> Accounts:
         A value cannot be what it should be; names file or command, place, value and what is expected.
     """
     _, rows = read_document(source, "jobs", COMMAND)
-    ended = [job for row in rows if (job := _ended(row)) is not None]
-    return Accounts(tuple(ended), len(rows) - len(ended))
+    return Accounts(tuple(_job(row) for row in rows))
 
 
-def _ended(row: Fields) -> EndedJob | None:
-    """The job of a row; None while it waits or runs."""
+def _job(row: Fields) -> AccountedJob:
     job_id = row.positive("job_id")
     if job_id is None:
         raise row.wrong("job_id", "a number from 1")
@@ -94,14 +103,11 @@ def _ended(row: Fields) -> EndedJob | None:
     words = state_words(state.words("current"))
     if not words:
         raise state.wrong("current", "a state such as COMPLETED")
-    end = times.moment("end")
-    if job_state(words) != "finished" or end is None:
-        return None
     submit = times.moment("submission")
     if submit is None:
         raise times.wrong("submission", "Unix seconds from 1")
     array, allocated = _part(row, "array"), _amounts(row)
-    return EndedJob(
+    return AccountedJob(
         job_id=job_id,
         name=row.text("name"),
         user=row.text("user") or _part(row, "association").text("user"),
@@ -111,7 +117,7 @@ def _ended(row: Fields) -> EndedJob | None:
         state=words,
         submit_unix=submit,
         start_unix=times.moment("start"),
-        end_unix=end,
+        end_unix=times.moment("end") if job_state(words) == "finished" else None,
         limit_s=times.minutes("limit"),
         array_job_id=array.positive("job_id"),
         array_task_id=array.whole("task_id") if array.positive("job_id") else None,

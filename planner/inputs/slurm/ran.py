@@ -15,7 +15,7 @@ from planner.bounds import YEAR_S
 from planner.domain.cluster import CORES
 from planner.domain.job import Job, UnitGroup
 from planner.domain.snapshot import StartedJob
-from planner.inputs.slurm.accounting import EndedJob
+from planner.inputs.slurm.accounting import AccountedJob
 from planner.inputs.slurm.job import AllocatedNode, QueuedJob
 from planner.inputs.slurm.machine import Machine
 from planner.inputs.slurm.units import amounts_of
@@ -74,7 +74,7 @@ def of_queue(job: QueuedJob) -> Ran | None:
     )
 
 
-def of_accounts(job: EndedJob) -> Ran | None:
+def of_accounts(job: AccountedJob) -> Ran | None:
     """A job of the accounts; None where it never ran."""
     if job.start_unix is None or not job.nodes:
         return None
@@ -85,11 +85,8 @@ def of_accounts(job: EndedJob) -> Ran | None:
         math.ceil(job.memory_mb / count) if job.memory_mb else None,
         math.ceil((job.gpus or 0) / count),
     )
-    label = str(job.job_id)
-    if job.array_job_id is not None and job.array_task_id is not None:
-        label = f"{job.array_job_id}_{job.array_task_id}"
     return Ran(
-        label,
+        job.label,
         job.name,
         job.user,
         job.account,

@@ -9,6 +9,7 @@ from typing import get_args
 
 from planner import bounds
 from planner.domain.cluster import Cluster
+from planner.domain.horizon import zone_named
 from planner.domain.node_text import parse_node_list
 from planner.domain.snapshot import SINCE_EVER, NodeState, Outage
 from planner.errors import FileFormatError, InputError
@@ -22,8 +23,10 @@ _UP = "up"
 _STATES = (*get_args(NodeState), _UP)
 
 
-def read_node_states(path: Path | str, cluster: Cluster, repaired: Counter[str]) -> set[Outage]:
-    """The outages of a table; a node that is up has none.
+def read_node_states(
+    path: Path | str, cluster: Cluster, repaired: Counter[str], zone: str | None = None
+) -> set[Outage]:
+    """The outages of a table; a node that is up has none. Times without an offset are of the zone.
 
     Raises
     ------
@@ -31,7 +34,7 @@ def read_node_states(path: Path | str, cluster: Cluster, repaired: Counter[str])
         A column is unknown or missing, or a cell cannot be; names line, column, value and remedy.
     """
     path = Path(path)
-    columns, rows = read_rows(path)
+    columns, rows = read_rows(path, zone=None if zone is None else zone_named(zone))
     require_known(path, columns, COLUMNS, "docs/snapshots.md")
     for column in ("node", "state"):
         if column not in columns:

@@ -59,6 +59,7 @@ def read_snapshot(
         unit_cores=shape.unit_cores,
         power=power,
         cluster=scenario.cluster,
+        zone=scenario.zone,
         further=STATE_COLUMNS,
         described_in="docs/snapshots.md",
     )
@@ -106,13 +107,13 @@ def _dealt(row: StateRow, dealer: Dealer) -> StartedJob:
     nodes = row.unit_nodes
     if nodes is None:
         nodes = dealer.deal(row.job, row.nodes, row.start_unix, row.end_unix)
-    return StartedJob(row.job, row.start_unix, nodes, row.end_unix, row.state == "cancelled")
+    return StartedJob(row.job, row.start_unix, nodes, row.end_unix, row.state == "cancelled", row.energy_j)
 
 
 def _outages(scenario: Scenario, nodes_path: Path | None, intake: Intake) -> tuple[Outage, ...]:
     found = set(scenario.outages)
     if nodes_path is not None:
-        found |= read_node_states(nodes_path, scenario.cluster, intake.repaired)
+        found |= read_node_states(nodes_path, scenario.cluster, intake.repaired, scenario.zone)
     return tuple(sorted(found, key=outage_key))
 
 

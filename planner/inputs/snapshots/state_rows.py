@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+from planner.bounds import ENERGY_J
 from planner.domain.cluster import Cluster
 from planner.domain.job import Job
 from planner.domain.node_text import parse_node_list, parse_unit_nodes
@@ -21,7 +22,8 @@ _KNOWN = "pending, running, done or cancelled"
 
 TIMES = {"start": ("start_time", "start_unix"), "end": ("end_time", "end_unix")}
 PLACES = ("nodes", "unit_nodes")
-STATE_COLUMNS = ("state", *TIMES["start"], *TIMES["end"], *PLACES)
+ENERGY = "energy_j"
+STATE_COLUMNS = ("state", *TIMES["start"], *TIMES["end"], *PLACES, ENERGY)
 """Columns besides those of job tables."""
 
 
@@ -39,6 +41,7 @@ class StateRow:
     end_unix: int | None = None
     nodes: tuple[int, ...] = ()
     unit_nodes: tuple[int, ...] | None = None
+    energy_j: float | None = None
 
     @property
     def start_key(self) -> tuple[object, ...]:
@@ -63,19 +66,21 @@ def state_row(job: Job, row: Row, cluster: Cluster, repaired: Counter[str], *, h
         _require_empty(row, state, *STATE_COLUMNS[1:])
         return StateRow(job, row, "pending")
     if state == "cancelled" and start is None:
+        _require_empty(row, "cancelled before it started", ENERGY)
         if has_nodes:
             raise row.error("the job is cancelled and has nodes but no start", "fill start_time or start_unix")
         return StateRow(job, row, "withdrawn")
     if start is None:
         raise row.error(f"the job is {state} but has no start", "fill start_time or start_unix")
     if state == "running":
-        _require_empty(row, state, *TIMES["end"])
+        _require_empty(row, state, *TIMES["end"], ENERGY)
     elif end is None:
         raise row.error(f"the job is {state} but has no end", "fill end_time or end_unix")
     if not has_nodes:
         raise row.error(f"the job is {state} but has no nodes", "fill nodes or unit_nodes")
     nodes, unit_nodes = _nodes(row, cluster)
-    return StateRow(job, row, state, start, end, nodes, unit_nodes)
+    energy_j = float(row.number(ENERGY, ENERGY_J)) if ENERGY in row else None
+    return StateRow(job, row, state, start, end, nodes, unit_nodes, energy_j)
 
 
 def _state(row: Row) -> WrittenState:

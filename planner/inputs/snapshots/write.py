@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from pathlib import Path
 
 from planner.domain.cluster import Cluster
 from planner.domain.node_text import format_unit_nodes
-from planner.domain.snapshot import SINCE_EVER, NodeState, Snapshot
+from planner.domain.snapshot import SINCE_EVER, NodeState, Snapshot, StartedJob
 from planner.errors import InputError
 from planner.inputs.jobs.table_writer import Columns, job_table_columns, write_columns
 from planner.units import utc_text
@@ -49,7 +50,14 @@ def _job_columns(snapshot: Snapshot, cluster: Cluster) -> Columns:
         "end_time": [None if each is None or each.end_unix is None else utc_text(each.end_unix) for each in found],
         "nodes": [None if each is None else cluster.node_list(each.nodes) for each in found],
         "unit_nodes": [None if each is None else format_unit_nodes(each.nodes) for each in found],
+        **_energy(found),
     }
+
+
+def _energy(found: Sequence[StartedJob | None]) -> Columns:
+    """The column of measured energy, only if some job has it."""
+    joules: list[object] = [None if each is None or each.energy_j is None else float(each.energy_j) for each in found]
+    return {"energy_j": joules} if any(each is not None for each in joules) else {}
 
 
 def _node_columns(snapshot: Snapshot, cluster: Cluster) -> Columns:

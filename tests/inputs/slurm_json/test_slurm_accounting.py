@@ -7,18 +7,18 @@ from typing import Any
 import pytest
 
 from planner.errors import InputError
-from planner.inputs.slurm.accounting import Accounts, EndedJob, read_accounting
+from planner.inputs.slurm.accounting import AccountedJob, Accounts, read_accounting
 from tests.slurm_documents import DIALECTS, NOW, Dialect, answer, sacct
 
 
-def read(dialect: Dialect = "24.11", **values: Any) -> EndedJob:
+def read(dialect: Dialect = "24.11", **values: Any) -> AccountedJob:
     (found,) = read_accounting(answer(sacct(dialect, **values), "sacct --json")).ended
     return found
 
 
 def test_three_dialects_give_equal_jobs() -> None:
     """Who ran what, when, where, with how much."""
-    expected = EndedJob(
+    expected = AccountedJob(
         job_id=41,
         name="array",
         user="bob",
@@ -77,13 +77,13 @@ def test_no_number_is_refused() -> None:
         read(energy=None, batch=[1])
 
 
-def test_jobs_that_have_not_ended_are_counted() -> None:
-    """They are somebody else's business, but not lost in silence."""
+def test_jobs_that_have_not_ended_have_no_end() -> None:
+    """They are there, but not among those that have ended."""
     unended = {"submission": NOW, "start": NOW, "end": 0}
-    assert read_accounting(answer(sacct("24.11", time=unended))).not_ended == 1
+    assert [job.end_unix for job in read_accounting(answer(sacct("24.11", time=unended))).jobs] == [None]
     for state in (["RUNNING"], ["PENDING"], ["COMPLETED", "COMPLETING"]):
         found = read_accounting(answer(sacct("24.11", state={"current": state})))
-        assert (found.ended, found.not_ended) == ((), 1)
+        assert (found.ended, [job.end_unix for job in found.jobs]) == ((), [None])
 
 
 def test_a_job_that_never_ran() -> None:

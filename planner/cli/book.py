@@ -1,0 +1,81 @@
+"""``plan book``: a day that is over, settled as it happened."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from planner.cli import day
+from planner.cli.terminal import say
+from planner.errors import InputError
+
+
+def book(
+    context: typer.Context,
+    date: Annotated[
+        str, typer.Option("--day", metavar="YYYY-MM-DD", help="The day to book, or yesterday; it must be over.")
+    ],
+    scenario: day.ScenarioOption = None,
+    sacct: Annotated[
+        Path | None, typer.Option(help="What sacct wrote of the day, --json or -P; default: ask Slurm.")
+    ] = None,
+    table: Annotated[
+        Path | None, typer.Option(help="A snapshot table with what ran, in place of Slurm's accounts.")
+    ] = None,
+    out: day.OutOption = Path("reports"),
+    settings: day.SettingsOption = None,
+    also: day.AlsoOption = None,
+    rebook: day.RebookOption = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
+    quiet: day.QuietOption = False,
+) -> None:
+    """Settle a day as it happened: real starts, ends and nodes, and measured energy where there is any.
+
+    The booked day takes the place of the planned one, which is kept among its versions. Jobs that run over midnight
+    count with their part of the day. Booking the same again changes nothing; booking other data needs --rebook (exit
+    code 3 without it), and so does planning the day again.
+
+    Example: plan book --day yesterday --sacct sacct.txt
+    """
+    if sacct is not None and table is not None:
+        raise InputError("--sacct and --table both say what ran; leave one of them out")
+
+    from planner.domain.horizon import Horizon
+    from planner.inputs.books.day import require_over
+    from planner.runs.book import Books
+    from planner.runs.book import book as book_day
+    from planner.runs.book_sources import live_books, saved_books, with_cluster
+    from planner.slurm.commands import Slurm
+    from planner.store.write import require_formats
+
+    formats = tuple(also or ())
+    require_formats(formats)
+    now_unix = int(time.time())
+    chosen = day.open_scenario(scenario, tuple(settings or ()), slurm=True)
+    wanted = day.parse_day(date, chosen.zone)
+    horizon = Horizon(wanted, chosen.zone)
+    require_over(horizon, now_unix)
+    if table is not None:
+        books = Books(table=table, files=(table,))
+    else:
+        books = live_books(horizon, Slurm()) if sacct is None else saved_books(sacct, chosen)
+    chosen = with_cluster(chosen, out / chosen.name, horizon, Slurm())
+    done = book_day(
+        chosen,
+        wanted,
+        books,
+        out / chosen.name,
+        now_unix=now_unix,
+        rebook=rebook,
+        also=formats,
+        command=tuple(context.obj or ()),
+    )
+    if done.planned is None:
+        if not quiet:
+            say(f"{done.folder} is booked from the same data already; nothing is changed", err=True)
+    elif not quiet:
+        say("\n".join(done.planned.day.intakes[0].lines()), err=True)
+    day.say_day(done.summary, done.folder, as_json=as_json, quiet=quiet)

@@ -1,0 +1,1 @@
+"""What really ran on a day, from Slurm's accounts or from a table."""

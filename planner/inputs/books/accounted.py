@@ -1,0 +1,229 @@
+"""Jobs of Slurm's accounts as runs on the nodes of a scenario."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from planner.bounds import YEAR_S
+from planner.domain.books import Elsewhere, Run
+from planner.domain.cluster import CORES, Cluster
+from planner.domain.horizon import Horizon
+from planner.domain.job import Job, UnitGroup
+from planner.errors import InputError
+from planner.inputs.jobs.unit_shape import MEMORY
+from planner.inputs.slurm.accounting import AccountedJob, Accounts
+from planner.inputs.slurm.machine import GPUS, MB_PER_GB
+from planner.power.asked import Asked, PowerModel
+from planner.printable import shortened
+from planner.units import SECONDS_PER_HOUR, rounded, utc_text
+
+CAPPED = "more memory or GPUs than the scenario's nodes have: taken as all that they have"
+ENDLESS = "no time limit: taken as the time that they ran, or a year while they run"
+RUN_AGAIN = "jobs that ran more than once: each run is booked, the earlier ones as JOB.run1 and so on"
+
+
+@dataclass(frozen=True)
+class Accounted:
+    """What accounts say of a day, in the planner's types.
+
+    ``waiting`` are the names of jobs that had not started when the day ended, ``withdrawn`` those that ended without
+    having run for a second.
+    """
+
+    runs: tuple[Run, ...]
+    waiting: frozenset[str]
+    withdrawn: frozenset[str]
+    elsewhere: Elsewhere
+    repaired: Counter[str]
+
+
+def accounted_day(
+    accounts: Accounts, cluster: Cluster, horizon: Horizon, power: PowerModel, known: Mapping[str, Job], source: str
+) -> Accounted:
+    """The runs of a day, and what became of the other jobs that accounts have.
+
+    Parameters
+    ----------
+    accounts
+        What Slurm says, also of other days.
+    cluster, horizon
+        The scenario's nodes, and the day.
+    power
+        What a job is thought to draw.
+    known
+        Jobs of the plan by name: what they earn and draw per core, and their deadlines, are known from there.
+    source
+        Where the accounts are from, for messages.
+
+    Raises
+    ------
+    InputError
+        A job cannot have run so on these nodes; names the job and what to do.
+    """
+    runs, waiting, withdrawn, elsewhere = [], set(), set(), []
+    repaired: Counter[str] = Counter()
+    for label, job in _labelled(accounts, source, repaired):
+        start, end = job.start_unix, job.end_unix
+        if start is None or not job.nodes or start >= horizon.end_unix:
+            if end is None or end > horizon.end_unix or (start is not None and start >= horizon.end_unix):
+                waiting.add(label)
+            elif end >= horizon.start_unix:
+                withdrawn.add(label)
+            continue
+        if end is not None and end <= max(start, horizon.start_unix):
+            if end < start:
+                raise InputError(f"{source}: job {label} ends at {utc_text(end)}, before its start; correct its times")
+            if start >= horizon.start_unix:
+                withdrawn.add(label)
+            continue
+        numbers = _numbers(label, job.nodes, cluster, source)
+        if not numbers:
+            elsewhere.append(job)
+            continue
+        runs.append(_run(label, job, numbers, cluster, power, known.get(label), source, repaired))
+    found = Elsewhere(len(elsewhere), rounded(sum(_cpu_hours(job, horizon) for job in elsewhere)))
+    if elsewhere and not runs:
+        raise InputError(
+            f"{source}: no job ran on a node of the scenario; the first ran on {shortened(elsewhere[0].nodes[0], 60)},"
+            f" the scenario has {cluster.node_name(0)}; name its nodes in cluster.classes"
+        )
+    return Accounted(tuple(runs), frozenset(waiting), frozenset(withdrawn), found, repaired)
+
+
+def _labelled(accounts: Accounts, source: str, repaired: Counter[str]) -> list[tuple[str, AccountedJob]]:
+    """Every job with a name of its own; of several runs of one job the last keeps its name."""
+    runs: dict[str, list[AccountedJob]] = defaultdict(list)
+    for job in accounts.jobs:
+        runs[job.label].append(job)
+    found = []
+    for label, each in runs.items():
+        each.sort(key=lambda job: (job.end_unix is None, job.start_unix or YEAR_S * 10_000, job.submit_unix))
+        for before, after in pairwise(each):
+            if before.end_unix is None or (after.start_unix is not None and after.start_unix < before.end_unix):
+                raise InputError(f"{source}: job {label} is there twice at the same time; give every job once")
+        repaired[RUN_AGAIN] += len(each) > 1
+        found += [(f"{label}.run{number}", job) for number, job in enumerate(each[:-1], start=1)]
+        found.append((label, each[-1]))
+    repaired += Counter()  # without zeros
+    return found
+
+
+def _numbers(label: str, names: Sequence[str], cluster: Cluster, source: str) -> list[int]:
+    """Numbers of nodes; none where the scenario has none of them, and InputError where it has only some."""
+    known, unknown = [], []
+    for name in names:
+        try:
+            known.append(cluster.node_number(name))
+        except InputError:
+            unknown.append(name)
+    if known and unknown:
+        raise InputError(
+            f"{source}: job {label} ran on {shortened(unknown[0], 60)}, which the scenario does not have, and on"
+            f" {cluster.node_name(known[0])}, which it has; add the missing nodes to cluster.classes"
+        )
+    if len(set(known)) < len(known):
+        raise InputError(f"{source}: job {label} has a node twice; correct its nodes")
+    return known
+
+
+def _run(
+    label: str,
+    said: AccountedJob,
+    nodes: list[int],
+    cluster: Cluster,
+    power: PowerModel,
+    known: Job | None,
+    source: str,
+    repaired: Counter[str],
+) -> Run:
+    assert said.start_unix is not None
+    cpus = said.cpus or len(nodes)
+    capacity = [cluster.classes[cluster.class_index(node)].capacity for node in nodes]
+    cores = _spread(cpus, [each[CORES] for each in capacity])
+    if cores is None:
+        there = sum(each[CORES] for each in capacity)
+        raise InputError(
+            f"{source}: job {label} had {cpus} CPUs of {shortened(cluster.node_list(nodes), 60)}, which have {there:g}"
+            " cores in the scenario; where Slurm counts threads, give cluster.classes as many cores"
+        )
+    others = {MEMORY: (said.memory_mb or 0) / MB_PER_GB, GPUS: float(said.gpus or 0)}
+    groups: dict[tuple[tuple[str, float], ...], list[int]] = defaultdict(list)
+    is_capped = False
+    for node, own, has in zip(nodes, cores, capacity, strict=True):
+        amounts = {CORES: float(own)}
+        for name, total in others.items():
+            share = round(total / len(nodes), 3)
+            amounts[name] = min(share, has.get(name, 0.0))
+            is_capped = is_capped or (name in cluster.resources and amounts[name] < share)
+        groups[tuple(sorted((name, amount) for name, amount in amounts.items() if amount))].append(node)
+    repaired[CAPPED] += is_capped
+    repaired[ENDLESS] += said.limit_s is None and known is None
+    repaired += Counter()
+    units = tuple(UnitGroup(len(members), amounts) for amounts, members in groups.items())
+    return Run(
+        _job(label, said, units, float(cpus), power, known),
+        said.start_unix,
+        said.end_unix,
+        tuple(node for members in groups.values() for node in members),
+        float(cpus),
+        None if said.end_unix is None else said.energy_j,
+        cancelled="CANCELLED" in said.state and said.end_unix is not None,
+    )
+
+
+def _job(
+    label: str, said: AccountedJob, units: tuple[UnitGroup, ...], cpus: float, power: PowerModel, known: Job | None
+) -> Job:
+    """The job: what the accounts say of it, and the rest as its plan has it."""
+    assert said.start_unix is not None
+    ran_s = YEAR_S if said.end_unix is None else max(1, said.end_unix - said.start_unix)
+    limit_s = said.limit_s or ran_s
+    asked = Job(
+        id=label,
+        submit_unix=min(said.submit_unix, said.start_unix),
+        requested_s=limit_s,
+        units=units,
+        power_w=power(Asked(label, units, limit_s, said.user, said.account, said.name)),
+        account=said.account,
+        user=said.user,
+        name=said.name,
+    )
+    if known is None:
+        return asked
+    planned_cores = known.total(CORES)
+    return replace(
+        asked,
+        requested_s=said.limit_s or known.requested_s,
+        power_w=known.power_w * cpus / planned_cores if planned_cores else known.power_w,
+        account=said.account or known.account,
+        user=said.user or known.user,
+        name=said.name or known.name,
+        deadline_unix=known.deadline_unix,
+        revenue_weight=known.revenue_weight,
+        promise=known.promise,
+    )
+
+
+def _spread(cpus: int, most: Sequence[float]) -> list[int] | None:
+    """CPUs of each node: as even as can be, none beyond what a node has; None where they have too few."""
+    found, left = [0] * len(most), cpus
+    while left:
+        free = [place for place, own in enumerate(found) if own < int(most[place])]
+        if not free:
+            return None
+        each, more = divmod(left, len(free))
+        left = 0
+        for rank, place in enumerate(free):
+            wanted = found[place] + each + (rank < more)
+            found[place] = min(wanted, int(most[place]))
+            left += wanted - found[place]
+    return found
+
+
+def _cpu_hours(job: AccountedJob, horizon: Horizon) -> float:
+    assert job.start_unix is not None
+    end = horizon.end_unix if job.end_unix is None else min(job.end_unix, horizon.end_unix)
+    return (job.cpus or 0) * max(0, end - max(job.start_unix, horizon.start_unix)) / SECONDS_PER_HOUR

@@ -1,0 +1,165 @@
+"""The day as it happened: a snapshot of the moment at which it ended, and its problem, in which all is fixed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from planner.domain.books import Booked, Elsewhere, Run
+from planner.domain.horizon import Horizon
+from planner.domain.intake import Intake
+from planner.domain.job import Job
+from planner.domain.possible import overused
+from planner.domain.snapshot import Snapshot, StartedJob
+from planner.errors import InputError
+from planner.inputs.books.accounted import accounted_day
+from planner.inputs.books.measured import with_measured_power
+from planner.inputs.build import Day, frame, sorted_out
+from planner.inputs.jobs.power import power_of
+from planner.inputs.replan import filled, taken_back
+from planner.inputs.slurm.accounting import Accounts
+from planner.inputs.snapshots.read import read_snapshot
+from planner.scenario.schema import Scenario
+from planner.units import SECONDS_PER_HOUR, rounded
+
+
+@dataclass(frozen=True)
+class Known:
+    """What the last plan knows.
+
+    ``jobs`` are all of its jobs by name. ``expected`` are those of them that wait at the end of the day unless the
+    books say otherwise, ``withdrawn`` those that it knows to be taken back. ``times_deferred`` says on how many earlier
+    days jobs were deferred.
+    """
+
+    jobs: Mapping[str, Job] = field(default_factory=dict)
+    expected: tuple[Job, ...] = ()
+    withdrawn: tuple[Job, ...] = ()
+    times_deferred: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Happened:
+    """What a source says of a day: who ran, and of the others who waited when it ended and who was taken back.
+
+    ``named`` are all jobs that the source has an opinion on.
+    """
+
+    source: str
+    runs: tuple[Run, ...]
+    waiting: tuple[Job, ...]
+    withdrawn: tuple[Job, ...]
+    named: frozenset[str]
+    intake: Intake
+    elsewhere: Elsewhere = field(default_factory=Elsewhere)
+
+
+def of_accounts(accounts: Accounts, intake: Intake, scenario: Scenario, horizon: Horizon, known: Known) -> Happened:
+    """What Slurm's accounts say of a day."""
+    power = power_of(scenario)
+    found = accounted_day(accounts, scenario.cluster, horizon, power, known.jobs, intake.source)
+    intake.kept = len(found.runs)
+    intake.repaired.update(found.repaired)
+    if found.elsewhere.jobs:
+        intake.notes.append(
+            f"{found.elsewhere.jobs} jobs with {found.elsewhere.cpu_hours:,.1f} CPU-hours ran on nodes that the"
+            " scenario does not have: they are no part of its books"
+        )
+    return Happened(
+        intake.source,
+        found.runs,
+        tuple(job for job in known.jobs.values() if job.id in found.waiting),
+        tuple(job for job in known.jobs.values() if job.id in found.withdrawn),
+        frozenset({run.job.id for run in found.runs} | found.waiting | found.withdrawn),
+        intake,
+        found.elsewhere,
+    )
+
+
+def of_table(path: Path, scenario: Scenario, horizon: Horizon, known: Known, now_unix: int) -> Happened:
+    """What a snapshot table says of a day that has ended by now; the table may know of later days too."""
+    snapshot, intake = read_snapshot(path, at_unix=max(now_unix, horizon.end_unix), scenario=scenario)
+    runs, waiting, withdrawn = [], list(snapshot.pending), list(snapshot.withdrawn)
+    for each in snapshot.started:
+        job = replace(each.job, promise=known.jobs[each.job.id].promise) if each.job.id in known.jobs else each.job
+        if each.start_unix >= horizon.end_unix:
+            waiting.append(job)
+        elif each.end_unix is None or each.end_unix > max(each.start_unix, horizon.start_unix):
+            cpus = job.total("cores")
+            runs.append(
+                Run(job, each.start_unix, each.end_unix, each.nodes, cpus, each.energy_j, cancelled=each.cancelled)
+            )
+        elif each.start_unix >= horizon.start_unix:
+            withdrawn.append(job)
+    return Happened(
+        str(path),
+        tuple(runs),
+        tuple(job for job in waiting if job.submit_unix < horizon.end_unix),
+        tuple(withdrawn),
+        frozenset(job.id for job in snapshot.jobs),
+        intake,
+    )
+
+
+def booked_day(scenario: Scenario, horizon: Horizon, happened: Happened, known: Known) -> tuple[Day, Booked]:
+    """The problem of a day on which everything is fixed, as it happened, and the books' part of its summary.
+
+    Jobs that run over midnight are as they were then: still running, with the end that their requested time lets
+    expect. So the books of a day do not depend on when they are made.
+    """
+    runs, measured, refused = with_measured_power(happened.runs, scenario.cluster, horizon)
+    happened.intake.notes += [f"measured energy of {count} jobs is not used: {why}" for why, count in refused.items()]
+    absent = [job for job in known.expected if job.id not in happened.named]
+    if absent:
+        happened.intake.notes.append(f"{len(absent)} planned jobs are not in the books: they still wait")
+    pending = sorted([*happened.waiting, *absent], key=lambda job: job.submission_key)
+    gone = [job for job in known.withdrawn if job.id not in happened.named]
+    snapshot = Snapshot(
+        horizon.end_unix,
+        tuple(pending),
+        tuple(sorted((_at_the_end(run, horizon) for run in runs), key=_start_key)),
+        _sorted([*happened.withdrawn, *gone]),
+        scenario.outages,
+        source=happened.source,
+    )
+    too_much = overused(snapshot, scenario.cluster)
+    if too_much:
+        happened.intake.notes.append(
+            f"jobs shared more than a node has, or were spread unevenly; booked as the source says: {too_much}"
+        )
+    waiting, rejected = sorted_out(scenario, snapshot.pending)
+    empty, intakes = frame(scenario, horizon)
+    day = Day(
+        scenario,
+        filled(scenario, empty, waiting, rejected, snapshot, known.times_deferred),
+        rejected,
+        (happened.intake, *intakes),
+        known.times_deferred,
+        withdrawn=tuple((job, taken_back(job)) for job in snapshot.withdrawn),
+        snapshot=snapshot,
+    )
+    seconds = [run.cpus * run.seconds_within(horizon.start_unix, horizon.end_unix) for run in runs]
+    cpu_hours = rounded(sum(seconds) / SECONDS_PER_HOUR)
+    return day, Booked(happened.source, len(runs), cpu_hours, measured, happened.elsewhere)
+
+
+def require_over(horizon: Horizon, now_unix: int) -> None:
+    """InputError while a day has not ended."""
+    if now_unix < horizon.end_unix:
+        raise InputError(f"{horizon.day} is not over in {horizon.zone}; book it when it is")
+
+
+def _at_the_end(run: Run, horizon: Horizon) -> StartedJob:
+    """A run as it was when the day ended."""
+    if run.end_unix is None or run.end_unix > horizon.end_unix:
+        return StartedJob(run.job, run.start_unix, run.nodes)
+    return StartedJob(run.job, run.start_unix, run.nodes, run.end_unix, run.cancelled)
+
+
+def _start_key(started: StartedJob) -> tuple[object, ...]:
+    return started.start_unix, *started.job.submission_key
+
+
+def _sorted(jobs: Iterable[Job]) -> tuple[Job, ...]:
+    return tuple(sorted(jobs, key=lambda job: job.submission_key))

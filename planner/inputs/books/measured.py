@@ -1,0 +1,77 @@
+"""Measured energy in the place of estimates: for jobs that had their nodes to themselves, where it is plausible.
+
+What Slurm calls the energy of a job is that of its nodes while it ran, so jobs that shared a node are each charged with
+all of it. A sensor that is read too seldom, or was set back, shows less than empty nodes draw, or more than any can.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import replace
+
+from planner.domain.books import Measured, Run
+from planner.domain.cluster import Cluster
+from planner.domain.horizon import Horizon
+from planner.units import rounded
+
+MOST_NODE_W = 20_000.0
+"""No node draws more than this [W]."""
+JOULES_PER_KWH = 3.6e6
+SHARED = "they shared a node"
+TOO_LITTLE = "it is less than their nodes draw when empty"
+TOO_MUCH = f"it is more than {MOST_NODE_W / 1000:g} kW per node"
+
+
+def with_measured_power(
+    runs: Sequence[Run], cluster: Cluster, horizon: Horizon
+) -> tuple[tuple[Run, ...], Measured, Counter[str]]:
+    """The runs with measured power where that counts, how much it is, and why other measurements do not count."""
+    shared, refused = _sharing(runs), Counter[str]()
+    found, measured = [], Measured()
+    for place, run in enumerate(runs):
+        power_w, why = _power_w(run, cluster, is_shared=place in shared)
+        refused[why] += bool(why)
+        if power_w is None:
+            found.append(run)
+            continue
+        hours = run.seconds_within(horizon.start_unix, horizon.end_unix) / 3600
+        measured = Measured(
+            measured.jobs + 1,
+            measured.kwh + power_w * hours / 1000,
+            measured.estimated_kwh + run.job.power_w * hours / 1000,
+        )
+        found.append(replace(run, job=replace(run.job, power_w=power_w)))
+    measured = replace(measured, kwh=rounded(measured.kwh), estimated_kwh=rounded(measured.estimated_kwh))
+    return tuple(found), measured, +refused
+
+
+def _power_w(run: Run, cluster: Cluster, *, is_shared: bool) -> tuple[float | None, str]:
+    """The mean power that was measured, or why it does not count; neither where nothing was measured."""
+    if run.energy_j is None or run.end_unix is None:
+        return None, ""
+    if is_shared:
+        return None, SHARED
+    nodes = set(run.nodes)
+    # Seconds are whole: a short job may have run for almost one more or less than its times say.
+    power_w = run.energy_j / max(1, run.end_unix - run.start_unix)
+    if power_w < sum(cluster.classes[cluster.class_index(node)].idle_w for node in nodes):
+        return None, TOO_LITTLE
+    return (power_w, "") if power_w <= MOST_NODE_W * len(nodes) else (None, TOO_MUCH)
+
+
+def _sharing(runs: Sequence[Run]) -> set[int]:
+    """Places of the runs during which another was on one of their nodes."""
+    stays: dict[int, list[tuple[int, float, int]]] = defaultdict(list)
+    for place, run in enumerate(runs):
+        end = float("inf") if run.end_unix is None else run.end_unix
+        for node in set(run.nodes):
+            stays[node].append((run.start_unix, end, place))
+    found: set[int] = set()
+    for on_node in stays.values():
+        longest = (0, 0.0, -1)
+        for stay in sorted(on_node):
+            if stay[0] < longest[1]:
+                found |= {stay[2], longest[2]}
+            longest = max(longest, stay, key=lambda each: each[1])
+    return found

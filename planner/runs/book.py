@@ -1,0 +1,148 @@
+"""A day that is over, booked as it happened: read, settled, and written in the place of its plan."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from planner.csv_text import csv_text
+from planner.domain.books import Booked
+from planner.domain.day_summary import DaySummary
+from planner.domain.horizon import Horizon
+from planner.domain.intake import Intake
+from planner.errors import InputError
+from planner.inputs.books.day import Happened, Known, booked_day, of_accounts, of_table, require_over
+from planner.inputs.slurm.accounting import Accounts
+from planner.pages.day import day_page
+from planner.pages.index import write_index
+from planner.planning.book_day import METHOD, book_day
+from planner.planning.plan_day import PlannedDay
+from planner.runs.one_day import require_unbooked
+from planner.runs.replan import times_deferred_of
+from planner.scenario.schema import Scenario
+from planner.store.folder import held
+from planner.store.last_plan import LastPlan, plan_before_books
+from planner.store.provenance import provenance, with_books
+from planner.store.results import read_run, read_summary
+from planner.store.seals import changed
+from planner.store.write import tables_of, write_day
+from planner.store.write_tables import encoded
+
+
+@dataclass(frozen=True)
+class Books:
+    """What a day is booked from: a snapshot table, or the accounts of Slurm with what was read of them."""
+
+    table: Path | None = None
+    accounts: Accounts | None = None
+    intake: Intake | None = None
+    files: tuple[Path, ...] = ()
+
+
+@dataclass(frozen=True)
+class BookedDay:
+    """A booked day; ``planned`` is None where it was booked the same before, and nothing was written."""
+
+    folder: Path
+    summary: DaySummary
+    planned: PlannedDay | None
+
+
+def book(
+    scenario: Scenario,
+    day: dt.date,
+    books: Books,
+    folder: Path,
+    *,
+    now_unix: int,
+    rebook: bool = False,
+    also: tuple[str, ...] = (),
+    command: Sequence[str] = (),
+) -> BookedDay:
+    """Settle a day as it happened and write it in a folder of days; the plan of it is kept among its versions.
+
+    Raises
+    ------
+    InputError
+        The day is not over, or what the source says cannot be true.
+    BookedError
+        The day is booked from other data, and ``rebook`` is not given.
+    """
+    horizon = Horizon(day, scenario.zone)
+    require_over(horizon, now_unix)
+    target = folder / day.isoformat()
+    began = dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
+    with held(target):
+        last = plan_before_books(folder, scenario, horizon)
+        known = _known(folder, scenario, horizon, last)
+        built, booked = booked_day(scenario, horizon, _happened(scenario, horizon, books, known, now_unix), known)
+        planned = book_day(built, booked)
+        same = _same(target, planned, booked)
+        if same is not None:
+            return BookedDay(target, same, None)
+        if not rebook:
+            require_unbooked(target)
+        facts = provenance(
+            scenario,
+            method=METHOD,
+            seed=scenario.seed,
+            workers=1,
+            time_limit_s=0.0,
+            command=command,
+            began=began,
+            files=books.files,
+        )
+        assert built.snapshot is not None
+        run = with_books(facts, built.snapshot, _known_until(scenario, horizon, last))
+        summary = write_day(planned, target, run, also, page=day_page)
+        write_index(target.parent.parent)
+    return BookedDay(target, summary, planned)
+
+
+def _happened(scenario: Scenario, horizon: Horizon, books: Books, known: Known, now_unix: int) -> Happened:
+    if books.table is not None:
+        return of_table(books.table, scenario, horizon, known, now_unix)
+    assert books.accounts is not None
+    assert books.intake is not None
+    return of_accounts(books.accounts, books.intake, scenario, horizon, known)
+
+
+def _known(folder: Path, scenario: Scenario, horizon: Horizon, last: LastPlan | None) -> Known:
+    """What the plan of the day knows, or where there is none that of the day before."""
+    if last is None:
+        return Known()
+    is_todays = last.horizon.day == horizon.day
+    told = ("deferred", "rejected") if is_todays else ("deferred",)
+    to_start = [each.job for each in last.schedule if each.start_unix >= horizon.start_unix]
+    return Known(
+        {job.id: job for job in last.jobs},
+        (*to_start, *(each.job for each in last.unstarted if each.kind in told)),
+        tuple(each.job for each in last.unstarted if is_todays and each.kind == "withdrawn"),
+        times_deferred_of(folder, scenario, horizon, last),
+    )
+
+
+def _known_until(scenario: Scenario, horizon: Horizon, last: LastPlan | None) -> int:
+    """From when on jobs may be new to the next day: as far as the last plan knew them; without one, all may be."""
+    if last is not None:
+        return last.known_until_unix
+    lookback_s = getattr(scenario.jobs, "lookback_s", 0)
+    return 0 if isinstance(scenario.jobs.source, Path) else horizon.start_unix - lookback_s
+
+
+def _same(target: Path, planned: PlannedDay, booked: Booked) -> DaySummary | None:
+    """The summary of the day as it stands, if it is booked from the same data and its files are whole."""
+    try:
+        run, summary = read_run(target), read_summary(target)
+    except InputError:
+        return None
+    if summary.booked is None or replace(summary.booked, planned=None, source="") != replace(booked, source=""):
+        return None
+    if any(changed(target, run)):
+        return None
+    for name, table in tables_of(planned).items():
+        if (target / f"{name}.csv").read_bytes() != encoded(csv_text([table.columns, *table.rows])):
+            return None
+    return summary

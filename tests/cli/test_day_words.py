@@ -1,0 +1,59 @@
+"""Claims about days by name, and about quiet runs."""
+
+from __future__ import annotations
+
+import datetime as dt
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from planner.cli.day import parse_day
+from planner.cli.main import run
+from planner.errors import InputError
+from tests.days import names, plan
+
+QUICK = ("-m", "est", "--bound-time", "0", "--fresh")
+
+
+@pytest.mark.parametrize("zone", ["Pacific/Kiritimati", "Pacific/Pago_Pago", "Europe/Paris"])
+def test_today_is_that_of_the_zone(zone: str) -> None:
+    """Kiritimati and Pago Pago never have the same date."""
+    before = dt.datetime.now(ZoneInfo(zone)).date()
+    found = [parse_day(word, zone) for word in ("yesterday", "today", "Tomorrow")]
+    after = dt.datetime.now(ZoneInfo(zone)).date()
+    assert found[1] in (before, after)
+    assert [day - found[1] for day in found] == [dt.timedelta(days=-1), dt.timedelta(), dt.timedelta(days=1)]
+
+
+def test_words_need_a_zone() -> None:
+    with pytest.raises(InputError, match="cannot read 'today' as a day; write it as 2024-06-01"):
+        parse_day("today")
+    with pytest.raises(InputError, match="write it as 2024-06-01, or yesterday, today or tomorrow"):
+        parse_day("todya", "UTC")
+
+
+def test_tomorrow_is_planned(site: Path) -> None:
+    before = dt.datetime.now(ZoneInfo("Europe/Paris")).date()
+    plan("--day", "tomorrow", *QUICK)
+    after = dt.datetime.now(ZoneInfo("Europe/Paris")).date()
+    wanted = {(day + dt.timedelta(days=1)).isoformat() for day in (before, after)}
+    assert wanted & set(names(site / "reports" / "site"))
+
+
+def test_a_quiet_run_prints_nothing_unless_it_fails(site: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of every command that plans or reports; JSON that is asked for is printed all the same."""
+    capsys.readouterr()
+    for words in (
+        ["--day", "2024-06-01", *QUICK],
+        ["run", "--from", "2024-06-01", "--to", "2024-06-02", *QUICK],
+        ["now", "--at", "2024-06-02T10:00+02:00", "--bound-time", "0"],
+        ["report", "--month", "2024-06"],
+    ):
+        assert run([*words, "-q"]) == 0
+        said = capsys.readouterr()
+        assert (said.out, said.err) == ("", ""), words
+    assert run(["--day", "2024-06-01", *QUICK, "-q", "--json"]) == 0
+    assert capsys.readouterr().out.startswith("{")
+    assert run(["--day", "2024-06-32", "-q"]) == 2
+    assert capsys.readouterr().err.count("\n") == 1

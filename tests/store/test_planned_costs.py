@@ -1,0 +1,120 @@
+"""Claims about reports over booked days: what counts, what is marked, and planned against real to the last digit."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import shutil
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from planner.cli.main import run
+from tests.days import plan, rows_of, write_small_site
+
+DAYS = ("2024-06-01", "2024-06-02", "2024-06-03")
+HEAD = "JobID|User|Account|State|Submit|Start|End|NodeList|AllocCPUS"
+RAN = """\
+1|ann|physics|COMPLETED|2024-05-31T08:00:00|2024-06-01T01:00:00|2024-06-01T05:00:00|cpu[1-2]|16
+2|eve|maths|COMPLETED|2024-05-31T08:00:00|2024-06-01T06:00:00|2024-06-02T02:00:00|cpu3|4
+3|ann|physics|COMPLETED|2024-05-31T08:00:00|2024-06-02T06:00:00|2024-06-02T08:00:00|cpu3|8
+"""
+
+
+@pytest.fixture(scope="module")
+def booked_days(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three planned days of the small site, the first two booked; copy it, never change it."""
+    base = write_small_site(tmp_path_factory.mktemp("booked"))
+    with contextlib.chdir(base):
+        for day in DAYS:
+            plan("--day", day, "-m", "multisearch", "-q", "--set", "cluster.classes.cpu.idle_w=60")
+        (base / "sacct.txt").write_text(f"{HEAD}\n{RAN}")
+        for day in DAYS[:2]:
+            plan("book", "--day", day, "--sacct", "sacct.txt", "-q", "--set", "cluster.classes.cpu.idle_w=60")
+    return base
+
+
+@pytest.fixture
+def days(tmp_path: Path, booked_days: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    shutil.copytree(booked_days, tmp_path / "site")
+    monkeypatch.chdir(tmp_path / "site")
+    return tmp_path / "site" / "reports" / "site"
+
+
+def totals(*folders: Path) -> dict[str, Decimal]:
+    """Sums of the totals of days."""
+    found: dict[str, Decimal] = {}
+    for folder in folders:
+        for name, value in json.loads((folder / "summary.json").read_text())["totals"].items():
+            found[name] = found.get(name, Decimal(0)) + Decimal(str(value))
+    return found
+
+
+def test_booked_days_count_as_they_happened(days: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The report sums the books of two days and the plan of the third, and says so."""
+    plan("report", "--month", "2024-06")
+    assert "3 days, 2 of them booked" in capsys.readouterr().out
+    rows = rows_of(days / "costs" / "2024-06-by-account.csv")
+    wanted = totals(*(days / day for day in DAYS))
+    for name in ("core_hours", "revenue_eur", "profit_eur"):
+        assert sum(Decimal(row[name]) for row in rows) == wanted[name]
+    assert "maths" in {row["account"] for row in rows}
+    page = (days / "costs" / "2024-06-by-account.html").read_text()
+    assert page.count(">planned only<") == 1
+    assert page.count(">booked<") == 2
+
+
+@pytest.mark.parametrize("by", ["account", "user", "job"])
+def test_planned_against_real_is_the_days_totals(days: Path, by: str) -> None:
+    """Of the two booked days: planned columns sum to the plans' totals, real ones to the books', to the last digit."""
+    plan("report", "--month", "2024-06", "--by", by, "-q")
+    rows = rows_of(days / "costs" / f"2024-06-by-{by}-planned.csv")
+    plans = totals(*(next((days / day / "versions").iterdir()) for day in DAYS[:2]))
+    books = totals(*(days / day for day in DAYS[:2]))
+    for name, total in (
+        ("core_hours",) * 2,
+        ("revenue_eur",) * 2,
+        ("cost_eur", "energy_cost_eur"),
+        ("profit_eur",) * 2,
+    ):
+        planned, real, more = (
+            sum(Decimal(row[f"{side}_{name}"]) for row in rows) for side in ("planned", "real", "difference")
+        )
+        assert (planned, real, more) == (plans[total], books[total], books[total] - plans[total])
+
+
+def test_accounts_that_only_ran_or_were_only_planned_are_there(days: Path) -> None:
+    """4 cores of maths for 20 hours, of which 18 are on the first day; biology was planned and did not run."""
+    plan("report", "--day", DAYS[0], "-q")
+    rows = {row["account"]: row for row in rows_of(days / "costs" / "2024-06-01-by-account-planned.csv")}
+    assert (float(rows["maths"]["planned_core_hours"]), float(rows["maths"]["real_core_hours"])) == (0, 72)
+    assert (rows["maths"]["planned_jobs"], rows["maths"]["real_jobs"]) == ("0", "1")
+    assert float(rows["bio"]["real_revenue_eur"]) == 0
+    assert float(rows["bio"]["difference_revenue_eur"]) == -float(rows["bio"]["planned_revenue_eur"]) < 0
+    assert float(rows["physics"]["real_core_hours"]) == 64
+
+
+def test_without_booked_days_there_is_nothing_to_compare(days: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    plan("report", "--day", DAYS[2])
+    assert "none of them booked" in capsys.readouterr().out
+    assert not (days / "costs" / f"{DAYS[2]}-by-account-planned.csv").exists()
+    assert "Planned against real" not in (days / "costs" / f"{DAYS[2]}-by-account.html").read_text()
+
+
+def test_json_says_which_days_are_booked(days: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    plan("report", "--month", "2024-06", "--json", "-q")
+    found = json.loads(capsys.readouterr().out)
+    assert [each["booked"] for each in found["days"]] == [True, True, False]
+    assert {row["kind"] for row in found["planned"]} == {"account", "site"}
+
+
+def test_a_damaged_plan_is_named_and_the_books_still_count(days: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    version = next((days / DAYS[0] / "versions").iterdir())
+    (version / "schedule.csv").write_text("no table\n")
+    assert run(["report", "--day", DAYS[0]]) == 7
+    said = capsys.readouterr()
+    assert str(version.relative_to(days)) in said.err
+    assert "1 days, all booked" in said.out
+    shutil.rmtree(version)
+    assert run(["report", "--day", DAYS[0]]) == 0
