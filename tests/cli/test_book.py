@@ -120,6 +120,19 @@ def test_planned_jobs_that_are_not_in_the_books_still_wait(site: Path) -> None:
     assert {each["job_id"] for each in following} | waiting == (known - {"giant"}) | {"4"}
 
 
+def test_jobs_submitted_on_the_day_are_new_to_the_next(site: Path) -> None:
+    """As after a plan: what came in since that was made; what the books have does not come in again."""
+    booked(site, *ORDINARY)
+    with (site / "jobs" / "queue.csv").open("a") as queue:
+        queue.write(f"late,{DAY}T10:00:00+02:00,1,1,4,4,40,chem,cy,,,\n1,{DAY}T00:30:00+02:00,1,1,4,4,40,chem,cy,,,\n")
+    plan("--day", NEXT, "-m", "multisearch", "--bound-time", "0", "-q")
+    known = {
+        each["job_id"] for name in ("schedule", "deferred") for each in rows_of(day_of(site, NEXT) / f"{name}.csv")
+    }
+    assert "late" in known
+    assert "1" not in known
+
+
 def test_a_planned_job_keeps_what_it_earns(site: Path) -> None:
     """Accounts know neither the revenue weight nor the power that the queue gave: half the rate, and 40 W a core."""
     (site / "jobs" / "queue.csv").write_text(
