@@ -106,6 +106,17 @@ def test_the_plan_is_kept_as_a_version(site: Path) -> None:
     assert run(["audit", str(day_of(site) / "versions" / version)]) == 0
 
 
+def test_pages_say_that_the_day_is_booked(site: Path) -> None:
+    """The day's own, with planned against real in place of EASY and rules, and the index."""
+    booked(site, row("1", "01:00", "05:00", "cpu1", 8, energy=3_600_000))
+    page = (day_of(site) / "report.html").read_text()
+    assert '<span class="mark booked">booked</span>' in page
+    assert "Planned against real" in page
+    assert "Against EASY and rules" not in page
+    assert "The energy of 1 job, 1.0\u202fkWh of the day, was measured" in page
+    assert ">booked</span>" in (site / "reports" / "index.html").read_text()
+
+
 def test_planned_jobs_that_are_not_in_the_books_still_wait(site: Path) -> None:
     """The next day takes them over, with what really runs; the job that was rejected is so again."""
     known = {each["job_id"] for name in ("schedule", "deferred") for each in rows_of(day_of(site) / f"{name}.csv")}
