@@ -11,6 +11,7 @@ import pytest
 
 from planner.cli.main import run
 from tests.days import DAY, names, plan, rows_of, tree
+from tests.slurm_documents import DIALECTS, Dialect, sacct
 
 HEAD = "JobID|JobName|User|Account|State|Submit|Start|End|Timelimit|NodeList|AllocCPUS|AllocTRES|ConsumedEnergyRaw"
 NEXT = "2024-06-02"
@@ -323,6 +324,20 @@ def test_a_day_that_was_never_planned_can_be_booked(site: Path) -> None:
     summary = json.loads((day_of(site, "2023-06-01") / "summary.json").read_text())
     assert (summary["booked"]["planned"], summary["booked"]["cpu_hours"]) == (None, 8)
     assert run(["audit", str(day_of(site, "2023-06-01"))]) == 0
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_json_of_every_version_is_read(site: Path, dialect: Dialect) -> None:
+    """Four CPUs for two hours; their node was theirs alone, and the energy of the batch step is the job's."""
+    one_in_the_morning = 1717196400
+    times = {"submission": one_in_the_morning - 60, "start": one_in_the_morning, "end": one_in_the_morning + 7200}
+    tres = {"allocated": [{"type": "cpu", "name": None, "id": 1, "count": 4}]}
+    document = sacct(dialect, batch=3_600_000, nodes="cpu1", time=times, tres=tres)
+    (site / "sacct.json").write_text(json.dumps(document))
+    plan("book", "--day", DAY, "--sacct", "sacct.json", "-q")
+    summary = json.loads((day_of(site) / "summary.json").read_text())
+    assert (summary["booked"]["cpu_hours"], summary["totals"]["work_kwh"]) == (8, pytest.approx(1))
+    assert [each["job_id"] for each in rows_of(day_of(site) / "schedule.csv")] == ["40_0"]
 
 
 def test_a_table_says_what_ran(site: Path) -> None:
