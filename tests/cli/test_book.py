@@ -11,6 +11,7 @@ import pytest
 
 from planner.cli.main import run
 from tests.days import DAY, names, plan, rows_of, tree
+from tests.slurm_documents import DIALECTS, Dialect, sacct
 
 HEAD = "JobID|JobName|User|Account|State|Submit|Start|End|Timelimit|NodeList|AllocCPUS|AllocTRES|ConsumedEnergyRaw"
 NEXT = "2024-06-02"
@@ -106,6 +107,17 @@ def test_the_plan_is_kept_as_a_version(site: Path) -> None:
     assert run(["audit", str(day_of(site) / "versions" / version)]) == 0
 
 
+def test_pages_say_that_the_day_is_booked(site: Path) -> None:
+    """The day's own, with planned against real in place of EASY and rules, and the index."""
+    booked(site, row("1", "01:00", "05:00", "cpu1", 8, energy=3_600_000))
+    page = (day_of(site) / "report.html").read_text()
+    assert '<span class="mark booked">booked</span>' in page
+    assert "Planned against real" in page
+    assert "Against EASY and rules" not in page
+    assert "The energy of 1 job, 1.0\u202fkWh of the day, was measured" in page
+    assert ">booked</span>" in (site / "reports" / "index.html").read_text()
+
+
 def test_planned_jobs_that_are_not_in_the_books_still_wait(site: Path) -> None:
     """The next day takes them over, with what really runs; the job that was rejected is so again."""
     known = {each["job_id"] for name in ("schedule", "deferred") for each in rows_of(day_of(site) / f"{name}.csv")}
@@ -118,6 +130,19 @@ def test_planned_jobs_that_are_not_in_the_books_still_wait(site: Path) -> None:
     assert [each["job_id"] for each in following if each["state"] == "carried"] == ["4"]
     waiting = {each["job_id"] for each in rows_of(day_of(site, NEXT) / "deferred.csv")}
     assert {each["job_id"] for each in following} | waiting == (known - {"giant"}) | {"4"}
+
+
+def test_jobs_submitted_on_the_day_are_new_to_the_next(site: Path) -> None:
+    """As after a plan: what came in since that was made; what the books have does not come in again."""
+    booked(site, *ORDINARY)
+    with (site / "jobs" / "queue.csv").open("a") as queue:
+        queue.write(f"late,{DAY}T10:00:00+02:00,1,1,4,4,40,chem,cy,,,\n1,{DAY}T00:30:00+02:00,1,1,4,4,40,chem,cy,,,\n")
+    plan("--day", NEXT, "-m", "multisearch", "--bound-time", "0", "-q")
+    known = {
+        each["job_id"] for name in ("schedule", "deferred") for each in rows_of(day_of(site, NEXT) / f"{name}.csv")
+    }
+    assert "late" in known
+    assert "1" not in known
 
 
 def test_a_planned_job_keeps_what_it_earns(site: Path) -> None:
@@ -299,6 +324,20 @@ def test_a_day_that_was_never_planned_can_be_booked(site: Path) -> None:
     summary = json.loads((day_of(site, "2023-06-01") / "summary.json").read_text())
     assert (summary["booked"]["planned"], summary["booked"]["cpu_hours"]) == (None, 8)
     assert run(["audit", str(day_of(site, "2023-06-01"))]) == 0
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_json_of_every_version_is_read(site: Path, dialect: Dialect) -> None:
+    """Four CPUs for two hours; their node was theirs alone, and the energy of the batch step is the job's."""
+    one_in_the_morning = 1717196400
+    times = {"submission": one_in_the_morning - 60, "start": one_in_the_morning, "end": one_in_the_morning + 7200}
+    tres = {"allocated": [{"type": "cpu", "name": None, "id": 1, "count": 4}]}
+    document = sacct(dialect, batch=3_600_000, nodes="cpu1", time=times, tres=tres)
+    (site / "sacct.json").write_text(json.dumps(document))
+    plan("book", "--day", DAY, "--sacct", "sacct.json", "-q")
+    summary = json.loads((day_of(site) / "summary.json").read_text())
+    assert (summary["booked"]["cpu_hours"], summary["totals"]["work_kwh"]) == (8, pytest.approx(1))
+    assert [each["job_id"] for each in rows_of(day_of(site) / "schedule.csv")] == ["40_0"]
 
 
 def test_a_table_says_what_ran(site: Path) -> None:
