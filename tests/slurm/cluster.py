@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -108,6 +109,14 @@ def until(answer: Callable[[], Any], what: str, *, patience_s: float = PATIENCE_
         time.sleep(0.05)
 
 
+@dataclass(frozen=True)
+class Seen:
+    """What Slurm says of a job: its state, and since when it runs or ran [unix s]; None while it waits."""
+
+    state: str
+    start_unix: int | None
+
+
 @dataclass
 class Cluster:
     """One cluster in one folder: its daemons, and short forms of the commands that tests give."""
@@ -161,6 +170,21 @@ class Cluster:
         """Wait until a job is in one of these states."""
         found = until(lambda: {self.state(job_id)} & set(states), f"job {job_id} to be {' or '.join(states)}")
         return str(found.pop())
+
+    def fill(self) -> str:
+        """The id of the job that fills `batch` for a day; it is submitted where it does not run yet."""
+        found = self.command("squeue", "--noheader", "--states=running", "--name=filler", "--format=%A").split()
+        if found:
+            return found[0]
+        filler = self.submit("--job-name=filler", "--nodes=7", "--exclusive", "--time=1-00:00:00", sleep_s=86_400)
+        self.wait_for(filler, "RUNNING")
+        return filler
+
+    def history(self) -> dict[str, Seen]:
+        """Every job that Slurm remembers, tasks of arrays one by one, those that have ended as well."""
+        words = ("squeue", "--all", "--array", "--noheader", "--states=all", "--format=%i|%T|%S")
+        rows = [line.split("|") for line in self.command(*words).splitlines()]
+        return {job: Seen(state, _unix(start) if state != "PENDING" else None) for job, state, start in rows}
 
     def cancel_all(self, *, but: str = "") -> None:
         """Cancel every job but one, and wait until they are gone."""
@@ -329,6 +353,11 @@ class Cluster:
             except subprocess.TimeoutExpired:
                 daemon.kill()
                 daemon.wait()
+
+
+def _unix(text: str) -> int | None:
+    """A moment of Slurm's commands, which speak in UTC here; None where they have none."""
+    return None if text in ("N/A", "Unknown") else int(datetime.fromisoformat(f"{text}+00:00").timestamp())
 
 
 def free_ports(count: int) -> list[int]:

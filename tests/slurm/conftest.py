@@ -1,4 +1,4 @@
-"""One real Slurm for the tests of a worker, with work that fills its partition `batch` and one open node."""
+"""One real Slurm for the tests of a worker: empty, or with work that fills its partition `batch` and one open node."""
 
 from __future__ import annotations
 
@@ -12,23 +12,29 @@ from tests.slurm.cluster import ACCOUNTING, SEARCH, Cluster, running_cluster, wh
 
 
 @pytest.fixture(scope="session")
-def shared_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Cluster, str]]:
-    """A cluster, with accounting where that is installed, and the id of the job that fills `batch`."""
+def shared_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """A cluster, with accounting where that is installed."""
     reason = why_not()
     if reason:
         pytest.skip(f"no Slurm: {reason}")
     with running_cluster(tmp_path_factory.mktemp("slurm"), accounting=not why_not(ACCOUNTING)) as cluster:
-        filler = cluster.submit("--nodes=7", "--exclusive", "--time=1-00:00:00", sleep_s=86_400)
-        cluster.wait_for(filler, "RUNNING")
-        yield cluster, filler
+        yield cluster
 
 
 @pytest.fixture
-def cluster(shared_cluster: tuple[Cluster, str]) -> Iterator[Cluster]:
+def cluster(shared_cluster: Cluster) -> Iterator[Cluster]:
     """The cluster with nothing in it but what fills `batch`: jobs wait there, and start at once in `open`."""
-    found, filler = shared_cluster
-    yield found
-    found.cancel_all(but=filler)
+    filler = shared_cluster.fill()
+    yield shared_cluster
+    shared_cluster.cancel_all(but=filler)
+
+
+@pytest.fixture
+def empty_cluster(shared_cluster: Cluster) -> Iterator[Cluster]:
+    """The cluster with nothing in it at all."""
+    shared_cluster.cancel_all()
+    yield shared_cluster
+    shared_cluster.cancel_all()
 
 
 @pytest.fixture
