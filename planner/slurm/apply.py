@@ -105,7 +105,8 @@ def _records(change: Change, queue: Queue, alone: set[str]) -> list[Record]:
 def _as_wanted(change: Change, job: Record) -> bool:
     if job.begin_unix == change.new_unix:
         return True
-    return change.at_once and job.begin_unix is not None and job.begin_unix <= change.new_unix + CLOCKS_DIFFER_S
+    # Slurm forgets a begin time that has come where the job still waits for another one.
+    return change.at_once and (job.begin_unix is None or job.begin_unix <= change.new_unix + CLOCKS_DIFFER_S)
 
 
 def _reason(job_id: str, said: str) -> str:

@@ -17,7 +17,8 @@ def propose_undo(queue: Queue, ours: Ours, now_unix: int) -> Proposal:
     for job in queue.jobs:
         entry = ours.of(job) if job.pending else None
         if entry is None:
-            if job.pending and {(job.id, job.submit_unix), (job.array, job.submit_unix)} & ours.entries.keys():
+            set_by_others = job.pending and job.begin_unix is not None
+            if set_by_others and {(job.id, job.submit_unix), (job.array, job.submit_unix)} & ours.entries.keys():
                 refusals.append(Refusal(job.id, f"begins at {when(job.begin_unix)}, which is not a time of ours"))
             continue
         if _moves_others(job, queue, ours):

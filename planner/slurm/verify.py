@@ -63,8 +63,8 @@ def _difference(expected: Expected, job: Record, now_unix: int) -> str:
     if not job.pending:
         early = job.start_unix is not None and job.start_unix < expected.begin_unix
         return f"started at {when(job.start_unix)}, before {when(expected.begin_unix)}" if early else ""
-    if job.begin_unix is not None and max(job.begin_unix, expected.begin_unix) <= now_unix:
-        return ""  # let go: Slurm puts begin times in the past at the present
+    if max(job.begin_unix or 0, expected.begin_unix) <= now_unix:
+        return ""  # let go: Slurm puts begin times in the past at the present, or forgets them
     if job.begin_unix != expected.begin_unix:
         return f"begins at {when(job.begin_unix)}, not at {when(expected.begin_unix)}"
     latest_unix = job.latest_begin_unix

@@ -233,12 +233,14 @@ TASK = {**OLD, "job_id": 50, "array_job_id": 42, "array_task_id": 3}
         ),
         (SENT, [TASK, {**TASK, "job_id": 51, "array_task_id": 5, "eligible_time": 7}], ""),
         (LET_GO, [OLD], ""),
+        (LET_GO, [{**OLD, "eligible_time": 0}], ""),
         (LET_GO, [{**OLD, "eligible_time": 211}], "begins at 1970-01-01T00:03:31Z (Denied for job 42)"),
     ],
 )
 def test_what_is_read_back_decides(tmp_path: Path, change: Change, records: list[dict[str, object]], note: str) -> None:
     """Of an array that has fallen apart, its waiting tasks; task 5 has a change of its own. What scontrol says about
-    the job is the reason. A job that was let go may begin up to a minute later, by the controller's clock."""
+    the job is the reason. A job that was let go may begin up to a minute later, by the controller's clock;
+    one that still waits for another job has no begin time then."""
     slurm = command(tmp_path, "scontrol", "cat > /dev/null; echo 'Denied for job 42' >&2; exit 1")
     command(tmp_path, "squeue", f"[ \"$*\" = '--all --json' ] && echo '{json.dumps({'jobs': records})}'")
     outcome, _ = carry_out(slurm, [change, Change("42_5", 100, None, 7)], tmp_path / "journal")

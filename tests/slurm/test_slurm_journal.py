@@ -174,6 +174,12 @@ def test_undo_leaves_jobs_that_have_started_and_those_of_others() -> None:
     assert [refusal.job for refusal in proposal.refusals] == ["43"]
 
 
+def test_undo_has_nothing_to_say_of_a_job_without_a_begin_time() -> None:
+    """Slurm has forgotten ours, as that has come and the job waits for another one: nothing holds it."""
+    ours = Ours({KEY: Entry(1, (NOW - 100,))})
+    assert propose_undo(queue_of(waiting(begin_unix=None)), ours, NOW) == Proposal((), (), ())
+
+
 def test_undo_does_not_move_tasks_that_others_have_changed() -> None:
     """What is sent for an array would reach them; with all tasks ours, the array goes first and they follow."""
     ours = Ours({KEY: Entry(NOW + 1, (NOW + 100,)), ("42_2", SUBMIT): Entry(NOW + 2, (NOW + 100,))})

@@ -50,8 +50,9 @@ def test_a_job_that_left_after_its_time_is_no_difference() -> None:
 
 
 def test_a_job_that_was_let_go_may_begin_whenever_that_was() -> None:
-    """Slurm's clock puts it at another second than ours."""
+    """Slurm's clock puts it at another second than ours, and forgets it where the job waits for another one."""
     assert text_of(waiting(begin_unix=NOW), expected=Expected("42", NOW - 3)) == ""
+    assert text_of(waiting(begin_unix=None), expected=Expected("42", NOW - 3)) == ""
     assert "begins at" in text_of(waiting(begin_unix=NOW + 1), expected=Expected("42", NOW - 3))
 
 

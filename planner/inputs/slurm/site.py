@@ -92,7 +92,8 @@ class SlurmSite:
         for job in queue.of_state("other"):
             left += [LeftAlone(job.label, reason) for reason in job.obstacles]
         known = {job.label for job in queue.jobs}
-        ended = [*map(of_accounts, self.documents.accounts().ended), *map(of_queue, queue.of_state("finished"))]
+        # The queue first, as long as it has them: it knows what they had of each node, accounts only the sums.
+        ended = [*map(of_queue, queue.of_state("finished")), *map(of_accounts, self.documents.accounts().ended)]
         again = 0
         for each in ended:
             if each is None or each.label in found:
