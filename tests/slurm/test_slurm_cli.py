@@ -29,7 +29,7 @@ cooling: {table: ../tables/small.csv}
 revenue: {eur_per_core_hour: 0.05}
 slurm: {partitions: [batch], opt_in: {partitions: [batch]}}
 """
-QUICK = ("--bound-time", "0", "--hours", "48", "-q")
+QUICK = ("--bound-time", "0", "--hours", "48")
 ODD = 'it\'s "odd"; $(touch gone) `touch gone` | & > gone\n\tJobId=1 StartTime=now é'
 
 
