@@ -138,11 +138,14 @@ def test_work_on_a_draining_node_goes_on_and_nothing_follows_it() -> None:
     assert idle_kwh.sum() == pytest.approx((24 + 18) * 0.1)
 
 
-def test_capacity_of_the_past_is_no_fault_of_the_plan() -> None:
+def test_capacity_of_started_work_is_no_fault_of_a_plan_that_adds_nothing_to_it() -> None:
     held = tuple(Running(job(f"r{k}", 2, cores=3), 0, 2 * HOUR, (0,)) for k in range(2))
     day = two_nodes((job("a", 1),), running=held, now_s=3 * HOUR)
     assert not audit(day, multisearch(day).plan)
-    assert {each.rule for each in audit(replace(day, now_s=HOUR), multisearch(day).plan)} == {"capacity"}
+    earlier = replace(day, now_s=HOUR)
+    assert not audit(earlier, multisearch(day).plan)
+    among_them = Plan.of(earlier, {"a": Placement("a", HOUR, (0,))})
+    assert {each.rule for each in audit(earlier, among_them)} == {"capacity"}
 
 
 def test_refusals() -> None:
