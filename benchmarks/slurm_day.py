@@ -35,19 +35,10 @@ from planner.cli.main import run
 from planner.inputs.slurm.accounting import AccountedJob, read_accounting
 from planner.inputs.slurm.document import Answer
 from planner.inputs.slurm.hostlist import expand
-from tests.days import rows_of, small_table
+from tests.days import rows_of
 from tests.slurm.cluster import ACCOUNTING, NEEDED, SEARCH, Cluster, running_cluster, until, why_not
+from tests.slurm.site import OPEN, write_slurm_site
 
-SITE = """\
-description: A day of Slurm at speed
-zone: {zone}
-jobs: {{source: slurm}}
-weather: {{source: constant, temperature_c: 12}}
-tariff: {{kind: flat, eur_per_kwh: 0.2}}
-cooling: {{table: ../tables/small.csv}}
-revenue: {{eur_per_core_hour: 0.05}}
-slurm: {{partitions: [batch, open], opt_in: {{partitions: [batch, open]}}}}
-"""
 SHAPES = (
     ("--ntasks=16",),
     ("--ntasks=48",),
@@ -112,13 +103,7 @@ def main() -> None:
 def write_site(folder: Path) -> Path:
     """A site whose day has hours behind it and before it now, wherever that is on the globe."""
     west = max(-14, min(12, time.gmtime().tm_hour - 8))
-    for name, text in {
-        "scenarios/site.yaml": SITE.format(zone=f"Etc/GMT{west:+d}" if west else "UTC"),
-        "tables/small.csv": small_table(),
-    }.items():
-        (folder / name).parent.mkdir(parents=True)
-        (folder / name).write_text(text, encoding="utf-8")
-    return folder
+    return write_slurm_site(folder, OPEN, zone=f"Etc/GMT{west:+d}" if west else "UTC")
 
 
 @contextlib.contextmanager

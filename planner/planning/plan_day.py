@@ -242,10 +242,10 @@ def _deferred(day: Day, result: Result, later: Mapping[str, int]) -> list[tuple[
             reason = f"does not start {until}: no room beside what was promised to others, or held for a cheaper hour"
         elif problem.defer == "free":
             reason = f"not started {until}: another plan without it earns more, or there is no room"
-        is_held = bool(problem.columns.release_s[index] >= problem.horizon.length_s)
+        begin_s = problem.horizon.to_s(job.release_unix)
+        is_held = begin_s >= problem.horizon.length_s
         if is_held and job.id not in later:
-            begin = problem.horizon.to_datetime(problem.horizon.to_s(job.release_unix))
-            reason = f"may not begin before {begin.isoformat()}"
+            reason = f"may not begin before {problem.horizon.to_datetime(begin_s).isoformat()}"
         if late[index]:
             reason += "; misses its deadline"
         # A day on which it may not begin is none that deferred it.

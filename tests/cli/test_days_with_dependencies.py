@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 
 import pytest
@@ -88,10 +89,15 @@ def test_the_audit_of_a_written_day_sees_a_job_that_starts_too_soon(
     """The schedule says for whom each job waits; a dependency that is added to it is broken."""
     plan("--day", DAYS[0], "--method", "multisearch", *QUICK)
     path = site / f"reports/site/{DAYS[0]}/schedule.csv"
-    text = path.read_text(encoding="utf-8")
-    assert text.splitlines()[0].endswith(",deadline_met,dependency")
-    lines = [line + "afterok:long" if line.startswith("free,") else line for line in text.splitlines()]
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    rows = rows_of(path)
+    waits = {row["job_id"]: row["dependency"] for row in rows}
+    assert waits == {"long": "", "with": "after:long", "free": ""}
+    for row in rows:
+        row["dependency"] = "afterok:long" if row["job_id"] == "free" else row["dependency"]
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, rows[0], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
     assert run(["audit", str(path.parent)]) == 5
     assert "dependency: job free: starts at 0 s, allowed from 144000 s" in capsys.readouterr().err
 

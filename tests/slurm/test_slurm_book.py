@@ -12,19 +12,14 @@ from typing import Any
 import pytest
 
 from planner.cli.main import run
-from tests.days import rows_of, small_table
+from tests.days import rows_of
 from tests.slurm.cluster import ACCOUNTING, NEEDED, SEARCH, Cluster, running_cluster, until, why_not
+from tests.slurm.site import write_slurm_site
 
 DAY_S = 86400
-SITE = """\
-zone: UTC
-jobs: {source: slurm}
+SECTIONS = """\
 slurm: {idle_w: 0}
 power: {w_per_core: 5}
-weather: {source: constant, temperature_c: 12}
-tariff: {kind: flat, eur_per_kwh: 0.2}
-cooling: {table: ../tables/small.csv}
-revenue: {eur_per_core_hour: 1}
 """
 FORMAT = (
     "JobID,JobName,User,Account,State,Submit,Start,End,Elapsed,Timelimit,NodeList,AllocCPUS,AllocTRES,ConsumedEnergyRaw"
@@ -85,9 +80,7 @@ def _next(day: str) -> str:
 @pytest.fixture
 def site(accounted: tuple[Cluster, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A site to stand in whose jobs are those of the cluster."""
-    for name, text in {"scenarios/site.yaml": SITE, "tables/small.csv": small_table()}.items():
-        (tmp_path / name).parent.mkdir(parents=True)
-        (tmp_path / name).write_text(text, encoding="utf-8")
+    write_slurm_site(tmp_path, SECTIONS)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", SEARCH)
     monkeypatch.setenv("SLURM_CONF", str(accounted[0].conf))

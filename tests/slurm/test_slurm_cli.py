@@ -15,20 +15,12 @@ from planner.cli.main import run
 from planner.slurm.commands import Slurm
 from planner.slurm.current import read_queue
 from planner.slurm.wanted import JOURNAL, read_wanted
-from tests.days import BRIEF, DAY, plan, rows_of, small_table, tree, write_small_site
+from tests.days import BRIEF, DAY, plan, rows_of, tree, write_small_site
 from tests.slurm.cluster import SEARCH, Cluster
+from tests.slurm.site import write_slurm_site
 from tests.slurm_documents import job, squeue
 
-SITE = """\
-description: Nodes and jobs of Slurm
-zone: UTC
-jobs: {source: slurm}
-weather: {source: constant, temperature_c: 12}
-tariff: {kind: flat, eur_per_kwh: 0.2}
-cooling: {table: ../tables/small.csv}
-revenue: {eur_per_core_hour: 0.05}
-slurm: {partitions: [batch], opt_in: {partitions: [batch]}}
-"""
+SLURM = "slurm: {partitions: [batch], opt_in: {partitions: [batch]}}\n"
 QUICK = ("--bound-time", "0", "--hours", "48")
 ODD = 'it\'s "odd"; $(touch gone) `touch gone` | & > gone\n\tJobId=1 StartTime=now é'
 
@@ -36,10 +28,7 @@ ODD = 'it\'s "odd"; $(touch gone) `touch gone` | & > gone\n\tJobId=1 StartTime=n
 @pytest.fixture
 def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A site to stand in whose nodes and jobs are those of Slurm."""
-    base = tmp_path / "site"
-    for name, text in {"scenarios/site.yaml": SITE, "tables/small.csv": small_table()}.items():
-        (base / name).parent.mkdir(parents=True)
-        (base / name).write_text(text, encoding="utf-8")
+    base = write_slurm_site(tmp_path / "site", SLURM)
     monkeypatch.chdir(base)
     return base
 

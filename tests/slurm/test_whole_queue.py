@@ -15,19 +15,9 @@ from planner.cli.main import run
 from planner.slurm.commands import Slurm
 from planner.slurm.current import read_queue
 from planner.slurm.wanted import read_wanted
-from tests.days import small_table
 from tests.slurm.cluster import NODES, SEARCH, Cluster, until
+from tests.slurm.site import OPEN, write_slurm_site
 
-SITE = """\
-description: Nodes and jobs of Slurm
-zone: UTC
-jobs: {source: slurm}
-weather: {source: constant, temperature_c: 12}
-tariff: {kind: flat, eur_per_kwh: 0.2}
-cooling: {table: ../tables/small.csv}
-revenue: {eur_per_core_hour: 0.05}
-slurm: {partitions: [batch, open], opt_in: {partitions: [batch, open]}}
-"""
 HOUR = 3600
 FIRST_S, APART_S = 20, 3
 """The first node is free so long after the plan is asked for, each further one so much later."""
@@ -45,9 +35,7 @@ Said = pytest.CaptureFixture[str]
 @pytest.fixture
 def live(empty_cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
     """A site to stand in, whose Slurm has every node of its own under maintenance for an hour."""
-    for name, text in {"scenarios/site.yaml": SITE, "tables/small.csv": small_table()}.items():
-        (tmp_path / name).parent.mkdir(parents=True)
-        (tmp_path / name).write_text(text, encoding="utf-8")
+    write_slurm_site(tmp_path, OPEN)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", SEARCH)
     monkeypatch.setenv("SLURM_CONF", str(empty_cluster.conf))
@@ -109,7 +97,7 @@ def _not_taken(out: str) -> str:
 def planned(said: Said, *more: str) -> Path:
     """The folder of a plan that is made now."""
     said.readouterr()
-    assert run(["now", "--bound-time", "0", "-q", *more]) == 0, said.readouterr().err
+    assert run(["now", "--bound-time", "0", *more]) == 0, said.readouterr().err
     return Path(said.readouterr().out.split()[-1])
 
 

@@ -22,6 +22,7 @@ from planner.scenario.load import load_scenario
 from planner.studies.operation import run as study_run
 from planner.studies.operation.cells import (
     AS_IS,
+    KNOWN,
     SAMPLE,
     STATIC,
     Cell,
@@ -164,14 +165,14 @@ def test_two_processes_give_the_same_rows(ground: Ground, tmp_path: Path) -> Non
 
 
 def test_the_picture_has_a_point_for_every_policy() -> None:
-    """Policies with a part left out are in the tables only; day plans far away stand at the edge."""
+    """Parts left out and runtimes known ahead are in the tables only; day plans far away stand at the edge."""
     cells = cells_of(GROUP, full=True)
     settled = {cell: told(100.0 - k, 60.0 * k) for k, cell in enumerate(cells)}
     settled |= {cell: told(120.0, 400_000.0) for cell in cells if cell.policy in STATIC}
     bounds = {cell: {"profit_eur": 960.0 + (cell.max_delay_h or 0)} for cell in cells if cell.is_bounded}
     rows = rows_of(cells, settled, bounds, {})
     drawing = picture_of(rows)
-    shown = [cell for cell in cells if not cell.without]
+    shown = [cell for cell in cells if not cell.without and cell.estimate != KNOWN]
     limits = [cell for cell in shown if cell.is_bounded and cell.estimate == "requested"]
     assert drawing.count('class="point"') == len(shown) + len(limits)
     names = re.findall(r"<title>([^:<]+)", drawing)

@@ -18,7 +18,7 @@ GENTLER_COLOURS = ("cooling", "price")
 
 
 def picture_of(rows: Sequence[Row], currency: str = "EUR") -> Html:
-    """The picture of one group; policies with a part left out are in the tables only."""
+    """The picture of one group; parts left out and runtimes known ahead are in the tables only."""
     easy = next(row for row in rows if row["policy"] == "easy" and row["estimate"] == "requested")
     cost = easy["energy_cost_eur"]
     series = [
