@@ -41,7 +41,7 @@ def ruin(jobs, state, habits):
             rival = state.members[below(stream, placed)]
             if state.margin[rival] < state.margin[seed]:
                 seed = rival
-        count = _take(jobs, state, count, seed)
+        count = _add(jobs, state, count, seed, FOLLOWERS)
         row = below(stream, state.near.shape[0])
         reach = 1 + wanted * (1 + below(stream, REACH))
         for _ in range(TRIES_PER_JOB * wanted):
@@ -51,7 +51,7 @@ def ruin(jobs, state, habits):
             if 0 <= place < state.near.shape[1]:
                 other = state.near[row, place]
                 if state.start_of[other] >= 0 and state.slot[other] >= 0 and not _is_out(out, count, other):
-                    count = _take(jobs, state, count, other)
+                    count = _add(jobs, state, count, other, FOLLOWERS)
     if waiting > 0:
         guests = min(waiting, 1 + below(stream, habits.guests))
         tries = 1 + below(stream, GUEST_DRAWS)
@@ -69,43 +69,27 @@ def ruin(jobs, state, habits):
                 if fits and state.margin[rival] > best_margin:
                     other, best_margin = rival, state.margin[rival]
             if not _is_out(out, count, other):
-                count = _invite(jobs, state, count, other)
+                count = _add(jobs, state, count, other, BEFORE)
     return count
 
 
 @part
-def _take(jobs, state, count, job):
-    """Add a placed job and the placed ones that wait for it, or nobody if they are too many; returns the new number."""
-    out = state.out
-    if count == out.shape[0]:
+def _add(jobs, state, count, job, links):
+    """Add a job and those tied to it, or nobody if they are too many or cannot come; returns the new number.
+
+    With FOLLOWERS: a placed job and the placed ones that wait for it. With BEFORE: a waiting job and the waiting ones
+    that it waits for.
+    """
+    if count == state.out.shape[0]:
         return count
+    out, of_placed = state.out, links == FOLLOWERS
     out[count] = job
     place, taken = count, count + 1
     while place < taken:
-        for row in range(jobs.link_ptr[FOLLOWERS, out[place]], jobs.link_ptr[FOLLOWERS, out[place] + 1]):
-            other = jobs.link[FOLLOWERS, row, 0]
-            if state.start_of[other] >= 0 and not _is_out(out, taken, other):
-                if taken == out.shape[0]:
-                    return count
-                out[taken] = other
-                taken += 1
-        place += 1
-    return taken
-
-
-@part
-def _invite(jobs, state, count, job):
-    """Add a waiting job and the waiting ones that it waits for, or nobody if that is no use; returns the new number."""
-    out = state.out
-    if count == out.shape[0]:
-        return count
-    out[count] = job
-    place, taken = count, count + 1
-    while place < taken:
-        for row in range(jobs.link_ptr[BEFORE, out[place]], jobs.link_ptr[BEFORE, out[place] + 1]):
-            other = jobs.link[BEFORE, row, 0]
-            if state.start_of[other] < 0 and not _is_out(out, taken, other):
-                if state.slot[other] < 0 or taken == out.shape[0]:
+        for row in range(jobs.link_ptr[links, out[place]], jobs.link_ptr[links, out[place] + 1]):
+            other = jobs.link[links, row, 0]
+            if (state.start_of[other] >= 0) == of_placed and not _is_out(out, taken, other):
+                if taken == out.shape[0] or (not of_placed and state.slot[other] < 0):
                     return count
                 out[taken] = other
                 taken += 1
