@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -223,10 +224,10 @@ ALIKE: dict[str, tuple[dict[str, Any], str, list[dict[str, Any]], list[dict[str,
         tres(32, 128_000, 1, gpus=4),
     ),
     "uneven shares of two nodes": (
-        {"cpus": 5, "tasks": 5, "max_nodes": 2, "tres_req_str": "cpu=5,mem=5000M,node=2"},
+        {"cpus": 5, "tasks": 5, "max_nodes": 2, "memory_per_cpu": 1001, "tres_req_str": "cpu=5,mem=5005M,node=2"},
         "n[1-2]",
-        tres(5, 5000, 2),
-        tres(5, 5000, 2),
+        tres(5, 5005, 2),
+        tres(5, 5005, 2),
     ),
     "GPUs of each node": (
         {"tres_per_node": "gres:gpu:4", "tres_req_str": "cpu=4,mem=4000M,node=1,gres/gpu=4"},
@@ -293,17 +294,21 @@ def fake_sacct(tmp_path: Path, document: object) -> None:
     script.chmod(0o755)
 
 
-def test_slurm_is_asked_where_no_file_is_given(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("until", [("--until", "2026-11-16"), ()])
+def test_slurm_is_asked_where_no_file_is_given(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], until: tuple[str, ...]
+) -> None:
     """Day by day, with the words of `plan book`; who was on the nodes is known from the first midnight to the last."""
     midnight = 1794697200  # of the 15th of November in Paris
     rows = []
     for number, (start, end) in enumerate([(-90_000, -80_000), (-3600, 3600), (7200, 9000), (80_000, 90_000)]):
-        time = {"submission": midnight - 99_000, "start": midnight + start, "end": midnight + end, "limit": 600}
-        given = {"job_id": 60 + number, "array": {"job_id": 0}, "nodes": f"cpu{number + 1}", "time": time}
+        times = {"submission": midnight - 99_000, "start": midnight + start, "end": midnight + end, "limit": 600}
+        given = {"job_id": 60 + number, "array": {"job_id": 0}, "nodes": f"cpu{number + 1}", "time": times}
         allocated = tres(8, 8000, 1, energy=50 * (end - start))
         rows += sacct("24.11", tres={"requested": [], "allocated": allocated}, **given)["jobs"]
     fake_sacct(tmp_path, {"errors": [], "jobs": rows})
-    assert learn("--days", "2", "--until", "2026-11-16", "--json") == 0
+    monkeypatch.setattr(time, "time", lambda: midnight + 100_000.0)
+    assert learn("--days", "2", *until, "--json") == 0
     assert json.loads(capsys.readouterr().out)["left_out"] == {
         "started before the days that were asked for: who else was on its nodes is not known": 1,
         "ended too late": 1,
