@@ -24,12 +24,12 @@ from planner.accounting.audit import audit
 from planner.accounting.settle import settle
 from planner.domain.problem import Problem
 from planner.inputs.build import build_day
-from planner.inputs.jobs.finished import read_finished
 from planner.inputs.jobs.power import limits_of, per_core
 from planner.methods import Params, method_named
 from planner.power.asked import Asked, PowerModel
 from planner.power.learned import FinishedJob, learned_from
 from planner.power.limits import PowerLimits
+from planner.runs.power_sources import finished_jobs, saved_sources
 from planner.scenario.load import load_scenario
 from planner.search.stop import MaxRuntime
 
@@ -78,7 +78,7 @@ def main() -> None:
         for margin, eur in MARGINS.items():
             settings = ("jobs.visibility=day", "jobs.lookback=0d", f"revenue.eur_per_core_hour={eur}")
             scenario = load_scenario(site, folders=[], overrides=settings)
-            finished = read_finished([table], scenario, one_node=True).jobs
+            finished = finished_jobs(saved_sources([table], scenario), scenario, None, one_node=True).jobs
             asked = {job.asked.job_id: job.asked for job in finished}
             of_days = []
             for day in DAYS:

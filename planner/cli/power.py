@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from planner.bounds import RUN_DAYS, W_PER_CORE
-from planner.cli.day import ScenarioOption, SettingsOption, open_scenario, parse_day
+from planner.cli.day import QuietOption, ScenarioOption, SettingsOption, open_scenario, parse_day
 from planner.cli.terminal import say, say_json
 from planner.errors import InputError
 from planner.units import utc_text
@@ -22,10 +25,22 @@ if TYPE_CHECKING:
 app = typer.Typer(help="What jobs draw, learned from finished ones (docs/power.md).", no_args_is_help=True)
 
 FromOption = Annotated[
-    list[Path], typer.Option("--from", metavar="TABLE", help="A table of finished jobs; may be repeated.")
+    list[Path] | None,
+    typer.Option(
+        "--from",
+        metavar="FILE",
+        help="A table of finished jobs, or what sacct wrote, --json or -P; may be repeated; default: ask Slurm.",
+    ),
+]
+DaysOption = Annotated[
+    int | None,
+    typer.Option(min=1, max=int(RUN_DAYS.high), help="Days to ask Slurm for, up to the last midnight; default: 30."),
 ]
 OneNodeOption = Annotated[bool, typer.Option("--one-node", help="Leave out jobs of several nodes.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print as JSON.")]
+
+DAYS = 30
+"""How many days Slurm is asked for."""
 
 
 @app.callback()
@@ -35,8 +50,9 @@ def power() -> None:
 
 @app.command("learn")
 def learn(
-    tables: FromOption,
     out: Annotated[Path, typer.Option(help="The file to write, for the key power.learned of a scenario.")],
+    files: FromOption = None,
+    days: DaysOption = None,
     scenario: ScenarioOption = None,
     settings: SettingsOption = None,
     until: Annotated[
@@ -44,10 +60,11 @@ def learn(
     ] = None,
     one_node: OneNodeOption = False,
     as_json: JsonOption = False,
+    quiet: QuietOption = False,
 ) -> None:
-    """Learn what jobs draw from tables of finished jobs with their measured power.
+    """Learn what jobs draw from finished jobs with their measured power: tables of them, or Slurm's accounts.
 
-    Learns anew from all tables given; rows that cannot be learned from are counted on stderr.
+    Learns anew from all that is given; jobs that cannot be learned from are counted on stderr.
 
     Example: plan power learn --from finished.csv --out scenarios/power.json
     """
@@ -59,13 +76,14 @@ def learn(
 
     site = open_scenario(scenario, tuple(settings or ()), slurm=True)
     until_unix = None if until is None else Horizon(parse_day(until), site.zone).start_unix
-    finished = _read(tables, site, until_unix, one_node)
-    file = learned_file(finished, tables, dt.datetime.now(dt.UTC).isoformat(timespec="seconds"))
+    read = _read(files, days, site, until_unix, one_node, quiet=quiet)
+    file = learned_file(read.finished, read.digests, dt.datetime.now(dt.UTC).isoformat(timespec="seconds"))
     write_learned_power(file, out)
     groups = {level_name(level): len(each) for level, each in enumerate(file.learned.groups) if each}
     if as_json:
         facts = {"file": str(out), "jobs": file.jobs, "left_out": dict(file.left_out), "groups": groups}
         say_json({**facts, "first_end_unix": file.first_end_unix, "last_end_unix": file.last_end_unix})
+    if as_json or quiet:
         return
     first, last = utc_text(file.first_end_unix), utc_text(file.last_end_unix)
     say(f"learned from {file.jobs:,} jobs that ended from {first} to {last}")
@@ -76,7 +94,8 @@ def learn(
 
 @app.command("errors")
 def errors(
-    tables: FromOption,
+    files: FromOption = None,
+    days: DaysOption = None,
     scenario: ScenarioOption = None,
     settings: SettingsOption = None,
     constants: Annotated[
@@ -99,7 +118,8 @@ def errors(
     from planner.power.compare import compared
 
     site = open_scenario(scenario, tuple(settings or ()), slurm=True)
-    finished = _read(tables, site, None, one_node)
+    read = _read(files, days, site, None, one_node)
+    finished, site = read.finished, read.site
     constant = constant_of(site.power, site.seed)
     others = {f"constant, {_named(site)}": constant}
     others |= {f"constant, {watts:g} W per core": per_core(watts) for watts in constants or ()}
@@ -119,17 +139,45 @@ def errors(
         say(errors_text(lines))
 
 
-def _read(tables: list[Path], site: Scenario, until_unix: int | None, one_node: bool) -> Finished:
-    from planner.inputs.jobs.finished import read_finished
+@dataclass(frozen=True)
+class _Read:
+    """Finished jobs, the SHA-256 of what they were read from by name, and the site with the nodes that they ran on."""
 
-    finished = read_finished(tables, site, until_unix=until_unix, one_node=one_node)
-    _tell(finished.left_out)
-    return finished
+    finished: Finished
+    digests: Mapping[str, str]
+    site: Scenario
 
 
-def _tell(left_out: Counter[str]) -> None:
-    for reason, count in left_out.most_common():
-        say(f"left out: {count:,} jobs: {reason}", err=True)
+def _read(
+    files: list[Path] | None,
+    days: int | None,
+    site: Scenario,
+    until_unix: int | None,
+    one_node: bool,
+    *,
+    quiet: bool = False,
+) -> _Read:
+    from planner.runs.power_sources import days_before, finished_jobs, live_sources, saved_sources, with_nodes
+    from planner.slurm.commands import Slurm
+
+    if files and days is not None:
+        raise InputError("--days is for Slurm, which is not asked where --from gives files; leave one of them out")
+    if files:
+        sources = saved_sources(files, site)
+    else:
+        last_unix = int(time.time()) if until_unix is None else until_unix
+        sources = live_sources(days_before(last_unix, days or DAYS, site.zone), Slurm())
+    site, machine = with_nodes(site, sources, Slurm())
+    finished = finished_jobs(sources, site, machine, until_unix=until_unix, one_node=one_node)
+    if not quiet:
+        _tell(sources.repaired, "repaired")
+        _tell(finished.left_out, "left out")
+    return _Read(finished, sources.digests, site)
+
+
+def _tell(counts: Counter[str], what: str) -> None:
+    for reason, count in counts.most_common():
+        say(f"{what}: {count:,} jobs: {reason}", err=True)
 
 
 def _named(site: Scenario) -> str:

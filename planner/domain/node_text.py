@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import groupby
+from itertools import groupby, product
 
 from planner import bounds
 from planner.domain.cluster import Cluster
 from planner.errors import InputError
 from planner.printable import shortened
 
-_NAMES = re.compile(r"\s*([^\s,\[\]]+)(?:\[([^\[\]]*)\])?\s*(?:,|$)")
+_NAMES = re.compile(r"\s*([^\s,\[\]]+(?:\[[^\[\]]*\][^\s,\[\]]*)*)\s*(?:,|$)")
+_PIECE = re.compile(r"([^\[\]]+)|\[([^\[\]]*)\]")
 _NUMBERS = re.compile(r"\s*(\d{1,9})(?:-(\d{1,9}))?\s*", re.ASCII)
 _PART = re.compile(r"(\d{1,12})(?:\*(\d{1,12})|-(\d{1,12}))?", re.ASCII)
 
@@ -66,25 +67,34 @@ def parse_node_list(text: str, cluster: Cluster) -> tuple[int, ...]:
 
 
 def expanded(text: str, most: int) -> Iterator[str]:
-    """The names in a list one by one; no list may stand for more nodes than there are."""
+    """The names in a list one by one, as Slurm counts them: ``r[1-2]n[1-2]`` is r1n1, r1n2, r2n1, r2n2.
+
+    No part of a list may stand for more nodes than there are.
+    """
     position = 0
     while position < len(text) or not position:
         match = _NAMES.match(text, position)
         if match is None:
             raise _unreadable(text)
         position = match.end()
-        if match[2] is None:
-            yield match[1]
-            continue
-        for part in match[2].split(","):
-            numbers = _NUMBERS.fullmatch(part)
-            if numbers is None or int(numbers[2] or numbers[1]) < int(numbers[1]):
-                raise _unreadable(text)
-            first, last = int(numbers[1]), int(numbers[2] or numbers[1])
-            if last - first >= most:
+        pieces: list[list[str]] = []
+        count = 1
+        for plain, inside in _PIECE.findall(match[1]):
+            ranges = [] if plain else [_range(part, text) for part in inside.split(",")]
+            count *= sum(last - first + 1 for first, last, _ in ranges) if ranges else 1
+            if count > most:
                 raise InputError(f"'{shortened(text, 60)}' names more nodes than the {most:,} of the machine")
-            for number in range(first, last + 1):
-                yield f"{match[1]}{number:0{len(numbers[1])}d}"
+            numbers = [f"{number:0{width}d}" for first, last, width in ranges for number in range(first, last + 1)]
+            pieces.append(numbers or [plain])
+        yield from map("".join, product(*pieces))
+
+
+def _range(part: str, text: str) -> tuple[int, int, int]:
+    """First and last number, and how many digits they have at least."""
+    numbers = _NUMBERS.fullmatch(part)
+    if numbers is None or int(numbers[2] or numbers[1]) < int(numbers[1]):
+        raise _unreadable(text)
+    return int(numbers[1]), int(numbers[2] or numbers[1]), len(numbers[1])
 
 
 def _unreadable(text: str) -> InputError:

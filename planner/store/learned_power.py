@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 from planner import __version__
@@ -12,20 +12,22 @@ from planner.inputs.learned_power import LearnedFile, learned_power_text
 from planner.places import is_folder
 from planner.power.learned import learned_from
 from planner.store.files import alone_in, put
-from planner.store.provenance import hashes
 
 
-def learned_file(finished: Finished, sources: Sequence[Path], made: str) -> LearnedFile:
-    """What finished jobs teach, with its provenance; InputError when there is no job to learn from."""
+def learned_file(finished: Finished, sources: Mapping[str, str], made: str) -> LearnedFile:
+    """What finished jobs teach, with its provenance; InputError when there is no job to learn from.
+
+    ``sources`` are the SHA-256 of what they were read from, by name.
+    """
     if not finished.jobs:
         reasons = "; ".join(f"{count:,} {reason}" for reason, count in finished.left_out.most_common())
-        raise InputError(f"no finished job can be learned from: {reasons or 'the tables have no rows'}")
+        raise InputError(f"no finished job can be learned from: {reasons or 'there is none'}")
     return LearnedFile(
         learned_from(finished.jobs),
         len(finished.jobs),
         finished.jobs[0].end_unix,
         finished.jobs[-1].end_unix,
-        hashes(sources),
+        sources,
         finished.left_out,
         made,
         __version__,

@@ -117,7 +117,7 @@ def test_jobs_of_two_tables_count_once(tables: Path, capsys: pytest.CaptureFixtu
     (tables / "later.csv").write_text(HEAD + "".join(FINISHED.splitlines(keepends=True)[1:3]), encoding="utf-8")
     assert learn("--from", "later.csv", "--json") == 0
     facts = json.loads(capsys.readouterr().out)
-    assert (facts["jobs"], facts["left_out"]["in the tables twice"]) == (4, 2)
+    assert (facts["jobs"], facts["left_out"]["given twice"]) == (4, 2)
     written = json.loads((tables / "scenarios" / "power.json").read_text(encoding="utf-8"))
     assert sorted(written["sources"]) == ["finished.csv", "later.csv"]
 
@@ -163,7 +163,7 @@ def test_a_damaged_or_missing_file_is_one_line(tables: Path, capsys: pytest.Capt
     ("table", "more", "said"),
     [
         (HEAD + FINISHED.splitlines()[5] + "\n", (), "no finished job can be learned from"),
-        (HEAD, (), "the tables have no rows"),
+        (HEAD, (), "no finished job can be learned from: there is none"),
         ("job_id,watts\n", (), "docs/power.md lists all"),
         (
             HEAD + "a,2024-05-28T08:00:00+02:00,2024-05-27T10:00:00+02:00,2,1,8,ann,relax,,160\n",

@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner.domain.cluster import Cluster, NodeClass
-from planner.domain.node_text import parse_node_list
+from planner.domain.node_text import expanded, parse_node_list
 from planner.errors import InputError
+from planner.inputs.slurm.hostlist import expand
 
 CLUSTER = Cluster((NodeClass("cpu", 120, {"cores": 4}), NodeClass("gpu2", 5, {"cores": 4})))
 
@@ -50,11 +51,41 @@ def test_other_ways_to_write_them(text: str, nodes: tuple[int, ...]) -> None:
         ("cpu[1-999999999]", "'cpu[1-999999999]' names more nodes than the 125 of the machine"),
         *(
             (text, f"cannot read '{text}' as nodes; write cpu[001-004,007] or cpu001,cpu002")
-            for text in ("", "cpu[003-001]", "cpu[001", "cpu[]", "cpu[001]x", "cpu[1-2]n[1-2]", ",cpu001", "a b")
+            for text in (
+                "",
+                "cpu[003-001]",
+                "cpu[001",
+                "cpu[]",
+                "cpu[1]n[2-1]",
+                "[1-2]n[1]",
+                ",cpu001",
+                "a b",
+                "a[1]b c",
+            )
         ),
+        ("cpu[001]x", "there is no node 'cpu001x'; nodes of class 'cpu' are cpu001 to cpu120"),
+        ("r[1-9]n[1-99]", "'r[1-9]n[1-99]' names more nodes than the 125 of the machine"),
+        ("n[1-9]" * 9, f"'{'n[1-9]' * 9}' names more nodes than the 125 of the machine"),
     ],
 )
 def test_lists_that_cannot_be(text: str, line: str) -> None:
     """Every one is refused in one line."""
     with pytest.raises(InputError, match=f"^{re.escape(line)}$"):
         parse_node_list(text, CLUSTER)
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("r[1-2]n[1-4]", "r1n1 r1n2 r1n3 r1n4 r2n1 r2n2 r2n3 r2n4"),
+        ("n[8-10]x[01-02]", "n8x01 n8x02 n9x01 n9x02 n10x01 n10x02"),
+        ("n[1-2]-[3,07]", "n1-3 n1-07 n2-3 n2-07"),
+        ("n[1-2][08-10]", "n108 n109 n110 n208 n209 n210"),
+        ("r[1-2]n[1-2],r[1-3]", "r1n1 r1n2 r2n1 r2n2 r1 r2 r3"),
+        ("n[1-2]-ib", "n1-ib n2-ib"),
+    ],
+)
+def test_several_brackets(text: str, names: str) -> None:
+    """As ``scontrol show hostnames`` writes them: the last bracket counts fastest, zeros in front are kept."""
+    assert list(expanded(text, 100)) == names.split()
+    assert expand(text) == tuple(names.split())

@@ -14,6 +14,7 @@ from planner.inputs.jobs.finished import Finished
 from planner.inputs.learned_power import LearnedFile, read_learned_power
 from planner.store import files
 from planner.store.learned_power import learned_file, write_learned_power
+from planner.store.provenance import hashes
 from tests.finished_jobs import finished
 
 
@@ -22,7 +23,7 @@ def made(tmp_path: Path, watts: float = 40.0) -> tuple[LearnedFile, Path]:
     source = tmp_path / "finished.csv"
     source.write_text("abc", encoding="utf-8")
     jobs = (finished(0, 10, watts, "1", user="Zoë", name='a "b"\n'), finished(5, 20, 70.0, "2", user="x"))
-    file = learned_file(Finished(jobs, {"no power was measured": 3}), [source], "2024-06-01T00:00:00+00:00")  # type: ignore[arg-type]
+    file = learned_file(Finished(jobs, {"no power was measured": 3}), hashes([source]), "2024-06-01T00:00:00+00:00")  # type: ignore[arg-type]
     path = tmp_path / "power.json"
     write_learned_power(file, path)
     return file, path

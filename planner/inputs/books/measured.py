@@ -22,12 +22,16 @@ SHARED = "they shared a node"
 TOO_LITTLE = "it is less than their nodes draw when empty"
 TOO_MUCH = f"it is more than {MOST_NODE_W / 1000:g} kW per node"
 
+Stay = tuple[Sequence[int | str], int, int | None]
+"""The nodes of a job, by number or by name, its start and its end; None: it still runs."""
+
 
 def with_measured_power(
     runs: Sequence[Run], cluster: Cluster, horizon: Horizon
 ) -> tuple[tuple[Run, ...], Measured, Counter[str]]:
     """The runs with measured power where that counts, how much it is, and why other measurements do not count."""
-    shared, refused = _sharing(runs), Counter[str]()
+    shared = sharing([(run.nodes, run.start_unix, run.end_unix) for run in runs])
+    refused: Counter[str] = Counter()
     found, measured = [], Measured()
     for place, run in enumerate(runs):
         power_w, why = _power_w(run, cluster, is_shared=place in shared)
@@ -46,6 +50,35 @@ def with_measured_power(
     return tuple(found), measured, +refused
 
 
+def mean_power_w(energy_j: float, ran_s: int, idle_w: float, nodes: int) -> tuple[float | None, str]:
+    """The mean power of a job that had its nodes to itself, or why its energy is no measurement of it.
+
+    ``idle_w`` is what its nodes draw together when empty.
+    """
+    # Seconds are whole: a short job may have run for almost one more or less than its times say.
+    power_w = energy_j / max(1, ran_s)
+    if power_w < idle_w:
+        return None, TOO_LITTLE
+    return (power_w, "") if power_w <= MOST_NODE_W * nodes else (None, TOO_MUCH)
+
+
+def sharing(stays: Sequence[Stay]) -> set[int]:
+    """Places of the stays during which another job was on one of their nodes."""
+    by_node: dict[int | str, list[tuple[int, float, int]]] = defaultdict(list)
+    for place, (nodes, start_unix, end_unix) in enumerate(stays):
+        end = float("inf") if end_unix is None else end_unix
+        for node in set(nodes):
+            by_node[node].append((start_unix, end, place))
+    found: set[int] = set()
+    for on_node in by_node.values():
+        longest = (0, 0.0, -1)
+        for stay in sorted(on_node):
+            if stay[0] < longest[1]:
+                found |= {stay[2], longest[2]}
+            longest = max(longest, stay, key=lambda each: each[1])
+    return found
+
+
 def _power_w(run: Run, cluster: Cluster, *, is_shared: bool) -> tuple[float | None, str]:
     """The mean power that was measured, or why it does not count; neither where nothing was measured."""
     if run.energy_j is None or run.end_unix is None:
@@ -53,25 +86,5 @@ def _power_w(run: Run, cluster: Cluster, *, is_shared: bool) -> tuple[float | No
     if is_shared:
         return None, SHARED
     nodes = set(run.nodes)
-    # Seconds are whole: a short job may have run for almost one more or less than its times say.
-    power_w = run.energy_j / max(1, run.end_unix - run.start_unix)
-    if power_w < sum(cluster.classes[cluster.class_index(node)].idle_w for node in nodes):
-        return None, TOO_LITTLE
-    return (power_w, "") if power_w <= MOST_NODE_W * len(nodes) else (None, TOO_MUCH)
-
-
-def _sharing(runs: Sequence[Run]) -> set[int]:
-    """Places of the runs during which another was on one of their nodes."""
-    stays: dict[int, list[tuple[int, float, int]]] = defaultdict(list)
-    for place, run in enumerate(runs):
-        end = float("inf") if run.end_unix is None else run.end_unix
-        for node in set(run.nodes):
-            stays[node].append((run.start_unix, end, place))
-    found: set[int] = set()
-    for on_node in stays.values():
-        longest = (0, 0.0, -1)
-        for stay in sorted(on_node):
-            if stay[0] < longest[1]:
-                found |= {stay[2], longest[2]}
-            longest = max(longest, stay, key=lambda each: each[1])
-    return found
+    idle_w = sum(cluster.classes[cluster.class_index(node)].idle_w for node in nodes)
+    return mean_power_w(run.energy_j, run.end_unix - run.start_unix, idle_w, len(nodes))

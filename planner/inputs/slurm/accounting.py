@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from planner.inputs.slurm.document import Source, read_document
 from planner.inputs.slurm.fields import Fields, number_of
 from planner.inputs.slurm.request import is_exclusive_command
 from planner.inputs.slurm.states import job_state, state_words
+from planner.inputs.slurm.tres import Amounts
 
 COMMAND = "sacct --json"
 GARBAGE_J = 2**63
@@ -32,6 +33,8 @@ class AccountedJob:
         Names of its nodes.
     cpus, memory_mb, gpus
         What it had of all nodes together; None where it is not said.
+    asked
+        What it had asked for, which may be less: a job that wants whole nodes gets all of their CPUs.
     energy_j
         Energy of its nodes while it ran, shared ones whole; None where nothing was measured.
     exclusive
@@ -57,6 +60,7 @@ class AccountedJob:
     gpus: int | None = None
     energy_j: int | None = None
     exclusive: bool | None = None
+    asked: Amounts = field(default_factory=Amounts)
 
     @property
     def label(self) -> str:
@@ -106,7 +110,7 @@ def _job(row: Fields) -> AccountedJob:
     submit = times.moment("submission")
     if submit is None:
         raise times.wrong("submission", "Unix seconds from 1")
-    array, allocated = _part(row, "array"), _amounts(row)
+    array, allocated = _part(row, "array"), _amounts(row, "allocated")
     return AccountedJob(
         job_id=job_id,
         name=row.text("name"),
@@ -122,11 +126,12 @@ def _job(row: Fields) -> AccountedJob:
         array_job_id=array.positive("job_id"),
         array_task_id=array.whole("task_id") if array.positive("job_id") else None,
         nodes=row.hosts("nodes"),
-        cpus=allocated.get("cpu"),
-        memory_mb=allocated.get("mem"),
-        gpus=allocated.get("gres/gpu"),
+        cpus=allocated.cpus,
+        memory_mb=allocated.memory_mb,
+        gpus=allocated.gpus,
         energy_j=_energy_j(row),
         exclusive=True if is_exclusive_command(row.text("submit_line")) else None,
+        asked=_amounts(row, "requested"),
     )
 
 
@@ -135,10 +140,10 @@ def _part(row: Fields, key: str) -> Fields:
     return row.child(key) or Fields(row.source, row.place_of(key), {})
 
 
-def _amounts(row: Fields) -> dict[str, int]:
-    """Allocated amounts by their names, but for energy, which has rules of its own."""
+def _amounts(row: Fields, key: str) -> Amounts:
+    """Amounts of all nodes together, but for energy, which has rules of its own."""
     found: dict[str, int] = {}
-    for each in _part(row, "tres").children("allocated"):
+    for each in _part(row, "tres").children(key):
         kind, name = each.text("type"), each.text("name")
         if kind != "energy" and (count := each.whole("count")) is not None:
             found[f"{kind}/{name}" if name else kind] = count
@@ -146,7 +151,7 @@ def _amounts(row: Fields) -> dict[str, int]:
     if typed:
         # Slurm may count GPUs with and without their type, or in one way only.
         found.setdefault("gres/gpu", sum(typed))
-    return found
+    return Amounts(found.get("node"), found.get("cpu"), found.get("mem"), found.get("gres/gpu"))
 
 
 def _energy_j(row: Fields) -> int | None:

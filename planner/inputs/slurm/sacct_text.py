@@ -21,7 +21,7 @@ from planner.inputs.slurm.fields import NO_HOSTS
 from planner.inputs.slurm.hostlist import expand
 from planner.inputs.slurm.request import is_exclusive_command
 from planner.inputs.slurm.states import job_state, state_words
-from planner.inputs.slurm.tres import parse_tres
+from planner.inputs.slurm.tres import Amounts, parse_tres
 from planner.inputs.slurm_times import FORMS, moments_of, slurm_duration_s
 from planner.printable import one_line
 
@@ -163,11 +163,12 @@ def _job(line: _Line, label: re.Match[str], zone: ZoneInfo, repaired: Counter[st
         array_job_id=int(label[1]) if is_task else None,
         array_task_id=int(label[2]) if is_task else None,
         nodes=_hosts(line),
-        cpus=amounts.get("cpus"),
-        memory_mb=amounts.get("memory_mb"),
-        gpus=amounts.get("gpus"),
+        cpus=amounts.cpus,
+        memory_mb=amounts.memory_mb,
+        gpus=amounts.gpus,
         energy_j=_energy_j(line),
         exclusive=True if is_exclusive_command(line.text("SubmitLine")) else None,
+        asked=_tres(line, "ReqTRES"),
     )
 
 
@@ -231,15 +232,20 @@ def _hosts(line: _Line) -> tuple[str, ...]:
         raise FileFormatError(line.source, f"NodeList: {error}", line=line.number) from error
 
 
-def _amounts(line: _Line) -> dict[str, int | None]:
-    try:
-        found = parse_tres(line.text("AllocTRES"))
-    except InputError as error:
-        raise FileFormatError(line.source, f"AllocTRES: {error}", line=line.number) from error
+def _amounts(line: _Line) -> Amounts:
+    """What the job had."""
+    found = _tres(line, "AllocTRES")
     cpus = found.cpus
     for column in ("AllocCPUS", "NCPUS"):
         cpus = cpus or line.whole(column)
-    return {"cpus": cpus or None, "memory_mb": found.memory_mb, "gpus": found.gpus}
+    return replace(found, cpus=cpus or None)
+
+
+def _tres(line: _Line, column: str) -> Amounts:
+    try:
+        return parse_tres(line.text(column))
+    except InputError as error:
+        raise FileFormatError(line.source, f"{column}: {error}", line=line.number) from error
 
 
 def _energy_j(line: _Line) -> int | None:

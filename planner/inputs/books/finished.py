@@ -1,0 +1,123 @@
+"""Finished jobs of Slurm's accounts with their measured power, to learn from.
+
+Whether a job had its nodes to itself, and which energy is no measurement, is decided as for the books of a day.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+
+from planner.domain.cluster import CORES, Cluster, NodeClass
+from planner.errors import InputError
+from planner.inputs.books.measured import mean_power_w, sharing
+from planner.inputs.jobs.finished import NO_END, NO_POWER, TWICE, Candidate
+from planner.inputs.slurm.accounting import AccountedJob, Accounts
+from planner.inputs.slurm.as_asked import asked_of
+from planner.inputs.slurm.machine import Machine
+from planner.power.learned import FinishedJob
+from planner.scenario.schema import Scenario
+from planner.units import utc_text
+
+NEVER_RAN = "never ran, or not for a second"
+EARLIER = "started before the days that were asked for: who else was on its nodes is not known"
+NOT_PLANNED = "ran on nodes or in a partition that the scenario does not have"
+TOO_LARGE = "had more CPUs than its nodes have cores in the scenario"
+NOT_USED = "its measured energy is not used"
+
+
+def accounted_candidates(
+    sources: Iterable[tuple[str, Accounts]],
+    scenario: Scenario,
+    machine: Machine | None,
+    left_out: Counter[str],
+    since_unix: int | None = None,
+) -> Iterator[Candidate]:
+    """The jobs of accounts that ran to their end on nodes of the scenario; the others are added to what is left out.
+
+    Parameters
+    ----------
+    sources
+        What Slurm says, each with where it is from. All of it counts for who shared a node with whom.
+    scenario, machine
+        The site, with the cluster that jobs are planned on; the machine of Slurm behind it, None where there is none.
+    left_out
+        Jobs that cannot be learned from, by reason.
+    since_unix
+        Accounts are complete from this moment on [Unix seconds]; None: not known.
+
+    Raises
+    ------
+    InputError
+        A job ended before it started.
+    """
+    ran = [job for job in _each_once(sources, left_out) if _has_run(job, left_out)]
+    shared = sharing([(job.nodes, job.start_unix or 0, job.end_unix) for job in ran])
+    for place, job in enumerate(ran):
+        if job.end_unix is None:
+            left_out[NO_END] += 1
+        elif since_unix is not None and (job.start_unix or 0) < since_unix:
+            left_out[EARLIER] += 1
+        else:
+            is_shared = place in shared and scenario.power.metered == "node"
+            found = _candidate(job, job.end_unix, scenario, machine, is_shared)
+            if isinstance(found, str):
+                left_out[found] += 1
+            else:
+                yield found
+
+
+def _each_once(sources: Iterable[tuple[str, Accounts]], left_out: Counter[str]) -> list[AccountedJob]:
+    """Every run of every job; of one that is there twice the record that knows its end."""
+    found: dict[tuple[str, int, int | None], AccountedJob] = {}
+    for source, accounts in sources:
+        for job in accounts.jobs:
+            if job.start_unix is not None and job.end_unix is not None and job.end_unix < job.start_unix:
+                end = utc_text(job.end_unix)
+                raise InputError(f"{source}: job {job.label} ends at {end}, before its start; correct its times")
+            identity = (job.label, job.submit_unix, job.start_unix)
+            known = found.get(identity)
+            left_out[TWICE] += known is not None
+            found[identity] = job if known is None or known.end_unix is None else known
+    left_out += Counter()  # without zeros
+    return list(found.values())
+
+
+def _has_run(job: AccountedJob, left_out: Counter[str]) -> bool:
+    """Whether a job had nodes for a second or more; those that had not are left out, and were in nobody's way."""
+    if job.start_unix is not None and job.nodes and job.end_unix != job.start_unix:
+        return True
+    left_out[NO_END if job.end_unix is None else NEVER_RAN] += 1
+    return False
+
+
+def _candidate(
+    job: AccountedJob, end_unix: int, scenario: Scenario, machine: Machine | None, is_shared: bool
+) -> Candidate | str:
+    """The job, or why it cannot be learned from."""
+    assert job.start_unix is not None
+    classes = _classes(job.nodes, scenario.cluster)
+    if not classes:
+        return NOT_PLANNED
+    cores = sum(each.capacity[CORES] for each in classes)
+    if (job.cpus or 0) > cores:
+        return TOO_LARGE
+    try:
+        asked = asked_of(job, cores, scenario.cluster, machine)
+    except InputError:
+        return NOT_PLANNED
+    power_w, why = 0.0, NO_POWER
+    if job.energy_j is not None:
+        # A job's own meter may show less than its nodes draw when empty.
+        idle_w = sum(each.idle_w for each in classes) if scenario.power.metered == "node" else 0.0
+        measured_w, refused = mean_power_w(job.energy_j, end_unix - job.start_unix, idle_w, len(classes))
+        power_w, why = measured_w or 0.0, f"{NOT_USED}: {refused}" if refused and not is_shared else ""
+    return Candidate(FinishedJob(asked, min(job.submit_unix, job.start_unix), end_unix, power_w), why, is_shared)
+
+
+def _classes(nodes: Sequence[str], cluster: Cluster) -> list[NodeClass]:
+    """The class of each node; none where the scenario does not have all of them."""
+    try:
+        return [cluster.classes[cluster.class_index(cluster.node_number(name))] for name in nodes]
+    except InputError:
+        return []

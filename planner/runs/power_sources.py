@@ -1,0 +1,130 @@
+"""Where finished jobs with their measured power come from: tables, what sacct wrote, in files or just now."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from planner.domain.horizon import Horizon, zone_named
+from planner.errors import SlurmError
+from planner.inputs.books.finished import accounted_candidates
+from planner.inputs.jobs.finished import Finished, chosen, table_candidates
+from planner.inputs.slurm.accounting import AccountedJob, Accounts, read_accounting
+from planner.inputs.slurm.any_accounts import holds_accounts, read_accounts
+from planner.inputs.slurm.machine import Machine
+from planner.runs.book_sources import ask_accounts, slurm_machine
+from planner.scenario.schema import Scenario
+from planner.slurm.commands import Slurm
+from planner.store.provenance import hashes
+
+
+@dataclass(frozen=True)
+class PowerSources:
+    """What finished jobs are read from.
+
+    Attributes
+    ----------
+    digests
+        SHA-256 of each source, by its name.
+    tables
+        Tables of finished jobs.
+    accounts
+        What Slurm's accounts say, each with where it is from.
+    repaired
+        What was repaired while reading accounts, by reason.
+    since_unix, until_unix
+        The stretch of time of which accounts that were asked for just now have all jobs [Unix seconds].
+    """
+
+    digests: Mapping[str, str]
+    tables: tuple[Path, ...] = ()
+    accounts: tuple[tuple[str, Accounts], ...] = ()
+    repaired: Counter[str] = field(default_factory=Counter)
+    since_unix: int | None = None
+    until_unix: int | None = None
+
+
+def saved_sources(paths: Sequence[Path], scenario: Scenario) -> PowerSources:
+    """Files: those that sacct wrote, in any form that `plan book` takes, and tables."""
+    tables, accounts = [], []
+    repaired: Counter[str] = Counter()
+    for path in paths:
+        if holds_accounts(path):
+            found, mended = read_accounts(path, zone_named(scenario.zone))
+            accounts.append((str(path), found))
+            repaired += mended
+        else:
+            tables.append(path)
+    return PowerSources(hashes(paths), tuple(tables), tuple(accounts), repaired)
+
+
+def days_before(moment_unix: int, count: int, zone: str) -> tuple[Horizon, ...]:
+    """The last days that were over at a moment, in order."""
+    found: list[Horizon] = []
+    first_unix = Horizon.of_unix(moment_unix, zone).start_unix
+    for _ in range(count):
+        found.append(Horizon.of_unix(first_unix - 1, zone))
+        first_unix = found[-1].start_unix
+    return tuple(reversed(found))
+
+
+def live_sources(days: Sequence[Horizon], slurm: Slurm) -> PowerSources:
+    """What Slurm's accounts have of some days in a row, asked for day by day; SlurmError where they cannot be asked."""
+    digests: dict[str, str] = {}
+    # Jobs that are there on several days are in the answers of each.
+    jobs: dict[AccountedJob, None] = {}
+    for day in days:
+        try:
+            answer = ask_accounts(day, slurm)
+        except SlurmError as error:
+            raise SlurmError(f"{error}; or give finished jobs with --from") from error
+        digests[answer.command] = hashlib.sha256(answer.output).hexdigest()
+        jobs |= dict.fromkeys(read_accounting(answer).jobs)
+    return PowerSources(
+        digests,
+        accounts=(("Slurm", Accounts(tuple(jobs))),),
+        since_unix=days[0].start_unix,
+        until_unix=days[-1].end_unix,
+    )
+
+
+def with_nodes(scenario: Scenario, sources: PowerSources, slurm: Slurm) -> tuple[Scenario, Machine | None]:
+    """The scenario with the nodes that accounts speak of, and Slurm's machine where these are Slurm's own."""
+    if scenario.jobs.source != "slurm" or not sources.accounts:
+        return scenario, None
+    machine = slurm_machine(scenario.slurm, slurm)
+    cluster = machine.cluster(scenario.cluster.power_limit_w, scenario.slurm.idle_w)
+    return scenario.model_copy(update={"cluster": cluster}), machine
+
+
+def finished_jobs(
+    sources: PowerSources,
+    scenario: Scenario,
+    machine: Machine | None,
+    *,
+    until_unix: int | None = None,
+    one_node: bool = False,
+) -> Finished:
+    """The finished jobs of all sources that can be learned from, each once.
+
+    Parameters
+    ----------
+    sources
+        Where they are read.
+    scenario, machine
+        As `with_nodes` gives them.
+    until_unix
+        Only jobs that ended before this moment [Unix seconds].
+    one_node
+        Whether jobs of several units are left out.
+    """
+    left_out: Counter[str] = Counter()
+    found = [
+        *table_candidates(sources.tables, scenario, left_out),
+        *accounted_candidates(sources.accounts, scenario, machine, left_out, sources.since_unix),
+    ]
+    moments = [each for each in (until_unix, sources.until_unix) if each is not None]
+    return chosen(found, left_out, until_unix=min(moments, default=None), one_node=one_node)
