@@ -42,6 +42,9 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print as JSON.")]
 DAYS = 30
 """How many days Slurm is asked for."""
 
+NOT_LEARNED = "power.learned=null"
+"""What was learned before plays no part in learning anew: the scenario may name a file that is yet to be made."""
+
 
 @app.callback()
 def power() -> None:
@@ -74,7 +77,7 @@ def learn(
     from planner.power.profiles import level_name
     from planner.store.learned_power import learned_file, write_learned_power
 
-    site = open_scenario(scenario, tuple(settings or ()), slurm=True)
+    site = open_scenario(scenario, (*(settings or ()), NOT_LEARNED), slurm=True)
     until_unix = None if until is None else Horizon(parse_day(until), site.zone).start_unix
     read = _read(files, days, site, until_unix, one_node, quiet=quiet)
     file = learned_file(read.finished, read.digests, dt.datetime.now(dt.UTC).isoformat(timespec="seconds"))
@@ -117,7 +120,7 @@ def errors(
     from planner.inputs.jobs.power import constant_of, limits_of, per_core
     from planner.power.compare import compared
 
-    site = open_scenario(scenario, tuple(settings or ()), slurm=True)
+    site = open_scenario(scenario, (*(settings or ()), NOT_LEARNED), slurm=True)
     read = _read(files, days, site, None, one_node)
     finished, site = read.finished, read.site
     constant = constant_of(site.power, site.seed)

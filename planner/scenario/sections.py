@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from pydantic import (
     BaseModel,
@@ -57,10 +57,15 @@ class Section(BaseModel):
         known = words_of(cls)
         said = {word: each for word, each in value.items() if each is not None or word not in known}
         # Words are compared as plain text; only a path needs to know its folder.
-        paths = {word for word, field in known.items() if field.annotation is Path}
+        paths = {word for word, field in known.items() if _is_path(field.annotation)}
         return {
             word: str(each) if isinstance(each, Text) and word not in paths else each for word, each in said.items()
         }
+
+
+def _is_path(annotation: object) -> bool:
+    """Whether a field takes a path, perhaps beside other things."""
+    return annotation is Path or any(_is_path(part) for part in get_args(annotation))
 
 
 def words_of(model: type[Section]) -> dict[str, FieldInfo]:

@@ -74,6 +74,17 @@ def test_a_day_is_planned_with_learned_power(tables: Path) -> None:
     assert found == pytest.approx({"known": (0.9 * 160 + 80) / 1.9, "said": 33.0, "size": 50.0, "new": 21.0}, abs=1e-3)
 
 
+def test_a_scenario_may_name_its_file_before_it_is_made(tables: Path) -> None:
+    """The path starts at the scenario, as all its paths do; wherever the command runs."""
+    site = tables / "scenarios/site.yaml"
+    site.write_text(
+        site.read_text(encoding="utf-8") + "power: {learned: power.json, w_per_core: 7}\n", encoding="utf-8"
+    )
+    assert run(["check", "--day", DAY, "--fresh"]) == 2
+    assert learn("--until", DAY) == 0
+    assert planned_watts(tables)["size"] == 50.0
+
+
 def test_the_constant_is_the_default(tables: Path) -> None:
     """A file that is not named in the scenario changes nothing."""
     assert learn() == 0
