@@ -40,7 +40,7 @@ Scaled = Annotated[
 UnitCores = Annotated[
     int | None,
     Whole(bounds.UNIT_CORES),
-    Key("cores", "a trace's job of c cores becomes units of at most this many", default="cores of the first class"),
+    Key("cores", "a trace's job of c cores becomes units of at most this many", default="cores of the plainest class"),
 ]
 WholeQueue = Annotated[
     Flag | None,
@@ -62,7 +62,7 @@ ZeroRuntime = Annotated[
 class SampleJobs(Section):
     """Generated jobs; ``load`` is the work submitted per day over what the machine can do.
 
-    ``unit_cores`` None: the cores of the first node class. ``whole_queue`` None: false.
+    ``unit_cores`` None: the cores of the plainest node class. ``whole_queue`` None: false.
     """
 
     source: Annotated[Literal["sample"], _SOURCE]
@@ -89,7 +89,7 @@ class SlurmJobs(Section):
 class FileJobs(Section):
     """The jobs of a file.
 
-    ``unit_cores`` None: the cores of the first node class. ``whole_queue`` None: true for tables, which are queue
+    ``unit_cores`` None: the cores of the plainest node class. ``whole_queue`` None: true for tables, which are queue
     dumps, false for SWF traces.
     """
 

@@ -41,7 +41,7 @@ class UnitShape:
 
 
 def unit_shape_of(choice: Jobs, cluster: Cluster) -> UnitShape:
-    """The shape by the ``jobs:`` of a scenario; a full unit has the cores of the first node class by default."""
+    """The shape by the ``jobs:`` of a scenario; a full unit has the cores of the plainest node class by default."""
     cores = int(cluster.classes[0].capacity[CORES])
     return (
         UnitShape(cores) if isinstance(choice, SlurmJobs) else UnitShape(choice.unit_cores or cores, choice.core_scale)
