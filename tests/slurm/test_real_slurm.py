@@ -127,6 +127,37 @@ def test_times_that_have_passed_are_never_sent(cluster: Cluster, slurm: Slurm, j
     assert begin > past + HOUR - 60
 
 
+def test_a_begin_time_that_has_come_holds_nobody(cluster: Cluster, slurm: Slurm, journal: Path) -> None:
+    """Whether or not another plan comes: the job starts then by itself, and one without a begin time at once."""
+    job, start = cluster.submit(), int(time.time()) + 8
+    send(slurm, {job: start}, journal)
+    cluster.command("scontrol", "update", f"JobId={job}", "Partition=open")
+    other = cluster.submit("--partition=open")
+    cluster.wait_for(other, "RUNNING")
+    cluster.wait_for(job, "RUNNING")
+    began = cluster.history()[job].start_unix
+    assert began is not None
+    assert began >= start
+
+
+def test_a_begin_time_does_not_reset_the_age_of_a_job(cluster: Cluster, slurm: Slurm, journal: Path) -> None:
+    """Slurm's priority counts it from `accrue_time`, which stays while the job is held back and when it is let go."""
+    job = cluster.submit()
+
+    def accrues() -> int:
+        (found,) = (int(each["accrue_time"]) for each in cluster.jobs() if str(each["job_id"]) == job)
+        return found
+
+    since = until(accrues, "Slurm to count the age of the job")
+    _, outcomes = send(slurm, {job: soon()}, journal)
+    assert [each.taken for each in outcomes] == [True]
+    time.sleep(2)
+    assert accrues() == since
+    take_back(slurm, journal)
+    time.sleep(2)
+    assert accrues() == since
+
+
 def test_a_begin_that_misses_the_deadline_is_refused(cluster: Cluster, slurm: Slurm, journal: Path) -> None:
     """Slurm would take it, and then cancel the job: of two equal jobs the one moved by hand dies, the other runs."""
     asked = ("--partition=open", "--time=1", "--begin=now+3", "--deadline=now+66")
