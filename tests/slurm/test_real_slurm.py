@@ -11,6 +11,9 @@ from pathlib import Path
 import pytest
 
 from planner.errors import SlurmError
+from planner.inputs.slurm.document import Answer
+from planner.inputs.slurm.job import QueuedJob
+from planner.inputs.slurm.queue import read_queue as read_documents
 from planner.slurm.apply import Outcome, carry_out, plan_changes, plan_undo
 from planner.slurm.changes import Change, OptIn, Proposal, Rules
 from planner.slurm.commands import Slurm
@@ -156,6 +159,24 @@ def test_a_begin_time_does_not_reset_the_age_of_a_job(cluster: Cluster, slurm: S
     take_back(slurm, journal)
     time.sleep(2)
     assert accrues() == since
+
+
+def test_a_job_that_completes_still_has_its_nodes(cluster: Cluster) -> None:
+    """One that does not end when it is asked to is killed two seconds later; until then Slurm says where it is."""
+    stubborn = "--wrap=trap '' TERM; while :; do sleep 1; done"
+    quiet = ("--output=/dev/null", "--error=/dev/null")
+    job = cluster.command("sbatch", "--parsable", "--partition=open", "--ntasks=3", *quiet, stubborn).strip()
+    cluster.wait_for(job, "RUNNING")
+    time.sleep(1)  # the shell has set its trap
+    cluster.command("scancel", job)
+
+    def completing() -> list[QueuedJob]:
+        text = cluster.command("squeue", "--json").encode()
+        return [each for each in read_documents(Answer("squeue", text)).jobs if each.is_completing]
+
+    (found,) = until(completing, "the job to complete")
+    assert (found.label, found.state) == (job, "running")
+    assert [(each.name, each.cpus) for each in found.allocated] == [("n8", 3)]
 
 
 def test_a_begin_that_misses_the_deadline_is_refused(cluster: Cluster, slurm: Slurm, journal: Path) -> None:
