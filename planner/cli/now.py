@@ -80,7 +80,7 @@ def now(
 
     if not as_json:
         day.say_summary(request, done)
-    applied(done.folder, yes=True, as_json=as_json, also={"plan": done.summary.as_dict()})
+    applied(done.folder, yes=True, as_json=as_json, quiet=quiet, also={"plan": done.summary.as_dict()})
 
 
 def _of_folder(request: day.Request) -> day.Request:

@@ -93,8 +93,13 @@ def apply(folder: PlanArgument, yes: YesOption = False, as_json: JsonOption = Fa
     applied(folder, yes=yes, as_json=as_json)
 
 
-def applied(folder: Path, *, yes: bool, as_json: bool, also: Mapping[str, Any] | None = None) -> None:
-    """Give the starts of a plan to Slurm and say what became of it; ``also`` stands in the JSON beside that."""
+def applied(
+    folder: Path, *, yes: bool, as_json: bool, quiet: bool = False, also: Mapping[str, Any] | None = None
+) -> None:
+    """Give the starts of a plan to Slurm and say what became of it; ``also`` stands in the JSON beside that.
+
+    ``quiet``: say only what Slurm has not taken, in one line; JSON that is asked for is printed all the same.
+    """
     from planner.slurm.apply import carry_out, plan_changes
     from planner.slurm.commands import Slurm
     from planner.slurm.wanted import journal_of, read_wanted, require_not_over
@@ -104,9 +109,12 @@ def applied(folder: Path, *, yes: bool, as_json: bool, also: Mapping[str, Any] |
     slurm, journal = Slurm(), journal_of(folder)
     proposal = plan_changes(slurm, wanted.starts, wanted.rules, journal)
     outcomes = carry_out(slurm, proposal.changes, journal) if yes else None
-    _report(proposal, outcomes, wanted.left_alone, as_json=as_json, also=also)
-    if not wanted.rules.opt_in.any and not as_json:
-        say("nobody is opted in: set slurm.opt_in in the scenario, and plan again", err=True)
+    if quiet and not as_json:
+        _say_not_taken(outcomes or ())
+    else:
+        _report(proposal, outcomes, wanted.left_alone, as_json=as_json, also=also)
+        if not wanted.rules.opt_in.any and not as_json:
+            say("nobody is opted in: set slurm.opt_in in the scenario, and plan again", err=True)
     _end(outcomes)
 
 
@@ -210,6 +218,15 @@ def _say_reasons(what: str, reasons: Mapping[str, str]) -> None:
         say(f"  {', '.join(names[:NAMED])}{more}  {what}: {reason}")
 
 
+def _say_not_taken(outcomes: Sequence[Outcome]) -> None:
+    """The changes that Slurm has refused, on one line; nothing where it has refused none."""
+    refused = [each for each in outcomes if each.refused]
+    if refused:
+        first = refused[0]
+        many = f"{len(refused):,} of {len(outcomes):,} begin times"
+        say(f"plan: Slurm has not taken {many}; the first: job {first.change.job} {first.note}", err=True)
+
+
 def _end(outcomes: Sequence[Outcome] | None) -> None:
-    if any(not each.taken and not each.overtaken for each in outcomes or ()):
+    if any(each.refused for each in outcomes or ()):
         raise typer.Exit(NOT_AS_WANTED)

@@ -32,6 +32,11 @@ class Outcome:
     overtaken: bool = False
     """The job has started, ended or gone before the change reached it, which is no failure."""
 
+    @property
+    def refused(self) -> bool:
+        """Whether the job still waits and Slurm has not taken the change."""
+        return not self.taken and not self.overtaken
+
 
 def plan_changes(
     slurm: Slurm, wanted: Mapping[str, int], rules: Rules, journal: Path, clock: Clock = time.time

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from tests.fuzz import command, jobs, results, scenario, series, tables
+from tests.fuzz import accounts, command, dependencies, jobs, learning, results, scenario, series, tables
 from tests.fuzz.case import Make
 
 KINDS: dict[str, Make] = {
     "swf": jobs.swf,
     "csv": jobs.job_csv,
     "parquet": jobs.job_parquet,
+    "dependencies": dependencies.dependencies,
+    "accounts": accounts.accounts,
+    "learning": learning.learning,
     "scenario": scenario.scenario,
     "set": scenario.settings,
     "table": tables.pue_table,

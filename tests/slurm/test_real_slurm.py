@@ -11,6 +11,9 @@ from pathlib import Path
 import pytest
 
 from planner.errors import SlurmError
+from planner.inputs.slurm.document import Answer
+from planner.inputs.slurm.job import QueuedJob
+from planner.inputs.slurm.queue import read_queue as read_documents
 from planner.slurm.apply import Outcome, carry_out, plan_changes, plan_undo
 from planner.slurm.changes import Change, OptIn, Proposal, Rules
 from planner.slurm.commands import Slurm
@@ -125,6 +128,55 @@ def test_times_that_have_passed_are_never_sent(cluster: Cluster, slurm: Slurm, j
     begin = one(slurm, job).begin_unix
     assert begin is not None
     assert begin > past + HOUR - 60
+
+
+def test_a_begin_time_that_has_come_holds_nobody(cluster: Cluster, slurm: Slurm, journal: Path) -> None:
+    """Whether or not another plan comes: the job starts then by itself, and one without a begin time at once."""
+    job, start = cluster.submit(), int(time.time()) + 8
+    send(slurm, {job: start}, journal)
+    cluster.command("scontrol", "update", f"JobId={job}", "Partition=open")
+    other = cluster.submit("--partition=open")
+    cluster.wait_for(other, "RUNNING")
+    cluster.wait_for(job, "RUNNING")
+    began = cluster.history()[job].start_unix
+    assert began is not None
+    assert began >= start
+
+
+def test_a_begin_time_does_not_reset_the_age_of_a_job(cluster: Cluster, slurm: Slurm, journal: Path) -> None:
+    """Slurm's priority counts it from `accrue_time`, which stays while the job is held back and when it is let go."""
+    job = cluster.submit()
+
+    def accrues() -> int:
+        (found,) = (int(each["accrue_time"]) for each in cluster.jobs() if str(each["job_id"]) == job)
+        return found
+
+    since = until(accrues, "Slurm to count the age of the job")
+    _, outcomes = send(slurm, {job: soon()}, journal)
+    assert [each.taken for each in outcomes] == [True]
+    time.sleep(2)
+    assert accrues() == since
+    take_back(slurm, journal)
+    time.sleep(2)
+    assert accrues() == since
+
+
+def test_a_job_that_completes_still_has_its_nodes(cluster: Cluster) -> None:
+    """One that does not end when it is asked to is killed two seconds later; until then Slurm says where it is."""
+    stubborn = "--wrap=trap '' TERM; while :; do sleep 1; done"
+    quiet = ("--output=/dev/null", "--error=/dev/null")
+    job = cluster.command("sbatch", "--parsable", "--partition=open", "--ntasks=3", *quiet, stubborn).strip()
+    cluster.wait_for(job, "RUNNING")
+    time.sleep(1)  # the shell has set its trap
+    cluster.command("scancel", job)
+
+    def completing() -> list[QueuedJob]:
+        text = cluster.command("squeue", "--json").encode()
+        return [each for each in read_documents(Answer("squeue", text)).jobs if each.is_completing]
+
+    (found,) = until(completing, "the job to complete")
+    assert (found.label, found.state) == (job, "running")
+    assert [(each.name, each.cpus) for each in found.allocated] == [("n8", 3)]
 
 
 def test_a_begin_that_misses_the_deadline_is_refused(cluster: Cluster, slurm: Slurm, journal: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -17,8 +16,9 @@ from planner.slurm.current import read_queue
 from planner.slurm.wanted import JOURNAL, read_wanted
 from tests.days import BRIEF, DAY, plan, rows_of, tree, write_small_site
 from tests.slurm.cluster import SEARCH, Cluster
+from tests.slurm.saved import fake, save
 from tests.slurm.site import write_slurm_site
-from tests.slurm_documents import job, squeue
+from tests.slurm_documents import job
 
 SLURM = "slurm: {partitions: [batch], opt_in: {partitions: [batch]}}\n"
 QUICK = ("--bound-time", "0", "--hours", "48")
@@ -198,42 +198,11 @@ def test_jobs_that_are_not_opted_in_are_left_alone(live: Path, cluster: Cluster,
 # From here on without a real Slurm.
 
 
-def fake(folder: Path, **scripts: str) -> str:
-    """A folder of commands that are shell scripts."""
-    folder.mkdir(exist_ok=True)
-    for name, script in scripts.items():
-        (folder / name).write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
-        (folder / name).chmod(0o755)
-    return f"{folder}:/usr/bin:/bin"
-
-
-def save(rows: Sequence[Mapping[str, Any]], moment: int) -> None:
-    """A saved snapshot of these jobs on one node that is full for an hour."""
-    filler = job(1, job_state="RUNNING", start_time=moment - 60, submit_time=moment - 60, time_limit=61, nodes="n1")
-    filler |= {"cpus": 32, "tasks": 32}
-    nodes = [{"name": "n1", "cpus": 32, "real_memory": 128000, "state": "mixed", "partitions": ["batch"]}]
-    documents = {
-        "squeue.json": squeue("22.05", [filler, *rows]),
-        "nodes.json": {"nodes": nodes},
-        "reservations.json": {"reservations": []},
-        "manifest.json": {
-            "kind": "slurm snapshot",
-            "moment_unix": moment,
-            "slurm": "22.05.8",
-            "commands": dict.fromkeys(("squeue.json", "nodes.json", "reservations.json"), "x"),
-            "remarks": [],
-        },
-    }
-    Path("saved").mkdir()
-    for name, content in documents.items():
-        (Path("saved") / name).write_text(json.dumps(content), encoding="utf-8")
-
-
 @pytest.fixture
 def day(site: Path, capsys: Said) -> Path:
     """The folder of a plan of one waiting job, made from a saved snapshot of this moment."""
     now = int(time.time())
-    save([job(42, submit_time=now - 30, eligible_time=now - 30)], now)
+    save(Path("saved"), [job(42, submit_time=now - 30, eligible_time=now - 30)], now)
     return planned_day(capsys, "--snapshot", "saved")
 
 
@@ -266,6 +235,26 @@ def test_a_change_that_slurm_does_not_take_is_code_9(
     assert "no longer in the queue" in words(0, "slurm", "apply", str(day), "--yes", said=capsys)
 
 
+def test_a_quiet_apply_says_nothing_but_what_slurm_does_not_take(
+    day: Path, tmp_path: Path, capsys: Said, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """For cron: no line where every begin time is taken, one line and code 9 where one is not."""
+    queue = tmp_path / "queue.json"
+    queue.write_bytes(Path("saved/squeue.json").read_bytes())
+    path = fake(tmp_path / "bin", squeue=f"cat {queue}", scontrol="echo 'Denied for job 42' >&2; exit 1")
+    monkeypatch.setenv("PATH", path)
+    quiet = ("now", *QUICK, "--snapshot", "saved", "--apply", "-q")
+    text = line(9, *quiet, said=capsys)
+    assert text.startswith("plan: Slurm has not taken 1 of 1 begin times; the first: job 42 begins at ")
+    assert text.endswith("(Denied for job 42)\n")
+    take = 's/"eligible_time": [0-9]*/"eligible_time": \'$(sed s/.*uts//)\'/g'
+    fake(tmp_path / "bin", scontrol=f"sed -i '{take}' {queue}")
+    assert words(0, *quiet, said=capsys) == ""
+    assert begin_of("42") == planned_start(day, "42")
+    assert run(quiet) == 0
+    assert capsys.readouterr() == ("", "")
+
+
 def test_bad_folders_are_one_line_each(day: Path, capsys: Said) -> None:
     """No folder, one of something else, one that was changed: exit code 2, before Slurm is asked."""
     for command in ("apply", "verify", "undo"):
@@ -281,7 +270,7 @@ def test_bad_folders_are_one_line_each(day: Path, capsys: Said) -> None:
 def test_a_plan_of_a_day_that_is_over_is_not_applied(site: Path, capsys: Said) -> None:
     """Its starts have passed: jobs that still wait would all be let go."""
     then = int(time.time()) - 3 * 86_400
-    save([job(42, submit_time=then, eligible_time=then)], then)
+    save(Path("saved"), [job(42, submit_time=then, eligible_time=then)], then)
     folder = planned_day(capsys, "--snapshot", "saved")
     assert "its day was over at" in line(2, "slurm", "apply", str(folder), "--yes", said=capsys)
 

@@ -129,6 +129,11 @@ class QueuedJob:
     obstacles: tuple[str, ...] = ()
 
     @property
+    def is_completing(self) -> bool:
+        """Whether it has ended, but its nodes are not free yet."""
+        return "COMPLETING" in self.state_words
+
+    @property
     def label(self) -> str:
         """Its name on Slurm's command line: ``12``, or ``12_3`` for a task of an array."""
         if self.array_job_id is not None and self.array_task_id is not None:

@@ -68,7 +68,7 @@ def _of_resources(job: QueuedJob, row: Fields, others: Sequence[str]) -> list[st
 
 def _of_running(job: QueuedJob) -> list[str]:
     found = []
-    if job.limit_s is None:
+    if job.limit_s is None and not job.is_completing:
         found.append("it runs without a time limit, so its end is not known")
     if not job.allocated:
         found.append("Slurm does not say on which nodes it runs")

@@ -23,10 +23,20 @@ from planner.power.asked import Asked, PowerModel
 
 FOR_EVER = 2**62
 
+COMPLETING_S = 60
+"""How long the nodes of a job that completes are expected to be busy still [s].
+
+What its processes need to end, and the epilog. Slurm drains a node where they have not ended after its
+UnkillableStepTimeout, 60 s unless the site says otherwise.
+"""
+
 
 @dataclass(frozen=True)
 class Ran:
-    """A job that has started, whatever document says so; ``end_unix`` None: it runs."""
+    """A job that has started, whatever document says so; ``end_unix`` None: it runs.
+
+    ``completing``: it has ended, but its nodes are not free yet.
+    """
 
     label: str
     name: str
@@ -39,11 +49,12 @@ class Ran:
     deadline_unix: int | None
     nodes: tuple[AllocatedNode, ...]
     cancelled: bool = False
+    completing: bool = False
 
     @property
-    def key(self) -> tuple[bool, int, int, str]:
-        """Running jobs first, then in order of start."""
-        return self.end_unix is not None, self.start_unix, self.submit_unix, self.label
+    def key(self) -> tuple[bool, bool, int, int, str]:
+        """Running jobs first, of these the ones that complete last, then in order of start."""
+        return self.end_unix is not None, self.completing, self.start_unix, self.submit_unix, self.label
 
 
 def of_queue(job: QueuedJob) -> Ran | None:
@@ -71,6 +82,7 @@ def of_queue(job: QueuedJob) -> Ran | None:
         job.deadline_unix,
         nodes,
         cancelled="CANCELLED" in job.state_words,
+        completing=job.is_completing,
     )
 
 
@@ -148,13 +160,13 @@ def _started(
     if cut:
         told["hold less than Slurm says: others have the rest of their nodes"] += 1
     units = tuple(UnitGroup.of(len(members), dict(amounts)) for amounts, members in groups.items())
-    requested_s = max(1, ran.limit_s or (YEAR_S if end is None else end - start))
+    limit_s = max(1, ran.limit_s or (YEAR_S if end is None else end - start))
     job = Job(
         id=ran.label,
         submit_unix=min(ran.submit_unix, start),
-        requested_s=requested_s,
+        requested_s=moment_unix - start + COMPLETING_S if ran.completing else limit_s,
         units=units,
-        power_w=power(Asked(ran.label, units, requested_s, ran.user, ran.account, ran.name)),
+        power_w=power(Asked(ran.label, units, limit_s, ran.user, ran.account, ran.name)),
         account=ran.account,
         user=ran.user,
         name=ran.name,

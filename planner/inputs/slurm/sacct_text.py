@@ -30,6 +30,7 @@ NEEDED = ("JobID", "State", "Submit", "Start", "End", "NodeList")
 FREE_TEXT = ("JobName", "Comment", "SubmitLine", "WorkDir")
 """Columns of the users' own words, which may hold the sign between columns."""
 NOTHING = frozenset({"", "none", "unknown", "n/a", "(null)"})
+YEARS = "a time from 1970 to 9998"
 REPEATED_HOUR = "local times of the hour that clocks repeat: taken as the first"
 
 _LABEL = re.compile(r"(\d{1,18})(?:_(\d{1,18}|\[[^\]]*\])|\+(\d{1,9}))?(?:\.(.+))?", re.ASCII)
@@ -180,10 +181,12 @@ def _moments(line: _Line, column: str, zone: ZoneInfo) -> tuple[int, ...]:
         found = moments_of(line.text(column), zone)
     except InputError as error:
         raise line.wrong(column, "a time such as 2024-06-01T08:00:00, or Unknown") from error
+    except OverflowError:
+        raise line.wrong(column, YEARS) from None
     if not found:
         raise line.wrong(column, f"a time that clocks show in {zone.key}, which skip this one")
-    if found[-1] not in bounds.UNIX_S:
-        raise line.wrong(column, "a time from 1970 to 9998")
+    if found[0] not in bounds.UNIX_S or found[-1] not in bounds.UNIX_S:
+        raise line.wrong(column, YEARS)
     return found
 
 

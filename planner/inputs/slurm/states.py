@@ -22,10 +22,12 @@ ENDED = frozenset(
 HELD = frozenset({"REQUEUE_HOLD", "RESV_DEL_HOLD", "SPECIAL_EXIT"})
 """Wait until somebody releases them."""
 
-# The nodes are not free, or the job is at another cluster: neither to be planned nor over.
-_OTHER = frozenset({"COMPLETING", "REVOKED", "STAGE_OUT", "STOPPED", "SUSPENDED"})
+# Suspended jobs have given back their cores, others are at another cluster: neither to be planned nor over.
+_OTHER = frozenset({"REVOKED", "STAGE_OUT", "SUSPENDED"})
+# These hold their nodes, whatever else is said about the job.
+_HOLDING = frozenset({"COMPLETING", "RUNNING", "STOPPED"})
 # Slurm 22.05 writes one word only, and these instead of RUNNING or PENDING.
-_RUNNING = frozenset({"CONFIGURING", "POWER_UP_NODE", "RESIZING", "RUNNING", "SIGNALING"})
+_RUNNING = frozenset({"CONFIGURING", "POWER_UP_NODE", "RESIZING", "SIGNALING"})
 _PENDING = frozenset({"PENDING", "REQUEUED", "REQUEUE_FED"}) | HELD
 
 
@@ -39,7 +41,7 @@ def job_state(words: Sequence[str]) -> JobState:
     found = frozenset(words)
     if found & _OTHER:
         return "other"
-    if "RUNNING" in found:
+    if found & _HOLDING:
         return "running"
     if found & ENDED and not found & _PENDING:
         return "finished"

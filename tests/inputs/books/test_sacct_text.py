@@ -123,6 +123,10 @@ def test_the_hour_that_clocks_repeat_goes_by_how_long_the_job_ran() -> None:
         ([HEAD, row(Submit="Unknown")], "sacct.txt:2: Submit is 'Unknown'"),
         ([HEAD, row(Start="yesterday")], "sacct.txt:2: Start is 'yesterday'"),
         ([HEAD, row(Start="2024-03-31T02:30:00")], "which skip this one"),
+        (
+            [HEAD, row(Start="0001-01-01T00:00:00")],
+            "sacct.txt:2: Start is '0001-01-01T00:00:00', expected a time from 1970",
+        ),
         ([HEAD, row(End="2024-06-01T07:59:59")], "expected a time after Start"),
         ([HEAD, row(Timelimit="soon")], "sacct.txt:2: Timelimit is 'soon'"),
         ([HEAD, row(Timelimit="1:75")], "sacct.txt:2: Timelimit is '1:75'"),

@@ -177,7 +177,7 @@ def test_spellings_of_gpus(values: dict[str, Any], expected: tuple[int | None, i
 
 
 def test_states_of_several_words() -> None:
-    """A job that completes still holds its nodes; one that is being set up runs."""
+    """A job that completes or was stopped still holds its nodes; one that is being set up runs."""
 
     def state(*words: str) -> str:
         document = squeue("24.11", [job(7, nodes="n1", start_time=NOW)])
@@ -185,12 +185,15 @@ def test_states_of_several_words() -> None:
         queue = read_queue(answer(document))
         return (*queue.jobs, *queue.finished)[0].state
 
-    assert state("COMPLETED", "COMPLETING") == "other"
+    assert state("COMPLETED", "COMPLETING") == "running"
+    assert state("PENDING", "COMPLETING") == "running"
+    assert state("RUNNING", "STOPPED") == "running"
+    assert state("RUNNING", "SUSPENDED") == "other"
     assert state("RUNNING", "CONFIGURING") == "running"
     assert state("CONFIGURING") == "running"
     assert state("PENDING", "REQUEUED") == "pending"
     assert state("CANCELLED") == "finished"
-    assert one("22.05", job_state="COMPLETING").state == "other"
+    assert one("22.05", job_state="COMPLETING").state == "running"
 
 
 def test_dependencies() -> None:

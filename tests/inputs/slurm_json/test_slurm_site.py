@@ -455,8 +455,36 @@ def test_clocks_that_differ_put_no_start_in_the_future(scenario: Scenario) -> No
 
 
 def test_jobs_in_between_are_named(scenario: Scenario) -> None:
-    """Suspended: neither planned nor lost."""
+    """Suspended: neither planned nor lost; its cores are for others."""
     stopped = job(1, job_state="SUSPENDED", start_time=NOW, nodes="n1")
     assert left_alone(site_of([stopped]), scenario) == {
         "1": "Slurm has it as SUSPENDED, neither waiting nor running",
     }
+    assert taken(site_of([stopped]), scenario).started == ()
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("limit", [600, "unlimited"])
+def test_a_job_that_completes_holds_its_nodes_for_another_minute(
+    scenario: Scenario, dialect: Dialect, limit: object
+) -> None:
+    """Whatever its limit; what waits for its end is planned after it, and accounts that have its end are not asked."""
+    ends = job(41, job_state="COMPLETING", start_time=NOW + 5, end_time=NOW + 65, time_limit=limit, nodes="n[7-8]")
+    ends |= {"array_job_id": 40, "array_task_id": 0, "node_count": 2, "cpus": 64, "tasks": 64}
+    waits = job(50, dependency="afterok:41(unfulfilled)")
+    site = site_of([ends, waits], dialect=dialect, sacct_json=answer(sacct(dialect)))
+    found = taken(site, scenario)
+    (running,) = found.started
+    assert (running.job.id, running.is_running, running.nodes) == ("40_0", True, (6, 7))
+    assert running.job.total("cores") == 64
+    assert running.start_unix + running.job.planned_s == found.moment_unix + 60
+    assert found.left_alone == ()
+    assert [each.job_id for each in found.pending[0].after] == ["40_0"]
+
+
+def test_a_job_that_completes_gives_way_to_one_that_runs(scenario: Scenario) -> None:
+    """Both have 20 of 32 CPUs, by what Slurm says: the one that runs has them, the other the rest."""
+    ends = job(1, job_state="COMPLETING", start_time=NOW, nodes="n1", cpus=20, tasks=20)
+    runs = job(2, job_state="RUNNING", start_time=NOW + 100, nodes="n1", cpus=20, tasks=20)
+    found = taken(site_of([ends, runs], dialect="22.05"), scenario)
+    assert {each.job.id: each.job.total("cores") for each in found.running} == {"1": 12, "2": 20}
