@@ -186,7 +186,7 @@ def _job(
         submit_unix=min(said.submit_unix, said.start_unix),
         requested_s=limit_s,
         units=units,
-        power_w=power(Asked(label, units, limit_s, said.user, said.account, said.name)),
+        power_w=power(Asked(label, units, limit_s, said.user, said.account, said.name, said.partition)),
         account=said.account,
         user=said.user,
         name=said.name,

@@ -42,6 +42,7 @@ class Ran:
     name: str
     user: str
     account: str
+    partition: str
     submit_unix: int
     start_unix: int
     end_unix: int | None
@@ -75,6 +76,7 @@ def of_queue(job: QueuedJob) -> Ran | None:
         job.name,
         job.user,
         job.account,
+        ",".join(job.partitions),
         job.submit_unix,
         job.start_unix,
         None if runs else job.end_unix or job.start_unix,
@@ -102,6 +104,7 @@ def of_accounts(job: AccountedJob) -> Ran | None:
         job.name,
         job.user,
         job.account,
+        job.partition,
         job.submit_unix,
         job.start_unix,
         job.end_unix,
@@ -166,7 +169,7 @@ def _started(
         submit_unix=min(ran.submit_unix, start),
         requested_s=moment_unix - start + COMPLETING_S if ran.completing else limit_s,
         units=units,
-        power_w=power(Asked(ran.label, units, limit_s, ran.user, ran.account, ran.name)),
+        power_w=power(Asked(ran.label, units, limit_s, ran.user, ran.account, ran.name, ran.partition)),
         account=ran.account,
         user=ran.user,
         name=ran.name,
