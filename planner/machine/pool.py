@@ -12,7 +12,7 @@ from planner.machine.timeline import NEVER
 
 
 @part
-def place(times, free, length, width, duration):
+def place_on_pool(times, free, length, width, duration):
     """Hold a width at its earliest start from the first entry on; returns the start, or NEVER, and the new length.
 
     Entry k says what is free from ``times[k]`` until ``times[k + 1]``, the last one holds forever. There must be room

@@ -36,8 +36,8 @@ SENTENCES: dict[str, str] = {
     " (List-REG, JustBF; Goponenko et al. 2022)",
     "easy": "starts jobs in order, reserves for the first that cannot start, and starts others that do not delay it"
     " (Lifka 1995; Mu'alem and Feitelson 2001)",
-    "order": "plans the whole queue anew in each round, in the order that serves a local objective best, and starts those"
-    " that start now (after the CP schedulers of Goponenko et al. 2024)",
+    "order": "plans the whole queue anew in each round, in the order that serves a local objective best, and starts what"
+    " starts now (as the CP schedulers of Goponenko et al.)",
     "conservative": "reserves for every job at submission and keeps it; compresses in submit order when a job ends"
     " early (CBF; Feitelson and Weil 1998)",
     "deadline": "conservative for regular jobs; jobs with a deadline have tentative reservations that give way to them,"
@@ -63,7 +63,7 @@ class Policy:
     """A policy: its kind, the order of the queue, and for easy the order of what is started beside the reservation.
 
     That is the order of the queue unless another is given. With replan it is the order with which the search begins.
-    ``objective`` is the local objective of order; with ``plus`` its published seeds are improved one by one.
+    ``objective`` is the local objective of order, AF unless another is given; with ``plus`` its published seeds are improved one by one.
     """
 
     kind: str
@@ -84,10 +84,10 @@ class Policy:
             raise InputError(f"policy {self.kind!r} has no orders: it serves jobs as they were submitted")
         if self.kind != "easy" and self.backfill_order != self.order:
             raise InputError(f"policy {self.kind!r} has one order; a second one is for easy")
-        if (self.kind == "order") != (self.objective is not None):
-            raise InputError(
-                f"policy {self.kind!r} with objective {self.objective}: order has one, the others have none"
-            )
+        if self.kind == "order" and self.objective is None:
+            object.__setattr__(self, "objective", objective_named("af"))
+        if self.kind != "order" and self.objective is not None:
+            raise InputError(f"policy {self.kind!r} has no local objective; order has")
         if self.plus and not (self.objective and self.objective.seeds):
             raise InputError(f"{self.name}: no seeds were published for it; a plus goes with bsld and p2sf")
 
@@ -120,8 +120,9 @@ class Policy:
 def policy_named(name: str) -> Policy:
     """The policy of a name such as ``list``, ``saf-list``, ``easy``, ``saf-easy``, ``easy-sjbf``, ``saf-easy-sjbf``."""
     text = name.strip().lower()
-    if text.startswith("order-"):
-        return Policy("order", objective=objective_named(text[6:].removesuffix("+")), plus=text.endswith("+"))
+    if text == "order" or text.startswith("order-"):
+        objective = text.removesuffix("+").partition("-")[2]
+        return Policy("order", objective=objective_named(objective or "af"), plus=text.endswith("+"))
     parts = ALIASES.get(text, text).split("-")
     kinds = [part for part in parts if ALIASES.get(part, part) in KINDS and part not in (*ORDERS, "order")]
     if len(kinds) != 1:

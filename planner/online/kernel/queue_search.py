@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from planner.compiled import part
-from planner.machine.pool import place
+from planner.machine.pool import place_on_pool
 from planner.machine.rng import below, fraction
 from planner.machine.timeline import NEVER, copy_rows
 from planner.online.kernel.local_objective import POWER_RATIO, cost, power_term
@@ -124,7 +124,7 @@ def _value(state, size, now, limit):
         job = state.job[TRIED_ORDER, index]
         duration = max(np.int64(1), state.job[ESTIMATE, job])
         if on_pool:
-            start, length = place(times, free, length, state.job[WIDTH, job], duration)
+            start, length = place_on_pool(times, free, length, state.job[WIDTH, job], duration)
         else:
             start = earliest_start(state, plan, job, now, NEVER - 1)
             if start < NEVER:
