@@ -36,7 +36,7 @@ SENTENCES: dict[str, str] = {
     " (List-REG, JustBF; Goponenko et al. 2022)",
     "easy": "starts jobs in order, reserves for the first that cannot start, and starts others that do not delay it"
     " (Lifka 1995; Mu'alem and Feitelson 2001)",
-    "order": "plans the whole queue anew in each round, in the order that serves a local objective best, and starts what"
+    "order": "plans the queue anew in each round, in the order that serves a local objective best, and starts what then"
     " starts now (as the CP schedulers of Goponenko et al.)",
     "conservative": "reserves for every job at submission and keeps it; compresses in submit order when a job ends"
     " early (CBF; Feitelson and Weil 1998)",
@@ -63,7 +63,8 @@ class Policy:
     """A policy: its kind, the order of the queue, and for easy the order of what is started beside the reservation.
 
     That is the order of the queue unless another is given. With replan it is the order with which the search begins.
-    ``objective`` is the local objective of order, AF unless another is given; with ``plus`` its published seeds are improved one by one.
+    ``objective`` is the local objective of order, AF unless another is given; with ``plus`` its published seeds are
+    improved one by one.
     """
 
     kind: str
