@@ -152,6 +152,7 @@ PERCENT = Bounds(0, 100, "percent")
 SEED = Bounds(0, 2**31 - 1)
 WORKERS = Bounds(0, 1_024)
 ITERATIONS = Bounds(1, 10**9)
+EVALUATIONS = Bounds(0, 10**6)
 
 # Searches.
 MEETINGS = Bounds(1, 1_000)

@@ -11,10 +11,11 @@ from typing import Annotated, Any
 
 import typer
 
-from planner.bounds import PERCENT, PROCESSORS, SEED
+from planner.bounds import EVALUATIONS, PERCENT, PROCESSORS, SEED
 from planner.cli.day import NoRemarksOption, SettingsOption, open_scenario, parse_day
 from planner.cli.terminal import listed, say, say_json
 from planner.errors import InputError
+from planner.online.queue_search import USUAL_SEARCH
 
 
 def simulate(
@@ -24,7 +25,7 @@ def simulate(
     ] = None,
     policy: Annotated[
         list[str] | None,
-        typer.Option("--policy", "-p", help="easy, list, saf-list, easy-sjbf, ...; may be repeated, or by commas."),
+        typer.Option("--policy", "-p", help="easy, list, saf-list, order-af, ...; may be repeated, or by commas."),
     ] = None,
     estimate: Annotated[
         list[str] | None,
@@ -48,7 +49,12 @@ def simulate(
         str, typer.Option(help="SWF jobs without a requested time: keep (it is their runtime) or drop.")
     ] = "keep",
     deadlines: Annotated[float, typer.Option(min=0, max=100, help="Percent of jobs that get a deadline.")] = 0.0,
-    seed: Annotated[int, typer.Option(min=0, max=int(SEED.high), help="Draws the jobs with a deadline.")] = 0,
+    seed: Annotated[
+        int, typer.Option(min=0, max=int(SEED.high), help="Draws the jobs with a deadline, and changes of order.")
+    ] = 0,
+    evaluations: Annotated[
+        int, typer.Option(min=0, max=int(EVALUATIONS.high), help="Orders that order-... tries per waiting job.")
+    ] = USUAL_SEARCH.evaluations,
     out: Annotated[Path | None, typer.Option(help="Folder for metrics.csv, and jobs.csv and .swf of each run.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
     quiet: NoRemarksOption = False,
@@ -85,7 +91,7 @@ def simulate(
     usual = "requested" if resolved is None else resolved.rules.estimate
     estimates = [estimate_named(name) for name in listed(estimate, usual)]
     measured = Measured.named(names, trim, resolved)
-    conduct = Conduct(correction, rounds, deadlines, seed)
+    conduct = Conduct(correction, rounds, deadlines, seed, evaluations)
     if jobs is None and resolved is not None and first is not None:
         begin = parse_day(first)
         end = begin if last is None else parse_day(last)

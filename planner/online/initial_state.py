@@ -8,9 +8,11 @@ from planner.domain.columns import Floats, Ints
 from planner.domain.packing import most_cells
 from planner.domain.trace import Trace
 from planner.online.kernel.state import State
+from planner.online.objectives import FORMS
 from planner.online.outages import NO_OUTAGES, Outages
 from planner.online.past import Past
 from planner.online.policies import KINDS, Policy
+from planner.online.queue_search import USUAL_SEARCH, QueueSearch
 from planner.online.replanning import NO_REPLANNING, Replanning
 from planner.units import MILLI
 
@@ -28,12 +30,13 @@ def initial_state(
     past: Past | None = None,
     outages: Outages = NO_OUTAGES,
     cancel_s: Ints | None = None,
+    search: QueueSearch = USUAL_SEARCH,
 ) -> State:
     """The state before the first event; ``correction`` is the number of a rule of correction."""
     from planner.machine.timeline import NEVER
     from planner.online.kernel import state as places
     from planner.online.kernel.likely import REMEMBERED_LENGTHS
-    from planner.online.kernel.queue_order import backfill_code, queue_code
+    from planner.online.kernel.queue_order import ORDER_CODES, backfill_code, queue_code
 
     count, units = len(trace), int(trace.unit_ptr[-1])
     nodes, resources = trace.machine.capacity.shape
@@ -77,7 +80,13 @@ def initial_state(
     clock[places.REPAIRS] = int(conduct.repairs)
     clock[places.CAPACITY] = trace.machine.capacity[:, 0].sum()
     clock[places.UNTIL] = clock[places.RESUME_AT] = NEVER
+    if policy.objective is not None:
+        clock[places.OBJECTIVE] = FORMS.index(policy.objective.form)
+        clock[places.EVALUATIONS] = search.evaluations
+        seeds = policy.objective.seeds if policy.plus else ()
+        clock[places.SEEDS] = sum(1 << ORDER_CODES[order] for order in seeds)
     unit = np.full((2, units), 0 if nodes == 1 else -1, dtype=np.int64)
+    exponent = 0.0 if policy.objective is None else policy.objective.exponent
     taken = np.zeros((int(job[places.LIKE_USER].max(initial=-1)) + 2, 1 + REMEMBERED_LENGTHS))
     if past is not None:
         _take_past(trace, past, job, unit, clock)
@@ -96,9 +105,9 @@ def initial_state(
         price_s=conduct.price_s,
         price_sum=conduct.eur_per_kw,
         room=np.zeros(len(conduct.price_eur_per_kwh)),
-        worth=np.array([conduct.eur_per_waiting_hour, conduct.eur_per_width_hour]),
+        worth=np.array([conduct.eur_per_waiting_hour, conduct.eur_per_width_hour, exponent]),
         taken=taken,
-        stream=np.array([conduct.seed], dtype=np.uint64),
+        stream=np.array([conduct.seed if policy.objective is None else search.seed], dtype=np.uint64),
         capacity=trace.machine.capacity,
         most=np.ascontiguousarray(trace.machine.capacity[:, 0]),
         ready=np.zeros(max(nodes, _most_at_once(trace)), dtype=np.int64),

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from planner.errors import InputError
+from planner.online.objectives import PUBLISHED_SEEDS, Objective, objective_named
+from planner.online.objectives import SENTENCES as OBJECTIVES
 
 ORDERS: dict[str, str] = {
     "fcfs": "by submit time",
@@ -34,6 +36,8 @@ SENTENCES: dict[str, str] = {
     " (List-REG, JustBF; Goponenko et al. 2022)",
     "easy": "starts jobs in order, reserves for the first that cannot start, and starts others that do not delay it"
     " (Lifka 1995; Mu'alem and Feitelson 2001)",
+    "order": "plans the queue anew in each round, in the order that serves a local objective best, and starts what then"
+    " starts now (as the CP schedulers of Goponenko et al.)",
     "conservative": "reserves for every job at submission and keeps it; compresses in submit order when a job ends"
     " early (CBF; Feitelson and Weil 1998)",
     "deadline": "conservative for regular jobs; jobs with a deadline have tentative reservations that give way to them,"
@@ -59,11 +63,15 @@ class Policy:
     """A policy: its kind, the order of the queue, and for easy the order of what is started beside the reservation.
 
     That is the order of the queue unless another is given. With replan it is the order with which the search begins.
+    ``objective`` is the local objective of order, AF unless another is given; with ``plus`` its published seeds are
+    improved one by one.
     """
 
     kind: str
     order: str = ""
     backfill_order: str = ""
+    objective: Objective | None = None
+    plus: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "order", self.order or usual_order(self.kind))
@@ -77,10 +85,18 @@ class Policy:
             raise InputError(f"policy {self.kind!r} has no orders: it serves jobs as they were submitted")
         if self.kind != "easy" and self.backfill_order != self.order:
             raise InputError(f"policy {self.kind!r} has one order; a second one is for easy")
+        if self.kind == "order" and self.objective is None:
+            object.__setattr__(self, "objective", objective_named("af"))
+        if self.kind != "order" and self.objective is not None:
+            raise InputError(f"policy {self.kind!r} has no local objective; order has")
+        if self.plus and not (self.objective and self.objective.seeds):
+            raise InputError(f"{self.name}: no seeds were published for it; a plus goes with bsld and p2sf")
 
     @property
     def name(self) -> str:
         """The name that selects the policy."""
+        if self.objective is not None:
+            return f"{self.kind}-{self.objective.name}{'+' if self.plus else ''}"
         before = "" if self.order == usual_order(self.kind) else f"{self.order}-"
         if self.backfill_order == self.order:
             return f"{before}{self.kind}"
@@ -95,7 +111,7 @@ class Policy:
 
     def refreshes(self, rounds: str) -> bool:
         """Whether predictions of waiting jobs are made anew in every round; else a job keeps that of its arrival."""
-        return rounds == "second" and (self.kind in ("greedy", "list") or self._is_easy_or_sjbf)
+        return rounds == "second" and (self.kind in ("greedy", "list", "order") or self._is_easy_or_sjbf)
 
     @property
     def _is_easy_or_sjbf(self) -> bool:
@@ -105,8 +121,11 @@ class Policy:
 def policy_named(name: str) -> Policy:
     """The policy of a name such as ``list``, ``saf-list``, ``easy``, ``saf-easy``, ``easy-sjbf``, ``saf-easy-sjbf``."""
     text = name.strip().lower()
+    if text == "order" or text.startswith("order-"):
+        objective = text.removesuffix("+").partition("-")[2]
+        return Policy("order", objective=objective_named(objective or "af"), plus=text.endswith("+"))
     parts = ALIASES.get(text, text).split("-")
-    kinds = [part for part in parts if ALIASES.get(part, part) in KINDS and part not in ORDERS]
+    kinds = [part for part in parts if ALIASES.get(part, part) in KINDS and part not in (*ORDERS, "order")]
     if len(kinds) != 1:
         raise InputError(f"unknown policy {name!r}; known: {', '.join(POLICIES)}; aliases: {', '.join(ALIASES)}")
     place = parts.index(kinds[0])
@@ -131,7 +150,11 @@ def _order(text: str, name: str) -> str:
 
 
 def _known() -> dict[str, str]:
-    found = dict(SENTENCES)
+    found = {name: sentence for name, sentence in SENTENCES.items() if name != "order"}
+    for objective, meaning in OBJECTIVES.items():
+        found[f"order-{objective}"] = f"{SENTENCES['order']}: {meaning}"
+    for objective in PUBLISHED_SEEDS:
+        found[f"order-{objective}+"] = f"order-{objective} that also improves the published seeds one by one"
     for order, meaning in ORDERS.items():
         for kind in ORDERED:
             if order != usual_order(kind):

@@ -15,6 +15,7 @@ from planner.online.outages import NO_OUTAGES, UNTIL_FURTHER_NOTICE, LostRun, Ou
 from planner.online.past import Past
 from planner.online.policies import Policy
 from planner.online.predictor import Predictor
+from planner.online.queue_search import USUAL_SEARCH, QueueSearch
 from planner.online.replanning import NO_REPLANNING, Replanning
 from planner.online.stretches import FixedReplay, OnProgress, Playing, play, require_started
 
@@ -112,6 +113,7 @@ def replay(
     until_s: int | None = None,
     outages: Outages = NO_OUTAGES,
     cancel_s: Ints | None = None,
+    search: QueueSearch = USUAL_SEARCH,
     on_progress: OnProgress | None = None,
 ) -> Replay:
     """Replay a trace.
@@ -138,6 +140,8 @@ def replay(
         Nodes that are lost for a while, with what runs there.
     cancel_s
         When each job is cancelled, -1 for never: a waiting job leaves the queue, a running one ends.
+    search
+        How much the policy ``order`` tries.
     on_progress
         Hears of progress now and then.
     """
@@ -157,6 +161,7 @@ def replay(
     state = initial_state(
         trace, policy, fixed, deadlines, correction=list(CORRECTIONS).index(correction), rounds=rounds,
         predicted=predicted, conduct=replanning, past=past, outages=outages, cancel_s=cancels,
+        search=search,
     )  # fmt: skip
     first = np.maximum(fixed, 1)
     playing: Playing

@@ -14,6 +14,7 @@ from planner.online.check import require_sound
 from planner.online.drawn_deadlines import draw_deadlines
 from planner.online.estimates import Estimate
 from planner.online.policies import Policy
+from planner.online.queue_search import USUAL_SEARCH, QueueSearch
 from planner.online.replanning import NO_REPLANNING
 from planner.online.replay import Replay, make_ready, replay
 from planner.runs.replanning import replanning_of
@@ -67,12 +68,13 @@ class Measured:
 
 @dataclass(frozen=True)
 class Conduct:
-    """How traces are replayed, whatever the policy: corrections, rounds, and how many jobs are given a deadline."""
+    """How traces are replayed: corrections, rounds, how many jobs are given a deadline, and what ``order`` tries."""
 
     correction: str = "request"
     rounds: str = "second"
     deadline_percent: float = 0.0
     seed: int = 0
+    evaluations: int = USUAL_SEARCH.evaluations
 
     def changed(self) -> str:
         """What differs from the usual, in words."""
@@ -113,6 +115,7 @@ def simulate(
                 rounds=conduct.rounds,
                 deadline_s=deadlines,
                 replanning=replanning,
+                search=QueueSearch(conduct.evaluations, conduct.seed),
                 on_progress=None if on_run is None else lambda done, of, title=title: on_run(title, done, of),  # type: ignore[misc]
             )
             cpu_s = time.process_time() - began

@@ -13,6 +13,7 @@ from planner.online.kernel.held_back import arrive, is_held, join_queue
 from planner.online.kernel.likely import note_length
 from planner.online.kernel.nodes import hold_job
 from planner.online.kernel.queue_order import real_end
+from planner.online.kernel.queue_search import order_round
 from planner.online.kernel.replan_rounds import next_change, replan_round
 from planner.online.kernel.reservation_rounds import conservative_round, deadline_round
 from planner.online.kernel.rounds import can_start, easy_round, greedy_round, list_round, strict_round
@@ -47,6 +48,7 @@ from planner.online.kernel.state import (
     MACHINE,
     MOMENT,
     NOW,
+    ORDERED,
     OUTLIVED,
     POLICY,
     QUEUE,
@@ -259,6 +261,8 @@ def _run_round(state, now):
         list_round(state, now)
     elif policy == EASY:
         easy_round(state, now)
+    elif policy == ORDERED:
+        order_round(state, now)
     elif policy == CONSERVATIVE:
         conservative_round(state, now)
     elif policy == DEADLINE:

@@ -26,6 +26,8 @@ from planner.online.kernel.state import (
     MACHINE,
     NOW,
     ORDER,
+    ORDERED,
+    POLICY,
     QUEUE,
     QUEUED,
     RANK_A,
@@ -100,7 +102,9 @@ def enqueue(state, job):
 
 @part
 def reorder(state):
-    """Sort the queue again, after its estimates were refreshed."""
+    """Sort the queue again, after its estimates were refreshed; an order that was searched stays."""
+    if state.clock[POLICY] == ORDERED:
+        return
     size = state.clock[QUEUED]
     rank(state)
     for place in range(size):
@@ -153,6 +157,25 @@ def _is_before(state, order, one, other):
     a, b = order_keys(order, state.job[WIDTH, one], state.job[ESTIMATE, one])
     c, d = order_keys(order, state.job[WIDTH, other], state.job[ESTIMATE, other])
     return a < c or (a == c and (b < d or (b == d and one < other)))
+
+
+@part
+def move_to(state, row, source, target):
+    """Let a job of an order go from one place to another; those between make way."""
+    jobs = state.job[row]
+    job = jobs[source]
+    step = np.int64(1) if source < target else np.int64(-1)
+    while source != target:
+        jobs[source] = jobs[source + step]
+        source += step
+    jobs[target] = job
+
+
+@part
+def copy_order(state, source, target, size):
+    """Copy an order of the queue from one row to another."""
+    for place in range(size):
+        state.job[target, place] = state.job[source, place]
 
 
 @part

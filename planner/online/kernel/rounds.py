@@ -53,7 +53,7 @@ def easy_round(state, now):
         begin(state, state.job[QUEUE, place], now)
         place += 1
     if size - place > 1 and idle_now(state) > 0:
-        if _is_pool(state) and state.change.shape[1] == 0:
+        if is_pool(state) and state.change.shape[1] == 0:
             _start_before_shadow(state, state.job[QUEUE, place], now)
         else:
             _start_beside_reservation(state, state.job[QUEUE, place], now)
@@ -162,7 +162,7 @@ REMEMBERED = 32
 def _learned(state, known, job, now):
     """A moment before which a job cannot start: who asks at least as much as another starts no earlier in a plan."""
     floor = now
-    if not _is_pool(state):
+    if not is_pool(state):
         return floor
     for place in range(min(known, REMEMBERED)):
         other = state.ready[place]
@@ -178,7 +178,7 @@ def _learned(state, known, job, now):
 @part
 def _learn(state, known, job, start):
     """Remember a start for later jobs of this round."""
-    if not _is_pool(state):
+    if not is_pool(state):
         return known
     state.job[RESERVED, job] = start
     state.ready[known % REMEMBERED] = job
@@ -186,6 +186,6 @@ def _learn(state, known, job, start):
 
 
 @part
-def _is_pool(state):
+def is_pool(state):
     """Whether the machine is one pool of one resource, so that width and estimate say all that a job asks."""
     return state.free.shape[0] == 2 and state.free.shape[2] == 1

@@ -17,7 +17,7 @@ from planner.machine.rng import below
 from planner.online.kernel.energy import energy_cost
 from planner.online.kernel.likely import backlog, likely_length, shows_the_way
 from planner.online.kernel.nodes import earliest_start, hold_job, plan_rows, restore_nodes, save_nodes
-from planner.online.kernel.queue_order import FCFS, LAF, LRF, SAF, SJF, rank, sort_by
+from planner.online.kernel.queue_order import FCFS, LAF, LRF, SAF, SJF, copy_order, move_to, rank, sort_by
 from planner.online.kernel.reservation_rounds import plan_without_reservations
 from planner.online.kernel.state import (
     AHEAD_S,
@@ -71,11 +71,10 @@ def search_order(state, now):
             _let_short_jobs_go_first(state)
         return
     planned, budget = size, state.clock[STEPS]
-    for place in range(size):
-        state.job[TRIED_ORDER, place] = state.job[QUEUE, place]
+    copy_order(state, QUEUE, TRIED_ORDER, size)
     best = _worth(state, planned, now)
     budget -= planned
-    _keep_order(state, size)
+    copy_order(state, TRIED_ORDER, BEST_ORDER, size)
     for order in (SAF, LRF, FCFS, LAF, SJF):
         if order != state.clock[ORDER] and budget > 0:
             sort_by(state, TRIED_ORDER, order)
@@ -84,18 +83,17 @@ def search_order(state, now):
             if worth > best:
                 best = worth
                 state.clock[ORDER] = order
-                _keep_order(state, size)
+                copy_order(state, TRIED_ORDER, BEST_ORDER, size)
     while budget > 0:
-        for place in range(size):
-            state.job[TRIED_ORDER, place] = state.job[BEST_ORDER, place]
-        _move_one(state, size, planned)
+        copy_order(state, BEST_ORDER, TRIED_ORDER, size)
+        source, target = below(state.stream, size), below(state.stream, planned)
+        move_to(state, TRIED_ORDER, source, target)
         worth = _worth(state, planned, now)
         budget -= planned
         if worth > best:
             best = worth
-            _keep_order(state, size)
-    for place in range(size):
-        state.job[QUEUE, place] = state.job[BEST_ORDER, place]
+            copy_order(state, TRIED_ORDER, BEST_ORDER, size)
+    copy_order(state, BEST_ORDER, QUEUE, size)
     rank(state)
 
 
@@ -103,8 +101,7 @@ def search_order(state, now):
 def _let_short_jobs_go_first(state):
     """Serve the jobs first that are likely to be over by the next search, and those that show how long others last."""
     size = state.clock[QUEUED]
-    for place in range(size):
-        state.job[TRIED_ORDER, place] = state.job[QUEUE, place]
+    copy_order(state, QUEUE, TRIED_ORDER, size)
     filled = np.int64(0)
     for is_turn_of_short in (True, False):
         for place in range(size):
@@ -150,23 +147,3 @@ def _list_running(state, now):
         end = max(now + 1, state.job[START, job] + likely_length(state, job))
         if end < state.job[EXPECTED_END, job]:
             hold_job(state, plan, job, np.int64(-1), end, state.job[EXPECTED_END, job])
-
-
-@part
-def _move_one(state, size, planned):
-    """Let one job of the tried order, any, go before another among the first."""
-    source = below(state.stream, size)
-    target = below(state.stream, planned)
-    job = state.job[TRIED_ORDER, source]
-    step = np.int64(1) if source < target else np.int64(-1)
-    while source != target:
-        state.job[TRIED_ORDER, source] = state.job[TRIED_ORDER, source + step]
-        source += step
-    state.job[TRIED_ORDER, target] = job
-
-
-@part
-def _keep_order(state, size):
-    """Note the tried order as the best."""
-    for place in range(size):
-        state.job[BEST_ORDER, place] = state.job[TRIED_ORDER, place]

@@ -34,8 +34,8 @@ NOW, ARRIVED, QUEUED, RUNNING, EXPECTED, FINISHED, ROUNDS, SCAN, FRESH, EARLY, B
 POLICY, ORDER, BACKFILL_ORDER, CORRECTION, NODES, LIMITED, SCAN_ONLY_IF_FITS, EVERY_EVENT = _places(12, 20)
 TICK, EVERY_S, MAX_DELAY_S, MAY_HOLD, HOLDS, LISTED_AT, CAPACITY, STEPS, AHEAD_S, REPAIRS = _places(20, 30)
 UNTIL, RESUME_AT, RESUMES, LEFT, CHANGES, HAS_CANCELS, LISTED, USUAL_ORDER = _places(30, 38)
-HELD, JOINING = _places(38, 40)
-CLOCK_SIZE = 40
+HELD, JOINING, OBJECTIVE, EVALUATIONS, SEEDS = _places(38, 43)
+CLOCK_SIZE = 43
 
 # Rows of the table of what happens to nodes, and what can happen.
 MOMENT, CHANGE, OUT_NODE, OUT_START, OUT_END = _places(0, 5)
@@ -46,7 +46,7 @@ RETURNS, ANNOUNCED, GOES_DOWN = _places(0, 3)
 OUTLIVED, NODE_LOST, FROM_BEFORE, TAKEN_BY_OTHERS = _places(1, 5)
 
 # Places in the table of what things are worth.
-EUR_PER_WAITING_HOUR, EUR_PER_WIDTH_HOUR = _places(0, 2)
+EUR_PER_WAITING_HOUR, EUR_PER_WIDTH_HOUR, EXPONENT = _places(0, 3)
 
 # The first column of the table of lengths: how many were seen.
 (SEEN,) = _places(0, 1)
@@ -58,7 +58,7 @@ EUR_PER_WAITING_HOUR, EUR_PER_WIDTH_HOUR = _places(0, 2)
 NONE_YET, CANCELLED = np.int64(-1), np.int64(-2)
 
 # Kinds of policy, in the order of their names in the registry.
-STRICT, GREEDY, LIST, EASY, CONSERVATIVE, DEADLINE, REPLAN = _places(0, 7)
+STRICT, GREEDY, LIST, EASY, ORDERED, CONSERVATIVE, DEADLINE, REPLAN = _places(0, 8)
 
 # Kinds of reservation under the deadline policy.
 DEFINITIVE, TENTATIVE, TEMPORARY = _places(0, 3)
@@ -92,7 +92,8 @@ class State(NamedTuple):
     room
         What each stretch of one price has left for work that is held [width x s].
     worth
-        What an hour of waiting of one job counts for, and what a width of one earns in an hour [EUR].
+        What an hour of waiting of one job counts for, and what a width of one earns in an hour [EUR]; the exponent of a
+        local objective.
     stream
         Random numbers of the search.
     taken

@@ -1,0 +1,51 @@
+"""What a start of a waiting job counts for under a local objective (`planner.online.objectives`)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from planner.compiled import part
+from planner.online.kernel.state import ESTIMATE, EXPONENT, OBJECTIVE, RANK_FIRST, READY, WIDTH
+
+RESPONSE, WORK, SLOWDOWN, POWER_SUM, POWER_RATIO, SHORT = np.arange(6, dtype=np.int64)
+"""The forms of objectives, in the order of `planner.online.objectives.FORMS`."""
+
+LEAST_RUNTIME_S = 10.0
+"""A slowdown counts a shorter job as one of this length."""
+
+DAY_S = 86400.0
+"""Times are raised to powers in days, so that the sums of long waits are numbers of an ordinary size."""
+
+MILLI = 1000.0
+
+
+@part
+def cost(state, job, start):
+    """What a start adds to the objective."""
+    length = float(max(np.int64(1), state.job[ESTIMATE, job]))
+    wait = float(start - state.job[READY, job])
+    form = state.clock[OBJECTIVE]
+    if form == RESPONSE:
+        found = wait + length
+    elif form == WORK:
+        found = state.job[WIDTH, job] * length * (wait + length)
+    elif form == SLOWDOWN:
+        found = max(1.0, (wait + length) / max(length, LEAST_RUNTIME_S))
+    elif form == SHORT:
+        found = (wait + length) * length ** state.worth[EXPONENT]
+    else:
+        found = power_term(state, job, start, 2.0)
+    if state.job[RANK_FIRST, job] < 0:
+        found *= -state.job[RANK_FIRST, job] / MILLI
+    return found
+
+
+@part
+def power_term(state, job, start, more):
+    """Width times the difference of response and wait, each raised to the exponent and so much more."""
+    wait = float(start - state.job[READY, job]) / DAY_S
+    response = wait + max(np.int64(1), state.job[ESTIMATE, job]) / DAY_S
+    power = state.worth[EXPONENT] + more
+    if power == 4.0:  # faster than raising to a power
+        return state.job[WIDTH, job] * (response * response - wait * wait) * (response * response + wait * wait)
+    return state.job[WIDTH, job] * (response**power - wait**power)

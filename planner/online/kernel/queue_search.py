@@ -1,0 +1,141 @@
+"""The policy ``order``: in every round the queue is put into the order whose list plan serves a local objective best.
+
+Every order is judged by the plan that it leads to: the waiting jobs one after another, each at its earliest start. For
+an objective that never falls when a job starts later, some order leads to a best plan of all. The search begins with
+the order of the last round and with known orders, so that a round is never worse than these; then it changes the best
+order bit by bit, and a change stays if the plan is not worse. Several changes at once lead out of any dead end, so that
+with enough evaluations the best order is found.
+
+One evaluation places up to all waiting jobs; it is given up as soon as it is worse than the best. A round costs
+``evaluations`` x jobs x placements; MOST_PLACED bounds it where thousands wait.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from planner.compiled import part
+from planner.machine.pool import place_on_pool
+from planner.machine.rng import below, fraction
+from planner.machine.timeline import NEVER, copy_rows
+from planner.online.kernel.local_objective import POWER_RATIO, cost, power_term
+from planner.online.kernel.nodes import earliest_start, hold_job, idle_now, plan_rows
+from planner.online.kernel.queue_order import FCFS, LAF, LRF, SAF, SJF, SPF, copy_order, move_to, sort_by
+from planner.online.kernel.rounds import is_pool, list_round
+from planner.online.kernel.state import (
+    BEST_ORDER,
+    ESTIMATE,
+    EVALUATIONS,
+    OBJECTIVE,
+    QUEUE,
+    QUEUED,
+    SEEDS,
+    TRIED_ORDER,
+    WIDTH,
+)
+
+MOST_PLACED = 200_000
+"""Jobs that the search of one round places in its plans at most, after those of the known orders."""
+
+
+@part
+def order_round(state, now):
+    """Put the queue into the best order found, then start what starts now in its list plan."""
+    if state.clock[QUEUED] > 1 and _is_any_narrow(state):
+        _search(state, now)
+    list_round(state, now)
+
+
+@part
+def _is_any_narrow(state):
+    """Whether any waiting job is no wider than what is idle: otherwise none starts, whatever the order."""
+    idle = idle_now(state)
+    found = False
+    for place in range(state.clock[QUEUED]):
+        found |= state.job[WIDTH, state.job[QUEUE, place]] <= idle
+    return found
+
+
+@part
+def _search(state, now):
+    """Put the queue into the best order found: from the best of all known orders, or from each of the chosen seeds."""
+    size = state.clock[QUEUED]
+    copy_order(state, QUEUE, TRIED_ORDER, size)
+    best = _value(state, size, now, np.inf)
+    copy_order(state, TRIED_ORDER, BEST_ORDER, size)
+    for order in (FCFS, SJF, SAF, LAF, SPF, LRF):
+        sort_by(state, TRIED_ORDER, order)
+        value = _value(state, size, now, best)
+        if value < best:
+            best = value
+            copy_order(state, TRIED_ORDER, BEST_ORDER, size)
+    best = _climb(state, size, now, best)
+    copy_order(state, BEST_ORDER, QUEUE, size)
+    for order in (FCFS, SJF, SAF, SPF):
+        if state.clock[SEEDS] >> order & 1:
+            sort_by(state, TRIED_ORDER, order)
+            copy_order(state, TRIED_ORDER, BEST_ORDER, size)
+            value = _climb(state, size, now, _value(state, size, now, np.inf))
+            if value < best:
+                best = value
+                copy_order(state, BEST_ORDER, QUEUE, size)
+
+
+@part
+def _climb(state, size, now, best):
+    """Change the best order bit by bit as long as evaluations are left; returns the value of the best one."""
+    budget = min(state.clock[EVALUATIONS] * size, MOST_PLACED // size)
+    for _ in range(budget):
+        copy_order(state, BEST_ORDER, TRIED_ORDER, size)
+        _change(state, size)
+        value = _value(state, size, now, best)
+        if value <= best:
+            best = value
+            copy_order(state, TRIED_ORDER, BEST_ORDER, size)
+    return best
+
+
+@part
+def _change(state, size):
+    """Let a job of the tried order go to another place, or two jobs change places; once, perhaps twice, and so on."""
+    while True:
+        one, other = below(state.stream, size), below(state.stream, size)
+        if fraction(state.stream) < 0.5:
+            move_to(state, TRIED_ORDER, one, other)
+        else:
+            row = state.job[TRIED_ORDER]
+            row[one], row[other] = row[other], row[one]
+        if fraction(state.stream) < 0.5:
+            return
+
+
+@part
+def _value(state, size, now, limit):
+    """The objective of the list plan of the tried order; something above the limit once it is worse than that.
+
+    A job that has no start because nodes are down counts for nothing: it has none in any order.
+    """
+    plan, on_pool = plan_rows(state), is_pool(state)
+    copy_rows(state.times, state.free, state.length, plan)
+    times, free, length = state.times[plan], state.free[plan, :, 0], state.length[plan]
+    is_ratio = state.clock[OBJECTIVE] == POWER_RATIO
+    total, below_line = 0.0, 0.0
+    for index in range(size):
+        job = state.job[TRIED_ORDER, index]
+        duration = max(np.int64(1), state.job[ESTIMATE, job])
+        if on_pool:
+            start, length = place_on_pool(times, free, length, state.job[WIDTH, job], duration)
+        else:
+            start = earliest_start(state, plan, job, now, NEVER - 1)
+            if start < NEVER:
+                hold_job(state, plan, job, np.int64(1), start, start + duration)
+        if start == NEVER:
+            continue
+        if is_ratio:
+            total += power_term(state, job, start, 2.0)
+            below_line += power_term(state, job, start, 1.0)
+        else:
+            total += cost(state, job, start)
+            if total > limit:
+                return total
+    return total / below_line if is_ratio and below_line > 0.0 else total
