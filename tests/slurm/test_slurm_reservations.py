@@ -191,6 +191,23 @@ def test_jobs_that_have_started_or_ended_leave_nothing(cluster: Cluster, journal
     assert (one(runs).state, one(runs).reservation) == ("RUNNING", "")
 
 
+def test_a_job_that_starts_or_goes_before_the_change_arrives_leaves_nothing(cluster: Cluster, journal: Path) -> None:
+    """Slurm puts a job that runs elsewhere into its reservation all the same: nodes would stay idle for nothing."""
+    gone, runs = wide(cluster), cluster.submit()
+    places = {gone: later(), runs: later()}
+    wanted = {job: place.start_unix for job, place in places.items()}
+    proposal = plan_changes(Slurm(), wanted, RULES, journal, places=places)
+    cluster.command("scancel", gone)
+    cluster.command("scontrol", "update", f"JobId={runs}", "Partition=open")
+    cluster.wait_for(runs, "RUNNING")
+    outcomes = carry_out(Slurm(), (), journal, reservations=proposal.reservations)
+    assert [(each.note, each.overtaken) for each in outcomes] == [
+        ("already started or ended (CANCELLED)", True),
+        ("already started or ended (RUNNING)", True),
+    ]
+    assert (held(), one(runs).reservation) == ({}, "")
+
+
 def broken_scontrol(folder: Path, calls: int, then: str) -> Slurm:
     """Commands of which scontrol passes on only so many changes of reservations."""
     folder.mkdir()
@@ -247,6 +264,16 @@ def test_who_may_not_make_reservations_is_told_in_one_line(cluster: Cluster, jou
     assert one(job).begin_unix == place.start_unix
 
 
+def test_a_reservation_that_its_job_cannot_be_put_into_is_deleted(
+    cluster: Cluster, journal: Path, tmp_path: Path
+) -> None:
+    """It would keep others out for nothing."""
+    refuses = broken_scontrol(tmp_path / "bin", 0, '[ "$1" != update ] || exit 1')
+    _, outcomes = send({wide(cluster): later()}, journal, refuses)
+    assert [each.taken for each in outcomes] == [False, True]
+    assert held() == {}
+
+
 def test_reservations_of_others_are_not_touched(cluster: Cluster, journal: Path) -> None:
     """A wide job gets none on nodes that are somebody else's by then, or where its name is taken."""
     first, second = wide(cluster), wide(cluster)
@@ -298,6 +325,13 @@ def test_the_next_plan_is_free_to_plan_the_job_again(
     assert reserved_as_planned(place, job)
     assert held()[f"plan-{job}"].start_unix >= end
     assert facts(capsys, "slurm", "verify", place) == {"set": 1, "reservations": 1, "differences": []}
+    assert facts(capsys, "slurm", "undo", place, "--yes")["reservations"][0]["new"] is None
+    assert run(["slurm", "apply", place]) == 0
+    said = capsys.readouterr().out
+    assert f"  {job}  gets the reservation plan-{job}: {made['new']['nodes']} from 20" in said
+    assert "dry run: 2 to change" in said
+    assert held() == {}
+    facts(capsys, "slurm", "apply", place, "--yes")
     second = facts(capsys, *now)
     assert (second["reservations"], second["changes"], second["unchanged"]) == ([], [], [job])
     assert reserved_as_planned(place, job)
