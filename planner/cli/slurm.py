@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import time
-from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from planner.cli.slurm_report import report, say_not_taken, say_reasons
 from planner.cli.terminal import say, say_json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from planner.slurm.apply import Outcome
-    from planner.slurm.changes import Change, Proposal
+    from planner.slurm.changes import Outcome
 
 NOT_AS_WANTED = 9
 """Exit code: Slurm has not taken a change, or its queue is not as it was left."""
-NAMED = 5
-"""Jobs that a line names of those that share a reason."""
 
 app = typer.Typer(help="Slurm: save what it says; set, verify and undo begin times.", no_args_is_help=True)
 
@@ -80,15 +77,16 @@ def snapshot(
         f"{saved.source}: {len(waiting):,} jobs wait, {len(running):,} run, {facts['ended']:,} have ended;"
         f" {len(nodes):,} nodes, {facts['reservations']:,} reservations (Slurm {saved.version})"
     )
-    _say_reasons("cannot be planned", {job.label: "; ".join(job.obstacles) for job in odd})
+    say_reasons("cannot be planned", {job.label: "; ".join(job.obstacles) for job in odd})
 
 
 @app.command("apply")
 def apply(folder: PlanArgument, yes: YesOption = False, as_json: JsonOption = False) -> None:
     """Give the starts of a plan to Slurm, as begin times of the jobs that wait; a dry run without --yes.
 
-    A begin time is a lower bound: Slurm starts the job then or later. Only jobs that the plan's scenario has opted in
-    (`slurm.opt_in`) are touched. What was set is kept in slurm-journal.jsonl beside the days, for undo.
+    A begin time is a lower bound: Slurm starts the job then or later. Jobs on at least `slurm.reserve_nodes` nodes get
+    these reserved as well. Only jobs that the plan's scenario has opted in (`slurm.opt_in`) are touched. What was set
+    is kept in slurm-journal.jsonl beside the days, for undo.
     """
     applied(folder, yes=yes, as_json=as_json)
 
@@ -107,12 +105,12 @@ def applied(
     wanted = read_wanted(folder)
     require_not_over(wanted, folder, int(time.time()))
     slurm, journal = Slurm(), journal_of(folder)
-    proposal = plan_changes(slurm, wanted.starts, wanted.rules, journal)
-    outcomes = carry_out(slurm, proposal.changes, journal) if yes else None
+    proposal = plan_changes(slurm, wanted.starts, wanted.rules, journal, places=wanted.places)
+    outcomes = carry_out(slurm, proposal.changes, journal, reservations=proposal.reservations) if yes else None
     if quiet and not as_json:
-        _say_not_taken(outcomes or ())
+        say_not_taken(outcomes or ())
     else:
-        _report(proposal, outcomes, wanted.left_alone, as_json=as_json, also=also)
+        report(proposal, outcomes, wanted.left_alone, as_json=as_json, also=also)
         if not wanted.rules.opt_in.any and not as_json:
             say("nobody is opted in: set slurm.opt_in in the scenario, and plan again", err=True)
     _end(outcomes)
@@ -120,7 +118,7 @@ def applied(
 
 @app.command("undo")
 def undo(folder: PlanArgument, yes: YesOption = False, as_json: JsonOption = False) -> None:
-    """Take back every begin time of the site that is still ours; a dry run without --yes.
+    """Take back every begin time and reservation of the site that is still ours; a dry run without --yes.
 
     Jobs get the begin time that they had before the first of ours. What somebody else has changed since stays.
     """
@@ -130,101 +128,38 @@ def undo(folder: PlanArgument, yes: YesOption = False, as_json: JsonOption = Fal
 
     slurm, journal = Slurm(), journal_of(folder)
     proposal = plan_undo(slurm, journal)
-    outcomes = carry_out(slurm, proposal.changes, journal, undo=True) if yes else None
-    _report(proposal, outcomes, {}, as_json=as_json)
+    outcomes = None
+    if yes:
+        outcomes = carry_out(slurm, proposal.changes, journal, reservations=proposal.reservations, undo=True)
+    report(proposal, outcomes, {}, as_json=as_json)
     _end(outcomes)
 
 
 @app.command("verify")
 def verify(folder: PlanArgument, as_json: JsonOption = False) -> None:
-    """Compare Slurm's queue with the begin times that were set; exit code 9 where it differs."""
+    """Compare Slurm's queue with the begin times and reservations that were set; exit code 9 where it differs."""
     from planner.slurm.commands import Slurm
     from planner.slurm.current import read_queue
     from planner.slurm.journal import read_ours
-    from planner.slurm.verify import differences, from_journal
+    from planner.slurm.reserved import reservations_now
+    from planner.slurm.verify import differences, from_journal, reservation_differences
     from planner.slurm.wanted import journal_of
 
-    expected = from_journal(read_ours(journal_of(folder)))
-    found = differences(expected, read_queue(Slurm()), int(time.time()))
+    slurm, ours = Slurm(), read_ours(journal_of(folder))
+    expected, queue, now_unix = from_journal(ours), read_queue(slurm), int(time.time())
+    found = differences(expected, queue, now_unix)
+    if ours.reservations:
+        found += reservation_differences(ours, queue, reservations_now(slurm), now_unix)
+    counts = {"set": len(expected), "reservations": len(ours.reservations)}
     if as_json:
-        say_json({"set": len(expected), "differences": [{"job": each.job, "text": each.text} for each in found]})
+        say_json({**counts, "differences": [{"job": each.job, "text": each.text} for each in found]})
     else:
         for each in found:
             say(f"  {each.job}  {each.text}")
-        say(f"begin times that were set: {len(expected):,}, of which differ: {len(found):,}")
+        reserved = f"reservations: {len(ours.reservations):,}, "
+        say(f"begin times that were set: {len(expected):,}, {reserved}of which differ: {len(found):,}")
     if found:
         raise typer.Exit(NOT_AS_WANTED)
-
-
-def _report(
-    proposal: Proposal,
-    outcomes: Sequence[Outcome] | None,
-    left_alone: Mapping[str, str],
-    *,
-    as_json: bool,
-    also: Mapping[str, Any] | None = None,
-) -> None:
-    """Say what would be changed, or what was; ``outcomes`` None: a dry run."""
-    reasons = {each.job: each.reason for each in proposal.refusals} | dict(left_alone)
-    if as_json:
-        say_json(
-            {
-                **(also or {}),
-                "dry_run": outcomes is None,
-                "changes": _changes(proposal, outcomes),
-                "left_alone": [{"job": job, "reason": reason} for job, reason in reasons.items()],
-                "unchanged": list(proposal.unchanged),
-            }
-        )
-        return
-    taken = {each.change: each for each in outcomes or ()}
-    for change in proposal.changes:
-        outcome = taken.get(change)
-        note = f"; not taken: {outcome.note}" if outcome is not None and not outcome.taken else ""
-        say(f"  {change.job}  {_in_words(change)}{note}")
-    _say_reasons("left alone", reasons)
-    done = sum(each.taken for each in taken.values())
-    rest = f"{len(reasons):,} left alone, {len(proposal.unchanged):,} as wanted already"
-    if outcomes is None:
-        more = "; nothing was changed, --yes does it" if proposal.changes else ""
-        say(f"dry run: {len(proposal.changes):,} to change, {rest}{more}")
-    else:
-        say(f"{done:,} changed, {len(outcomes) - done:,} not taken, {rest}")
-
-
-def _changes(proposal: Proposal, outcomes: Sequence[Outcome] | None) -> list[dict[str, Any]]:
-    results = {each.change: {"taken": each.taken, "note": each.note} for each in outcomes or ()}
-    return [
-        {"job": change.job, "old_unix": change.old_unix, "new_unix": change.new_unix, **results.get(change, {})}
-        for change in proposal.changes
-    ]
-
-
-def _in_words(change: Change) -> str:
-    from planner.slurm.current import when
-
-    if change.at_once:
-        return f"may begin at once, no longer at {when(change.old_unix)}"
-    return f"begins at {when(change.new_unix)}, was {when(change.old_unix)}"
-
-
-def _say_reasons(what: str, reasons: Mapping[str, str]) -> None:
-    """One line per reason, with the first of its jobs."""
-    jobs: dict[str, list[str]] = defaultdict(list)
-    for job, reason in reasons.items():
-        jobs[reason].append(job)
-    for reason, names in jobs.items():
-        more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
-        say(f"  {', '.join(names[:NAMED])}{more}  {what}: {reason}")
-
-
-def _say_not_taken(outcomes: Sequence[Outcome]) -> None:
-    """The changes that Slurm has refused, on one line; nothing where it has refused none."""
-    refused = [each for each in outcomes if each.refused]
-    if refused:
-        first = refused[0]
-        many = f"{len(refused):,} of {len(outcomes):,} begin times"
-        say(f"plan: Slurm has not taken {many}; the first: job {first.change.job} {first.note}", err=True)
 
 
 def _end(outcomes: Sequence[Outcome] | None) -> None:

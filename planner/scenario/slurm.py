@@ -1,4 +1,4 @@
-"""The ``slurm:`` of a scenario: where Slurm is read, what of it is planned, and whose begin times may be set."""
+"""The ``slurm:`` of a scenario: where Slurm is read, what of it is planned, and what may be set in it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from planner import bounds
-from planner.scenario.forms import Duration, Within
+from planner.scenario.forms import Duration, Whole, Within
 from planner.scenario.sections import Key, Section
 from planner.scenario.values import Several, existing_folder
 
@@ -46,6 +46,15 @@ class SlurmSection(Section):
             "duration",
             "no begin time is set later than this after a job was submitted, or after its user's own begin time",
             default="no limit",
+        ),
+    ] = None
+    reserve_nodes: Annotated[
+        int | None,
+        Whole(bounds.NODES),
+        Key(
+            "nodes",
+            "an opted-in job that is planned on at least so many nodes gets them reserved for its planned start",
+            default="nobody gets a reservation",
         ),
     ] = None
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from planner.slurm.current import Queue, Record, when
 from planner.slurm.ours import Ours
+from planner.slurm.reserved import ReservationChange
 
 JOB_ID = re.compile(r"[1-9][0-9]{0,9}(?:_[0-9]{1,10})?")
 FURTHEST_S = 366 * 86_400
@@ -86,6 +87,26 @@ class Proposal:
     changes: tuple[Change, ...]
     refusals: tuple[Refusal, ...]
     unchanged: tuple[str, ...]
+    reservations: tuple[ReservationChange, ...] = ()
+    unreserved: tuple[Refusal, ...] = ()
+    """Wide jobs that get no reservation, and why; their begin times are set all the same."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of one change."""
+
+    change: Change | ReservationChange
+    taken: bool
+    note: str
+    """Why it was not taken; empty when it was."""
+    overtaken: bool = False
+    """The job has started, ended or gone before the change reached it, which is no failure."""
+
+    @property
+    def refused(self) -> bool:
+        """Whether the job still waits and Slurm has not taken the change."""
+        return not self.taken and not self.overtaken
 
 
 def propose(wanted: Mapping[str, int], queue: Queue, rules: Rules, ours: Ours, now_unix: int) -> Proposal:

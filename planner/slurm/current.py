@@ -1,4 +1,4 @@
-"""What Slurm's queue holds at this moment, as the setting of begin times needs it: record by record."""
+"""What Slurm's queue holds at this moment, as changes of it need it: record by record."""
 
 from __future__ import annotations
 
@@ -41,6 +41,9 @@ class Record:
     limit_s: int | None
     """None: unlimited."""
     deadline_unix: int | None
+    user: str = ""
+    reservation: str = ""
+    """The reservation that the job belongs to."""
 
     @property
     def latest_begin_unix(self) -> int | None:
@@ -127,4 +130,6 @@ def record_of(*jobs: QueuedJob) -> Record:
         comment=job.comment,
         limit_s=job.limit_s,
         deadline_unix=job.deadline_unix,
+        user=job.user,
+        reservation=job.reservation,
     )

@@ -42,7 +42,8 @@ def take(slurm: Slurm, clock: Callable[[], float] = time.time) -> Taken:
     answers = {QUEUE: slurm.ask_json("squeue", "--all")}
     moment_unix = int(clock())
     answers[NODES] = ask_nodes(slurm)
-    answers |= _reservations(slurm)
+    name, answer = ask_reservations(slurm)
+    answers[name] = answer
     remarks = []
     try:
         answers[ACCOUNTING] = slurm.ask_json("sacct", "--allusers", f"--starttime=now-{LONGEST_DAY}")
@@ -77,12 +78,13 @@ def ask_nodes(slurm: Slurm) -> tuple[str, bytes]:
         return slurm.ask_json("sinfo", "--all")
 
 
-def _reservations(slurm: Slurm) -> dict[str, tuple[str, bytes]]:
+def ask_reservations(slurm: Slurm) -> tuple[str, tuple[str, bytes]]:
+    """The name of the document of reservations that this version of Slurm has, its command and its output."""
     try:
-        return {RESERVATIONS: slurm.ask_json("scontrol", "show", "reservation")}
+        return RESERVATIONS, slurm.ask_json("scontrol", "show", "reservation")
     except SlurmError:
         words = ("--oneliner", "show", "reservation")
         answer = slurm.run("scontrol", *words)
         if answer.status:
             raise SlurmError(f"scontrol failed with status {answer.status}: {first_line(answer.errors)}") from None
-        return {RESERVATION_TEXT: (" ".join(("scontrol", *words)), answer.output)}
+        return RESERVATION_TEXT, (" ".join(("scontrol", *words)), answer.output)

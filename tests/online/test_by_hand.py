@@ -82,7 +82,7 @@ def test_deadlines_of_studies() -> None:
 
 
 def test_policies_that_are_listed() -> None:
-    """Seven kinds; with each of seven orders list, greedy, strict, easy, easy with that order beside it, replan; order."""
+    """Seven kinds; list, greedy, strict, easy with each of seven orders, easy with that order beside it; and others."""
     orders = [order for order in ORDERS if order != "fcfs"]
     named = [f"{order}-{kind}" for order in orders for kind in ("list", "greedy", "strict", "easy")]
     named += [f"easy-{order[:-1]}bf" for order in orders] + ["saf-easy-sjbf"]

@@ -126,9 +126,9 @@ def test_a_plan_is_applied_verified_and_undone(live: Path, cluster: Cluster, cap
     assert "0 changed, 0 not taken, 0 left alone, 1 as wanted" in words(
         0, "slurm", "apply", place, "--yes", said=capsys
     )
-    assert facts(0, "slurm", "verify", place, said=capsys) == {"set": 1, "differences": []}
+    assert facts(0, "slurm", "verify", place, said=capsys) == {"set": 1, "reservations": 0, "differences": []}
     cluster.restart_controller()
-    assert facts(0, "slurm", "verify", place, said=capsys) == {"set": 1, "differences": []}
+    assert facts(0, "slurm", "verify", place, said=capsys) == {"set": 1, "reservations": 0, "differences": []}
     assert "1 to change" in words(0, "slurm", "undo", place, said=capsys)
     assert begin_of(waiting) == start
     assert "1 changed" in words(0, "slurm", "undo", place, "--yes", said=capsys)
@@ -245,7 +245,7 @@ def test_a_quiet_apply_says_nothing_but_what_slurm_does_not_take(
     monkeypatch.setenv("PATH", path)
     quiet = ("now", *QUICK, "--snapshot", "saved", "--apply", "-q")
     text = line(9, *quiet, said=capsys)
-    assert text.startswith("plan: Slurm has not taken 1 of 1 begin times; the first: job 42 begins at ")
+    assert text.startswith("plan: Slurm has not taken 1 of 1 changes; the first: job 42 begins at ")
     assert text.endswith("(Denied for job 42)\n")
     take = 's/"eligible_time": [0-9]*/"eligible_time": \'$(sed s/.*uts//)\'/g'
     fake(tmp_path / "bin", scontrol=f"sed -i '{take}' {queue}")
