@@ -85,9 +85,9 @@ def carry_out(
         reserved = [send(slurm, change) for change in reservations]
         # Its status says no more than that some update failed, such as that of a job which has just started.
         said = slurm.run("scontrol", stdin=updates).errors if changes else ""
-        queue = read_queue(slurm)
+        queue, now_unix = read_queue(slurm), int(clock())
         alone = {change.job for change in changes}
-        begun = [(change, _outcome(change, queue, alone, said)) for change in changes]
+        begun = [(change, _outcome(change, queue, alone, said, now_unix)) for change in changes]
         kept = list(zip(reservations, outcomes_of(slurm, reservations, reserved, queue), strict=True))
         write_reserved(journal, ((change, each.taken, each.note) for change, each in kept), int(clock()))
         write_results(journal, ((change, each.taken, each.note) for change, each in begun), int(clock()), undo=undo)
@@ -101,12 +101,12 @@ def _update(change: Change) -> str:
     return f"update JobId={change.job} StartTime=uts{int(change.new_unix):d}\n"
 
 
-def _outcome(change: Change, queue: Queue, alone: set[str], said: str) -> Outcome:
+def _outcome(change: Change, queue: Queue, alone: set[str], said: str, now_unix: int) -> Outcome:
     records = _records(change, queue, alone)
     if not records:
         return Outcome(change, False, "no longer in the queue", overtaken=True)
     waiting = [job for job in records if job.pending]
-    others = [job for job in waiting or records if not _as_wanted(change, job)]
+    others = [job for job in waiting or records if not _as_wanted(change, job, now_unix)]
     if not others:
         return Outcome(change, True, "")
     if not waiting:
@@ -122,11 +122,16 @@ def _records(change: Change, queue: Queue, alone: set[str]) -> list[Record]:
     return [job for job in candidates if job.submit_unix == change.submit_unix]
 
 
-def _as_wanted(change: Change, job: Record) -> bool:
+def _as_wanted(change: Change, job: Record, now_unix: int) -> bool:
     if job.begin_unix == change.new_unix:
         return True
-    # Slurm forgets a begin time that has come where the job still waits for another one.
-    return change.at_once and (job.begin_unix is None or job.begin_unix <= change.new_unix + CLOCKS_DIFFER_S)
+    # Slurm forgets a begin time that has come where the job still waits for another one, and makes one that comes
+    # while it is being sent the present.
+    if job.begin_unix is None:
+        return change.at_once or change.new_unix <= now_unix
+    if change.at_once:
+        return job.begin_unix <= change.new_unix + CLOCKS_DIFFER_S
+    return change.new_unix < job.begin_unix <= now_unix
 
 
 def _reason(job_id: str, said: str) -> str:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import random
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from planner.bounds import W_PER_CORE
-from planner.inputs.jobs.finished import TWICE, Finished, read_finished
+from planner.inputs.jobs.finished import TWICE, Finished, chosen, table_candidates
 from planner.inputs.learned_power import LearnedFile, read_learned_power
 from planner.store.learned_power import learned_file, write_learned_power
 from tests.fuzz.damage import put
@@ -19,8 +20,9 @@ from tests.snapshots import site
 
 
 def learned(paths: list[Path], *settings: str) -> tuple[LearnedFile, Finished]:
-    finished = read_finished(paths, site(*settings))
-    return learned_file(finished, paths, "2024-06-02T00:00:00+00:00"), finished
+    left_out: Counter[str] = Counter()
+    finished = chosen(table_candidates(paths, site(*settings), left_out), left_out)
+    return learned_file(finished, dict.fromkeys(map(str, paths), "0" * 64), "2024-06-02T00:00:00+00:00"), finished
 
 
 def check(folder: Path, paths: list[Path], *settings: str) -> bool:

@@ -243,8 +243,18 @@ def test_what_is_read_back_decides(tmp_path: Path, change: Change, records: list
     one that still waits for another job has no begin time then."""
     slurm = command(tmp_path, "scontrol", "cat > /dev/null; echo 'Denied for job 42' >&2; exit 1")
     command(tmp_path, "squeue", f"[ \"$*\" = '--all --json' ] && echo '{json.dumps({'jobs': records})}'")
-    outcome, _ = carry_out(slurm, [change, Change("42_5", 100, None, 7)], tmp_path / "journal")
+    changes = [change, Change("42_5", 100, None, 7)]
+    outcome, _ = carry_out(slurm, changes, tmp_path / "journal", clock=lambda: 160)
     assert (outcome.taken, outcome.note) == (not note, note)
+
+
+@pytest.mark.parametrize(("begin", "taken"), [(200, True), (201, True), (203, True), (204, False), (150, False)])
+def test_a_start_that_comes_while_it_is_sent_is_the_present(tmp_path: Path, begin: int, taken: bool) -> None:
+    """Sent for second 200, read back in second 203; an earlier begin time is still the old one."""
+    slurm = command(tmp_path, "scontrol", "cat > /dev/null")
+    command(tmp_path, "squeue", f"echo '{json.dumps({'jobs': [{**OLD, 'eligible_time': begin}]})}'")
+    (outcome,) = carry_out(slurm, [SENT], tmp_path / "journal", clock=lambda: 203)
+    assert outcome.taken == taken
 
 
 def test_an_undo_is_written_down_as_one(tmp_path: Path) -> None:
