@@ -128,7 +128,7 @@ def propose(wanted: Mapping[str, int], queue: Queue, rules: Rules, ours: Ours, n
     changes: list[Change] = []
     refusals: list[Refusal] = []
     unchanged: list[str] = []
-    for job_id, start_unix in sorted(wanted.items(), key=lambda each: _order(each[0])):
+    for job_id, start_unix in sorted(wanted.items(), key=lambda each: order_of(each[0])):
         jobs, reason = _targets(job_id, wanted, queue)
         for job in jobs:
             # An array is changed as a whole, so that one of its tasks refuses for all.
@@ -158,7 +158,7 @@ def _change(job_id: str, job: Record, start_unix: int, now_unix: int) -> Change 
 
 def in_order(changes: list[Change]) -> tuple[Change, ...]:
     """Whole arrays before single tasks: what is sent for an array reaches all its tasks."""
-    return tuple(sorted(changes, key=lambda change: ("_" in change.job, _order(change.job))))
+    return tuple(sorted(changes, key=lambda change: ("_" in change.job, order_of(change.job))))
 
 
 def _targets(job_id: str, wanted: Mapping[str, int], queue: Queue) -> tuple[list[Record], str]:
@@ -205,7 +205,8 @@ def _why_not(job: Record, start_unix: int, rules: Rules, ours: Ours, now_unix: i
     return ""
 
 
-def _order(job_id: str) -> tuple[int, int, str]:
+def order_of(job_id: str) -> tuple[int, int, str]:
+    """What sorts jobs as people count: 9 before 10, an array before its tasks."""
     array, _, task = job_id.partition("_")
     if not JOB_ID.fullmatch(job_id):
         return 0, 0, job_id

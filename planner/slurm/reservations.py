@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from planner.inputs.slurm.reservations import Reservation
 from planner.printable import one_line
-from planner.slurm.changes import Refusal
+from planner.slurm.changes import Refusal, order_of
 from planner.slurm.current import Queue, Record
 from planner.slurm.ours import Made, Ours
 from planner.slurm.reserved import ReservationChange, Reserved, name_of
@@ -70,7 +70,7 @@ def propose_reservations(
     changes: list[ReservationChange] = []
     refusals: list[Refusal] = []
     kept: set[str] = set()
-    for job_id, place in sorted(places.items()):
+    for job_id, place in sorted(places.items(), key=lambda each: order_of(each[0])):
         job = queue.find(job_id)
         if job is None or not job.pending or job_id in left_alone:
             continue
