@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from planner.domain.job import counting_key
 from planner.slurm.current import Queue, Record, when
 from planner.slurm.ours import Ours
 from planner.slurm.reserved import ReservationChange
@@ -128,7 +129,7 @@ def propose(wanted: Mapping[str, int], queue: Queue, rules: Rules, ours: Ours, n
     changes: list[Change] = []
     refusals: list[Refusal] = []
     unchanged: list[str] = []
-    for job_id, start_unix in sorted(wanted.items(), key=lambda each: order_of(each[0])):
+    for job_id, start_unix in sorted(wanted.items(), key=lambda each: counting_key(each[0])):
         jobs, reason = _targets(job_id, wanted, queue)
         for job in jobs:
             # An array is changed as a whole, so that one of its tasks refuses for all.
@@ -158,7 +159,7 @@ def _change(job_id: str, job: Record, start_unix: int, now_unix: int) -> Change 
 
 def in_order(changes: list[Change]) -> tuple[Change, ...]:
     """Whole arrays before single tasks: what is sent for an array reaches all its tasks."""
-    return tuple(sorted(changes, key=lambda change: ("_" in change.job, order_of(change.job))))
+    return tuple(sorted(changes, key=lambda change: ("_" in change.job, counting_key(change.job))))
 
 
 def _targets(job_id: str, wanted: Mapping[str, int], queue: Queue) -> tuple[list[Record], str]:
@@ -203,11 +204,3 @@ def _why_not(job: Record, start_unix: int, rules: Rules, ours: Ours, now_unix: i
     if rules.max_delay_s is not None and start_unix > earliest_unix + rules.max_delay_s:
         return f"would be delayed beyond {when(earliest_unix + rules.max_delay_s)}, the most that is allowed"
     return ""
-
-
-def order_of(job_id: str) -> tuple[int, int, str]:
-    """What sorts jobs as people count: 9 before 10, an array before its tasks."""
-    array, _, task = job_id.partition("_")
-    if not JOB_ID.fullmatch(job_id):
-        return 0, 0, job_id
-    return int(array), int(task or -1), job_id

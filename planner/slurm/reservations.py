@@ -6,9 +6,10 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
+from planner.domain.job import counting_key
 from planner.inputs.slurm.reservations import Reservation
 from planner.printable import one_line
-from planner.slurm.changes import Refusal, order_of
+from planner.slurm.changes import Refusal
 from planner.slurm.current import Queue, Record
 from planner.slurm.ours import Made, Ours
 from planner.slurm.reserved import ReservationChange, Reserved, name_of
@@ -70,7 +71,7 @@ def propose_reservations(
     changes: list[ReservationChange] = []
     refusals: list[Refusal] = []
     kept: set[str] = set()
-    for job_id, place in sorted(places.items(), key=lambda each: order_of(each[0])):
+    for job_id, place in sorted(places.items(), key=lambda each: counting_key(each[0])):
         job = queue.find(job_id)
         if job is None or not job.pending or job_id in left_alone:
             continue

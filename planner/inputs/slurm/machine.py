@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from planner.domain.cluster import CORES, Cluster, NodeClass
+from planner.domain.job import counting_key
 from planner.errors import InputError
 from planner.inputs.jobs.unit_shape import MEMORY
 from planner.inputs.slurm.job import Request
@@ -21,7 +22,6 @@ MB_PER_GB = 1000
 MOST_BY_FEATURE = 50
 """Classes beyond which nodes are not told apart by their features: some sites give every rack its own."""
 
-_NUMBER = re.compile(r"(\d+)")
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")
 
 
@@ -153,15 +153,11 @@ def machine_of(nodes: Sequence[SlurmNode], partitions: Sequence[str] = ()) -> Ma
 def _by_kind(nodes: Sequence[SlurmNode], *, by_feature: bool) -> dict[Kind, list[SlurmNode]]:
     """Nodes of each kind, sorted as people count them: n2 before n10."""
     found: dict[Kind, list[SlurmNode]] = defaultdict(list)
-    for node in sorted(nodes, key=lambda node: _counted(node.name)):
+    for node in sorted(nodes, key=lambda node: (counting_key(node.name), node.name)):
         features = tuple(sorted(node.features)) if by_feature else ()
         partitions = tuple(sorted(node.partitions))
         found[Kind(node.cpus, node.memory_mb, node.gpus, node.gpu_type, partitions, features)].append(node)
     return found
-
-
-def _counted(name: str) -> list[tuple[int, str]]:
-    return [(int(part) if part.isdigit() else -1, part) for part in _NUMBER.split(name)]
 
 
 def _name(kind: Kind, kinds: Sequence[Kind], taken: Iterable[str]) -> str:
