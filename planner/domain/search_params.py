@@ -39,10 +39,10 @@ class ReplanParams:
 
     every_s: int = 900
     ahead_s: int = 86400
-    steps: int = 2000
+    steps: int = 0
     repairs: bool = True
     holds: bool = True
-    waiting_core_hours: float | None = None
+    waiting_core_hours: float = 2.5
 
 
 @dataclass(frozen=True)

@@ -53,11 +53,6 @@ ORDERED = ("list", "greedy", "strict", "easy", "replan")
 """Those that take an order of the queue."""
 
 
-def usual_order(kind: str) -> str:
-    """The order of the queue that a kind of policy has unless another is given."""
-    return "saf" if kind == "replan" else "fcfs"
-
-
 @dataclass(frozen=True)
 class Policy:
     """A policy: its kind, the order of the queue, and for easy the order of what is started beside the reservation.
@@ -68,13 +63,12 @@ class Policy:
     """
 
     kind: str
-    order: str = ""
+    order: str = "fcfs"
     backfill_order: str = ""
     objective: Objective | None = None
     plus: bool = False
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "order", self.order or usual_order(self.kind))
         object.__setattr__(self, "backfill_order", self.backfill_order or self.order)
         if self.kind not in KINDS:
             raise InputError(f"unknown policy {self.kind!r}; known: {', '.join(KINDS)}")
@@ -97,7 +91,7 @@ class Policy:
         """The name that selects the policy."""
         if self.objective is not None:
             return f"{self.kind}-{self.objective.name}{'+' if self.plus else ''}"
-        before = "" if self.order == usual_order(self.kind) else f"{self.order}-"
+        before = "" if self.order == "fcfs" else f"{self.order}-"
         if self.backfill_order == self.order:
             return f"{before}{self.kind}"
         return f"{before}{self.kind}-{'fcfs' if self.backfill_order == 'fcfs' else self.backfill_order[:-1] + 'bf'}"
@@ -135,7 +129,7 @@ def policy_named(name: str) -> Policy:
         before, after = after, []
     if len(before) > 1 or len(after) > (1 if kind == "easy" else 0):
         raise InputError(f"unknown policy {name!r}; write ORDER-{kind}" + ("-xxBF" if kind == "easy" else ""))
-    order = _order(before[0], name) if before else ""
+    order = _order(before[0], name) if before else "fcfs"
     backfill = ""
     if after:
         backfill = after[0].removesuffix("bf") + "f"
@@ -156,13 +150,11 @@ def _known() -> dict[str, str]:
     for objective in PUBLISHED_SEEDS:
         found[f"order-{objective}+"] = f"order-{objective} that also improves the published seeds one by one"
     for order, meaning in ORDERS.items():
+        if order == "fcfs":
+            continue
         for kind in ORDERED:
-            if order != usual_order(kind):
-                found[f"{order}-{kind}"] = f"{kind} with the queue in another order: {meaning}"
-        if order != "fcfs":
-            found[f"easy-{order[:-1]}bf"] = (
-                f"easy that starts others beside the reservation in another order: {meaning}"
-            )
+            found[f"{order}-{kind}"] = f"{kind} with the queue in another order: {meaning}"
+        found[f"easy-{order[:-1]}bf"] = f"easy that starts others beside the reservation in another order: {meaning}"
     found["easy-sjbf"] = (
         "easy that starts others beside the reservation shortest estimate first (EASY++ without predictions)"
     )

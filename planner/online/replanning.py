@@ -12,9 +12,6 @@ from planner.domain.search_params import ReplanParams
 from planner.domain.trace import Trace
 from planner.units import MILLI, SECONDS_PER_HOUR
 
-WAITING_CORE_HOURS, WAITING_CORE_HOURS_WITHOUT_DELAY = 2.5, 25.0
-"""What an hour of waiting counts for unless the site says: who allows a delay wants it used."""
-
 LEAST_DIFFERENCE = 1e-9
 """Prices that differ by no more than this are the same [EUR/kWh]."""
 
@@ -47,7 +44,7 @@ class Replanning:
     repairs
         Whether freed room is given away at every event, not only every so often.
     holds
-        Whether work is held for cheaper hours.
+        Whether work is held for cheaper hours; never where no delay is allowed.
     """
 
     max_delay_s: int = 0
@@ -66,9 +63,6 @@ class Replanning:
     def of(cls, problem: Problem, trace: Trace, params: ReplanParams, *, max_delay_s: int, seed: int = 0) -> Replanning:
         """What follows from the prices of a stretch of time, the jobs of a trace and the site's wishes."""
         edges_s, price = energy_prices(problem, trace)
-        waiting_core_hours = params.waiting_core_hours
-        if waiting_core_hours is None:
-            waiting_core_hours = WAITING_CORE_HOURS if max_delay_s > 0 else WAITING_CORE_HOURS_WITHOUT_DELAY
         cores = float(trace.processors_of.sum())
         kw_per_core = float(trace.power_mw.sum()) / MILLI**2 / cores if cores else 0.0
         return cls(
@@ -76,13 +70,13 @@ class Replanning:
             every_s=params.every_s,
             price_s=edges_s,
             price_eur_per_kwh=price,
-            eur_per_waiting_hour=waiting_core_hours * kw_per_core * float(price.mean()),
+            eur_per_waiting_hour=params.waiting_core_hours * kw_per_core * float(price.mean()),
             eur_per_width_hour=problem.rates.eur_per_core_hour / trace.machine.scale,
             steps=params.steps,
             ahead_s=params.ahead_s,
             seed=seed,
             repairs=params.repairs,
-            holds=params.holds,
+            holds=params.holds and max_delay_s > 0,
         )
 
     @property

@@ -14,13 +14,13 @@ from planner.scenario.values import Flag
 
 
 class Replan(Section):
-    """The loop: repair at every event, a search every so often, and work held for cheaper hours where it pays."""
+    """The loop: repair at every event; every so often work held for cheaper hours, and the order searched if asked."""
 
     every_s: Annotated[
         int,
         Duration(bounds.REPLAN_EVERY_S),
         Field(alias="every"),
-        Key("duration", "how often the order of the queue is searched and holds are decided again", default="`15m`"),
+        Key("duration", "how often holds are decided again, and the order of the queue is searched", default="`15m`"),
     ] = ReplanParams.every_s
     ahead_s: Annotated[
         int,
@@ -35,16 +35,15 @@ class Replan(Section):
         Flag, Key("true or false", "whether freed room is given away at every event, not only when a search is due")
     ] = ReplanParams.repairs
     holds: Annotated[
-        Flag, Key("true or false", "whether work is held for cheaper hours, as far as the promise allows")
+        Flag, Key("true or false", "whether work is held for cheaper hours, as far as `rules.max_delay` allows")
     ] = ReplanParams.holds
     waiting_core_hours: Annotated[
-        float | None,
+        float,
         Within(bounds.WAITING_CORE_HOURS),
         Key(
             "core-hours",
             "an hour that a job waits counts as much as the energy of this many core-hours; a job is held only if that"
             " saves more",
-            default="25 where `rules.max_delay` is 0, else 2.5",
         ),
     ] = ReplanParams.waiting_core_hours
 

@@ -179,26 +179,11 @@ def _of_widths(trace: Trace, widths: list[int]) -> Trace:
     return replace(trace, width=np.array(widths), group_amount=np.array([[each] for each in widths]), power_mw=power)
 
 
-def test_on_an_overloaded_machine_short_jobs_go_before_wide_ones() -> None:
-    """Three jobs as wide as the machine wait with 33 h of work when it becomes free, and one of a kind that took 10 s.
-
-    Nothing is cheaper later, and the widest go first; but the short one is in nobody's way for long. What the users'
-    jobs took is known from three of each: 10 s of two hours, and all of a minute.
-    """
-    trace = jobs(
-        [10, 10, 10, 60, 60, 60, HOUR, 10 * HOUR, 11 * HOUR, 12 * HOUR, 10],
-        asked=[2 * HOUR] * 3 + [60] * 3 + [HOUR, 10 * HOUR, 11 * HOUR, 12 * HOUR, 2 * HOUR],
-        at=[0] * 6 + [500, 600, 600, 600, 600],
-        users=[0, 0, 0, 2, 2, 2, 1, 2, 2, 2, 0],
-        processors=6,
-    )
-    width = np.array([1] * 6 + [6] * 4 + [1])
-    trace = replace(trace, width=width, group_amount=width[:, None].copy())
-    found = starts(trace, [DEAR, DEAR], steps=100)
-    free = 500 + HOUR
-    assert found[6] == 500
-    assert found[10] == free
-    assert min(found[7:10]) == free + 10
+@pytest.mark.parametrize(("steps", "short"), [(0, 12 * HOUR), (100, HOUR)])
+def test_a_search_lets_the_short_job_go_first(steps: int, short: int) -> None:
+    """One processor is busy for an hour, then 11 h of work were submitted before 10 s; both are done within the day."""
+    trace = jobs([HOUR, 11 * HOUR, 10], at=[0, 60, 61], users=[0, 1, 2], processors=1)
+    assert starts(trace, [DEAR, DEAR], steps=steps)[2] == short
 
 
 @pytest.mark.parametrize(("took", "start"), [(10, 2 * HOUR), (HOUR, 3 * HOUR)])

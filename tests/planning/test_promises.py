@@ -165,6 +165,14 @@ def test_carrying_out_moves_work_up() -> None:
     assert starts(problem, done.result.plan) == {"a": 0, "b": HOUR}
 
 
+@pytest.mark.parametrize(("delay_h", "start_h"), [(0, 1), (2, 12)])
+def test_nothing_is_held_where_no_delay_is_allowed(delay_h: int, start_h: int) -> None:
+    """a asks thirteen hours and takes one; energy is cheap from noon on, an hour before b's reference start."""
+    problem = one_node(job("a", 13, runtime_s=HOUR), job("b", 2, submit_s=-30, runtime_s=HOUR), prices=(0.5, 0.1))
+    done = carry_out(problem, ReplanParams(waiting_core_hours=0.001), max_delay_s=delay_h * HOUR)
+    assert starts(problem, done.result.plan)["b"] == start_h * HOUR
+
+
 def test_estimates_are_learned_from_ended_jobs() -> None:
     """Ann's last two jobs took one and three hours: her next is thought to take two; Bob's takes what he asked."""
     ann = [

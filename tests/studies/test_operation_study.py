@@ -172,13 +172,13 @@ def test_the_picture_has_a_point_for_every_policy() -> None:
     bounds = {cell: {"profit_eur": 960.0 + (cell.max_delay_h or 0)} for cell in cells if cell.is_bounded}
     rows = rows_of(cells, settled, bounds, {})
     drawing = picture_of(rows)
-    shown = [cell for cell in cells if not cell.without and cell.estimate != KNOWN]
+    shown = [cell for cell in cells if not cell.change and cell.estimate != KNOWN]
     limits = [cell for cell in shown if cell.is_bounded and cell.estimate == "requested"]
     assert drawing.count('class="point"') == len(shown) + len(limits)
     names = re.findall(r"<title>([^:<]+)", drawing)
     assert {"easy", "easy, last2", "list", "replan, 24 h", "replan, 24 h, last2", "day plans"} <= set(names)
     assert "day plans (+" in drawing  # its name says where it is
-    assert "without search" in markdown_of(rows)
+    assert "with search" in markdown_of(rows)
     assert "\u202f" not in markdown_of(rows)  # a terminal would not print it
     assert "replan, 24 h, an hour of waiting counts 10 core-hours" in drawing
     gentler = Cell(GROUP, "replan", max_delay_h=24, waiting=10)

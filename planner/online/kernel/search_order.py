@@ -4,8 +4,7 @@ Every order is judged by the plan that it leads to: the waiting jobs one after a
 as long as it is likely to last. The plan is worth what its work earns in the time ahead, less its energy, less the
 waiting. A wide job that is out of the way is worth something by itself: otherwise nodes must idle one day until enough
 of them are free for it. First the known orders are compared; then the best one is changed bit by bit, and a change
-stays if the plan is worth more. On an overloaded machine there is always something to fill gaps with; then the widest
-jobs go first, so that it stays that way; only those that are soon over, and in nobody's way for long, go before them.
+stays if the plan is worth more.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ import numpy as np
 from planner.compiled import part
 from planner.machine.rng import below
 from planner.online.kernel.energy import energy_cost
-from planner.online.kernel.likely import backlog, likely_length, shows_the_way
+from planner.online.kernel.likely import likely_length
 from planner.online.kernel.nodes import earliest_start, hold_job, plan_rows, restore_nodes, save_nodes
 from planner.online.kernel.queue_order import FCFS, LAF, LRF, SAF, SJF, copy_order, move_to, rank, sort_by
 from planner.online.kernel.reservation_rounds import plan_without_reservations
@@ -27,7 +26,6 @@ from planner.online.kernel.state import (
     ESTIMATE,
     EUR_PER_WAITING_HOUR,
     EUR_PER_WIDTH_HOUR,
-    EVERY_S,
     EXPECTED_END,
     LISTED_AT,
     NONE_YET,
@@ -46,9 +44,6 @@ from planner.online.kernel.state import (
 MOST_JOBS = 100
 """Where more jobs wait than this, the usual order serves: plans of so many are too slow to compare."""
 
-OVERLOADED = 0.5
-"""Where more work waits for room than fills this part of the time ahead, the widest jobs go first."""
-
 DRAIN_S = 3600.0
 """How long nodes idle on average until enough of them are free for a job as wide as the machine [s]."""
 
@@ -62,13 +57,10 @@ def search_order(state, now):
     if size < 2:
         return
     state.clock[LISTED_AT] = NONE_YET
-    overloaded = backlog(state, now) > OVERLOADED * state.clock[CAPACITY] * state.clock[AHEAD_S]
-    if overloaded or size > MOST_JOBS:
-        state.clock[ORDER] = LRF if overloaded else state.clock[USUAL_ORDER]
+    if size > MOST_JOBS:
+        state.clock[ORDER] = state.clock[USUAL_ORDER]
         sort_by(state, QUEUE, state.clock[ORDER])
         rank(state)
-        if overloaded:
-            _let_short_jobs_go_first(state)
         return
     planned, budget = size, state.clock[STEPS]
     copy_order(state, QUEUE, TRIED_ORDER, size)
@@ -95,21 +87,6 @@ def search_order(state, now):
             copy_order(state, TRIED_ORDER, BEST_ORDER, size)
     copy_order(state, BEST_ORDER, QUEUE, size)
     rank(state)
-
-
-@part
-def _let_short_jobs_go_first(state):
-    """Serve the jobs first that are likely to be over by the next search, and those that show how long others last."""
-    size = state.clock[QUEUED]
-    copy_order(state, QUEUE, TRIED_ORDER, size)
-    filled = np.int64(0)
-    for is_turn_of_short in (True, False):
-        for place in range(size):
-            job = state.job[TRIED_ORDER, place]
-            is_short = likely_length(state, job) <= state.clock[EVERY_S] or shows_the_way(state, job)
-            if is_short == is_turn_of_short:
-                state.job[QUEUE, filled] = job
-                filled += 1
 
 
 @part

@@ -25,8 +25,12 @@ STATIC = ("static", "static-ahead")
 """Day plans made at midnight and carried out: of the jobs submitted by then, or of the coming day's too."""
 REPLAN = "replan"
 MAX_DELAYS_H = (0, 2, 6, 12, 24)
-PARTS = {"repair": "replan.repairs=false", "search": "replan.steps=0", "holding": "replan.holds=false"}
-"""Parts of the policy ``replan`` that can be left out, and how a scenario says so."""
+CHANGES = {
+    "without repair": "replan.repairs=false",
+    "without holding": "replan.holds=false",
+    "with search": "replan.steps=2000",
+}
+"""Parts of the policy ``replan`` that can be left out or added, and how a scenario says so."""
 ABLATED_H = (6, 24)
 KNOWN, KNOWN_H = "actual", (6, 12, 24)
 """Re-planning that knows how long jobs run: what is lost beside it is lost to not knowing that."""
@@ -53,23 +57,23 @@ class Group:
 class Cell:
     """One replay.
 
-    ``max_delay_h`` is the promise of replan [h], ``without`` a part of it that is left out, ``waiting`` what an hour of
-    waiting counts for [core-hours] if not as by default.
+    ``max_delay_h`` is the promise of replan [h], ``change`` a part of it that is left out or added, ``waiting`` what an
+    hour of waiting counts for [core-hours] if not as by default.
     """
 
     group: Group
     policy: str
     estimate: str = "requested"
     max_delay_h: int | None = None
-    without: str = ""
+    change: str = ""
     waiting: int | None = None
 
     @property
     def label(self) -> str:
-        """The policy in a word or two: ``easy``, ``replan-6h``, ``replan-6h-waiting-10-without-search``."""
+        """The policy in a word or two: ``easy``, ``replan-6h``, ``replan-6h-waiting-10-without-repair``."""
         promise = "" if self.max_delay_h is None else f"-{self.max_delay_h}h"
         waiting = "" if self.waiting is None else f"-waiting-{self.waiting}"
-        return f"{self.policy}{promise}{waiting}" + (f"-without-{self.without}" if self.without else "")
+        return f"{self.policy}{promise}{waiting}" + (f"-{self.change.replace(' ', '-')}" if self.change else "")
 
     @property
     def name(self) -> str:
@@ -84,7 +88,7 @@ class Cell:
     @property
     def is_bounded(self) -> bool:
         """Whether it gets a bound of its own: it makes promises, and is as by default."""
-        return self.policy == REPLAN and not self.without and self.waiting is None
+        return self.policy == REPLAN and not self.change and self.waiting is None
 
 
 def baseline_of(group: Group) -> Cell:
@@ -95,7 +99,7 @@ def baseline_of(group: Group) -> Cell:
 def cells_of(
     group: Group, *, rules: Sequence[str] = RULES, max_delays_h: Sequence[int] = MAX_DELAYS_H, full: bool = False
 ) -> list[Cell]:
-    """The cells of a group; ``full`` has predicted runtimes, gentler holding, parts left out and static plans too."""
+    """The cells of a group; ``full`` has predicted runtimes, gentler holding, parts changed and static plans too."""
     cells = [Cell(group, name) for name in rules]
     cells += [Cell(group, REPLAN, max_delay_h=hours) for hours in max_delays_h]
     if full:
@@ -103,8 +107,7 @@ def cells_of(
         cells += [Cell(group, REPLAN, "last2", hours) for hours in max_delays_h]
         cells += [Cell(group, REPLAN, KNOWN, hours) for hours in KNOWN_H]
         cells += [Cell(group, REPLAN, max_delay_h=hours, waiting=each) for each in GENTLER for hours in GENTLER_H]
-        cells += [Cell(group, REPLAN, "requested", hours, part) for hours in ABLATED_H for part in PARTS]
-        cells.append(Cell(group, REPLAN, max_delay_h=0, without="holding"))
+        cells += [Cell(group, REPLAN, "requested", hours, each) for hours in ABLATED_H for each in CHANGES]
     return cells
 
 
@@ -123,7 +126,7 @@ def default_cells(sites: Sequence[str] = (CURIE, SAMPLE)) -> list[Cell]:
             group = Group(site, main.tariff, load)
             cells += cells_of(group, rules=rules, max_delays_h=(0, *ABLATED_H))
             if float(load) >= OVERLOAD:
-                cells += [Cell(group, REPLAN, max_delay_h=hours, without="holding") for hours in (0, *ABLATED_H)]
+                cells += [Cell(group, REPLAN, max_delay_h=hours, change="without holding") for hours in ABLATED_H]
     return cells
 
 

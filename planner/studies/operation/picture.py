@@ -91,7 +91,7 @@ def _limits(rows: Sequence[Row], currency: str) -> list[Series]:
 
 def _whole(rows: Sequence[Row], estimate: str, waiting: int | None = None) -> list[Row]:
     wanted = (REPLAN, estimate, "", waiting)
-    keys = ("policy", "estimate", "without", "waiting_core_hours")
+    keys = ("policy", "estimate", "change", "waiting_core_hours")
     chosen = [row for row in rows if tuple(row[key] for key in keys) == wanted]
     return sorted(chosen, key=lambda row: int(row["max_delay_h"]))
 

@@ -43,7 +43,7 @@ def _row(cell: Cell, own: Told, easy: Told, bound: Told | None, reference: Told 
         "load": cell.group.load,
         "load_fraction": round(own["load"], 4),
         "policy": cell.policy,
-        "without": cell.without,
+        "change": cell.change,
         "estimate": cell.estimate,
         "max_delay_h": cell.max_delay_h,
         "waiting_core_hours": cell.waiting,

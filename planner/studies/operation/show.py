@@ -71,7 +71,7 @@ def terminal_rows(rows: Sequence[Row]) -> list[dict[str, object]]:
     """The rows with what people ask first, for a terminal."""
     shown = {
         "policy": "policy",
-        "without": "without",
+        "change": "change",
         "estimate": "estimate",
         "max_delay_h": "promise_h",
         "waiting_core_hours": "waiting",

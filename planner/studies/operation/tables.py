@@ -10,7 +10,7 @@ from planner.pages.formats import THIN, hours, percent, plain, signed_percent
 from planner.pages.grid import Column, grid
 from planner.pages.markup import Html
 from planner.runs.figures import Row
-from planner.studies.operation.cells import ABLATED_H, AS_IS, KNOWN, MAX_DELAYS_H, OVERLOAD, PARTS, REPLAN, STATIC
+from planner.studies.operation.cells import ABLATED_H, AS_IS, CHANGES, KNOWN, MAX_DELAYS_H, OVERLOAD, REPLAN, STATIC
 
 SITES = {"curie": "CEA Curie", "sample": "Sample site"}
 TARIFFS = {
@@ -59,13 +59,13 @@ def group_title(row: Row) -> str:
 
 
 def policy_words(row: Row) -> str:
-    """A policy in words: ``replan, 6 h, without search``."""
+    """A policy in words: ``replan, 6 h, without repair``."""
     told = STATIC_WORDS.get(row["policy"]) or str(row["policy"])
     if row["max_delay_h"] is not None:
         told += f", {row['max_delay_h']} h"
     if row["waiting_core_hours"] is not None:
         told += f", an hour of waiting counts {row['waiting_core_hours']} core-hours"
-    return told + (f", without {row['without']}" if row["without"] else "")
+    return told + (f", {row['change']}" if row["change"] else "")
 
 
 def group_tables(rows: Sequence[Row]) -> list[Table]:
@@ -93,19 +93,19 @@ def glance_table(groups: Sequence[Sequence[Row]]) -> Table:
 
 
 def parts_table(rows: Sequence[Row]) -> Table | None:
-    """What each part of re-planning does: saved and mean wait with it left out; None where nothing was left out."""
-    if not any(row["without"] for row in rows):
+    """What each part of re-planning does: saved and mean wait with it left out or added; None without such rows."""
+    if not any(row["change"] for row in rows):
         return None
     columns = [Column("", number=False)]
     columns += [Column(f"promise {each} h", unit) for each in ABLATED_H for unit in ("saved", "mean wait", "broken")]
     lines: list[tuple[str, list[Row | None]]] = []
-    for words, estimate, without in (
-        ("all of it", "requested", ""),
-        *((f"without {part}", "requested", part) for part in PARTS),
+    for words, estimate, change in (
+        ("as by default", "requested", ""),
+        *((change, "requested", change) for change in CHANGES),
         ("with predicted runtimes (last2)", "last2", ""),
         ("with real runtimes, as if known", KNOWN, ""),
     ):
-        lines.append((words, [_replanned(rows, each, estimate, without) for each in ABLATED_H]))
+        lines.append((words, [_replanned(rows, each, estimate, change) for each in ABLATED_H]))
     for name in STATIC:
         static = next((row for row in rows if row["policy"] == name), None)
         lines.append((STATIC_WORDS[name], [static] * len(ABLATED_H)))
@@ -145,13 +145,13 @@ def _table(title: str, figures: Sequence[Figure], rows: Sequence[Row]) -> Table:
 
 
 def _is_whole(row: Row, estimate: str) -> bool:
-    is_default = not row["without"] and row["waiting_core_hours"] is None
+    is_default = not row["change"] and row["waiting_core_hours"] is None
     return bool(row["policy"] == REPLAN and row["estimate"] == estimate and is_default)
 
 
-def _replanned(rows: Sequence[Row], max_delay_h: int, estimate: str, without: str) -> Row | None:
-    wanted = (REPLAN, max_delay_h, estimate, without, None)
-    keys = ("policy", "max_delay_h", "estimate", "without", "waiting_core_hours")
+def _replanned(rows: Sequence[Row], max_delay_h: int, estimate: str, change: str) -> Row | None:
+    wanted = (REPLAN, max_delay_h, estimate, change, None)
+    keys = ("policy", "max_delay_h", "estimate", "change", "waiting_core_hours")
     return next((row for row in rows if tuple(row[key] for key in keys) == wanted), None)
 
 
