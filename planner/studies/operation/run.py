@@ -2,37 +2,23 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from planner.errors import OutputError, PlannerError
 from planner.runs.clairvoyant import TIME_S
-from planner.runs.fanout import Failure, side_by_side
 from planner.runs.figures import Row
 from planner.store.folder import held
+from planner.studies.kept import OnDone, Task, clear, make_missing, piece
 from planner.studies.operation.cells import AS_IS, STATIC, TARIFFS, Cell, Group, baseline_of
-from planner.studies.operation.kept import keep, piece, scenario_facts
+from planner.studies.operation.made_from import code, scenario_facts
 from planner.studies.operation.replays import replay_bytes, replay_facts, replay_name
 from planner.studies.operation.rows import rows_of
 from planner.studies.operation.settled import bound_bytes, days_taken, read_piece, settled_bytes
 from planner.studies.operation.show import write_tables
 from planner.studies.operation.sites import Ground, scenario_of_group
-
-OnDone = Callable[[str], None]
-"""Called with the name of each piece that is done, or that was kept from an earlier call."""
-
-
-@dataclass(frozen=True)
-class Task:
-    """A piece that is to be made: its name for people, where it is kept, and how its content is made."""
-
-    name: str
-    path: Path
-    make: Callable[[], bytes]
 
 
 @dataclass(frozen=True)
@@ -54,7 +40,7 @@ class Study:
         """The rows of the table; everything that is missing is made, and all of it shown in files."""
         with held(self.folder):
             if fresh:
-                _clear(self.folder / "pieces")
+                clear(self.folder / "pieces")
             replays = self._replays(on_done)
             days = {group: self._days(group, replays) for group in self._groups()}
             settled = self._settled(replays, days, on_done)
@@ -84,11 +70,12 @@ class Study:
 
     def _replays(self, on_done: OnDone) -> dict[Cell, Path]:
         paths = {
-            cell: piece(self.folder, "replays", replay_name(cell), replay_facts(self.ground, cell))
+            cell: piece(self.folder, "replays", replay_name(cell), replay_facts(self.ground, cell), code())
             for cell in self.cells
         }
-        self._make(
+        make_missing(
             (Task(replay_name(cell), path, partial(replay_bytes, self.ground, cell)) for cell, path in paths.items()),
+            self.workers,
             on_done,
         )
         return paths
@@ -97,12 +84,12 @@ class Study:
         tasks = {
             cell: Task(
                 cell.name,
-                piece(self.folder, "settled", cell.name, self._facts(cell, replays[cell], days)),
+                piece(self.folder, "settled", cell.name, self._facts(cell, replays[cell], days), code()),
                 partial(settled_bytes, self.ground, cell, replays[cell], days[cell.group]),
             )
             for cell in self.cells
         }
-        self._make(tasks.values(), on_done)
+        make_missing(tasks.values(), self.workers, on_done)
         return {cell: read_piece(task.path) for cell, task in tasks.items()}
 
     def _bounds(
@@ -115,7 +102,7 @@ class Study:
             )
             for group, hours in self._references()
         }
-        self._make([*own.values(), *references.values()], on_done)
+        make_missing([*own.values(), *references.values()], self.workers, on_done)
         return (
             {cell: read_piece(task.path) for cell, task in own.items()},
             {pair: read_piece(task.path) for pair, task in references.items()},
@@ -134,7 +121,7 @@ class Study:
             later_h=later_h,
             time_limit_s=self.bound_time_s,
         )
-        return Task(name, piece(self.folder, "bounds", name, facts), make)
+        return Task(name, piece(self.folder, "bounds", name, facts, code()), make)
 
     def _facts(self, cell: Cell, replay: Path, days: dict[Group, int]) -> dict[str, Any]:
         return {
@@ -142,34 +129,3 @@ class Study:
             "days": days[cell.group],
             **scenario_facts(scenario_of_group(self.ground, cell.group)),
         }
-
-    def _make(self, tasks: Iterable[Task], on_done: OnDone) -> None:
-        """Make what is missing; the first error ends it, and what is done is kept."""
-        by_path = {task.path: task for task in tasks}
-        missing = [task for task in by_path.values() if not task.path.is_file()]
-        for task in by_path.values():
-            if task not in missing:
-                on_done(task.name)
-        for answer in side_by_side([partial(_do, task) for task in missing], self.workers):
-            if isinstance(answer, Failure):
-                error = PlannerError(answer.text)
-                error.exit_code = answer.exit_code
-                raise error
-            on_done(answer)
-
-
-def _do(task: Task) -> str | Failure:
-    """Make a piece and keep it, wherever that is; its name when it is done."""
-    try:
-        keep(task.path, task.make())
-        return task.name
-    except PlannerError as error:
-        return Failure(error.exit_code, f"{task.name}: {error}")
-
-
-def _clear(folder: Path) -> None:
-    try:
-        if folder.is_dir():
-            shutil.rmtree(folder)
-    except OSError as error:
-        raise OutputError(f"{folder}: cannot be removed: {error.strerror or error}") from error

@@ -10,7 +10,6 @@ from planner.runs.figures import Row
 from planner.store.replay_files import write_rows, write_text
 from planner.studies.operation.picture import picture_of
 from planner.studies.operation.tables import (
-    Table,
     days_table,
     glance_table,
     group_tables,
@@ -18,6 +17,7 @@ from planner.studies.operation.tables import (
     groups_of,
     parts_table,
 )
+from planner.studies.table import Table
 
 READING = (
     "Every row is one replay of the same jobs with the runtimes that they really had, settled by the planner's own"

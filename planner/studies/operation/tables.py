@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from planner.pages.formats import THIN, hours, percent, plain, signed_percent
-from planner.pages.grid import Column, grid
-from planner.pages.markup import Html
+from planner.pages.formats import hours, percent, plain, signed_percent
+from planner.pages.grid import Column
 from planner.runs.figures import Row
 from planner.studies.operation.cells import ABLATED_H, AS_IS, CHANGES, KNOWN, MAX_DELAYS_H, OVERLOAD, REPLAN, STATIC
+from planner.studies.table import Table
 
 SITES = {"curie": "CEA Curie", "sample": "Sample site"}
 TARIFFS = {
@@ -21,26 +21,6 @@ TARIFFS = {
     "bands": "made-up hourly prices",
 }
 STATIC_WORDS = {"static": "day plans", "static-ahead": "day plans, the day known ahead"}
-
-
-@dataclass(frozen=True)
-class Table:
-    """A table in words: a title, columns, and rows of text."""
-
-    title: str
-    columns: tuple[Column, ...]
-    rows: tuple[tuple[str, ...], ...]
-
-    def html(self) -> Html:
-        """As part of a page."""
-        return grid(self.title, self.columns, self.rows)
-
-    def markdown(self) -> str:
-        """As part of a document; its spaces are plain ones, so that a terminal can print it."""
-        heads = [f"{each.title} [{each.unit}]" if each.unit else each.title for each in self.columns]
-        rule = ["---:" if each.number else "---" for each in self.columns]
-        lines = ["| " + " | ".join(cells) + " |" for cells in (heads, rule, *self.rows)]
-        return "\n".join([f"**{self.title}**", "", *lines]).replace(THIN, " ")
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,99 @@
+"""What a study keeps between calls: every finished piece in a file of its own, named by what it was made from."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+from planner.errors import OutputError, PlannerError
+from planner.runs.fanout import Failure, side_by_side
+from planner.store.files import alone_in, put
+from planner.store.provenance import versions
+
+PACKAGE = Path(__file__).resolve().parents[1]
+IDLE_ROOMS = ("cli", "cooling", "pages", "site", "store")
+"""Rooms whose code changes no piece of a study."""
+
+OnDone = Callable[[str], None]
+"""Called with the name of each piece that is done, or that was kept from an earlier call."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """A piece that is to be made: its name for people, where it is kept, and how its content is made."""
+
+    name: str
+    path: Path
+    make: Callable[[], bytes]
+
+
+def piece(folder: Path, kind: str, name: str, facts: Mapping[str, Any], code: str) -> Path:
+    """Where a piece is kept: below its kind, under its name and a mark of what it was made from."""
+    text = json.dumps({**facts, "code": code, "versions": versions()}, sort_keys=True, default=str)
+    mark = hashlib.sha256(text.encode()).hexdigest()[:16]
+    return folder / "pieces" / kind / f"{name.replace('/', '.')}.{mark}"
+
+
+@cache
+def code_mark(study: str, makers: tuple[str, ...], idle_rooms: tuple[str, ...] = IDLE_ROOMS) -> str:
+    """A mark of all code that can change a piece: of the modules of studies, only those that make some."""
+    text = hashlib.sha256()
+    for path in sorted(PACKAGE.rglob("*.py")):
+        room, *rest = path.relative_to(PACKAGE).parts
+        if room in idle_rooms or (room == "studies" and (rest[0] != study or path.stem not in makers)):
+            continue
+        text.update(path.read_bytes())
+    return text.hexdigest()
+
+
+def make_missing(tasks: Iterable[Task], workers: int, on_done: OnDone) -> None:
+    """Make what is missing, side by side; the first error ends it, and what is done is kept."""
+    by_path = {task.path: task for task in tasks}
+    missing = [task for task in by_path.values() if not task.path.is_file()]
+    for task in by_path.values():
+        if task not in missing:
+            on_done(task.name)
+    for answer in side_by_side([partial(_do, task) for task in missing], workers):
+        if isinstance(answer, Failure):
+            error = PlannerError(answer.text)
+            error.exit_code = answer.exit_code
+            raise error
+        on_done(answer)
+
+
+def clear(folder: Path) -> None:
+    """Remove what was kept."""
+    try:
+        if folder.is_dir():
+            shutil.rmtree(folder)
+    except OSError as error:
+        raise OutputError(f"{folder}: cannot be removed: {error.strerror or error}") from error
+
+
+def _do(task: Task) -> str | Failure:
+    """Make a piece and keep it, wherever that is; its name when it is done."""
+    try:
+        _keep(task.path, task.make())
+        return task.name
+    except PlannerError as error:
+        return Failure(error.exit_code, f"{task.name}: {error}")
+
+
+def _keep(path: Path, content: bytes) -> None:
+    """Write a piece in one step, in place of any that was made from something else."""
+    name = path.stem
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with alone_in(path.parent):
+            put(path, content)
+            for other in path.parent.iterdir():
+                if other.stem == name and other != path:
+                    other.unlink(missing_ok=True)
+    except OSError as error:
+        raise OutputError(f"{path}: cannot be written: {error.strerror or error}") from error

@@ -1,0 +1,29 @@
+"""A table of a study, for its page and for a document."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from planner.pages.formats import THIN
+from planner.pages.grid import Column, grid
+from planner.pages.markup import Html
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table in words: a title, columns, and rows of text."""
+
+    title: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+    def html(self) -> Html:
+        """As part of a page."""
+        return grid(self.title, self.columns, self.rows)
+
+    def markdown(self) -> str:
+        """As part of a document; its spaces are plain ones, so that a terminal can print it."""
+        heads = [f"{each.title} [{each.unit}]" if each.unit else each.title for each in self.columns]
+        rule = ["---:" if each.number else "---" for each in self.columns]
+        lines = ["| " + " | ".join(cells) + " |" for cells in (heads, rule, *self.rows)]
+        return "\n".join([f"**{self.title}**", "", *lines]).replace(THIN, " ")
