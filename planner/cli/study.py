@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from planner.bounds import PERCENT, PROCESSORS, SEED
+from planner.cli.cp_online import cp_online
 from planner.cli.curie import curie23
 from planner.cli.day import NoRemarksOption
 from planner.cli.operation import operation
@@ -38,6 +39,7 @@ def study() -> None:
 
 app.command("curie23")(curie23)
 app.command("operation")(operation)
+app.command("cp-online")(cp_online)
 
 
 @app.command("metrics")

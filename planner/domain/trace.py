@@ -140,3 +140,21 @@ def pool_trace(
         priority=None if priority is None else np.ascontiguousarray(priority[order]),
         links=None if after is None else links_of(names, [after[k] for k in order]),
     )
+
+
+def first_jobs(trace: Trace, count: int) -> Trace:
+    """The first jobs of a trace on one pool, in submit order."""
+    return pool_trace(
+        trace.ids[:count],
+        trace.submit_s[:count],
+        trace.runtime_s[:count],
+        trace.requested_s[:count],
+        trace.width[:count],
+        int(trace.machine.processors),
+        user=trace.user[:count],
+        name=trace.name[:count],
+        group=trace.group[:count],
+        queue=trace.queue[:count],
+        origin_unix=trace.origin_unix,
+        source=trace.source,
+    )

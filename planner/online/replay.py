@@ -215,8 +215,7 @@ def _require_submitted(trace: Trace, cancel_s: Ints) -> None:
         )
 
 
-def make_ready(trace: Trace, policy: Policy) -> None:
-    """Compile or load the kernel of a replay with fixed estimates, so that none of its time goes into that."""
-    from planner.online.kernel.clock import advance
-
-    advance(initial_state(trace, policy, trace.requested_s, np.full(len(trace), -1, dtype=np.int64)), 0)
+def make_ready(trace: Trace, policy: Policy, estimate: Ints | Predictor) -> None:
+    """Compile or load the kernels of a replay, so that none of its time goes into that: replay the first job."""
+    if len(trace):
+        replay(trace, policy, estimate, until_s=int(trace.submit_s[0] + trace.runtime_s[0]) + 1)

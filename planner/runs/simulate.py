@@ -101,9 +101,9 @@ def simulate(
     if is_replanned and measured.scenario is not None:
         replanning = replanning_of(measured.scenario, source.trace)
     runs = []
-    if policies:
-        make_ready(source.trace, policies[0])
     for estimate in estimates:
+        if policies:
+            make_ready(source.trace, policies[0], estimate.make(source.trace))
         for policy in policies:
             title = f"{policy.name}, {estimate.name}"
             began = time.process_time()

@@ -88,3 +88,16 @@ CURIE23_IMPROVED = {
     if row["figure"] == "days_improved"
 }
 """Part of the days on which a search improves on its seed, MultiSearch [%]."""
+
+
+def _cp_online() -> dict[tuple[str, str, str, str], int]:
+    found: dict[tuple[str, str, str, str], int] = {}
+    for row in _rows_of("cp-online"):
+        for estimate in ("actual", "requested"):
+            if text := row[f"{estimate}_percent"]:
+                found[row["trace"], estimate, row["policy"], row["metric"]] = int(text)
+    return found
+
+
+CP_ONLINE = _cp_online()
+"""Percent of List-REG by trace, estimate, policy and metric of the policies that plan the whole queue."""

@@ -82,9 +82,10 @@ def _replayed(ground: Ground, cell: Cell, source: Source) -> tuple[Replay, float
     options = NO_REPLANNING
     if cell.policy == REPLAN:
         options = replanning_of(scenario_of(ground, cell), source.trace)
-    make_ready(source.trace, policy)
+    estimate = estimate_named(cell.estimate)
+    make_ready(source.trace, policy, estimate.make(source.trace))
     began = time.process_time()
-    result = replay(source.trace, policy, estimate_named(cell.estimate).make(source.trace), replanning=options)
+    result = replay(source.trace, policy, estimate.make(source.trace), replanning=options)
     return result, time.process_time() - began
 
 

@@ -1,0 +1,79 @@
+"""``plan study cp-online``: policies that plan the whole queue in every round, published figures beside ours."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from planner.bounds import EVALUATIONS, PROCESSORS
+from planner.cli.compare import TaskBar
+from planner.cli.day import NoRemarksOption
+from planner.cli.terminal import say, say_json
+from planner.errors import InputError
+from planner.online.queue_search import USUAL_SEARCH
+
+MOST_WORKERS = 2
+MOST_SEEDS = 20
+
+
+def cp_online(
+    traces: Annotated[list[Path], typer.Argument(metavar="TRACE...", help="SWF traces to run it on.")],
+    policies: Annotated[
+        str | None, typer.Option("--policies", "-p", help="By commas; default all of the study.")
+    ] = None,
+    estimates: Annotated[str | None, typer.Option("--estimates", "-e", help="By commas.")] = None,
+    seeds: Annotated[int, typer.Option(min=1, max=MOST_SEEDS, help="Seeds of each policy that searches.")] = 1,
+    evaluations: Annotated[
+        int, typer.Option(min=0, max=int(EVALUATIONS.high), help="Orders that order-... tries per waiting job.")
+    ] = USUAL_SEARCH.evaluations,
+    processors: Annotated[
+        int | None, typer.Option(min=1, max=int(PROCESSORS.high), help="Machine size; else the SWF header's.")
+    ] = None,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Only the first jobs of each trace.")] = None,
+    workers: Annotated[int, typer.Option(min=1, max=MOST_WORKERS, help="Processes side by side.")] = 1,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Start anew instead of going on.")] = False,
+    out: Annotated[Path, typer.Option(help="Where results go, below OUT/studies/cp-online.")] = Path("reports"),
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print the tables for a document.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
+    quiet: NoRemarksOption = False,
+) -> None:
+    """Policies that plan the whole queue in every round for a local objective, beside the paper on CP Optimizer.
+
+    Every metric is a percentage of List-REG with the same estimate. An interrupted study goes on where it stopped.
+    """
+    from planner.online.estimates import estimate_named
+    from planner.online.policies import policy_named
+    from planner.studies.cp_online.cells import ESTIMATES, POLICIES
+    from planner.studies.cp_online.run import Study, trace_name
+
+    wanted = [policy_named(name).name for name in _named(policies, POLICIES)]
+    believed = [estimate_named(name).name for name in _named(estimates, ESTIMATES)]
+    paths = [path.resolve() for path in traces]
+    for path in paths:
+        if not path.is_file():
+            raise InputError(f"{path}: there is no such trace")
+    names = [trace_name(path) for path in paths]
+    if len(set(names)) < len(names):
+        raise InputError(f"two traces have one name: {', '.join(sorted(names))}; give each another file name")
+    folder = out.resolve() / "studies" / "cp-online"
+    study = Study(paths, folder, wanted, believed, seeds, evaluations, processors, jobs, workers)
+    with TaskBar("cp-online", len(study.cells()), quiet=quiet) as bar:
+        rows = study.run(fresh=fresh, on_done=bar.advance)
+    if as_json:
+        say_json(rows)
+    elif markdown:
+        say((folder / "cp-online.md").read_text(encoding="utf-8"))
+    else:
+        from planner.cli.simulate import table_text
+        from planner.studies.cp_online.show import groups_of, terminal_rows
+
+        for group in groups_of(rows):
+            say(f"{group[0]['trace']}, {group[0]['estimate']} runtimes, percent of List-REG")
+            say(f"{table_text(terminal_rows(group))}\n")
+        say(folder)
+
+
+def _named(text: str | None, usual: tuple[str, ...]) -> list[str]:
+    return list(usual) if text is None else [name.strip() for name in text.split(",") if name.strip()]

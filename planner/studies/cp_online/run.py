@@ -1,0 +1,70 @@
+"""The study run, or gone on with: replays, then tables and page."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from planner.online.queue_search import USUAL_SEARCH
+from planner.runs.figures import Row
+from planner.store.folder import held
+from planner.store.provenance import digest
+from planner.studies.cp_online.cells import ESTIMATES, POLICIES, Cell, cells_of
+from planner.studies.cp_online.replays import measured_bytes
+from planner.studies.cp_online.rows import rows_of
+from planner.studies.cp_online.show import write_tables
+from planner.studies.kept import OnDone, Task, clear, code_mark, make_missing, piece
+
+MAKERS = ("cells", "replays")
+"""Modules of the study that can change a piece; the others only show."""
+
+
+@dataclass(frozen=True)
+class Study:
+    """What to run and how: ``jobs`` None is all of each trace, ``workers`` is the number of processes."""
+
+    traces: Sequence[Path]
+    folder: Path
+    policies: Sequence[str] = POLICIES
+    estimates: Sequence[str] = ESTIMATES
+    seeds: int = 1
+    evaluations: int = USUAL_SEARCH.evaluations
+    processors: int | None = None
+    jobs: int | None = None
+    workers: int = 1
+
+    def cells(self) -> list[tuple[Path, Cell]]:
+        """Every cell with the file of its trace."""
+        return [
+            (path, cell)
+            for path in self.traces
+            for cell in cells_of(trace_name(path), self.policies, self.estimates, self.seeds)
+        ]
+
+    def run(self, *, fresh: bool = False, on_done: OnDone = lambda name: None) -> list[Row]:
+        """The rows of the table; everything that is missing is made, and all of it shown in files."""
+        with held(self.folder):
+            if fresh:
+                clear(self.folder / "pieces")
+            digests = {path: digest(path) for path in self.traces}
+            tasks = {cell: self._task(path, cell, digests[path]) for path, cell in self.cells()}
+            make_missing(tasks.values(), self.workers, on_done)
+            found: Mapping[Cell, Any] = {cell: json.loads(task.path.read_bytes()) for cell, task in tasks.items()}
+            rows = rows_of(found, is_whole=self.jobs is None)
+            write_tables(rows, found, self.folder)
+            return rows
+
+    def _task(self, path: Path, cell: Cell, mark: str) -> Task:
+        facts = {"trace": mark, "processors": self.processors, "jobs": self.jobs, "evaluations": self.evaluations}
+        kept = piece(self.folder, "replays", cell.name, facts, code_mark("cp_online", MAKERS))
+        make = partial(measured_bytes, path, self.processors, self.jobs, cell, self.evaluations)
+        return Task(cell.name, kept, make)
+
+
+def trace_name(path: Path) -> str:
+    """A trace's name: that of its file."""
+    return path.name.removesuffix(".gz").removesuffix(".swf")
