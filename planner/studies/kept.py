@@ -76,16 +76,7 @@ def clear(folder: Path) -> None:
         raise OutputError(f"{folder}: cannot be removed: {error.strerror or error}") from error
 
 
-def _do(task: Task) -> str | Failure:
-    """Make a piece and keep it, wherever that is; its name when it is done."""
-    try:
-        _keep(task.path, task.make())
-        return task.name
-    except PlannerError as error:
-        return Failure(error.exit_code, f"{task.name}: {error}")
-
-
-def _keep(path: Path, content: bytes) -> None:
+def put_piece(path: Path, content: bytes) -> None:
     """Write a piece in one step, in place of any that was made from something else."""
     name = path.stem
     try:
@@ -97,3 +88,12 @@ def _keep(path: Path, content: bytes) -> None:
                     other.unlink(missing_ok=True)
     except OSError as error:
         raise OutputError(f"{path}: cannot be written: {error.strerror or error}") from error
+
+
+def _do(task: Task) -> str | Failure:
+    """Make a piece and keep it, wherever that is; its name when it is done."""
+    try:
+        put_piece(task.path, task.make())
+        return task.name
+    except PlannerError as error:
+        return Failure(error.exit_code, f"{task.name}: {error}")

@@ -19,7 +19,7 @@ from planner.places import shipped_folder
 from planner.runs.replanning import replanning_of
 from planner.runs.replay_ledger import settle_window, sum_of_days
 from planner.scenario.load import load_scenario
-from planner.studies.operation import run as study_run
+from planner.studies import kept
 from planner.studies.operation.cells import (
     AS_IS,
     KNOWN,
@@ -134,8 +134,8 @@ def test_a_killed_study_goes_on_where_it_stopped(
     first = stamps(folder)
     assert len(first) == 1
     made: list[str] = []
-    keep = study_run.keep
-    monkeypatch.setattr(study_run, "keep", lambda path, content: (made.append(path.name), keep(path, content)))
+    keep = kept.put_piece
+    monkeypatch.setattr(kept, "put_piece", lambda path, content: (made.append(path.name), keep(path, content)))
     rows = study.run()
     assert len(made) == 3  # the other replay, and both settled
     assert {name: stamps(folder)[name] for name in first} == first

@@ -54,7 +54,9 @@ def _row(
 
 def published(trace: str, estimate: str, policy: str, metric: str) -> int | None:
     """The published percentage; that of the CP form for a policy that searches orders."""
-    known = next((each for each in KNOWN_TRACES if trace.upper().startswith(each.upper())), None)
-    if known is None:
-        return None
-    return CP_ONLINE.get((known, estimate, policy.replace("order-", "cp-"), metric))
+    return CP_ONLINE.get((short_name(trace), estimate, policy.replace("order-", "cp-"), metric))
+
+
+def short_name(trace: str) -> str:
+    """The name that the paper has for a trace; else its own."""
+    return next((each for each in KNOWN_TRACES if trace.upper().startswith(each.upper())), trace)

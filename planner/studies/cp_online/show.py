@@ -14,6 +14,7 @@ from planner.pages.markup import Html, document, el
 from planner.runs.figures import Row
 from planner.store.replay_files import write_rows, write_text
 from planner.studies.cp_online.cells import BASE, METRICS, Cell
+from planner.studies.cp_online.rows import short_name
 from planner.studies.table import Table
 
 NAMES = {"af": "AF", "awf": "AWF", "bsld": "BSLD", "p2sf": "P2SF"}
@@ -95,13 +96,15 @@ def groups_of(rows: Sequence[Row]) -> list[list[Row]]:
 def table_of(rows: Sequence[Row]) -> Table:
     """The table of one trace and estimate."""
     columns = [Column("policy", number=False)]
+    known = [metric for metric in METRICS if any(row[f"{metric}_published_percent"] is not None for row in rows)]
     for metric in METRICS:
-        columns += [Column(NAMES[metric], "% of List-REG"), Column("published", "%")]
+        columns.append(Column(NAMES[metric], "% of List-REG"))
+        columns += [Column("published", "%")] if metric in known else []
     columns += [Column("time", "s of CPU"), Column("a round", "ms")]
     lines_of = [
         (
             row["policy"],
-            *(text for metric in METRICS for text in (_percent_words(row, metric), _published_words(row, metric))),
+            *(text for metric in METRICS for text in _metric_words(row, metric, beside=metric in known)),
             plain(row["cpu_s"], 1),
             "" if row["ms_per_round"] is None else plain(row["ms_per_round"], 3),
         )
@@ -111,6 +114,10 @@ def table_of(rows: Sequence[Row]) -> Table:
     values = ", ".join(f"{NAMES[metric]} {plain(base[metric], 2)}" for metric in METRICS)
     title = f"{base['trace']}, {base['estimate']} runtimes, {plain(base['jobs'])} jobs; List-REG has {values}"
     return Table(title, tuple(columns), tuple(lines_of))
+
+
+def _metric_words(row: Row, metric: str, *, beside: bool) -> list[str]:
+    return [_percent_words(row, metric), *([_published_words(row, metric)] if beside else [])]
 
 
 def _percent_words(row: Row, metric: str) -> str:
@@ -132,7 +139,7 @@ def _metric_figure(metric: str, rows: Sequence[Row]) -> Html:
         if row["policy"] not in SHOWN[metric]:
             continue
         colour, shape = MARKS.get(row["estimate"], ("other", "circle"))
-        marks = lines_of.setdefault(f"{row['trace'][:12]} {row['policy']}", [])
+        marks = lines_of.setdefault(f"{short_name(row['trace'])}, {row['policy']}", [])
         marks.append(Dot(f"{row['estimate']}, ours", row[f"{metric}_percent"], colour, shape))
         known = row[f"{metric}_published_percent"]
         if known is not None:
