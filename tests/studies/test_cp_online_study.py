@@ -33,7 +33,13 @@ def three_jobs() -> Replay:
 def told(af: float, **more: float) -> dict[str, object]:
     """What is kept of a replay."""
     metrics = {"af": af, "awf": 10.0, "bsld": 4.0, "p2sf": 8.0, "wait": 1.0} | more
-    return metrics | {"jobs": 3, "rounds": 10, "cpu_s": 0.5, "queue_quantiles": {"0.5": 1, "1": 3}, "queue_by_day": []}
+    return metrics | {
+        "jobs": 3,
+        "rounds": 10,
+        "cpu_s": 0.5,
+        "queue_quantiles": {"0.5": 1, "1": 3},
+        "queue_by_day": [(1.0, 2.0)],
+    }
 
 
 def test_queues_are_counted_before_anything_starts() -> None:

@@ -148,12 +148,13 @@ def _metric_figure(metric: str, rows: Sequence[Row]) -> Html:
 
 
 def _queue_figure(trace: str, found: Mapping[Cell, Mapping[str, Any]]) -> Html:
+    believed = next(cell.estimate for cell in found)
     curves = [
         Line(cell.policy, COLOURS[CURVES.index(cell.policy)], told["queue_by_day"])
         for cell, told in found.items()
-        if cell.trace == trace and cell.estimate == "actual" and cell.seed == 0 and cell.policy in CURVES
+        if cell.trace == trace and cell.estimate == believed and cell.seed == 0 and cell.policy in CURVES
     ]
-    return lines(f"{trace}: waiting jobs over time, actual runtimes", curves, across="days", up="jobs that wait")
+    return lines(f"{trace}: waiting jobs over time, {believed} runtimes", curves, across="days", up="jobs that wait")
 
 
 def _sizes_table(rows: Sequence[Row]) -> Table:
