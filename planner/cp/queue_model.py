@@ -17,7 +17,6 @@ from docplex.cp.expression import interval_var
 from docplex.cp.model import CpoModel
 
 from planner.cp.queue_costs import Line, costs_of
-from planner.domain.columns import Ints
 from planner.domain.waiting_queue import FreeRoom, QueuePlan, WaitingQueue, all_together
 
 
@@ -52,7 +51,8 @@ class QueueModel:
         self.cpo.add(md.minimize(md.sum(each)))
 
     def start_from(self, plan: QueuePlan) -> None:
-        """Give the engine a plan to begin with."""
+        """Give the engine a plan to begin with, which has nodes."""
+        assert plan.node_of_unit is not None
         point = self.cpo.create_empty_solution()
         unit = 0
         for job, interval in enumerate(self._jobs):
@@ -70,10 +70,14 @@ class QueueModel:
                     point.add_interval_var_solution(seat.interval, presence=False)
         self.cpo.set_starting_point(point)
 
-    def starts(self, solution: Any) -> Ints:
-        """The starts of a solution."""
-        found = [solution.get_var_solution(interval).get_start() for interval in self._jobs]
-        return np.array(found, dtype=np.int64)
+    def plan(self, solution: Any) -> QueuePlan:
+        """The plan of a solution."""
+        starts = [solution.get_var_solution(interval).get_start() for interval in self._jobs]
+        nodes = [0] * int(self._queue.group_count.sum())
+        if len(self._queue.nodes) > 1:
+            taken = (seat for of_job in self._seats for seat in of_job)
+            nodes = [seat.node for seat in taken if solution.get_var_solution(seat.interval).is_present()]
+        return QueuePlan(np.array(starts, dtype=np.int64), np.array(nodes, dtype=np.int64))
 
     def _choose_seats(self, job: int) -> list[Seat]:
         """While a job runs, as many seats of each of its groups are taken as the group has units.

@@ -43,7 +43,10 @@ class EngineSolver:
             if answer.interrupted:
                 raise KeyboardInterrupt
             if answer.solution is not None:
-                return QueueAnswer(model.starts(answer.solution), is_exact and answer.status == "optimal")
+                plan = model.plan(answer.solution)
+                if not is_exact:
+                    return QueueAnswer(replace(plan, node_of_unit=None))
+                return QueueAnswer(plan, is_proven=answer.status == "optimal")
         return NOTHING_FOUND
 
 

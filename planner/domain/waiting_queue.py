@@ -86,17 +86,17 @@ class WaitingQueue:
 
 @dataclass(frozen=True, eq=False)
 class QueuePlan:
-    """A start for each job of a queue [s from now], and a node for each unit, group after group."""
+    """A start for each job of a queue [s from now], and a node for each unit, group after group, where it has nodes."""
 
     start_s: Ints
-    node_of_unit: Ints
+    node_of_unit: Ints | None
 
 
 @dataclass(frozen=True, eq=False)
 class QueueAnswer:
-    """The starts that an engine found [s from now], None if it found nothing; and whether no plan is better."""
+    """The plan that an engine found, None if it found none; and whether no plan is better."""
 
-    start_s: Ints | None = None
+    plan: QueuePlan | None = None
     is_proven: bool = False
 
 

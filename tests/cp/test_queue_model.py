@@ -103,9 +103,8 @@ def least_cost(queue: WaitingQueue) -> float:
     raise AssertionError("nothing fits")
 
 
-def value(queue: WaitingQueue, starts: Ints | None) -> float:
-    """What the starts of an engine cost."""
-    assert starts is not None
+def value(queue: WaitingQueue, starts: Ints) -> float:
+    """What starts cost."""
     return float(queue.cost(np.arange(len(queue)), starts).sum())
 
 
@@ -124,7 +123,10 @@ def test_the_engine_finds_the_best_of_all_starts_and_nodes(
         for from_known in (True, False):
             answer = solver(queue, known, from_known=from_known)
             assert answer.is_proven
-            assert value(queue, answer.start_s) == pytest.approx(best, rel=1e-6), seed
+            assert answer.plan is not None
+            assert answer.plan.node_of_unit is not None
+            assert fits(queue, tuple(answer.plan.start_s.tolist()), tuple(answer.plan.node_of_unit.tolist()))
+            assert value(queue, answer.plan.start_s) == pytest.approx(best, rel=1e-6), seed
         found += best < value(queue, known.start_s)
     assert found > 6
 
@@ -192,7 +194,10 @@ def test_too_many_nodes_are_planned_as_one(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(queue_solver, "MOST_SEATS", seat_count(queue) - 1)
     rough = CPSAT(queue, known, from_known=True)
     assert (exact.is_proven, rough.is_proven) == (True, False)
-    assert value(queue, rough.start_s) <= value(queue, exact.start_s)
+    assert exact.plan is not None
+    assert rough.plan is not None
+    assert rough.plan.node_of_unit is None
+    assert value(queue, rough.plan.start_s) <= value(queue, exact.plan.start_s)
 
 
 class Scripted(Engine):
@@ -229,13 +234,13 @@ def test_an_engine_that_finds_nothing_gets_twice_the_time_once() -> None:
     queue = random_queue(2, 3)
     known = one_after_another(queue)
     slow = Scripted(UNKNOWN, UNKNOWN, UNKNOWN)
-    assert EngineSolver(slow, 1.5)(queue, known, from_known=True).start_s is None
+    assert EngineSolver(slow, 1.5)(queue, known, from_known=True).plan is None
     assert slow.limits_s == [1.5, 3.0]
     dying = Scripted(SolverError("died"), UNKNOWN)
-    assert EngineSolver(dying, 1.5)(queue, known, from_known=True).start_s is None
+    assert EngineSolver(dying, 1.5)(queue, known, from_known=True).plan is None
     assert dying.limits_s == [1.5]
     small = Scripted(takes=False)
-    assert EngineSolver(small, 1.5)(queue, known, from_known=True).start_s is None
+    assert EngineSolver(small, 1.5)(queue, known, from_known=True).plan is None
     assert small.limits_s == []
 
 
