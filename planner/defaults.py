@@ -10,6 +10,12 @@ ITERATIONS = 20_000
 TIME_LIMIT_S = 60.0
 """Time after which a search ends, if its steps do not end it first [s]."""
 
+ROUND_ENGINE = "cpsat"
+"""The CP engine that plans scheduling rounds."""
+
+ROUND_TIME_S = 1.0
+"""Time after which it ends the plan of one round; in the published runs 20 s [s]."""
+
 BOUND_TIME_S = 30.0
 """Time that the bound on the profit may take [s]."""
 

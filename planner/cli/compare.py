@@ -135,6 +135,9 @@ def compare(
     from planner.online.policies import policy_named
 
     policies = [policy_named(name) for name in listed(policy, "easy")]
+    for each in policies:
+        if each.kind == "cp":
+            raise InputError(f"policy {each.name} needs a CP engine, which `plan simulate` has; order-... needs none")
     opened = [day.open_scenario(name, tuple(settings or ()), seed, jobs) for name in scenarios]
 
     from planner.runs.compare import compare_runs

@@ -11,8 +11,9 @@ from typing import Annotated, Any
 
 import typer
 
+from planner import defaults
 from planner.bounds import EVALUATIONS, PERCENT, PROCESSORS, SEED
-from planner.cli.day import NoRemarksOption, SettingsOption, open_scenario, parse_day
+from planner.cli.day import NoRemarksOption, SettingsOption, open_scenario, parse_day, solve_time
 from planner.cli.terminal import listed, say, say_json
 from planner.errors import InputError
 from planner.online.queue_search import USUAL_SEARCH
@@ -55,6 +56,10 @@ def simulate(
     evaluations: Annotated[
         int, typer.Option(min=0, max=int(EVALUATIONS.high), help="Orders that order-... tries per waiting job.")
     ] = USUAL_SEARCH.evaluations,
+    engine: Annotated[str, typer.Option(help="CP engine of cp-...; see `plan show engines`.")] = defaults.ROUND_ENGINE,
+    time_limit: Annotated[
+        str, typer.Option(help="What it gets in each round: 1s, 20s; twice that if it finds nothing.")
+    ] = f"{defaults.ROUND_TIME_S:g}s",
     out: Annotated[Path | None, typer.Option(help="Folder for metrics.csv, and jobs.csv and .swf of each run.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
     quiet: NoRemarksOption = False,
@@ -78,13 +83,19 @@ def simulate(
     if jobs is not None and (first is not None or last is not None):
         raise InputError("--from and --to choose among the scenario's own jobs; a trace is replayed whole")
     policies = [policy_named(name) for name in listed(policy, "easy")]
+    limit_s = solve_time(time_limit, "--time-limit")
+    uses_engine = any(each.kind == "cp" for each in policies)
+    if uses_engine or engine != defaults.ROUND_ENGINE:
+        from planner.methods import require_engine
+
+        require_engine(engine)
     names = listed([metrics] if metrics else None, ",".join(DEFAULT))
     if names == ["all"]:
         names = [*METRICS, *(MONEY if scenario is not None else ())]
 
     from planner.inputs.traces import read_cluster, read_pool, read_window
     from planner.runs.one_day import require_order
-    from planner.runs.simulate import Conduct, Measured
+    from planner.runs.simulate import Conduct, Measured, RoundEngine
     from planner.runs.simulate import simulate as replay_all
 
     resolved = None if scenario is None else open_scenario(scenario, tuple(settings or ()))
@@ -92,6 +103,7 @@ def simulate(
     estimates = [estimate_named(name) for name in listed(estimate, usual)]
     measured = Measured.named(names, trim, resolved)
     conduct = Conduct(correction, rounds, deadlines, seed, evaluations)
+    used = RoundEngine(engine, limit_s)
     if jobs is None and resolved is not None and first is not None:
         begin = parse_day(first)
         end = begin if last is None else parse_day(last)
@@ -111,9 +123,12 @@ def simulate(
             estimates,
             measured,
             conduct=conduct,
+            engine=used,
             on_run=bar.update,
         )
     rows = [run.row() for run in runs]
+    full_rows = [row | run.engine_row() for row, run in zip(rows, runs, strict=True)]
+    done_with = asdict(conduct) | (asdict(used) if uses_engine else {})
     if out is not None:
         from planner.store.folder import filled
         from planner.store.replay_files import write_batsim_jobs, write_replay_swf, write_rows
@@ -123,9 +138,9 @@ def simulate(
                 stem = f"{run.policy}.{run.estimate}".replace("*", "x")
                 write_batsim_jobs(run.replay, place / f"{stem}.jobs.csv")
                 write_replay_swf(run.replay, place / f"{stem}.swf", conduct.changed())
-            write_rows([row | asdict(conduct) for row in rows], place / "metrics.csv")
+            write_rows([row | done_with for row in full_rows], place / "metrics.csv")
     if as_json:
-        text = {"trace": source.intake.as_dict(), "trimming": trim, **asdict(conduct), "runs": rows}
+        text = {"trace": source.intake.as_dict(), "trimming": trim, **done_with, "runs": full_rows}
         say_json(text)
         return
     from planner.metrics.outcome import TRIMMING
@@ -135,6 +150,8 @@ def simulate(
         told = f"; {conduct.changed()}" if conduct.changed() else ""
         size = f"{len(source.trace):,} jobs on {source.trace.machine.processors:,.0f} processors"
         say(f"{TRIMMING[trim]}; {size}{told}")
+        for line in filter(None, (run.engine_line(used) for run in runs)):
+            say(line)
 
 
 def table_text(rows: Sequence[Mapping[str, object]]) -> str:

@@ -38,6 +38,8 @@ SENTENCES: dict[str, str] = {
     " (Lifka 1995; Mu'alem and Feitelson 2001)",
     "order": "plans the queue anew in each round, in the order that serves a local objective best, and starts what then"
     " starts now (as the CP schedulers of Goponenko et al.)",
+    "cp": "has a CP engine plan the queue anew in each round for a local objective, and starts what then starts now"
+    " (Goponenko et al.); not reproducible where the time limit ends a search",
     "conservative": "reserves for every job at submission and keeps it; compresses in submit order when a job ends"
     " early (CBF; Feitelson and Weil 1998)",
     "deadline": "conservative for regular jobs; jobs with a deadline have tentative reservations that give way to them,"
@@ -52,14 +54,17 @@ KINDS = tuple(SENTENCES)
 ORDERED = ("list", "greedy", "strict", "easy", "replan")
 """Those that take an order of the queue."""
 
+PLANNING = ("order", "cp")
+"""Those that plan the queue for a local objective."""
+
 
 @dataclass(frozen=True)
 class Policy:
     """A policy: its kind, the order of the queue, and for easy the order of what is started beside the reservation.
 
     That is the order of the queue unless another is given. With replan it is the order with which the search begins.
-    ``objective`` is the local objective of order, AF unless another is given; with ``plus`` its published seeds are
-    improved one by one.
+    ``objective`` is the local objective of order and cp, AF unless another is given; with ``plus`` its published seeds
+    are improved one by one.
     """
 
     kind: str
@@ -79,10 +84,15 @@ class Policy:
             raise InputError(f"policy {self.kind!r} has no orders: it serves jobs as they were submitted")
         if self.kind != "easy" and self.backfill_order != self.order:
             raise InputError(f"policy {self.kind!r} has one order; a second one is for easy")
-        if self.kind == "order" and self.objective is None:
+        if self.kind in PLANNING and self.objective is None:
             object.__setattr__(self, "objective", objective_named("af"))
-        if self.kind != "order" and self.objective is not None:
-            raise InputError(f"policy {self.kind!r} has no local objective; order has")
+        if self.kind not in PLANNING and self.objective is not None:
+            raise InputError(f"policy {self.kind!r} has no local objective; {' and '.join(PLANNING)} have")
+        if self.kind == "cp" and self.objective is not None and not self.objective.is_sum:
+            known = ", ".join(name for name in OBJECTIVES if objective_named(name).is_sum)
+            raise InputError(
+                f"{self.name}: engines plan for sums over jobs; known: {known}; order-{self.objective.name}"
+            )
         if self.plus and not (self.objective and self.objective.seeds):
             raise InputError(f"{self.name}: no seeds were published for it; a plus goes with bsld and p2sf")
 
@@ -105,7 +115,7 @@ class Policy:
 
     def refreshes(self, rounds: str) -> bool:
         """Whether predictions of waiting jobs are made anew in every round; else a job keeps that of its arrival."""
-        return rounds == "second" and (self.kind in ("greedy", "list", "order") or self._is_easy_or_sjbf)
+        return rounds == "second" and (self.kind in ("greedy", "list", *PLANNING) or self._is_easy_or_sjbf)
 
     @property
     def _is_easy_or_sjbf(self) -> bool:
@@ -115,9 +125,9 @@ class Policy:
 def policy_named(name: str) -> Policy:
     """The policy of a name such as ``list``, ``saf-list``, ``easy``, ``saf-easy``, ``easy-sjbf``, ``saf-easy-sjbf``."""
     text = name.strip().lower()
-    if text == "order" or text.startswith("order-"):
-        objective = text.removesuffix("+").partition("-")[2]
-        return Policy("order", objective=objective_named(objective or "af"), plus=text.endswith("+"))
+    first, _, objective = text.removesuffix("+").partition("-")
+    if first in PLANNING:
+        return Policy(first, objective=objective_named(objective or "af"), plus=text.endswith("+"))
     parts = ALIASES.get(text, text).split("-")
     kinds = [part for part in parts if ALIASES.get(part, part) in KINDS and part not in (*ORDERS, "order")]
     if len(kinds) != 1:
@@ -144,11 +154,13 @@ def _order(text: str, name: str) -> str:
 
 
 def _known() -> dict[str, str]:
-    found = {name: sentence for name, sentence in SENTENCES.items() if name != "order"}
-    for objective, meaning in OBJECTIVES.items():
-        found[f"order-{objective}"] = f"{SENTENCES['order']}: {meaning}"
-    for objective in PUBLISHED_SEEDS:
-        found[f"order-{objective}+"] = f"order-{objective} that also improves the published seeds one by one"
+    found = {name: sentence for name, sentence in SENTENCES.items() if name not in PLANNING}
+    for kind in PLANNING:
+        for objective, meaning in OBJECTIVES.items():
+            if kind == "order" or objective_named(objective).is_sum:
+                found[f"{kind}-{objective}"] = f"{SENTENCES[kind]}: {meaning}"
+        for objective in PUBLISHED_SEEDS:
+            found[f"{kind}-{objective}+"] = f"{kind}-{objective} that also improves the published seeds one by one"
     for order, meaning in ORDERS.items():
         if order == "fcfs":
             continue

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from planner.domain.columns import Ints
-from planner.machine.timeline import NEVER
+from planner.online.kernel import steps
 from planner.online.kernel.state import (
     ARRIVED,
     CANCEL_S,
     CHANGES,
     ESTIMATE,
-    EVERY_EVENT,
     FINISHED,
     FINISHED_JOB,
     HELD,
@@ -22,33 +21,20 @@ from planner.online.kernel.state import (
     QUEUED,
     RESTARTS,
     RUNTIME,
-    SCAN,
     START,
     STARTED,
     STARTED_AT,
     SUBMIT,
-    UNTIL,
     State,
-    widened,
 )
-from planner.online.kernel.steps import (
-    entries_needed,
-    is_arriving,
-    is_ending,
-    next_second,
-    open_second,
-    reorder,
-    schedule,
-    take_arrival,
-    take_completion,
-)
-from planner.online.stretches import SECONDS_AT_A_TIME, OnProgress
+from planner.online.stepped_replay import Schedule, SteppedReplay
+from planner.online.stretches import OnProgress
 
 if TYPE_CHECKING:
     from planner.online.predictor import Predictor
 
 
-class TaughtReplay:
+class TaughtReplay(SteppedReplay):
     """A replay together with the predictor that it asks and teaches.
 
     In each second, arriving jobs are predicted first, so they know only completions of earlier seconds; then the
@@ -57,14 +43,18 @@ class TaughtReplay:
     """
 
     def __init__(
-        self, state: State, predictor: Predictor, *, refresh: bool, on_progress: OnProgress | None = None
+        self,
+        state: State,
+        predictor: Predictor,
+        *,
+        refresh: bool,
+        schedule: Schedule = steps.schedule,
+        on_progress: OnProgress | None = None,
     ) -> None:
-        self.state = state
-        self._on_progress = on_progress
+        super().__init__(state, schedule=schedule, on_progress=on_progress)
         self.first: Ints = np.zeros(state.job.shape[1], dtype=np.int64)
         self._predictor = predictor
         self._refresh = refresh
-        self._every_event = bool(state.clock[EVERY_EVENT])
         self._told = 0
         self._begun: list[int] = []
         self._restarts: Ints = np.zeros(state.job.shape[1], dtype=np.int64)
@@ -91,60 +81,33 @@ class TaughtReplay:
             else:
                 self._predictor.begin(one, second)
 
-    def run_until(self, moment_s: int) -> None:
-        """Replay all that happens before a moment."""
-        self.state.clock[UNTIL] = moment_s
-        seconds, count = 0, self.state.job.shape[1]
-        while (now := int(next_second(self.state))) != NEVER:
-            self.replay_second(now)
-            seconds += 1
-            if self._on_progress is not None and seconds % SECONDS_AT_A_TIME == 0:
-                self._on_progress(int(self.state.clock[FINISHED]), count)
-        if self._on_progress is not None:
-            self._on_progress(int(self.state.clock[FINISHED]), count)
-
     def replay_second(self, now: int) -> None:
-        """The arrivals and completions of a second, with a round after each or after all of them; then the starts."""
-        needed = int(entries_needed(self.state, now))
-        if needed > self.state.times.shape[1]:
-            self.state = widened(self.state, needed)
-        changes = int(self.state.clock[CHANGES])
-        open_second(self.state, now)
-        if self.state.clock[CHANGES] > changes:
-            self._note_lost(now)
-        events = 0
-        if self._every_event and self.state.clock[SCAN]:
-            self._round(now)
-            events += 1
-        while is_arriving(self.state, now):
-            self._arrive(now)
-            events += 1
-            if self._every_event:
-                self._round(now)
-        while is_ending(self.state, now):
-            take_completion(self.state, now)
-            events += 1
-            if self._every_event:
-                self._round(now)
-        if not self._every_event or events == 0:
-            self._round(now)
+        """A second as in every replay; then the predictor notes the starts."""
+        super().replay_second(now)
         for job in self._begun:
             self._predictor.begin(job, now)
         self._begun.clear()
 
-    def _arrive(self, now: int) -> None:
+    def open(self, now: int) -> None:
+        """Begin a second, and note which runs are lost in it."""
+        changes = int(self.state.clock[CHANGES])
+        super().open(now)
+        if self.state.clock[CHANGES] > changes:
+            self._note_lost(now)
+
+    def arrive(self, now: int) -> None:
         """Let the next job arrive with a prediction."""
         job = int(self.state.clock[ARRIVED])
         self.state.job[ESTIMATE, job] = self.first[job] = max(1, int(self._predictor.predict(job, now)))
-        take_arrival(self.state)
+        super().arrive(now)
 
-    def _round(self, now: int) -> None:
-        """Teach what has completed since the last round, then run one, and note which jobs begin."""
+    def run_rounds(self, now: int) -> None:
+        """Teach what has completed since the last round, then run those that are due, and note which jobs begin."""
         self._teach(now)
         job, clock = self.state.job, self.state.clock
         before = int(clock[STARTED])
         waiting = job[QUEUE, : clock[QUEUED]].tolist() + job[HELD_JOB, : clock[HELD]].tolist()
-        schedule(self.state, now)
+        super().run_rounds(now)
         if clock[STARTED] > before:
             begun = [one for one in waiting if job[START, one] == now]
             self._begun += sorted(begun, key=lambda one: int(job[STARTED_AT, one]))
@@ -161,7 +124,7 @@ class TaughtReplay:
         if self._refresh and clock[QUEUED]:
             for one in job[QUEUE, : clock[QUEUED]].tolist():
                 job[ESTIMATE, one] = max(1, int(self._predictor.predict(one, now)))
-            reorder(self.state)
+            steps.reorder(self.state)
 
     def _end(self, job: int, now: int) -> None:
         """Let the predictor learn from a job that is done; one that was cancelled teaches nothing."""

@@ -9,7 +9,9 @@ import numpy.typing as npt
 
 from planner.domain.columns import Ints
 from planner.domain.trace import Trace
+from planner.domain.waiting_queue import QueueSolver
 from planner.errors import InputError
+from planner.online.engine_counts import EngineCounts
 from planner.online.initial_state import initial_state
 from planner.online.outages import NO_OUTAGES, UNTIL_FURTHER_NOTICE, LostRun, Outages
 from planner.online.past import Past
@@ -49,7 +51,8 @@ class Replay:
     and ``latest_s`` are what the policy ``replan`` promised, -1 for nothing; ``late_reason`` is why it is broken, a
     place in `LATE_REASONS`. ``cancel_s`` is when jobs were to be cancelled, -1 for those that were not; ``restarts``
     how often each was lost with a node. ``ready_s`` is when each joined the queue: at its submission, or when all that
-    it waits for had come first. ``until_s`` is where the replay stopped. ``round_count`` counts scheduling rounds.
+    it waits for had come first. ``until_s`` is where the replay stopped. ``round_count`` counts scheduling rounds, and
+    ``engine_counts`` those of the policy ``cp`` in which its engine was asked.
     """
 
     trace: Trace
@@ -70,6 +73,7 @@ class Replay:
     outages: Outages
     until_s: int
     round_count: int
+    engine_counts: EngineCounts | None = None
 
     @property
     def is_started(self) -> npt.NDArray[np.bool_]:
@@ -114,6 +118,7 @@ def replay(
     outages: Outages = NO_OUTAGES,
     cancel_s: Ints | None = None,
     search: QueueSearch = USUAL_SEARCH,
+    solver: QueueSolver | None = None,
     on_progress: OnProgress | None = None,
 ) -> Replay:
     """Replay a trace.
@@ -142,16 +147,23 @@ def replay(
         When each job is cancelled, -1 for never: a waiting job leaves the queue, a running one ends.
     search
         How much the policy ``order`` tries.
+    solver
+        What plans the queue under the policy ``cp``, which needs one.
     on_progress
         Hears of progress now and then.
     """
+    from planner.online.engine_rounds import EngineRounds
     from planner.online.kernel import state as places
+    from planner.online.kernel import steps
     from planner.online.predictor_loop import TaughtReplay
+    from planner.online.stepped_replay import SteppedReplay
 
     if correction not in CORRECTIONS:
         raise InputError(f"unknown correction {correction!r}; known: {', '.join(CORRECTIONS)}")
     if rounds not in ROUNDS:
         raise InputError(f"unknown rounds {rounds!r}; known: {', '.join(ROUNDS)}")
+    if policy.kind == "cp" and solver is None:
+        raise InputError(f"policy {policy.name} needs a CP engine; `plan simulate` has one, order-... needs none")
     outages.require_nodes(len(trace.machine.capacity))
     cancels = np.full(len(trace), -1, dtype=np.int64) if cancel_s is None else cancel_s
     _require_submitted(trace, cancels)
@@ -164,13 +176,19 @@ def replay(
         search=search,
     )  # fmt: skip
     first = np.maximum(fixed, 1)
+    planned = EngineRounds(policy, solver) if policy.kind == "cp" and solver is not None else None
+    schedule = steps.schedule if planned is None else planned.schedule
     playing: Playing
-    if isinstance(estimate, np.ndarray):
-        playing = FixedReplay(state, on_progress)
-    else:
-        playing = taught = TaughtReplay(state, estimate, refresh=policy.refreshes(rounds), on_progress=on_progress)
+    if not isinstance(estimate, np.ndarray):
+        playing = taught = TaughtReplay(
+            state, estimate, refresh=policy.refreshes(rounds), schedule=schedule, on_progress=on_progress
+        )
         taught.learn_past(-1 if past is None else past.moment_s)
         first = taught.first
+    elif planned is not None:
+        playing = SteppedReplay(state, schedule=schedule, on_progress=on_progress)
+    else:
+        playing = FixedReplay(state, on_progress)
     stop = UNTIL_FURTHER_NOTICE if until_s is None else until_s
     lost = play(playing, outages, 0 if past is None else past.moment_s, stop)
     state = playing.state
@@ -203,6 +221,7 @@ def replay(
         outages=outages,
         until_s=stop,
         round_count=int(state.clock[places.ROUNDS]),
+        engine_counts=None if planned is None else planned.counts,
     )
 
 

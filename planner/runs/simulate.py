@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import resource
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 
+from planner.defaults import ROUND_ENGINE, ROUND_TIME_S
+from planner.domain.waiting_queue import QueueSolver
 from planner.errors import InputError
 from planner.inputs.traces import Source
 from planner.metrics.outcome import TRIMMING, Outcome
@@ -44,6 +47,19 @@ class Run:
             **self.values,
             "cpu_s": round(self.cpu_s, 3),
         }
+
+    def engine_row(self) -> dict[str, object]:
+        """How the engine of a cp policy did; nothing for the others."""
+        counts = self.replay.engine_counts
+        return {} if counts is None else {f"engine_{name}": value for name, value in asdict(counts).items()}
+
+    def engine_line(self, used: RoundEngine) -> str:
+        """The same as a line for people; empty for the others."""
+        counts = self.replay.engine_counts
+        if counts is None:
+            return ""
+        told = f"{counts.rounds:,} rounds, {counts.proven:,} proven optimal, {counts.fallbacks:,} fell back to list"
+        return f"{self.policy}, {self.estimate}: {used.engine} with {used.time_limit_s:g} s planned {told}"
 
 
 @dataclass(frozen=True)
@@ -85,6 +101,24 @@ class Conduct:
 USUAL = Conduct()
 
 
+@dataclass(frozen=True)
+class RoundEngine:
+    """The engine of the cp policies, and how long it may take in each round [s]."""
+
+    engine: str = ROUND_ENGINE
+    time_limit_s: float = ROUND_TIME_S
+
+    def solver(self, seed: int) -> QueueSolver:
+        """What plans the queues; SolverError with the remedy when the engine is not installed."""
+        from planner.cp.engines.choose import engine_named
+        from planner.cp.queue_solver import EngineSolver
+
+        return EngineSolver(engine_named(self.engine), self.time_limit_s, seed)
+
+
+USUAL_ENGINE = RoundEngine()
+
+
 def simulate(
     source: Source,
     policies: list[Policy],
@@ -92,9 +126,11 @@ def simulate(
     measured: Measured,
     *,
     conduct: Conduct = USUAL,
+    engine: RoundEngine = USUAL_ENGINE,
     on_run: OnRun | None = None,
 ) -> list[Run]:
     """Replay every policy with every estimate; each replay is checked before it is measured."""
+    solver = engine.solver(conduct.seed) if any(policy.kind == "cp" for policy in policies) else None
     deadlines = draw_deadlines(source.trace, conduct.deadline_percent, conduct.seed)
     is_replanned = any(policy.kind == "replan" for policy in policies)
     replanning = NO_REPLANNING
@@ -106,7 +142,7 @@ def simulate(
             make_ready(source.trace, policies[0], estimate.make(source.trace))
         for policy in policies:
             title = f"{policy.name}, {estimate.name}"
-            began = time.process_time()
+            began = cpu_now_s()
             result = replay(
                 source.trace,
                 policy,
@@ -116,9 +152,10 @@ def simulate(
                 deadline_s=deadlines,
                 replanning=replanning,
                 search=QueueSearch(conduct.evaluations, conduct.seed),
+                solver=solver,
                 on_progress=None if on_run is None else lambda done, of, title=title: on_run(title, done, of),  # type: ignore[misc]
             )
-            cpu_s = time.process_time() - began
+            cpu_s = cpu_now_s() - began
             require_sound(result)
             outcome = outcome_of(result)
             values = measure(outcome, list(measured.metrics), measured.trimming)
@@ -126,6 +163,12 @@ def simulate(
             counted = len(outcome.trimmed(measured.trimming))
             runs.append(Run(policy.name, estimate.name, result, values, counted, cpu_s))
     return runs
+
+
+def cpu_now_s() -> float:
+    """CPU time of this process and of those that it started and that have ended, as engines of their own do [s]."""
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + children.ru_utime + children.ru_stime
 
 
 def outcome_of(result: Replay) -> Outcome:

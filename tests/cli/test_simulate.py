@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from planner.cli.main import run
+from planner.cp.engines.choose import ENGINES
 from planner.inputs.jobs.swf_trace import read_swf_trace
 from planner.studies.published import PREDICTIONS, Campaign
 
@@ -93,6 +94,11 @@ def test_a_cluster_with_energy_and_profit(tmp_path: Path, capsys: pytest.Capture
         (["--rounds", "some"], "unknown rounds 'some'; known: second, event"),
         (["--wide", "some"], "unknown rule 'some' for wide jobs; known: reject"),
         (["--unrequested", "some"], "unknown rule 'some' for jobs without a requested time; known: keep, drop"),
+        (["-p", "cp-speed"], "unknown local objective 'speed'; known: af, awf, bsld, p2sf"),
+        (["-p", "cp-p2sf-ratio"], "cp-p2sf-ratio: engines plan for sums over jobs; known: af, awf, bsld, p2sf"),
+        (["-p", "cp-af", "--engine", "cplex"], "unknown engine 'cplex'; known: cpsat, cpo-community, cpo"),
+        (["-p", "easy", "--engine", "cplex"], "unknown engine 'cplex'; known: cpsat, cpo-community, cpo"),
+        (["-p", "cp-af", "--time-limit", "soon"], "soon"),
         (["--processors", "4", "--scenario", "sample"], "not both"),
         (["--scenario", "sample", "--wide", "clip"], "--wide and --unrequested are for one pool"),
         (["--scenario", "sample", "--unrequested", "drop"], "--wide and --unrequested are for one pool"),
@@ -104,6 +110,37 @@ def test_bad_words_are_named_with_the_known_ones(
     """Exit code 2 and one line that says what is known."""
     assert run(["simulate", str(trace), *words]) == 2
     assert message in capsys.readouterr().err
+
+
+def test_an_engine_says_how_it_did(trace: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Job 2 takes all processors, jobs 3 and 5 one each: one round has a choice. In a line, in JSON and in CSV."""
+    words = ["simulate", str(trace), "-p", "list,cp-af", "--time-limit", "5s", "-q"]
+    assert run([*words, "--json", "--out", str(tmp_path / "o")]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert (answer["engine"], answer["time_limit_s"]) == ("cpsat", 5.0)
+    plain, planned = answer["runs"]
+    counts = {"engine_rounds": 1, "engine_proven": 1, "engine_fallbacks": 0}
+    assert {name: planned[name] for name in counts} == counts
+    assert not counts.keys() & plain.keys()
+    with (tmp_path / "o" / "metrics.csv").open(encoding="utf-8") as stream:
+        rows = list(csv.DictReader(stream))
+    assert [(row["engine_rounds"], row["engine"]) for row in rows] == [("", "cpsat"), ("1", "cpsat")]
+    assert run(words[:-1]) == 0
+    line = capsys.readouterr().out.splitlines()[-1]
+    assert line == "cp-af, requested: cpsat with 5 s planned 1 rounds, 1 proven optimal, 0 fell back to list"
+    assert run(["simulate", str(trace), "-p", "list", "--json", "-q"]) == 0
+    assert "engine" not in json.loads(capsys.readouterr().out)
+
+
+def test_a_missing_engine_ends_the_command_before_the_trace_is_read(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Exit code 4 with the remedy, though there is no such trace."""
+    for name in ("cpsat", "cpo"):
+        monkeypatch.setattr(type(ENGINES[name]), "available", lambda self: False)
+        assert run(["simulate", str(tmp_path / "none.swf"), "-p", "list,cp-af", "--engine", name]) == 4
+        assert f"the engine {name} is not installed; install" in capsys.readouterr().err
+    assert run(["simulate", str(tmp_path / "none.swf"), "-p", "cp-af"]) == 4
 
 
 def test_jobs_without_a_request_can_be_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -196,6 +196,29 @@ def test_infeasible_is_a_status(engine: str) -> None:
     assert ENGINES[engine].solve(model, time_limit_s=5).status == "infeasible"
 
 
+def test_starts_are_minimised_by_the_largest_of_lines(engine: str) -> None:
+    """Two jobs of 3 s on one machine that is free from 2: starts 2 and 5, and the one whose lines rise less goes last.
+
+    The first costs max(2 s, 9 s - 30), so 4 at 2 and 15 at 5; the second 3 s, so 15 at 5 and 6 at 2: 19 against 21.
+    """
+    model = CpoModel(name="least")
+    first, second = (interval_var(start=(0, 20), size=3, name=name) for name in ("first", "second"))
+    model.add(md.sum([md.pulse(first, 1), md.pulse(second, 1), md.pulse((0, 2), 1)]) <= 1)
+    start = md.start_of(first)
+    model.add(md.minimize(md.sum([md.max([start * 2, start * 9 - 30]), md.start_of(second) * 3])))
+    answer = ENGINES[engine].solve(model, time_limit_s=10)
+    assert (answer.status, answer.objective) == ("optimal", 19)
+    assert [answer.solution.get_var_solution(one).get_start() for one in (first, second)] == [2, 5]
+
+
+def test_cpsat_refuses_the_start_of_an_interval_that_may_be_absent() -> None:
+    """Rather than taking a start that no absent interval has."""
+    model = CpoModel(name="absent")
+    model.add(md.minimize(md.start_of(interval_var(start=(0, 5), size=1, optional=True, name="one"))))
+    with pytest.raises(SolverError, match="starts of mandatory intervals"):
+        ENGINES["cpsat"].solve(model, time_limit_s=5)
+
+
 def test_deadlines_that_cannot_all_be_met_give_a_plan() -> None:
     """Every job has the tightest deadline: as many as possible are met, and the plan is clean."""
     for seed in range(6):

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 from planner.accounting.audit import audit
+from planner.cp.engines.choose import ENGINES
+from planner.cp.queue_solver import EngineSolver
 from planner.domain.dependency import parse_dependencies
 from planner.domain.executed import executed
 from planner.domain.plan import DEFERRED
@@ -30,7 +32,9 @@ from tests.online.test_replay import POLICIES, due_soon, estimates_of, slow_star
 from tests.online.traces import random_cluster_trace, random_trace
 from tests.plain_day import HOUR, day, job
 
-NAMES = ("strict", "greedy", "list", "easy", "order-awf", "conservative", "deadline", "replan")
+NAMES = ("strict", "greedy", "list", "easy", "order-awf", "cp-awf", "conservative", "deadline", "replan")
+
+CPSAT = EngineSolver(ENGINES["cpsat"], 0.1)
 
 
 def ints(*values: int) -> np.ndarray:
@@ -46,7 +50,7 @@ def pool(*jobs: tuple[str, int, int, int, str], processors: int = 4) -> Trace:
 
 def play(trace: Trace, policy: str, **options: object) -> Replay:
     """A replay that breaks no rule."""
-    result = replay(trace, policy_named(policy), trace.requested_s, **options)  # type: ignore[arg-type]
+    result = replay(trace, policy_named(policy), trace.requested_s, solver=CPSAT, **options)  # type: ignore[arg-type]
     assert violations(result) == []
     return result
 
@@ -100,7 +104,7 @@ def test_a_replay_goes_on_from_a_past_with_jobs_that_wait_for_others(policy: str
     trace = with_random_links(random_trace(11, jobs=25), 11)[0]
     whole = play(trace, policy)
     for moment in range(1, int(whole.end_s.max()), 29):
-        first = replay(trace, policy_named(policy), trace.requested_s, until_s=moment)
+        first = replay(trace, policy_named(policy), trace.requested_s, until_s=moment, solver=CPSAT)
         rest = play(trace, policy, past=first.past_at(moment))
         if policy in ("strict", "greedy", "list", "easy"):  # the others reserve, or search, anew
             assert rest.start_s.tolist() == whole.start_s.tolist(), moment

@@ -64,6 +64,9 @@ class Walk:
         if name == "maximize":
             self.objective = self._term(expression.children[0])
             self.model.maximize(self.objective.expression)
+        elif name == "minimize":
+            self.objective = self._term(expression.children[0])
+            self.model.minimize(self.objective.expression)
         elif name == "alternative":
             self._alternative(*expression.children)
         elif name == "lessOrEqual" and _is_cumulative(expression.children[0]):
@@ -139,6 +142,7 @@ class Walk:
             "element": lambda cells, index: self._arithmetic.cell(list(cells.value), self._term(index)),
             "overlapLength": lambda i, a, b: self._makes.overlap(self.spans[id(i)], int(a.value), int(b.value)),
             "presenceOf": lambda i: self.spans[id(i)].present,
+            "startOf": self._start,
         }
         name = _name(expression)
         if name not in rules:
@@ -159,6 +163,13 @@ class Walk:
         if right is None:
             return self._arithmetic.scaled(self._term(left), -1)
         return self._arithmetic.total([self._term(left), self._arithmetic.scaled(self._term(right), -1)])
+
+    def _start(self, interval: Any, *absent: Any) -> Term:
+        """The start of an interval that is always present; what counts for an absent one is not known here."""
+        span = self.spans[id(interval)]
+        if span.presence is not None:
+            raise SolverError("the cpsat engine knows the starts of mandatory intervals only; use --engine cpo")
+        return span.start
 
     def _terms_of(self, children: Any) -> list[Term]:
         """Terms of the arguments of a call, which may come as one array."""

@@ -25,6 +25,7 @@ from planner.online.kernel.state import (
     CONSERVATIVE,
     CORRECTION,
     CORRECTIONS,
+    CP,
     DEADLINE,
     DUE_JOB,
     DUE_KEY,
@@ -220,22 +221,27 @@ def take_completion(state, now):
 
 @part
 def schedule(state, now):
-    """A scheduling round, if the policy looks at the queue after what happened since the last one."""
-    if state.clock[QUEUED] > 0 and _looks_at_queue(state, now):
-        state.clock[ROUNDS] += 1
-        _run_round(state, now)
-    _forget_events(state)
-    while state.clock[JOINING] > 0:  # jobs that waited for the start of others and for nothing else
-        join_queue(state, now)
-        state.clock[ROUNDS] += 1
-        _run_round(state, now)
-        _forget_events(state)
+    """A scheduling round, if one is due, and more of them as long as jobs join that waited for the start of others."""
+    if is_due(state, now):
+        run_round(state, now)
+    while is_another_due(state, now):
+        run_round(state, now)
 
 
 @part
-def _forget_events(state):
-    """Begin to note anew what happens until the next round."""
+def is_due(state, now):
+    """Whether the policy looks at the queue after what happened since the last round."""
+    return state.clock[QUEUED] > 0 and _looks_at_queue(state, now)
+
+
+@part
+def is_another_due(state, now):
+    """Begin to note anew what happens until the next round; whether that is now, as jobs join the queue."""
     state.clock[SCAN], state.clock[FRESH], state.clock[EARLY], state.clock[BROKEN] = 0, 0, 0, 0
+    if state.clock[JOINING] == 0:
+        return False
+    join_queue(state, now)
+    return True
 
 
 @part
@@ -250,14 +256,15 @@ def _looks_at_queue(state, now):
 
 
 @part
-def _run_round(state, now):
-    """What a round does is the policy's."""
+def run_round(state, now):
+    """What a round does is the policy's; that of cp finds the queue in the order that an engine chose."""
+    state.clock[ROUNDS] += 1
     policy = state.clock[POLICY]
     if policy == STRICT:
         strict_round(state, now)
     elif policy == GREEDY:
         greedy_round(state, now)
-    elif policy == LIST:
+    elif policy in (LIST, CP):
         list_round(state, now)
     elif policy == EASY:
         easy_round(state, now)

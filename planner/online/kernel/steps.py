@@ -1,4 +1,4 @@
-"""The steps of the clock one by one, for a replay that asks and teaches a predictor between them."""
+"""The steps of the clock one by one, for a replay in which Python takes part between them."""
 
 from __future__ import annotations
 
@@ -14,3 +14,7 @@ is_ending = kernel_of(clock.is_ending)
 take_completion = kernel_of(clock.take_completion)
 reorder = kernel_of(queue_order.reorder)
 schedule = kernel_of(clock.schedule)
+is_due = kernel_of(clock.is_due)
+run_round = kernel_of(clock.run_round)
+is_another_due = kernel_of(clock.is_another_due)
+sort_by = kernel_of(queue_order.sort_by)

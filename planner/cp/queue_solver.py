@@ -1,0 +1,62 @@
+"""The waiting jobs of a scheduling round planned by a CP engine, within a time limit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from planner.cp.engines.engine import Engine
+from planner.cp.queue_model import QueueModel, copies_on
+from planner.domain.waiting_queue import QueueAnswer, QueuePlan, WaitingQueue, all_together
+from planner.errors import SolverError
+
+MOST_SEATS = 20_000
+"""With more choices of nodes than this, the engine plans the queue as if all nodes were one."""
+
+NOTHING_FOUND = QueueAnswer()
+
+
+@dataclass(frozen=True)
+class EngineSolver:
+    """Plans queues with an engine.
+
+    When it finds nothing within the time limit, it gets twice the time once more, as published. An engine that dies, or
+    for which the queue is too large, finds nothing.
+    """
+
+    engine: Engine
+    time_limit_s: float
+    seed: int = 0
+
+    def __call__(self, queue: WaitingQueue, known: QueuePlan, *, from_known: bool) -> QueueAnswer:
+        """Look for a better plan than a known one."""
+        is_exact = seat_count(queue) <= MOST_SEATS
+        model = QueueModel(queue if is_exact else as_one_node(queue), known)
+        if from_known:
+            model.start_from(known)
+        if not self.engine.fits(model.cpo):
+            return NOTHING_FOUND
+        for limit_s in (self.time_limit_s, 2 * self.time_limit_s):
+            try:
+                answer = self.engine.solve(model.cpo, time_limit_s=limit_s, seed=self.seed)
+            except SolverError:
+                return NOTHING_FOUND
+            if answer.interrupted:
+                raise KeyboardInterrupt
+            if answer.solution is not None:
+                plan = model.plan(answer.solution)
+                if not is_exact:
+                    return QueueAnswer(replace(plan, node_of_unit=None))
+                return QueueAnswer(plan, is_proven=answer.status == "optimal")
+        return NOTHING_FOUND
+
+
+def seat_count(queue: WaitingQueue) -> int:
+    """Choices of nodes that a model of the queue has; none on a pool."""
+    if len(queue.nodes) == 1:
+        return 0
+    return sum(copies_on(queue, group, room) for group in range(len(queue.group_count)) for room in queue.nodes)
+
+
+def as_one_node(queue: WaitingQueue) -> WaitingQueue:
+    """The queue on one node with the room of all: the order of its starts says something of the real one, no more."""
+    return replace(queue, nodes=(all_together(queue.nodes),))
