@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from planner.errors import InputError
 
-FORMS = ("response", "work", "slowdown", "power", "power-ratio", "short")
+FORMS = ("response", "work", "slowdown", "power", "power-ratio", "short", "profit")
 """What is summed over the waiting jobs, in the order of their numbers in `planner.online.kernel.local_objective`."""
 
 SENTENCES: dict[str, str] = {
@@ -16,6 +16,7 @@ SENTENCES: dict[str, str] = {
     "bsld": "mean bounded slowdown, of at least 1 and with runtimes of at least 10 s",
     "p2sf": "sum of width x (response^4 - wait^4), what the packing metric P2SF has above its line; any PxSF, x from 0",
     "p2sf-ratio": "P2SF of the waiting jobs alone, as published; gains where small jobs wait for nothing",
+    "profit": "energy and waiting of the jobs in money, less what they earn in the time ahead; needs a scenario",
     "bsld-ahead": "mean response time, weighed by estimate^-0.4: between AF and BSLD, so that long jobs do not pile up",
 }
 
@@ -37,9 +38,14 @@ class Objective:
     exponent: float = 0.0
 
     @property
-    def is_sum(self) -> bool:
+    def is_regular(self) -> bool:
         """Whether it is a sum over jobs, none of which falls when a job starts later."""
-        return self.form != "power-ratio"
+        return self.form not in ("power-ratio", "profit")
+
+    @property
+    def needs_prices(self) -> bool:
+        """Whether it counts money."""
+        return self.form == "profit"
 
     @property
     def seeds(self) -> tuple[str, ...]:
@@ -55,6 +61,7 @@ def objective_named(name: str) -> Objective:
         "awf": Objective("awf", "work"),
         "bsld": Objective("bsld", "slowdown"),
         "bsld-ahead": Objective("bsld-ahead", "short", AHEAD),
+        "profit": Objective("profit", "profit"),
     }
     if text in fixed:
         return fixed[text]

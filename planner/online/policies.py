@@ -88,10 +88,10 @@ class Policy:
             object.__setattr__(self, "objective", objective_named("af"))
         if self.kind not in PLANNING and self.objective is not None:
             raise InputError(f"policy {self.kind!r} has no local objective; {' and '.join(PLANNING)} have")
-        if self.kind == "cp" and self.objective is not None and not self.objective.is_sum:
-            known = ", ".join(name for name in OBJECTIVES if objective_named(name).is_sum)
+        if self.kind == "cp" and self.objective is not None and not self.objective.is_regular:
+            known = ", ".join(name for name in OBJECTIVES if objective_named(name).is_regular)
             raise InputError(
-                f"{self.name}: engines plan for sums over jobs; known: {known}; order-{self.objective.name}"
+                f"{self.name}: engines plan for sums that no wait lowers; known: {known}; order-{self.objective.name}"
             )
         if self.plus and not (self.objective and self.objective.seeds):
             raise InputError(f"{self.name}: no seeds were published for it; a plus goes with bsld and p2sf")
@@ -105,6 +105,16 @@ class Policy:
         if self.backfill_order == self.order:
             return f"{before}{self.kind}"
         return f"{before}{self.kind}-{'fcfs' if self.backfill_order == 'fcfs' else self.backfill_order[:-1] + 'bf'}"
+
+    @property
+    def needs_prices(self) -> bool:
+        """Whether it can do nothing without prices and revenue."""
+        return self.objective is not None and self.objective.needs_prices
+
+    @property
+    def heeds_prices(self) -> bool:
+        """Whether it makes use of prices where there are some."""
+        return self.kind == "replan" or self.needs_prices
 
     def scans_only_if_fits(self, rounds: str, *, predicted: bool) -> bool:
         """Whether an arrival alone makes it look at the queue only if that job fits.
@@ -157,7 +167,7 @@ def _known() -> dict[str, str]:
     found = {name: sentence for name, sentence in SENTENCES.items() if name not in PLANNING}
     for kind in PLANNING:
         for objective, meaning in OBJECTIVES.items():
-            if kind == "order" or objective_named(objective).is_sum:
+            if kind == "order" or objective_named(objective).is_regular:
                 found[f"{kind}-{objective}"] = f"{SENTENCES[kind]}: {meaning}"
         for objective in PUBLISHED_SEEDS:
             found[f"{kind}-{objective}+"] = f"{kind}-{objective} that also improves the published seeds one by one"

@@ -47,7 +47,7 @@ def policy_days(
         trace = replace(trace, runtime_s=trace.requested_s)
     estimate = estimate_named(scenario.rules.estimate)
     for policy in policies:
-        replanning = replanning_of(scenario, trace) if policy.kind == "replan" else NO_REPLANNING
+        replanning = replanning_of(scenario, trace) if policy.heeds_prices else NO_REPLANNING
         result = replay(trace, policy, estimate.make(trace), replanning=replanning)
         require_sound(result)
         names = {"scenario": scenario.name, "method": policy.name, "kind": "policy"}

@@ -132,9 +132,11 @@ def simulate(
     """Replay every policy with every estimate; each replay is checked before it is measured."""
     solver = engine.solver(conduct.seed) if any(policy.kind == "cp" for policy in policies) else None
     deadlines = draw_deadlines(source.trace, conduct.deadline_percent, conduct.seed)
-    is_replanned = any(policy.kind == "replan" for policy in policies)
     replanning = NO_REPLANNING
-    if is_replanned and measured.scenario is not None:
+    needy = next((policy for policy in policies if policy.needs_prices), None)
+    if needy is not None and measured.scenario is None:
+        raise InputError(f"policy {needy.name!r} needs a scenario: what energy costs, and what work earns")
+    if measured.scenario is not None and any(policy.heeds_prices for policy in policies):
         replanning = replanning_of(measured.scenario, source.trace)
     runs = []
     for estimate in estimates:

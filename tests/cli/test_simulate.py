@@ -95,7 +95,10 @@ def test_a_cluster_with_energy_and_profit(tmp_path: Path, capsys: pytest.Capture
         (["--wide", "some"], "unknown rule 'some' for wide jobs; known: reject"),
         (["--unrequested", "some"], "unknown rule 'some' for jobs without a requested time; known: keep, drop"),
         (["-p", "cp-speed"], "unknown local objective 'speed'; known: af, awf, bsld, p2sf"),
-        (["-p", "cp-p2sf-ratio"], "cp-p2sf-ratio: engines plan for sums over jobs; known: af, awf, bsld, p2sf"),
+        (
+            ["-p", "cp-p2sf-ratio"],
+            "cp-p2sf-ratio: engines plan for sums that no wait lowers; known: af, awf, bsld, p2sf",
+        ),
         (["-p", "cp-af", "--engine", "cplex"], "unknown engine 'cplex'; known: cpsat, cpo-community, cpo"),
         (["-p", "easy", "--engine", "cplex"], "unknown engine 'cplex'; known: cpsat, cpo-community, cpo"),
         (["-p", "cp-af", "--time-limit", "soon"], "soon"),

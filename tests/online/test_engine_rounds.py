@@ -206,7 +206,9 @@ def test_names_say_what_is_planned() -> None:
     assert policy_named("cp-p3sf+").objective == objective_named("p3sf")
     with pytest.raises(InputError, match="unknown local objective 'speed'; known: af, awf, bsld, p2sf"):
         policy_named("cp-speed")
-    with pytest.raises(InputError, match="cp-p2sf-ratio: engines plan for sums over jobs; known: af, awf, bsld, p2sf"):
+    with pytest.raises(
+        InputError, match="cp-p2sf-ratio: engines plan for sums that no wait lowers; known: af, awf, bsld, p2sf"
+    ):
         policy_named("cp-p2sf-ratio")
     with pytest.raises(InputError, match="cp-af\\+: no seeds were published"):
         policy_named("cp-af+")

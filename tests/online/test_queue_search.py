@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import permutations, product
 
 import numpy as np
 import pytest
 
+from planner.domain.intake import Intake
 from planner.domain.trace import Trace, pool_trace
 from planner.errors import InputError
+from planner.inputs.traces import Source
 from planner.online.check import violations
+from planner.online.estimates import estimate_named
 from planner.online.objectives import objective_named
 from planner.online.policies import POLICIES, policy_named
 from planner.online.queue_search import QueueSearch
+from planner.online.replanning import FOREVER_S, Replanning
 from planner.online.replay import replay
+from planner.runs.simulate import Measured, simulate
 from tests.online.traces import as_nodes, random_cluster_trace, random_trace
 
 Cost = Callable[[int, int, int], float]
@@ -151,3 +157,76 @@ def test_names_say_what_is_optimised() -> None:
         policy_named("order-af+")
     with pytest.raises(InputError, match="unknown local objective 'p99sf'"):
         policy_named("order-p99sf")
+
+
+EDGES, PRICES = [0, 20, 45, 60], [0.5, 0.1, 0.9, 0.3]
+"""Prices [EUR/kWh] from each of some seconds on."""
+
+
+def prices() -> Replanning:
+    """Seconds with prices of their own; an hour of waiting counts 2 EUR, a processor earns 1 EUR in an hour."""
+    return Replanning(
+        price_s=np.array([*EDGES, FOREVER_S]),
+        price_eur_per_kwh=np.array(PRICES),
+        eur_per_waiting_hour=2.0,
+        eur_per_width_hour=1.0,
+        ahead_s=10**6,
+    )
+
+
+def money(trace: Trace, starts: dict[int, int]) -> float:
+    """Energy and waiting less revenue of the jobs that come at once, second by second [EUR]."""
+    lost = 0.0
+    for job, start in starts.items():
+        lost += 2.0 * (start - 5) / 3600
+        for second in range(start, start + int(trace.runtime_s[job])):
+            price = PRICES[max(k for k, edge in enumerate(EDGES) if edge <= second)]
+            lost += price * trace.power_mw[job] / 1e6 / 3600 - float(trace.width[job]) / 3600
+    return lost
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_no_order_earns_more(seed: int) -> None:
+    """Jobs of very different power, so that it counts who runs in the dear seconds."""
+    trace = small_queue(seed, 4)
+    power = np.random.default_rng(seed).integers(1, 40, len(trace)) * 10**6
+    trace = replace(trace, power_mw=power)
+    best = min(money(trace, starts_in_order(trace, each)) for each in permutations(range(1, len(trace))))
+    for machine in (trace, as_nodes(trace)):
+        result = replay(machine, policy_named("order-profit"), trace.runtime_s, search=ENOUGH, replanning=prices())
+        found = {job: int(result.start_s[job]) for job in range(1, len(trace))}
+        assert money(trace, found) <= best + 1e-9  # less where a later round puts off what an earlier one had planned
+
+
+def test_only_what_is_earned_in_the_time_ahead_counts() -> None:
+    """An hour ahead, and two processors: the job of both goes before the one of one that was submitted before it."""
+    hour = 3600
+    trace = pool_trace(
+        ("one", "both"), np.zeros(2, dtype=np.int64), np.full(2, hour), np.full(2, hour), np.array([1, 2]), 2
+    )
+    options = replace(prices(), ahead_s=hour, eur_per_waiting_hour=0.0)
+    result = replay(trace, policy_named("order-profit"), trace.runtime_s, replanning=options)
+    assert result.start_s.tolist() == [hour, 0]
+
+
+@pytest.mark.parametrize(("dear_first", "order"), [(True, [1, 0]), (False, [0, 1])])
+def test_what_draws_much_waits_for_the_cheap_hour(dear_first: bool, order: list[int]) -> None:
+    """Two jobs of an hour on one processor, one draws ten times as much; one of the two hours is dear."""
+    hour = 3600
+    trace = pool_trace(
+        ("much", "little"), np.zeros(2, dtype=np.int64), np.full(2, hour), np.full(2, hour), np.ones(2, np.int64), 1
+    )
+    trace = replace(trace, power_mw=np.array([10**7, 10**6]))
+    options = Replanning(
+        price_s=np.array([0, hour, FOREVER_S]), price_eur_per_kwh=np.array([0.9, 0.1] if dear_first else [0.1, 0.9])
+    )
+    result = replay(trace, policy_named("order-profit"), trace.runtime_s, replanning=options)
+    assert np.argsort(result.start_s).tolist() == order
+
+
+def test_money_is_no_objective_of_engines_and_needs_a_scenario() -> None:
+    with pytest.raises(InputError, match="engines plan for sums that no wait lowers"):
+        policy_named("cp-profit")
+    source = Source(small_queue(0, 2), Intake("x"))
+    with pytest.raises(InputError, match="'order-profit' needs a scenario"):
+        simulate(source, [policy_named("order-profit")], [estimate_named("actual")], Measured.named(["af"]))

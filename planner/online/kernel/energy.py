@@ -1,11 +1,20 @@
-"""What the energy of a job costs, by the prices of the hours in which it runs."""
+"""What a job earns, and what its energy costs by the prices of the hours in which it runs."""
 
 from __future__ import annotations
 
 from planner.compiled import part
-from planner.online.kernel.state import POWER
+from planner.online.kernel.state import EUR_PER_WIDTH_HOUR, POWER, WIDTH
 
 MILLIWATTS_PER_KW = 1e6
+
+SECONDS_PER_HOUR = 3600.0
+
+
+@part
+def earned(state, job, start, end):
+    """What a job earns from start to end, less its energy [EUR]."""
+    revenue = state.worth[EUR_PER_WIDTH_HOUR] * state.job[WIDTH, job] * (end - start) / SECONDS_PER_HOUR
+    return revenue - energy_cost(state, job, start, end)
 
 
 @part

@@ -5,9 +5,20 @@ from __future__ import annotations
 import numpy as np
 
 from planner.compiled import part
-from planner.online.kernel.state import ESTIMATE, EXPONENT, OBJECTIVE, RANK_FIRST, READY, WIDTH
+from planner.online.kernel.energy import SECONDS_PER_HOUR, earned
+from planner.online.kernel.state import (
+    AHEAD_S,
+    ESTIMATE,
+    EUR_PER_WAITING_HOUR,
+    EXPONENT,
+    NOW,
+    OBJECTIVE,
+    RANK_FIRST,
+    READY,
+    WIDTH,
+)
 
-RESPONSE, WORK, SLOWDOWN, POWER_SUM, POWER_RATIO, SHORT = np.arange(6, dtype=np.int64)
+RESPONSE, WORK, SLOWDOWN, POWER_SUM, POWER_RATIO, SHORT, PROFIT = np.arange(7, dtype=np.int64)
 """The forms of objectives, in the order of `planner.online.objectives.FORMS`."""
 
 LEAST_RUNTIME_S = 10.0
@@ -33,11 +44,21 @@ def cost(state, job, start):
         found = max(1.0, (wait + length) / max(length, LEAST_RUNTIME_S))
     elif form == SHORT:
         found = (wait + length) * length ** state.worth[EXPONENT]
+    elif form == PROFIT:
+        return _profit_missed(state, job, start, start + max(np.int64(1), state.job[ESTIMATE, job]))
     else:
         found = power_term(state, job, start, 2.0)
     if state.job[RANK_FIRST, job] < 0:
         found *= -state.job[RANK_FIRST, job] / MILLI
     return found
+
+
+@part
+def _profit_missed(state, job, start, end):
+    """What the waiting of a job counts for, less what it earns in the time ahead [EUR]; a priority changes neither."""
+    until = state.clock[NOW] + state.clock[AHEAD_S]
+    missed = state.worth[EUR_PER_WAITING_HOUR] * (start - state.job[READY, job]) / SECONDS_PER_HOUR
+    return missed - earned(state, job, start, min(end, until)) if start < until else missed
 
 
 @part

@@ -18,7 +18,7 @@ from planner.compiled import part
 from planner.machine.pool import place_on_pool
 from planner.machine.rng import below, fraction
 from planner.machine.timeline import NEVER, copy_rows
-from planner.online.kernel.local_objective import POWER_RATIO, cost, power_term
+from planner.online.kernel.local_objective import POWER_RATIO, PROFIT, cost, power_term
 from planner.online.kernel.nodes import earliest_start, hold_job, idle_now, plan_rows
 from planner.online.kernel.queue_order import FCFS, LAF, LRF, SAF, SJF, SPF, copy_order, move_to, sort_by
 from planner.online.kernel.rounds import is_pool, list_round
@@ -119,6 +119,7 @@ def _value(state, size, now, limit):
     copy_rows(state.times, state.free, state.length, plan)
     times, free, length = state.times[plan], state.free[plan, :, 0], state.length[plan]
     is_ratio = state.clock[OBJECTIVE] == POWER_RATIO
+    may_fall = state.clock[OBJECTIVE] == PROFIT  # a job that earns more than it costs
     total, below_line = 0.0, 0.0
     for index in range(size):
         job = state.job[TRIED_ORDER, index]
@@ -136,6 +137,6 @@ def _value(state, size, now, limit):
             below_line += power_term(state, job, start, 1.0)
         else:
             total += cost(state, job, start)
-            if total > limit:
+            if total > limit and not may_fall:
                 return total
     return total / below_line if is_ratio and below_line > 0.0 else total

@@ -13,7 +13,7 @@ import numpy as np
 
 from planner.compiled import part
 from planner.machine.rng import below
-from planner.online.kernel.energy import energy_cost
+from planner.online.kernel.energy import SECONDS_PER_HOUR, earned
 from planner.online.kernel.likely import likely_length
 from planner.online.kernel.nodes import earliest_start, hold_job, plan_rows, restore_nodes, save_nodes
 from planner.online.kernel.queue_order import FCFS, LAF, LRF, SAF, SJF, copy_order, move_to, rank, sort_by
@@ -46,8 +46,6 @@ MOST_JOBS = 100
 
 DRAIN_S = 3600.0
 """How long nodes idle on average until enough of them are free for a job as wide as the machine [s]."""
-
-SECONDS_PER_HOUR = 3600.0
 
 
 @part
@@ -107,8 +105,8 @@ def _worth(state, planned, now):
             end = min(start + state.job[ESTIMATE, job], until)
             width = state.job[WIDTH, job]
             drained = width * DRAIN_S / state.clock[CAPACITY]
-            worth += state.worth[EUR_PER_WIDTH_HOUR] * width * (end - start + drained) / SECONDS_PER_HOUR
-            worth -= energy_cost(state, job, start, end)
+            worth += earned(state, job, start, end)
+            worth += state.worth[EUR_PER_WIDTH_HOUR] * width * drained / SECONDS_PER_HOUR
         restore_nodes(state, job)
         state.job[ESTIMATE, job] = estimate
         worth -= state.worth[EUR_PER_WAITING_HOUR] * (min(start, until) - now) / SECONDS_PER_HOUR
