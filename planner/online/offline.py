@@ -17,9 +17,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from planner.domain.columns import Ints
-from planner.domain.trace import Trace
+from planner.domain.trace import Trace, pool_trace
 from planner.errors import InputError
 from planner.online.objectives import FORMS, SENTENCES, Objective, objective_named
+from planner.online.offline_search import OfflineSearch
 
 KNOWN = tuple(name for name in SENTENCES if objective_named(name).is_sum)
 """Objectives of off-line schedules: those that are sums. P2SF is what the metric has above its fraction line."""
@@ -38,18 +39,6 @@ TIMED_STEPS = 10_000
 
 OnSteps = Callable[[int, int], None]
 """Hears of how many steps of how many were done."""
-
-
-@dataclass(frozen=True)
-class OfflineSearch:
-    """How long the search goes on: steps per job of the trace, or seconds if given; and its seed.
-
-    With steps the result depends on the seed alone, with seconds on the machine too.
-    """
-
-    steps: int = 60
-    seed: int = 0
-    seconds: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,6 +114,13 @@ def improve_schedule(
         if on_steps is not None:
             on_steps(done, max(done, wanted))
     return OfflineSchedule(best_s, first, value, done)
+
+
+def make_search_ready() -> None:
+    """Compile or load the kernels of the search, so that none of its time goes into that."""
+    ones = np.ones(2, dtype=np.int64)
+    trace = pool_trace(("a", "b"), ones, ones, ones, ones, 1)
+    improve_schedule(trace, objective_named("af"), np.array([1, 2]), OfflineSearch(1))
 
 
 def _weights(trace: Trace) -> np.ndarray[tuple[int], np.dtype[np.float64]]:

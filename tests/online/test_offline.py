@@ -13,7 +13,8 @@ from planner.domain.columns import Ints
 from planner.domain.trace import Trace, pool_trace
 from planner.errors import InputError
 from planner.inputs.traces import read_pool
-from planner.online.offline import KNOWN, OfflineSchedule, OfflineSearch, improve_schedule, offline_objective
+from planner.online.offline import KNOWN, OfflineSchedule, improve_schedule, offline_objective
+from planner.online.offline_search import OfflineSearch
 from planner.online.policies import policy_named
 from planner.online.replay import replay
 from tests.online.test_queue_search import SUMS, Cost
