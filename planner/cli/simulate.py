@@ -147,7 +147,7 @@ def simulate(
                 write_replay_swf(run.replay, place / f"{stem}.swf", note)
             write_rows([row | asdict(conduct) for row in rows], place / "metrics.csv")
     if as_json:
-        text = {"trace": source.intake.as_dict(), "trimming": trim, **asdict(conduct), "runs": rows}
+        text: dict[str, object] = {"trace": source.intake.as_dict(), "trimming": trim, **asdict(conduct), "runs": rows}
         if objectives:
             text["offline"] = {"steps": offline_steps, "seconds": offline_seconds}
         say_json(text)
