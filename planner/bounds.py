@@ -153,6 +153,7 @@ SEED = Bounds(0, 2**31 - 1)
 WORKERS = Bounds(0, 1_024)
 ITERATIONS = Bounds(1, 10**9)
 EVALUATIONS = Bounds(0, 10**6)
+OFFLINE_STEPS = Bounds(0, 10**6, "steps per job")
 
 # Searches.
 MEETINGS = Bounds(1, 1_000)

@@ -12,10 +12,11 @@ from typing import Annotated, Any
 import typer
 
 from planner import defaults
-from planner.bounds import EVALUATIONS, PERCENT, PROCESSORS, SEED
+from planner.bounds import EVALUATIONS, OFFLINE_STEPS, PERCENT, PROCESSORS, SEED, SOLVE_S
 from planner.cli.day import NoRemarksOption, SettingsOption, open_scenario, parse_day, solve_time
 from planner.cli.terminal import listed, say, say_json
 from planner.errors import InputError
+from planner.online.offline_search import OfflineSearch
 from planner.online.queue_search import USUAL_SEARCH
 
 
@@ -60,6 +61,16 @@ def simulate(
     time_limit: Annotated[
         str, typer.Option(help="What it gets in each round: 1s, 20s; twice that if it finds nothing.")
     ] = f"{defaults.ROUND_TIME_S:g}s",
+    offline: Annotated[
+        list[str] | None,
+        typer.Option(help="Also a schedule that knows all jobs ahead, best for af, awf, bsld or p2sf; by commas."),
+    ] = None,
+    offline_steps: Annotated[
+        int, typer.Option(min=0, max=int(OFFLINE_STEPS.high), help="Steps per job of --offline.")
+    ] = OfflineSearch.steps,
+    offline_seconds: Annotated[
+        float | None, typer.Option(help="Ends --offline by time instead; not the same in every run.")
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="Folder for metrics.csv, and jobs.csv and .swf of each run.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
     quiet: NoRemarksOption = False,
@@ -71,6 +82,7 @@ def simulate(
     """
     from planner.metrics.registry import DEFAULT, METRICS, MONEY
     from planner.online.estimates import estimate_named
+    from planner.online.offline import offline_objective
     from planner.online.policies import policy_named
 
     PERCENT.require("--deadlines", deadlines)
@@ -82,6 +94,11 @@ def simulate(
         raise InputError("give a trace, or --scenario and --from: the days whose submissions are replayed")
     if jobs is not None and (first is not None or last is not None):
         raise InputError("--from and --to choose among the scenario's own jobs; a trace is replayed whole")
+    if offline and scenario is not None:
+        raise InputError("--offline plans one pool of processors, not a scenario's cluster; give --processors instead")
+    if offline_seconds is not None:
+        SOLVE_S.require("--offline-seconds", offline_seconds)
+    objectives = [offline_objective(name) for name in listed(offline, "")]
     policies = [policy_named(name) for name in listed(policy, "easy")]
     limit_s = solve_time(time_limit, "--time-limit")
     uses_engine = any(each.kind == "cp" for each in policies)
@@ -94,6 +111,7 @@ def simulate(
         names = [*METRICS, *(MONEY if scenario is not None else ())]
 
     from planner.inputs.traces import read_cluster, read_pool, read_window
+    from planner.runs.offline import simulate_offline
     from planner.runs.one_day import require_order
     from planner.runs.simulate import Conduct, Measured, RoundEngine
     from planner.runs.simulate import simulate as replay_all
@@ -126,6 +144,9 @@ def simulate(
             engine=used,
             on_run=bar.update,
         )
+        if objectives:
+            search = OfflineSearch(offline_steps, seed, offline_seconds)
+            runs += simulate_offline(source, objectives, measured, search, conduct=conduct, on_run=bar.update)
     rows = [run.row() for run in runs]
     full_rows = [row | run.engine_row() for row, run in zip(rows, runs, strict=True)]
     done_with = asdict(conduct) | (asdict(used) if uses_engine else {})
@@ -137,16 +158,22 @@ def simulate(
             for run in runs:
                 stem = f"{run.policy}.{run.estimate}".replace("*", "x")
                 write_batsim_jobs(run.replay, place / f"{stem}.jobs.csv")
-                write_replay_swf(run.replay, place / f"{stem}.swf", conduct.changed())
+                note = ", ".join(filter(None, (conduct.changed(), run.remark)))
+                write_replay_swf(run.replay, place / f"{stem}.swf", note)
             write_rows([row | done_with for row in full_rows], place / "metrics.csv")
     if as_json:
-        text = {"trace": source.intake.as_dict(), "trimming": trim, **done_with, "runs": full_rows}
+        text: dict[str, object] = {"trace": source.intake.as_dict(), "trimming": trim, **done_with, "runs": full_rows}
+        if objectives:
+            text["offline"] = {"steps": offline_steps, "seconds": offline_seconds}
         say_json(text)
         return
     from planner.metrics.outcome import TRIMMING
 
     say(table_text(rows))
     if not quiet:
+        for run in runs:
+            if run.remark:
+                say(run.remark)
         told = f"; {conduct.changed()}" if conduct.changed() else ""
         size = f"{len(source.trace):,} jobs on {source.trace.machine.processors:,.0f} processors"
         say(f"{TRIMMING[trim]}; {size}{told}")

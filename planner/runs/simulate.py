@@ -29,7 +29,10 @@ OnRun = Callable[[str, int, int], None]
 
 @dataclass(frozen=True)
 class Run:
-    """One replay with its metrics; ``counted`` says how many jobs the trimming rule left."""
+    """One replay with its metrics; ``counted`` says how many jobs the trimming rule left.
+
+    ``remark`` is a line for people below the table.
+    """
 
     policy: str
     estimate: str
@@ -37,6 +40,7 @@ class Run:
     values: dict[str, float]
     counted: int
     cpu_s: float
+    remark: str = ""
 
     def row(self) -> dict[str, object]:
         """The run as a line of a table."""
@@ -158,13 +162,18 @@ def simulate(
                 on_progress=None if on_run is None else lambda done, of, title=title: on_run(title, done, of),  # type: ignore[misc]
             )
             cpu_s = cpu_now_s() - began
-            require_sound(result)
-            outcome = outcome_of(result)
-            values = measure(outcome, list(measured.metrics), measured.trimming)
-            values |= _money(source, result, measured)
-            counted = len(outcome.trimmed(measured.trimming))
-            runs.append(Run(policy.name, estimate.name, result, values, counted, cpu_s))
+            runs.append(checked_run(source, (policy.name, estimate.name), result, measured, cpu_s))
     return runs
+
+
+def checked_run(
+    source: Source, names: tuple[str, str], result: Replay, measured: Measured, cpu_s: float, remark: str = ""
+) -> Run:
+    """A replay under the names of its policy and its estimate, checked and then measured."""
+    require_sound(result)
+    outcome = outcome_of(result)
+    values = measure(outcome, list(measured.metrics), measured.trimming) | _money(source, result, measured)
+    return Run(*names, result, values, len(outcome.trimmed(measured.trimming)), cpu_s, remark)
 
 
 def cpu_now_s() -> float:

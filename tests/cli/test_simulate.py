@@ -53,6 +53,37 @@ def test_a_table_for_people(trace: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert "all jobs; 5 jobs on 4 processors" in out
 
 
+def test_an_offline_schedule_is_one_more_row(trace: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It is measured and written like a policy, and a line below the table says how far it came."""
+    out = tmp_path / "out"
+    words = ["simulate", str(trace), "-p", "list", "-e", "actual", "--offline", "af,bsld", "--metrics", "af"]
+    assert run([*words, "--out", str(out)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[:2] for line in lines[1:4]] == [[n, "actual"] for n in ("list", "offline-af", "offline-bsld")]
+    assert float(lines[2].split()[3]) <= float(lines[1].split()[3])
+    assert "% of the objective of order-af, from which it started" in lines[4]
+    assert (out / "offline-af.actual.jobs.csv").is_file()
+    assert "offline-af" in (out / "offline-af.actual.swf").read_text(encoding="utf-8").splitlines()[4]
+    assert run([*words, "--json", "--offline-steps", "3"]) == 0
+    assert json.loads(capsys.readouterr().out)["offline"] == {"steps": 3, "seconds": None}
+
+
+@pytest.mark.parametrize(
+    ("words", "answer"),
+    [
+        (["--offline", "wait"], "known: af, awf, bsld, p2sf, bsld-ahead"),
+        (["--offline", "af", "--scenario", "sample"], "--offline plans one pool of processors"),
+        (["--offline", "af", "--offline-seconds", "-1"], "--offline-seconds is -1"),
+    ],
+)
+def test_offline_schedules_that_cannot_be(
+    trace: Path, words: list[str], answer: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One line that says what can."""
+    assert run(["simulate", str(trace), *words]) == 2
+    assert answer in capsys.readouterr().err
+
+
 def test_files_for_other_tools(trace: Path, tmp_path: Path) -> None:
     """jobs.csv has Batsim's columns, the SWF file reads back with the same starts, metrics.csv has one row per run."""
     out = tmp_path / "out"

@@ -35,19 +35,9 @@ def cost(state, job, start):
     """What a start adds to the objective."""
     length = float(max(np.int64(1), state.job[ESTIMATE, job]))
     wait = float(start - state.job[READY, job])
-    form = state.clock[OBJECTIVE]
-    if form == RESPONSE:
-        found = wait + length
-    elif form == WORK:
-        found = state.job[WIDTH, job] * length * (wait + length)
-    elif form == SLOWDOWN:
-        found = max(1.0, (wait + length) / max(length, LEAST_RUNTIME_S))
-    elif form == SHORT:
-        found = (wait + length) * length ** state.worth[EXPONENT]
-    elif form == PROFIT:
+    if state.clock[OBJECTIVE] == PROFIT:
         return _profit_missed(state, job, start, start + max(np.int64(1), state.job[ESTIMATE, job]))
-    else:
-        found = power_term(state, job, start, 2.0)
+    found = cost_of(state.clock[OBJECTIVE], state.worth[EXPONENT], state.job[WIDTH, job], length, wait)
     if state.job[RANK_FIRST, job] < 0:
         found *= -state.job[RANK_FIRST, job] / MILLI
     return found
@@ -64,9 +54,30 @@ def _profit_missed(state, job, start, end):
 @part
 def power_term(state, job, start, more):
     """Width times the difference of response and wait, each raised to the exponent and so much more."""
-    wait = float(start - state.job[READY, job]) / DAY_S
-    response = wait + max(np.int64(1), state.job[ESTIMATE, job]) / DAY_S
-    power = state.worth[EXPONENT] + more
+    length = float(max(np.int64(1), state.job[ESTIMATE, job]))
+    wait = float(start - state.job[READY, job])
+    return _powers_apart(state.job[WIDTH, job], length, wait, state.worth[EXPONENT] + more)
+
+
+@part
+def cost_of(form, exponent, width, length, wait):
+    """What a job of a width and a length adds to a sum after a wait [s]; the form is none of quotients."""
+    if form == RESPONSE:
+        return wait + length
+    if form == WORK:
+        return width * length * (wait + length)
+    if form == SLOWDOWN:
+        return max(1.0, (wait + length) / max(length, LEAST_RUNTIME_S))
+    if form == SHORT:
+        return (wait + length) * length**exponent
+    return _powers_apart(width, length, wait, exponent + 2.0)
+
+
+@part
+def _powers_apart(width, length, wait, power):
+    """Width times the difference of response and wait, each in days and raised to a power."""
+    before = wait / DAY_S
+    response = before + length / DAY_S
     if power == 4.0:  # faster than raising to a power
-        return state.job[WIDTH, job] * (response * response - wait * wait) * (response * response + wait * wait)
-    return state.job[WIDTH, job] * (response**power - wait**power)
+        return width * (response * response - before * before) * (response * response + before * before)
+    return width * (response**power - before**power)

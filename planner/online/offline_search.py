@@ -1,0 +1,17 @@
+"""How long the search for off-line schedules goes on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class OfflineSearch:
+    """How long the search goes on: steps per job of the trace, or seconds if given; and its seed.
+
+    With steps the result depends on the seed alone, with seconds on the machine too.
+    """
+
+    steps: int = 60
+    seed: int = 0
+    seconds: float | None = None
