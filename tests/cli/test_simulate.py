@@ -148,10 +148,10 @@ def test_bad_words_are_named_with_the_known_ones(
 
 def test_an_engine_says_how_it_did(trace: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Job 2 takes all processors, jobs 3 and 5 one each: one round has a choice. In a line, in JSON and in CSV."""
-    words = ["simulate", str(trace), "-p", "list,cp-af", "--time-limit", "5s", "-q"]
+    words = ["simulate", str(trace), "-p", "list,cp-af", "--time-limit", "60s", "-q"]
     assert run([*words, "--json", "--out", str(tmp_path / "o")]) == 0
     answer = json.loads(capsys.readouterr().out)
-    assert (answer["engine"], answer["time_limit_s"]) == ("cpsat", 5.0)
+    assert (answer["engine"], answer["time_limit_s"]) == ("cpsat", 60.0)
     plain, planned = answer["runs"]
     counts = {"engine_rounds": 1, "engine_proven": 1, "engine_fallbacks": 0}
     assert {name: planned[name] for name in counts} == counts
@@ -161,7 +161,7 @@ def test_an_engine_says_how_it_did(trace: Path, tmp_path: Path, capsys: pytest.C
     assert [(row["engine_rounds"], row["engine"]) for row in rows] == [("", "cpsat"), ("1", "cpsat")]
     assert run(words[:-1]) == 0
     line = capsys.readouterr().out.splitlines()[-1]
-    assert line == "cp-af, requested: cpsat with 5 s planned 1 rounds, 1 proven optimal, 0 fell back to list"
+    assert line == "cp-af, requested: cpsat with 60 s planned 1 rounds, 1 proven optimal, 0 fell back to list"
     assert run(["simulate", str(trace), "-p", "list", "--json", "-q"]) == 0
     assert "engine" not in json.loads(capsys.readouterr().out)
 

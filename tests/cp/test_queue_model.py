@@ -18,12 +18,12 @@ from planner.domain.columns import Floats, Ints
 from planner.domain.waiting_queue import FreeRoom, QueuePlan, WaitingQueue
 from planner.errors import SolverError
 
-CPSAT = EngineSolver(ENGINES["cpsat"], 10.0)
+CPSAT = EngineSolver(ENGINES["cpsat"], 60.0)
 
 
 def installed() -> list[EngineSolver]:
     """Every engine that is installed."""
-    return [EngineSolver(engine, 10.0) for engine in ENGINES.values() if engine.available()]
+    return [EngineSolver(engine, 60.0) for engine in ENGINES.values() if engine.available()]
 
 
 def random_queue(seed: int, jobs: int, *, nodes: int = 2, resources: int = 2, power: int | None = None) -> WaitingQueue:
@@ -139,7 +139,7 @@ def test_known_plans_are_plans_of_the_model() -> None:
         model = QueueModel(queue, known)
         for interval, start in zip(model._jobs, known.start_s.tolist(), strict=True):
             interval.set_start(start)
-        answer = ENGINES["cpsat"].solve(model.cpo, time_limit_s=10)
+        answer = ENGINES["cpsat"].solve(model.cpo, time_limit_s=60)
         assert answer.status == "optimal"
 
 
