@@ -15,7 +15,8 @@ from days import data_folder
 
 from planner.inputs.traces import read_pool
 from planner.metrics.registry import measure, metric_named
-from planner.online.lower_bounds import BOUNDED, STEPS, lower_bound
+from planner.online.lower_bounds import BOUNDED, lower_bound
+from planner.online.offline_search import OfflineSearch
 from planner.online.policies import policy_named
 from planner.online.replay import replay
 from planner.runs.simulate import outcome_of
@@ -24,7 +25,7 @@ from planner.runs.simulate import outcome_of
 def main() -> None:
     """Print one line per metric."""
     path = Path(sys.argv[1]) if len(sys.argv) > 1 else data_folder() / "swf" / "KTH-SP2-filtered.swf.gz"
-    steps = int(sys.argv[2]) if len(sys.argv) > 2 else STEPS
+    steps = int(sys.argv[2]) if len(sys.argv) > 2 else OfflineSearch.bound_steps
     trace = read_pool(path).trace
     listed = replay(trace, policy_named("list"), trace.runtime_s)
     values = measure(outcome_of(listed), [metric_named(name) for name in BOUNDED], "none")

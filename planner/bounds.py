@@ -154,6 +154,7 @@ WORKERS = Bounds(0, 1_024)
 ITERATIONS = Bounds(1, 10**9)
 EVALUATIONS = Bounds(0, 10**6)
 OFFLINE_STEPS = Bounds(0, 10**6, "steps per job")
+BOUND_STEPS = Bounds(0, 10**6)
 
 # Searches.
 MEETINGS = Bounds(1, 1_000)

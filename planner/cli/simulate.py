@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from planner import defaults
-from planner.bounds import EVALUATIONS, OFFLINE_STEPS, PERCENT, PROCESSORS, SEED, SOLVE_S
+from planner.bounds import BOUND_STEPS, EVALUATIONS, OFFLINE_STEPS, PERCENT, PROCESSORS, SEED, SOLVE_S
 from planner.cli.day import NoRemarksOption, SettingsOption, open_scenario, parse_day, solve_time
 from planner.cli.terminal import listed, say, say_json
 from planner.errors import InputError
@@ -71,6 +71,9 @@ def simulate(
     offline_seconds: Annotated[
         float | None, typer.Option(help="Ends --offline by time instead; not the same in every run.")
     ] = None,
+    offline_bound: Annotated[
+        int, typer.Option(min=0, max=int(BOUND_STEPS.high), help="Steps of the proof beside --offline; 0: none.")
+    ] = OfflineSearch.bound_steps,
     out: Annotated[Path | None, typer.Option(help="Folder for metrics.csv, and jobs.csv and .swf of each run.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
     quiet: NoRemarksOption = False,
@@ -145,7 +148,7 @@ def simulate(
             on_run=bar.update,
         )
         if objectives:
-            search = OfflineSearch(offline_steps, seed, offline_seconds)
+            search = OfflineSearch(offline_steps, seed, offline_seconds, offline_bound)
             runs += simulate_offline(source, objectives, measured, search, conduct=conduct, on_run=bar.update)
     rows = [run.row() for run in runs]
     full_rows = [row | run.engine_row() for row, run in zip(rows, runs, strict=True)]

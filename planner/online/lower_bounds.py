@@ -9,14 +9,12 @@ import numpy as np
 
 from planner.domain.trace import Trace
 from planner.errors import InputError
+from planner.online.offline_search import OfflineSearch
 from planner.online.price_search import best_proof
 from planner.online.priced import Cost, LinearCost, Slots, cost_of
 
 BOUNDED = ("af", "awf", "bsld", "p2sf")
 """The metrics that have a bound."""
-
-STEPS = 1400
-"""Steps of the search for prices: about the most that helps."""
 
 FLUID_ROUNDING = float(np.finfo(np.float64).eps)
 """What an operation may err by: all terms are positive, and a job can be stopped once for each other job."""
@@ -44,7 +42,7 @@ class LowerBound:
         return max(self.alone, self.priced, self.alone if math.isnan(self.fluid) else self.fluid)
 
 
-def lower_bound(trace: Trace, objective: str, *, steps: int = STEPS) -> LowerBound:
+def lower_bound(trace: Trace, objective: str, *, steps: int = OfflineSearch.bound_steps) -> LowerBound:
     """What no schedule of the trace can be below in a metric of `BOUNDED`; the machine counts as one pool.
 
     More steps never give less, and the same trace gives the same. NaN if there are no jobs. InputError for other

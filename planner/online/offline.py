@@ -22,7 +22,7 @@ from planner.errors import InputError
 from planner.online.objectives import FORMS, SENTENCES, Objective, objective_named
 from planner.online.offline_search import OfflineSearch
 
-KNOWN = tuple(name for name in SENTENCES if objective_named(name).is_sum)
+KNOWN = tuple(name for name in SENTENCES if objective_named(name).is_regular)
 """Objectives of off-line schedules: those that are sums. P2SF is what the metric has above its fraction line."""
 
 HOT, COLD = 1.0, 0.001
@@ -57,7 +57,7 @@ def offline_objective(name: str) -> Objective:
         found = objective_named(name)
     except InputError:
         found = None
-    if found is None or not found.is_sum:
+    if found is None or not found.is_regular:
         raise InputError(f"unknown off-line objective {name!r}; known: {', '.join(KNOWN)}, and other PxSF")
     return found
 

@@ -31,7 +31,8 @@ OnRun = Callable[[str, int, int], None]
 class Run:
     """One replay with its metrics; ``counted`` says how many jobs the trimming rule left.
 
-    ``remark`` is a line for people below the table.
+    ``remark`` is a line for people below the table, ``at_least`` what no schedule can be below in the metric that an
+    off-line schedule was made for, if that is known.
     """
 
     policy: str
@@ -41,6 +42,7 @@ class Run:
     counted: int
     cpu_s: float
     remark: str = ""
+    at_least: float | None = None
 
     def row(self) -> dict[str, object]:
         """The run as a line of a table."""
@@ -49,6 +51,7 @@ class Run:
             "estimate": self.estimate,
             "jobs": self.counted,
             **self.values,
+            **({} if self.at_least is None else {"at_least": self.at_least}),
             "cpu_s": round(self.cpu_s, 3),
         }
 

@@ -62,10 +62,16 @@ def test_an_offline_schedule_is_one_more_row(trace: Path, tmp_path: Path, capsys
     assert [line.split()[:2] for line in lines[1:4]] == [[n, "actual"] for n in ("list", "offline-af", "offline-bsld")]
     assert float(lines[2].split()[3]) <= float(lines[1].split()[3])
     assert "% of the objective of order-af, from which it started" in lines[4]
+    assert "and no schedule is below" in lines[4]
     assert (out / "offline-af.actual.jobs.csv").is_file()
     assert "offline-af" in (out / "offline-af.actual.swf").read_text(encoding="utf-8").splitlines()[4]
     assert run([*words, "--json", "--offline-steps", "3"]) == 0
-    assert json.loads(capsys.readouterr().out)["offline"] == {"steps": 3, "seconds": None}
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["offline"] == {"steps": 3, "seconds": None}
+    assert 0 < answer["runs"][1]["at_least"] <= answer["runs"][1]["af"]
+    assert "at_least" not in answer["runs"][0]
+    assert run([*words, "--offline-bound", "0"]) == 0
+    assert "no schedule is below" not in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
