@@ -2,12 +2,12 @@
 #
 #   make plan DAY=2024-06-01    plan a day of the built-in sample site
 #   make test                   run the tests
-#   make campaign               disturb it: 10,500 mutated inputs, 300 kills, 500 small days (about 20 minutes)
+#   make campaign               disturb it: 10,500 mutated inputs, 300 kills, 500 small days, 300 small queues (about half an hour)
 
 PYTHON ?= python3
 DAY ?= 2024-06-01
 
-.PHONY: plan test lint bench campaign campaign-fuzz campaign-faults campaign-days clean
+.PHONY: plan test lint bench campaign campaign-fuzz campaign-faults campaign-days campaign-queues clean
 
 plan: .venv/ready
 	.venv/bin/plan --day $(DAY)
@@ -21,7 +21,7 @@ lint: .venv/ready
 	.venv/bin/mypy
 
 # What `make test` has a slice of, whole: `make --keep-going --jobs 2 campaign` runs the parts side by side.
-campaign: campaign-fuzz campaign-faults campaign-days
+campaign: campaign-fuzz campaign-faults campaign-days campaign-queues
 
 campaign-fuzz: .venv/ready
 	.venv/bin/python -m tests.fuzz --count 10500
@@ -31,6 +31,9 @@ campaign-faults: .venv/ready
 
 campaign-days: .venv/ready
 	.venv/bin/python -m tests.small_days --count 500
+
+campaign-queues: .venv/ready
+	.venv/bin/python -m tests.small_queues --count 300
 
 bench: .venv/ready
 	.venv/bin/python benchmarks/placement.py
