@@ -41,7 +41,7 @@ def main() -> None:
     options = parser.parse_args()
 
     trace = read_pool(options.data / "swf" / options.trace).trace
-    make_ready(trace, policy_named("list"))
+    make_ready(trace, policy_named("list"), trace.runtime_s)
     make_search_ready()
     base = metrics_of(replay(trace, policy_named("list"), trace.runtime_s))
     print(f"{'percent of List-REG':24}" + "".join(f"{name:>9}" for name in METRICS) + f"{'CPU s':>9}", flush=True)
