@@ -31,6 +31,10 @@ class Answer:
     errors: str
 
 
+SECONDS_PER_LINE = 10.0
+"""What one change may take: Slurm waits 5 s for the account of a job that has just started, and then gives up."""
+
+
 @dataclass(frozen=True)
 class Slurm:
     """How a site's Slurm is reached.
@@ -42,7 +46,7 @@ class Slurm:
     conf
         Its slurm.conf; None leaves that to SLURM_CONF or to the place that Slurm was built for.
     timeout_s
-        How long one command may take [s].
+        How long one command may take [s]; every line that it is given to read makes that longer.
     """
 
     folder: Path | None = None
@@ -66,17 +70,18 @@ class Slurm:
 
     def run(self, name: str, *arguments: str, stdin: str = "") -> Answer:
         """A command's answer, whatever its status; SlurmError when it is missing or takes too long."""
+        limit_s = self.timeout_s + SECONDS_PER_LINE * stdin.count("\n")
         try:
             done = subprocess.run(
                 [self._program(name), *arguments],
                 input=stdin.encode("utf-8"),
                 env=self._environment(),
                 capture_output=True,
-                timeout=self.timeout_s,
+                timeout=limit_s,
                 check=False,
             )
         except subprocess.TimeoutExpired as error:
-            raise SlurmError(f"{name} did not answer within {self.timeout_s:g} s; is slurmctld up?") from error
+            raise SlurmError(f"{name} did not answer within {limit_s:g} s; is slurmctld up?") from error
         except OSError as error:
             raise SlurmError(f"{name} cannot be run ({error.strerror or error})") from error
         return Answer(done.returncode, done.stdout, done.stderr.decode("utf-8", "replace"))

@@ -86,8 +86,11 @@ def test_policies_that_are_listed() -> None:
     orders = [order for order in ORDERS if order != "fcfs"]
     named = [f"{order}-{kind}" for order in orders for kind in ("list", "greedy", "strict", "easy")]
     named += [f"easy-{order[:-1]}bf" for order in orders] + ["saf-easy-sjbf"]
-    named += [f"{order}-replan" for order in ORDERS if order != "saf"]
-    named += [f"order-{each}" for each in ("af", "awf", "bsld", "p2sf", "p2sf-ratio", "bsld-ahead", "bsld+", "p2sf+")]
+    named += [f"{order}-replan" for order in orders]
+    named += [
+        f"order-{each}"
+        for each in ("af", "awf", "bsld", "p2sf", "p2sf-ratio", "bsld-ahead", "profit", "bsld+", "p2sf+")
+    ]
     named += [f"cp-{each}" for each in ("af", "awf", "bsld", "p2sf", "bsld-ahead", "bsld+", "p2sf+")]
     assert set(POLICIES) == {"strict", "greedy", "list", "easy", "conservative", "deadline", "replan", *named}
     assert all(policy_named(name).name == name for name in POLICIES)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace as with_changes
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -21,10 +22,14 @@ from planner.online.past import Past
 from planner.online.policies import KINDS, policy_named
 from planner.online.predictors import Last2
 from planner.online.replanning import Replanning
-from planner.online.replay import LATE_REASONS, Replay, replay
-from tests.online.hard_days import HardDay, hard_day
+from planner.online.replay import LATE_REASONS, Replay
+from planner.online.replay import replay as replay_with
+from tests.online.hard_days import HardDay, hard_day, nothing_found
 from tests.online.slow_promise import FOREVER, Run, reference_start, runs_of, units_of
 from tests.online.traces import as_nodes
+
+replay = partial(replay_with, solver=nothing_found)
+"""A replay; only the policy ``cp`` has a use for an engine."""
 
 SEEDS = range(48)
 FEW = range(0, 48, 3)

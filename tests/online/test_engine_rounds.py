@@ -23,6 +23,7 @@ from planner.online.outages import Outages
 from planner.online.policies import POLICIES, policy_named
 from planner.online.predictors import predictor_named
 from planner.online.replay import Replay, replay
+from tests.online.hard_days import nothing_found
 from tests.online.test_queue_search import ENOUGH, SUMS, Cost, small_queue, starts_in_order, total
 from tests.online.traces import as_nodes, random_cluster_trace, random_trace
 
@@ -44,11 +45,6 @@ class Heard:
         assert answer.plan is not None
         self.costs.append(float(queue.cost(np.arange(len(queue)), answer.plan.start_s).sum()))
         return answer
-
-
-def nothing(queue: WaitingQueue, known: QueuePlan, *, from_known: bool) -> QueueAnswer:
-    """A solver that finds nothing."""
-    return QueueAnswer()
 
 
 def backwards(queue: WaitingQueue, known: QueuePlan, *, from_known: bool) -> QueueAnswer:
@@ -129,11 +125,11 @@ def test_a_round_is_never_worse_than_its_seeds(policy: str, monkeypatch: pytest.
         carry_out(state, now, plan)
 
     monkeypatch.setattr(engine_rounds, "_carry_out", look_first)
-    for solver in (EngineSolver(ENGINES["cpsat"], 2.0), backwards, nothing):
+    for solver in (EngineSolver(ENGINES["cpsat"], 2.0), backwards, nothing_found):
         for seed in range(2 if isinstance(solver, EngineSolver) else 5):
             for trace in (small_queue(seed, 9, processors=8), small_cluster_queue(seed, 6)):
                 planned(trace, policy, solver)
-        assert any(better) != (solver is nothing)
+        assert any(better) != (solver is nothing_found)
         better.clear()
 
 
@@ -160,7 +156,7 @@ def test_an_engine_that_finds_nothing_leaves_the_list_plan() -> None:
     """Every round falls back and is counted; the starts are those of list, in rounds of either kind."""
     for trace in (random_trace(4), random_cluster_trace(4, power_limit=60)):
         for rounds in ("second", "event"):
-            result = planned(trace, "cp-af", nothing, rounds=rounds)
+            result = planned(trace, "cp-af", nothing_found, rounds=rounds)
             assert result.start_s.tolist() == planned(trace, "list", rounds=rounds).start_s.tolist()
             assert result.round_count == planned(trace, "list", rounds=rounds).round_count
             counts = result.engine_counts

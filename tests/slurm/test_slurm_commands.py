@@ -10,6 +10,7 @@ import pytest
 from planner.errors import SlurmError
 from planner.inputs.slurm.document import Answer
 from planner.inputs.slurm.queue import read_queue as read_jobs
+from planner.slurm import commands
 from planner.slurm.apply import carry_out
 from planner.slurm.changes import Change
 from planner.slurm.commands import Slurm
@@ -163,6 +164,16 @@ def test_a_command_that_hangs_is_ended(tmp_path: Path) -> None:
     command(tmp_path, "squeue", "exec sleep 60")
     with pytest.raises(SlurmError, match=r"squeue did not answer within 0\.2 s"):
         Slurm(folder=tmp_path, timeout_s=0.2).ask("squeue")
+
+
+def test_every_line_that_is_sent_has_time_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Slurm may take seconds for each job of a long list; the limit is named as it is."""
+    command(tmp_path, "scontrol", "sleep 1; cat")
+    slurm = Slurm(tmp_path, timeout_s=0.2)
+    assert slurm.run("scontrol", stdin="update a\nupdate b\n").output == b"update a\nupdate b\n"
+    monkeypatch.setattr(commands, "SECONDS_PER_LINE", 0.1)
+    with pytest.raises(SlurmError, match=r"scontrol did not answer within 0\.4 s"):
+        slurm.run("scontrol", stdin="update a\nupdate b\n")
 
 
 def test_a_file_that_is_no_program_is_one_line(tmp_path: Path) -> None:
