@@ -172,7 +172,7 @@ def test_whole_replays_break_no_rule() -> None:
     """
     times = (np.array([0, 3, 1]), np.array([40, 60, 50]), np.array([90, 200, 300]), np.array([40, 10, 50]))
     outages = Outages(*times, np.array([False, True, False]), np.array([False, False, True]))
-    pool, nodes = random_trace(7, jobs=60), random_cluster_trace(7, jobs=16, power_limit=60)
+    pool, nodes = random_trace(7, jobs=30), random_cluster_trace(7, jobs=12, power_limit=60)
     for trace, policy, estimate, lost, limit_s in (
         (pool, "cp-bsld+", pool.requested_s, Outages(), 0.05),
         (pool, "cp-p2sf", predictor_named("last2")(pool), Outages(), 0.05),
