@@ -14,6 +14,7 @@ from planner.errors import SlurmError
 from planner.inputs.slurm.document import Answer
 from planner.inputs.slurm.job import QueuedJob
 from planner.inputs.slurm.queue import read_queue as read_documents
+from planner.slurm import commands
 from planner.slurm.apply import Outcome, carry_out, plan_changes, plan_undo
 from planner.slurm.changes import Change, OptIn, Proposal, Rules
 from planner.slurm.commands import Slurm
@@ -326,6 +327,7 @@ def test_what_fails_half_way_can_be_undone(
 ) -> None:
     """Two of four changes arrive: each is reported where there is an answer at all, and undo takes back the two."""
     monkeypatch.setenv("SLURM_CONF", str(cluster.conf))
+    monkeypatch.setattr(commands, "SECONDS_PER_LINE", 0.0)
     jobs = [cluster.submit() for _ in range(4)]
     start = soon()
     proposal = plan_changes(slurm, dict.fromkeys(jobs, start), RULES, journal)
