@@ -20,6 +20,7 @@ import numpy as np
 from planner.inputs.traces import read_pool
 from planner.metrics.registry import measure, metric_named
 from planner.online.check import require_sound
+from planner.online.estimates import estimate_named
 from planner.online.offline import improve_schedule, make_search_ready, offline_objective
 from planner.online.offline_search import OfflineSearch
 from planner.online.policies import policy_named
@@ -41,7 +42,7 @@ def main() -> None:
     options = parser.parse_args()
 
     trace = read_pool(options.data / "swf" / options.trace).trace
-    make_ready(trace, policy_named("list"), trace.runtime_s)
+    make_ready(policy_named("list"), estimate_named("actual").make)
     make_search_ready()
     base = metrics_of(replay(trace, policy_named("list"), trace.runtime_s))
     print(f"{'percent of List-REG':24}" + "".join(f"{name:>9}" for name in METRICS) + f"{'CPU s':>9}", flush=True)

@@ -10,9 +10,10 @@ import typer
 from planner.bounds import EVALUATIONS, PROCESSORS
 from planner.cli.compare import TaskBar
 from planner.cli.day import NoRemarksOption
-from planner.cli.terminal import say, say_json
+from planner.cli.study_output import show_study
 from planner.errors import InputError
 from planner.online.queue_search import USUAL_SEARCH
+from planner.runs.figures import Row
 
 MOST_WORKERS = 2
 MOST_SEEDS = 20
@@ -47,6 +48,7 @@ def cp_online(
     from planner.online.policies import policy_named
     from planner.studies.cp_online.cells import ESTIMATES, POLICIES
     from planner.studies.cp_online.run import Study, trace_name
+    from planner.studies.cp_online.show import groups_of, terminal_rows
 
     wanted = [policy_named(name).name for name in _named(policies, POLICIES)]
     believed = [estimate_named(name).name for name in _named(estimates, ESTIMATES)]
@@ -61,18 +63,12 @@ def cp_online(
     study = Study(paths, folder, wanted, believed, seeds, evaluations, processors, jobs, workers)
     with TaskBar("cp-online", len(study.cells()), quiet=quiet) as bar:
         rows = study.run(fresh=fresh, on_done=bar.advance)
-    if as_json:
-        say_json(rows)
-    elif markdown:
-        say((folder / "cp-online.md").read_text(encoding="utf-8"))
-    else:
-        from planner.cli.simulate import table_text
-        from planner.studies.cp_online.show import groups_of, terminal_rows
+    titled = {_title(group): terminal_rows(group) for group in groups_of(rows)}
+    show_study(folder / "cp-online.md", rows, titled, as_json=as_json, markdown=markdown)
 
-        for group in groups_of(rows):
-            say(f"{group[0]['trace']}, {group[0]['estimate']} runtimes, percent of List-REG")
-            say(f"{table_text(terminal_rows(group))}\n")
-        say(folder)
+
+def _title(group: list[Row]) -> str:
+    return f"{group[0]['trace']}, {group[0]['estimate']} runtimes, percent of List-REG"
 
 
 def _named(text: str | None, usual: tuple[str, ...]) -> list[str]:

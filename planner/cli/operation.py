@@ -9,7 +9,7 @@ import typer
 
 from planner.cli import day
 from planner.cli.compare import TaskBar
-from planner.cli.terminal import say, say_json
+from planner.cli.study_output import show_study
 from planner.errors import InputError
 
 MOST_WORKERS = 2
@@ -48,7 +48,9 @@ def operation(
     from planner.runs.one_day import require_order
     from planner.studies.operation.cells import chosen, default_cells, every_cell, quick_cells
     from planner.studies.operation.run import Study
+    from planner.studies.operation.show import terminal_rows
     from planner.studies.operation.sites import SAMPLE_DAYS, Days, Ground
+    from planner.studies.operation.tables import group_title, groups_of
 
     wanted = tuple(name.strip() for name in sites.split(",") if name.strip())
     unknown = next((name for name in wanted if name not in SITES), None)
@@ -70,18 +72,8 @@ def operation(
     study = Study(chosen(offered, only or ()), ground, folder, _bound_time_s(bound_time), workers)
     with TaskBar("operation", study.piece_count(), quiet=quiet) as bar:
         rows = study.run(fresh=fresh, on_done=bar.advance)
-    if as_json:
-        say_json(rows)
-    elif markdown:
-        say((folder / "operation.md").read_text(encoding="utf-8"))
-    else:
-        from planner.cli.simulate import table_text
-        from planner.studies.operation.show import terminal_rows
-        from planner.studies.operation.tables import group_title, groups_of
-
-        for group in groups_of(rows):
-            say(f"{group_title(group[0])}\n{table_text(terminal_rows(group))}\n")
-        say(folder)
+    titled = {group_title(group[0]): terminal_rows(group) for group in groups_of(rows)}
+    show_study(folder / "operation.md", rows, titled, as_json=as_json, markdown=markdown)
 
 
 def _bound_time_s(text: str) -> float:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from planner.domain.columns import Ints
-from planner.domain.trace import Trace
+from planner.domain.trace import Trace, pool_trace
 from planner.domain.waiting_queue import QueueSolver
 from planner.errors import InputError
 from planner.online.engine_counts import EngineCounts
@@ -234,7 +235,10 @@ def _require_submitted(trace: Trace, cancel_s: Ints) -> None:
         )
 
 
-def make_ready(trace: Trace, policy: Policy, estimate: Ints | Predictor) -> None:
-    """Compile or load the kernels of a replay, so that none of its time goes into that: replay the first job."""
-    if len(trace):
-        replay(trace, policy, estimate, until_s=int(trace.submit_s[0] + trace.runtime_s[0]) + 1)
+def make_ready(
+    policy: Policy, estimate: Callable[[Trace], Ints | Predictor], solver: QueueSolver | None = None
+) -> None:
+    """Compile or load what a replay needs, so that no time of it goes into that: replay two jobs of a second."""
+    ones = np.ones(2, dtype=np.int64)
+    trace = pool_trace(("a", "b"), ones, ones, ones, ones, 1)
+    replay(trace, policy, estimate(trace), solver=solver)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from planner.inputs.traces import Source
 from planner.metrics.registry import measure, metric_named
 from planner.online.drawn_deadlines import draw_deadlines
+from planner.online.estimates import estimate_named
 from planner.online.lower_bounds import BOUNDED, lower_bound
 from planner.online.objectives import Objective
 from planner.online.offline import OfflineSchedule, improve_schedule, make_search_ready, require_pool
@@ -37,7 +38,7 @@ def simulate_offline(
     runs = []
     for objective in objectives:
         policy, name = policy_named(f"order-{objective.name}"), f"offline-{objective.name}"
-        make_ready(trace, policy, trace.runtime_s)
+        make_ready(policy, estimate_named("actual").make)
         make_search_ready()
         began = time.process_time()
         first = replay(

@@ -147,9 +147,8 @@ def simulate(
         replanning = replanning_of(measured.scenario, source.trace)
     runs = []
     for estimate in estimates:
-        if policies:
-            make_ready(source.trace, policies[0], estimate.make(source.trace))
         for policy in policies:
+            make_ready(policy, estimate.make, solver)
             title = f"{policy.name}, {estimate.name}"
             began = cpu_now_s()
             result = replay(

@@ -154,6 +154,8 @@ def test_bad_words_are_named_with_the_known_ones(
 
 def test_an_engine_says_how_it_did(trace: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Job 2 takes all processors, jobs 3 and 5 one each: one round has a choice. In a line, in JSON and in CSV."""
+    assert run(["simulate", str(trace), "-p", "cp-af", "-q"]) == 0
+    capsys.readouterr()
     words = ["simulate", str(trace), "-p", "list,cp-af", "--time-limit", "60s", "-q"]
     assert run([*words, "--json", "--out", str(tmp_path / "o")]) == 0
     answer = json.loads(capsys.readouterr().out)

@@ -19,7 +19,7 @@ from planner.online.offline_search import OfflineSearch
 from planner.online.policies import policy_named
 from planner.online.replay import replay
 from tests.online.test_queue_search import SUMS, Cost
-from tests.online.traces import as_nodes, random_trace
+from tests.online.traces import as_nodes, placed, random_trace
 
 DATA = Path(os.environ.get("PLANNER_DATA", "nowhere")) / "swf" / "KTH-SP2-filtered.swf.gz"
 
@@ -32,21 +32,6 @@ def tiny_trace(seed: int) -> Trace:
     submit = np.sort(rng.integers(0, 25, jobs))
     width = rng.integers(1, processors + 1, jobs)
     return pool_trace(tuple(f"j{k}" for k in range(jobs)), submit, runtime, runtime, width, processors)
-
-
-def placed(trace: Trace, order: tuple[int, ...]) -> list[int]:
-    """Every job at its earliest second from its submission on, by counting what is used in each second."""
-    used: dict[int, int] = {}
-    starts = [0] * len(trace)
-    for job in order:
-        start, length, width = int(trace.submit_s[job]), int(trace.runtime_s[job]), int(trace.width[job])
-        room = trace.machine.capacity[0, 0] - width
-        while any(used.get(second, 0) > room for second in range(start, start + length)):
-            start += 1
-        for second in range(start, start + length):
-            used[second] = used.get(second, 0) + width
-        starts[job] = start
-    return starts
 
 
 @cache

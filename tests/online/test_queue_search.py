@@ -21,7 +21,7 @@ from planner.online.queue_search import QueueSearch
 from planner.online.replanning import FOREVER_S, Replanning
 from planner.online.replay import replay
 from planner.runs.simulate import Measured, simulate
-from tests.online.traces import as_nodes, random_cluster_trace, random_trace
+from tests.online.traces import as_nodes, placed, random_cluster_trace, random_trace
 
 Cost = Callable[[int, int, int], float]
 """What a job of a width and a length costs after a wait."""
@@ -47,18 +47,9 @@ def small_queue(seed: int, jobs: int, *, longest: int = 40, processors: int = 6)
 
 
 def starts_in_order(trace: Trace, order: tuple[int, ...]) -> dict[int, int]:
-    """Every job at its earliest second, one after another, by counting what is used in each second."""
-    used: dict[int, int] = dict.fromkeys(range(int(trace.runtime_s[0])), int(trace.width[0]))
-    found = {}
-    for job in order:
-        start, length, width = 5, int(trace.runtime_s[job]), int(trace.width[job])
-        room = trace.machine.capacity[0, 0] - width
-        while any(used.get(second, 0) > room for second in range(start, start + length)):
-            start += 1
-        for second in range(start, start + length):
-            used[second] = used.get(second, 0) + width
-        found[job] = start
-    return found
+    """Every job that came at once at its earliest second, one after another, beside the one that came before."""
+    starts = placed(trace, (0, *order))
+    return {job: starts[job] for job in order}
 
 
 def total(trace: Trace, cost: Cost, starts: dict[int, int]) -> float:

@@ -96,3 +96,18 @@ def one_group_each(trace: Trace) -> Trace:
         group_amount=amount,
         unit_ptr=np.concatenate([[0], np.cumsum(count)]),
     )
+
+
+def placed(trace: Trace, order: tuple[int, ...]) -> list[int]:
+    """Every job at its earliest second from its submission on, by counting what is used in each second."""
+    used: dict[int, int] = {}
+    starts = [0] * len(trace)
+    for job in order:
+        start, length, width = int(trace.submit_s[job]), int(trace.runtime_s[job]), int(trace.width[job])
+        room = trace.machine.capacity[0, 0] - width
+        while any(used.get(second, 0) > room for second in range(start, start + length)):
+            start += 1
+        for second in range(start, start + length):
+            used[second] = used.get(second, 0) + width
+        starts[job] = start
+    return starts

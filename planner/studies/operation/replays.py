@@ -83,7 +83,7 @@ def _replayed(ground: Ground, cell: Cell, source: Source) -> tuple[Replay, float
     if cell.policy == REPLAN:
         options = replanning_of(scenario_of(ground, cell), source.trace)
     estimate = estimate_named(cell.estimate)
-    make_ready(source.trace, policy, estimate.make(source.trace))
+    make_ready(policy, estimate.make)
     began = time.process_time()
     result = replay(source.trace, policy, estimate.make(source.trace), replanning=options)
     return result, time.process_time() - began

@@ -1,0 +1,25 @@
+"""What a study that keeps its pieces prints: its rows as JSON, its tables for a document, or tables for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from planner.cli.simulate import table_text
+from planner.cli.terminal import say, say_json
+from planner.runs.figures import Row
+
+Tables = Mapping[str, Sequence[Mapping[str, object]]]
+"""Rows for a terminal by the title of their table."""
+
+
+def show_study(document: Path, rows: Sequence[Row], titled: Tables, *, as_json: bool, markdown: bool) -> None:
+    """Print a study in the form asked for; for a terminal with the folder of its files, where its document is."""
+    if as_json:
+        say_json(rows)
+    elif markdown:
+        say(document.read_text(encoding="utf-8"))
+    else:
+        for title, table in titled.items():
+            say(f"{title}\n{table_text(table)}\n")
+        say(document.parent)
