@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,7 +13,9 @@ from planner.cli.day import NoRemarksOption
 from planner.cli.study_output import show_study
 from planner.errors import InputError
 from planner.online.queue_search import USUAL_SEARCH
-from planner.runs.figures import Row
+
+if TYPE_CHECKING:
+    from planner.runs.figures import Row
 
 MOST_WORKERS = 2
 MOST_SEEDS = 20

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from planner.cli.simulate import table_text
 from planner.cli.terminal import say, say_json
-from planner.runs.figures import Row
+
+if TYPE_CHECKING:
+    from planner.runs.figures import Row
 
 Tables = Mapping[str, Sequence[Mapping[str, object]]]
 """Rows for a terminal by the title of their table."""
