@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from planner.errors import InputError
 
-FORMS = ("response", "work", "slowdown", "power", "power-ratio", "short", "profit")
+FORMS = ("response", "work", "slowdown", "power", "power-ratio", "short", "profit", "aged")
 """What is summed over the waiting jobs, in the order of their numbers in `planner.online.kernel.local_objective`."""
 
 SENTENCES: dict[str, str] = {
@@ -18,6 +18,7 @@ SENTENCES: dict[str, str] = {
     "p2sf-ratio": "P2SF of the waiting jobs alone, as published; gains where small jobs wait for nothing",
     "profit": "energy and waiting of the jobs in money, less what they earn in the time ahead; needs a scenario",
     "bsld-ahead": "mean response time, weighed by estimate^-0.4: between AF and BSLD, so that long jobs do not pile up",
+    "af-ahead": "mean response time, weighed by (response x slowdown)^0.3, so that no wide job waits for months",
 }
 
 PUBLISHED_SEEDS: dict[str, tuple[str, ...]] = {"bsld": ("spf", "saf", "sjf"), "p2sf": ("fcfs",)}
@@ -25,6 +26,9 @@ PUBLISHED_SEEDS: dict[str, tuple[str, ...]] = {"bsld": ("spf", "saf", "sjf"), "p
 
 AHEAD = -0.4
 """Exponent of the estimate in ``bsld-ahead``."""
+
+AGED = 0.3
+"""Exponent of response time and slowdown in ``af-ahead``."""
 
 _POWER = re.compile(r"p(\d+(?:\.\d+)?)sf(-ratio)?")
 
@@ -61,6 +65,7 @@ def objective_named(name: str) -> Objective:
         "awf": Objective("awf", "work"),
         "bsld": Objective("bsld", "slowdown"),
         "bsld-ahead": Objective("bsld-ahead", "short", AHEAD),
+        "af-ahead": Objective("af-ahead", "aged", AGED),
         "profit": Objective("profit", "profit"),
     }
     if text in fixed:

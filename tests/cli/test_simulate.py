@@ -77,7 +77,7 @@ def test_an_offline_schedule_is_one_more_row(trace: Path, tmp_path: Path, capsys
 @pytest.mark.parametrize(
     ("words", "answer"),
     [
-        (["--offline", "wait"], "known: af, awf, bsld, p2sf, bsld-ahead"),
+        (["--offline", "wait"], "known: af, awf, bsld, p2sf, bsld-ahead, af-ahead"),
         (["--offline", "af", "--scenario", "sample"], "--offline plans one pool of processors"),
         (["--offline", "af", "--offline-seconds", "-1"], "--offline-seconds is -1"),
     ],

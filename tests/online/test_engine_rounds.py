@@ -196,7 +196,7 @@ def test_a_policy_without_an_engine_is_refused() -> None:
 def test_names_say_what_is_planned() -> None:
     """Every sum can be planned for; what is not known is named with what is."""
     named = [name for name in POLICIES if name.startswith("cp")]
-    assert named == [f"cp-{each}" for each in ("af", "awf", "bsld", "p2sf", "bsld-ahead", "bsld+", "p2sf+")]
+    assert named == [f"cp-{each}" for each in ("af", "awf", "bsld", "p2sf", "bsld-ahead", "af-ahead", "bsld+", "p2sf+")]
     assert all(policy_named(name).name == name for name in named)
     assert policy_named("cp-p3sf+").objective == objective_named("p3sf")
     with pytest.raises(InputError, match="unknown local objective 'speed'; known: af, awf, bsld, p2sf"):

@@ -33,6 +33,7 @@ SUMS: dict[str, Cost] = {
     "p2sf": lambda width, length, wait: width * ((wait + length) ** 4 - wait**4),
     "p0.5sf": lambda width, length, wait: width * ((wait + length) ** 2.5 - wait**2.5),
     "bsld-ahead": lambda width, length, wait: (wait + length) * length**-0.4,
+    "af-ahead": lambda width, length, wait: (wait + length) * ((wait + length) ** 2 / length) ** 0.3,
 }
 ENOUGH = QueueSearch(evaluations=400)
 

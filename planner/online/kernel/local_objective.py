@@ -18,7 +18,7 @@ from planner.online.kernel.state import (
     WIDTH,
 )
 
-RESPONSE, WORK, SLOWDOWN, POWER_SUM, POWER_RATIO, SHORT, PROFIT = np.arange(7, dtype=np.int64)
+RESPONSE, WORK, SLOWDOWN, POWER_SUM, POWER_RATIO, SHORT, PROFIT, AGED = np.arange(8, dtype=np.int64)
 """The forms of objectives, in the order of `planner.online.objectives.FORMS`."""
 
 LEAST_RUNTIME_S = 10.0
@@ -70,6 +70,9 @@ def cost_of(form, exponent, width, length, wait):
         return max(1.0, (wait + length) / max(length, LEAST_RUNTIME_S))
     if form == SHORT:
         return (wait + length) * length**exponent
+    if form == AGED:
+        response = (wait + length) / DAY_S
+        return response * (response * response * DAY_S / length) ** exponent
     return _powers_apart(width, length, wait, exponent + 2.0)
 
 

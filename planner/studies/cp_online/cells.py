@@ -13,6 +13,7 @@ BASE = "list"
 LISTS = ("spf-list", "saf-list", "sjf-list", "laf-list")
 SEARCHED = (
     "order-af",
+    "order-af-ahead",
     "order-awf",
     "order-bsld",
     "order-bsld+",

@@ -21,7 +21,7 @@ NAMES = {"af": "AF", "awf": "AWF", "bsld": "BSLD", "p2sf": "P2SF"}
 SHOWN = {
     "awf": ("order-awf", "order-p2sf", "laf-list", "easy"),
     "bsld": ("order-bsld", "order-bsld+", "order-bsld-ahead", "spf-list", "saf-list", "sjf-list", "easy"),
-    "af": ("order-af", "order-bsld-ahead", "saf-list", "sjf-list", "easy"),
+    "af": ("order-af", "order-af-ahead", "order-bsld-ahead", "saf-list", "sjf-list", "easy"),
     "p2sf": ("order-p2sf", "order-p2sf+", "order-p2sf-ratio", "order-awf", "easy"),
 }
 """Policies in the figure of each metric, the figures in the paper's order."""
