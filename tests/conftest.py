@@ -10,6 +10,11 @@ import pytest
 from planner.accounting import broken
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """One worker more than cores: the tests of a real Slurm mostly wait."""
+    return (os.cpu_count() or 1) + 1
+
+
 @pytest.fixture(autouse=True, scope="session")
 def strict_audit() -> None:
     """A plan of ours that breaks a rule fails the test, wherever a search would go on without it."""
@@ -22,7 +27,7 @@ def lenient_audit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(broken, "raises", False)
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def planner_data() -> Path:
     """The folder of real data: PLANNER_DATA, else ../shared/data beside the repository; skips without it."""
     folder = Path(os.environ.get("PLANNER_DATA") or Path(__file__).parents[2] / "shared" / "data")
