@@ -7,7 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from planner import defaults
 from planner.accounting import broken
+
+SEARCH_STEPS = 1_000
+"""Steps of a search where a command says nothing: enough for all that a search does, a twentieth of what users get."""
 
 
 def pytest_xdist_auto_num_workers() -> int:
@@ -19,6 +23,12 @@ def pytest_xdist_auto_num_workers() -> int:
 def strict_audit() -> None:
     """A plan of ours that breaks a rule fails the test, wherever a search would go on without it."""
     broken.raises = True
+
+
+@pytest.fixture(autouse=True, scope="session")
+def brief_searches() -> None:
+    """Plans of commands are found in fewer steps; what they have to be does not depend on how good they are."""
+    defaults.ITERATIONS = SEARCH_STEPS
 
 
 @pytest.fixture
