@@ -7,12 +7,16 @@
 PYTHON ?= python3
 DAY ?= 2024-06-01
 
-.PHONY: plan test lint bench campaign campaign-fuzz campaign-faults campaign-days campaign-queues clean
+.PHONY: plan kernels test lint bench campaign campaign-fuzz campaign-faults campaign-days campaign-queues clean
 
 plan: .venv/ready
 	.venv/bin/plan --day $(DAY)
 
-test: .venv/ready
+# Once and before all tests: left to them, every process would compile what it is the first to need.
+kernels: .venv/ready
+	.venv/bin/python -m tests.compile_kernels
+
+test: kernels
 	.venv/bin/python -m pytest
 
 lint: .venv/ready

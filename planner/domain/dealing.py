@@ -28,6 +28,8 @@ MOST_SIZES = 50
 FOR_EVER = 2**62
 
 Counts = tuple[int, ...]
+Amounts = tuple[int, ...]
+"""So much of each resource, as plain numbers: arrays of so few take longer."""
 
 
 def has_choice(job: Job, nodes: Sequence[int]) -> bool:
@@ -72,11 +74,12 @@ class Dealer:
         amounts = [unit_amount(group, self._cluster) for group in job.units]
         counts = tuple(group.count for group in job.units)
         until = FOR_EVER if end_unix is None else end_unix
-        dealt = None
+        left = whole
         if has_choice(job, nodes):
             left = whole - np.array([self._peak(node, start_unix, until) for node in nodes])
-            dealt = deal_units(left, amounts, counts)
-        dealt = dealt or deal_units(whole, amounts, counts)
+        dealt = deal_units(left, amounts, counts)
+        if dealt is None and np.any(left != whole):
+            dealt = deal_units(whole, amounts, counts)
         if dealt is None:
             raise InputError(
                 f"the {job.unit_count} units of job {job.id} do not fit on {self._cluster.node_list(nodes)};"
@@ -131,13 +134,15 @@ def _several(free: Ints, amounts: Sequence[Ints], counts: Counts, room: Ints) ->
     if len(counts) > MOST_SIZES:
         return None
     # What the nodes from each one on can take of each group.
-    later = np.append(np.cumsum(room[:, ::-1], axis=1)[:, ::-1], np.zeros((len(counts), 1), dtype=np.int64), axis=1).T
+    later = [*np.cumsum(room[:, ::-1], axis=1)[:, ::-1].T.tolist(), [0] * len(counts)]
+    free_of: list[Amounts] = [tuple(row) for row in free.tolist()]
+    asked: list[Amounts] = [tuple(amount.tolist()) for amount in amounts]
     steps = 0
 
     def ways(node: int, left: Counts) -> Iterator[Counts]:
         nonlocal steps
         most = sum(left) - (nodes - node - 1)
-        for way in _ways(free[node], amounts, left):
+        for way in _ways(free_of[node], asked, left):
             steps += 1
             if steps > MOST_STEPS:
                 raise _TooManyWaysError
@@ -169,12 +174,14 @@ def _several(free: Ints, amounts: Sequence[Ints], counts: Counts, room: Ints) ->
     return None
 
 
-def _ways(free: Ints, amounts: Sequence[Ints], left: Counts) -> Iterator[Counts]:
+def _ways(free: Amounts, amounts: Sequence[Amounts], left: Counts) -> Iterator[Counts]:
     """What one node can take, most of the first group first."""
     if not left:
         yield ()
         return
-    most = min(left[0], int(copies_of(free[None, :], amounts[0])[0]))
+    amount = amounts[0]
+    most = min(left[0], max(0, min(f // a for f, a in zip(free, amount, strict=True) if a > 0)))
     for taken in range(most, -1, -1):
-        for others in _ways(free - taken * amounts[0], amounts[1:], left[1:]):
+        rest = tuple(f - taken * a for f, a in zip(free, amount, strict=True))
+        for others in _ways(rest, amounts[1:], left[1:]):
             yield (taken, *others)

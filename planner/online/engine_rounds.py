@@ -73,7 +73,7 @@ class EngineRounds:
         if has_choice(state, now):
             _carry_out(state, now, self._best_plan(state, now))
         else:
-            steps.run_round(state, now)
+            steps.run_list_round(state, now)
 
     def _best_plan(self, state: State, now: int) -> RoundPlan:
         """The best of the seeds and of what the engine makes of them."""

@@ -25,8 +25,8 @@ FILE_EVENTS = frozenset(
     | {"ctypes.dlsym", "os.scandir", "os.listdir"}
 )
 WRITERS = (
-    *("report/folder.py", "report/files.py", "report/write.py", "report/page/index.py", "report/cost_files.py"),
-    *("report/replay_files.py", "runs/compare.py", "runs/rolling.py", "runs/one_day.py"),
+    *("store/folder.py", "store/files.py", "store/write.py", "store/cost_files.py", "store/replay_files.py"),
+    *("pages/index.py", "runs/compare.py", "runs/rolling.py", "runs/one_day.py"),
 )
 LIMIT_S = 60.0
 

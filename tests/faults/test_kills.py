@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
+import planner
 from tests.faults.campaign import SIGNALS, Campaign, draw
 from tests.faults.commands import COMMANDS, Stage, ended
-from tests.faults.moments import in_a_child
+from tests.faults.moments import WRITERS, in_a_child
 from tests.faults.verdict import INDEX, require_recovery, standing
 
 
@@ -19,6 +20,11 @@ def test_kills_drawn_from_a_seed(stage: Stage) -> None:
     """A slice of the campaign: every command by every signal, with nothing beyond what is allowed."""
     outcomes = Campaign(stage).run(draw(seed=11, kills=len(COMMANDS) * len(SIGNALS)))
     assert outcomes.beyond == []
+
+
+def test_files_whose_lines_are_counted_are_there() -> None:
+    """A file that is moved would no longer be killed at its lines, and nothing would say so."""
+    assert [name for name in WRITERS if not (Path(planner.__file__).parent / name).is_file()] == []
 
 
 def test_killed_before_the_index(stage: Stage) -> None:

@@ -19,7 +19,7 @@ from planner.runs.simulate import outcome_of
 from planner.studies.published import METRICS, POLICY_CHANGES, PREDICTIONS
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def kth(planner_data: Path) -> Source:
     """The trace on its 100 processors."""
     return read_pool(planner_data / "swf" / "KTH-SP2-filtered.swf.gz")
