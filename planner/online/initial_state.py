@@ -85,7 +85,8 @@ def initial_state(
         clock[places.EVALUATIONS] = search.evaluations
         seeds = policy.objective.seeds if policy.plus else ()
         clock[places.SEEDS] = sum(1 << ORDER_CODES[order] for order in seeds)
-    unit = np.full((2, units), 0 if nodes == 1 else -1, dtype=np.int64)
+    unit_rows = places.UNIT_ROWS if policy.kind == "order" and nodes > 1 else places.PIN
+    unit = np.full((unit_rows, units), 0 if nodes == 1 else -1, dtype=np.int64)
     exponent = 0.0 if policy.objective is None else policy.objective.exponent
     taken = np.zeros((int(job[places.LIKE_USER].max(initial=-1)) + 2, 1 + REMEMBERED_LENGTHS))
     if past is not None:

@@ -19,23 +19,28 @@ from planner.machine.pool import place_on_pool
 from planner.machine.rng import below, fraction
 from planner.machine.timeline import NEVER, copy_rows
 from planner.online.kernel.local_objective import POWER_RATIO, PROFIT, cost, power_term
-from planner.online.kernel.nodes import earliest_start, hold_job, idle_now, plan_rows
-from planner.online.kernel.queue_order import FCFS, LAF, LRF, SAF, SJF, SPF, copy_order, move_to, sort_by
+from planner.online.kernel.nodes import hold_job, idle_now, plan_rows
+from planner.online.kernel.pins import BEST, CURRENT, TRIED, change_pin, copy_plan, has_pins, planned_start, unpin_all
+from planner.online.kernel.queue_order import FCFS, LAF, LRF, SAF, SJF, SPF, move_to, sort_by
 from planner.online.kernel.rounds import is_pool, list_round
 from planner.online.kernel.state import (
-    BEST_ORDER,
     ESTIMATE,
     EVALUATIONS,
     OBJECTIVE,
+    PIN,
     QUEUE,
     QUEUED,
     SEEDS,
     TRIED_ORDER,
+    TRIED_PIN,
     WIDTH,
 )
 
 MOST_PLACED = 200_000
 """Jobs that the search of one round places in its plans at most, after those of the known orders."""
+
+PIN_SHARE = 0.25
+"""Part of the changes that are to pins, on several nodes."""
 
 
 @part
@@ -43,6 +48,8 @@ def order_round(state, now):
     """Put the queue into the best order found, then start what starts now in its list plan."""
     if state.clock[QUEUED] > 1 and _is_any_narrow(state):
         _search(state, now)
+    elif state.clock[QUEUED] == 1:
+        unpin_all(state, PIN, state.clock[QUEUED])
     list_round(state, now)
 
 
@@ -60,25 +67,31 @@ def _is_any_narrow(state):
 def _search(state, now):
     """Put the queue into the best order found: from the best of all known orders, or from each of the chosen seeds."""
     size = state.clock[QUEUED]
-    copy_order(state, QUEUE, TRIED_ORDER, size)
+    copy_plan(state, CURRENT, TRIED, size)
     best = _value(state, size, now, np.inf)
-    copy_order(state, TRIED_ORDER, BEST_ORDER, size)
+    copy_plan(state, TRIED, BEST, size)
+    if unpin_all(state, TRIED_PIN, size):
+        value = _value(state, size, now, best)
+        if value <= best:
+            best = value
+            copy_plan(state, TRIED, BEST, size)
     for order in (FCFS, SJF, SAF, LAF, SPF, LRF):
         sort_by(state, TRIED_ORDER, order)
         value = _value(state, size, now, best)
         if value < best:
             best = value
-            copy_order(state, TRIED_ORDER, BEST_ORDER, size)
+            copy_plan(state, TRIED, BEST, size)
     best = _climb(state, size, now, best)
-    copy_order(state, BEST_ORDER, QUEUE, size)
+    copy_plan(state, BEST, CURRENT, size)
     for order in (FCFS, SJF, SAF, SPF):
         if state.clock[SEEDS] >> order & 1:
             sort_by(state, TRIED_ORDER, order)
-            copy_order(state, TRIED_ORDER, BEST_ORDER, size)
+            unpin_all(state, TRIED_PIN, size)
+            copy_plan(state, TRIED, BEST, size)
             value = _climb(state, size, now, _value(state, size, now, np.inf))
             if value < best:
                 best = value
-                copy_order(state, BEST_ORDER, QUEUE, size)
+                copy_plan(state, BEST, CURRENT, size)
 
 
 @part
@@ -86,27 +99,36 @@ def _climb(state, size, now, best):
     """Change the best order bit by bit as long as evaluations are left; returns the value of the best one."""
     budget = min(state.clock[EVALUATIONS] * size, MOST_PLACED // size)
     for _ in range(budget):
-        copy_order(state, BEST_ORDER, TRIED_ORDER, size)
+        copy_plan(state, BEST, TRIED, size)
         _change(state, size)
         value = _value(state, size, now, best)
         if value <= best:
             best = value
-            copy_order(state, TRIED_ORDER, BEST_ORDER, size)
+            copy_plan(state, TRIED, BEST, size)
     return best
 
 
 @part
 def _change(state, size):
-    """Let a job of the tried order go to another place, or two jobs change places; once, perhaps twice, and so on."""
+    """Change the order of the tried plan, or on nodes the pins of a job; once, perhaps twice, and so on."""
     while True:
-        one, other = below(state.stream, size), below(state.stream, size)
-        if fraction(state.stream) < 0.5:
-            move_to(state, TRIED_ORDER, one, other)
+        if has_pins(state) and fraction(state.stream) < PIN_SHARE:
+            change_pin(state, state.job[TRIED_ORDER, below(state.stream, size)])
         else:
-            row = state.job[TRIED_ORDER]
-            row[one], row[other] = row[other], row[one]
+            _change_order(state, size)
         if fraction(state.stream) < 0.5:
             return
+
+
+@part
+def _change_order(state, size):
+    """Let a job of the tried order go to another place, or two jobs change places."""
+    one, other = below(state.stream, size), below(state.stream, size)
+    if fraction(state.stream) < 0.5:
+        move_to(state, TRIED_ORDER, one, other)
+    else:
+        row = state.job[TRIED_ORDER]
+        row[one], row[other] = row[other], row[one]
 
 
 @part
@@ -127,7 +149,7 @@ def _value(state, size, now, limit):
         if on_pool:
             start, length = place_on_pool(times, free, length, state.job[WIDTH, job], duration)
         else:
-            start = earliest_start(state, plan, job, now, NEVER - 1)
+            start = planned_start(state, plan, TRIED_PIN, job, now)
             if start < NEVER:
                 hold_job(state, plan, job, np.int64(1), start, start + duration)
         if start == NEVER:
