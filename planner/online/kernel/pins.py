@@ -89,11 +89,14 @@ def planned_start(state, rows, row, job, earliest):
 
 @part
 def change_pin(state, job):
-    """Unpin a job of the tried plan, or pin it: where it was placed last, but for some units on random nodes."""
+    """Unpin a job of the tried plan, or pin it: where it was placed last, but for some units on random nodes.
+
+    Returns whether the job is pinned now.
+    """
     first, last = state.ptr[UNITS, job], state.ptr[UNITS, job + 1]
     if state.unit[TRIED_PIN, first] != UNPINNED and fraction(state.stream) < 0.5:
         state.unit[TRIED_PIN, first] = UNPINNED
-        return
+        return False
     for unit in range(first, last):
         state.unit[TRIED_PIN, unit] = state.unit[NODE, unit]
     while True:
@@ -101,8 +104,10 @@ def change_pin(state, job):
         state.unit[TRIED_PIN, unit] = _large_node(state, state.group_amount[_group_of(state, job, unit)])
         if fraction(state.stream) < 0.5:
             break
-    if not _fits_when_empty(state, job):
+    fits = _fits_when_empty(state, job)
+    if not fits:
         state.unit[TRIED_PIN, first] = UNPINNED
+    return fits
 
 
 @part

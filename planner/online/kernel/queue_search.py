@@ -96,13 +96,16 @@ def _search(state, now):
 
 @part
 def _climb(state, size, now, best):
-    """Change the best order bit by bit as long as evaluations are left; returns the value of the best one."""
+    """Change the best plan bit by bit as long as evaluations are left; returns the value of the best one.
+
+    A new pin stays only if it makes the plan better: what is pinned for nothing scatters jobs over the nodes.
+    """
     budget = min(state.clock[EVALUATIONS] * size, MOST_PLACED // size)
     for _ in range(budget):
         copy_plan(state, BEST, TRIED, size)
-        _change(state, size)
+        has_pinned = _change(state, size)
         value = _value(state, size, now, best)
-        if value <= best:
+        if value < best or (value == best and not has_pinned):
             best = value
             copy_plan(state, TRIED, BEST, size)
     return best
@@ -110,14 +113,18 @@ def _climb(state, size, now, best):
 
 @part
 def _change(state, size):
-    """Change the order of the tried plan, or on nodes the pins of a job; once, perhaps twice, and so on."""
+    """Change the order of the tried plan, or on nodes the pins of a job; once, perhaps twice, and so on.
+
+    Returns whether any job was pinned.
+    """
+    has_pinned = False
     while True:
         if has_pins(state) and fraction(state.stream) < PIN_SHARE:
-            change_pin(state, state.job[TRIED_ORDER, below(state.stream, size)])
+            has_pinned |= change_pin(state, state.job[TRIED_ORDER, below(state.stream, size)])
         else:
             _change_order(state, size)
         if fraction(state.stream) < 0.5:
-            return
+            return has_pinned
 
 
 @part
