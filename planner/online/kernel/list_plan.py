@@ -7,10 +7,11 @@ import numpy as np
 from planner.compiled import kernel, part
 from planner.machine.timeline import NEVER, copy_rows
 from planner.online.kernel.local_objective import cost
-from planner.online.kernel.nodes import earliest_at, earliest_start, hold_job, plan_rows
+from planner.online.kernel.nodes import hold_job, plan_rows
+from planner.online.kernel.pins import planned_start
 from planner.online.kernel.queue_order import begin, drop_gone
 from planner.online.kernel.rounds import can_start
-from planner.online.kernel.state import ESTIMATE, QUEUE, QUEUED, ROUNDS, TRIED_ORDER
+from planner.online.kernel.state import ESTIMATE, QUEUE, QUEUED, ROUNDS, TRIED_ORDER, TRIED_PIN
 
 
 @kernel
@@ -30,23 +31,8 @@ def plan_in_order(state, now, start):
     copy_rows(state.times, state.free, state.length, plan)
     for place in range(state.clock[QUEUED]):
         job = state.job[TRIED_ORDER, place]
-        start[place] = earliest_start(state, plan, job, now, NEVER - 1)
+        start[place] = planned_start(state, plan, TRIED_PIN, job, now)
         if start[place] < NEVER:
-            hold_job(state, plan, job, np.int64(1), start[place], _end(state, job, start[place]))
-
-
-@kernel
-def shift_left(state, now, start):
-    """Let each job of the tried order start as early as it can where its units are; the order is that of the starts.
-
-    No job starts later than it did: those before it are where they were, or earlier.
-    """
-    plan = plan_rows(state)
-    copy_rows(state.times, state.free, state.length, plan)
-    for place in range(state.clock[QUEUED]):
-        job = state.job[TRIED_ORDER, place]
-        if start[place] < NEVER:
-            start[place] = earliest_at(state, plan, job, now)
             hold_job(state, plan, job, np.int64(1), start[place], _end(state, job, start[place]))
 
 
