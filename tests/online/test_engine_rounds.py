@@ -122,7 +122,7 @@ def test_on_nodes_the_engine_is_as_good_as_the_search(monkeypatch: pytest.Monkey
 
 def test_a_round_begins_with_what_is_left_of_the_last_plan() -> None:
     """An engine that finds a best plan once and then nothing: runtimes are known, so that the plan is carried out."""
-    for seed in range(6):
+    for seed in (0, 3, 7, 13):
         for trace in (small_queue(seed, 7, processors=8), small_cluster_queue(seed, 5)):
             solver = Once()
             found = value(planned(trace, "cp-af", solver), SUMS["af"])

@@ -1,4 +1,4 @@
-"""Jobs pinned to nodes: the choices of nodes that the search of the policy ``order`` tries.
+"""Jobs pinned to nodes: the choices of nodes that the search of the policy ``order`` tries, or that an engine makes.
 
 A job that is not pinned takes the first nodes with room. Often that is as good as any other choice, but not always: it
 may take the only node that suits a later job. A pinned job waits until its own nodes have room for all its units. Take
@@ -41,7 +41,7 @@ MOST_DRAWS = 8
 
 @part
 def has_pins(state):
-    """Whether jobs can be pinned: under the policy ``order``, on several nodes."""
+    """Whether jobs can be pinned: under policies that plan the whole queue, on several nodes."""
     return state.unit.shape[0] > PIN
 
 
@@ -59,28 +59,28 @@ def copy_plan(state, source, target, size):
 
 
 @part
-def unpin_all(state, row, size):
+def unpin_all(state, pins, size):
     """Pin no job of the queue; returns whether any was pinned."""
     found = False
     if has_pins(state):
         for place in range(size):
             first = state.ptr[UNITS, state.job[QUEUE, place]]
-            found |= state.unit[row, first] != UNPINNED
-            state.unit[row, first] = UNPINNED
+            found |= state.unit[pins, first] != UNPINNED
+            state.unit[pins, first] = UNPINNED
     return found
 
 
 @part
-def planned_start(state, rows, row, job, earliest):
+def planned_start(state, rows, pins, job, earliest):
     """Earliest start of a job by the timelines that begin at a row; else NEVER. Its nodes are noted with its units.
 
-    A pin counts for nothing once its nodes have no room for the job until further notice.
+    ``pins`` is the row of the pins. A pin counts for nothing where its nodes have no room until further notice.
     """
     if has_pins(state):
         first, last = state.ptr[UNITS, job], state.ptr[UNITS, job + 1]
-        if state.unit[row, first] != UNPINNED:
+        if state.unit[pins, first] != UNPINNED:
             for unit in range(first, last):
-                state.unit[NODE, unit] = state.unit[row, unit]
+                state.unit[NODE, unit] = state.unit[pins, unit]
             start = earliest_at(state, rows, job, earliest)
             if start < NEVER:
                 return start

@@ -1,10 +1,11 @@
 """The policy ``order``: in every round the queue is put into the order whose list plan serves a local objective best.
 
 Every order is judged by the plan that it leads to: the waiting jobs one after another, each at its earliest start. For
-an objective that never falls when a job starts later, some order leads to a best plan of all. The search begins with
-the order of the last round and with known orders, so that a round is never worse than these; then it changes the best
-order bit by bit, and a change stays if the plan is not worse. Several changes at once lead out of any dead end, so that
-with enough evaluations the best order is found.
+an objective that never falls when a job starts later, some order leads to a best plan of all; on several nodes some
+order with some jobs pinned to nodes (`planner.online.kernel.pins`). The search begins with the plan of the last round
+and with known orders, so that a round is never worse than these; then it changes the best plan bit by bit, and a change
+stays if the plan is not worse. Several changes at once lead out of any dead end, so that with enough evaluations the
+best plan is found.
 
 One evaluation places up to all waiting jobs; it is given up as soon as it is worse than the best. A round costs
 ``evaluations`` x jobs x placements; MOST_PLACED bounds it where thousands wait.

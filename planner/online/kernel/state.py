@@ -80,8 +80,9 @@ class State(NamedTuple):
     follower
         Jobs that wait for each job, and 1 where for its end, 0 where for its start.
     unit
-        Node of each unit, and a place to note it; under the policy ``order`` on several nodes also the node that it is
-        pinned to, in the order of the queue, in the tried one and in the best one (`planner.online.kernel.pins`).
+        Node of each unit, and a place to note it; under policies that plan the whole queue on several nodes also the
+        node that it is pinned to: in the plan of the queue, in the tried one and in the best one
+        (`planner.online.kernel.pins`).
     times, free, length
         Timelines of what running jobs (and kept reservations) leave free (`planner.machine.timeline`): one row per
         node, then one for the site's power if that is limited. As many rows follow for plans that a round makes and
