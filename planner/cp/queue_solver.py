@@ -9,8 +9,15 @@ from planner.cp.queue_model import QueueModel, copies_on
 from planner.domain.waiting_queue import QueueAnswer, QueuePlan, WaitingQueue, all_together
 from planner.errors import SolverError
 
+SEATS_PER_S = 1_000
+"""With more choices of nodes than this per second of the time limit, the engine plans as if all nodes were one.
+
+A model of a thousand choices takes a few tenths of a second to make, and CP-SAT seldom finds a plan of two thousand
+within a second.
+"""
+
 MOST_SEATS = 20_000
-"""With more choices of nodes than this, the engine plans the queue as if all nodes were one."""
+"""The same, however long the time limit is."""
 
 NOTHING_FOUND = QueueAnswer()
 
@@ -29,7 +36,7 @@ class EngineSolver:
 
     def __call__(self, queue: WaitingQueue, known: QueuePlan, *, from_known: bool) -> QueueAnswer:
         """Look for a better plan than a known one."""
-        is_exact = seat_count(queue) <= MOST_SEATS
+        is_exact = seat_count(queue) <= min(MOST_SEATS, SEATS_PER_S * self.time_limit_s)
         model = QueueModel(queue if is_exact else as_one_node(queue), known)
         if from_known:
             model.start_from(known)

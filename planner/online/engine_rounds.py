@@ -2,9 +2,10 @@
 
 The starts that the engine finds are sorted, and the list plan of that order is looked at. On a pool no job starts later
 in it than the engine planned. On nodes the list plan may choose other nodes and so be worse; then the engine's own plan
-counts, with every job as early as it can on its nodes. The engine's search begins with the list plan in submit order;
-under a policy with a plus it begins with each of the published seeds, and then with nothing. Of all these plans the
-best one is carried out, so that a round is never worse than its seeds, whatever the engine does.
+counts, with every job as early as it can on its nodes. The engine's search begins with the list plan in submit order,
+or with what is left of the last round's plan where that is better; under a policy with a plus it begins with each of
+the published seeds, and then with nothing. Of all these plans the best one is carried out, so that a round is never
+worse than its seeds, whatever the engine does.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from planner.domain.waiting_queue import FreeRoom, QueuePlan, QueueSolver, Waiti
 from planner.machine.timeline import NEVER
 from planner.online.engine_counts import EngineCounts
 from planner.online.kernel import steps
-from planner.online.kernel.list_plan import costs_of, has_choice, plan_in_order, shift_left, start_planned
+from planner.online.kernel.list_plan import costs_of, has_choice, plan_in_order, start_planned
 from planner.online.kernel.queue_order import ORDER_CODES
 from planner.online.kernel.state import (
     ESTIMATE,
@@ -29,7 +30,9 @@ from planner.online.kernel.state import (
     POWER,
     QUEUED,
     TRIED_ORDER,
+    TRIED_PIN,
     UNITS,
+    UNPINNED,
     State,
 )
 from planner.online.policies import Policy
@@ -60,6 +63,7 @@ class EngineRounds:
         assert policy.objective is not None
         self._solver = solver
         self._seeds = policy.objective.seeds if policy.plus else ()
+        self._last: RoundPlan | None = None
         self.counts = EngineCounts()
 
     def schedule(self, state: State, now: int) -> None:
@@ -71,7 +75,8 @@ class EngineRounds:
 
     def _run_round(self, state: State, now: int) -> None:
         if has_choice(state, now):
-            _carry_out(state, now, self._best_plan(state, now))
+            self._last = self._best_plan(state, now)
+            _carry_out(state, now, self._last)
         else:
             steps.run_list_round(state, now)
 
@@ -81,9 +86,10 @@ class EngineRounds:
         if np.all(usual.start_s == now):
             return usual
         jobs = usual.placed
+        best = min([usual, _left_of(state, now, usual, self._last)], key=lambda plan: plan.rank)
         plans = [_seed_plan(state, now, order) for order in self._seeds]
-        seeds = [plan for plan in plans if np.isin(jobs, plan.placed).all()] or [usual]
-        best = min([usual, *seeds], key=lambda plan: plan.rank)
+        seeds = [plan for plan in plans if np.isin(jobs, plan.placed).all()] or [best]
+        best = min([best, *seeds], key=lambda plan: plan.rank)
         queue = waiting_queue(state, now, jobs)
         answered = proven = False
         for seed in [*seeds, None] if self._seeds else seeds:
@@ -141,15 +147,28 @@ def _made_of(state: State, now: int, usual: RoundPlan, jobs: Ints, plan: QueuePl
     state.job[TRIED_ORDER, : len(order)] = order
     made = [_plan_tried(state, now)]
     if plan.node_of_unit is not None and state.clock[NODES] > 1:
-        state.unit[NODE, _units_of(state, jobs)] = plan.node_of_unit
-        own = np.array([starts.get(job, NEVER) for job in order], dtype=np.int64)
-        shift_left(state, now, own)
-        made.append(_noted(state, own))
+        ends = np.cumsum(state.ptr[UNITS, jobs + 1] - state.ptr[UNITS, jobs])
+        pins = dict(zip(jobs.tolist(), np.split(plan.node_of_unit, ends[:-1]), strict=True))
+        made.append(_plan_tried(state, now, pins))
     return made
 
 
-def _plan_tried(state: State, now: int) -> RoundPlan:
-    """The list plan of the order that the state has on trial."""
+def _left_of(state: State, now: int, usual: RoundPlan, last: RoundPlan | None) -> RoundPlan:
+    """What is left of the last round's plan: its jobs in its order on its nodes, then those that came since."""
+    if last is None:
+        return usual
+    place = {job: place for place, job in enumerate(last.placed.tolist())}
+    order = sorted(usual.order.tolist(), key=lambda job: place.get(job, len(place)))
+    state.job[TRIED_ORDER, : len(order)] = order
+    return _plan_tried(state, now, {job: last.nodes[job] for job in order if job in place})
+
+
+def _plan_tried(state: State, now: int, pins: dict[int, Ints] | None = None) -> RoundPlan:
+    """The list plan of the order that the state has on trial, with some jobs pinned to nodes."""
+    if state.clock[NODES] > 1:
+        state.unit[TRIED_PIN, state.ptr[UNITS, state.job[TRIED_ORDER, : state.clock[QUEUED]]]] = UNPINNED
+        for job, nodes in (pins or {}).items():
+            state.unit[TRIED_PIN, state.ptr[UNITS, job] : state.ptr[UNITS, job + 1]] = nodes
     start = np.zeros(int(state.clock[QUEUED]), dtype=np.int64)
     plan_in_order(state, now, start)
     return _noted(state, start)

@@ -11,7 +11,7 @@ from planner.online.kernel.state import State
 from planner.online.objectives import FORMS
 from planner.online.outages import NO_OUTAGES, Outages
 from planner.online.past import Past
-from planner.online.policies import KINDS, Policy
+from planner.online.policies import KINDS, PLANNING, Policy
 from planner.online.queue_search import USUAL_SEARCH, QueueSearch
 from planner.online.replanning import NO_REPLANNING, Replanning
 from planner.units import MILLI
@@ -85,7 +85,8 @@ def initial_state(
         clock[places.EVALUATIONS] = search.evaluations
         seeds = policy.objective.seeds if policy.plus else ()
         clock[places.SEEDS] = sum(1 << ORDER_CODES[order] for order in seeds)
-    unit = np.full((2, units), 0 if nodes == 1 else -1, dtype=np.int64)
+    unit_rows = places.UNIT_ROWS if policy.kind in PLANNING and nodes > 1 else places.PIN
+    unit = np.full((unit_rows, units), 0 if nodes == 1 else -1, dtype=np.int64)
     exponent = 0.0 if policy.objective is None else policy.objective.exponent
     taken = np.zeros((int(job[places.LIKE_USER].max(initial=-1)) + 2, 1 + REMEMBERED_LENGTHS))
     if past is not None:

@@ -181,7 +181,8 @@ def test_latest_starts_leave_out_only_what_is_worse() -> None:
     assert np.all((queue.cost(jobs, latest + 1) - queue.cost(jobs, now) > spare) | (latest == last))
 
 
-def test_too_many_nodes_are_planned_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("limit", "scale"), [("MOST_SEATS", 1), ("SEATS_PER_S", CPSAT.time_limit_s)])
+def test_too_many_nodes_are_planned_as_one(limit: str, scale: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """Then nothing is proven, and the starts are those of a machine without borders."""
     queue = random_queue(1, 3, nodes=3)
     whole = as_one_node(queue)
@@ -191,7 +192,7 @@ def test_too_many_nodes_are_planned_as_one(monkeypatch: pytest.MonkeyPatch) -> N
     assert seat_count(whole) == 0
     known = one_after_another(queue)
     exact = CPSAT(queue, known, from_known=True)
-    monkeypatch.setattr(queue_solver, "MOST_SEATS", seat_count(queue) - 1)
+    monkeypatch.setattr(queue_solver, limit, (seat_count(queue) - 1) / scale)
     rough = CPSAT(queue, known, from_known=True)
     assert (exact.is_proven, rough.is_proven) == (True, False)
     assert exact.plan is not None

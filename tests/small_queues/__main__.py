@@ -1,8 +1,10 @@
 """Hold the search of orders and the CP engines against the best of all plans, on many small queues.
 
-    python -m tests.small_queues --count 300 [--seed 0] [--most-jobs 8] [--engines cpsat,cpo-community]
+    python -m tests.small_queues --count 300 [--seed 0] [--most-jobs 8] [--machines pool,nodes]
+        [--engines cpsat,cpo-community]
 
-Prints each queue and objective on which any of them is not the best, then the counts; exits with 1 if there was one.
+Every seed makes one queue on a pool and one on nodes. Prints each queue and objective on which any of them is not the
+best, then the counts; exits with 1 if there was one.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from collections import Counter
 from planner.cp import queue_costs
 from planner.cp.engines.choose import engine_named
 from planner.cp.queue_solver import EngineSolver
-from tests.small_queues.queues import compare
+from tests.small_queues.queues import MACHINES, compare
 
 EXACT = 1e-9
 """How far the straight lines of the engines' costs may be from curved ones here; in the product 0.2 %."""
@@ -26,6 +28,7 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=300)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--most-jobs", type=int, default=8)
+    parser.add_argument("--machines", default=",".join(MACHINES), help="by commas")
     parser.add_argument("--engines", default="cpsat", help="by commas; none: the search of orders alone")
     choice = parser.parse_args()
     queue_costs.PRECISION = EXACT
@@ -33,12 +36,14 @@ def main() -> int:
     seen: Counter[str] = Counter()
     wrong: Counter[str] = Counter()
     for seed in range(choice.seed, choice.seed + choice.count):
-        for row in compare(seed, solvers, choice.most_jobs):
-            seen.update(row.found)
-            wrong.update(row.wrong)
-            if row.wrong:
-                print(f"seed {seed}, {row.jobs} jobs, {row.objective}: best {row.best:.9g}, {row.wrong}", flush=True)
-    for name, count in seen.items():
+        for machine in choice.machines.split(","):
+            for row in compare(seed, solvers, machine, choice.most_jobs):
+                seen.update(f"{name}, {machine}, best by {row.witness}" for name in row.found)
+                wrong.update(f"{name}, {machine}, best by {row.witness}" for name in row.wrong)
+                if row.wrong:
+                    queue = f"seed {seed}, {row.jobs} jobs on {machine}, {row.objective}"
+                    print(f"{queue}: best {row.best:.9g} by {row.witness}, {row.wrong}", flush=True)
+    for name, count in sorted(seen.items()):
         print(f"{name}: the best plan in {count - wrong[name]} of {count} cases")
     return 1 if wrong else 0
 

@@ -48,6 +48,41 @@ def earliest_start(state, rows, job, earliest, latest):
 
 
 @part
+def earliest_at(state, rows, job, earliest):
+    """Earliest start of a job on the nodes that are noted with its units; NEVER if they have no room any more."""
+    add_up_units(state, NODE, job)
+    duration = max(np.int64(1), state.job[ESTIMATE, job])
+    times, free, length, latest = state.times, state.free, state.length, NEVER - 1
+    start = earliest
+    while True:
+        moved = start
+        if state.clock[LIMITED] > 0:
+            moved = _first_power(state, rows + state.clock[NODES], job, duration, moved, latest)
+        for unit in range(state.ptr[UNITS, job], state.ptr[UNITS, job + 1]):
+            node = state.unit[NODE, unit]
+            moved = first_room(
+                times, free, length, rows + node, state.least[node], np.int64(1), duration, moved, latest
+            )
+        if moved in (start, NEVER):
+            return moved
+        start = moved
+
+
+@part
+def add_up_units(state, row, job):
+    """Write what the units of a job ask together of each node that a row has for them; other nodes stay as they are."""
+    for unit in range(state.ptr[UNITS, job], state.ptr[UNITS, job + 1]):
+        for resource in range(state.least.shape[1]):
+            state.least[state.unit[row, unit], resource] = 0
+    unit = state.ptr[UNITS, job]
+    for group in range(state.ptr[GROUPS, job], state.ptr[GROUPS, job + 1]):
+        for _ in range(state.group_count[group]):
+            for resource in range(state.least.shape[1]):
+                state.least[state.unit[row, unit], resource] += state.group_amount[group, resource]
+            unit += 1
+
+
+@part
 def latest_start(state, rows, job, earliest, latest):
     """Latest start of a job from ``earliest`` to ``latest`` by the timelines that begin at a row; else -1.
 

@@ -1,10 +1,11 @@
 """The policy ``order``: in every round the queue is put into the order whose list plan serves a local objective best.
 
 Every order is judged by the plan that it leads to: the waiting jobs one after another, each at its earliest start. For
-an objective that never falls when a job starts later, some order leads to a best plan of all. The search begins with
-the order of the last round and with known orders, so that a round is never worse than these; then it changes the best
-order bit by bit, and a change stays if the plan is not worse. Several changes at once lead out of any dead end, so that
-with enough evaluations the best order is found.
+an objective that never falls when a job starts later, some order leads to a best plan of all; on several nodes some
+order with some jobs pinned to nodes (`planner.online.kernel.pins`). The search begins with the plan of the last round
+and with known orders, so that a round is never worse than these; then it changes the best plan bit by bit, and a change
+stays if the plan is not worse. Several changes at once lead out of any dead end, so that with enough evaluations the
+best plan is found.
 
 One evaluation places up to all waiting jobs; it is given up as soon as it is worse than the best. A round costs
 ``evaluations`` x jobs x placements; MOST_PLACED bounds it where thousands wait.
@@ -19,23 +20,28 @@ from planner.machine.pool import place_on_pool
 from planner.machine.rng import below, fraction
 from planner.machine.timeline import NEVER, copy_rows
 from planner.online.kernel.local_objective import POWER_RATIO, PROFIT, cost, power_term
-from planner.online.kernel.nodes import earliest_start, hold_job, idle_now, plan_rows
-from planner.online.kernel.queue_order import FCFS, LAF, LRF, SAF, SJF, SPF, copy_order, move_to, sort_by
+from planner.online.kernel.nodes import hold_job, idle_now, plan_rows
+from planner.online.kernel.pins import BEST, CURRENT, TRIED, change_pin, copy_plan, has_pins, planned_start, unpin_all
+from planner.online.kernel.queue_order import FCFS, LAF, LRF, SAF, SJF, SPF, move_to, sort_by
 from planner.online.kernel.rounds import is_pool, list_round
 from planner.online.kernel.state import (
-    BEST_ORDER,
     ESTIMATE,
     EVALUATIONS,
     OBJECTIVE,
+    PIN,
     QUEUE,
     QUEUED,
     SEEDS,
     TRIED_ORDER,
+    TRIED_PIN,
     WIDTH,
 )
 
 MOST_PLACED = 200_000
 """Jobs that the search of one round places in its plans at most, after those of the known orders."""
+
+PIN_SHARE = 0.25
+"""Part of the changes that are to pins, on several nodes."""
 
 
 @part
@@ -43,6 +49,8 @@ def order_round(state, now):
     """Put the queue into the best order found, then start what starts now in its list plan."""
     if state.clock[QUEUED] > 1 and _is_any_narrow(state):
         _search(state, now)
+    elif state.clock[QUEUED] == 1:
+        unpin_all(state, PIN, state.clock[QUEUED])
     list_round(state, now)
 
 
@@ -60,53 +68,75 @@ def _is_any_narrow(state):
 def _search(state, now):
     """Put the queue into the best order found: from the best of all known orders, or from each of the chosen seeds."""
     size = state.clock[QUEUED]
-    copy_order(state, QUEUE, TRIED_ORDER, size)
+    copy_plan(state, CURRENT, TRIED, size)
     best = _value(state, size, now, np.inf)
-    copy_order(state, TRIED_ORDER, BEST_ORDER, size)
+    copy_plan(state, TRIED, BEST, size)
+    if unpin_all(state, TRIED_PIN, size):
+        value = _value(state, size, now, best)
+        if value <= best:
+            best = value
+            copy_plan(state, TRIED, BEST, size)
     for order in (FCFS, SJF, SAF, LAF, SPF, LRF):
         sort_by(state, TRIED_ORDER, order)
         value = _value(state, size, now, best)
         if value < best:
             best = value
-            copy_order(state, TRIED_ORDER, BEST_ORDER, size)
+            copy_plan(state, TRIED, BEST, size)
     best = _climb(state, size, now, best)
-    copy_order(state, BEST_ORDER, QUEUE, size)
+    copy_plan(state, BEST, CURRENT, size)
     for order in (FCFS, SJF, SAF, SPF):
         if state.clock[SEEDS] >> order & 1:
             sort_by(state, TRIED_ORDER, order)
-            copy_order(state, TRIED_ORDER, BEST_ORDER, size)
+            unpin_all(state, TRIED_PIN, size)
+            copy_plan(state, TRIED, BEST, size)
             value = _climb(state, size, now, _value(state, size, now, np.inf))
             if value < best:
                 best = value
-                copy_order(state, BEST_ORDER, QUEUE, size)
+                copy_plan(state, BEST, CURRENT, size)
 
 
 @part
 def _climb(state, size, now, best):
-    """Change the best order bit by bit as long as evaluations are left; returns the value of the best one."""
+    """Change the best plan bit by bit as long as evaluations are left; returns the value of the best one.
+
+    A new pin stays only if it makes the plan better: what is pinned for nothing scatters jobs over the nodes.
+    """
     budget = min(state.clock[EVALUATIONS] * size, MOST_PLACED // size)
     for _ in range(budget):
-        copy_order(state, BEST_ORDER, TRIED_ORDER, size)
-        _change(state, size)
+        copy_plan(state, BEST, TRIED, size)
+        has_pinned = _change(state, size)
         value = _value(state, size, now, best)
-        if value <= best:
+        if value < best or (value == best and not has_pinned):
             best = value
-            copy_order(state, TRIED_ORDER, BEST_ORDER, size)
+            copy_plan(state, TRIED, BEST, size)
     return best
 
 
 @part
 def _change(state, size):
-    """Let a job of the tried order go to another place, or two jobs change places; once, perhaps twice, and so on."""
+    """Change the order of the tried plan, or on nodes the pins of a job; once, perhaps twice, and so on.
+
+    Returns whether any job was pinned.
+    """
+    has_pinned = False
     while True:
-        one, other = below(state.stream, size), below(state.stream, size)
-        if fraction(state.stream) < 0.5:
-            move_to(state, TRIED_ORDER, one, other)
+        if has_pins(state) and fraction(state.stream) < PIN_SHARE:
+            has_pinned |= change_pin(state, state.job[TRIED_ORDER, below(state.stream, size)])
         else:
-            row = state.job[TRIED_ORDER]
-            row[one], row[other] = row[other], row[one]
+            _change_order(state, size)
         if fraction(state.stream) < 0.5:
-            return
+            return has_pinned
+
+
+@part
+def _change_order(state, size):
+    """Let a job of the tried order go to another place, or two jobs change places."""
+    one, other = below(state.stream, size), below(state.stream, size)
+    if fraction(state.stream) < 0.5:
+        move_to(state, TRIED_ORDER, one, other)
+    else:
+        row = state.job[TRIED_ORDER]
+        row[one], row[other] = row[other], row[one]
 
 
 @part
@@ -127,7 +157,7 @@ def _value(state, size, now, limit):
         if on_pool:
             start, length = place_on_pool(times, free, length, state.job[WIDTH, job], duration)
         else:
-            start = earliest_start(state, plan, job, now, NEVER - 1)
+            start = planned_start(state, plan, TRIED_PIN, job, now)
             if start < NEVER:
                 hold_job(state, plan, job, np.int64(1), start, start + duration)
         if start == NEVER:

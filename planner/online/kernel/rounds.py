@@ -11,8 +11,9 @@ import numpy as np
 from planner.compiled import part
 from planner.machine.timeline import NEVER, copy_rows, entry_at
 from planner.online.kernel.nodes import earliest_start, hold_job, idle_now, plan_rows
+from planner.online.kernel.pins import planned_start
 from planner.online.kernel.queue_order import begin, drop_gone
-from planner.online.kernel.state import BACKFILL, ESTIMATE, MACHINE, QUEUE, QUEUED, RESERVED, START, WIDTH
+from planner.online.kernel.state import BACKFILL, ESTIMATE, MACHINE, PIN, QUEUE, QUEUED, RESERVED, START, WIDTH
 
 
 @part
@@ -129,7 +130,7 @@ def list_round(state, now):
     while place <= last:
         job = state.job[QUEUE, place]
         floor = _learned(state, known, job, now)
-        start = earliest_start(state, plan, job, floor, NEVER - 1)
+        start = planned_start(state, plan, PIN, job, floor)
         if start < NEVER:
             hold_job(state, plan, job, np.int64(1), start, start + max(np.int64(1), state.job[ESTIMATE, job]))
         place += 1

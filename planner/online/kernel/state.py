@@ -27,7 +27,8 @@ JOB_ROWS = 44
 
 # Rows of the tables of pointers and units.
 GROUPS, UNITS, FOLLOWERS = _places(0, 3)
-NODE, SAVED = _places(0, 2)
+NODE, SAVED, PIN, TRIED_PIN, BEST_PIN = _places(0, 5)
+UNIT_ROWS, UNPINNED = 5, np.int64(-1)
 
 # Places in the clock: counters, then settings.
 NOW, ARRIVED, QUEUED, RUNNING, EXPECTED, FINISHED, ROUNDS, SCAN, FRESH, EARLY, BROKEN, STARTED = _places(0, 12)
@@ -79,7 +80,9 @@ class State(NamedTuple):
     follower
         Jobs that wait for each job, and 1 where for its end, 0 where for its start.
     unit
-        Node of each unit, and a place to note it.
+        Node of each unit, and a place to note it; under policies that plan the whole queue on several nodes also the
+        node that it is pinned to: in the plan of the queue, in the tried one and in the best one
+        (`planner.online.kernel.pins`).
     times, free, length
         Timelines of what running jobs (and kept reservations) leave free (`planner.machine.timeline`): one row per
         node, then one for the site's power if that is limited. As many rows follow for plans that a round makes and
