@@ -18,6 +18,7 @@ SENTENCES: dict[str, str] = {
     "p2sf-ratio": "P2SF of the waiting jobs alone, as published; gains where small jobs wait for nothing",
     "profit": "energy and waiting of the jobs in money, less what they earn in the time ahead; needs a scenario",
     "bsld-ahead": "mean response time, weighed by estimate^-0.4: between AF and BSLD, so that long jobs do not pile up",
+    "stretch": "mean slowdown without a bound, what dispatchers call total slowdown",
 }
 
 PUBLISHED_SEEDS: dict[str, tuple[str, ...]] = {"bsld": ("spf", "saf", "sjf"), "p2sf": ("fcfs",)}
@@ -60,6 +61,7 @@ def objective_named(name: str) -> Objective:
         "af": Objective("af", "response"),
         "awf": Objective("awf", "work"),
         "bsld": Objective("bsld", "slowdown"),
+        "stretch": Objective("stretch", "short", -1.0),
         "bsld-ahead": Objective("bsld-ahead", "short", AHEAD),
         "profit": Objective("profit", "profit"),
     }

@@ -89,9 +89,10 @@ def test_policies_that_are_listed() -> None:
     named += [f"{order}-replan" for order in orders]
     named += [
         f"order-{each}"
-        for each in ("af", "awf", "bsld", "p2sf", "p2sf-ratio", "bsld-ahead", "profit", "bsld+", "p2sf+")
+        for each in ("af", "awf", "bsld", "p2sf", "p2sf-ratio", "stretch", "bsld-ahead", "profit", "bsld+", "p2sf+")
     ]
-    named += [f"cp-{each}" for each in ("af", "awf", "bsld", "p2sf", "bsld-ahead", "bsld+", "p2sf+")]
+    named += [f"cp-{each}" for each in ("af", "awf", "bsld", "p2sf", "stretch", "bsld-ahead", "bsld+", "p2sf+")]
+    named += ["hcp19", "pcp19", "pcp21", "pcp21s", "pcp21-cpsat"]
     assert set(POLICIES) == {"strict", "greedy", "list", "easy", "conservative", "deadline", "replan", *named}
     assert all(policy_named(name).name == name for name in POLICIES)
 
