@@ -153,6 +153,7 @@ SEED = Bounds(0, 2**31 - 1)
 WORKERS = Bounds(0, 1_024)
 ITERATIONS = Bounds(1, 10**9)
 EVALUATIONS = Bounds(0, 10**6)
+DISPATCH_STEPS = Bounds(1, 10**9)
 OFFLINE_STEPS = Bounds(0, 10**6, "steps per job")
 BOUND_STEPS = Bounds(0, 10**6)
 

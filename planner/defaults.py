@@ -16,6 +16,9 @@ ROUND_ENGINE = "cpsat"
 ROUND_TIME_S = 1.0
 """Time after which it ends the plan of one round; in the published runs 20 s [s]."""
 
+DISPATCH_STEPS = 200
+"""Steps that the search of pcp21 takes at first; they double up to 16 times as many while the plan gets better."""
+
 BOUND_TIME_S = 30.0
 """Time that the bound on the profit may take [s]."""
 

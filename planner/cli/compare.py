@@ -137,7 +137,7 @@ def compare(
     policies = [policy_named(name) for name in listed(policy, "easy")]
     for each in policies:
         if each.kind == "cp":
-            raise InputError(f"policy {each.name} needs a CP engine, which `plan simulate` has; order-... needs none")
+            raise InputError(f"policy {each.name} needs a CP search, which `plan simulate` has; order-... needs none")
     opened = [day.open_scenario(name, tuple(settings or ()), seed, jobs) for name in scenarios]
 
     from planner.runs.compare import compare_runs

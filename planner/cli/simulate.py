@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from planner import defaults
-from planner.bounds import BOUND_STEPS, EVALUATIONS, OFFLINE_STEPS, PERCENT, PROCESSORS, SEED, SOLVE_S
+from planner.bounds import BOUND_STEPS, DISPATCH_STEPS, EVALUATIONS, OFFLINE_STEPS, PERCENT, PROCESSORS, SEED, SOLVE_S
 from planner.cli.day import NoRemarksOption, SettingsOption, open_scenario, parse_day, solve_time
 from planner.cli.terminal import listed, say, say_json
 from planner.errors import InputError
@@ -57,10 +57,16 @@ def simulate(
     evaluations: Annotated[
         int, typer.Option(min=0, max=int(EVALUATIONS.high), help="Orders that order-... tries per waiting job.")
     ] = USUAL_SEARCH.evaluations,
-    engine: Annotated[str, typer.Option(help="CP engine of cp-...; see `plan show engines`.")] = defaults.ROUND_ENGINE,
+    engine: Annotated[
+        str, typer.Option(help="CP engine of cp-..., hcp19 and pcp19; see `plan show engines`.")
+    ] = defaults.ROUND_ENGINE,
     time_limit: Annotated[
         str, typer.Option(help="What it gets in each round: 1s, 20s; twice that if it finds nothing.")
     ] = f"{defaults.ROUND_TIME_S:g}s",
+    dispatch_steps: Annotated[
+        int,
+        typer.Option(min=1, max=int(DISPATCH_STEPS.high), help="Steps of pcp21 and pcp21s in each round, at first."),
+    ] = defaults.DISPATCH_STEPS,
     offline: Annotated[
         list[str] | None,
         typer.Option(help="Also a schedule that knows all jobs ahead, best for af, awf, bsld or p2sf; by commas."),
@@ -104,11 +110,12 @@ def simulate(
     objectives = [offline_objective(name) for name in listed(offline, "")]
     policies = [policy_named(name) for name in listed(policy, "easy")]
     limit_s = solve_time(time_limit, "--time-limit")
-    uses_engine = any(each.kind == "cp" for each in policies)
-    if uses_engine or engine != defaults.ROUND_ENGINE:
+    needed = {"cpsat" if each.dispatcher == "pcp21-cpsat" else engine for each in policies if each.needs_engine}
+    if needed or engine != defaults.ROUND_ENGINE:
         from planner.methods import require_engine
 
-        require_engine(engine)
+        for name in sorted(needed | {engine}):
+            require_engine(name)
     names = listed([metrics] if metrics else None, ",".join(DEFAULT))
     if names == ["all"]:
         names = [*METRICS, *(MONEY if scenario is not None else ())]
@@ -124,7 +131,7 @@ def simulate(
     estimates = [estimate_named(name) for name in listed(estimate, usual)]
     measured = Measured.named(names, trim, resolved)
     conduct = Conduct(correction, rounds, deadlines, seed, evaluations)
-    used = RoundEngine(engine, limit_s)
+    used = RoundEngine(engine, limit_s, dispatch_steps)
     if jobs is None and resolved is not None and first is not None:
         begin = parse_day(first)
         end = begin if last is None else parse_day(last)
@@ -152,7 +159,7 @@ def simulate(
             runs += simulate_offline(source, objectives, measured, search, conduct=conduct, on_run=bar.update)
     rows = [run.row() for run in runs]
     full_rows = [row | run.engine_row() for row, run in zip(rows, runs, strict=True)]
-    done_with = asdict(conduct) | (asdict(used) if uses_engine else {})
+    done_with = asdict(conduct) | used.row(policies)
     if out is not None:
         from planner.store.folder import filled
         from planner.store.replay_files import write_batsim_jobs, write_replay_swf, write_rows

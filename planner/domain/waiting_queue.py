@@ -44,7 +44,7 @@ def all_together(rooms: Sequence[FreeRoom]) -> FreeRoom:
 
 @dataclass(frozen=True, eq=False)
 class WaitingQueue:
-    """The waiting jobs of a round in submit order, and the room that there is; times in seconds from now.
+    """Waiting jobs of a round, as submitted or by priority, and the room that there is; times in seconds from now.
 
     Attributes
     ----------

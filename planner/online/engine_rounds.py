@@ -10,73 +10,41 @@ worse than its seeds, whatever the engine does.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from planner.domain.columns import Floats, Ints
-from planner.domain.waiting_queue import FreeRoom, QueuePlan, QueueSolver, WaitingQueue
+from planner.domain.columns import Ints
+from planner.domain.waiting_queue import QueuePlan, QueueSolver
 from planner.machine.timeline import NEVER
-from planner.online.engine_counts import EngineCounts
 from planner.online.kernel import steps
-from planner.online.kernel.list_plan import costs_of, has_choice, plan_in_order, start_planned
+from planner.online.kernel.list_plan import has_choice
 from planner.online.kernel.queue_order import ORDER_CODES
-from planner.online.kernel.state import (
-    ESTIMATE,
-    GROUPS,
-    LIMITED,
-    NODE,
-    NODES,
-    POWER,
-    QUEUED,
-    TRIED_ORDER,
-    TRIED_PIN,
-    UNITS,
-    UNPINNED,
-    State,
+from planner.online.kernel.state import NODES, QUEUED, TRIED_ORDER, UNITS, State
+from planner.online.planned_rounds import (
+    PlannedRounds,
+    RoundPlan,
+    as_known,
+    carry_out,
+    plan_tried,
+    waiting_queue,
 )
 from planner.online.policies import Policy
 
 
-@dataclass(frozen=True, eq=False)
-class RoundPlan:
-    """A plan of the whole queue: jobs in the order of the plan, the start of each, and the nodes of its units.
-
-    ``rank`` is smaller for better plans: jobs without a start first, then the local objective.
-    """
-
-    order: Ints
-    start_s: Ints
-    nodes: dict[int, Ints]
-    rank: tuple[int, float]
-
-    @property
-    def placed(self) -> Ints:
-        """The jobs that have a start: all, unless nodes are down until further notice."""
-        return self.order[self.start_s < NEVER]
-
-
-class EngineRounds:
-    """Runs the rounds of a replay with an engine, and counts how it did."""
+class EngineRounds(PlannedRounds):
+    """Runs the rounds of a replay with an engine."""
 
     def __init__(self, policy: Policy, solver: QueueSolver) -> None:
+        super().__init__()
         assert policy.objective is not None
         self._solver = solver
         self._seeds = policy.objective.seeds if policy.plus else ()
         self._last: RoundPlan | None = None
-        self.counts = EngineCounts()
 
-    def schedule(self, state: State, now: int) -> None:
-        """The rounds that are due, as in the kernel's clock, with the queue put in order before each."""
-        if steps.is_due(state, now):
-            self._run_round(state, now)
-        while steps.is_another_due(state, now):
-            self._run_round(state, now)
-
-    def _run_round(self, state: State, now: int) -> None:
+    def run_round(self, state: State, now: int) -> None:
+        """A round of the whole queue, if its order can decide who starts now."""
         if has_choice(state, now):
             self._last = self._best_plan(state, now)
-            _carry_out(state, now, self._last)
+            carry_out(state, now, self._last)
         else:
             steps.run_list_round(state, now)
 
@@ -93,7 +61,7 @@ class EngineRounds:
         queue = waiting_queue(state, now, jobs)
         answered = proven = False
         for seed in [*seeds, None] if self._seeds else seeds:
-            known = _as_known(usual if seed is None else seed, jobs, now)
+            known = as_known(usual if seed is None else seed, jobs, now)
             answer = self._solver(queue, known, from_known=seed is not None)
             if answer.plan is not None:
                 answered = True
@@ -101,43 +69,14 @@ class EngineRounds:
             if answer.is_proven:
                 proven = True
                 break
-        counts = self.counts
-        self.counts = EngineCounts(counts.rounds + 1, counts.proven + proven, counts.fallbacks + (not answered))
+        self.count(is_proven=proven, is_fallback=not answered)
         return best
-
-
-def waiting_queue(state: State, now: int, jobs: Ints) -> WaitingQueue:
-    """Some waiting jobs, and the room that the running ones leave, as an engine is given them."""
-    groups = [np.arange(state.ptr[GROUPS, job], state.ptr[GROUPS, job + 1]) for job in jobs]
-    nodes = int(state.clock[NODES])
-
-    def cost(place: Ints, start_s: Ints) -> Floats:
-        found = np.zeros(len(place))
-        costs_of(state, jobs[place], now + start_s, found)
-        return found
-
-    return WaitingQueue(
-        length_s=np.maximum(1, state.job[ESTIMATE, jobs]),
-        power_mw=state.job[POWER, jobs],
-        group_ptr=np.cumsum([0, *(len(each) for each in groups)]),
-        group_count=state.group_count[np.concatenate(groups)],
-        group_amount=state.group_amount[np.concatenate(groups)],
-        nodes=tuple(_free_room(state, now, row) for row in range(nodes)),
-        power=_free_room(state, now, nodes) if state.clock[LIMITED] else None,
-        cost=cost,
-    )
-
-
-def _free_room(state: State, now: int, row: int) -> FreeRoom:
-    """What a row of the timelines has free from now on; a drained node may have less than nothing."""
-    length = int(state.length[row])
-    return FreeRoom(np.maximum(0, state.times[row, :length] - now), np.maximum(0, state.free[row, :length]))
 
 
 def _seed_plan(state: State, now: int, order: str) -> RoundPlan:
     """The list plan of the queue in a known order."""
     steps.sort_by(state, TRIED_ORDER, ORDER_CODES[order])
-    return _plan_tried(state, now)
+    return plan_tried(state, now, int(state.clock[QUEUED]))
 
 
 def _made_of(state: State, now: int, usual: RoundPlan, jobs: Ints, plan: QueuePlan) -> list[RoundPlan]:
@@ -145,11 +84,11 @@ def _made_of(state: State, now: int, usual: RoundPlan, jobs: Ints, plan: QueuePl
     starts = dict(zip(jobs.tolist(), (now + plan.start_s).tolist(), strict=True))
     order = sorted(usual.order.tolist(), key=lambda job: starts.get(job, NEVER))
     state.job[TRIED_ORDER, : len(order)] = order
-    made = [_plan_tried(state, now)]
+    made = [plan_tried(state, now, len(order))]
     if plan.node_of_unit is not None and state.clock[NODES] > 1:
         ends = np.cumsum(state.ptr[UNITS, jobs + 1] - state.ptr[UNITS, jobs])
         pins = dict(zip(jobs.tolist(), np.split(plan.node_of_unit, ends[:-1]), strict=True))
-        made.append(_plan_tried(state, now, pins))
+        made.append(plan_tried(state, now, len(order), pins))
     return made
 
 
@@ -160,43 +99,4 @@ def _left_of(state: State, now: int, usual: RoundPlan, last: RoundPlan | None) -
     place = {job: place for place, job in enumerate(last.placed.tolist())}
     order = sorted(usual.order.tolist(), key=lambda job: place.get(job, len(place)))
     state.job[TRIED_ORDER, : len(order)] = order
-    return _plan_tried(state, now, {job: last.nodes[job] for job in order if job in place})
-
-
-def _plan_tried(state: State, now: int, pins: dict[int, Ints] | None = None) -> RoundPlan:
-    """The list plan of the order that the state has on trial, with some jobs pinned to nodes."""
-    if state.clock[NODES] > 1:
-        state.unit[TRIED_PIN, state.ptr[UNITS, state.job[TRIED_ORDER, : state.clock[QUEUED]]]] = UNPINNED
-        for job, nodes in (pins or {}).items():
-            state.unit[TRIED_PIN, state.ptr[UNITS, job] : state.ptr[UNITS, job + 1]] = nodes
-    start = np.zeros(int(state.clock[QUEUED]), dtype=np.int64)
-    plan_in_order(state, now, start)
-    return _noted(state, start)
-
-
-def _noted(state: State, start: Ints) -> RoundPlan:
-    """A plan of the order that the state has on trial, with the nodes that are noted there."""
-    order = state.job[TRIED_ORDER, : len(start)].copy()
-    nodes = {job: state.unit[NODE, state.ptr[UNITS, job] : state.ptr[UNITS, job + 1]].copy() for job in order.tolist()}
-    is_placed = start < NEVER
-    costs = np.zeros(int(is_placed.sum()))
-    costs_of(state, order[is_placed], start[is_placed], costs)
-    return RoundPlan(order, start, nodes, (int((~is_placed).sum()), float(costs.sum())))
-
-
-def _carry_out(state: State, now: int, plan: RoundPlan) -> None:
-    """Start what a plan starts now, on its nodes."""
-    state.unit[NODE, _units_of(state, plan.order)] = np.concatenate([plan.nodes[job] for job in plan.order.tolist()])
-    start_planned(state, now, plan.order, plan.start_s)
-
-
-def _units_of(state: State, jobs: Ints) -> Ints:
-    """The units of some jobs, job after job."""
-    return np.concatenate([np.arange(state.ptr[UNITS, job], state.ptr[UNITS, job + 1]) for job in jobs])
-
-
-def _as_known(plan: RoundPlan, jobs: Ints, now: int) -> QueuePlan:
-    """A plan as the engine is given it."""
-    starts = dict(zip(plan.order.tolist(), plan.start_s.tolist(), strict=True))
-    start_s = np.array([starts[job] - now for job in jobs.tolist()], dtype=np.int64)
-    return QueuePlan(start_s, np.concatenate([plan.nodes[job] for job in jobs.tolist()]))
+    return plan_tried(state, now, len(order), {job: last.nodes[job] for job in order if job in place})

@@ -19,6 +19,7 @@ SENTENCES: dict[str, str] = {
     "profit": "energy and waiting of the jobs in money, less what they earn in the time ahead; needs a scenario",
     "bsld-ahead": "mean response time, weighed by estimate^-0.4: between AF and BSLD, so that long jobs do not pile up",
     "af-ahead": "mean response time, weighed by (response x slowdown)^0.3, so that no wide job waits for months",
+    "stretch": "mean slowdown without a bound, what dispatchers call total slowdown",
 }
 
 PUBLISHED_SEEDS: dict[str, tuple[str, ...]] = {"bsld": ("spf", "saf", "sjf"), "p2sf": ("fcfs",)}
@@ -64,6 +65,7 @@ def objective_named(name: str) -> Objective:
         "af": Objective("af", "response"),
         "awf": Objective("awf", "work"),
         "bsld": Objective("bsld", "slowdown"),
+        "stretch": Objective("stretch", "short", -1.0),
         "bsld-ahead": Objective("bsld-ahead", "short", AHEAD),
         "af-ahead": Objective("af-ahead", "aged", AGED),
         "profit": Objective("profit", "profit"),

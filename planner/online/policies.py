@@ -48,11 +48,32 @@ SENTENCES: dict[str, str] = {
     " for cheaper hours where that pays",
 }
 
+DISPATCHERS: dict[str, str] = {
+    "hcp19": "has a CP engine plan the starts of the jobs that could start now as if all nodes were one, and gives them"
+    " nodes by best fit (HCP'19; Galleguillos et al. 2019)",
+    "pcp19": "has a CP engine plan starts and nodes of the jobs that could start now, an interval per unit and node"
+    " (PCP'19; Galleguillos et al. 2019)",
+    "pcp21": "plans starts and nodes of the jobs that could start now by a search of its own with the published"
+    " branching; needs no engine (PCP'21; Galleguillos et al. 2021)",
+    "pcp21s": "pcp21 that goes back to starts before it goes back to nodes (PCP'21s)",
+    "pcp21-cpsat": "pcp21 as a model of boxes that CP-SAT solves, with limits that do not depend on the clock",
+}
+"""The kind ``cp`` for machines with node classes and several resources: who plans what could start now."""
+
+OF_2019 = ("hcp19", "pcp19")
+"""Those that break ties by area alone, and skip a round in which nothing changed."""
+
+ENGINE_DISPATCHERS = (*OF_2019, "pcp21-cpsat")
+"""Those that need a CP engine; the last one needs CP-SAT."""
+
 KINDS = tuple(SENTENCES)
 """Kinds of policy, in the order of their numbers in `planner.online.kernel.state`."""
 
 ORDERED = ("list", "greedy", "strict", "easy", "replan")
 """Those that take an order of the queue."""
+
+TOTAL_SLOWDOWN = objective_named("stretch")
+"""What dispatchers plan for."""
 
 PLANNING = ("order", "cp")
 """Those that plan the queue for a local objective."""
@@ -64,7 +85,7 @@ class Policy:
 
     That is the order of the queue unless another is given. With replan it is the order with which the search begins.
     ``objective`` is the local objective of order and cp, AF unless another is given; with ``plus`` its published seeds
-    are improved one by one.
+    are improved one by one. With a ``dispatcher`` cp plans what could start now for the least total slowdown.
     """
 
     kind: str
@@ -72,6 +93,7 @@ class Policy:
     backfill_order: str = ""
     objective: Objective | None = None
     plus: bool = False
+    dispatcher: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "backfill_order", self.backfill_order or self.order)
@@ -93,18 +115,29 @@ class Policy:
             raise InputError(
                 f"{self.name}: engines plan for sums that no wait lowers; known: {known}; order-{self.objective.name}"
             )
+        if self.dispatcher and self.dispatcher not in DISPATCHERS:
+            raise InputError(f"unknown dispatcher {self.dispatcher!r}; known: {', '.join(DISPATCHERS)}")
+        if self.dispatcher and (self.kind, self.objective) != ("cp", TOTAL_SLOWDOWN):
+            raise InputError(f"dispatcher {self.dispatcher!r} is of the kind cp and plans for total slowdown")
         if self.plus and not (self.objective and self.objective.seeds):
             raise InputError(f"{self.name}: no seeds were published for it; a plus goes with bsld and p2sf")
 
     @property
     def name(self) -> str:
         """The name that selects the policy."""
+        if self.dispatcher:
+            return self.dispatcher
         if self.objective is not None:
             return f"{self.kind}-{self.objective.name}{'+' if self.plus else ''}"
         before = "" if self.order == "fcfs" else f"{self.order}-"
         if self.backfill_order == self.order:
             return f"{before}{self.kind}"
         return f"{before}{self.kind}-{'fcfs' if self.backfill_order == 'fcfs' else self.backfill_order[:-1] + 'bf'}"
+
+    @property
+    def needs_engine(self) -> bool:
+        """Whether it can do nothing without a CP engine."""
+        return self.kind == "cp" and (not self.dispatcher or self.dispatcher in ENGINE_DISPATCHERS)
 
     @property
     def needs_prices(self) -> bool:
@@ -135,6 +168,8 @@ class Policy:
 def policy_named(name: str) -> Policy:
     """The policy of a name such as ``list``, ``saf-list``, ``easy``, ``saf-easy``, ``easy-sjbf``, ``saf-easy-sjbf``."""
     text = name.strip().lower()
+    if text in DISPATCHERS:
+        return Policy("cp", objective=TOTAL_SLOWDOWN, dispatcher=text)
     first, _, objective = text.removesuffix("+").partition("-")
     if first in PLANNING:
         return Policy(first, objective=objective_named(objective or "af"), plus=text.endswith("+"))
@@ -171,6 +206,7 @@ def _known() -> dict[str, str]:
                 found[f"{kind}-{objective}"] = f"{SENTENCES[kind]}: {meaning}"
         for objective in PUBLISHED_SEEDS:
             found[f"{kind}-{objective}+"] = f"{kind}-{objective} that also improves the published seeds one by one"
+    found |= DISPATCHERS
     for order, meaning in ORDERS.items():
         if order == "fcfs":
             continue

@@ -153,9 +153,11 @@ def replay(
     on_progress
         Hears of progress now and then.
     """
+    from planner.online.dispatch_rounds import DispatchRounds
     from planner.online.engine_rounds import EngineRounds
     from planner.online.kernel import state as places
     from planner.online.kernel import steps
+    from planner.online.planned_rounds import PlannedRounds
     from planner.online.predictor_loop import TaughtReplay
     from planner.online.stepped_replay import SteppedReplay
 
@@ -164,7 +166,7 @@ def replay(
     if rounds not in ROUNDS:
         raise InputError(f"unknown rounds {rounds!r}; known: {', '.join(ROUNDS)}")
     if policy.kind == "cp" and solver is None:
-        raise InputError(f"policy {policy.name} needs a CP engine; `plan simulate` has one, order-... needs none")
+        raise InputError(f"policy {policy.name} needs a CP search; `plan simulate` has one, order-... needs none")
     outages.require_nodes(len(trace.machine.capacity))
     cancels = np.full(len(trace), -1, dtype=np.int64) if cancel_s is None else cancel_s
     _require_submitted(trace, cancels)
@@ -177,7 +179,9 @@ def replay(
         search=search,
     )  # fmt: skip
     first = np.maximum(fixed, 1)
-    planned = EngineRounds(policy, solver) if policy.kind == "cp" and solver is not None else None
+    planned: PlannedRounds | None = None
+    if policy.kind == "cp" and solver is not None:
+        planned = DispatchRounds(policy, solver) if policy.dispatcher else EngineRounds(policy, solver)
     schedule = steps.schedule if planned is None else planned.schedule
     playing: Playing
     if not isinstance(estimate, np.ndarray):

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 
-from planner.defaults import ROUND_ENGINE, ROUND_TIME_S
+from planner.defaults import DISPATCH_STEPS, ROUND_ENGINE, ROUND_TIME_S
 from planner.domain.waiting_queue import QueueSolver
 from planner.errors import InputError
 from planner.inputs.traces import Source
@@ -66,7 +66,7 @@ class Run:
         if counts is None:
             return ""
         told = f"{counts.rounds:,} rounds, {counts.proven:,} proven optimal, {counts.fallbacks:,} fell back to list"
-        return f"{self.policy}, {self.estimate}: {used.engine} with {used.time_limit_s:g} s planned {told}"
+        return f"{self.policy}, {self.estimate}: {used.words(self.replay.policy)} planned {told}"
 
 
 @dataclass(frozen=True)
@@ -110,17 +110,47 @@ USUAL = Conduct()
 
 @dataclass(frozen=True)
 class RoundEngine:
-    """The engine of the cp policies, and how long it may take in each round [s]."""
+    """The engine of the cp policies, how long it may take in each round [s], and the steps of a search without one."""
 
     engine: str = ROUND_ENGINE
     time_limit_s: float = ROUND_TIME_S
+    dispatch_steps: int = DISPATCH_STEPS
 
-    def solver(self, seed: int) -> QueueSolver:
-        """What plans the queues; SolverError with the remedy when the engine is not installed."""
+    def solver(self, policy: Policy, seed: int) -> QueueSolver | None:
+        """What plans the queues, if the policy needs it; SolverError with the remedy when its engine is missing."""
+        if policy.kind != "cp":
+            return None
+        if policy.dispatcher:
+            from planner.cp.dispatch.choose import dispatcher_named
+
+            return dispatcher_named(
+                policy.dispatcher,
+                engine=self.engine,
+                time_limit_s=self.time_limit_s,
+                steps=self.dispatch_steps,
+                seed=seed,
+            )
+
         from planner.cp.engines.choose import engine_named
         from planner.cp.queue_solver import EngineSolver
 
         return EngineSolver(engine_named(self.engine), self.time_limit_s, seed)
+
+    def row(self, policies: list[Policy]) -> dict[str, object]:
+        """What some policies make use of, by name."""
+        limits: dict[str, object] = {"engine": self.engine, "time_limit_s": self.time_limit_s}
+        found = limits if any(each.needs_engine for each in policies) else {}
+        if any(each.kind == "cp" and not each.needs_engine for each in policies):
+            found |= {"dispatch_steps": self.dispatch_steps}
+        return found
+
+    def words(self, policy: Policy) -> str:
+        """Who plans the queues of a policy, and with what limit."""
+        if not policy.needs_engine:
+            return f"a search with {self.dispatch_steps:,} steps"
+        if policy.dispatcher == "pcp21-cpsat":
+            return f"cpsat with {self.time_limit_s:g} s of work"
+        return f"{self.engine} with {self.time_limit_s:g} s"
 
 
 USUAL_ENGINE = RoundEngine()
@@ -137,7 +167,7 @@ def simulate(
     on_run: OnRun | None = None,
 ) -> list[Run]:
     """Replay every policy with every estimate; each replay is checked before it is measured."""
-    solver = engine.solver(conduct.seed) if any(policy.kind == "cp" for policy in policies) else None
+    solvers = {policy: engine.solver(policy, conduct.seed) for policy in policies}
     deadlines = draw_deadlines(source.trace, conduct.deadline_percent, conduct.seed)
     replanning = NO_REPLANNING
     needy = next((policy for policy in policies if policy.needs_prices), None)
@@ -148,7 +178,7 @@ def simulate(
     runs = []
     for estimate in estimates:
         for policy in policies:
-            make_ready(policy, estimate.make, solver)
+            make_ready(policy, estimate.make, solvers[policy])
             title = f"{policy.name}, {estimate.name}"
             began = cpu_now_s()
             result = replay(
@@ -160,7 +190,7 @@ def simulate(
                 deadline_s=deadlines,
                 replanning=replanning,
                 search=QueueSearch(conduct.evaluations, conduct.seed),
-                solver=solver,
+                solver=solvers[policy],
                 on_progress=None if on_run is None else lambda done, of, title=title: on_run(title, done, of),  # type: ignore[misc]
             )
             cpu_s = cpu_now_s() - began

@@ -182,7 +182,35 @@ def test_a_missing_engine_ends_the_command_before_the_trace_is_read(
         monkeypatch.setattr(type(ENGINES[name]), "available", lambda self: False)
         assert run(["simulate", str(tmp_path / "none.swf"), "-p", "list,cp-af", "--engine", name]) == 4
         assert f"the engine {name} is not installed; install" in capsys.readouterr().err
-    assert run(["simulate", str(tmp_path / "none.swf"), "-p", "cp-af"]) == 4
+    for policy in ("cp-af", "hcp19", "pcp19", "pcp21-cpsat"):
+        assert run(["simulate", str(tmp_path / "none.swf"), "-p", policy]) == 4
+        assert "the engine cpsat is not installed; install" in capsys.readouterr().err
+    assert run(["simulate", str(tmp_path / "none.swf"), "-p", "pcp21"]) == 2
+
+
+def test_dispatchers_plan_a_cluster_and_say_how_they_did(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Two jobs that both have room on the sample's nodes: who plans, with what limit, and how often in vain."""
+    path = tmp_path / "jobs.csv"
+    lines = [f"{name},2024-06-01T08:00:00-04:00,{seconds},320,1000" for name, seconds in (("a", 3600), ("b", 60))]
+    path.write_text("\n".join(["job_id,submit_time,requested_s,cores,power_w", *lines]) + "\n", encoding="utf-8")
+    words = ["simulate", str(path), "--scenario", "sample", "--metrics", "stretch", "-q"]
+    assert run([*words, "-p", "pcp21,hcp19", "--dispatch-steps", "50", "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert (answer["engine"], answer["time_limit_s"], answer["dispatch_steps"]) == ("cpsat", 1.0, 50)
+    assert [(row["stretch"], row["engine_rounds"], row["engine_fallbacks"]) for row in answer["runs"]] == [
+        (1, 1, 0)
+    ] * 2
+    assert run([*words, "-p", "pcp21s", "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert "engine" not in answer
+    assert answer["dispatch_steps"] == 200
+    assert run([*words[:-1], "-p", "pcp21,hcp19,pcp21-cpsat"]) == 0
+    said = capsys.readouterr().out.splitlines()[-3:]
+    assert [line.split(": ")[1].split(" planned")[0] for line in said] == [
+        "a search with 200 steps",
+        "cpsat with 1 s",
+        "cpsat with 1 s of work",
+    ]
 
 
 def test_jobs_without_a_request_can_be_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -87,11 +87,9 @@ def test_policies_that_are_listed() -> None:
     named = [f"{order}-{kind}" for order in orders for kind in ("list", "greedy", "strict", "easy")]
     named += [f"easy-{order[:-1]}bf" for order in orders] + ["saf-easy-sjbf"]
     named += [f"{order}-replan" for order in orders]
-    named += [
-        f"order-{each}"
-        for each in ("af", "awf", "bsld", "p2sf", "p2sf-ratio", "bsld-ahead", "af-ahead", "profit", "bsld+", "p2sf+")
-    ]
-    named += [f"cp-{each}" for each in ("af", "awf", "bsld", "p2sf", "bsld-ahead", "af-ahead", "bsld+", "p2sf+")]
+    sums = ("af", "awf", "bsld", "p2sf", "bsld-ahead", "af-ahead", "stretch", "bsld+", "p2sf+")
+    named += [f"{kind}-{each}" for kind in ("order", "cp") for each in sums] + ["order-p2sf-ratio", "order-profit"]
+    named += ["hcp19", "pcp19", "pcp21", "pcp21s", "pcp21-cpsat"]
     assert set(POLICIES) == {"strict", "greedy", "list", "easy", "conservative", "deadline", "replan", *named}
     assert all(policy_named(name).name == name for name in POLICIES)
 

@@ -20,6 +20,7 @@ from planner.online.engine_counts import EngineCounts
 from planner.online.kernel.state import State
 from planner.online.objectives import objective_named
 from planner.online.outages import Outages
+from planner.online.planned_rounds import RoundPlan
 from planner.online.policies import POLICIES, policy_named
 from planner.online.predictors import predictor_named
 from planner.online.replay import Replay, replay
@@ -135,15 +136,15 @@ def test_a_round_is_never_worse_than_its_seeds(policy: str, monkeypatch: pytest.
     chosen = policy_named(policy)
     assert chosen.objective is not None
     seeds = ["fcfs", *(chosen.objective.seeds if chosen.plus else ())]
-    carry_out, better = engine_rounds._carry_out, []
+    carry_out, better = engine_rounds.carry_out, []
 
-    def look_first(state: State, now: int, plan: engine_rounds.RoundPlan) -> None:
+    def look_first(state: State, now: int, plan: RoundPlan) -> None:
         best = min(engine_rounds._seed_plan(state, now, order).rank for order in seeds)
         assert plan.rank <= best
         better.append(plan.rank < best)
         carry_out(state, now, plan)
 
-    monkeypatch.setattr(engine_rounds, "_carry_out", look_first)
+    monkeypatch.setattr(engine_rounds, "carry_out", look_first)
     for solver in (EngineSolver(ENGINES["cpsat"], 2.0), backwards, nothing_found):
         for seed in range(2 if isinstance(solver, EngineSolver) else 5):
             for trace in (small_queue(seed, 9, processors=8), small_cluster_queue(seed, 6)):
@@ -208,14 +209,15 @@ def test_whole_replays_break_no_rule() -> None:
 
 def test_a_policy_without_an_engine_is_refused() -> None:
     """The replay has no engine of its own."""
-    with pytest.raises(InputError, match="cp-af needs a CP engine"):
+    with pytest.raises(InputError, match="cp-af needs a CP search"):
         replay(random_trace(0), policy_named("cp"), random_trace(0).runtime_s)
 
 
 def test_names_say_what_is_planned() -> None:
     """Every sum can be planned for; what is not known is named with what is."""
     named = [name for name in POLICIES if name.startswith("cp")]
-    assert named == [f"cp-{each}" for each in ("af", "awf", "bsld", "p2sf", "bsld-ahead", "af-ahead", "bsld+", "p2sf+")]
+    sums = ("af", "awf", "bsld", "p2sf", "bsld-ahead", "af-ahead", "stretch", "bsld+", "p2sf+")
+    assert named == [f"cp-{each}" for each in sums]
     assert all(policy_named(name).name == name for name in named)
     assert policy_named("cp-p3sf+").objective == objective_named("p3sf")
     with pytest.raises(InputError, match="unknown local objective 'speed'; known: af, awf, bsld, p2sf"):

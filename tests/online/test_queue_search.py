@@ -32,6 +32,7 @@ SUMS: dict[str, Cost] = {
     "bsld": lambda width, length, wait: max(1.0, (wait + length) / max(length, 10)),
     "p2sf": lambda width, length, wait: width * ((wait + length) ** 4 - wait**4),
     "p0.5sf": lambda width, length, wait: width * ((wait + length) ** 2.5 - wait**2.5),
+    "stretch": lambda width, length, wait: (wait + length) / length,
     "bsld-ahead": lambda width, length, wait: (wait + length) * length**-0.4,
     "af-ahead": lambda width, length, wait: (wait + length) * ((wait + length) ** 2 / length) ** 0.3,
 }

@@ -25,11 +25,21 @@ def has_choice(state, now):
 
 
 @kernel
+def note_startable(state, now, found):
+    """Write 1 for each job of the queue that has room now, beside what runs and nothing else, and 0 for the others."""
+    for place in range(state.clock[QUEUED]):
+        found[place] = np.int64(can_start(state, state.job[QUEUE, place], now))
+
+
+@kernel
 def plan_in_order(state, now, start):
-    """Write the start of each job of the tried order, NEVER for none; their nodes are noted with their units."""
+    """Write the start of each job of the tried order, NEVER for none; their nodes are noted with their units.
+
+    As many of its first jobs are planned as there are starts to write.
+    """
     plan = plan_rows(state)
     copy_rows(state.times, state.free, state.length, plan)
-    for place in range(state.clock[QUEUED]):
+    for place in range(start.shape[0]):
         job = state.job[TRIED_ORDER, place]
         start[place] = planned_start(state, plan, TRIED_PIN, job, now)
         if start[place] < NEVER:

@@ -1,0 +1,194 @@
+"""The models of the dispatchers held against their golden texts, and how long each of them searches."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from planner.cp.dispatch.box_model import BoxModel, scarcest_first
+from planner.cp.dispatch.hcp19 import LATER, NO_NODE, Hcp19, with_nodes
+from planner.cp.dispatch.ladder import NOTHING_FOUND, climb
+from planner.cp.dispatch.pcp19 import Pcp19
+from planner.cp.dispatch.pcp21_cpsat import Pcp21CpSat
+from planner.cp.engines.engine import UNKNOWN, Answer
+from planner.cp.queue_model import QueueModel
+from planner.cp.queue_solver import as_one_node
+from planner.domain.columns import Floats, Ints
+from planner.domain.waiting_queue import FreeRoom, QueueAnswer, QueuePlan, WaitingQueue
+from planner.errors import SolverError
+from tests.cp.test_queue_model import Scripted, one_after_another
+
+GOLDEN = Path(__file__).parent / "golden_dispatch"
+
+
+def small(units: int = 4) -> WaitingQueue:
+    """A job of one unit and one of four, on a node with four cores and two GPUs and one with three cores and none.
+
+    On the first node two cores are taken until second 3.
+    """
+
+    def cost(job: Ints, start_s: Ints) -> Floats:
+        length = np.array([4, 5])[job]
+        return (start_s + length) / length
+
+    return WaitingQueue(
+        length_s=np.array([4, 5]),
+        power_mw=np.array([30, 20]),
+        group_ptr=np.array([0, 1, 2]),
+        group_count=np.array([1, units]),
+        group_amount=np.array([[2, 1], [1, 0]]) * 1000,
+        nodes=(
+            FreeRoom(np.array([0, 3]), np.array([[2, 2], [4, 2]]) * 1000),
+            FreeRoom(np.array([0]), np.array([[3, 0]]) * 1000),
+        ),
+        power=FreeRoom(np.array([0]), np.array([[40]])),
+        cost=cost,
+    )
+
+
+def rules() -> list[str]:
+    """Every rule of the box model: what `add_all` calls."""
+    return re.findall(r"self\.(_\w+)\(\)", inspect.getsource(BoxModel.add_all))
+
+
+def docplex_text(queue: WaitingQueue) -> str:
+    """The CPO text of a queue's model, without line numbers and dates."""
+    lines = QueueModel(queue, one_after_another(queue)).cpo.get_cpo_string().splitlines()
+    return "\n".join(line for line in lines if line and not line.startswith(("//", "#"))) + "\n"
+
+
+def rule_text(rule: str) -> str:
+    """Variables, then what one rule of the box model adds; one line each."""
+    model = BoxModel(small(), one_after_another(small()))
+    proto = model.sat.proto
+    names = [f"{k} {each.name} {list(each.domain)}" for k, each in enumerate(proto.variables)]
+    before = len(proto.constraints)
+    getattr(model, rule)()
+    added = [str(each) for each in list(model.sat.proto.constraints)[before:]]
+    added += [str(each) for each in model.sat.proto.search_strategy]
+    if rule == "_slowdown_is_least":
+        added.append(str(model.sat.proto.objective))
+    return "\n".join([*names, "", *(" ".join(each.split()) for each in added)]) + "\n"
+
+
+TEXTS: dict[str, Callable[[], str]] = {
+    "hcp19.cpo": lambda: docplex_text(as_one_node(small())),
+    "pcp19.cpo": lambda: docplex_text(small()),
+} | {f"pcp21{rule}.txt": (lambda rule=rule: rule_text(rule)) for rule in rules()}  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_models_read_as_before(name: str) -> None:
+    """The text of a model, or of one rule of it, is its golden text; GOLDEN=write renews it."""
+    if os.environ.get("GOLDEN") == "write":
+        GOLDEN.mkdir(exist_ok=True)
+        (GOLDEN / name).write_text(TEXTS[name](), encoding="utf-8")
+    assert TEXTS[name]() == (GOLDEN / name).read_text(encoding="utf-8")
+
+
+def test_every_text_has_a_model() -> None:
+    """A text without a model fails here, and a rule that does not say what it demands."""
+    assert sorted(path.name for path in GOLDEN.iterdir()) == sorted(TEXTS)
+    for rule in rules():
+        assert len((getattr(BoxModel, rule).__doc__ or "").splitlines()[0].split()) > 5
+
+
+def test_the_limit_doubles_until_the_plan_gets_no_better_twice() -> None:
+    """Costs of the plans asked for, one after another; None is no plan, and a proof ends it at once."""
+    queue = small()
+
+    def asked(starts: list[int | None], proven_at: int = 99) -> tuple[list[int], int | None]:
+        heard: list[int] = []
+
+        def ask(factor: int) -> QueueAnswer:
+            start = starts[len(heard)]
+            heard.append(factor)
+            plan = None if start is None else QueuePlan(np.array([start, start]), None)
+            return QueueAnswer(plan, is_proven=len(heard) == proven_at)
+
+        best = climb(queue, ask)
+        return heard, None if best.plan is None else int(best.plan.start_s[0])
+
+    assert asked([9, 9, 9]) == ([1, 2, 4], 9)
+    assert asked([9, 8, 8, 8]) == ([1, 2, 4, 8], 8)
+    assert asked([9, 8, 8, 7, 7]) == ([1, 2, 4, 8, 16], 7)
+    assert asked([9, 10, 10]) == ([1, 2, 4], 9)
+    assert asked([None, None, None, 9, 9]) == ([1, 2, 4, 8, 16], 9)
+    assert asked([None] * 5) == ([1, 2, 4, 8, 16], None)
+    assert asked([9, 8], proven_at=2) == ([1, 2], 8)
+
+
+def test_an_engine_that_fails_has_no_answer() -> None:
+    """It finds nothing in 31 times the limit, dies, is too small, or has more choices than are worth a try."""
+    queue = small()
+    known = one_after_another(queue)
+    for make in (Hcp19, Pcp19):
+        slow = Scripted(*[UNKNOWN] * 5)
+        assert make(slow, 0.5)(queue, known).plan is None
+        assert slow.limits_s == [0.5, 1.0, 2.0, 4.0, 8.0]
+        assert make(Scripted(SolverError("died")), 0.5)(queue, known).plan is None
+        assert make(Scripted(takes=False), 0.5)(queue, known).plan is None
+        with pytest.raises(KeyboardInterrupt):
+            make(Scripted(Answer("unknown", interrupted=True)), 0.5)(queue, known)
+
+
+def test_too_many_choices_of_nodes_are_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """PCP'19 grows with the machine; beyond a size it counts as not solved."""
+    from planner.cp.dispatch import pcp19
+
+    queue = small()
+    monkeypatch.setattr(pcp19, "MOST_SEATS", 2)
+    assert Pcp19(Scripted(), 0.5)(queue, one_after_another(queue)) == NOTHING_FOUND
+
+
+def test_nobody_is_asked_where_nobody_waits() -> None:
+    """A known plan that starts all jobs now is the best there is."""
+    queue = small(units=2)
+    known = QueuePlan(np.zeros(2, dtype=np.int64), np.array([0, 1, 1]))
+    for solver in (Pcp19(Scripted(), 0.5), Pcp21CpSat(0.5)):
+        answer = solver(queue, known)
+        assert answer.plan is known
+        assert answer.is_proven
+    plan = Hcp19(Scripted(), 0.5)(queue, known).plan
+    assert plan is not None
+    assert plan.start_s.tolist() == [0, 0]
+
+
+def test_best_fit_takes_the_fullest_node_with_room() -> None:
+    """Node 1 has 3,000 of all resources free and node 0 has 4,000: the fullest goes first, if a unit fits there.
+
+    The first job asks a GPU, which only node 0 has; that has no core left then. Four units of the second job find three
+    cores on node 1, so it starts only where the first one does not.
+    """
+    plan = with_nodes(small(units=2), np.array([0, 0]))
+    assert plan.node_of_unit is not None
+    assert (plan.start_s.tolist(), plan.node_of_unit.tolist()) == ([0, 0], [0, 1, 1])
+    plan = with_nodes(small(), np.array([0, 0]))
+    assert plan.node_of_unit is not None
+    assert (plan.start_s.tolist(), plan.node_of_unit.tolist()) == ([0, LATER], [0, *[NO_NODE] * 4])
+    plan = with_nodes(small(), np.array([2, 0]))
+    assert plan.node_of_unit is not None
+    assert (plan.start_s.tolist(), plan.node_of_unit.tolist()) == ([2, 0], [NO_NODE, 1, 1, 1, 0])
+
+
+def test_the_scarcest_resource_is_the_one_most_asked_for() -> None:
+    """Four of seven cores and one of two GPUs: cores first; with one unit less, GPUs."""
+    assert scarcest_first(small(units=2)) == [0, 1]
+    assert scarcest_first(small(units=1)) == [1, 0]
+
+
+def test_boxes_are_planned_the_same_in_every_run() -> None:
+    """The limit is one of work, not of time. There is power for one job after the other."""
+    queue = small()
+    known = one_after_another(queue)
+    one, other = (Pcp21CpSat(1.0)(queue, known) for _ in range(2))
+    assert one.is_proven
+    assert one.plan is not None
+    assert other.plan is not None
+    assert one.plan.start_s.tolist() == other.plan.start_s.tolist() == [0, 4]
