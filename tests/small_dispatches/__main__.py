@@ -25,7 +25,7 @@ def main() -> int:
     wrong = 0
     for seed in range(choice.seed, choice.seed + choice.count):
         row = compare(seed)
-        seen.update(row.found)
+        seen.update(row.found.keys())
         best.update(name for name, value in row.found.items() if value <= row.best * (1 + CLOSE))
         wrong += len(row.wrong)
         for line in row.wrong:

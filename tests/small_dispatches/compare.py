@@ -23,7 +23,7 @@ SOLVERS: dict[str, QueueSolver] = {
     "pcp21": Pcp21(ENOUGH),
     "pcp21s": Pcp21(ENOUGH, starts_first=True),
     "pcp19": Pcp19(ENGINES["cpsat"], 60.0),
-    "pcp21-cpsat": Pcp21CpSat(60.0),
+    "pcp21-cpsat": Pcp21CpSat(600.0),
 }
 """All are complete; the last for boxes, whose best plan may cost more."""
 
