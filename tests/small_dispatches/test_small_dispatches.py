@@ -13,7 +13,7 @@ from tests.cp.test_queue_model import one_after_another, random_queue
 from tests.online.test_queue_search import small_queue
 from tests.small_dispatches.compare import ENOUGH, compare
 from tests.small_dispatches.queues import breaks_nothing, dispatch_queue, least_cost, value
-from tests.small_queues.queues import best_sum
+from tests.small_queues.enumeration import best_sum
 
 
 @pytest.mark.parametrize("seed", range(24))
@@ -59,7 +59,7 @@ def test_on_a_pool_the_best_plan_is_that_of_the_small_queues(seed: int) -> None:
     answer = Pcp21(ENOUGH)(queue, one_after_another(queue))
     assert answer.is_proven
     assert answer.plan is not None
-    assert value(queue, answer.plan) == pytest.approx(best_sum(trace, slowdown))
+    assert value(queue, answer.plan) == pytest.approx(best_sum(trace, slowdown, trace.width[:1, None]))
 
 
 def halves() -> WaitingQueue:
