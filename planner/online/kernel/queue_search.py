@@ -8,7 +8,7 @@ stays if the plan is not worse. Several changes at once lead out of any dead end
 best plan is found.
 
 One evaluation places up to all waiting jobs; it is given up as soon as it is worse than the best. A round costs
-``evaluations`` x jobs x placements; MOST_PLACED bounds it where thousands wait.
+``evaluations`` x jobs x placements; MOST_PLACED bounds it where hundreds wait.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ from planner.online.kernel.state import (
     WIDTH,
 )
 
-MOST_PLACED = 200_000
-"""Jobs that the search of one round places in its plans at most, after those of the known orders."""
+MOST_PLACED = 20_000
+"""Jobs that the search of one round places in plans at most, per evaluation asked for and after the known orders."""
 
 PIN_SHARE = 0.25
 """Part of the changes that are to pins, on several nodes."""
@@ -101,7 +101,7 @@ def _climb(state, size, now, best):
 
     A new pin stays only if it makes the plan better: what is pinned for nothing scatters jobs over the nodes.
     """
-    budget = min(state.clock[EVALUATIONS] * size, MOST_PLACED // size)
+    budget = state.clock[EVALUATIONS] * min(size, MOST_PLACED // size)
     for _ in range(budget):
         copy_plan(state, BEST, TRIED, size)
         has_pinned = _change(state, size)
