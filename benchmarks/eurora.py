@@ -1,9 +1,14 @@
-"""EURORA's jobs as a table of finished jobs: ``python benchmarks/eurora.py FOLDER`` writes eurora.csv and eurora.yaml.
+"""EURORA's jobs as job tables: ``python benchmarks/eurora.py FOLDER``.
 
 The file ``$PLANNER_DATA/eurora/eurora_20140331_20140404_jobs_power.csv.gz`` has 5,930 jobs of five days of 2014 on 64
-nodes at CINECA. Its watts are a published model's, not a meter's, and are the jobs' own although jobs share nodes
-(``power.metered: job``). Figures of jobs on several nodes are implausible (59 W on 32 nodes). Then:
-``plan power errors --from FOLDER/eurora.csv -s FOLDER/eurora.yaml --one-node``
+nodes at CINECA. Written are:
+
+- ``replay.csv``, the jobs to replay on the scenario eurora:
+  ``plan simulate FOLDER/replay.csv --scenario eurora -e actual -p easy,pcp21s --metrics stretch,wait``
+- ``eurora.csv``, the finished jobs with their watts, and ``eurora.yaml``, a site to learn them on:
+  ``plan power errors --from FOLDER/eurora.csv -s FOLDER/eurora.yaml --one-node``. The watts are a published model's,
+  not a meter's, and are the jobs' own although jobs share nodes (``power.metered: job``). Figures of jobs on several
+  nodes are implausible (59 W on 32 nodes).
 """
 
 from __future__ import annotations
@@ -12,6 +17,8 @@ import csv
 import datetime as dt
 import gzip
 import sys
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 from days import data_folder
@@ -30,18 +37,16 @@ COLUMNS = (
     *("job_id", "partition", "submit_time", "start_time", "end_time", "requested_s", "units", "cores", "memory_gb"),
     *("gpus", "mics", "runtime_s", "power_w"),
 )
+REPLAYED = tuple(name for name in COLUMNS if name not in ("start_time", "end_time", "power_w"))
+"""Columns of the jobs to replay, which have no start and no end yet. Their watts are the scenario's."""
+
+NODE_GB = 16
+"""Memory of every node [GB]."""
 
 SITE = """\
-zone: Europe/Rome
+base: eurora
 jobs: {source: jobs.csv, whole_queue: false}
 power: {w_per_core: 9.455, metered: job}
-cluster:
-  classes:
-    gpu: {count: 32, capacity: {cores: 16, memory_gb: 16, gpus: 2}}
-    mic: {count: 32, capacity: {cores: 16, memory_gb: 16, mics: 2}}
-  partitions: {debug: [gpu, mic], parallel: [gpu, mic], R: [gpu, mic], np_longpar: [gpu, mic]}
-weather: {source: sample}
-tariff: {eur_per_kwh: 0.15}
 cooling: {table: air.csv}
 revenue: {eur_per_core_hour: 0.002}
 rules: {defer: free}
@@ -69,6 +74,33 @@ def rows(source: Path) -> list[tuple[str, ...]]:
     return found
 
 
+def replay_rows(jobs: Sequence[Sequence[str]]) -> tuple[list[tuple[str, ...]], Counter[str]]:
+    """Rows of `COLUMNS` as the simulator can take them, and what was done to how many.
+
+    700 jobs ask for 200 GB on nodes of 16 GB. They ran all the same, two of them on a node at times: memory was not
+    reserved for them. They get all that their nodes have; without them the machine would be emptier than it was.
+    """
+    found, counts = [], Counter[str]()
+    for job in jobs:
+        row = dict(zip(COLUMNS, job, strict=True))
+        if int(row["runtime_s"]) <= 0:
+            counts["left out: ended when they started"] += 1
+            continue
+        most_gb = NODE_GB * int(row["units"])
+        if float(row["memory_gb"]) > most_gb:
+            counts[f"more memory than their nodes have: cut to {NODE_GB} GB per node"] += 1
+            row["memory_gb"] = str(most_gb)
+        found.append(tuple(row[name] for name in REPLAYED))
+    return found, counts
+
+
+def write_replay(path: Path, jobs: Sequence[Sequence[str]]) -> list[str]:
+    """Write the table of jobs to replay; lines on what became of them."""
+    found, counts = replay_rows(jobs)
+    path.write_text(csv_text([REPLAYED, *found]), encoding="utf-8")
+    return [f"{path}: {len(found):,} of {len(jobs):,} jobs", *(f"  {count:,} {what}" for what, count in counts.items())]
+
+
 def write_site(folder: Path, source: Path) -> tuple[Path, Path]:
     """Write the table of finished jobs, and a scenario of the site with its jobs and its cooling; their paths."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -86,5 +118,7 @@ def write_site(folder: Path, source: Path) -> tuple[Path, Path]:
 
 
 if __name__ == "__main__":
-    for path in write_site(Path(sys.argv[1]), data_folder() / SOURCE):
-        print(path)
+    target, trace = Path(sys.argv[1]), data_folder() / SOURCE
+    for made in write_site(target, trace):
+        print(made)
+    print("\n".join(write_replay(target / "replay.csv", rows(trace))))

@@ -26,6 +26,7 @@ from planner.domain.problem import Problem
 from planner.inputs.build import build_day
 from planner.inputs.jobs.power import limits_of, per_core
 from planner.methods import Params, method_named
+from planner.places import shipped_folder
 from planner.power.asked import Asked, PowerModel
 from planner.power.learned import FinishedJob, learned_from
 from planner.power.limits import PowerLimits
@@ -77,7 +78,7 @@ def main() -> None:
         table, site = write_site(Path(folder), data_folder() / SOURCE)
         for margin, eur in MARGINS.items():
             settings = ("jobs.visibility=day", "jobs.lookback=0d", f"revenue.eur_per_core_hour={eur}")
-            scenario = load_scenario(site, folders=[], overrides=settings)
+            scenario = load_scenario(site, folders=[shipped_folder() / "scenarios"], overrides=settings)
             finished = finished_jobs(saved_sources([table], scenario), scenario, None, one_node=True).jobs
             asked = {job.asked.job_id: job.asked for job in finished}
             of_days = []
