@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from planner.cp.engines.engine import Engine
 from planner.cp.queue_model import QueueModel, copies_on
-from planner.domain.waiting_queue import QueueAnswer, QueuePlan, WaitingQueue, all_together
+from planner.domain.waiting_queue import NOTHING_FOUND, QueueAnswer, QueuePlan, WaitingQueue, all_together
 from planner.errors import SolverError
 
 SEATS_PER_S = 1_000
@@ -17,8 +17,6 @@ A model of a thousand choices takes some 0.1 s to make in docplex alone. The tim
 
 MOST_SEATS = 20_000
 """The same, however long the time limit is."""
-
-NOTHING_FOUND = QueueAnswer()
 
 
 @dataclass(frozen=True)
@@ -41,19 +39,24 @@ class EngineSolver:
             model.start_from(known)
         if not self.engine.fits(model.cpo):
             return NOTHING_FOUND
-        for limit_s in (self.time_limit_s, 2 * self.time_limit_s):
-            try:
-                answer = self.engine.solve(model.cpo, time_limit_s=limit_s, seed=self.seed)
-            except SolverError:
-                return NOTHING_FOUND
-            if answer.interrupted:
-                raise KeyboardInterrupt
-            if answer.solution is not None:
-                plan = model.plan(answer.solution)
-                if not is_exact:
-                    return QueueAnswer(replace(plan, node_of_unit=None))
-                return QueueAnswer(plan, is_proven=answer.status == "optimal")
+        try:
+            for limit_s in (self.time_limit_s, 2 * self.time_limit_s):
+                answer = ask_engine(self.engine, model, limit_s, self.seed)
+                if answer.plan is not None:
+                    return answer if is_exact else QueueAnswer(replace(answer.plan, node_of_unit=None))
+        except SolverError:
+            return NOTHING_FOUND
         return NOTHING_FOUND
+
+
+def ask_engine(engine: Engine, model: QueueModel, time_limit_s: float, seed: int) -> QueueAnswer:
+    """What an engine finds for a model within a time limit; SolverError if it dies."""
+    answer = engine.solve(model.cpo, time_limit_s=time_limit_s, seed=seed)
+    if answer.interrupted:
+        raise KeyboardInterrupt
+    if answer.solution is None:
+        return NOTHING_FOUND
+    return QueueAnswer(model.plan(answer.solution), is_proven=answer.status == "optimal")
 
 
 def seat_count(queue: WaitingQueue) -> int:

@@ -100,6 +100,9 @@ class QueueAnswer:
     is_proven: bool = False
 
 
+NOTHING_FOUND = QueueAnswer()
+
+
 class QueueSolver(Protocol):
     """Something that plans a queue."""
 

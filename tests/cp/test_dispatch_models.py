@@ -13,14 +13,14 @@ import pytest
 
 from planner.cp.dispatch.box_model import BoxModel, scarcest_first
 from planner.cp.dispatch.hcp19 import LATER, NO_NODE, Hcp19, with_nodes
-from planner.cp.dispatch.ladder import NOTHING_FOUND, climb
+from planner.cp.dispatch.ladder import climb
 from planner.cp.dispatch.pcp19 import Pcp19
 from planner.cp.dispatch.pcp21_cpsat import Pcp21CpSat
 from planner.cp.engines.engine import UNKNOWN, Answer
 from planner.cp.queue_model import QueueModel
 from planner.cp.queue_solver import as_one_node
 from planner.domain.columns import Floats, Ints
-from planner.domain.waiting_queue import FreeRoom, QueueAnswer, QueuePlan, WaitingQueue
+from planner.domain.waiting_queue import NOTHING_FOUND, FreeRoom, QueueAnswer, QueuePlan, WaitingQueue
 from planner.errors import SolverError
 from tests.cp.test_queue_model import Scripted, one_after_another
 

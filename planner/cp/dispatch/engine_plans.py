@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from planner.cp.dispatch.ladder import NOTHING_FOUND, climb
+from planner.cp.dispatch.ladder import climb
 from planner.cp.engines.engine import Engine
 from planner.cp.queue_model import QueueModel
-from planner.domain.waiting_queue import QueueAnswer, QueuePlan, WaitingQueue
+from planner.cp.queue_solver import ask_engine
+from planner.domain.waiting_queue import NOTHING_FOUND, QueueAnswer, QueuePlan, WaitingQueue
 from planner.errors import SolverError
 
 
@@ -22,14 +23,10 @@ def plan_by_engine(
         return NOTHING_FOUND
 
     def ask(factor: int) -> QueueAnswer:
-        answer = engine.solve(model.cpo, time_limit_s=time_limit_s * factor, seed=seed)
-        if answer.interrupted:
-            raise KeyboardInterrupt
-        if answer.solution is None:
-            return NOTHING_FOUND
-        plan = model.plan(answer.solution)
-        model.start_from(plan)
-        return QueueAnswer(plan, is_proven=answer.status == "optimal")
+        answer = ask_engine(engine, model, time_limit_s * factor, seed)
+        if answer.plan is not None:
+            model.start_from(answer.plan)
+        return answer
 
     try:
         return climb(queue, ask)

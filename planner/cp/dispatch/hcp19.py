@@ -11,12 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from planner.cp.dispatch.engine_plans import plan_by_engine
-from planner.cp.dispatch.ladder import NOTHING_FOUND
 from planner.cp.dispatch.room_table import RoomTable
 from planner.cp.engines.engine import Engine
 from planner.cp.queue_solver import as_one_node
 from planner.domain.columns import Ints
-from planner.domain.waiting_queue import QueueAnswer, QueuePlan, WaitingQueue
+from planner.domain.waiting_queue import NOTHING_FOUND, QueueAnswer, QueuePlan, WaitingQueue
 
 LATER = 1
 """The start of a job that the pool starts now and for which no nodes were found: not now [s]."""

@@ -6,15 +6,13 @@ from collections.abc import Callable
 
 import numpy as np
 
-from planner.domain.waiting_queue import QueueAnswer, QueuePlan, WaitingQueue
+from planner.domain.waiting_queue import NOTHING_FOUND, QueueAnswer, QueuePlan, WaitingQueue
 
 FACTORS = (1, 2, 4, 8, 16)
 """Times the first limit: 1 s doubled up to 16 s in the published runs."""
 
 PATIENCE = 2
 """So many limits in a row without a better plan end the search, as published."""
-
-NOTHING_FOUND = QueueAnswer()
 
 
 def climb(queue: WaitingQueue, ask: Callable[[int], QueueAnswer]) -> QueueAnswer:

@@ -11,10 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from planner.cp.dispatch.engine_plans import plan_by_engine
-from planner.cp.dispatch.ladder import NOTHING_FOUND
 from planner.cp.engines.engine import Engine
 from planner.cp.queue_solver import MOST_SEATS, seat_count
-from planner.domain.waiting_queue import QueueAnswer, QueuePlan, WaitingQueue
+from planner.domain.waiting_queue import NOTHING_FOUND, QueueAnswer, QueuePlan, WaitingQueue
 
 
 @dataclass(frozen=True)

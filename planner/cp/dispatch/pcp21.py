@@ -13,10 +13,10 @@ import numpy as np
 
 from planner.cp.dispatch.kernel import tables as places
 from planner.cp.dispatch.kernel.search import search
-from planner.cp.dispatch.ladder import NOTHING_FOUND, climb
+from planner.cp.dispatch.ladder import climb
 from planner.cp.dispatch.room_table import RoomTable
 from planner.domain.columns import Ints
-from planner.domain.waiting_queue import QueueAnswer, QueuePlan, WaitingQueue
+from planner.domain.waiting_queue import NOTHING_FOUND, QueueAnswer, QueuePlan, WaitingQueue
 
 FAR_S = 1_000_000
 """The rate of a cost is taken from now to this second: costs are straight in the start [s]."""

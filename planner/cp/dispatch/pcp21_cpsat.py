@@ -8,8 +8,8 @@ import numpy as np
 from ortools.sat.python import cp_model
 
 from planner.cp.dispatch.box_model import BoxModel
-from planner.cp.dispatch.ladder import NOTHING_FOUND, climb
-from planner.domain.waiting_queue import QueueAnswer, QueuePlan, WaitingQueue
+from planner.cp.dispatch.ladder import climb
+from planner.domain.waiting_queue import NOTHING_FOUND, QueueAnswer, QueuePlan, WaitingQueue
 
 WORK_PER_SECOND = 0.05
 """What CP-SAT 9.15 gets done with boxes in a second of a core, in its own measure of work; roughly."""
