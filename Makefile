@@ -2,7 +2,7 @@
 #
 #   make plan DAY=2024-06-01    plan a day of the built-in sample site
 #   make test                   run the tests
-#   make campaign               disturb it: 10,500 mutated inputs, 300 kills, 500 small days, 300 small queues (about half an hour)
+#   make campaign               disturb it: 10,500 mutated inputs, 300 kills, 500 small days, 300 small queues (half an hour, and longer for the queues)
 
 PYTHON ?= python3
 DAY ?= 2024-06-01
