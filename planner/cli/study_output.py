@@ -1,4 +1,4 @@
-"""What a study that keeps its pieces prints: its rows as JSON, its tables for a document, or tables for a terminal."""
+"""What studies that keep their pieces are told and print: rows as JSON, tables for a document or for a terminal."""
 
 from __future__ import annotations
 
@@ -14,6 +14,11 @@ if TYPE_CHECKING:
 
 Tables = Mapping[str, Sequence[Mapping[str, object]]]
 """Rows for a terminal by the title of their table."""
+
+
+def named_or_all(text: str | None, usual: Sequence[str]) -> list[str]:
+    """What was named by commas; all that a study usually has if nothing was."""
+    return list(usual) if text is None else [name.strip() for name in text.split(",") if name.strip()]
 
 
 def show_study(document: Path, rows: Sequence[Row], titled: Tables, *, as_json: bool, markdown: bool) -> None:
