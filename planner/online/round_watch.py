@@ -10,7 +10,7 @@ import numpy as np
 
 from planner.online.engine_counts import EngineCounts
 from planner.online.kernel.list_plan import note_startable
-from planner.online.kernel.state import QUEUED, ROUNDS, STARTED, State
+from planner.online.kernel.state import NODE, QUEUE, QUEUED, ROUNDS, STARTED, UNITS, State
 from planner.online.planned_rounds import PlannedRounds
 from planner.online.stepped_replay import Schedule
 
@@ -77,7 +77,13 @@ class RoundWatch:
 
 
 def _has_startable(state: State, now: int) -> bool:
-    """Whether some waiting job has room now, beside what runs."""
-    found = np.zeros(int(state.clock[QUEUED]), dtype=np.int64)
+    """Whether some waiting job has room now, beside what runs; the nodes that jobs have in mind stay as they are."""
+    queue = state.job[QUEUE, : int(state.clock[QUEUED])]
+    if len(queue) == 0:
+        return False
+    units = slice(state.ptr[UNITS, queue.min()], state.ptr[UNITS, queue.max() + 1])
+    nodes = state.unit[NODE, units].copy()
+    found = np.zeros(len(queue), dtype=np.int64)
     note_startable(state, now, found)
+    state.unit[NODE, units] = nodes
     return bool(found.any())

@@ -36,17 +36,23 @@ def from_zero(values: Sequence[float], beyond: float = 1.0) -> Scale:
 
 
 def by_tens(values: Sequence[float]) -> Scale:
-    """A scale on which each power of ten takes as much room, for values above zero."""
+    """A scale from one power of ten to another, each with as much room, for values above zero."""
     low = math.floor(math.log10(min(values, default=1.0)))
     high = max(low + 1, math.ceil(math.log10(max(values, default=1.0))))
-    ticks = [10.0**power for power in range(low, high + 1)]
-    return Scale(lambda value: (math.log10(value) - low) / (high - low), ticks)
+    return Scale(lambda value: (math.log10(value) - low) / (high - low), [10.0**k for k in range(low, high + 1)])
+
+
+def by_factors(values: Sequence[float]) -> Scale:
+    """A scale from the least value to the largest on which equal factors take as much room; all values are written."""
+    ticks = sorted(set(values)) or [1.0]
+    low, high = math.log(ticks[0]), math.log(ticks[-1])
+    return Scale(lambda value: (math.log(value) - low) / (high - low or 1.0), ticks)
 
 
 def lines(title: str, curves: Sequence[Line], *, across: str, up: str, tenfold: bool = False) -> Html:
-    """Curves over one scale each way, both from zero; or both by powers of ten."""
+    """Curves over one scale each way, both from zero; ``tenfold``: by factors, powers of ten at the left."""
     xs, ys = ([point[side] for each in curves for point in each.points] for side in (0, 1))
-    wide, high = (by_tens(xs), by_tens(ys)) if tenfold else (from_zero(xs), from_zero(ys, 1.05))
+    wide, high = (by_factors(xs), by_tens(ys)) if tenfold else (from_zero(xs), from_zero(ys, 1.05))
 
     def x_of(value: float) -> float:
         return LEFT + (WIDTH - LEFT - RIGHT) * wide.part(value)
