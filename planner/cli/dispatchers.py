@@ -116,7 +116,8 @@ def dispatchers(
     titled = {group_title(group[0]): replay_lines(group) for group in groups_of(replays)}
     if made_up:
         titled["One dispatch of made-up queues"] = queue_lines(made_up)
-    show_study(folder / "dispatchers.md", [*replays, *made_up], titled, as_json=as_json, markdown=markdown)
+    content = {"replays": replays, "queues": made_up}
+    show_study(folder / "dispatchers.md", content, titled, as_json=as_json, markdown=markdown)
 
 
 def _parts(text: str | None, *, has_jobs: bool) -> list[str]:

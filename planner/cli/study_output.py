@@ -21,10 +21,17 @@ def named_or_all(text: str | None, usual: Sequence[str]) -> list[str]:
     return list(usual) if text is None else [name.strip() for name in text.split(",") if name.strip()]
 
 
-def show_study(document: Path, rows: Sequence[Row], titled: Tables, *, as_json: bool, markdown: bool) -> None:
+def show_study(
+    document: Path,
+    content: Sequence[Row] | Mapping[str, Sequence[Row]],
+    titled: Tables,
+    *,
+    as_json: bool,
+    markdown: bool,
+) -> None:
     """Print a study in the form asked for; for a terminal with the folder of its files, where its document is."""
     if as_json:
-        say_json(rows)
+        say_json(content)
     elif markdown:
         say(document.read_text(encoding="utf-8"))
     else:

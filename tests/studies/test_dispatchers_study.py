@@ -131,7 +131,7 @@ def test_a_cell_without_time_is_stopped(jobs: Path, tmp_path: Path, capsys: pyte
         "0s",
     ]
     assert run([*command, "--json", "-q", "--out", str(tmp_path)]) == 0
-    (row,) = json.loads(capsys.readouterr().out)
+    (row,) = json.loads(capsys.readouterr().out)["replays"]
     assert (row["ended"], row["stretch"], row["started_jobs"]) == ("no", None, 1)
     assert run([*command, "-q", "--out", str(tmp_path)]) == 0
     assert "stopped at job 1 of 10, 0:00" in capsys.readouterr().out
