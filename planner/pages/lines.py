@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from planner.pages.markup import Html, el
 from planner.pages.svg import WIDTH, round_ticks
 
-HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 300, 70, 16, 12, 46
+HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 300, 70, 24, 12, 46
 
 
 @dataclass(frozen=True)

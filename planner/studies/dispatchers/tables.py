@@ -36,7 +36,7 @@ def replay_table(rows: Sequence[Row]) -> Table:
         Column("longest wait", "s"),
         Column("a dispatch", "ms of CPU"),
         *published_ms,
-        Column("95 of 100 at most", "ms"),
+        Column("95 % at most", "ms"),
         Column("longest", "ms"),
         Column("whole replay", "s of CPU"),
         *published_s,
@@ -44,7 +44,7 @@ def replay_table(rows: Sequence[Row]) -> Table:
         Column("dispatches"),
         Column("found nothing", "times"),
         Column("proven", "%"),
-        Column("end", number=False),
+        Column("end", number=False, wrap=True),
     )
     return Table(group_title(rows[0]), columns, tuple(_replay_words(row, has_published) for row in rows))
 
