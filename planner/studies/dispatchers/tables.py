@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from planner.pages.formats import hours, plain
+from planner.pages.formats import THIN, hours, plain
 from planner.pages.grid import Column
 from planner.runs.figures import Row
 from planner.studies.table import Table
@@ -71,11 +71,12 @@ def _replay_words(row: Row, has_published: bool) -> tuple[str, ...]:
 
 
 def end_words(row: Row) -> str:
-    """Whether a replay came to its end, or else where it was stopped."""
+    """Whether a replay came to its end, or else where it was stopped; with plain spaces, for terminals too."""
     if row["ended"] == "yes":
         return "yes"
     where = f"stopped at job {plain(row['started_jobs'])} of {plain(row['jobs'])}"
-    return f"{where}, {hours(row['stopped_at_s'])} in, {plain(row['stopped_waiting'])} waiting"
+    text = f"{where}, {hours(row['stopped_at_s'])} in, {plain(row['stopped_waiting'])} waiting"
+    return text.replace(THIN, " ")
 
 
 def queue_table(rows: Sequence[Row]) -> Table:
