@@ -1,9 +1,9 @@
-"""What a dispatch costs: made-up queues on nodes of one class, planned by each dispatcher.
+"""What a dispatch finds: made-up queues on nodes of one class, planned whole by each dispatcher.
 
     python benchmarks/dispatchers.py [--nodes 64,300,1173] [--jobs 20,100] [--time-limit 1] [--steps 200] [--seed 0]
 
-Nodes have 20 cores and 64 GB, as most of KIT ForHLR II; seven of ten run something for up to half a day. Jobs have 1 to
-32 units of 1, 10 or 20 cores. Prints CPU time of one dispatch, the total slowdown, and whether it is proven.
+The queues are those of `plan study dispatchers`, which shows what a whole dispatch takes, with all that stands around
+the search. Prints CPU time of one search, the total slowdown of its plan, and whether that is proven.
 """
 
 from __future__ import annotations
@@ -18,8 +18,7 @@ from planner.cp.dispatch.ladder import total_cost
 from planner.domain.columns import Floats, Ints
 from planner.domain.waiting_queue import FreeRoom, QueuePlan, WaitingQueue
 from planner.online.policies import DISPATCHERS
-
-CAPACITY = np.array([20, 64])
+from planner.studies.dispatchers.made_queues import CAPACITY, MadeQueue, made_queue
 
 
 def main() -> None:
@@ -34,13 +33,13 @@ def main() -> None:
     choice = parser.parse_args()
     limits = {"engine": "cpsat", "time_limit_s": choice.time_limit, "steps": choice.steps, "seed": 0}
     solvers = {name: dispatcher_named(name, **limits) for name in choice.dispatchers.split(",")}
-    first = made_up_queue(4, 3, 0)
+    first = as_asked(made_queue(4, 3, 0))
     for solver in solvers.values():  # loads or compiles what each needs
         solver(first, one_after_another(first), from_known=False)
     print(f"{'nodes':>6} {'jobs':>5}  {'dispatcher':12} {'CPU ms':>8} {'slowdown':>10}  proven")
     for nodes in map(int, choice.nodes.split(",")):
         for jobs in map(int, choice.jobs.split(",")):
-            queue = made_up_queue(nodes, jobs, choice.seed)
+            queue = as_asked(made_queue(nodes, jobs, choice.seed))
             known = one_after_another(queue)
             for name, solver in solvers.items():
                 began = time.process_time()
@@ -50,34 +49,29 @@ def main() -> None:
                 print(f"{nodes:>6} {jobs:>5}  {name:12} {spent_ms:>8.0f} {value:>10}  {answer.is_proven}", flush=True)
 
 
-def made_up_queue(nodes: int, jobs: int, seed: int) -> WaitingQueue:
-    """Jobs that have waited up to six hours, highest slowdown first."""
-    rng = np.random.default_rng(seed)
-    length, waited = rng.integers(60, 80_000, jobs), rng.integers(0, 20_000, jobs)
-    order = np.argsort(-(waited + length) / length, kind="stable")
-    length, waited = length[order], waited[order]
+def as_asked(made: MadeQueue) -> WaitingQueue:
+    """A made-up queue as dispatchers are asked about it, all of its jobs at once."""
 
     def cost(job: Ints, start_s: Ints) -> Floats:
-        return (waited[job] + start_s + length[job]) / length[job]
+        return (made.waited_s[job] + start_s + made.length_s[job]) / made.length_s[job]
 
     return WaitingQueue(
-        length_s=length,
-        power_mw=np.zeros(jobs, dtype=np.int64),
-        group_ptr=np.arange(jobs + 1),
-        group_count=np.minimum(2 ** rng.integers(0, 6, jobs), nodes // 4),
-        group_amount=np.stack([rng.choice([20, 20, 10, 1], jobs), rng.integers(1, 64, jobs)], axis=1),
-        nodes=tuple(_room(rng) for _ in range(nodes)),
+        length_s=made.length_s,
+        power_mw=np.zeros_like(made.length_s),
+        group_ptr=np.arange(len(made.length_s) + 1),
+        group_count=made.count,
+        group_amount=made.amount,
+        nodes=tuple(_room(taken, until) for taken, until in zip(made.taken, made.until_s.tolist(), strict=True)),
         power=None,
         cost=cost,
     )
 
 
-def _room(rng: np.random.Generator) -> FreeRoom:
-    """A node that is free, half free or taken for a while."""
-    taken = int(rng.choice([0, 1, 2], p=[0.3, 0.2, 0.5])) * CAPACITY // 2
-    if not np.any(taken):
+def _room(taken: Ints, until_s: int) -> FreeRoom:
+    """What a node has free, now and when what runs there has ended."""
+    if not until_s:
         return FreeRoom(np.array([0]), CAPACITY[None, :].copy())
-    return FreeRoom(np.array([0, rng.integers(60, 50_000)]), np.array([CAPACITY - taken, CAPACITY]))
+    return FreeRoom(np.array([0, until_s]), np.array([CAPACITY - taken, CAPACITY]))
 
 
 def one_after_another(queue: WaitingQueue) -> QueuePlan:

@@ -154,6 +154,9 @@ WORKERS = Bounds(0, 1_024)
 ITERATIONS = Bounds(1, 10**9)
 EVALUATIONS = Bounds(0, 10**6)
 DISPATCH_STEPS = Bounds(1, 10**9)
+QUEUE_NODES = Bounds(1, 20_000, "nodes")
+QUEUE_JOBS = Bounds(1, 10_000, "jobs")
+"""Of queues that are made up to see what a dispatch takes."""
 OFFLINE_STEPS = Bounds(0, 10**6, "steps per job")
 BOUND_STEPS = Bounds(0, 10**6)
 

@@ -10,8 +10,7 @@ import typer
 from planner.bounds import EVALUATIONS, PROCESSORS
 from planner.cli.compare import TaskBar
 from planner.cli.day import NoRemarksOption
-from planner.cli.study_output import show_study
-from planner.errors import InputError
+from planner.cli.study_output import named_or_all, show_study
 from planner.online.queue_search import USUAL_SEARCH
 
 if TYPE_CHECKING:
@@ -49,18 +48,13 @@ def cp_online(
     from planner.online.estimates import estimate_named
     from planner.online.policies import policy_named
     from planner.studies.cp_online.cells import ESTIMATES, POLICIES
-    from planner.studies.cp_online.run import Study, trace_name
+    from planner.studies.cp_online.run import Study
     from planner.studies.cp_online.show import groups_of, terminal_rows
+    from planner.studies.trace_files import trace_files
 
-    wanted = [policy_named(name).name for name in _named(policies, POLICIES)]
-    believed = [estimate_named(name).name for name in _named(estimates, ESTIMATES)]
-    paths = [path.resolve() for path in traces]
-    for path in paths:
-        if not path.is_file():
-            raise InputError(f"{path}: there is no such trace")
-    names = [trace_name(path) for path in paths]
-    if len(set(names)) < len(names):
-        raise InputError(f"two traces have one name: {', '.join(sorted(names))}; give each another file name")
+    wanted = [policy_named(name).name for name in named_or_all(policies, POLICIES)]
+    believed = [estimate_named(name).name for name in named_or_all(estimates, ESTIMATES)]
+    paths = trace_files(traces)
     folder = out.resolve() / "studies" / "cp-online"
     study = Study(paths, folder, wanted, believed, seeds, evaluations, processors, jobs, workers)
     with TaskBar("cp-online", len(study.cells()), quiet=quiet) as bar:
@@ -71,7 +65,3 @@ def cp_online(
 
 def _title(group: list[Row]) -> str:
     return f"{group[0]['trace']}, {group[0]['estimate']} runtimes, percent of List-REG"
-
-
-def _named(text: str | None, usual: tuple[str, ...]) -> list[str]:
-    return list(usual) if text is None else [name.strip() for name in text.split(",") if name.strip()]

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -18,6 +18,9 @@ from planner.cli.terminal import listed, say, say_json
 from planner.errors import InputError
 from planner.online.offline_search import OfflineSearch
 from planner.online.queue_search import USUAL_SEARCH
+
+if TYPE_CHECKING:
+    from planner.online.policies import Policy
 
 
 def simulate(
@@ -110,12 +113,7 @@ def simulate(
     objectives = [offline_objective(name) for name in listed(offline, "")]
     policies = [policy_named(name) for name in listed(policy, "easy")]
     limit_s = solve_time(time_limit, "--time-limit")
-    needed = {"cpsat" if each.dispatcher == "pcp21-cpsat" else engine for each in policies if each.needs_engine}
-    if needed or engine != defaults.ROUND_ENGINE:
-        from planner.methods import require_engine
-
-        for name in sorted(needed | {engine}):
-            require_engine(name)
+    require_engines(policies, engine)
     names = listed([metrics] if metrics else None, ",".join(DEFAULT))
     if names == ["all"]:
         names = [*METRICS, *(MONEY if scenario is not None else ())]
@@ -189,6 +187,16 @@ def simulate(
         say(f"{TRIMMING[trim]}; {size}{told}")
         for line in filter(None, (run.engine_line(used) for run in runs)):
             say(line)
+
+
+def require_engines(policies: Sequence[Policy], engine: str) -> None:
+    """An error with the remedy when an engine is unknown, or is not installed though a policy needs it."""
+    needed = {"cpsat" if each.dispatcher == "pcp21-cpsat" else engine for each in policies if each.needs_engine}
+    if needed or engine != defaults.ROUND_ENGINE:
+        from planner.methods import require_engine
+
+        for name in sorted(needed | {engine}):
+            require_engine(name)
 
 
 def table_text(rows: Sequence[Mapping[str, object]]) -> str:

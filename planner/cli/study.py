@@ -13,6 +13,7 @@ from planner.bounds import PERCENT, PROCESSORS, SEED
 from planner.cli.cp_online import cp_online
 from planner.cli.curie import curie23
 from planner.cli.day import NoRemarksOption
+from planner.cli.dispatchers import dispatchers
 from planner.cli.operation import operation
 from planner.cli.terminal import say, say_json
 from planner.errors import InputError
@@ -40,6 +41,7 @@ def study() -> None:
 app.command("curie23")(curie23)
 app.command("operation")(operation)
 app.command("cp-online")(cp_online)
+app.command("dispatchers")(dispatchers)
 
 
 @app.command("metrics")

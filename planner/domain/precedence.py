@@ -84,11 +84,23 @@ def links_of(ids: Sequence[str], after: Sequence[tuple[Dependency, ...]]) -> Lin
     ]
     links = np.array(rows, dtype=np.int64).reshape(-1, 3)
     _require_no_circle(ids, links)
-    by_first = links[np.lexsort((links[:, 0], links[:, 1]))]
+    return _as_links(links, len(ids))
+
+
+def first_links(links: Links, count: int) -> Links:
+    """The links between the first jobs alone."""
+    job = np.repeat(np.arange(len(links.before_ptr) - 1), np.diff(links.before_ptr))
+    rows = np.column_stack([job, links.before])
+    return _as_links(rows[(rows[:, 0] < count) & (rows[:, 1] < count)], count)
+
+
+def _as_links(rows: Ints, count: int) -> Links:
+    """Links from rows in the order of the jobs that wait: who waits, for whom, and 1 where for its end."""
+    by_first = rows[np.lexsort((rows[:, 0], rows[:, 1]))]
     return Links(
-        before_ptr=_pointers(links[:, 0], len(ids)),
-        before=np.ascontiguousarray(links[:, 1:]),
-        follower_ptr=_pointers(by_first[:, 1], len(ids)),
+        before_ptr=_pointers(rows[:, 0], count),
+        before=np.ascontiguousarray(rows[:, 1:]),
+        follower_ptr=_pointers(by_first[:, 1], count),
         followers=np.ascontiguousarray(by_first[:, [0, 2]]),
     )
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from planner.bounds import PROCESSORS
 from planner.domain.columns import Floats, Ints
 from planner.domain.dependency import Dependency
-from planner.domain.precedence import Links, links_of, no_links
+from planner.domain.precedence import Links, first_links, links_of, no_links
 from planner.errors import InputError
 
 
@@ -143,18 +143,18 @@ def pool_trace(
 
 
 def first_jobs(trace: Trace, count: int) -> Trace:
-    """The first jobs of a trace on one pool, in submit order."""
-    return pool_trace(
-        trace.ids[:count],
-        trace.submit_s[:count],
-        trace.runtime_s[:count],
-        trace.requested_s[:count],
-        trace.width[:count],
-        int(trace.machine.processors),
-        user=trace.user[:count],
-        name=trace.name[:count],
-        group=trace.group[:count],
-        queue=trace.queue[:count],
-        origin_unix=trace.origin_unix,
-        source=trace.source,
+    """The first jobs of a trace, in submit order; a job that waits for one that is left out waits for it no more."""
+    count = min(count, len(trace))
+    groups = int(trace.group_ptr[count])
+    per_job = ("submit_s", "runtime_s", "requested_s", "width", "power_mw", "user", "name", "group", "queue")
+    return replace(
+        trace,
+        ids=trace.ids[:count],
+        **{name: getattr(trace, name)[:count] for name in per_job},
+        group_ptr=trace.group_ptr[: count + 1],
+        group_count=trace.group_count[:groups],
+        group_amount=trace.group_amount[:groups],
+        unit_ptr=trace.unit_ptr[: count + 1],
+        priority=None if trace.priority is None else trace.priority[:count],
+        links=None if trace.links is None else first_links(trace.links, count),
     )

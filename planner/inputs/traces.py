@@ -17,7 +17,7 @@ from planner.domain.horizon import Horizon
 from planner.domain.intake import Intake
 from planner.domain.job import Job
 from planner.domain.precedence import waiting_in_vain
-from planner.domain.trace import Trace, pool_trace
+from planner.domain.trace import Trace, first_jobs, pool_trace
 from planner.errors import InputError
 from planner.inputs.jobs.known import known_jobs, submitted_jobs
 from planner.inputs.jobs.power import per_core, power_notes, power_of
@@ -56,6 +56,12 @@ class Source:
     trace: Trace
     intake: Intake
     jobs: tuple[Job, ...] = ()
+
+    def first(self, count: int | None) -> Source:
+        """The same with the first jobs alone; None: with all."""
+        if count is None:
+            return self
+        return replace(self, trace=first_jobs(self.trace, count), jobs=self.jobs[:count])
 
 
 def read_pool(path: Path, processors: int | None = None, *, wide: str = "reject", unrequested: str = "keep") -> Source:

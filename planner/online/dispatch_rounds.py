@@ -1,8 +1,9 @@
 """The rounds of the dispatchers: the jobs that could start now are planned by priority, the others are not looked at.
 
 A job's priority is its slowdown if it started now. At most 100 jobs are planned, those of highest priority; half as
-many each time a round was not solved, and again 100 after one that was. A solver that finds nothing leaves the list
-plan of the round, as does one whose plan starts nobody on a machine where nothing runs.
+many each time a round was not solved, and again 100 after one that was. Where the list plan starts all of them now no
+plan is better, and nobody is asked. A solver that finds nothing leaves the list plan of the round, as does one whose
+plan starts nobody on a machine where nothing runs.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from planner.online.kernel.state import (
     State,
 )
 from planner.online.planned_rounds import PlannedRounds, as_known, carry_out, plan_tried, units_of, waiting_queue
-from planner.online.policies import OF_2019, Policy
+from planner.online.policies import NODES_AFTERWARDS, OF_2019, Policy
 
 MOST_JOBS = 100
 """Jobs that are planned in one round, at most."""
@@ -40,6 +41,7 @@ class DispatchRounds(PlannedRounds):
         super().__init__()
         self._solver = solver
         self._is_of_2019 = policy.dispatcher in OF_2019
+        self._plans_nodes = policy.dispatcher not in NODES_AFTERWARDS
         self._most = MOST_JOBS
         self._before: tuple[int, ...] = ()
 
@@ -52,6 +54,11 @@ class DispatchRounds(PlannedRounds):
         count = min(len(startable), self._most)
         state.job[TRIED_ORDER, :count] = startable[:count]
         usual = plan_tried(state, now, count)
+        if self._plans_nodes and np.all(usual.start_s == now):
+            self._most = MOST_JOBS
+            self.count(is_proven=True, is_fallback=False)
+            carry_out(state, now, usual)
+            return
         jobs = usual.placed
         answer = self._solver(waiting_queue(state, now, jobs), as_known(usual, jobs, now), from_known=False)
         is_solved = answer.plan is not None and (np.any(answer.plan.start_s == 0) or state.clock[RUNNING] > 0)

@@ -63,6 +63,9 @@ DISPATCHERS: dict[str, str] = {
 OF_2019 = ("hcp19", "pcp19")
 """Those that break ties by area alone, and skip a round in which nothing changed."""
 
+NODES_AFTERWARDS = ("hcp19",)
+"""Those that plan starts alone, and choose nodes in their own way for what starts now."""
+
 ENGINE_DISPATCHERS = (*OF_2019, "pcp21-cpsat")
 """Those that need a CP engine; the last one needs CP-SAT."""
 

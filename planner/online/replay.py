@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +23,9 @@ from planner.online.predictor import Predictor
 from planner.online.queue_search import USUAL_SEARCH, QueueSearch
 from planner.online.replanning import NO_REPLANNING, Replanning
 from planner.online.stretches import FixedReplay, OnProgress, Playing, play, require_started
+
+if TYPE_CHECKING:
+    from planner.online.round_watch import RoundWatch
 
 CORRECTIONS: dict[str, str] = {
     "request": "the requested time (as in the published runs)",
@@ -120,6 +125,7 @@ def replay(
     cancel_s: Ints | None = None,
     search: QueueSearch = USUAL_SEARCH,
     solver: QueueSolver | None = None,
+    watch: RoundWatch | None = None,
     on_progress: OnProgress | None = None,
 ) -> Replay:
     """Replay a trace.
@@ -150,6 +156,8 @@ def replay(
         How much the policy ``order`` tries.
     solver
         What plans the queue under the policy ``cp``, which needs one.
+    watch
+        Times the rounds, and may end the replay with an OutOfTimeError.
     on_progress
         Hears of progress now and then.
     """
@@ -183,6 +191,8 @@ def replay(
     if policy.kind == "cp" and solver is not None:
         planned = DispatchRounds(policy, solver) if policy.dispatcher else EngineRounds(policy, solver)
     schedule = steps.schedule if planned is None else planned.schedule
+    if watch is not None:
+        schedule = watch.over(schedule, planned)
     playing: Playing
     if not isinstance(estimate, np.ndarray):
         playing = taught = TaughtReplay(
@@ -190,7 +200,7 @@ def replay(
         )
         taught.learn_past(-1 if past is None else past.moment_s)
         first = taught.first
-    elif planned is not None:
+    elif planned is not None or watch is not None:
         playing = SteppedReplay(state, schedule=schedule, on_progress=on_progress)
     else:
         playing = FixedReplay(state, on_progress)
@@ -240,9 +250,15 @@ def _require_submitted(trace: Trace, cancel_s: Ints) -> None:
 
 
 def make_ready(
-    policy: Policy, estimate: Callable[[Trace], Ints | Predictor], solver: QueueSolver | None = None
+    policy: Policy,
+    estimate: Callable[[Trace], Ints | Predictor],
+    solver: QueueSolver | None = None,
+    *,
+    is_watched: bool = False,
 ) -> None:
     """Compile or load what a replay needs, so that no time of it goes into that: replay two jobs of a second."""
+    from planner.online.round_watch import RoundWatch
+
     ones = np.ones(2, dtype=np.int64)
     trace = pool_trace(("a", "b"), ones, ones, ones, ones, 1)
-    replay(trace, policy, estimate(trace), solver=solver)
+    replay(trace, policy, estimate(trace), solver=solver, watch=RoundWatch(time.process_time) if is_watched else None)

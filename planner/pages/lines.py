@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from planner.pages.markup import Html, el
 from planner.pages.svg import WIDTH, round_ticks
 
-HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 300, 70, 16, 12, 46
+HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 300, 70, 24, 12, 46
 
 
 @dataclass(frozen=True)
@@ -20,23 +21,51 @@ class Line:
     points: Sequence[tuple[float, float]]
 
 
-def lines(title: str, curves: Sequence[Line], *, across: str, up: str) -> Html:
-    """Curves over one scale each way, both from zero."""
-    widest = max((x for each in curves for x, _ in each.points), default=1.0) or 1.0
-    highest = max((y for each in curves for _, y in each.points), default=1.0) * 1.05 or 1.0
+@dataclass(frozen=True)
+class Scale:
+    """Where values stand, as a part of the whole from its low to its high end, and the numbers that are written."""
+
+    part: Callable[[float], float]
+    ticks: Sequence[float]
+
+
+def from_zero(values: Sequence[float], beyond: float = 1.0) -> Scale:
+    """A plain scale from zero to the largest value, or so many times as far."""
+    high = max(values, default=1.0) * beyond or 1.0
+    return Scale(lambda value: value / high, round_ticks(0.0, high))
+
+
+def by_tens(values: Sequence[float]) -> Scale:
+    """A scale from one power of ten to another, each with as much room, for values above zero."""
+    low = math.floor(math.log10(min(values, default=1.0)))
+    high = max(low + 1, math.ceil(math.log10(max(values, default=1.0))))
+    return Scale(lambda value: (math.log10(value) - low) / (high - low), [10.0**k for k in range(low, high + 1)])
+
+
+def by_factors(values: Sequence[float]) -> Scale:
+    """A scale from the least value to the largest on which equal factors take as much room; all values are written."""
+    ticks = sorted(set(values)) or [1.0]
+    low, high = math.log(ticks[0]), math.log(ticks[-1])
+    return Scale(lambda value: (math.log(value) - low) / (high - low or 1.0), ticks)
+
+
+def lines(title: str, curves: Sequence[Line], *, across: str, up: str, tenfold: bool = False) -> Html:
+    """Curves over one scale each way, both from zero; ``tenfold``: by factors, powers of ten at the left."""
+    xs, ys = ([point[side] for each in curves for point in each.points] for side in (0, 1))
+    wide, high = (by_factors(xs), by_tens(ys)) if tenfold else (from_zero(xs), from_zero(ys, 1.05))
 
     def x_of(value: float) -> float:
-        return LEFT + (WIDTH - LEFT - RIGHT) * value / widest
+        return LEFT + (WIDTH - LEFT - RIGHT) * wide.part(value)
 
     def y_of(value: float) -> float:
-        return TOP + (HEIGHT - TOP - BOTTOM) * (1 - value / highest)
+        return TOP + (HEIGHT - TOP - BOTTOM) * (1 - high.part(value))
 
     parts: list[Html] = []
-    for tick in round_ticks(0.0, highest):
+    for tick in high.ticks:
         y = f"{y_of(tick):.1f}"
         parts.append(el("line", class_="grid", x1=LEFT, x2=WIDTH - RIGHT, y1=y, y2=y))
         parts.append(el("text", f"{tick:,g}", x=LEFT - 8, y=f"{y_of(tick) + 4:.1f}", text_anchor="end"))
-    for tick in round_ticks(0.0, widest):
+    for tick in wide.ticks:
         parts.append(el("text", f"{tick:,g}", x=f"{x_of(tick):.1f}", y=HEIGHT - BOTTOM + 18, text_anchor="middle"))
     parts.append(el("text", across, x=(LEFT + WIDTH - RIGHT) // 2, y=HEIGHT - 6, text_anchor="middle"))
     middle = (TOP + HEIGHT - BOTTOM) // 2

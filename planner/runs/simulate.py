@@ -6,6 +6,7 @@ import resource
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
 
 from planner.defaults import DISPATCH_STEPS, ROUND_ENGINE, ROUND_TIME_S
 from planner.domain.waiting_queue import QueueSolver
@@ -22,6 +23,9 @@ from planner.online.replanning import NO_REPLANNING
 from planner.online.replay import Replay, make_ready, replay
 from planner.runs.replanning import replanning_of
 from planner.scenario.schema import Scenario
+
+if TYPE_CHECKING:
+    from planner.online.round_watch import RoundWatch
 
 OnRun = Callable[[str, int, int], None]
 """Hears of a run: its name, and how many jobs of how many have finished."""
@@ -164,9 +168,13 @@ def simulate(
     *,
     conduct: Conduct = USUAL,
     engine: RoundEngine = USUAL_ENGINE,
+    watch: RoundWatch | None = None,
     on_run: OnRun | None = None,
 ) -> list[Run]:
-    """Replay every policy with every estimate; each replay is checked before it is measured."""
+    """Replay every policy with every estimate; each replay is checked before it is measured.
+
+    A watch times the rounds of one replay after the other, and has those of the last in the end.
+    """
     solvers = {policy: engine.solver(policy, conduct.seed) for policy in policies}
     deadlines = draw_deadlines(source.trace, conduct.deadline_percent, conduct.seed)
     replanning = NO_REPLANNING
@@ -178,7 +186,7 @@ def simulate(
     runs = []
     for estimate in estimates:
         for policy in policies:
-            make_ready(policy, estimate.make, solvers[policy])
+            make_ready(policy, estimate.make, solvers[policy], is_watched=watch is not None)
             title = f"{policy.name}, {estimate.name}"
             began = cpu_now_s()
             result = replay(
@@ -191,6 +199,7 @@ def simulate(
                 replanning=replanning,
                 search=QueueSearch(conduct.evaluations, conduct.seed),
                 solver=solvers[policy],
+                watch=watch,
                 on_progress=None if on_run is None else lambda done, of, title=title: on_run(title, done, of),  # type: ignore[misc]
             )
             cpu_s = cpu_now_s() - began

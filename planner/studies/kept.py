@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from planner.errors import OutputError, PlannerError
 from planner.runs.fanout import Failure, side_by_side
@@ -19,6 +19,8 @@ from planner.store.provenance import versions
 PACKAGE = Path(__file__).resolve().parents[1]
 IDLE_ROOMS = ("cli", "cooling", "pages", "site", "store")
 """Rooms whose code changes no piece of a study."""
+
+Key = TypeVar("Key")
 
 OnDone = Callable[[str], None]
 """Called with the name of each piece that is done, or that was kept from an earlier call."""
@@ -65,6 +67,12 @@ def make_missing(tasks: Iterable[Task], workers: int, on_done: OnDone) -> None:
             error.exit_code = answer.exit_code
             raise error
         on_done(answer)
+
+
+def made(tasks: Mapping[Key, Task], workers: int, on_done: OnDone) -> dict[Key, Any]:
+    """What pieces of JSON say; those that are missing are made."""
+    make_missing(tasks.values(), workers, on_done)
+    return {key: json.loads(task.path.read_bytes()) for key, task in tasks.items()}
 
 
 def clear(folder: Path) -> None:

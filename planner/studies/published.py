@@ -101,3 +101,25 @@ def _cp_online() -> dict[tuple[str, str, str, str], int]:
 
 CP_ONLINE = _cp_online()
 """Percent of List-REG by trace, estimate, policy and metric of the policies that plan the whole queue."""
+
+
+@dataclass(frozen=True)
+class PublishedDispatcher:
+    """What was published of a dispatcher: mean time per dispatch [ms], whole simulation [s]; None: it did not end."""
+
+    dispatch_ms: int | None
+    simulation_s: int | None
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether its simulation came to an end."""
+        return self.simulation_s is not None
+
+
+DISPATCHERS = {
+    (row["machine"], row["estimate"], row["policy"]): PublishedDispatcher(
+        *(int(row[name]) if row[name] else None for name in ("dispatch_ms", "simulation_s"))
+    )
+    for row in _rows_of("dispatchers")
+}
+"""The dispatchers of 2019 and 2021, by machine, estimate and policy."""

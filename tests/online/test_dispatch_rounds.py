@@ -15,6 +15,7 @@ from planner.errors import InputError
 from planner.online import dispatch_rounds
 from planner.online.check import violations
 from planner.online.outages import Outages
+from planner.online.planned_rounds import RoundPlan
 from planner.online.policies import DISPATCHERS, Policy, policy_named
 from planner.online.predictors import predictor_named
 from planner.online.replay import Replay, replay
@@ -89,7 +90,26 @@ def test_jobs_that_could_start_are_planned_by_slowdown_then_ties(policy: str, at
     """
     told = Told()
     dispatched(pool((0, 10, 3), (0, 30, 1), (2, 9, 4), (3, 4, 1), (10, 8, 1), (10, 4, 3)), policy, told)
-    assert told.lengths[:3] == [[10, 30], [30], at_10]
+    assert at_10 in told.lengths
+
+
+@pytest.mark.parametrize("policy", [name for name in DISPATCHERS if name != "hcp19"])
+def test_nobody_is_asked_where_all_start_at_once(policy: str) -> None:
+    """A list plan in which nobody waits is the best there is; the third job has to wait, so the solver is asked."""
+    told = Told()
+    result = dispatched(pool((0, 10, 3), (0, 10, 1), (20, 5, 3), (20, 9, 2)), policy, told)
+    assert told.lengths == [[5, 9]]
+    assert result.start_s.tolist()[:3] == [0, 0, 20]
+    assert result.engine_counts is not None
+    # One round at 0, one at 20 with the solver, one at 25 for the last job.
+    assert (result.engine_counts.rounds, result.engine_counts.proven, result.engine_counts.fallbacks) == (3, 2, 0)
+
+
+def test_nodes_that_are_chosen_afterwards_are_always_asked_for() -> None:
+    """HCP'19 has its own way to choose nodes, also where all jobs start at once."""
+    told = Told()
+    dispatched(pool((0, 10, 3), (0, 10, 1)), "hcp19", told)
+    assert told.lengths == [[10, 10], [10]]
 
 
 def test_only_the_first_hundred_are_planned(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -98,7 +118,7 @@ def test_only_the_first_hundred_are_planned(monkeypatch: pytest.MonkeyPatch) -> 
     trace = pool(*[(0, 10, 1)] * 40, processors=1)
     answers = iter([False, False, False, False, False, True, True, False, True] + [True] * 40)
     told = Told(lambda queue, known: only_the_first(queue, known) if next(answers) else QueueAnswer())
-    counts = dispatched(trace, "pcp21", told).engine_counts
+    counts = dispatched(trace, "hcp19", told).engine_counts
     assert [len(queue) for queue in told.queues][:10] == [8, 4, 2, 1, 1, 1, 8, 8, 4, 8]
     assert counts is not None
     assert (counts.rounds, counts.proven, counts.fallbacks) == (40, 0, 6)
@@ -111,7 +131,8 @@ def test_a_dispatcher_that_finds_nothing_leaves_the_list_plan() -> None:
     # At 0 all have a slowdown of 1: 3 s; then 4 s with 5 s beside it from 3 on; then 9 s at 7, when the 4 s end.
     assert result.start_s.tolist() == [7, 0, 3, 3]
     assert result.engine_counts is not None
-    assert result.engine_counts.fallbacks == result.engine_counts.rounds
+    # Someone waits at 0 and at 3; at 7 the last job starts at once.
+    assert (result.engine_counts.rounds, result.engine_counts.fallbacks) == (3, 2)
 
 
 def test_nobody_is_left_on_an_idle_machine() -> None:
@@ -120,23 +141,20 @@ def test_nobody_is_left_on_an_idle_machine() -> None:
     def never_now(queue: WaitingQueue, known: QueuePlan) -> QueueAnswer:
         return QueueAnswer(QueuePlan(known.start_s + 5, known.node_of_unit), is_proven=True)
 
-    result = dispatched(pool((0, 10, 2), (0, 10, 3), (1, 4, 1)), "pcp21", Told(never_now))
+    result = dispatched(pool((0, 10, 2), (0, 10, 3), (1, 4, 1)), "hcp19", Told(never_now))
     assert result.start_s.tolist() == [0, 10, 10]
     assert result.engine_counts is not None
     assert (result.engine_counts.rounds, result.engine_counts.proven, result.engine_counts.fallbacks) == (3, 1, 2)
 
 
-@pytest.mark.parametrize(("policy", "asked"), [("pcp21", [0, 1, 2, 10, 14]), ("pcp19", [0, 1, 10, 14])])
+@pytest.mark.parametrize(("policy", "asked"), [("pcp21", [1, 2, 10]), ("pcp19", [1, 10])])
 def test_those_of_2019_skip_a_round_in_which_nothing_changed(policy: str, asked: list[int]) -> None:
-    """The narrow job could start from second 1 on; at 2 a job comes that has no room, which changes nothing for it."""
-    told = Told(
-        lambda queue, known: QueueAnswer(QueuePlan(known.start_s + (len(told.queues) in (2, 3)), known.node_of_unit))
-    )
-    trace = pool((0, 10, 2), (1, 4, 1), (2, 4, 4))
-    assert dispatched(trace, policy, told).start_s.tolist() == [0, 10, 14]
+    """One of two narrow jobs could start from second 1 on; at 2 a wide one comes, which has no room until 10."""
+    told = Told(lambda queue, known: QueueAnswer(QueuePlan(known.start_s + 1, known.node_of_unit)))
+    trace = pool((0, 10, 2), (1, 4, 2), (1, 4, 2), (2, 4, 4))
+    assert dispatched(trace, policy, told).start_s.tolist() == [0, 10, 10, 14]
     waits = [float(queue.cost(np.array([0]), np.array([0]))[0] - 1) * int(queue.length_s[0]) for queue in told.queues]
-    submit = [0, *[1] * (len(asked) - 2), 2]
-    assert [round(wait) + since for wait, since in zip(waits, submit, strict=True)] == asked
+    assert [round(wait) + 1 for wait in waits] == asked
 
 
 def test_priorities_of_jobs_count_in_their_slowdown() -> None:
@@ -156,14 +174,18 @@ def halves() -> Trace:
     amount[:, 1] = np.where(np.arange(len(amount)) % 3 == 0, amount[:, 1], 0)
     count = np.ones_like(trace.group_count)
     units = np.concatenate([[0], np.cumsum(count)])[trace.group_ptr]
-    return with_changes(trace, machine=nodes, group_amount=amount, group_count=count, unit_ptr=units)
+    soon = trace.submit_s // 20
+    return with_changes(trace, submit_s=soon, machine=nodes, group_amount=amount, group_count=count, unit_ptr=units)
 
 
 @pytest.mark.parametrize("policy", ["pcp19", "pcp21", "pcp21s", "pcp21-cpsat"])
-def test_rounds_carry_out_what_was_planned(policy: str) -> None:
-    """Every job that a plan starts now has started at that second on the nodes of the plan."""
+def test_rounds_carry_out_what_was_planned(policy: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every job that a plan starts now has started at that second on the nodes of the plan, be it the list plan."""
     trace = halves()
     seen: list[tuple[WaitingQueue, QueuePlan]] = []
+    listed: list[RoundPlan] = []
+    carry_out = dispatch_rounds.carry_out
+    monkeypatch.setattr(dispatch_rounds, "carry_out", lambda *given: (listed.append(given[2]), carry_out(*given)))
     solver = dispatcher(policy, time_limit_s=1.0, steps=10_000)
 
     def note(queue: WaitingQueue, known: QueuePlan, *, from_known: bool) -> QueueAnswer:
@@ -173,8 +195,12 @@ def test_rounds_carry_out_what_was_planned(policy: str) -> None:
         return answer
 
     result = dispatched(trace, policy, note)
-    assert sum(int(np.sum(plan.start_s == 0)) for _, plan in seen) == len(trace)
+    at_once = sum(len(plan.order) for plan in listed)
+    planned = sum(int(np.sum(plan.start_s == 0)) for _, plan in seen)
+    assert planned >= 6
+    assert planned + at_once == len(trace)
     nodes = [plan.node_of_unit[np.repeat(plan.start_s == 0, _units(queue))].tolist() for queue, plan in seen]  # type: ignore[index]
+    nodes += [each.tolist() for plan in listed for each in plan.nodes.values()]
     assert sorted(node for each in nodes for node in each) == sorted(result.node_of_unit.tolist())
 
 

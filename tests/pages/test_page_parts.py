@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -11,8 +12,10 @@ import numpy as np
 import pytest
 
 from planner.domain.horizon import Horizon
+from planner.pages.bar_groups import Bar, bar_groups
 from planner.pages.formats import MINUS, THIN, gap_words, hours, money, plain, signed_money
 from planner.pages.index import write_index
+from planner.pages.lines import by_factors, by_tens, from_zero
 from planner.pages.markup import data, el, join
 from planner.pages.series import clock_axis, count_at, mean_work_kw, minute_edges
 from planner.pages.svg import round_ticks
@@ -93,6 +96,26 @@ def test_clock_of_days_that_change_it(day: str, length: int, at_3h: int) -> None
 def test_round_ticks() -> None:
     """Ticks are round and lie within the range."""
     assert round_ticks(0.98, 1.49) == [1.0, 1.2, 1.4]
+
+
+def test_scales_of_curves() -> None:
+    """From zero, by powers of ten, and by factors with the values themselves written."""
+    assert from_zero([2.0, 4.0]).part(1.0) == 0.25
+    tens = by_tens([0.5, 30.0])
+    assert list(tens.ticks) == pytest.approx([0.1, 1, 10, 100])
+    assert tens.part(1.0) == pytest.approx(1 / 3)
+    factors = by_factors([64, 256, 1024, 64])
+    assert (list(factors.ticks), factors.part(256)) == ([64, 256, 1024], pytest.approx(0.5))
+    assert by_factors([64]).part(64) == 0
+
+
+def test_bars_stand_on_one_scale_and_say_what_is_missing() -> None:
+    """The longest bar takes all the room but two in a hundred; a bar without a value has its text alone."""
+    groups = [("a", [Bar("mine", 5.0, "5 s", "it")]), ("b", [Bar("mine", 10.0, "10 s", "it")])]
+    html = bar_groups("Waits", [*groups, ("c", [Bar("mine", None, "stopped", "it")])])
+    widths = [float(text) for text in re.findall(r'width="([0-9.]+)" height', html)]
+    assert widths == pytest.approx([760 / 1.02 / 2, 760 / 1.02, 0], abs=0.1)
+    assert "Waits: a mine 5 s; b mine 10 s; c mine stopped" in html
 
 
 def test_index_is_kept_by_every_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

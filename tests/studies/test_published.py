@@ -10,10 +10,12 @@ from planner.methods import METHODS
 from planner.online.estimates import estimate_named
 from planner.online.policies import policy_named
 from planner.online.replay import CORRECTIONS
+from planner.places import shipped_folder
 from planner.studies.curie23 import SCENARIOS
 from planner.studies.published import (
     CURIE23,
     CURIE23_IMPROVED,
+    DISPATCHERS,
     FIGURES,
     METRICS,
     POLICY_CHANGES,
@@ -54,3 +56,15 @@ def test_the_study_of_curie_has_its_figures() -> None:
     """Every scenario of the study, and methods that there are."""
     assert tuple(CURIE23) == SCENARIOS
     assert set(CURIE23_IMPROVED) <= set(METHODS)
+
+
+def test_dispatchers_are_policies_on_machines_that_there_are() -> None:
+    """PCP'19 came to no end on KIT's machine, and nothing else did so; both have their scenarios."""
+    shipped = {path.stem for path in (shipped_folder() / "scenarios").glob("*.yaml")}
+    for machine, estimate, policy in DISPATCHERS:
+        assert machine in shipped
+        assert estimate_named(estimate)
+        assert policy_named(policy).dispatcher
+    endless = [(machine, policy) for (machine, _, policy), told in DISPATCHERS.items() if not told.has_ended]
+    assert endless == [("kit-forhlr2", "pcp19")] * 2
+    assert DISPATCHERS["eurora", "data", "pcp21"].dispatch_ms == 209

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
 from ortools.sat.python import cp_model
 
 from planner.cp.dispatch.box_model import BoxModel
@@ -26,12 +25,10 @@ class Pcp21CpSat:
     seed: int = 0
 
     def __call__(self, queue: WaitingQueue, known: QueuePlan, *, from_known: bool = False) -> QueueAnswer:
-        """Starts and nodes of all jobs; a known plan in which nobody waits is the best there is.
+        """Starts and nodes of all jobs.
 
         A proof is one for boxes: a node whose free positions are not neighbours may hold more.
         """
-        if not np.any(known.start_s > 0):
-            return QueueAnswer(known, is_proven=True)
         model = BoxModel(queue, known).add_all()
 
         def ask(factor: int) -> QueueAnswer:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from planner.domain.columns import Floats, Ints
-from planner.domain.trace import first_jobs
-from planner.inputs.traces import Source, read_pool
+from planner.inputs.traces import read_pool
 from planner.online.estimates import estimate_named
 from planner.online.policies import policy_named
 from planner.online.replay import Replay
@@ -28,7 +26,7 @@ SHARES = (0.5, 0.75, 0.9, 0.99, 1.0)
 
 def measured_bytes(path: Path, processors: int | None, jobs: int | None, cell: Cell, evaluations: int) -> bytes:
     """Replay a cell, check it, and pack its figures."""
-    source = source_of(path, processors, jobs)
+    source = read_pool(path, processors).first(jobs)
     run = simulate(
         source,
         [policy_named(cell.policy)],
@@ -46,12 +44,6 @@ def measured_bytes(path: Path, processors: int | None, jobs: int | None, cell: C
         "queue_by_day": queue_by_day(run.replay),
     }
     return json.dumps(found, sort_keys=True).encode()
-
-
-def source_of(path: Path, processors: int | None, jobs: int | None) -> Source:
-    """A trace, or the first jobs of it."""
-    source = read_pool(path, processors)
-    return source if jobs is None else replace(source, trace=first_jobs(source.trace, jobs))
 
 
 def queue_in_rounds(replay: Replay) -> Ints:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from planner.online.queue_search import USUAL_SEARCH
 from planner.runs.figures import Row
@@ -17,7 +15,8 @@ from planner.studies.cp_online.cells import ESTIMATES, POLICIES, Cell, cells_of
 from planner.studies.cp_online.replays import measured_bytes
 from planner.studies.cp_online.rows import rows_of
 from planner.studies.cp_online.show import write_tables
-from planner.studies.kept import OnDone, Task, clear, code_mark, make_missing, piece
+from planner.studies.kept import OnDone, Task, clear, code_mark, made, piece
+from planner.studies.trace_files import trace_name
 
 MAKERS = ("cells", "replays")
 """Modules of the study that can change a piece; the others only show."""
@@ -52,8 +51,7 @@ class Study:
                 clear(self.folder / "pieces")
             digests = {path: digest(path) for path in self.traces}
             tasks = {cell: self._task(path, cell, digests[path]) for path, cell in self.cells()}
-            make_missing(tasks.values(), self.workers, on_done)
-            found: Mapping[Cell, Any] = {cell: json.loads(task.path.read_bytes()) for cell, task in tasks.items()}
+            found = made(tasks, self.workers, on_done)
             rows = rows_of(found, is_whole=self.jobs is None)
             write_tables(rows, found, self.folder)
             return rows
@@ -63,8 +61,3 @@ class Study:
         kept = piece(self.folder, "replays", cell.name, facts, code_mark("cp_online", MAKERS))
         make = partial(measured_bytes, path, self.processors, self.jobs, cell, self.evaluations)
         return Task(cell.name, kept, make)
-
-
-def trace_name(path: Path) -> str:
-    """A trace's name: that of its file."""
-    return path.name.removesuffix(".gz").removesuffix(".swf")

@@ -1,14 +1,7 @@
-"""What the pieces of the study are made from: code, scenarios and the content of their files."""
+"""What the pieces of the study are made from: its code."""
 
 from __future__ import annotations
 
-import json
-from functools import cache
-from pathlib import Path
-from typing import Any
-
-from planner.scenario.schema import Scenario
-from planner.store.provenance import digest
 from planner.studies.kept import IDLE_ROOMS, code_mark
 
 MAKERS = ("made_from", "sites", "moved_years", "static_plans", "replays", "settled")
@@ -18,21 +11,3 @@ MAKERS = ("made_from", "sites", "moved_years", "static_plans", "replays", "settl
 def code() -> str:
     """A mark of the code that can change a piece."""
     return code_mark("operation", MAKERS, (*IDLE_ROOMS, "cp"))
-
-
-def scenario_facts(scenario: Scenario, *, without: tuple[str, ...] = ()) -> dict[str, Any]:
-    """A scenario and the content of its files, wherever these are; some of its sections left out."""
-    told = {name: section for name, section in scenario.as_dict().items() if name not in (*without, "sources")}
-    text = json.dumps(told, default=str)
-    files = {path.as_posix(): path for path in scenario.files()}
-    inputs = {}
-    for written in sorted(files, key=len, reverse=True):
-        if written in text:
-            text = text.replace(written, files[written].name)
-            inputs[files[written].name] = _digest(files[written])
-    return {"scenario": json.loads(text), "inputs": inputs}
-
-
-@cache
-def _digest(path: Path) -> str:
-    return digest(path)
