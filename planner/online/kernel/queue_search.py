@@ -18,10 +18,11 @@ import numpy as np
 from planner.compiled import part
 from planner.machine.pool import place_on_pool
 from planner.machine.rng import below, fraction
-from planner.machine.timeline import NEVER, copy_rows
+from planner.machine.timeline import NEVER
 from planner.online.kernel.local_objective import POWER_RATIO, PROFIT, cost, power_term
-from planner.online.kernel.nodes import hold_job, idle_now, plan_rows
-from planner.online.kernel.pins import BEST, CURRENT, TRIED, change_pin, copy_plan, has_pins, planned_start, unpin_all
+from planner.online.kernel.nodes import idle_now, plan_rows
+from planner.online.kernel.pins import BEST, CURRENT, TRIED, change_pin, copy_plan, has_pins, unpin_all
+from planner.online.kernel.plans import begin_plan, look_at_machine, place_in_plan
 from planner.online.kernel.queue_order import FCFS, LAF, LRF, SAF, SJF, SPF, move_to, sort_by
 from planner.online.kernel.rounds import is_pool, list_round
 from planner.online.kernel.state import (
@@ -68,6 +69,7 @@ def _is_any_narrow(state):
 def _search(state, now):
     """Put the queue into the best order found: from the best of all known orders, or from each of the chosen seeds."""
     size = state.clock[QUEUED]
+    look_at_machine(state)
     copy_plan(state, CURRENT, TRIED, size)
     best = _value(state, size, now, np.inf)
     copy_plan(state, TRIED, BEST, size)
@@ -146,7 +148,7 @@ def _value(state, size, now, limit):
     A job that has no start because nodes are down counts for nothing: it has none in any order.
     """
     plan, on_pool = plan_rows(state), is_pool(state)
-    copy_rows(state.times, state.free, state.length, plan)
+    begin_plan(state)
     times, free, length = state.times[plan], state.free[plan, :, 0], state.length[plan]
     is_ratio = state.clock[OBJECTIVE] == POWER_RATIO
     may_fall = state.clock[OBJECTIVE] == PROFIT  # a job that earns more than it costs
@@ -157,9 +159,7 @@ def _value(state, size, now, limit):
         if on_pool:
             start, length = place_on_pool(times, free, length, state.job[WIDTH, job], duration)
         else:
-            start = planned_start(state, plan, TRIED_PIN, job, now)
-            if start < NEVER:
-                hold_job(state, plan, job, np.int64(1), start, start + duration)
+            start = place_in_plan(state, TRIED_PIN, job, now)
         if start == NEVER:
             continue
         if is_ratio:

@@ -1,0 +1,291 @@
+"""Jobs in a plan of bunches of nodes: the starts and the nodes that `planner.online.kernel.nodes` would find.
+
+Nodes of a bunch have one timeline, so one look says when each of them has room. Nodes are chosen in order of their
+numbers over all bunches with room.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from planner.compiled import part
+from planner.machine.choose_nodes import copies_in
+from planner.machine.kth_smallest import smallest_by_weight
+from planner.machine.timeline import NEVER, first_room, hold_units, least_free
+from planner.online.kernel.bunches import (
+    AT,
+    BEFORE,
+    HEAD,
+    LAST,
+    LENGTH,
+    NEXT,
+    NOBODY,
+    OF,
+    ROOM,
+    SIZE,
+    TAKEN,
+    hold_on_node,
+    take_first,
+)
+from planner.online.kernel.nodes import add_up_units, first_power, pack_units, plan_rows
+from planner.online.kernel.state import BUNCHES, ESTIMATE, GROUPS, LIMITED, NODE, NODES, POWER, UNITS
+
+
+@part
+def place_in_bunches(state, job, earliest, latest):
+    """Place a job at its earliest start from ``earliest`` to ``latest``, and return that; else NEVER."""
+    first, last = state.ptr[GROUPS, job], state.ptr[GROUPS, job + 1]
+    duration = max(np.int64(1), state.job[ESTIMATE, job])
+    start = earliest
+    while start <= latest:
+        moved = _room_for_each_group(state, job, duration, start, latest)
+        if moved == start:
+            if last - first == 1:
+                _take_for_group(state, first, state.ptr[UNITS, job], start, start + duration, np.int64(1))
+                _hold_power(state, job, np.int64(1), start, start + duration)
+                return start
+            if _take_for_groups(state, job, start, start + duration):
+                _hold_power(state, job, np.int64(1), start, start + duration)
+                return start
+            moved = _next_change(state, start)
+        start = moved
+    return NEVER
+
+
+@part
+def has_room_in_bunches(state, job, now):
+    """Whether a job has room now; the nodes that it would have are noted with its units."""
+    first, last = state.ptr[GROUPS, job], state.ptr[GROUPS, job + 1]
+    duration = max(np.int64(1), state.job[ESTIMATE, job])
+    if _room_for_each_group(state, job, duration, now, now) != now:
+        return False
+    if last - first == 1:
+        _take_for_group(state, first, state.ptr[UNITS, job], now, now + duration, np.int64(0))
+        return True
+    fits = _take_for_groups(state, job, now, now + duration)
+    if fits:
+        _hold_units_of(state, job, state.ptr[UNITS, job + 1], np.int64(-1), now, now + duration)
+    return fits
+
+
+@part
+def place_on_noted_nodes(state, job, earliest):
+    """Place a job on the nodes that are noted with its units and return its start; NEVER if they have no room."""
+    add_up_units(state, NODE, job)
+    duration = max(np.int64(1), state.job[ESTIMATE, job])
+    start = earliest
+    while True:
+        moved = start
+        if state.clock[LIMITED] > 0:
+            moved = first_power(state, plan_rows(state) + state.clock[NODES], job, duration, moved, NEVER - 1)
+        for unit in range(state.ptr[UNITS, job], state.ptr[UNITS, job + 1]):
+            node = state.unit[NODE, unit]
+            moved = _first_room(
+                state, state.member[OF, node], state.least[node], np.int64(1), duration, moved, NEVER - 1
+            )
+        if moved == NEVER:
+            return NEVER
+        if moved == start:
+            break
+        start = moved
+    _hold_units_of(state, job, state.ptr[UNITS, job + 1], np.int64(1), start, start + duration)
+    _hold_power(state, job, np.int64(1), start, start + duration)
+    return start
+
+
+@part
+def _first_room(state, bunch, amount, copies, duration, earliest, latest):
+    """Earliest start at which every node of a bunch has room for so many units; else NEVER."""
+    return first_room(
+        state.bunch_times, state.bunch_free, state.bunch[LENGTH], bunch, amount, copies, duration, earliest, latest
+    )
+
+
+@part
+def _room_for_each_group(state, job, duration, earliest, latest):
+    """A moment before which a job cannot start, as power is short or one of its groups has no room; NEVER if none."""
+    moved = earliest
+    if state.clock[LIMITED] > 0:
+        moved = first_power(state, plan_rows(state) + state.clock[NODES], job, duration, moved, latest)
+    for group in range(state.ptr[GROUPS, job], state.ptr[GROUPS, job + 1]):
+        if moved <= latest:
+            moved = _earliest_for_group(state, group, duration, moved, latest)
+    return moved if moved <= latest else NEVER
+
+
+@part
+def _earliest_for_group(state, group, duration, earliest, latest):
+    """Earliest start at which all units of a group have room at once; else NEVER.
+
+    Every bunch names its earliest start for one unit on each of its nodes, for two, and so on. Once enough are named
+    nobody needs to look further than to the latest of them.
+    """
+    amount, count = state.group_amount[group], state.group_count[group]
+    ready, weight = state.ready, state.weight
+    while earliest <= latest:
+        at_once, named, found, until, largest = np.int64(0), np.int64(0), np.int64(0), latest, earliest
+        for bunch in range(state.clock[BUNCHES]):
+            size = state.bunch[SIZE, bunch]
+            if size == 0:
+                continue
+            copies, most = np.int64(1), copies_in(state.capacity[state.bunch[HEAD, bunch]], amount, count)
+            while copies <= most:
+                start = _first_room(state, bunch, amount, copies, duration, earliest, until)
+                if start == NEVER:
+                    break
+                if start == earliest:
+                    at_once += size
+                    if at_once >= count:
+                        return earliest
+                ready[named], weight[named] = start, size
+                named += 1
+                found += size
+                copies += 1
+                largest = max(largest, start)
+                if found >= count and until == latest:
+                    until = largest
+        if found < count:
+            return NEVER
+        earliest = smallest_by_weight(ready, weight, named, count)
+    return NEVER
+
+
+@part
+def _take_for_groups(state, job, start, end):
+    """Give the units of a job of several groups nodes, one group after another; False if there is no room."""
+    unit = state.ptr[UNITS, job]
+    for group in range(state.ptr[GROUPS, job], state.ptr[GROUPS, job + 1]):
+        placed = _take_for_group(state, group, unit, start, end, np.int64(1))
+        unit += placed
+        if placed < state.group_count[group]:
+            _hold_units_of(state, job, unit, np.int64(-1), start, end)
+            return _take_exactly(state, job, start, end)
+    return True
+
+
+@part
+def _take_exactly(state, job, start, end):
+    """Decide by a table whether units of several sizes have room where the first nodes with room did not do."""
+    for node in range(state.clock[NODES]):
+        _least_free(state, state.member[OF, node], start, end, state.least[node])
+    fits = pack_units(state, job)
+    if fits:
+        _hold_units_of(state, job, state.ptr[UNITS, job + 1], np.int64(1), start, end)
+    return fits
+
+
+@part
+def _hold_units_of(state, job, last, sign, start, end):
+    """Hold the nodes of a job for its units before ``last`` (sign 1), or give them back (sign -1)."""
+    unit = state.ptr[UNITS, job]
+    for group in range(state.ptr[GROUPS, job], state.ptr[GROUPS, job + 1]):
+        for _ in range(state.group_count[group]):
+            if unit < last:
+                hold_on_node(state, state.unit[NODE, unit], state.group_amount[group], sign, start, end)
+            unit += 1
+
+
+@part
+def _hold_power(state, job, sign, start, end):
+    """Take the power that a job draws, if the site's is limited."""
+    if state.clock[LIMITED] > 0:
+        state.watts[0] = state.job[POWER, job]
+        row = plan_rows(state) + state.clock[NODES]
+        hold_units(state.times, state.free, state.length, row, state.watts, sign, start, end)
+
+
+@part
+def _least_free(state, bunch, start, end, least):
+    """Write what the nodes of a bunch have free all the way from start to end."""
+    least_free(state.bunch_times, state.bunch_free, state.bunch[LENGTH], bunch, start, end, least)
+
+
+@part
+def _take_for_group(state, group, unit, start, end, holds):
+    """Give the units of a group the first nodes with room, held if ``holds`` is 1; returns how many have one."""
+    wanted, part_of_last = state.group_count[group], np.int64(0)
+    fitting = _note_room(state, group, start, end)
+    while wanted > 0:
+        bunch, next_head = _first_bunch(state, fitting)
+        if bunch == NOBODY:
+            break
+        node = state.bunch[AT, bunch]
+        while node != NOBODY and node < next_head and wanted > 0:
+            copies = min(state.bunch[ROOM, bunch], wanted)
+            for _ in range(copies):
+                state.unit[NODE, unit] = node
+                unit += 1
+            wanted -= copies
+            part_of_last = copies
+            state.bunch[TAKEN, bunch] += 1
+            state.bunch[LAST, bunch] = node
+            node = state.member[NEXT, node]
+        state.bunch[AT, bunch] = node
+        if wanted == 0 and holds > 0 and part_of_last < state.bunch[ROOM, bunch]:
+            _hold_part_of_last(state, bunch, group, part_of_last, start, end)
+    if holds > 0:
+        for place in range(fitting):
+            bunch = state.known[place]
+            if state.bunch[TAKEN, bunch] > 0:
+                count, last = state.bunch[TAKEN, bunch], state.bunch[LAST, bunch]
+                take_first(state, bunch, count, last, group, state.bunch[ROOM, bunch], start, end)
+    return state.group_count[group] - wanted
+
+
+@part
+def _note_room(state, group, start, end):
+    """List the bunches whose nodes have room for units of a group from start to end; returns how many there are."""
+    amount, count = state.group_amount[group], state.group_count[group]
+    fitting = np.int64(0)
+    for bunch in range(state.clock[BUNCHES]):
+        if state.bunch[SIZE, bunch] == 0:
+            continue
+        if _first_room(state, bunch, amount, np.int64(1), end - start, start, start) == NEVER:
+            continue
+        copies = np.int64(1)
+        if count > 1:
+            _least_free(state, bunch, start, end, state.least[0])
+            copies = copies_in(state.least[0], amount, count)
+        state.bunch[ROOM, bunch], state.bunch[AT, bunch] = copies, state.bunch[HEAD, bunch]
+        state.bunch[TAKEN, bunch] = 0
+        state.known[fitting] = bunch
+        fitting += 1
+    return fitting
+
+
+@part
+def _first_bunch(state, fitting):
+    """The listed bunch whose next node has the lowest number, and the lowest number of all others."""
+    best, best_head, next_head = np.int64(NOBODY), NEVER, NEVER
+    for place in range(fitting):
+        bunch = state.known[place]
+        head = state.bunch[AT, bunch]
+        if head == NOBODY or head > next_head:
+            continue
+        if head < best_head:
+            best, best_head, next_head = bunch, head, best_head
+        else:
+            next_head = head
+    return best, next_head
+
+
+@part
+def _hold_part_of_last(state, bunch, group, copies, start, end):
+    """Hold the last node that was taken of a bunch for fewer units than it has room for."""
+    last = state.bunch[LAST, bunch]
+    state.bunch[TAKEN, bunch] -= 1
+    state.bunch[LAST, bunch] = state.member[BEFORE, last]
+    hold_on_node(state, last, state.group_amount[group], copies, start, end)
+
+
+@part
+def _next_change(state, moment):
+    """The first moment after a given one at which anything changes on a node; else NEVER."""
+    change = NEVER
+    for bunch in range(state.clock[BUNCHES]):
+        if state.bunch[SIZE, bunch] > 0:
+            for entry in range(state.bunch[LENGTH, bunch]):
+                if state.bunch_times[bunch, entry] > moment:
+                    change = min(change, state.bunch_times[bunch, entry])
+                    break
+    return change
