@@ -10,12 +10,15 @@ import numpy as np
 
 from planner.compiled import part
 from planner.machine.choose_nodes import copies_in
+from planner.machine.earliest import fits_empty
 from planner.machine.kth_smallest import smallest_by_weight
 from planner.machine.timeline import NEVER, first_room, hold_units, least_free
 from planner.online.kernel.bunches import (
     AT,
     BEFORE,
+    FROM,
     HEAD,
+    IS_START,
     LAST,
     LENGTH,
     NEXT,
@@ -122,17 +125,13 @@ def _earliest_for_group(state, group, duration, earliest, latest):
     """
     amount, count = state.group_amount[group], state.group_count[group]
     ready, weight = state.ready, state.weight
+    _forget_starts(state, earliest)
     while earliest <= latest:
         at_once, named, found, until, largest = np.int64(0), np.int64(0), np.int64(0), latest, earliest
         for bunch in range(state.clock[BUNCHES]):
-            size = state.bunch[SIZE, bunch]
-            if size == 0:
-                continue
-            copies, most = np.int64(1), copies_in(state.capacity[state.bunch[HEAD, bunch]], amount, count)
-            while copies <= most:
-                start = _first_room(state, bunch, amount, copies, duration, earliest, until)
-                if start == NEVER:
-                    break
+            start = _start_in(state, bunch, amount, duration, earliest, until)
+            size, copies = state.bunch[SIZE, bunch], np.int64(1)
+            while start <= until:
                 if start == earliest:
                     at_once += size
                     if at_once >= count:
@@ -140,10 +139,13 @@ def _earliest_for_group(state, group, duration, earliest, latest):
                 ready[named], weight[named] = start, size
                 named += 1
                 found += size
-                copies += 1
                 largest = max(largest, start)
                 if found >= count and until == latest:
                     until = largest
+                copies += 1
+                if copies > count or not fits_empty(state.capacity, state.bunch[HEAD, bunch], amount, copies):
+                    break
+                start = _first_room(state, bunch, amount, copies, duration, earliest, until)
         if found < count:
             return NEVER
         earliest = smallest_by_weight(ready, weight, named, count)
@@ -151,10 +153,36 @@ def _earliest_for_group(state, group, duration, earliest, latest):
 
 
 @part
+def _forget_starts(state, earliest):
+    """Know nothing of when bunches have room, but that it is not before a moment."""
+    for bunch in range(state.clock[BUNCHES]):
+        state.bunch[FROM, bunch], state.bunch[IS_START, bunch] = earliest, 0
+
+
+@part
+def _start_in(state, bunch, amount, duration, earliest, until):
+    """Earliest start from ``earliest`` to ``until`` of a unit on each node of a bunch; else a moment after that.
+
+    What was found is kept: the bunch has no room before FROM, and then it has if IS_START. That holds for all later
+    ``earliest`` up to it.
+    """
+    known = state.bunch[FROM, bunch]
+    if state.bunch[SIZE, bunch] == 0:
+        return NEVER
+    if known > until or (known >= earliest and state.bunch[IS_START, bunch] > 0):
+        return known
+    start = _first_room(state, bunch, amount, np.int64(1), duration, max(known, earliest), until)
+    state.bunch[IS_START, bunch] = np.int64(start < NEVER)
+    state.bunch[FROM, bunch] = start if start < NEVER else until + 1
+    return start
+
+
+@part
 def _take_for_groups(state, job, start, end):
     """Give the units of a job of several groups nodes, one group after another; False if there is no room."""
     unit = state.ptr[UNITS, job]
     for group in range(state.ptr[GROUPS, job], state.ptr[GROUPS, job + 1]):
+        _forget_starts(state, start)
         placed = _take_for_group(state, group, unit, start, end, np.int64(1))
         unit += placed
         if placed < state.group_count[group]:
@@ -234,13 +262,14 @@ def _take_for_group(state, group, unit, start, end, holds):
 
 @part
 def _note_room(state, group, start, end):
-    """List the bunches whose nodes have room for units of a group from start to end; returns how many there are."""
+    """List the bunches whose nodes have room for units of a group from start to end; returns how many there are.
+
+    What is known of starts is of this group, and not later than ``start``.
+    """
     amount, count = state.group_amount[group], state.group_count[group]
     fitting = np.int64(0)
     for bunch in range(state.clock[BUNCHES]):
-        if state.bunch[SIZE, bunch] == 0:
-            continue
-        if _first_room(state, bunch, amount, np.int64(1), end - start, start, start) == NEVER:
+        if _start_in(state, bunch, amount, end - start, start, start) != start:
             continue
         copies = np.int64(1)
         if count > 1:

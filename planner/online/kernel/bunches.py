@@ -17,10 +17,10 @@ from planner.machine.timeline import hold_units
 from planner.online.kernel.state import BUNCHES, CROWDED, MACHINE_BUNCHES, NODES
 
 # Rows of the table of bunches: how long the timeline is, which nodes there are, the last new bunch that was parted
-# from it and for what, how often its timeline was changed, and scratch space for the choice of nodes.
+# from it and for what, how often its timeline was changed, and scratch space for the search of starts and nodes.
 LENGTH, SIZE, HEAD, TAIL, CHILD, CHILD_VERSION, CHILD_GROUP, CHILD_COPIES, CHILD_START, CHILD_END, VERSION = range(11)
-ROOM, AT, TAKEN, LAST, MACHINE_SIZE, MACHINE_HEAD, MACHINE_TAIL = range(11, 18)
-BUNCH_ROWS = 18
+ROOM, AT, TAKEN, LAST, FROM, IS_START, MACHINE_SIZE, MACHINE_HEAD, MACHINE_TAIL = range(11, 20)
+BUNCH_ROWS = 20
 
 # Rows of the table of nodes: the bunch of each, its neighbours in the list; and the same before the plan.
 OF, NEXT, BEFORE, MACHINE_OF, MACHINE_NEXT, MACHINE_BEFORE = range(6)
