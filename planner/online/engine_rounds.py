@@ -75,8 +75,9 @@ class EngineRounds(PlannedRounds):
 
 def _seed_plan(state: State, now: int, order: str) -> RoundPlan:
     """The list plan of the queue in a known order."""
-    steps.sort_by(state, TRIED_ORDER, ORDER_CODES[order])
-    return plan_tried(state, now, int(state.clock[QUEUED]))
+    size = int(state.clock[QUEUED])
+    steps.sort_by(state, TRIED_ORDER, ORDER_CODES[order], size)
+    return plan_tried(state, now, size)
 
 
 def _made_of(state: State, now: int, usual: RoundPlan, jobs: Ints, plan: QueuePlan) -> list[RoundPlan]:

@@ -71,6 +71,13 @@ def unpin_all(state, pins, size):
 
 
 @part
+def unpin(state, pins, job):
+    """Pin a job no more."""
+    if has_pins(state):
+        state.unit[pins, state.ptr[UNITS, job]] = UNPINNED
+
+
+@part
 def planned_start(state, rows, pins, job, earliest):
     """Earliest start of a job by the timelines that begin at a row; else NEVER. Its nodes are noted with its units.
 

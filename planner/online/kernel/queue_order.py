@@ -39,10 +39,11 @@ from planner.online.kernel.state import (
     START,
     STARTED,
     STARTED_AT,
+    URGENCY,
     WIDTH,
 )
 
-FCFS, SJF, LJF, SAF, LAF, SPF, SRF, LRF, SJBF, LAF_LONGEST = range(10)
+FCFS, SJF, LJF, SAF, LAF, SPF, SRF, LRF, SJBF, LAF_LONGEST, URGENT = range(11)
 
 ORDER_CODES = {"fcfs": FCFS, "sjf": SJF, "ljf": LJF, "saf": SAF, "laf": LAF, "spf": SPF, "srf": SRF, "lrf": LRF}
 
@@ -123,9 +124,8 @@ def rank(state):
 
 
 @part
-def sort_by(state, row, order):
-    """List the queue by an order in a row of its own, equal jobs as they were submitted (heapsort)."""
-    size = state.clock[QUEUED]
+def sort_by(state, row, order, size):
+    """List the first jobs of the queue by an order in a row of its own, equal ones as submitted (heapsort)."""
     jobs = state.job[row]
     for place in range(size):
         jobs[place] = state.job[QUEUE, place]
@@ -141,17 +141,20 @@ def _sift_down(state, jobs, order, place, size):
     """Let a job sink in the heap until no job below it comes later in the order."""
     while 2 * place + 1 < size:
         below = 2 * place + 1
-        if below + 1 < size and _is_before(state, order, jobs[below], jobs[below + 1]):
+        if below + 1 < size and is_before(state, order, jobs[below], jobs[below + 1]):
             below += 1
-        if not _is_before(state, order, jobs[place], jobs[below]):
+        if not is_before(state, order, jobs[place], jobs[below]):
             return
         jobs[place], jobs[below] = jobs[below], jobs[place]
         place = below
 
 
 @part
-def _is_before(state, order, one, other):
-    """Whether one job comes before another in an order, of equal priority."""
+def is_before(state, order, one, other):
+    """Whether one job comes before another in an order, of equal priority; an urgency counts the priority already."""
+    if order == URGENT:
+        a, b = state.job[URGENCY, one], state.job[URGENCY, other]
+        return a < b or (a == b and one < other)
     if state.job[RANK_FIRST, one] != state.job[RANK_FIRST, other]:
         return state.job[RANK_FIRST, one] < state.job[RANK_FIRST, other]
     a, b = order_keys(order, state.job[WIDTH, one], state.job[ESTIMATE, one])

@@ -7,8 +7,9 @@ and with known orders, so that a round is never worse than these; then it change
 stays if the plan is not worse. Several changes at once lead out of any dead end, so that with enough evaluations the
 best plan is found.
 
-One evaluation places up to all waiting jobs; it is given up as soon as it is worse than the best. A round costs
-``evaluations`` x jobs x placements; MOST_PLACED bounds it where hundreds wait.
+One evaluation places up to all of them; it is given up as soon as it is worse than the best. A round tries
+``evaluations`` orders per job, for MOST_TRIED jobs at most. Where more jobs wait than MOST_SEARCHED only the most
+urgent ones are searched (`planner.online.kernel.urgency`), and the others are served after them.
 """
 
 from __future__ import annotations
@@ -37,9 +38,13 @@ from planner.online.kernel.state import (
     TRIED_PIN,
     WIDTH,
 )
+from planner.online.kernel.urgency import urgent_first
 
-MOST_PLACED = 20_000
-"""Jobs that the search of one round places in plans at most, per evaluation asked for and after the known orders."""
+MOST_SEARCHED = 128
+"""Jobs whose order is searched in one round, at most."""
+
+MOST_TRIED = 32
+"""Jobs for which the evaluations of one round are counted, at most: what is left to try is tried in later rounds."""
 
 PIN_SHARE = 0.25
 """Part of the changes that are to pins, on several nodes."""
@@ -49,7 +54,10 @@ PIN_SHARE = 0.25
 def order_round(state, now):
     """Put the queue into the best order found, then start what starts now in its list plan."""
     if state.clock[QUEUED] > 1 and _is_any_narrow(state):
-        _search(state, now)
+        size = min(state.clock[QUEUED], MOST_SEARCHED)
+        if size < state.clock[QUEUED]:
+            urgent_first(state, now, size)
+        _search(state, size, now)
     elif state.clock[QUEUED] == 1:
         unpin_all(state, PIN, state.clock[QUEUED])
     list_round(state, now)
@@ -66,9 +74,8 @@ def _is_any_narrow(state):
 
 
 @part
-def _search(state, now):
-    """Put the queue into the best order found: from the best of all known orders, or from each of the chosen seeds."""
-    size = state.clock[QUEUED]
+def _search(state, size, now):
+    """Put the first of the queue into the best order found: from the best known order, and from each chosen seed."""
     look_at_machine(state)
     copy_plan(state, CURRENT, TRIED, size)
     best = _value(state, size, now, np.inf)
@@ -79,7 +86,7 @@ def _search(state, now):
             best = value
             copy_plan(state, TRIED, BEST, size)
     for order in (FCFS, SJF, SAF, LAF, SPF, LRF):
-        sort_by(state, TRIED_ORDER, order)
+        sort_by(state, TRIED_ORDER, order, size)
         value = _value(state, size, now, best)
         if value < best:
             best = value
@@ -88,7 +95,7 @@ def _search(state, now):
     copy_plan(state, BEST, CURRENT, size)
     for order in (FCFS, SJF, SAF, SPF):
         if state.clock[SEEDS] >> order & 1:
-            sort_by(state, TRIED_ORDER, order)
+            sort_by(state, TRIED_ORDER, order, size)
             unpin_all(state, TRIED_PIN, size)
             copy_plan(state, TRIED, BEST, size)
             value = _climb(state, size, now, _value(state, size, now, np.inf))
@@ -103,8 +110,7 @@ def _climb(state, size, now, best):
 
     A new pin stays only if it makes the plan better: what is pinned for nothing scatters jobs over the nodes.
     """
-    budget = state.clock[EVALUATIONS] * min(size, MOST_PLACED // size)
-    for _ in range(budget):
+    for _ in range(state.clock[EVALUATIONS] * min(size, MOST_TRIED)):
         copy_plan(state, BEST, TRIED, size)
         has_pinned = _change(state, size)
         value = _value(state, size, now, best)

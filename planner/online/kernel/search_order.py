@@ -57,7 +57,7 @@ def search_order(state, now):
     state.clock[LISTED_AT] = NONE_YET
     if size > MOST_JOBS:
         state.clock[ORDER] = state.clock[USUAL_ORDER]
-        sort_by(state, QUEUE, state.clock[ORDER])
+        sort_by(state, QUEUE, state.clock[ORDER], size)
         rank(state)
         return
     planned, budget = size, state.clock[STEPS]
@@ -67,7 +67,7 @@ def search_order(state, now):
     copy_order(state, TRIED_ORDER, BEST_ORDER, size)
     for order in (SAF, LRF, FCFS, LAF, SJF):
         if order != state.clock[ORDER] and budget > 0:
-            sort_by(state, TRIED_ORDER, order)
+            sort_by(state, TRIED_ORDER, order, size)
             worth = _worth(state, planned, now)
             budget -= planned
             if worth > best:
