@@ -38,6 +38,7 @@ def initial_state(
     """The state before the first event; ``correction`` is the number of a rule of correction."""
     from planner.machine.timeline import NEVER
     from planner.online.kernel import state as places
+    from planner.online.kernel.floors import REMEMBERED_STARTS
     from planner.online.kernel.likely import REMEMBERED_LENGTHS
     from planner.online.kernel.queue_order import ORDER_CODES, backfill_code, queue_code
 
@@ -85,7 +86,7 @@ def initial_state(
     clock[places.UNTIL] = clock[places.RESUME_AT] = NEVER
     if policy.objective is not None:
         clock[places.OBJECTIVE] = FORMS.index(policy.objective.form)
-        clock[places.EVALUATIONS] = search.evaluations
+        clock[places.EVALUATIONS], clock[places.MOST_LOOKS] = search.evaluations, search.most_looks
         seeds = policy.objective.seeds if policy.plus else ()
         clock[places.SEEDS] = sum(1 << ORDER_CODES[order] for order in seeds)
     unit_rows = places.UNIT_ROWS if policy.kind in PLANNING and nodes > 1 else places.PIN
@@ -116,6 +117,7 @@ def initial_state(
         capacity=trace.machine.capacity,
         most=np.ascontiguousarray(trace.machine.capacity[:, 0]),
         **_bunches(nodes if policy.kind in ("list", *PLANNING) and nodes > 1 else 0, resources),
+        learned=np.zeros((2, REMEMBERED_STARTS), dtype=np.int64),
         ready=np.zeros(most_at_once, dtype=np.int64),
         weight=np.zeros(most_at_once, dtype=np.int64),
         known=np.zeros(nodes, dtype=np.int64),

@@ -9,16 +9,11 @@ from __future__ import annotations
 import numpy as np
 
 from planner.compiled import part
-from planner.machine.choose_nodes import copies_in
-from planner.machine.earliest import fits_empty
-from planner.machine.kth_smallest import smallest_by_weight
 from planner.machine.timeline import NEVER, first_room, hold_units, least_free
+from planner.online.kernel.bunch_starts import earliest_for_units, first_listed, forget_starts, list_fitting
 from planner.online.kernel.bunches import (
     AT,
     BEFORE,
-    FROM,
-    HEAD,
-    IS_START,
     LAST,
     LENGTH,
     NEXT,
@@ -41,7 +36,7 @@ def place_in_bunches(state, job, earliest, latest):
     duration = max(np.int64(1), state.job[ESTIMATE, job])
     start = earliest
     while start <= latest:
-        moved = _room_for_each_group(state, job, duration, start, latest)
+        moved = _room_for_each_group(state, job, start, latest)
         if moved == start:
             if last - first == 1:
                 _take_for_group(state, first, state.ptr[UNITS, job], start, start + duration, np.int64(1))
@@ -60,7 +55,7 @@ def has_room_in_bunches(state, job, now):
     """Whether a job has room now; the nodes that it would have are noted with its units."""
     first, last = state.ptr[GROUPS, job], state.ptr[GROUPS, job + 1]
     duration = max(np.int64(1), state.job[ESTIMATE, job])
-    if _room_for_each_group(state, job, duration, now, now) != now:
+    if _room_for_each_group(state, job, now, now) != now:
         return False
     if last - first == 1:
         _take_for_group(state, first, state.ptr[UNITS, job], now, now + duration, np.int64(0))
@@ -83,9 +78,10 @@ def place_on_noted_nodes(state, job, earliest):
             moved = first_power(state, plan_rows(state) + state.clock[NODES], job, duration, moved, NEVER - 1)
         for unit in range(state.ptr[UNITS, job], state.ptr[UNITS, job + 1]):
             node = state.unit[NODE, unit]
-            moved = _first_room(
-                state, state.member[OF, node], state.least[node], np.int64(1), duration, moved, NEVER - 1
-            )
+            moved = first_room(
+                state.bunch_times, state.bunch_free, state.bunch[LENGTH], state.member[OF, node], state.least[node],
+                np.int64(1), duration, moved, NEVER - 1,
+            )  # fmt: skip
         if moved == NEVER:
             return NEVER
         if moved == start:
@@ -97,84 +93,19 @@ def place_on_noted_nodes(state, job, earliest):
 
 
 @part
-def _first_room(state, bunch, amount, copies, duration, earliest, latest):
-    """Earliest start at which every node of a bunch has room for so many units; else NEVER."""
-    return first_room(
-        state.bunch_times, state.bunch_free, state.bunch[LENGTH], bunch, amount, copies, duration, earliest, latest
-    )
-
-
-@part
-def _room_for_each_group(state, job, duration, earliest, latest):
+def _room_for_each_group(state, job, earliest, latest):
     """A moment before which a job cannot start, as power is short or one of its groups has no room; NEVER if none."""
+    duration = max(np.int64(1), state.job[ESTIMATE, job])
     moved = earliest
     if state.clock[LIMITED] > 0:
         moved = first_power(state, plan_rows(state) + state.clock[NODES], job, duration, moved, latest)
     for group in range(state.ptr[GROUPS, job], state.ptr[GROUPS, job + 1]):
         if moved <= latest:
-            moved = _earliest_for_group(state, group, duration, moved, latest)
+            moved = earliest_for_units(
+                state.bunch, state.bunch_times, state.bunch_free, state.clock[BUNCHES], state.capacity, state.ready,
+                state.weight, state.group_amount[group], state.group_count[group], duration, moved, latest,
+            )  # fmt: skip
     return moved if moved <= latest else NEVER
-
-
-@part
-def _earliest_for_group(state, group, duration, earliest, latest):
-    """Earliest start at which all units of a group have room at once; else NEVER.
-
-    Every bunch names its earliest start for one unit on each of its nodes, for two, and so on. Once enough are named
-    nobody needs to look further than to the latest of them.
-    """
-    amount, count = state.group_amount[group], state.group_count[group]
-    ready, weight = state.ready, state.weight
-    _forget_starts(state, earliest)
-    while earliest <= latest:
-        at_once, named, found, until, largest = np.int64(0), np.int64(0), np.int64(0), latest, earliest
-        for bunch in range(state.clock[BUNCHES]):
-            start = _start_in(state, bunch, amount, duration, earliest, until)
-            size, copies = state.bunch[SIZE, bunch], np.int64(1)
-            while start <= until:
-                if start == earliest:
-                    at_once += size
-                    if at_once >= count:
-                        return earliest
-                ready[named], weight[named] = start, size
-                named += 1
-                found += size
-                largest = max(largest, start)
-                if found >= count and until == latest:
-                    until = largest
-                copies += 1
-                if copies > count or not fits_empty(state.capacity, state.bunch[HEAD, bunch], amount, copies):
-                    break
-                start = _first_room(state, bunch, amount, copies, duration, earliest, until)
-        if found < count:
-            return NEVER
-        earliest = smallest_by_weight(ready, weight, named, count)
-    return NEVER
-
-
-@part
-def _forget_starts(state, earliest):
-    """Know nothing of when bunches have room, but that it is not before a moment."""
-    for bunch in range(state.clock[BUNCHES]):
-        state.bunch[FROM, bunch], state.bunch[IS_START, bunch] = earliest, 0
-
-
-@part
-def _start_in(state, bunch, amount, duration, earliest, until):
-    """Earliest start from ``earliest`` to ``until`` of a unit on each node of a bunch; else a moment after that.
-
-    What was found is kept: the bunch has no room before FROM, and then it has if IS_START. That holds for all later
-    ``earliest`` up to it.
-    """
-    known = state.bunch[FROM, bunch]
-    if state.bunch[SIZE, bunch] == 0:
-        return NEVER
-    if known > until or (known >= earliest and state.bunch[IS_START, bunch] > 0):
-        return known
-    start = _first_room(state, bunch, amount, np.int64(1), duration, max(known, earliest), until)
-    state.bunch[IS_START, bunch] = np.int64(start < NEVER)
-    state.bunch[FROM, bunch] = start if start < NEVER else until + 1
-    return start
 
 
 @part
@@ -182,7 +113,7 @@ def _take_for_groups(state, job, start, end):
     """Give the units of a job of several groups nodes, one group after another; False if there is no room."""
     unit = state.ptr[UNITS, job]
     for group in range(state.ptr[GROUPS, job], state.ptr[GROUPS, job + 1]):
-        _forget_starts(state, start)
+        forget_starts(state.bunch, state.clock[BUNCHES], state.group_amount[group, 0], start)
         placed = _take_for_group(state, group, unit, start, end, np.int64(1))
         unit += placed
         if placed < state.group_count[group]:
@@ -195,7 +126,8 @@ def _take_for_groups(state, job, start, end):
 def _take_exactly(state, job, start, end):
     """Decide by a table whether units of several sizes have room where the first nodes with room did not do."""
     for node in range(state.clock[NODES]):
-        _least_free(state, state.member[OF, node], start, end, state.least[node])
+        bunch = state.member[OF, node]
+        least_free(state.bunch_times, state.bunch_free, state.bunch[LENGTH], bunch, start, end, state.least[node])
     fits = pack_units(state, job)
     if fits:
         _hold_units_of(state, job, state.ptr[UNITS, job + 1], np.int64(1), start, end)
@@ -223,18 +155,15 @@ def _hold_power(state, job, sign, start, end):
 
 
 @part
-def _least_free(state, bunch, start, end, least):
-    """Write what the nodes of a bunch have free all the way from start to end."""
-    least_free(state.bunch_times, state.bunch_free, state.bunch[LENGTH], bunch, start, end, least)
-
-
-@part
 def _take_for_group(state, group, unit, start, end, holds):
     """Give the units of a group the first nodes with room, held if ``holds`` is 1; returns how many have one."""
     wanted, part_of_last = state.group_count[group], np.int64(0)
-    fitting = _note_room(state, group, start, end)
+    fitting = list_fitting(
+        state.bunch, state.bunch_times, state.bunch_free, state.clock[BUNCHES], state.known, state.least[0],
+        state.group_amount[group], state.group_count[group], start, end,
+    )  # fmt: skip
     while wanted > 0:
-        bunch, next_head = _first_bunch(state, fitting)
+        bunch, next_head = first_listed(state.bunch, state.known, fitting)
         if bunch == NOBODY:
             break
         node = state.bunch[AT, bunch]
@@ -258,44 +187,6 @@ def _take_for_group(state, group, unit, start, end, holds):
                 count, last = state.bunch[TAKEN, bunch], state.bunch[LAST, bunch]
                 take_first(state, bunch, count, last, group, state.bunch[ROOM, bunch], start, end)
     return state.group_count[group] - wanted
-
-
-@part
-def _note_room(state, group, start, end):
-    """List the bunches whose nodes have room for units of a group from start to end; returns how many there are.
-
-    What is known of starts is of this group, and not later than ``start``.
-    """
-    amount, count = state.group_amount[group], state.group_count[group]
-    fitting = np.int64(0)
-    for bunch in range(state.clock[BUNCHES]):
-        if _start_in(state, bunch, amount, end - start, start, start) != start:
-            continue
-        copies = np.int64(1)
-        if count > 1:
-            _least_free(state, bunch, start, end, state.least[0])
-            copies = copies_in(state.least[0], amount, count)
-        state.bunch[ROOM, bunch], state.bunch[AT, bunch] = copies, state.bunch[HEAD, bunch]
-        state.bunch[TAKEN, bunch] = 0
-        state.known[fitting] = bunch
-        fitting += 1
-    return fitting
-
-
-@part
-def _first_bunch(state, fitting):
-    """The listed bunch whose next node has the lowest number, and the lowest number of all others."""
-    best, best_head, next_head = np.int64(NOBODY), NEVER, NEVER
-    for place in range(fitting):
-        bunch = state.known[place]
-        head = state.bunch[AT, bunch]
-        if head == NOBODY or head > next_head:
-            continue
-        if head < best_head:
-            best, best_head, next_head = bunch, head, best_head
-        else:
-            next_head = head
-    return best, next_head
 
 
 @part

@@ -13,14 +13,16 @@ Rows are short and lie close together; a plan that needs longer ones is spread o
 from __future__ import annotations
 
 from planner.compiled import part
-from planner.machine.timeline import hold_units
+from planner.machine.timeline import NEVER, hold_units
 from planner.online.kernel.state import BUNCHES, CROWDED, MACHINE_BUNCHES, NODES
 
 # Rows of the table of bunches: how long the timeline is, which nodes there are, the last new bunch that was parted
-# from it and for what, how often its timeline was changed, and scratch space for the search of starts and nodes.
+# from it and for what, how often its timeline was changed, scratch space for the search of starts and nodes, and what
+# its timeline has free of the first resource in the beginning, and until when.
 LENGTH, SIZE, HEAD, TAIL, CHILD, CHILD_VERSION, CHILD_GROUP, CHILD_COPIES, CHILD_START, CHILD_END, VERSION = range(11)
-ROOM, AT, TAKEN, LAST, FROM, IS_START, MACHINE_SIZE, MACHINE_HEAD, MACHINE_TAIL = range(11, 20)
-BUNCH_ROWS = 20
+ROOM, AT, TAKEN, LAST, FROM, IS_START, FIRST_FREE, FIRST_CHANGE = range(11, 19)
+MACHINE_SIZE, MACHINE_HEAD, MACHINE_TAIL = range(19, 22)
+BUNCH_ROWS = 22
 
 # Rows of the table of nodes: the bunch of each, its neighbours in the list; and the same before the plan.
 OF, NEXT, BEFORE, MACHINE_OF, MACHINE_NEXT, MACHINE_BEFORE = range(6)
@@ -104,6 +106,14 @@ def _begin_machine_bunch(state, bunch, node):
         state.bunch_times[bunch, entry] = state.times[node, entry]
         for resource in range(state.free.shape[2]):
             state.bunch_free[bunch, entry, resource] = state.free[node, entry, resource]
+    _note_beginning(state, bunch)
+
+
+@part
+def _note_beginning(state, bunch):
+    """Note what a bunch has free of the first resource in the beginning, and until when."""
+    state.bunch[FIRST_FREE, bunch] = state.bunch_free[bunch, 0, 0]
+    state.bunch[FIRST_CHANGE, bunch] = state.bunch_times[bunch, 1] if state.bunch[LENGTH, bunch] > 1 else NEVER
 
 
 @part
@@ -189,6 +199,7 @@ def _new_bunch(state, bunch):
 def _change(state, bunch, amount, copies, start, end):
     """Take room on the timeline of a bunch."""
     hold_units(state.bunch_times, state.bunch_free, state.bunch[LENGTH], bunch, amount, copies, start, end)
+    _note_beginning(state, bunch)
     state.bunch[VERSION, bunch] += 1
     state.bunch[CHILD, bunch] = NOBODY
     if state.bunch[LENGTH, bunch] > state.bunch_times.shape[1] - SPARE_ENTRIES:

@@ -11,11 +11,16 @@ import numpy as np
 
 from planner.compiled import part
 from planner.machine.timeline import NEVER, copy_rows
-from planner.online.kernel.bunched_plan import has_room_in_bunches, place_in_bunches, place_on_noted_nodes
+from planner.online.kernel.bunched_plan import (
+    has_room_in_bunches,
+    place_in_bunches,
+    place_on_noted_nodes,
+)
 from planner.online.kernel.bunches import LENGTH, OF, back_to_machine, bunch_machine, has_bunches
+from planner.online.kernel.floors import floor_of, learn
 from planner.online.kernel.nodes import earliest_start, hold_job, plan_rows
 from planner.online.kernel.pins import note_pins, planned_start
-from planner.online.kernel.state import BUNCHED, CAN_BUNCH, CROWDED, ESTIMATE, LIMITED, NODES
+from planner.online.kernel.state import BUNCHED, BUNCHES, CAN_BUNCH, CROWDED, ESTIMATE, LEARNED, LIMITED, LOOKS, NODES
 
 
 @part
@@ -32,6 +37,7 @@ def begin_plan(state):
         copy_rows(state.times, state.free, state.length, plan_rows(state))
         return
     back_to_machine(state)
+    state.clock[LEARNED] = 0
     if state.clock[LIMITED] > 0:
         _copy_row(state, state.clock[NODES], plan_rows(state) + state.clock[NODES])
 
@@ -49,11 +55,21 @@ def place_in_plan(state, pins, job, earliest):
             start = place_on_noted_nodes(state, job, earliest)
             if start < NEVER:
                 return start
-        return place_in_bunches(state, job, earliest, NEVER - 1)
+        state.clock[LOOKS] += state.clock[BUNCHES]
+        start = place_in_bunches(state, job, floor_of(state, job, earliest), NEVER - 1)
+        if start > earliest:
+            learn(state, job, start)
+        return start
     start = planned_start(state, plan_rows(state), pins, job, earliest)
     if start < NEVER:
         hold_job(state, plan_rows(state), job, np.int64(1), start, start + max(np.int64(1), state.job[ESTIMATE, job]))
     return start
+
+
+@part
+def is_pool(state):
+    """Whether the machine is one pool of one resource, so that width and estimate say all that a job asks."""
+    return state.free.shape[0] == 2 and state.free.shape[2] == 1
 
 
 @part

@@ -23,12 +23,14 @@ from planner.machine.timeline import NEVER
 from planner.online.kernel.local_objective import POWER_RATIO, PROFIT, cost, power_term
 from planner.online.kernel.nodes import idle_now, plan_rows
 from planner.online.kernel.pins import BEST, CURRENT, TRIED, change_pin, copy_plan, has_pins, unpin_all
-from planner.online.kernel.plans import begin_plan, look_at_machine, place_in_plan
+from planner.online.kernel.plans import begin_plan, is_pool, look_at_machine, place_in_plan
 from planner.online.kernel.queue_order import FCFS, LAF, LRF, SAF, SJF, SPF, move_to, sort_by
-from planner.online.kernel.rounds import is_pool, list_round
+from planner.online.kernel.rounds import list_round
 from planner.online.kernel.state import (
     ESTIMATE,
     EVALUATIONS,
+    LOOKS,
+    MOST_LOOKS,
     OBJECTIVE,
     PIN,
     QUEUE,
@@ -77,6 +79,7 @@ def _is_any_narrow(state):
 def _search(state, size, now):
     """Put the first of the queue into the best order found: from the best known order, and from each chosen seed."""
     look_at_machine(state)
+    state.clock[LOOKS] = 0
     copy_plan(state, CURRENT, TRIED, size)
     best = _value(state, size, now, np.inf)
     copy_plan(state, TRIED, BEST, size)
@@ -108,9 +111,12 @@ def _search(state, size, now):
 def _climb(state, size, now, best):
     """Change the best plan bit by bit as long as evaluations are left; returns the value of the best one.
 
-    A new pin stays only if it makes the plan better: what is pinned for nothing scatters jobs over the nodes.
+    On several nodes it also ends with the looks at bunches of nodes, where they are limited. A new pin stays only if it
+    makes the plan better: what is pinned for nothing scatters jobs over the nodes.
     """
     for _ in range(state.clock[EVALUATIONS] * min(size, MOST_TRIED)):
+        if 0 < state.clock[MOST_LOOKS] < state.clock[LOOKS]:
+            break
         copy_plan(state, BEST, TRIED, size)
         has_pinned = _change(state, size)
         value = _value(state, size, now, best)

@@ -11,7 +11,7 @@ import numpy as np
 from planner.compiled import part
 from planner.machine.timeline import NEVER, entry_at
 from planner.online.kernel.nodes import earliest_start, hold_job, idle_now
-from planner.online.kernel.plans import begin_plan, has_room_in_plan, look_at_machine, place_in_plan
+from planner.online.kernel.plans import begin_plan, has_room_in_plan, is_pool, look_at_machine, place_in_plan
 from planner.online.kernel.queue_order import begin, drop_gone
 from planner.online.kernel.state import BACKFILL, ESTIMATE, MACHINE, PIN, QUEUE, QUEUED, RESERVED, START, WIDTH
 
@@ -181,9 +181,3 @@ def _learn(state, known, job, start):
     state.job[RESERVED, job] = start
     state.ready[known % REMEMBERED] = job
     return known + 1
-
-
-@part
-def is_pool(state):
-    """Whether the machine is one pool of one resource, so that width and estimate say all that a job asks."""
-    return state.free.shape[0] == 2 and state.free.shape[2] == 1
