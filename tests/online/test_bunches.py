@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from dataclasses import replace
 from itertools import pairwise
 
@@ -47,8 +48,7 @@ def state_of(trace: Trace, policy: str = "order-af", evaluations: int = 2) -> St
 
 def node_by_node(state: State) -> State:
     """The same state without bunches, and with tables of its own."""
-    own = State(*(table.copy() for table in state))
-    return own._replace(bunch=np.zeros((BUNCH_ROWS, 0), dtype=np.int64))
+    return deepcopy(state)._replace(bunch=np.zeros((BUNCH_ROWS, 0), dtype=np.int64))
 
 
 def filled(state: State, seed: int) -> tuple[State, int]:
