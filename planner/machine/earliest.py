@@ -84,7 +84,7 @@ def earliest_for_many(
         at_once, found = np.int64(0), np.int64(0)
         for node in range(top.shape[0]):
             copies, row = np.int64(1), rows + node
-            while copies <= count and _fits_empty(capacity, node, amount, copies):
+            while copies <= count and fits_empty(capacity, node, amount, copies):
                 start = end + 1
                 if top[node] >= copies * amount[0]:
                     if copies > 1:
@@ -125,7 +125,7 @@ def _room_at_most(top, cores, count):
 
 
 @part
-def _fits_empty(capacity, node, amount, copies):
+def fits_empty(capacity, node, amount, copies):
     """Whether a node has room for ``copies`` units when it is empty."""
     fits = True
     for resource in range(amount.shape[0]):

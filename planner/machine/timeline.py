@@ -16,11 +16,18 @@ from planner.compiled import part
 NEVER = np.iinfo(np.int64).max // 2
 """A moment that does not come."""
 
+SHORT = 8
+"""Rows of so few entries are looked through one by one, which takes less time than halving."""
+
 
 @part
 def entry_at(times, length, node, moment):
     """The entry of a node that holds at a moment."""
     low, high = 0, length[node]
+    if high <= SHORT:
+        while low + 1 < high and times[node, low + 1] <= moment:
+            low += 1
+        return low
     while high - low > 1:
         middle = (low + high) // 2
         if times[node, middle] <= moment:

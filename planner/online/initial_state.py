@@ -16,6 +16,9 @@ from planner.online.queue_search import USUAL_SEARCH, QueueSearch
 from planner.online.replanning import NO_REPLANNING, Replanning
 from planner.units import MILLI
 
+BUNCH_ENTRIES = 1 << 16
+"""Entries of all timelines of bunches together, about; a plan that needs a longer one goes on in plain rows."""
+
 
 def initial_state(
     trace: Trace,
@@ -35,6 +38,7 @@ def initial_state(
     """The state before the first event; ``correction`` is the number of a rule of correction."""
     from planner.machine.timeline import NEVER
     from planner.online.kernel import state as places
+    from planner.online.kernel.floors import REMEMBERED_STARTS
     from planner.online.kernel.likely import REMEMBERED_LENGTHS
     from planner.online.kernel.queue_order import ORDER_CODES, backfill_code, queue_code
 
@@ -82,7 +86,7 @@ def initial_state(
     clock[places.UNTIL] = clock[places.RESUME_AT] = NEVER
     if policy.objective is not None:
         clock[places.OBJECTIVE] = FORMS.index(policy.objective.form)
-        clock[places.EVALUATIONS] = search.evaluations
+        clock[places.EVALUATIONS], clock[places.MOST_LOOKS] = search.evaluations, search.most_looks
         seeds = policy.objective.seeds if policy.plus else ()
         clock[places.SEEDS] = sum(1 << ORDER_CODES[order] for order in seeds)
     unit_rows = places.UNIT_ROWS if policy.kind in PLANNING and nodes > 1 else places.PIN
@@ -93,6 +97,7 @@ def initial_state(
         _take_past(trace, past, job, unit, clock)
         _remember_ended(past, job, taken)
     _wait_for_others(trace, past, job)
+    most_at_once = max(nodes, _most_at_once(trace))
     return places.State(
         job=job,
         ptr=np.array([trace.group_ptr, trace.unit_ptr, trace.waits.follower_ptr], dtype=np.int64),
@@ -111,7 +116,10 @@ def initial_state(
         stream=np.array([conduct.seed if policy.objective is None else search.seed], dtype=np.uint64),
         capacity=trace.machine.capacity,
         most=np.ascontiguousarray(trace.machine.capacity[:, 0]),
-        ready=np.zeros(max(nodes, _most_at_once(trace)), dtype=np.int64),
+        **_bunches(nodes if policy.kind in ("list", *PLANNING) and nodes > 1 else 0, resources),
+        learned=np.zeros((2, REMEMBERED_STARTS), dtype=np.int64),
+        ready=np.zeros(most_at_once, dtype=np.int64),
+        weight=np.zeros(most_at_once, dtype=np.int64),
         known=np.zeros(nodes, dtype=np.int64),
         least=np.zeros((nodes, resources), dtype=np.int64),
         watts=np.zeros(1, dtype=np.int64),
@@ -181,6 +189,25 @@ def _remember_ended(past: Past, job: Ints, taken: Floats) -> None:
             place = 1 + int(taken[row, places.SEEN]) % (taken.shape[1] - 1)
             taken[row, place] = job[places.RUNTIME, index] / job[places.ESTIMATE, index]
             taken[row, places.SEEN] += 1
+
+
+def _bunches(nodes: int, resources: int) -> dict[str, Ints]:
+    """The tables of bunches of nodes, of which there are no more than twice as many as nodes.
+
+    Rows are long where there are few nodes, and never a power of two, or they would get into each other's way in the
+    caches of the processor.
+    """
+    from planner.online.kernel.bunches import BUNCH_ROWS, MEMBER_ROWS
+
+    entries = min(max(BUNCH_ENTRIES // max(nodes, 1), 64), 1024) - 1
+    shapes = {
+        "bunch": (BUNCH_ROWS, 2 * nodes),
+        "member": (MEMBER_ROWS, nodes),
+        "bunch_times": (2 * nodes, entries),
+        "bunch_free": (2 * nodes, entries, resources),
+        "bucket": (1 << (2 * nodes).bit_length(),),
+    }
+    return {name: np.zeros(shape, dtype=np.int64) for name, shape in shapes.items()}
 
 
 def _most_at_once(trace: Trace) -> int:

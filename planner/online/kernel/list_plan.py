@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from planner.compiled import kernel, part
-from planner.machine.timeline import NEVER, copy_rows
+from planner.compiled import kernel
 from planner.online.kernel.local_objective import cost
-from planner.online.kernel.nodes import hold_job, plan_rows
-from planner.online.kernel.pins import planned_start
+from planner.online.kernel.plans import begin_plan, look_at_machine, place_in_plan
 from planner.online.kernel.queue_order import begin, drop_gone
 from planner.online.kernel.rounds import can_start
-from planner.online.kernel.state import ESTIMATE, QUEUE, QUEUED, ROUNDS, TRIED_ORDER, TRIED_PIN
+from planner.online.kernel.state import QUEUE, QUEUED, ROUNDS, TRIED_ORDER, TRIED_PIN
 
 
 @kernel
@@ -37,19 +35,10 @@ def plan_in_order(state, now, start):
 
     As many of its first jobs are planned as there are starts to write.
     """
-    plan = plan_rows(state)
-    copy_rows(state.times, state.free, state.length, plan)
+    look_at_machine(state)
+    begin_plan(state)
     for place in range(start.shape[0]):
-        job = state.job[TRIED_ORDER, place]
-        start[place] = planned_start(state, plan, TRIED_PIN, job, now)
-        if start[place] < NEVER:
-            hold_job(state, plan, job, np.int64(1), start[place], _end(state, job, start[place]))
-
-
-@part
-def _end(state, job, start):
-    """When a job that starts at a moment is expected to end."""
-    return start + max(np.int64(1), state.job[ESTIMATE, job])
+        start[place] = place_in_plan(state, TRIED_PIN, state.job[TRIED_ORDER, place], now)
 
 
 @kernel

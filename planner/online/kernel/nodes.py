@@ -35,7 +35,7 @@ def earliest_start(state, rows, job, earliest, latest):
     while start <= latest:
         moved = start
         if limited:
-            moved = _first_power(state, rows + nodes, job, duration, moved, latest)
+            moved = first_power(state, rows + nodes, job, duration, moved, latest)
         for group in range(first, last):
             if moved <= latest:
                 moved = _earliest_for_group(state, rows, group, duration, moved, latest)
@@ -57,7 +57,7 @@ def earliest_at(state, rows, job, earliest):
     while True:
         moved = start
         if state.clock[LIMITED] > 0:
-            moved = _first_power(state, rows + state.clock[NODES], job, duration, moved, latest)
+            moved = first_power(state, rows + state.clock[NODES], job, duration, moved, latest)
         for unit in range(state.ptr[UNITS, job], state.ptr[UNITS, job + 1]):
             node = state.unit[NODE, unit]
             moved = first_room(
@@ -121,7 +121,7 @@ def has_room(state, rows, job, start):
             unit += 1
     if state.clock[LIMITED] > 0:
         power_row = rows + state.clock[NODES]
-        return _first_power(state, power_row, job, end - start, start, start) == start
+        return first_power(state, power_row, job, end - start, start, start) == start
     return True
 
 
@@ -176,7 +176,7 @@ def _hold(state, row, amount, sign, start, end):
 
 
 @part
-def _first_power(state, row, job, duration, earliest, latest):
+def first_power(state, row, job, duration, earliest, latest):
     """Earliest start at which the site has the power that a job draws; else NEVER."""
     state.watts[0] = state.job[POWER, job]
     one = np.int64(1)
@@ -266,9 +266,15 @@ def _choose_nodes(state, rows, job, start, end):
 @part
 def _pack_exactly(state, rows, job, start, end):
     """Choose nodes for units of several sizes where the first nodes with room did not do; False if there is no room."""
-    first, last = state.ptr[GROUPS, job], state.ptr[GROUPS, job + 1]
     for node in range(state.clock[NODES]):
         least_free(state.times, state.free, state.length, rows + node, start, end, state.least[node])
+    return pack_units(state, job)
+
+
+@part
+def pack_units(state, job):
+    """Choose nodes for units of several sizes out of what is noted that each has free; False if there is no room."""
+    first, last = state.ptr[GROUPS, job], state.ptr[GROUPS, job + 1]
     main = first
     for group in range(first, last):
         if state.group_count[group] > state.group_count[main]:

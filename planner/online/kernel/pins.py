@@ -83,15 +83,24 @@ def planned_start(state, rows, pins, job, earliest):
 
     ``pins`` is the row of the pins. A pin counts for nothing where its nodes have no room until further notice.
     """
-    if has_pins(state):
-        first, last = state.ptr[UNITS, job], state.ptr[UNITS, job + 1]
-        if state.unit[pins, first] != UNPINNED:
-            for unit in range(first, last):
-                state.unit[NODE, unit] = state.unit[pins, unit]
-            start = earliest_at(state, rows, job, earliest)
-            if start < NEVER:
-                return start
+    if note_pins(state, pins, job):
+        start = earliest_at(state, rows, job, earliest)
+        if start < NEVER:
+            return start
     return earliest_start(state, rows, job, earliest, NEVER - 1)
+
+
+@part
+def note_pins(state, pins, job):
+    """Note the nodes that a job is pinned to with its units; False if it is not pinned."""
+    if not has_pins(state):
+        return False
+    first, last = state.ptr[UNITS, job], state.ptr[UNITS, job + 1]
+    if state.unit[pins, first] == UNPINNED:
+        return False
+    for unit in range(first, last):
+        state.unit[NODE, unit] = state.unit[pins, unit]
+    return True
 
 
 @part

@@ -19,15 +19,18 @@ import numpy as np
 from planner.compiled import part
 from planner.machine.pool import place_on_pool
 from planner.machine.rng import below, fraction
-from planner.machine.timeline import NEVER, copy_rows
+from planner.machine.timeline import NEVER
 from planner.online.kernel.local_objective import POWER_RATIO, PROFIT, cost, power_term
-from planner.online.kernel.nodes import hold_job, idle_now, plan_rows
-from planner.online.kernel.pins import BEST, CURRENT, TRIED, change_pin, copy_plan, has_pins, planned_start, unpin_all
+from planner.online.kernel.nodes import idle_now, plan_rows
+from planner.online.kernel.pins import BEST, CURRENT, TRIED, change_pin, copy_plan, has_pins, unpin_all
+from planner.online.kernel.plans import begin_plan, is_pool, look_at_machine, place_in_plan
 from planner.online.kernel.queue_order import FCFS, LAF, LRF, SAF, SJF, SPF, move_to, sort_by
-from planner.online.kernel.rounds import is_pool, list_round
+from planner.online.kernel.rounds import list_round
 from planner.online.kernel.state import (
     ESTIMATE,
     EVALUATIONS,
+    LOOKS,
+    MOST_LOOKS,
     OBJECTIVE,
     PIN,
     QUEUE,
@@ -75,6 +78,8 @@ def _is_any_narrow(state):
 @part
 def _search(state, size, now):
     """Put the first of the queue into the best order found: from the best known order, and from each chosen seed."""
+    look_at_machine(state)
+    state.clock[LOOKS] = 0
     copy_plan(state, CURRENT, TRIED, size)
     best = _value(state, size, now, np.inf)
     copy_plan(state, TRIED, BEST, size)
@@ -106,9 +111,12 @@ def _search(state, size, now):
 def _climb(state, size, now, best):
     """Change the best plan bit by bit as long as evaluations are left; returns the value of the best one.
 
-    A new pin stays only if it makes the plan better: what is pinned for nothing scatters jobs over the nodes.
+    On several nodes it also ends with the looks at bunches of nodes, where they are limited. A new pin stays only if it
+    makes the plan better: what is pinned for nothing scatters jobs over the nodes.
     """
     for _ in range(state.clock[EVALUATIONS] * min(size, MOST_TRIED)):
+        if 0 < state.clock[MOST_LOOKS] < state.clock[LOOKS]:
+            break
         copy_plan(state, BEST, TRIED, size)
         has_pinned = _change(state, size)
         value = _value(state, size, now, best)
@@ -152,7 +160,7 @@ def _value(state, size, now, limit):
     A job that has no start because nodes are down counts for nothing: it has none in any order.
     """
     plan, on_pool = plan_rows(state), is_pool(state)
-    copy_rows(state.times, state.free, state.length, plan)
+    begin_plan(state)
     times, free, length = state.times[plan], state.free[plan, :, 0], state.length[plan]
     is_ratio = state.clock[OBJECTIVE] == POWER_RATIO
     may_fall = state.clock[OBJECTIVE] == PROFIT  # a job that earns more than it costs
@@ -163,9 +171,7 @@ def _value(state, size, now, limit):
         if on_pool:
             start, length = place_on_pool(times, free, length, state.job[WIDTH, job], duration)
         else:
-            start = planned_start(state, plan, TRIED_PIN, job, now)
-            if start < NEVER:
-                hold_job(state, plan, job, np.int64(1), start, start + duration)
+            start = place_in_plan(state, TRIED_PIN, job, now)
         if start == NEVER:
             continue
         if is_ratio:

@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from planner.compiled import part
-from planner.machine.timeline import NEVER, copy_rows, entry_at
-from planner.online.kernel.nodes import earliest_start, hold_job, idle_now, plan_rows
-from planner.online.kernel.pins import planned_start
+from planner.machine.timeline import NEVER, entry_at
+from planner.online.kernel.nodes import earliest_start, hold_job, idle_now
+from planner.online.kernel.plans import begin_plan, has_room_in_plan, is_pool, look_at_machine, place_in_plan
 from planner.online.kernel.queue_order import begin, drop_gone
 from planner.online.kernel.state import BACKFILL, ESTIMATE, MACHINE, PIN, QUEUE, QUEUED, RESERVED, START, WIDTH
 
@@ -121,8 +121,8 @@ def list_round(state, now):
     the last job of the queue that still has room now; what comes after it would only be reserved and forgotten.
     """
     size = state.clock[QUEUED]
-    plan = plan_rows(state)
-    copy_rows(state.times, state.free, state.length, plan)
+    look_at_machine(state)
+    begin_plan(state)
     idle = idle_now(state)
     last = _last_with_room(state, size - 1, np.int64(0), idle, now)
     known = np.int64(0)
@@ -130,9 +130,7 @@ def list_round(state, now):
     while place <= last:
         job = state.job[QUEUE, place]
         floor = _learned(state, known, job, now)
-        start = planned_start(state, plan, PIN, job, floor)
-        if start < NEVER:
-            hold_job(state, plan, job, np.int64(1), start, start + max(np.int64(1), state.job[ESTIMATE, job]))
+        start = place_in_plan(state, PIN, job, floor)
         place += 1
         if start == now:
             begin(state, job, now)
@@ -146,10 +144,9 @@ def list_round(state, now):
 @part
 def _last_with_room(state, last, first, idle, now):
     """The last job of the queue, from ``last`` back to ``first``, with room now in the plan; else first - 1."""
-    plan = plan_rows(state)
     while last >= first:
         job = state.job[QUEUE, last]
-        if state.job[WIDTH, job] <= idle and earliest_start(state, plan, job, now, now) == now:
+        if state.job[WIDTH, job] <= idle and has_room_in_plan(state, job, now):
             break
         last -= 1
     return last
@@ -184,9 +181,3 @@ def _learn(state, known, job, start):
     state.job[RESERVED, job] = start
     state.ready[known % REMEMBERED] = job
     return known + 1
-
-
-@part
-def is_pool(state):
-    """Whether the machine is one pool of one resource, so that width and estimate say all that a job asks."""
-    return state.free.shape[0] == 2 and state.free.shape[2] == 1

@@ -36,7 +36,8 @@ POLICY, ORDER, BACKFILL_ORDER, CORRECTION, NODES, LIMITED, SCAN_ONLY_IF_FITS, EV
 TICK, EVERY_S, MAX_DELAY_S, MAY_HOLD, HOLDS, LISTED_AT, CAPACITY, STEPS, AHEAD_S, REPAIRS = _places(20, 30)
 UNTIL, RESUME_AT, RESUMES, LEFT, CHANGES, HAS_CANCELS, LISTED, USUAL_ORDER = _places(30, 38)
 HELD, JOINING, OBJECTIVE, EVALUATIONS, SEEDS = _places(38, 43)
-CLOCK_SIZE = 43
+BUNCHES, MACHINE_BUNCHES, CAN_BUNCH, BUNCHED, CROWDED, LEARNED, LOOKS, MOST_LOOKS = _places(43, 51)
+CLOCK_SIZE = 51
 
 # Rows of the table of what happens to nodes, and what can happen.
 MOMENT, CHANGE, OUT_NODE, OUT_START, OUT_END = _places(0, 5)
@@ -102,7 +103,12 @@ class State(NamedTuple):
     taken
         Which parts of their estimates jobs took lately: one row per kind of job, then one per user, and a last one for
         all jobs; the first column counts them.
-    ready, known, least, watts, cells, pattern
+    bunch, member, bunch_times, bunch_free, bucket
+        Plans by bunches of nodes: the bunches, the nodes in them, their timelines, and a table to find those that are
+        alike (`planner.online.kernel.bunches`); all empty under policies that do not plan the whole queue anew.
+    learned
+        Jobs of a plan and their starts, which bound later ones (`planner.online.kernel.floors`).
+    ready, weight, known, least, watts, cells, pattern
         Scratch space.
     change
         What happens to nodes, one column per change, in order of time; the rows are named above.
@@ -127,7 +133,14 @@ class State(NamedTuple):
     worth: Floats
     taken: Floats
     stream: npt.NDArray[np.uint64]
+    bunch: Ints
+    member: Ints
+    bunch_times: Ints
+    bunch_free: Ints
+    bucket: Ints
+    learned: Ints
     ready: Ints
+    weight: Ints
     known: Ints
     least: Ints
     watts: Ints
