@@ -1,7 +1,7 @@
 """What one round of a policy costs on a large machine: made-up queues that come at once, on nodes that run jobs.
 
     python benchmarks/order_rounds.py [--sizes 64x100,1173x100,5000x500] [--policies list,order-stretch]
-                                      [--evaluations 10] [--looks 0] [--alone 0.1] [--seed 0]
+                                      [--evaluations 10] [--alone 0.1] [--seed 0]
 
 ``NODESxJOBS``. Nodes have 20 cores and 64 GB, as most of KIT ForHLR II. Running jobs of 1 to 32 units take seven of ten
 nodes for up to half a day, and one of ten (``--alone``) has small jobs of its own with ends of their own, so that it is
@@ -35,12 +35,11 @@ def main() -> None:
     parser.add_argument("--sizes", default="64x100,1173x100,5000x500")
     parser.add_argument("--policies", default="list,order-stretch")
     parser.add_argument("--evaluations", type=int, default=10)
-    parser.add_argument("--looks", type=int, default=0, help="at bunches of nodes, at most; 0: no limit")
     parser.add_argument("--alone", type=float, default=0.1, help="part of the nodes that are like no other")
     parser.add_argument("--seed", type=int, default=0)
     choice = parser.parse_args()
     policies = choice.policies.split(",")
-    search = QueueSearch(choice.evaluations, most_looks=choice.looks)
+    search = QueueSearch(choice.evaluations)
     for policy in policies:  # loads or compiles what each needs
         one_round(made_up_trace(8, 3, 0.1, 0), policy, QueueSearch(1))
     print(f"{'nodes':>6} {'jobs':>5}  {'policy':14} {'CPU ms':>9} {'started':>8} {'bunches':>8} {'MB':>6}")

@@ -86,7 +86,7 @@ def initial_state(
     clock[places.UNTIL] = clock[places.RESUME_AT] = NEVER
     if policy.objective is not None:
         clock[places.OBJECTIVE] = FORMS.index(policy.objective.form)
-        clock[places.EVALUATIONS], clock[places.MOST_LOOKS] = search.evaluations, search.most_looks
+        clock[places.EVALUATIONS] = search.evaluations
         seeds = policy.objective.seeds if policy.plus else ()
         clock[places.SEEDS] = sum(1 << ORDER_CODES[order] for order in seeds)
     unit_rows = places.UNIT_ROWS if policy.kind in PLANNING and nodes > 1 else places.PIN

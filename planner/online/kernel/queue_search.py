@@ -9,7 +9,8 @@ best plan is found.
 
 One evaluation places up to all of them; it is given up as soon as it is worse than the best. A round tries
 ``evaluations`` orders per job, for MOST_TRIED jobs at most. Where more jobs wait than MOST_SEARCHED only the most
-urgent ones are searched (`planner.online.kernel.urgency`), and the others are served after them.
+urgent ones are searched (`planner.online.kernel.urgency`), and the others are served after them. On large clusters
+MOST_LOOKS ends a round before all its orders are tried.
 """
 
 from __future__ import annotations
@@ -25,12 +26,11 @@ from planner.online.kernel.nodes import idle_now, plan_rows
 from planner.online.kernel.pins import BEST, CURRENT, TRIED, change_pin, copy_plan, has_pins, unpin_all
 from planner.online.kernel.plans import begin_plan, is_pool, look_at_machine, place_in_plan
 from planner.online.kernel.queue_order import FCFS, LAF, LRF, SAF, SJF, SPF, move_to, sort_by
-from planner.online.kernel.rounds import list_round
+from planner.online.kernel.rounds import can_start, list_round
 from planner.online.kernel.state import (
     ESTIMATE,
     EVALUATIONS,
     LOOKS,
-    MOST_LOOKS,
     OBJECTIVE,
     PIN,
     QUEUE,
@@ -48,6 +48,9 @@ MOST_SEARCHED = 128
 MOST_TRIED = 32
 """Jobs for which the evaluations of one round are counted, at most: what is left to try is tried in later rounds."""
 
+MOST_LOOKS = 20_000
+"""Looks at bunches of like nodes in one round, at most, per evaluation asked for; the known orders are not counted."""
+
 PIN_SHARE = 0.25
 """Part of the changes that are to pins, on several nodes."""
 
@@ -55,7 +58,7 @@ PIN_SHARE = 0.25
 @part
 def order_round(state, now):
     """Put the queue into the best order found, then start what starts now in its list plan."""
-    if state.clock[QUEUED] > 1 and _is_any_narrow(state):
+    if state.clock[QUEUED] > 1 and _can_any_start(state, now):
         size = min(state.clock[QUEUED], MOST_SEARCHED)
         if size < state.clock[QUEUED]:
             urgent_first(state, now, size)
@@ -66,20 +69,20 @@ def order_round(state, now):
 
 
 @part
-def _is_any_narrow(state):
-    """Whether any waiting job is no wider than what is idle: otherwise none starts, whatever the order."""
+def _can_any_start(state, now):
+    """Whether any waiting job has room now: otherwise none starts, whatever the order."""
     idle = idle_now(state)
-    found = False
     for place in range(state.clock[QUEUED]):
-        found |= state.job[WIDTH, state.job[QUEUE, place]] <= idle
-    return found
+        job = state.job[QUEUE, place]
+        if state.job[WIDTH, job] <= idle and can_start(state, job, now):
+            return True
+    return False
 
 
 @part
 def _search(state, size, now):
     """Put the first of the queue into the best order found: from the best known order, and from each chosen seed."""
     look_at_machine(state)
-    state.clock[LOOKS] = 0
     copy_plan(state, CURRENT, TRIED, size)
     best = _value(state, size, now, np.inf)
     copy_plan(state, TRIED, BEST, size)
@@ -111,11 +114,12 @@ def _search(state, size, now):
 def _climb(state, size, now, best):
     """Change the best plan bit by bit as long as evaluations are left; returns the value of the best one.
 
-    On several nodes it also ends with the looks at bunches of nodes, where they are limited. A new pin stays only if it
-    makes the plan better: what is pinned for nothing scatters jobs over the nodes.
+    On several nodes it ends with the looks at bunches of nodes too. A new pin stays only if it makes the plan better:
+    what is pinned for nothing scatters jobs over the nodes.
     """
+    state.clock[LOOKS] = 0
     for _ in range(state.clock[EVALUATIONS] * min(size, MOST_TRIED)):
-        if 0 < state.clock[MOST_LOOKS] < state.clock[LOOKS]:
+        if state.clock[LOOKS] > state.clock[EVALUATIONS] * MOST_LOOKS:
             break
         copy_plan(state, BEST, TRIED, size)
         has_pinned = _change(state, size)
