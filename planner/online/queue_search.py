@@ -9,7 +9,7 @@ from dataclasses import dataclass
 class QueueSearch:
     """How much a round of the policy ``order`` tries: orders per waiting job; and the seed of its random changes."""
 
-    evaluations: int = 10
+    evaluations: int = 3
     seed: int = 0
 
 
