@@ -1,7 +1,7 @@
 """What one round of a policy costs on a large machine: made-up queues that come at once, on nodes that run jobs.
 
     python benchmarks/order_rounds.py [--sizes 64x100,1173x100,5000x500] [--policies list,order-stretch]
-                                      [--evaluations 10] [--alone 0.1] [--seed 0]
+                                      [--evaluations 3] [--alone 0.1] [--seed 0]
 
 ``NODESxJOBS``. Nodes have 20 cores and 64 GB, as most of KIT ForHLR II. Running jobs of 1 to 32 units take seven of ten
 nodes for up to half a day, and one of ten (``--alone``) has small jobs of its own with ends of their own, so that it is
@@ -21,7 +21,7 @@ from planner.domain.trace import Machine, Trace
 from planner.online.initial_state import initial_state
 from planner.online.kernel.state import MACHINE_BUNCHES, START
 from planner.online.policies import policy_named
-from planner.online.queue_search import QueueSearch
+from planner.online.queue_search import USUAL_SEARCH, QueueSearch
 from planner.online.stretches import FixedReplay
 
 CAPACITY = (20, 64)
@@ -34,7 +34,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sizes", default="64x100,1173x100,5000x500")
     parser.add_argument("--policies", default="list,order-stretch")
-    parser.add_argument("--evaluations", type=int, default=10)
+    parser.add_argument("--evaluations", type=int, default=USUAL_SEARCH.evaluations)
     parser.add_argument("--alone", type=float, default=0.1, help="part of the nodes that are like no other")
     parser.add_argument("--seed", type=int, default=0)
     choice = parser.parse_args()
