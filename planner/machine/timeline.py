@@ -151,6 +151,20 @@ def copy_rows(times, free, length, rows):
 
 
 @part
+def are_alike(times, free, length, row, other_times, other_free, other_length, other):
+    """Whether two rows, perhaps of different tables, are the same timeline."""
+    if length[row] != other_length[other]:
+        return False
+    for entry in range(length[row]):
+        if times[row, entry] != other_times[other, entry]:
+            return False
+        for resource in range(free.shape[2]):
+            if free[row, entry, resource] != other_free[other, entry, resource]:
+                return False
+    return True
+
+
+@part
 def note_tops(times, free, length, tops, bucket_s, node, start, end):
     """Write into ``tops`` the most that a node has free of the first resource in each bucket from start to end."""
     bucket = start // bucket_s

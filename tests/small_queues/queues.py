@@ -31,7 +31,10 @@ MACHINES = ("pool", "nodes")
 
 @dataclass(frozen=True)
 class Compared:
-    """The best sum of one queue and objective, who says that it is the best, and what each way found."""
+    """The best sum of one queue and objective, who says that it is the best, and what each way found.
+
+    ``unproven`` names engines whose time was over before they had proven all their plans.
+    """
 
     seed: int
     jobs: int
@@ -39,11 +42,17 @@ class Compared:
     best: float
     witness: str
     found: dict[str, float]
+    unproven: tuple[str, ...] = ()
 
     @property
     def wrong(self) -> dict[str, float]:
-        """What is not the best: worse, or better than the best of all."""
-        return {name: value for name, value in self.found.items() if abs(value - self.best) > CLOSE * self.best}
+        """What is better than the best of all, or worse and said to be the best."""
+        better, worse = self.best * (1 - CLOSE), self.best * (1 + CLOSE)
+        return {
+            name: value
+            for name, value in self.found.items()
+            if value < better or (value > worse and name not in self.unproven)
+        }
 
 
 class Proving:
@@ -85,7 +94,8 @@ def _compared(seed: int, trace: Trace, objective: str, cost: Cost, solvers: list
         best, witness = min(proven.values()), "proof"
     else:
         return None
-    return Compared(seed, len(trace) - 1, objective, best, witness, found)
+    unproven = tuple(name for name in found if name not in proven and name != "order")
+    return Compared(seed, len(trace) - 1, objective, best, witness, found, unproven)
 
 
 def _sum(result: Replay, cost: Cost) -> float:

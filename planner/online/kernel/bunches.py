@@ -13,7 +13,7 @@ Rows are short and lie close together; a plan that needs longer ones is spread o
 from __future__ import annotations
 
 from planner.compiled import part
-from planner.machine.timeline import NEVER, hold_units
+from planner.machine.timeline import NEVER, are_alike, hold_units
 from planner.online.kernel.state import BUNCHES, CROWDED, MACHINE_BUNCHES, NODES
 
 # Rows of the table of bunches: how long the timeline is, which nodes there are, the last new bunch that was parted
@@ -85,15 +85,9 @@ def _bucket_of(state, node):
 @part
 def _is_alike(state, bunch, node):
     """Whether a node of the machine has the timeline of a bunch."""
-    if state.bunch[LENGTH, bunch] != state.length[node]:
-        return False
-    for entry in range(state.length[node]):
-        if state.bunch_times[bunch, entry] != state.times[node, entry]:
-            return False
-        for resource in range(state.free.shape[2]):
-            if state.bunch_free[bunch, entry, resource] != state.free[node, entry, resource]:
-                return False
-    return True
+    return are_alike(
+        state.times, state.free, state.length, node, state.bunch_times, state.bunch_free, state.bunch[LENGTH], bunch
+    )
 
 
 @part

@@ -60,6 +60,7 @@ def place_in_plan(state, pins, job, earliest):
         if start > earliest:
             learn(state, job, start)
         return start
+    state.clock[LOOKS] += state.clock[NODES]
     start = planned_start(state, plan_rows(state), pins, job, earliest)
     if start < NEVER:
         hold_job(state, plan_rows(state), job, np.int64(1), start, start + max(np.int64(1), state.job[ESTIMATE, job]))

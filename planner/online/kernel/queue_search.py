@@ -49,7 +49,7 @@ MOST_TRIED = 32
 """Jobs for which the evaluations of one round are counted, at most: what is left to try is tried in later rounds."""
 
 MOST_LOOKS = 20_000
-"""Looks at bunches of like nodes in one round, at most, per evaluation asked for; the known orders are not counted."""
+"""Looks at bunches of like nodes, or at nodes, in one round per evaluation asked for; known orders are not counted."""
 
 PIN_SHARE = 0.25
 """Part of the changes that are to pins, on several nodes."""

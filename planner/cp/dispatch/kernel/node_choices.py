@@ -12,7 +12,7 @@ import numpy as np
 from planner.compiled import part
 from planner.cp.dispatch.kernel.tables import GROUP, IS_CUT, LENGTH, NODE, STEPS
 from planner.machine.choose_nodes import copies_in
-from planner.machine.timeline import least_free
+from planner.machine.timeline import are_alike, least_free
 
 MOST_TRIES = 10_000
 """So often a unit goes back to another node for one choice; then there is none as far as the search knows."""
@@ -95,15 +95,8 @@ def _are_alike(tables, job, unit, one, other):
     for before in range(tables.unit_ptr[job], unit):
         if tables.unit[NODE, before] == one or tables.unit[NODE, before] == other:
             return False
-    if tables.length[one] != tables.length[other]:
-        return False
-    for entry in range(tables.length[one]):
-        if tables.times[one, entry] != tables.times[other, entry]:
-            return False
-        for resource in range(tables.free.shape[2]):
-            if tables.free[one, entry, resource] != tables.free[other, entry, resource]:
-                return False
-    return True
+    times, free, length = tables.times, tables.free, tables.length
+    return are_alike(times, free, length, one, times, free, length, other)
 
 
 @part
