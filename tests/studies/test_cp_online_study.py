@@ -136,7 +136,7 @@ def test_the_study_runs_and_goes_on(trace: Path, tmp_path: Path, monkeypatch: py
     assert len(made) == 4
     assert run([*command, "--seeds", "2"]) == 0
     assert len(made) == 4
-    assert run([*command, "--evaluations", "3"]) == 0
+    assert run([*command, "--evaluations", "5"]) == 0
     assert len(made) == 7
 
 
