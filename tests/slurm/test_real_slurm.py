@@ -38,6 +38,18 @@ def send(slurm: Slurm, wanted: Mapping[str, int], journal: Path) -> tuple[Propos
     return proposal, carry_out(slurm, proposal.changes, journal)
 
 
+def taken_back(slurm: Slurm, journal: Path) -> dict[str, str]:
+    """What is said of each job when an undo is called again as long as Slurm asks for that, after a restart."""
+    said: dict[str, str] = {}
+    for _ in range(20):
+        _, outcomes = take_back(slurm, journal)
+        said |= {each.change.job: each.note for each in outcomes}
+        if not any("try again" in note for note in said.values()):
+            break
+        time.sleep(1)
+    return said
+
+
 def take_back(slurm: Slurm, journal: Path) -> tuple[Proposal, list[Outcome]]:
     """What is proposed to undo everything, and what becomes of it."""
     proposal = plan_undo(slurm, journal)
@@ -280,8 +292,7 @@ def test_undo_restores_every_value_after_a_restart(cluster: Cluster, slurm: Slur
     queue = read_queue(slurm)
     assert not differences(from_wanted(wanted), queue, int(time.time()))
     assert send(slurm, wanted, journal)[0].changes == ()
-    _, outcomes = take_back(slurm, journal)
-    assert {each.change.job: each.taken for each in outcomes} == dict.fromkeys(wanted, True)
+    assert taken_back(slurm, journal) == dict.fromkeys(wanted, "")
     assert one(slurm, own).begin_unix == own_begin
     assert all((one(slurm, each).begin_unix or 0) <= time.time() for each in (plain, dependent))
     assert plan_undo(slurm, journal) == Proposal((), (), ())
