@@ -44,7 +44,7 @@ def replay_table(rows: Sequence[Row]) -> Table:
         Column("dispatches"),
         Column("found nothing", "times"),
         Column("proven", "%"),
-        Column("end", number=False, wrap=True),
+        Column("end", number=False),
     )
     return Table(group_title(rows[0]), columns, tuple(_replay_words(row, has_published) for row in rows))
 
