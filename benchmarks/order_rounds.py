@@ -17,14 +17,14 @@ import time
 
 import numpy as np
 
-from planner.domain.trace import Machine, Trace
+from planner.domain.trace import Trace
 from planner.online.initial_state import initial_state
 from planner.online.kernel.state import MACHINE_BUNCHES, START
 from planner.online.policies import policy_named
 from planner.online.queue_search import USUAL_SEARCH, QueueSearch
 from planner.online.stretches import FixedReplay
+from planner.studies.dispatchers.made_queues import CAPACITY, trace_of
 
-CAPACITY = (20, 64)
 QUEUED_S = 1_000
 """When the queue comes [s]; what runs then has run since second 0."""
 
@@ -84,26 +84,8 @@ def made_up_trace(nodes: int, jobs: int, alone: float, seed: int) -> Trace:
     amounts[running:, 1] = rng.integers(1, 64, jobs)
     runtime = np.concatenate([QUEUED_S + rng.integers(60, 50_000, running), rng.integers(60, 80_000, jobs)])
     count = np.concatenate([counts, queued]).astype(np.int64)
-    total = running + jobs
-    unknown = np.full(total, -1)
-    return Trace(
-        ids=tuple(f"j{k}" for k in range(total)),
-        submit_s=np.concatenate([np.zeros(running, dtype=np.int64), np.full(jobs, QUEUED_S)]),
-        runtime_s=runtime,
-        requested_s=runtime,
-        width=count * amounts[:, 0].astype(np.int64),
-        machine=Machine(np.tile(np.array(CAPACITY), (nodes, 1))),
-        group_ptr=np.arange(total + 1),
-        group_count=count,
-        group_amount=amounts.astype(np.int64),
-        unit_ptr=np.concatenate([[0], np.cumsum(count)]),
-        power_mw=np.zeros(total, dtype=np.int64),
-        user=unknown,
-        name=unknown,
-        group=unknown,
-        queue=unknown,
-        source="made up",
-    )
+    submit = np.concatenate([np.zeros(running, dtype=np.int64), np.full(jobs, QUEUED_S)])
+    return trace_of(submit, runtime, count, amounts.astype(np.int64), nodes)
 
 
 if __name__ == "__main__":

@@ -28,6 +28,7 @@ from planner.online.lower_bounds import lower_bound
 from planner.online.offline import make_search_ready
 from planner.online.policies import policy_named
 from planner.online.predictors import predictor_named
+from planner.online.replay import make_ready as make_replay_ready
 from planner.online.replay import replay
 from planner.planning.ready import make_ready
 from tests.online.traces import random_cluster_trace, random_trace
@@ -41,9 +42,10 @@ DAYS_ALONE = "days-alone"
 
 
 def compile_replays() -> None:
-    """Replays with estimates, with a predictor, and with an engine that knows nothing better."""
+    """Replays with estimates, watched ones, with a predictor, and with an engine that knows nothing better."""
     pool, nodes = random_trace(0), random_cluster_trace(0)
     replay(pool, policy_named("easy"), pool.requested_s)
+    make_replay_ready(policy_named("easy"), lambda trace: trace.requested_s, is_watched=True)
     replay(pool, policy_named("easy-sjbf"), predictor_named("cvh")(pool))
     for policy in ("cp-af", "hcp19"):
         replay(nodes, policy_named(policy), nodes.requested_s, solver=_nothing_better)

@@ -212,10 +212,8 @@ def _bunches(nodes: int, resources: int) -> dict[str, Ints]:
 
 def _most_at_once(trace: Trace) -> int:
     """The most units of one kind that the empty machine takes at once, as far as any job asks."""
-    from planner.online.kernel.rounds import REMEMBERED
-
     capacity = trace.machine.capacity
-    most = REMEMBERED
+    most = 0
     for amount, count in {
         (tuple(a.tolist()), int(c)) for a, c in zip(trace.group_amount, trace.group_count, strict=True)
     }:

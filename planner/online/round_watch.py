@@ -6,10 +6,8 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import numpy as np
-
 from planner.online.engine_counts import EngineCounts
-from planner.online.kernel.list_plan import note_startable
+from planner.online.kernel.list_plan import has_startable
 from planner.online.kernel.state import NODE, QUEUE, QUEUED, ROUNDS, STARTED, UNITS, State
 from planner.online.planned_rounds import PlannedRounds
 from planner.online.stepped_replay import Schedule
@@ -83,7 +81,6 @@ def _has_startable(state: State, now: int) -> bool:
         return False
     units = slice(state.ptr[UNITS, queue.min()], state.ptr[UNITS, queue.max() + 1])
     nodes = state.unit[NODE, units].copy()
-    found = np.zeros(len(queue), dtype=np.int64)
-    note_startable(state, now, found)
+    found = bool(has_startable(state, now))
     state.unit[NODE, units] = nodes
-    return bool(found.any())
+    return found

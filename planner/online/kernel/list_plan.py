@@ -8,18 +8,20 @@ from planner.compiled import kernel
 from planner.online.kernel.local_objective import cost
 from planner.online.kernel.plans import begin_plan, look_at_machine, place_in_plan
 from planner.online.kernel.queue_order import begin, drop_gone
-from planner.online.kernel.rounds import can_start
+from planner.online.kernel.rounds import can_any_start, can_start
 from planner.online.kernel.state import QUEUE, QUEUED, ROUNDS, TRIED_ORDER, TRIED_PIN
 
 
 @kernel
 def has_choice(state, now):
     """Whether the order of the queue can decide who starts now: two jobs wait, and one of them has room."""
-    found = False
-    if state.clock[QUEUED] > 1:
-        for place in range(state.clock[QUEUED]):
-            found = found or can_start(state, state.job[QUEUE, place], now)
-    return found
+    return state.clock[QUEUED] > 1 and can_any_start(state, now)
+
+
+@kernel
+def has_startable(state, now):
+    """Whether any waiting job has room now, beside what runs."""
+    return can_any_start(state, now)
 
 
 @kernel

@@ -19,7 +19,7 @@ from planner.online.kernel.bunched_plan import (
 from planner.online.kernel.bunches import LENGTH, OF, back_to_machine, bunch_machine, has_bunches
 from planner.online.kernel.floors import floor_of, learn
 from planner.online.kernel.nodes import earliest_start, hold_job, plan_rows
-from planner.online.kernel.pins import note_pins, planned_start
+from planner.online.kernel.pins import has_pins, note_pins, planned_start
 from planner.online.kernel.state import BUNCHED, BUNCHES, CAN_BUNCH, CROWDED, ESTIMATE, LEARNED, LIMITED, LOOKS, NODES
 
 
@@ -32,12 +32,11 @@ def look_at_machine(state):
 @part
 def begin_plan(state):
     """Begin a plan without jobs, beside what `look_at_machine` noted."""
-    state.clock[BUNCHED] = state.clock[CAN_BUNCH]
+    state.clock[BUNCHED], state.clock[LEARNED] = state.clock[CAN_BUNCH], 0
     if state.clock[BUNCHED] == 0:
         copy_rows(state.times, state.free, state.length, plan_rows(state))
         return
     back_to_machine(state)
-    state.clock[LEARNED] = 0
     if state.clock[LIMITED] > 0:
         _copy_row(state, state.clock[NODES], plan_rows(state) + state.clock[NODES])
 
@@ -50,20 +49,22 @@ def place_in_plan(state, pins, job, earliest):
     """
     if state.clock[BUNCHED] > 0 and state.clock[CROWDED] > 0:
         _leave_bunches(state)
+    floor, is_free = floor_of(state, job, earliest), True
     if state.clock[BUNCHED] > 0:
         if note_pins(state, pins, job):
             start = place_on_noted_nodes(state, job, earliest)
             if start < NEVER:
                 return start
         state.clock[LOOKS] += state.clock[BUNCHES]
-        start = place_in_bunches(state, job, floor_of(state, job, earliest), NEVER - 1)
-        if start > earliest:
-            learn(state, job, start)
-        return start
-    state.clock[LOOKS] += state.clock[NODES]
-    start = planned_start(state, plan_rows(state), pins, job, earliest)
-    if start < NEVER:
-        hold_job(state, plan_rows(state), job, np.int64(1), start, start + max(np.int64(1), state.job[ESTIMATE, job]))
+        start = place_in_bunches(state, job, floor, NEVER - 1)
+    else:
+        state.clock[LOOKS] += state.clock[NODES]
+        plan, is_free = plan_rows(state), not has_pins(state)
+        start = planned_start(state, plan, pins, job, floor)
+        if start < NEVER:
+            hold_job(state, plan, job, np.int64(1), start, start + max(np.int64(1), state.job[ESTIMATE, job]))
+    if is_free and start > earliest:
+        learn(state, job, start)
     return start
 
 

@@ -22,18 +22,17 @@ from planner.machine.pool import place_on_pool
 from planner.machine.rng import below, fraction
 from planner.machine.timeline import NEVER
 from planner.online.kernel.local_objective import POWER_RATIO, PROFIT, cost, power_term
-from planner.online.kernel.nodes import idle_now, plan_rows
+from planner.online.kernel.nodes import plan_rows
 from planner.online.kernel.pins import BEST, CURRENT, TRIED, change_pin, copy_plan, has_pins, unpin_all
 from planner.online.kernel.plans import begin_plan, is_pool, look_at_machine, place_in_plan
 from planner.online.kernel.queue_order import FCFS, LAF, LRF, SAF, SJF, SPF, move_to, sort_by
-from planner.online.kernel.rounds import can_start, list_round
+from planner.online.kernel.rounds import can_any_start, list_round
 from planner.online.kernel.state import (
     ESTIMATE,
     EVALUATIONS,
     LOOKS,
     OBJECTIVE,
     PIN,
-    QUEUE,
     QUEUED,
     SEEDS,
     TRIED_ORDER,
@@ -58,7 +57,7 @@ PIN_SHARE = 0.25
 @part
 def order_round(state, now):
     """Put the queue into the best order found, then start what starts now in its list plan."""
-    if state.clock[QUEUED] > 1 and _can_any_start(state, now):
+    if state.clock[QUEUED] > 1 and can_any_start(state, now):
         size = min(state.clock[QUEUED], MOST_SEARCHED)
         if size < state.clock[QUEUED]:
             urgent_first(state, now, size)
@@ -66,17 +65,6 @@ def order_round(state, now):
     elif state.clock[QUEUED] == 1:
         unpin_all(state, PIN, state.clock[QUEUED])
     list_round(state, now)
-
-
-@part
-def _can_any_start(state, now):
-    """Whether any waiting job has room now: otherwise none starts, whatever the order."""
-    idle = idle_now(state)
-    for place in range(state.clock[QUEUED]):
-        job = state.job[QUEUE, place]
-        if state.job[WIDTH, job] <= idle and can_start(state, job, now):
-            return True
-    return False
 
 
 @part

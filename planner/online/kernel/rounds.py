@@ -13,13 +13,24 @@ from planner.machine.timeline import NEVER, entry_at
 from planner.online.kernel.nodes import earliest_start, hold_job, idle_now
 from planner.online.kernel.plans import begin_plan, has_room_in_plan, is_pool, look_at_machine, place_in_plan
 from planner.online.kernel.queue_order import begin, drop_gone
-from planner.online.kernel.state import BACKFILL, ESTIMATE, MACHINE, PIN, QUEUE, QUEUED, RESERVED, START, WIDTH
+from planner.online.kernel.state import BACKFILL, ESTIMATE, MACHINE, PIN, QUEUE, QUEUED, START, WIDTH
 
 
 @part
 def can_start(state, job, now):
     """Whether a job has room from now until its expected end, beside all that is held."""
     return earliest_start(state, MACHINE, job, now, now) == now
+
+
+@part
+def can_any_start(state, now):
+    """Whether any waiting job has room from now until its expected end, beside all that is held."""
+    idle = idle_now(state)
+    for place in range(state.clock[QUEUED]):
+        job = state.job[QUEUE, place]
+        if state.job[WIDTH, job] <= idle and can_start(state, job, now):
+            return True
+    return False
 
 
 @part
@@ -125,18 +136,13 @@ def list_round(state, now):
     begin_plan(state)
     idle = idle_now(state)
     last = _last_with_room(state, size - 1, np.int64(0), idle, now)
-    known = np.int64(0)
     place = np.int64(0)
     while place <= last:
         job = state.job[QUEUE, place]
-        floor = _learned(state, known, job, now)
-        start = place_in_plan(state, PIN, job, floor)
         place += 1
-        if start == now:
+        if place_in_plan(state, PIN, job, now) == now:
             begin(state, job, now)
             idle -= state.job[WIDTH, job]
-        else:
-            known = _learn(state, known, job, start)
         last = _last_with_room(state, last, place, idle, now)
     drop_gone(state)
 
@@ -150,34 +156,3 @@ def _last_with_room(state, last, first, idle, now):
             break
         last -= 1
     return last
-
-
-REMEMBERED = 32
-"""How many starts of a round are kept to bound later ones."""
-
-
-@part
-def _learned(state, known, job, now):
-    """A moment before which a job cannot start: who asks at least as much as another starts no earlier in a plan."""
-    floor = now
-    if not is_pool(state):
-        return floor
-    for place in range(min(known, REMEMBERED)):
-        other = state.ready[place]
-        if (
-            state.job[RESERVED, other] > floor
-            and state.job[WIDTH, other] <= state.job[WIDTH, job]
-            and state.job[ESTIMATE, other] <= state.job[ESTIMATE, job]
-        ):
-            floor = state.job[RESERVED, other]
-    return floor
-
-
-@part
-def _learn(state, known, job, start):
-    """Remember a start for later jobs of this round."""
-    if not is_pool(state):
-        return known
-    state.job[RESERVED, job] = start
-    state.ready[known % REMEMBERED] = job
-    return known + 1

@@ -40,26 +40,8 @@ class MadeQueue:
         count = np.concatenate([np.ones(len(running), dtype=np.int64), self.count[came]])
         amount = np.concatenate([self.taken[running], self.amount[came]])
         runtime = np.concatenate([NOW_S + self.until_s[running], self.length_s[came]])
-        jobs = len(count)
-        unknown = np.full(jobs, -1, dtype=np.int64)
-        return Trace(
-            ids=tuple(str(k) for k in range(jobs)),
-            submit_s=np.concatenate([np.zeros(len(running), dtype=np.int64), NOW_S - self.waited_s[came]]),
-            runtime_s=runtime,
-            requested_s=runtime,
-            width=count * amount[:, 0],
-            machine=Machine(np.tile(CAPACITY, (len(self.taken), 1))),
-            group_ptr=np.arange(jobs + 1),
-            group_count=count,
-            group_amount=np.ascontiguousarray(amount),
-            unit_ptr=np.concatenate([[0], np.cumsum(count)]),
-            power_mw=np.zeros(jobs, dtype=np.int64),
-            user=unknown,
-            name=unknown,
-            group=unknown,
-            queue=unknown,
-            source="made-up queue",
-        )
+        submit = np.concatenate([np.zeros(len(running), dtype=np.int64), NOW_S - self.waited_s[came]])
+        return trace_of(submit, runtime, count, amount, len(self.taken))
 
     def past(self) -> Past:
         """What has started by the moment of the dispatch, and where."""
@@ -81,3 +63,27 @@ def made_queue(nodes: int, jobs: int, seed: int) -> MadeQueue:
     halves = rng.choice([0, 1, 2], nodes, p=[0.3, 0.2, 0.5])
     until = np.where(halves > 0, rng.integers(60, 50_000, nodes), 0)
     return MadeQueue(length[order], waited[order], count, amount, halves[:, None] * CAPACITY // 2, until)
+
+
+def trace_of(submit_s: Ints, runtime_s: Ints, count: Ints, amount: Ints, nodes: int) -> Trace:
+    """Jobs in submit order, each with one group of ``count`` units of ``amount``, on so many nodes."""
+    jobs = len(count)
+    unknown = np.full(jobs, -1, dtype=np.int64)
+    return Trace(
+        ids=tuple(str(k) for k in range(jobs)),
+        submit_s=submit_s,
+        runtime_s=runtime_s,
+        requested_s=runtime_s,
+        width=count * amount[:, 0],
+        machine=Machine(np.tile(CAPACITY, (nodes, 1))),
+        group_ptr=np.arange(jobs + 1),
+        group_count=count,
+        group_amount=np.ascontiguousarray(amount),
+        unit_ptr=np.concatenate([[0], np.cumsum(count)]),
+        power_mw=np.zeros(jobs, dtype=np.int64),
+        user=unknown,
+        name=unknown,
+        group=unknown,
+        queue=unknown,
+        source="made-up queue",
+    )
