@@ -164,6 +164,7 @@ BOUND_STEPS = Bounds(0, 10**6)
 MEETINGS = Bounds(1, 1_000)
 STEP_JOBS = Bounds(1, 100, "jobs")
 """Of a step of rebuilding: timelines keep room for all of them."""
+LOOKAHEAD_DAYS = Bounds(1, 7, "days")
 DELAY_STEP_S = Bounds(60, DAY_S, "s")
 MAX_DELAY_S = Bounds(0, 365 * DAY_S, "s")
 REPLAN_EVERY_S = Bounds(1, DAY_S, "s")

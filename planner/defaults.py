@@ -7,6 +7,9 @@ METHOD = "harvest"
 ITERATIONS = 20_000
 """Steps of a search: a few seconds on a day of some thousand jobs."""
 
+LOOKAHEAD_DAYS = 2
+"""Days that a search plans together where the queue reaches beyond the first of them."""
+
 TIME_LIMIT_S = 60.0
 """Time after which a search ends, if its steps do not end it first [s]."""
 
@@ -21,6 +24,9 @@ DISPATCH_STEPS = 200
 
 BOUND_TIME_S = 30.0
 """Time that the bound on the profit may take [s]."""
+
+RUN_BOUND_TIME_S = 300.0
+"""Time that the bound of a whole run may take [s]."""
 
 STUDY_BOUND_TIME_S = 60.0
 """The same in a study, whose gaps are published [s]."""

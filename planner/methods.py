@@ -174,6 +174,9 @@ METHODS = {name: (_of_rules(method), said) for name, (method, said) in _METHODS.
 RULES = ("est", "est-strict", "wt", "wt-strict", "profit", "profit-strict")
 """Those that model common schedulers."""
 
+LOOKING_AHEAD = ("harvest", "multisearch", "relaxation", "delay")
+"""Those that may plan several days together, of which the first is kept."""
+
 ENGINE_METHODS = {"relaxation": "planner.cp.relaxation", "cp": "planner.cp.default_search"}
 """Those that run a CP engine, with the module to load before the clock starts."""
 

@@ -11,6 +11,8 @@ For each segment s of the day, with exec(i, s) the seconds that job i runs insid
 
 Energies are summed in whole milliwatt-seconds, so W_s and P_s are exact. Cost: a sort of the jobs, and a
 table of jobs by segments for the shares of the jobs.
+
+In a problem with days that count less, G_s and B_s stand for what their money counts; such a sum is no money.
 """
 
 from __future__ import annotations
@@ -48,6 +50,7 @@ def settle(problem: Problem, plan: Plan) -> Ledger:
     work = _gather(problem, plan)
     rates, segments = problem.rates, problem.segment_columns
     edges, length_s, price = segments.edges_s, segments.length_s, segments.price_eur_per_kwh
+    counted_price = price * segments.counts
 
     work_mws = energy_between(edges, work.start_s, work.end_s, work.power_mw)
     idle_mws = _idle_energy(problem, work, edges)
@@ -64,7 +67,7 @@ def settle(problem: Problem, plan: Plan) -> Ledger:
 
     seconds = overlap_s(edges, work.start_s, work.end_s)
     core_hours = seconds * (work.core_equivalents / SECONDS_PER_HOUR)[:, None]
-    earned = core_hours * (work.weight * rates.eur_per_core_hour)[:, None]
+    earned = core_hours * (work.weight * rates.eur_per_core_hour)[:, None] * segments.counts
     lines = SegmentLines(
         length_s=length_s,
         temperature_c=segments.temperature_c,
@@ -77,9 +80,9 @@ def settle(problem: Problem, plan: Plan) -> Ledger:
         bought_kwh=bought_kwh,
         carbon_kg=carbon_kg,
         revenue_eur=earned.sum(axis=0),
-        it_cost_eur=it_kwh * bought_share * price,
-        cooling_cost_eur=cooling_kwh * bought_share * price,
-        carbon_cost_eur=carbon_kg / 1000 * rates.carbon_eur_per_tonne,
+        it_cost_eur=it_kwh * bought_share * counted_price,
+        cooling_cost_eur=cooling_kwh * bought_share * counted_price,
+        carbon_cost_eur=carbon_kg / 1000 * rates.carbon_eur_per_tonne * segments.counts,
     )
     peak_kw = _peak_kw(problem, work, edges, cooling)
     demand_cost = peak_kw * rates.demand_eur_per_kw

@@ -11,11 +11,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from planner import defaults
 from planner.cli import day
 from planner.cli.terminal import say, say_json
 
 if TYPE_CHECKING:
+    import datetime as dt
+
+    from planner.accounting.bound import Bound
     from planner.domain.day_summary import DaySummary
+    from planner.runs.one_day import Settings
+
+RUN_BOUND_TIME = f"{defaults.RUN_BOUND_TIME_S:g}s"
 
 FromOption = Annotated[str, typer.Option("--from", metavar="YYYY-MM-DD", help="The first day.")]
 ToOption = Annotated[str, typer.Option("--to", metavar="YYYY-MM-DD", help="The last day.")]
@@ -42,6 +49,9 @@ def run_range(
     iterations: day.IterationsOption = None,
     fresh: day.FreshOption = False,
     bound_time: day.BoundTimeOption = day.BOUND_TIME,
+    run_bound_time: Annotated[
+        str, typer.Option(help="Time for the bound of the whole run; 0, or no bound of the days, leaves it out.")
+    ] = RUN_BOUND_TIME,
     rebook: day.RebookOption = False,
     page: Annotated[bool, typer.Option(help="Whether every day gets a report.html; without, days are quicker.")] = True,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summaries as JSON.")] = False,
@@ -55,6 +65,7 @@ def run_range(
     Example: plan run --from 2024-06-01 --to 2024-06-07 --scenario air-summer
     """
     from_day, to_day = day.parse_day(first), day.parse_day(last)
+    run_bound_s = day.solve_time(run_bound_time, "--run-bound-time")
     chosen = day.open_settings(day.Request.of(context, first))
 
     from dataclasses import replace
@@ -89,6 +100,9 @@ def run_range(
         say_json([summary.as_dict() for summary in summaries])
     elif not quiet:
         say(days_text(summaries, kept))
+        if run_bound_s > 0 and chosen.bound_time_s > 0:
+            profit_eur = sum(each.totals.profit_eur for each in summaries[: (to_day - from_day).days + 1])
+            say(bound_text(_bound_of(chosen, from_day, to_day, folder, run_bound_s, fresh=fresh), profit_eur))
         say(f"\n{folder}")
 
 
@@ -113,6 +127,23 @@ def days_text(summaries: Sequence[DaySummary], kept: Sequence[bool]) -> str:
         f"{last.running:>9,}{last.deferred:>9,}"
     )
     return "\n".join(lines)
+
+
+def bound_text(bound: Bound, profit_eur: float) -> str:
+    """What no plans of these days could have earned together, and how far these are from it."""
+    gap = bound.gap_fraction(profit_eur)
+    said = "" if gap is None else f", these are {100 * gap:.2f} % below it"
+    return f"No plans of these days, with all jobs known ahead, could earn more than {bound.profit_eur:,.2f}{said}."
+
+
+def _bound_of(settings: Settings, first: dt.date, last: dt.date, folder: Path, time_s: float, *, fresh: bool) -> Bound:
+    """The bound of the run, from what the day before it left."""
+    from planner.runs.one_day import ground_of
+    from planner.runs.whole_run import run_bound
+
+    previous = None if fresh else ground_of(folder, settings.scenario, first)
+    handover = None if previous is None else previous.handover
+    return run_bound(settings.scenario, first, last, handover, time_limit_s=time_s)
 
 
 class _Interrupts:

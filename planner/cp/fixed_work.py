@@ -86,10 +86,12 @@ class FixedWork:
         return [(int(times[k]), int(times[k + 1]), int(levels[k])) for k in range(len(turns) - 1) if levels[k] != 0]
 
 
-def _constant_jobs(problem: Problem, others: Plan) -> Iterator[tuple[JobColumns, int, int]]:
-    """Started jobs, then placed ones: their columns, index, and seconds within the day."""
-    day, columns = problem.horizon.length_s, problem.columns
-    for index, work in enumerate(problem.running):
-        yield problem.running_columns, index, min(work.end_s, day) - max(0, work.start_s)
+def _constant_jobs(problem: Problem, others: Plan) -> Iterator[tuple[JobColumns, int, float]]:
+    """Started jobs, then placed ones: their columns, index, and seconds within the day, as much as these count."""
+    columns, segments = problem.columns, problem.segment_columns
+    seconds = segments.counted_s(problem.running_start_s, problem.running_end_s)
+    for index in range(len(problem.running)):
+        yield problem.running_columns, index, float(seconds[index])
+    seconds = segments.counted_s(others.start_s, others.start_s + columns.duration_s)
     for job in np.flatnonzero(others.is_placed):
-        yield columns, int(job), int(min(columns.duration_s[job], day - others.start_s[job]))
+        yield columns, int(job), float(seconds[job])

@@ -45,8 +45,10 @@ class Objective:
         self._problem = problem
         self._fixed = fixed
         self._rates = interval_rates(problem, subproblem, variables)
-        # With carbon, per milliwatt-second.
-        self._prices = (problem.segment_columns.full_price_eur_per_kwh / MILLIWATT_SECONDS_PER_KWH).tolist()
+        segments = problem.segment_columns
+        # With carbon, per milliwatt-second, as much as the segment counts.
+        counted = segments.full_price_eur_per_kwh * segments.counts
+        self._prices = (counted / MILLIWATT_SECONDS_PER_KWH).tolist()
         self._urgent = [interval for job, interval in variables.jobs.items() if must_start(problem, job)]
         self._shares = len(self._urgent) if subproblem.soft_deadlines and self._urgent else 1
         self.scale = self._make_scale()
@@ -97,8 +99,8 @@ class Objective:
 
     def _earned_less_linear_cost(self, rate: Rate) -> list[Any]:
         """Revenue of an interval less the price of what it draws, by the seconds it spends in each segment."""
-        day = self._problem.horizon.length_s
-        if rate.draws_mw == 0:
+        day, counts = self._problem.horizon.length_s, self._problem.segment_columns.counts
+        if rate.draws_mw == 0 and (counts == 1).all():
             most = rate.longest_in(0, day)
             earned = self.scale.money(rate.earns_eur_per_s, most)
             return [earned * md.overlap_length(rate.interval, (0, day))] if earned else []
@@ -106,7 +108,8 @@ class Objective:
         for segment, price in zip(self._problem.segments, self._prices, strict=True):
             most = rate.longest_in(segment.start_s, segment.end_s)
             paid = 0.0 if segment.solar_w > 0 else rate.draws_mw * price
-            coefficient = self.scale.money(rate.earns_eur_per_s - paid, most) if most else 0
+            counted = rate.earns_eur_per_s * segment.counts
+            coefficient = self.scale.money(counted - paid, most) if most else 0
             if coefficient:
                 terms.append(coefficient * md.overlap_length(rate.interval, (segment.start_s, segment.end_s)))
         return terms

@@ -29,6 +29,8 @@ class Segment:
         Mean power of the site's own photovoltaics [W].
     carbon_g_per_kwh
         Carbon intensity of bought electricity.
+    counts
+        What its money counts when plans are compared: below 1 for days that are looked at, and not kept.
     """
 
     start_s: int
@@ -37,6 +39,7 @@ class Segment:
     price_eur_per_kwh: float
     solar_w: float = 0.0
     carbon_g_per_kwh: float = 0.0
+    counts: float = 1.0
 
     @property
     def length_s(self) -> int:
@@ -101,6 +104,12 @@ def join_segments(horizon: Horizon, of_days: Sequence[tuple[Horizon, tuple[Segme
             else:
                 joined.append(moved)
     return tuple(joined)
+
+
+def stretch_segments(segments: Sequence[Segment], length_s: int) -> tuple[Segment, ...]:
+    """The segments of a day for one of another length, as when the clocks change: its last hour is longer, or cut."""
+    kept = [one for one in segments if one.start_s < length_s]
+    return (*kept[:-1], replace(kept[-1], end_s=length_s))
 
 
 def split_segments(segments: Sequence[Segment], moments_s: Sequence[int]) -> tuple[Segment, ...]:

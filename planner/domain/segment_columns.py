@@ -35,6 +35,8 @@ class SegmentColumns:
         Price of bought electricity with its carbon.
     solar_w
         Mean power of the site's own photovoltaics.
+    counts
+        What money counts when plans are compared.
     """
 
     edges_s: Ints
@@ -45,9 +47,16 @@ class SegmentColumns:
     carbon_g_per_kwh: Floats
     full_price_eur_per_kwh: Floats
     solar_w: Floats
+    counts: Floats
 
     def __len__(self) -> int:
         return len(self.length_s)
+
+    def counted_s(self, start_s: Ints, end_s: Ints) -> Floats:
+        """Seconds of the segments between starts and ends, each as much as its segment counts."""
+        until = np.concatenate([[0.0], np.cumsum(self.length_s * self.counts)])
+        seconds: Floats = np.interp(end_s, self.edges_s, until) - np.interp(start_s, self.edges_s, until)
+        return seconds
 
 
 def segment_columns(segments: Sequence[Segment], table: PueTable, carbon_eur_per_tonne: float) -> SegmentColumns:
@@ -66,4 +75,5 @@ def segment_columns(segments: Sequence[Segment], table: PueTable, carbon_eur_per
         carbon_g_per_kwh=carbon_g,
         full_price_eur_per_kwh=price + carbon_g / GRAMS_PER_TONNE * carbon_eur_per_tonne,
         solar_w=np.array([segment.solar_w for segment in segments], dtype=np.float64),
+        counts=np.array([segment.counts for segment in segments], dtype=np.float64),
     )

@@ -15,8 +15,9 @@ from planner.domain.job import Job
 from planner.domain.plan import Deferral
 from planner.domain.problem import Problem, Rates
 from planner.domain.pue_table import PueTable
-from planner.domain.segment import Segment, cut_segments, join_segments
+from planner.domain.segment import Segment, cut_segments, join_segments, stretch_segments
 from planner.domain.snapshot import Snapshot
+from planner.errors import CoverageError
 from planner.inputs.jobs.known import known_jobs
 from planner.inputs.prices.carbon import carbon_of
 from planner.inputs.prices.tariff import price_of
@@ -100,12 +101,25 @@ def overdue(scenario: Scenario, times_deferred: Mapping[str, int]) -> frozenset[
     return frozenset(name for name, times in times_deferred.items() if often is not None and times >= often)
 
 
-def frame(scenario: Scenario, horizon: Horizon) -> tuple[Problem, list[Intake]]:
-    """The problem of a day, or of any stretch of time, without jobs: its cluster, segments, cooling and rates."""
+def frame(scenario: Scenario, horizon: Horizon, *, repeats: bool = False) -> tuple[Problem, list[Intake]]:
+    """The problem of a day, or of any stretch of time, without jobs: its cluster, segments, cooling and rates.
+
+    ``repeats``: a later day of which weather or prices are not known yet is like the day before it.
+    """
     table, table_intake = read_pue_table(scenario.cooling.table)
-    of_days = [(day, *_segments(scenario, day, table)) for day in horizon.days()]
-    segments = join_segments(horizon, [(day, segments) for day, segments, _ in of_days])
-    weather_intake = of_days[0][2]
+    of_days: list[tuple[Horizon, tuple[Segment, ...]]] = []
+    intakes: list[Intake] = []
+    for day in horizon.days():
+        try:
+            segments, intake = _segments(scenario, day, table)
+            intakes.append(intake)
+        except CoverageError:
+            if not (repeats and of_days):
+                raise
+            segments = stretch_segments(of_days[-1][1], day.length_s)
+        of_days.append((day, segments))
+    segments = join_segments(horizon, of_days)
+    weather_intake = intakes[0]
     problem = Problem(
         horizon=horizon,
         cluster=scenario.cluster,

@@ -26,6 +26,7 @@ from planner.domain.result import Result
 from planner.errors import AuditError
 from planner.inputs.build import Day
 from planner.methods import RULES, Params, method_named
+from planner.planning.ahead import brought_forward
 from planner.planning.promises import why_broken_promises, with_promises
 from planner.planning.ready import make_ready
 from planner.planning.waiting import Waiting
@@ -102,6 +103,7 @@ def plan_day(
         try:
             problem = day.ahead or day.problem
             make_ready(method, problem)
+            params = _for_days(params, problem)
             result = method_named(method)(problem, params, MaxRuntime(params.time_limit_s))
             result = accepted(problem, result)
             bound, real_bound = bounding.result(), bounding_real.result()
@@ -110,6 +112,8 @@ def plan_day(
             raise
     later: dict[str, int] = {}
     if day.ahead is not None:
+        if method != "replan":
+            result = brought_forward(day.problem, day.ahead, result)
         result, later = cut_to_day(day.problem, day.ahead, result)
     ledger = settle(happened, result.plan) if is_real else result.ledger
     deferrals = (*_deferred(day, result, later), *day.rejected, *day.withdrawn)
@@ -117,6 +121,12 @@ def plan_day(
     reason = why_broken_promises(day.problem, result.method)
     promises = promises_of(day.problem, result.plan, later, reason=reason)
     return PlannedDay(day, result, happened, ledger, deferrals, bound, real_bound, promises)
+
+
+def _for_days(params: Params, problem: Problem) -> Params:
+    """The same with as many steps for each of the days that are planned together."""
+    days = sum(1 for _ in problem.horizon.days())
+    return params if params.iterations is None else replace(params, iterations=params.iterations * days)
 
 
 def _carried_out(

@@ -15,9 +15,10 @@ from planner.domain.horizon import Horizon
 from planner.domain.result import Trial
 from planner.errors import BookedError, InputError
 from planner.inputs.build import Day, build_day
-from planner.methods import Params, method_named
+from planner.methods import LOOKING_AHEAD, Params, method_named
 from planner.pages.day import day_page
 from planner.pages.index import write_index
+from planner.planning.ahead import with_days_ahead
 from planner.planning.baselines import easy_baseline, rule_baselines
 from planner.planning.plan_day import PlannedDay, plan_day
 from planner.scenario.schema import Scenario
@@ -115,6 +116,8 @@ def do_day(
         if not settings.rebook:
             require_unbooked(target)
         built: Day = build_day(settings.scenario, day, None if previous is None else previous.handover, closed=closed)
+        if settings.method in LOOKING_AHEAD:
+            built = with_days_ahead(built)
         planned = plan_day(
             built,
             settings.method,

@@ -7,6 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from planner import bounds
+from planner.defaults import LOOKAHEAD_DAYS
 from planner.domain.search_params import DelayParams, HarvestParams, RelaxationParams, SearchParams
 from planner.scenario.forms import Duration, Whole, Within
 from planner.scenario.sections import Key, Section
@@ -81,6 +82,15 @@ class Relaxation(Section):
 class Search(Section):
     """How methods search; a method takes its own section and leaves the others."""
 
+    lookahead_days: Annotated[
+        int,
+        Whole(bounds.LOOKAHEAD_DAYS),
+        Key(
+            "days",
+            "days that a search plans together where the queue reaches beyond the first of them, which alone is kept;"
+            " 1: each day by itself",
+        ),
+    ] = LOOKAHEAD_DAYS
     harvest: Harvest = Harvest()
     delay: Delay = Delay()
     relaxation: Relaxation = Relaxation()

@@ -8,7 +8,7 @@ import numpy as np
 
 from planner.domain.closed_room import UNTIL_FURTHER_NOTICE_S
 from planner.domain.columns import Ints
-from planner.domain.job_order import overdue_first, predecessors_first
+from planner.domain.job_order import overdue_first, predecessors_first, submission_rank
 from planner.domain.plan import DEFERRED, Plan
 from planner.domain.problem import Problem
 from planner.machine.node_timelines import (
@@ -53,6 +53,23 @@ def place_all(
         if position < len(order):
             timelines = wider_timelines(timelines)
     return timelines
+
+
+def decode_after(problem: Problem, plan: Plan, until_s: int) -> Plan:
+    """The plan with what starts before a moment as it is, and all other jobs placed again, each at its earliest start.
+
+    Those that start later go in the order of their starts, then those that do not start.
+    """
+    jobs, opening = opening_timelines(problem)
+    stays = plan.is_placed & (plan.start_s < until_s)
+    start_s = np.where(stays, plan.start_s, DEFERRED).astype(np.int64)
+    node_of_unit = plan.node_of_unit.copy()
+    last = np.where(plan.is_placed, plan.start_s, problem.horizon.length_s)
+    others = np.flatnonzero(~stays)
+    others = others[np.lexsort((submission_rank(problem)[others], last[others]))]
+    order = np.concatenate([np.flatnonzero(stays), predecessors_first(problem, others)])
+    place_all(copy_timelines(opening), jobs, order, start_s, node_of_unit)
+    return Plan(start_s, node_of_unit)
 
 
 def opening_timelines(problem: Problem) -> tuple[Jobs, NodeTimelines]:

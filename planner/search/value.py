@@ -28,7 +28,8 @@ def kernel_money(problem: Problem) -> Money:
         segment_of=(np.searchsorted(segments.edges_s, edges[:-1], side="right") - 1).astype(np.int64),
         interval_of=(np.searchsorted(ticks, edges[:-1], side="right") - 1).astype(np.int64),
         length=segments.length_s,
-        price=segments.full_price_eur_per_kwh,
+        counts=segments.counts,
+        price=segments.full_price_eur_per_kwh * segments.counts,
         solar=segments.solar_w * segments.length_s / (MILLI * SECONDS_PER_HOUR),
         cooling=np.ascontiguousarray(table.cooling[:, segments.table_column].T),
         grid=np.array([table.first_power_w * MILLI, table.power_step_w * MILLI], dtype=np.int64),
@@ -50,7 +51,7 @@ def tally_of(problem: Problem, money: Money, plan: Plan) -> Tally:
     earns_per_s = np.bincount(
         np.repeat(np.arange(len(columns)), np.diff(columns.unit_ptr)), unit_earns, minlength=len(columns)
     )
-    seconds = np.minimum(end_s, length)[len(problem.running) :] - plan.start_s[placed]
+    seconds = problem.segment_columns.counted_s(start_s, end_s)[len(problem.running) :]
     pieces, segments = len(money.segment_of), len(money.length)
     return Tally(
         energy=energy_between(money.edges, start_s, np.minimum(end_s, length), power_mw) + _closed_idle(problem, money),
@@ -72,12 +73,12 @@ def _closed_idle(problem: Problem, money: Money) -> Ints:
 
 def _running_revenue(problem: Problem) -> float:
     columns, class_of = problem.running_columns, problem.nodes.class_of
+    seconds = problem.segment_columns.counted_s(problem.running_start_s, problem.running_end_s)
     total = 0.0
     unit = 0
     for index, work in enumerate(problem.running):
-        seconds = min(work.end_s, problem.horizon.length_s) - max(0, work.start_s)
         for node in work.nodes:
             group = columns.unit_group[unit]
-            total += columns.group_core_equivalents[group, class_of[node]] * columns.weight[index] * seconds
+            total += columns.group_core_equivalents[group, class_of[node]] * columns.weight[index] * seconds[index]
             unit += 1
     return total * problem.rates.eur_per_core_hour / SECONDS_PER_HOUR

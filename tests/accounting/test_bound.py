@@ -152,18 +152,34 @@ def test_a_solver_that_does_not_finish_leaves_the_bound_so_far(monkeypatch: pyte
     assert hurried.profit_eur >= whole.profit_eur * (1 - 1e-3) - 1e-6
 
 
-def test_prices_of_a_sample_hold_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Beginning with a sample of the jobs changes the way to the bound, and its value within the tolerance alone."""
-    for seed in range(5):
-        problem = random_problem(np.random.default_rng(seed), jobs=60, extras=True)
-        direct = profit_bound(problem)
-        with monkeypatch.context() as few:
-            few.setattr("planner.accounting.bound.bound._MANY_JOBS", 20)
-            few.setattr("planner.accounting.bound.bound._SAMPLE", 10)
-            few.setattr("planner.accounting.bound.bound._MANY_STARTS", 100)
-            sampled = profit_bound(problem)
-        assert sampled.profit_eur == pytest.approx(direct.profit_eur, rel=5e-4)
-        assert max(settle(problem, plan).profit_eur for plan in found_plans(problem, seed)) <= sampled.profit_eur
+@pytest.mark.parametrize("has_program", [False, True])
+@pytest.mark.parametrize("seed", range(5))
+def test_prices_by_descent(seed: int, has_program: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Prices by descent give nearly the bound of the linear program on plain days, and on all with it after them."""
+    problem = random_problem(np.random.default_rng(seed), jobs=60, extras=has_program)
+    direct = profit_bound(problem)
+    monkeypatch.setattr("planner.accounting.bound.bound._FEW_CELLS", 0)
+    monkeypatch.setattr("planner.accounting.bound.bound._MANY_CELLS", 10**9 if has_program else 0)
+    monkeypatch.setattr("planner.accounting.bound.bound._MANY_STARTS", 100)
+    descended = profit_bound(problem)
+    assert descended.profit_eur == pytest.approx(direct.profit_eur, rel=5e-4 if has_program else 1e-2)
+    assert (descended.slack_eur is None) == (not has_program)
+    assert max(settle(problem, plan).profit_eur for plan in found_plans(problem, seed)) <= descended.profit_eur
+
+
+def test_best_values_are_those_of_all_starts() -> None:
+    """What the compiled loop finds for each job is the greatest over the starts that the program is given."""
+    from planner.accounting.bound.bound import _PriceSearch
+
+    for seed in range(20):
+        problem = odd_problem(seed)
+        search = _PriceSearch(problem, 7200, 0.0, 1e-4, lambda: True)
+        shape = search.site.job_prices(search.best_price).shape
+        price = np.random.default_rng(seed).normal(0.0, 0.3, shape)
+        expected = search.offers.away_eur.copy()
+        for part, value in search.offers.chunks(price):
+            np.maximum.at(expected, search.offers.job[part], value.max(axis=1))
+        assert search.offers.best(price) == pytest.approx(expected, abs=1e-9)
 
 
 def test_it_never_needs_the_best_prices() -> None:

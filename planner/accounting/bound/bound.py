@@ -14,8 +14,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from planner.accounting.bound.descent import PriceDescent
 from planner.accounting.bound.load import JobEnergy, RunningLoad, job_energy, running_load
 from planner.accounting.bound.master import Solved, solve_master
 from planner.accounting.bound.offers import Offers, offers_of
@@ -32,9 +32,12 @@ TOLERANCE = 1e-4
 """Prices are good enough when better ones could lower the bound by at most this part of it."""
 ROUNDING = 1e-9
 """Safety against rounding in sums of floats, as a part of the sum of the sizes of all terms."""
-_MANY_JOBS = 4_000
-_SAMPLE = 400
-_SAMPLE_TOLERANCE = 1e-3
+_DESCENT_SHARE = 0.5
+"""Part of the time in which prices are looked for by descent, where a linear program comes after it."""
+_FEW_CELLS = 60_000
+"""With no more jobs times slots than this the linear program alone is quicker."""
+_MANY_CELLS = 3_000_000
+"""With more jobs times slots than this there is no linear program: it would not end."""
 _MOST_ROUNDS = 60
 _STEPS = (1.0, 0.7, 0.4, 0.2)
 _MANY_STARTS = 20_000
@@ -136,31 +139,35 @@ class _PriceSearch:
             self.consider(price)
 
     def run(self) -> None:
-        """First prices from a sample of the jobs where they are many, then from all."""
-        jobs = len(self.problem.jobs)
-        if jobs > _MANY_JOBS and not self.offers.is_owed.any():
-            # Jobs at equal steps in order of area represent their neighbours.
-            area = np.zeros(jobs)
-            np.maximum.at(area, self.offers.job, self.offers.duration_s * self.offers.uses.max(axis=1))
-            chosen = np.argsort(area, kind="stable")[:: jobs // _SAMPLE]
-            self.improve(np.isin(np.arange(jobs), chosen), copies=jobs / len(chosen))
-        self.improve(np.ones(jobs, dtype=bool), copies=1.0)
+        """Prices by descent where there are many jobs and slots, by the linear program where they are not too many."""
+        cells = len(self.problem.jobs) * len(self.offers.slots)
+        if cells > _FEW_CELLS:
+            began, until = time.perf_counter(), self.until
+            share = 1.0 if cells > _MANY_CELLS else _DESCENT_SHARE
+            self.descend(lambda: time.perf_counter() - began > share * (until - began) or not self.is_wanted())
+        if cells <= _MANY_CELLS:
+            self.improve(parts=1 if cells > _FEW_CELLS else 4)
+
+    def descend(self, is_over: Callable[[], bool]) -> None:
+        """Look for prices by descent."""
+        is_limited = self.problem.cluster.power_limit_mw is not None
+        descent = PriceDescent(self.site, self.offers.table, self.stake_eur, is_limited=is_limited)
+        descent.run(is_over)
+        self.consider(descent.best_price)
 
     def first_starts(self, parts: int) -> tuple[Ints, Ints]:
         """Starts over all of the day that are not far from the best of their job at the best prices so far."""
         price = self.site.job_prices(self.best_price)
         return self.offers.good_starts(price, self.offers.best(price) - _NEARLY * self.stake_eur, parts=parts)
 
-    def improve(self, takes_part: npt.NDArray[np.bool_], *, copies: float) -> None:
+    def improve(self, *, parts: int) -> None:
         """Solve and add starts until prices are nearly the best, or the time is over.
 
-        With some of the jobs only, each counts as several copies; such programs say nothing about the value for all.
+        The first program has the best starts in each of that many parts of the time.
         """
-        whole = bool(takes_part.all())
-        offer, start_s = self.first_starts(parts=1 if self.rounds else 4)
+        offer, start_s = self.first_starts(parts=parts)
         for _ in range(_MOST_ROUNDS):
-            mine = takes_part[self.offers.job[offer]]
-            offer, start_s = _distinct(offer[mine], start_s[mine])
+            offer, start_s = _distinct(offer, start_s)
             left_s = self.until - time.perf_counter()
             if left_s <= 0 or not self.is_wanted():
                 return
@@ -171,31 +178,27 @@ class _PriceSearch:
                 start_s,
                 away_eur=self.income_eur - self.fine_eur,
                 away_kwh=self.energy.forced_kwh,
-                copies=copies,
                 time_limit_s=left_s,
             )
             if solved is None:
                 return
             self.rounds += 1
-            before = self.best_eur
             between = self.approach(solved.price)
             is_away = solved.away > _HARDLY_AWAY
             self.fine_eur[is_away] *= _DEARER
-            if whole and not is_away.any():
+            if not is_away.any():
                 self.program_eur = solved.value_eur + self.load.revenue_eur
                 open_eur = abs(self.best_eur - math.fsum(self.income_eur[self.offers.is_owed]))
                 if self.best_eur - self.program_eur <= self.tolerance * open_eur:
                     return
-            elif not whole and before - self.best_eur < _SAMPLE_TOLERANCE * abs(before):
-                return
-            floor = self.floor(offer, solved, copies)
+            floor = self.floor(offer, solved)
             new = [self.offers.good_starts(self.site.job_prices(p), floor + 1e-9) for p in (solved.price, between)]
             if not len(new[0][0]) and not is_away.any():
                 return
             if len(offer) > _MANY_STARTS:
                 job = self.offers.job[offer]
-                stake = np.where(self.offers.is_owed[job], copies * self.stake_eur[job], np.abs(solved.income))
-                near = solved.worth >= copies * floor[job] - _NEARLY * stake
+                stake = np.where(self.offers.is_owed[job], self.stake_eur[job], np.abs(solved.income))
+                near = solved.worth >= floor[job] - _NEARLY * stake
                 offer, start_s = offer[near], start_s[near]
             offer = np.concatenate([offer, *(each for each, _ in new)])
             start_s = np.concatenate([start_s, *(each for _, each in new)])
@@ -210,10 +213,10 @@ class _PriceSearch:
                 lowest, found = bound, between
         return found
 
-    def floor(self, offer: Ints, solved: Solved, copies: float) -> Floats:
+    def floor(self, offer: Ints, solved: Solved) -> Floats:
         """What each job earns above its price with the starts that the program has, or by staying away."""
         floor = self.offers.away_eur.copy()
-        np.maximum.at(floor, self.offers.job[offer], solved.worth / copies)
+        np.maximum.at(floor, self.offers.job[offer], solved.worth)
         return floor
 
     def income(self) -> Floats:

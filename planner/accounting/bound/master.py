@@ -35,10 +35,9 @@ def solve_master(
     *,
     away_eur: Floats,
     away_kwh: Floats,
-    copies: float,
     time_limit_s: float,
 ) -> Solved | None:
-    """Solve the program over some starts, each job ``copies`` times; None when HiGHS does not finish.
+    """Solve the program over some starts; None when HiGHS does not finish.
 
     A job runs at most once, in parts of starts that add up to at most 1. One that must start has parts that add up to
     1, or has ``away_eur`` for the rest: the few starts at hand may not fit beside each other. That takes no room, but
@@ -49,8 +48,8 @@ def solve_master(
 
     end_s = np.minimum(start_s + offers.duration_s[offer], offers.slots.edges_s[-1])
     seconds = csr_array(overlap_s(offers.slots.edges_s, start_s, end_s))
-    income = copies * offers.eur_per_h[offer] * (end_s - start_s) / SECONDS_PER_HOUR
-    uses = copies * offers.uses[offer] / SECONDS_PER_HOUR
+    income = offers.eur_per_h[offer] * (end_s - start_s) / SECONDS_PER_HOUR
+    uses = offers.uses[offer] / SECONDS_PER_HOUR
     entered = [(diags_array(uses[:, quantity]) @ seconds).T for quantity in range(site.quantities)]
     untouched = csr_array((len(site.rhs) - site.quantities * site.slots, len(offer)))
     columns = vstack([*entered, untouched], format="csr")
@@ -58,14 +57,14 @@ def solve_master(
     once = csr_array((np.ones(len(offer)), (which, np.arange(len(offer)))), shape=(len(jobs), len(offer)))
     owed = offers.is_owed[jobs]
     absent = csr_array(eye_array(len(jobs)))[:, owed]
-    drawn = csr_array(copies * away_kwh[jobs[owed]].T)
+    drawn = csr_array(away_kwh[jobs[owed]].T)
     above, below = (site.quantities - 1) * site.slots, len(site.rhs) - site.quantities * site.slots
     absent_uses = vstack([csr_array((above, drawn.shape[1])), drawn, csr_array((below, drawn.shape[1]))])
     rows = hstack([columns, site.matrix, absent_uses], format="csr")
     job_rows = hstack([once, csr_array((len(jobs), len(site.cost))), absent], format="csr")
     equal, whole = site.is_equal, np.ones(absent.shape[1])
     found = linprog(
-        -np.concatenate([income, site.cost, copies * away_eur[jobs[owed]]]),
+        -np.concatenate([income, site.cost, away_eur[jobs[owed]]]),
         A_ub=vstack([rows[~equal], job_rows[~owed]], format="csr"),
         b_ub=np.concatenate([site.rhs[~equal], np.ones(int(np.count_nonzero(~owed)))]),
         A_eq=vstack([rows[equal], job_rows[owed]], format="csr"),

@@ -15,6 +15,7 @@ from itertools import product
 import numpy as np
 import numpy.typing as npt
 
+from planner.accounting.bound.kernel.best_starts import OfferTable, best_values, start_list
 from planner.accounting.bound.shares import Shares
 from planner.accounting.bound.slots import Slots
 from planner.domain.columns import NO_DEADLINE, Floats, Ints
@@ -52,6 +53,21 @@ class Offers:
     def is_owed(self) -> npt.NDArray[np.bool_]:
         """Which jobs must start."""
         return np.isneginf(self.away_eur)
+
+    @cached_property
+    def table(self) -> OfferTable:
+        """The same for the compiled loops; offers are in order of their jobs."""
+        jobs = np.arange(len(self.away_eur) + 1)
+        return OfferTable(
+            first=np.searchsorted(self.job, jobs).astype(np.int64),
+            release=self.release_s,
+            latest=self.latest_s,
+            duration=self.duration_s,
+            eur_per_h=self.eur_per_h,
+            uses=np.ascontiguousarray(self.uses),
+            is_owed=self.is_owed,
+            edges=self.slots.edges_s.astype(np.int64),
+        )
 
     @cached_property
     def _spans(self) -> tuple[Ints, Ints]:
@@ -105,8 +121,7 @@ class Offers:
     def best(self, price: Floats) -> Floats:
         """The most that each job can earn above its price with any start and classes, or by staying away."""
         most = self.away_eur.copy()
-        for part, value in self.chunks(price):
-            np.maximum.at(most, self.job[part], value.max(axis=1))
+        best_values(self.table, np.ascontiguousarray(price), start_list(len(self.slots)), most)
         return most
 
     def good_starts(self, price: Floats, floor: Floats, *, parts: int = 1) -> tuple[Ints, Ints]:

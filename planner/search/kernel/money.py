@@ -22,8 +22,10 @@ class Money(NamedTuple):
         Bounds of the pieces [s], and the segment and demand interval of each.
     length
         Length of each segment [s].
+    counts
+        What the money of each segment counts.
     price
-        Cost of a bought kWh in each segment, carbon included [EUR].
+        Cost of a bought kWh in each segment, carbon included, times what it counts [EUR].
     solar
         Energy of the site's photovoltaics in each segment [kWh].
     cooling
@@ -44,6 +46,7 @@ class Money(NamedTuple):
     segment_of: Ints
     interval_of: Ints
     length: Ints
+    counts: Floats
     price: Floats
     solar: Floats
     cooling: Floats
@@ -100,12 +103,14 @@ def add_job(money, tally, jobs, job, start, units, sign):
     """Add a job at a start on its nodes to a tally, or take it away with a sign of -1."""
     end = min(start + jobs.duration[job], money.edges[-1])
     piece, last = piece_at(money.edges, start), money.edges.shape[0] - 1
+    counted = 0.0
     while piece < last and money.edges[piece] < end:
-        seconds = min(end, money.edges[piece + 1]) - max(start, money.edges[piece])
+        seconds, segment = min(end, money.edges[piece + 1]) - max(start, money.edges[piece]), money.segment_of[piece]
         tally.energy[piece] += sign * jobs.power[job] * seconds
-        tally.by_segment[money.segment_of[piece]] += sign * jobs.power[job] * seconds
+        tally.by_segment[segment] += sign * jobs.power[job] * seconds
+        counted += seconds * money.counts[segment]
         piece += 1
-    tally.revenue[0] += sign * (end - start) * earns_per_s(money, jobs, job, units)
+    tally.revenue[0] += sign * counted * earns_per_s(money, jobs, job, units)
 
 
 @part

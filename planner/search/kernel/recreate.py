@@ -191,14 +191,16 @@ def _gain(money, tally, jobs, state, job, start, day_end, exact):
     if start >= day_end:
         return -np.inf
     end = min(start + jobs.duration[job], day_end)
-    gain = state.earns[job] * (end - start)
+    gain = 0.0
     piece, last = piece_at(money.edges, start), money.segment_of.shape[0]
     while piece < last and money.edges[piece] < end:
         segment = money.segment_of[piece]
-        added = np.int64(0)
+        seconds = np.int64(0)
         while piece < last and money.segment_of[piece] == segment and money.edges[piece] < end:
-            added += jobs.power[job] * (min(end, money.edges[piece + 1]) - max(start, money.edges[piece]))
+            seconds += min(end, money.edges[piece + 1]) - max(start, money.edges[piece])
             piece += 1
+        added = jobs.power[job] * seconds
+        gain += state.earns[job] * seconds * money.counts[segment]
         if exact:
             before = tally.by_segment[segment]
             more = bought_kwh(money, segment, before + added) - bought_kwh(money, segment, before)

@@ -1,0 +1,193 @@
+"""What each job earns above given prices with its best start; exactly, and in a smooth form for the search of prices.
+
+Prices are constant within slots, so what a job earns is straight in its start between the moments at which its start or
+its end passes an edge of a slot. So it is greatest at one of these moments, or at the first or the last at which the
+job may start.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from planner.compiled import kernel, part
+from planner.domain.columns import Floats, Ints
+from planner.units import SECONDS_PER_HOUR
+
+HARDLY = -30.0
+"""A start that is this many times the smoothing below the best has no part in the smooth form."""
+
+
+class OfferTable(NamedTuple):
+    """The offers of all jobs, those of job i from ``first[i]`` on; ``is_owed`` are the jobs that must start.
+
+    ``edges`` are the bounds of the slots [s].
+    """
+
+    first: Ints
+    release: Ints
+    latest: Ints
+    duration: Ints
+    eur_per_h: Floats
+    uses: Floats
+    is_owed: npt.NDArray[np.bool_]
+    edges: Ints
+
+
+class StartList(NamedTuple):
+    """The starts of one offer: when, in which slots they begin and end, and what they earn; and scratch space.
+
+    ``before`` is what is earned from the release to each edge, ``per_s`` what is earned a second in each slot. ``part``
+    and ``change`` add up how long the starts of an offer run in each slot.
+    """
+
+    start: Ints
+    begins: Ints
+    ends: Ints
+    value: Floats
+    before: Floats
+    per_s: Floats
+    part: Floats
+    change: Floats
+
+
+def start_list(slots: int) -> StartList:
+    """Room for the starts of one offer."""
+    most = 2 * slots + 3
+    whole, real = (lambda: np.zeros(most, np.int64)), (lambda: np.zeros(most))
+    return StartList(whole(), whole(), whole(), real(), real(), real(), real(), real())
+
+
+@kernel
+def best_values(offers, price, found, most):
+    """Write the most that each job earns above its price to ``most``; what it has if it stays away is there already."""
+    for job in range(most.shape[0]):
+        for offer in range(offers.first[job], offers.first[job + 1]):
+            for place in range(_list_starts(offers, offer, price, found)):
+                most[job] = max(most[job], found.value[place])
+
+
+@kernel
+def smooth_values(offers, price, found, first, last, smoothing, used, sums):
+    """Add up the smooth form of some jobs, from ``first`` to before ``last``, and what they use by quantity and slot.
+
+    The smooth form of the greatest of some values is m log of the sum of exp(value / m), with the job's smoothing m;
+    it is no less than the greatest. ``sums`` gets the sum of it, and that of the greatest values.
+    """
+    for job in range(first, last):
+        m, best, count = smoothing[job], -np.inf if offers.is_owed[job] else 0.0, 0
+        has_many = offers.first[job + 1] - offers.first[job] > 1
+        for offer in range(offers.first[job], offers.first[job + 1]):
+            count = _list_starts(offers, offer, price, found)
+            for place in range(count):
+                best = max(best, found.value[place])
+        weight = 0.0 if offers.is_owed[job] else np.exp(-best / m)
+        for offer in range(offers.first[job], offers.first[job + 1]):
+            if has_many:
+                count = _list_starts(offers, offer, price, found)
+            for place in range(count):
+                below = (found.value[place] - best) / m
+                weight += np.exp(below) if below > HARDLY else 0.0
+        for offer in range(offers.first[job], offers.first[job + 1]):
+            if has_many:
+                count = _list_starts(offers, offer, price, found)
+            _add_use(offers, offer, found, count, best, m, weight, used)
+        sums[0] += best + m * np.log(weight)
+        sums[1] += best
+
+
+@part
+def _list_starts(offers, offer, price, found):
+    """List the starts at which an offer may earn the most, with what each earns; returns how many there are."""
+    edges, slots = offers.edges, price.shape[1]
+    release, duration = offers.release[offer], offers.duration[offer]
+    latest = min(offers.latest[offer], edges[slots] - 1)
+    own = _slot_of(edges, release)
+    found.before[own] = 0.0
+    for slot in range(own, slots):
+        per_h = offers.eur_per_h[offer]
+        for quantity in range(price.shape[0]):
+            per_h -= offers.uses[offer, quantity] * price[quantity, slot]
+        found.per_s[slot] = per_h / SECONDS_PER_HOUR
+        found.before[slot + 1] = found.before[slot] + found.per_s[slot] * (edges[slot + 1] - edges[slot])
+    count, ends = np.int64(0), own
+    for slot in range(own, slots):
+        start = max(release, edges[slot])
+        if start > latest:
+            break
+        ends = _note(offers, found, count, start, duration, slot, ends)
+        count += 1
+    _note(offers, found, count, latest, duration, _slot_of(edges, latest), own)
+    count += 1
+    begins = own
+    for edge in range(_slot_of(edges, min(release + duration, edges[slots] - 1)) + 1, slots + 1):
+        start = edges[edge] - duration
+        if start > latest:
+            break
+        if start < release:
+            continue
+        while edges[begins + 1] <= start:
+            begins += 1
+        _note(offers, found, count, start, duration, begins, edge - 1)
+        count += 1
+    return count
+
+
+@part
+def _note(offers, found, place, start, duration, begins, ends):
+    """Note a start that begins in a slot, and what it earns; it ends in the given slot or later: returns which."""
+    edges = offers.edges
+    slots = edges.shape[0] - 1
+    end = min(start + duration, edges[slots])
+    while edges[ends + 1] < end:
+        ends += 1
+    until_end = found.before[ends] + found.per_s[ends] * (end - edges[ends])
+    until_start = found.before[begins] + found.per_s[begins] * (start - edges[begins])
+    found.start[place], found.begins[place], found.ends[place] = start, begins, ends
+    found.value[place] = until_end - until_start
+    return ends
+
+
+@part
+def _add_use(offers, offer, found, count, best, m, weight, used):
+    """Add what an offer uses, its starts mixed by their weights in the smooth form."""
+    edges = offers.edges
+    slots = edges.shape[0] - 1
+    first, last = slots, np.int64(-1)
+    for place in range(count):
+        below = (found.value[place] - best) / m
+        if below <= HARDLY:
+            continue
+        share = np.exp(below) / weight
+        start, begins, ends = found.start[place], found.begins[place], found.ends[place]
+        end = min(start + offers.duration[offer], edges[slots])
+        first, last = min(first, begins), max(last, ends)
+        if begins == ends:
+            found.part[begins] += share * (end - start)
+            continue
+        found.part[begins] += share * (edges[begins + 1] - start)
+        found.part[ends] += share * (end - edges[ends])
+        found.change[begins + 1] += share
+        found.change[ends] -= share
+    running = 0.0
+    for slot in range(first, last + 1):
+        running += found.change[slot]
+        hours = (found.part[slot] + running * (edges[slot + 1] - edges[slot])) / SECONDS_PER_HOUR
+        found.change[slot], found.part[slot] = 0.0, 0.0
+        for quantity in range(used.shape[0]):
+            used[quantity, slot] += offers.uses[offer, quantity] * hours
+
+
+@part
+def _slot_of(edges, moment):
+    """The slot that holds a moment."""
+    low, high = np.int64(0), np.int64(edges.shape[0] - 1)
+    while high - low > 1:
+        middle = (low + high) // 2
+        if edges[middle] <= moment:
+            low = middle
+        else:
+            high = middle
+    return low

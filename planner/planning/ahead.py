@@ -1,0 +1,79 @@
+"""Days planned together: where its queue reaches beyond a day, the days after it are looked at too, and it alone kept.
+
+A day that is planned by itself takes whatever fills it best, and may leave the next one without the small jobs that
+fill gaps. In a plan of several days those are kept for the gaps that later days will have.
+
+What comes in on later days is not known. So the money of a later day counts less: as much as the part of the queue that
+is older than a day. A queue of which all came in within the last day is as good as gone tomorrow, and others will have
+come; of one that has waited for a week, tomorrow's plan is made today.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from planner.accounting.settle import settle
+from planner.bounds import DAY_S
+from planner.domain.horizon import Horizon
+from planner.domain.job_order import submission_rank
+from planner.domain.problem import Problem
+from planner.domain.result import Result
+from planner.domain.segment import split_segments
+from planner.inputs.build import Day, frame
+from planner.search.decode import decode, decode_after
+
+
+def with_days_ahead(day: Day) -> Day:
+    """The day with the time after it that a search is to plan with it; as it is where there is nothing to look at.
+
+    That is so where the scenario wants each day by itself, where all jobs have room on the day, and where the queue is
+    of the last day alone.
+    """
+    days, problem = day.scenario.search.lookahead_days, day.problem
+    if days == 1 or day.ahead is not None or not _reaches_beyond(problem):
+        return day
+    counts = part_known(day)
+    if counts == 0:
+        return day
+    horizon = problem.horizon
+    last = horizon
+    for _ in range(days - 1):
+        last = last.next_day()
+    longer = Horizon.from_moment(horizon.start_unix, last.end_unix - horizon.start_unix, horizon.zone)
+    empty, _ = frame(day.scenario, longer, repeats=True)
+    segments = split_segments(empty.segments, [horizon.length_s])
+    ahead = replace(
+        problem,
+        horizon=longer,
+        segments=tuple(one if one.start_s < horizon.length_s else replace(one, counts=counts) for one in segments),
+        outages=empty.outages,
+    )
+    return replace(day, ahead=ahead)
+
+
+def part_known(day: Day) -> float:
+    """The part of the jobs that are known now which came in more than a day ago."""
+    horizon, jobs = day.problem.horizon, day.problem.jobs
+    known_until = horizon.end_unix if day.scenario.jobs.visibility == "day" else horizon.start_unix
+    old = sum(job.submit_unix < known_until - DAY_S for job in jobs)
+    return old / len(jobs) if jobs else 0.0
+
+
+def _reaches_beyond(problem: Problem) -> bool:
+    """Whether some job that may start today has no room today, if all are placed in order of submission."""
+    plan = decode(problem, np.argsort(submission_rank(problem)).astype(np.int64))
+    return bool((~plan.is_placed & (problem.columns.release_s < problem.horizon.length_s)).any())
+
+
+def brought_forward(problem: Problem, ahead: Problem, result: Result) -> Result:
+    """The same with jobs of later days started today where there is room; under ``defer: free`` as it is.
+
+    Jobs of the later days are placed again in the order of their starts, each at its earliest: so nobody waits for
+    tomorrow who has room today beside those who go before.
+    """
+    if problem.defer == "free":
+        return result
+    plan = decode_after(ahead, result.plan, problem.horizon.length_s)
+    return replace(result, plan=plan, ledger=settle(ahead, plan))

@@ -1,0 +1,95 @@
+"""The bound of a whole run: what no sequence of plans over its days could earn, even knowing all submissions ahead.
+
+Every job is released at its submission, or with ``visibility: midnight`` on the day that first knows it. The limit is
+on the profit of the days together, each settled by itself; what runs beyond the last day counts only as far as it is
+inside. The first day begins with what the day before it left. The bound of a run of one day is that day's bound.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from collections.abc import Callable
+from dataclasses import replace
+
+from planner.accounting.bound import Bound, profit_bound
+from planner.accounting.bound.bound import SLOT_S
+from planner.domain.executed import executed
+from planner.domain.handover import Handover
+from planner.domain.horizon import Horizon
+from planner.domain.job import Job
+from planner.domain.problem import Problem
+from planner.domain.segment import split_segments
+from planner.inputs.build import build_day, frame, sorted_out
+from planner.inputs.jobs.known import known_jobs
+from planner.planning.plan_day import BOUND_TOLERANCE
+from planner.runs.replay_ledger import window_of
+from planner.scenario.schema import Scenario
+from planner.units import SECONDS_PER_HOUR
+
+MOST_SLOTS = 200
+"""Slots with a price of their own, about: in a long run they are longer than an hour."""
+
+
+def run_bound(
+    scenario: Scenario,
+    first: dt.date,
+    last: dt.date,
+    handover: Handover | None = None,
+    *,
+    time_limit_s: float,
+    is_wanted: Callable[[], bool] = lambda: True,
+) -> Bound:
+    """A proven limit on what any plans of the days from the first to the last earn together.
+
+    ``handover`` is what the day before the first left; None: it starts from nothing.
+    """
+    problem, midnights = run_problem(scenario, first, last, handover)
+    hours = math.ceil(problem.horizon.length_s / SECONDS_PER_HOUR / MOST_SLOTS)
+    return profit_bound(
+        problem,
+        bills_s=midnights,
+        slot_s=SLOT_S * hours,
+        time_limit_s=time_limit_s,
+        tolerance=BOUND_TOLERANCE,
+        is_wanted=is_wanted,
+    )
+
+
+def run_problem(
+    scenario: Scenario, first: dt.date, last: dt.date, handover: Handover | None
+) -> tuple[Problem, list[int]]:
+    """All days of a run as one problem, its segments cut at midnight, and the midnights [s]."""
+    begun = build_day(scenario, first, handover).problem
+    window = window_of(scenario, first, (last - first).days + 1)
+    empty, _ = frame(scenario, window)
+    midnights = [day.start_unix - window.start_unix for day in window.days()]
+    jobs = sorted([*begun.jobs, *_later_jobs(scenario, first, last, begun)], key=lambda job: job.submission_key)
+    problem = replace(
+        empty,
+        jobs=tuple(jobs),
+        running=begun.running,
+        never=begun.never,
+        segments=split_segments(empty.segments, midnights),
+        defer="free",
+    )
+    return executed(problem) if scenario.rules.execute == "actual" else problem, midnights
+
+
+def _later_jobs(scenario: Scenario, first: dt.date, last: dt.date, begun: Problem) -> list[Job]:
+    """The jobs that the first day does not know yet, none released before the day that first knows it."""
+    if last == first:
+        return []
+    sees_day = scenario.jobs.visibility == "day"
+    second, end = Horizon(first, scenario.zone).next_day(), Horizon(last, scenario.zone)
+    until_unix = end.end_unix if sees_day else end.start_unix
+    new, _ = known_jobs(scenario, second, continues=True, until_unix=until_unix)
+    before = {job.id for job in begun.jobs} | {work.job.id for work in begun.running}
+    jobs, _ = sorted_out(scenario, [job for job in new if job.id not in before])
+    return [job if sees_day else _known_next_day(job, scenario.zone) for job in jobs]
+
+
+def _known_next_day(job: Job, zone: str) -> Job:
+    """The job, to begin no earlier than the midnight after its submission."""
+    midnight = Horizon.of_unix(job.submit_unix, zone).next_day().start_unix
+    return replace(job, begin_unix=max(midnight, job.begin_unix or midnight))
