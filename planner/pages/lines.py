@@ -78,7 +78,7 @@ def lines(
     parts: list[Html] = []
     for tick in high.ticks:
         y = f"{y_of(tick):.1f}"
-        kind = "zero" if tick == 0 and min(ys) < 0 else "grid"
+        kind = "zero" if tick == 0 and min(ys, default=0) < 0 else "grid"
         parts.append(el("line", class_=kind, x1=LEFT, x2=width - RIGHT, y1=y, y2=y))
         parts.append(el("text", f"{tick:,g}", x=LEFT - 8, y=f"{y_of(tick) + 4:.1f}", text_anchor="end"))
     for tick in wide.ticks:

@@ -29,8 +29,8 @@ READING = (
     "Submissions of CEA Curie, known a day ahead, on 300 nodes of 32 cores. Every day is planned, audited and settled"
     " from where the same run's day before ended. A rule is a common scheduler that walks through time; all others are"
     " searches. The best rule and the best search are those that have earned the most by the last day of submissions.",
-    "Runs go on without new jobs until their queues are empty; the vertical line in the figures is at day 23. PUE and"
-    " days until the queue is empty are of the whole, all else is of the days of submissions.",
+    "Runs go on without new jobs until their queues are empty; figures have a line at the last day of submissions. PUE"
+    " and days until the queue is empty are of the whole, all else is of the days of submissions.",
 )
 NO_PAPER = (
     f"The paper's figures are of {DAYS} days. They stand beside a study of all of them, and are left out of this one."
@@ -75,7 +75,9 @@ def page_of(found: StudyFound, choice: StudyChoice) -> str:
     remarks = [el("p", each, class_="note") for each in _remarks(choice)]
     header = el("header", el("h1", title), [el("p", each) for each in READING], remarks)
     curves, runs = calibrations_of(found.curves), calibrations_of(found.runs)
-    sections = [_section(name, tables, runs[name], curves[name]) for name, tables in _tables(found, choice).items()]
+    sections = [
+        _section(name, tables, runs[name], curves[name], choice.days) for name, tables in _tables(found, choice).items()
+    ]
     choices = [el("h2", "What is our choice"), choices_table(found.choices).html()]
     main = el("main", sections, choices, id="main")
     files = [[el("a", name, href=name), " "] for name in FILES]
@@ -124,18 +126,20 @@ def _words(calibration: str) -> str:
     return f"{words[0].upper()}{words[1:]}."
 
 
-def _section(name: str, tables: Sequence[Table], runs: Sequence[Row], curves: Sequence[Row]) -> list[Html | None]:
+def _section(
+    name: str, tables: Sequence[Table], runs: Sequence[Row], curves: Sequence[Row], days: int
+) -> list[Html | None]:
     nothing = nothing_found_words(runs)
     told = "On these days the engine found no plan, and jobs were placed in order of submission: "
-    searches = search_figures(curves) or el("p", "Figures 5 to 8 need a run of cp, the engine's default search.")
+    searches = search_figures(curves, days) or el("p", "Figures 5 to 8 need a run of cp, the engine's default search.")
     return [
         el("h2", _heading(name)),
         el("p", _words(name)),
         tables[0].html(),
         el("p", told, "; ".join(nothing), class_="note") if nothing else None,
-        profit_figures(curves),
+        profit_figures(curves, days),
         searches,
-        ahead_figures(curves),
+        ahead_figures(curves, days),
         *(table.html() for table in tables[1:]),
     ]
 

@@ -36,26 +36,28 @@ def calibrations_of(rows: Sequence[Row]) -> dict[str, list[Row]]:
 def profit_table(rows: Sequence[Row], days: int) -> Table:
     """What each run of a calibration has earned by the last day, by scenario, with the limits that are proven."""
     scenarios = _scenarios(rows)
-    columns = (
-        Column("run", number=False),
-        *(Column(scenario, "EUR, over best rule") for scenario in scenarios),
-        Column("machine in use", "%"),
-        Column("queue empty after", "days"),
-        *([Column("engine without a plan", "days")] if any(row["days_without_solution"] for row in rows) else []),
-    )
     by_run = {name: [row for row in rows if row["run"] == name] for name in dict.fromkeys(row["run"] for row in rows)}
+    more: list[tuple[Column, Callable[[Sequence[Row]], str]]] = [
+        (Column("machine in use", "%"), lambda own: _range([100 * row["utilisation_fraction"] for row in own], 1)),
+        (Column("queue empty after", "days"), lambda own: _range([row["makespan_days"] for row in own], 1)),
+    ]
+    if any(row["days_without_solution"] for row in rows):
+        nothing = Column("engine without a plan", "days")
+        more.append((nothing, lambda own: _range([row["days_without_solution"] for row in own], 0)))
     lines = [
         (
             own[0]["label"],
             *(_cell(own, scenario, _earned) for scenario in scenarios),
-            _range([100 * row["utilisation_fraction"] for row in own], 1),
-            _range([row["makespan_days"] for row in own], 1),
-            *([_range([row["days_without_solution"] for row in own], 0)] if len(columns) > len(scenarios) + 3 else []),
+            *(text(own) for _, text in more),
         )
         for own in by_run.values()
     ]
-    blank = ("",) * (len(columns) - len(scenarios) - 1)
-    limits = [(*line, *blank) for line in _limits(rows, by_run, scenarios)]
+    limits = [(*line, *("" for _ in more)) for line in _limits(rows, by_run, scenarios)]
+    columns = (
+        Column("run", number=False),
+        *(Column(scenario, "EUR, over best rule") for scenario in scenarios),
+        *(column for column, _ in more),
+    )
     return Table(f"Profit at the end of day {days}", columns, tuple(lines + limits))
 
 
@@ -128,12 +130,12 @@ def _place_table(title: str, rows: Sequence[Row], *, with_places: bool = False) 
 
 
 def _our_text(row: Row) -> str:
-    """Our figure, with the run where it is not the same in all scenarios."""
+    """Our figure, with the run that it is of, unless the figure begins with its name."""
     if row["ours"] is None:
         return ""
     digits = 0 if isinstance(row["ours"], int) else DIGITS[row["unit"]]
-    is_of_best = "best" in row["figure"] and not row["figure"].startswith(row["run"])
-    return _amount(row, row["ours"], digits) + (f" ({row['run']})" if is_of_best else "")
+    of = "" if row["figure"].startswith(row["run"]) else f" ({row['run']})"
+    return _amount(row, row["ours"], digits) + of
 
 
 def _paper_text(row: Row) -> str:
