@@ -181,7 +181,11 @@ def choices_table(rows: Sequence[Row]) -> Table:
     """What the paper leaves open, and what it is here."""
     names = list(rows[0])
     columns = tuple(Column("" if name == "choice" else name, number=False, wrap=True) for name in names)
-    return Table("What is our choice", columns, tuple(tuple(row[name] for name in names) for row in rows))
+    return Table(
+        "What the paper leaves open, and what it is here",
+        columns,
+        tuple(tuple(row[name] for name in names) for row in rows),
+    )
 
 
 def _scenarios(rows: Sequence[Row]) -> list[str]:
