@@ -249,6 +249,7 @@ def test_a_small_trace_end_to_end(
     assert run([*command, *more]) == 0
     content = json.loads(capsys.readouterr().out)
     assert content["choices"][-1]["ours"] == "revenue.eur_per_core_hour=0.04"
+    assert "Set over it: revenue.eur_per_core_hour=0.04." in (folder / "curie23.html").read_text("utf-8")
     assert content["runs"][0]["profit_eur"] > 2 * profits["ours", "est"]
     assert json.loads((folder / "study.json").read_text())["settings"] == ["revenue.eur_per_core_hour=0.04"]
     both = run_times(folder)

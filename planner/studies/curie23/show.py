@@ -65,7 +65,7 @@ def markdown_of(found: StudyFound, choice: StudyChoice) -> str:
     """The tables for a document."""
     parts = ["<!-- made by `plan study curie23 --markdown` -->", *_remarks(choice)]
     for name, tables in _tables(found, choice).items():
-        parts += [f"## {_heading(name)}", _words(name), *(table.markdown() for table in tables)]
+        parts += [f"## {_heading(name)}", _words(name, choice), *(table.markdown() for table in tables)]
     return "\n\n".join([*parts, choices_table(found.choices).markdown()]) + "\n"
 
 
@@ -76,7 +76,7 @@ def page_of(found: StudyFound, choice: StudyChoice) -> str:
     header = el("header", el("h1", title), [el("p", each) for each in READING], remarks)
     curves, runs = calibrations_of(found.curves), calibrations_of(found.runs)
     sections = [
-        _section(name, tables, runs[name], curves[name], choice.days) for name, tables in _tables(found, choice).items()
+        _section(name, tables, runs[name], curves[name], choice) for name, tables in _tables(found, choice).items()
     ]
     choices = [el("h2", "What is our choice"), choices_table(found.choices).html()]
     main = el("main", sections, choices, id="main")
@@ -121,20 +121,21 @@ def _heading(calibration: str) -> str:
     return f"Calibration: {calibration}"
 
 
-def _words(calibration: str) -> str:
+def _words(calibration: str, choice: StudyChoice) -> str:
     words = CALIBRATIONS[calibration].words
-    return f"{words[0].upper()}{words[1:]}."
+    over = f" Set over it: {', '.join(choice.settings)}." if choice.settings else ""
+    return f"{words[0].upper()}{words[1:]}.{over}"
 
 
 def _section(
-    name: str, tables: Sequence[Table], runs: Sequence[Row], curves: Sequence[Row], days: int
+    name: str, tables: Sequence[Table], runs: Sequence[Row], curves: Sequence[Row], choice: StudyChoice
 ) -> list[Html | None]:
-    nothing = nothing_found_words(runs)
+    days, nothing = choice.days, nothing_found_words(runs)
     told = "On these days the engine found no plan, and jobs were placed in order of submission: "
     searches = search_figures(curves, days) or el("p", "Figures 5 to 8 need a run of cp, the engine's default search.")
     return [
         el("h2", _heading(name)),
-        el("p", _words(name)),
+        el("p", _words(name, choice)),
         tables[0].html(),
         el("p", told, "; ".join(nothing), class_="note") if nothing else None,
         profit_figures(curves, days),
