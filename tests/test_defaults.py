@@ -15,7 +15,7 @@ from planner.methods import METHODS, Params
 from planner.places import shipped_folder
 from planner.runs.one_day import Settings
 from planner.scenario.load import load_scenario
-from planner.studies.curie23 import StudyChoice
+from planner.studies.curie23.cells import StudyChoice
 from planner.units import parse_duration
 
 

@@ -60,6 +60,7 @@ class BestSoFar:
         self._on_trial = on_trial
         self._best: Candidate | None = None
         self._began = time.perf_counter()
+        self._found_s: float | None = None
 
     @classmethod
     def after(cls, first: Result, stop: Stop, on_trial: Listener | None) -> BestSoFar:
@@ -69,6 +70,7 @@ class BestSoFar:
         begun.broken = [first.stands_in_for] if first.stands_in_for else []
         begun._best = Candidate(first.plan, first.ledger, first.best_trial)
         begun._began -= first.solve_s
+        begun._found_s = first.found_s
         return begun
 
     @property
@@ -87,6 +89,7 @@ class BestSoFar:
         is_better = self._best is None or found.profit_eur > self._best.profit_eur
         if is_better:
             self._best = found
+            self._found_s = time.perf_counter() - self._began
         return is_better
 
     def tell(self, trial: Trial) -> None:
@@ -107,6 +110,7 @@ class BestSoFar:
             method=method,
             **{"status": "found", **facts},
             solve_s=time.perf_counter() - self._began,
+            found_s=self._found_s,
             best_trial=best.name,
             trials=tuple(self.trials),
             stands_in_for=self._stands_in_for(),

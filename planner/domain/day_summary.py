@@ -132,6 +132,7 @@ class DaySummary:
     method: str
     status: Status
     solve_s: float
+    found_s: float | None = None
     best_trial: str
     cut_short: bool
     leaves_room: bool

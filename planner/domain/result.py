@@ -24,6 +24,7 @@ class Trial:
 class Result:
     """A plan with its ledger, the method that found it, and every candidate tried on the way.
 
+    ``found_s`` is when the search came to this plan, from its beginning; None where nothing was searched.
     ``leaves_room`` is set by rules that walk through time: what they defer, or end after its deadline, might have had
     room, so that the audit does not hold it against them. ``cut_short`` is set by a search with an iteration limit
     that the clock or an interrupt ended first: its answer depends on the machine as well. ``engine_died``: the CP
@@ -42,3 +43,4 @@ class Result:
     cut_short: bool = False
     engine_died: bool = False
     stands_in_for: str = ""
+    found_s: float | None = None

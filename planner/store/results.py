@@ -136,7 +136,7 @@ RUN = Record(
 )
 """What run.json says. Results of the earliest versions have no ``outputs``; those that need them say so."""
 
-SUMMARY = shape_of(DaySummary, scenario=WORD, zone=ZONE, solve_s=AMOUNT)
+SUMMARY = shape_of(DaySummary, scenario=WORD, zone=ZONE, solve_s=AMOUNT, found_s=Maybe(AMOUNT))
 """What summary.json says."""
 
 

@@ -38,6 +38,7 @@ def summarise(
         method=result.method,
         status=result.status,
         solve_s=round(result.solve_s, 3),
+        found_s=None if result.found_s is None else round(result.found_s, 3),
         best_trial=result.best_trial,
         cut_short=result.cut_short,
         leaves_room=result.leaves_room,

@@ -76,18 +76,10 @@ CURIE23 = {
     row["scenario"]: Curie23Scenario(float(row["over_best_rule_percent"]), int(row["days_shorter"]), float(row["pue"]))
     for row in _rows_of("curie23-scenarios")
 }
-CURIE23_OVER_CP = next(
-    (float(row["least_percent"]), float(row["most_percent"]))
-    for row in _rows_of("curie23-searches")
-    if (row["figure"], row["method"]) == ("best_search_over", "cp")
-)
-"""Best search over the engine's default search [%], least and most of the scenarios."""
-CURIE23_IMPROVED = {
-    row["method"]: float(row["least_percent"])
-    for row in _rows_of("curie23-searches")
-    if row["figure"] == "days_improved"
+CURIE23_SEARCHES = {
+    (row["figure"], row["method"]): (float(row["least"]), float(row["most"])) for row in _rows_of("curie23-searches")
 }
-"""Part of the days on which a search improves on its seed, MultiSearch [%]."""
+"""What was published of searches there, by figure and method: least and most of the scenarios, in the table's units."""
 
 
 def _cp_online() -> dict[tuple[str, str, str, str], int]:

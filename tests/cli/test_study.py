@@ -8,10 +8,12 @@ from pathlib import Path
 import pytest
 
 from planner.cli.main import run
-from planner.studies.curie23 import FIRST_DAY, SCENARIOS, study_scenario
+from planner.studies.curie23.cells import CALIBRATIONS, FIRST_DAY, SCENARIOS, Group, StudyChoice
+from planner.studies.curie23.sites import scenario_of
 from tests.days import plan, rows_of
 
-SLICE = ("--days", "1", "--scenarios", "hybrid-summer", "--methods", "est,wt-strict", "--processes", "1")
+SLICE = ("--days", "1", "--calibrations", "ours", "--scenarios", "hybrid-summer", "--methods", "est,wt-strict")
+SLICE += ("--processes", "1")
 
 
 @pytest.fixture
@@ -25,41 +27,45 @@ def trace(planner_data: Path) -> Path:
 def test_slice(
     trace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A slice runs until its queue is empty, leaves its tables, shows the published figures, and resumes at once."""
+    """A slice runs until its queue is empty, leaves its tables without published figures, and resumes at once."""
     monkeypatch.chdir(tmp_path)
     plan("study", "curie23", *SLICE, "--data", str(trace), "-q")
     first = capsys.readouterr().out
     folder = tmp_path / "reports" / "studies" / "curie23"
     rows = rows_of(folder / "runs.csv")
-    assert [(row["scenario"], row["method"]) for row in rows] == [
+    assert [(row["scenario"], row["run"]) for row in rows] == [
         ("hybrid-summer", method) for method in ("est", "wt-strict")
     ]
     assert {row["jobs"] for row in rows} == {"1359"}  # all that was submitted on 2012-08-07 is finished in the end
-    assert [row["published_percent"] for row in rows_of(folder / "published.csv")] == ["7.95"]
+    assert {row["published"] for row in rows_of(folder / "published.csv")} == {""}
     for row in rows:
-        curve = [
-            each for each in rows_of(folder / f"cumulative-{row['scenario']}.csv") if each["method"] == row["method"]
-        ]
+        curve = [each for each in rows_of(folder / "curves.csv") if each["run"] == row["run"]]
         total = sum(float(each["profit_eur"]) for each in curve)
         assert total == pytest.approx(float(row["profit_in_the_end_eur"]), abs=1e-3)
         assert len(curve) == int(row["days"])
-    times = {path: path.stat().st_mtime_ns for path in folder.glob("runs/*/*/*/run.json")}
+    times = {path: path.stat().st_mtime_ns for path in folder.glob("runs/*/*/*/*/run.json")}
     plan("study", "curie23", *SLICE, "--data", str(trace), "-q")
     assert capsys.readouterr().out == first
-    assert times == {path: path.stat().st_mtime_ns for path in folder.glob("runs/*/*/*/run.json")}
+    assert times == {path: path.stat().st_mtime_ns for path in folder.glob("runs/*/*/*/*/run.json")}
 
 
 def test_study_is_the_published_one(trace: Path) -> None:
-    """300 nodes of 32 cores, submissions of the day known ahead, cores scaled, four scenarios that differ in weather
-    and cooling alone."""
-    found = [study_scenario(name, trace) for name in SCENARIOS]
-    for scenario in found:
+    """300 nodes of 32 cores, submissions of the day known ahead, four scenarios that differ in weather and cooling
+    alone, and two calibrations that differ in what jobs are scaled by and what they earn."""
+    found = {
+        (calibration, name): scenario_of(Group(calibration, name), trace, StudyChoice())
+        for calibration in CALIBRATIONS
+        for name in SCENARIOS
+    }
+    for (calibration, _), scenario in found.items():
         assert scenario.cluster.total("cores") == 9600
         assert [(c.name, c.count) for c in scenario.cluster.classes] == [("cpu", 300)]
         assert (scenario.jobs.visibility, scenario.jobs.lookback_s) == ("day", 0)
-        assert scenario.jobs.core_scale == pytest.approx(9600 / 93312)
-    assert {scenario.weather.season for scenario in found} == {"summer", "winter"}
-    assert len({(scenario.weather.season, scenario.cooling.table) for scenario in found}) == 4
+        cores, revenue = {"ours": (93_312, 0.02), "fitted": (80_640, 1.1)}[calibration]
+        assert scenario.jobs.core_scale == pytest.approx(9600 / cores)
+        assert scenario.revenue.eur_per_core_hour == revenue
+    assert {scenario.weather.season for scenario in found.values()} == {"summer", "winter"}
+    assert len({(scenario.weather.season, scenario.cooling.table) for scenario in found.values()}) == 4
     assert FIRST_DAY.isoformat() == "2012-08-07"
 
 

@@ -52,3 +52,22 @@ def test_a_search_goes_on_from_the_result_of_another() -> None:
     assert (result.method, result.status, result.best_trial, result.cut_short) == ("two", "found", "first", True)
     assert [(trial.name, trial.started) for trial in result.trials] == [("first", 1), ("again", 1)]
     assert result.ledger.profit_eur == pytest.approx(0.10)
+
+
+def test_when_the_best_was_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The seed begins at 0 s, has its plan at 2 s and ends at 3 s. The search after it begins at 10 s: a better plan at
+    14 s comes 7 s into both searches, whose end at 20 s comes 13 s into them; without one the seed's time stands."""
+    clock = iter([0.0, 2.0, 3.0, 10.0, 20.0])
+    monkeypatch.setattr("planner.domain.candidate.time.perf_counter", lambda: next(clock))
+    seed = BestSoFar(never, None)
+    seed.keep_if_better(candidate("first", 0))
+    first = seed.result("one")
+    assert (first.found_s, first.solve_s) == (2.0, 3.0)
+    so_far = BestSoFar.after(first, never, None)
+    assert not so_far.keep_if_better(candidate("equal", 0))
+    result = so_far.result("two")
+    assert (result.found_s, result.solve_s) == (2.0, 13.0)
+    clock = iter([14.0, 20.0])
+    assert so_far.keep_if_better(candidate("later", HOUR))
+    result = so_far.result("two")
+    assert (result.found_s, result.solve_s) == (7.0, 13.0)

@@ -15,7 +15,7 @@ from planner.domain.horizon import Horizon
 from planner.pages.bar_groups import Bar, bar_groups
 from planner.pages.formats import MINUS, THIN, gap_words, hours, money, plain, signed_money
 from planner.pages.index import write_index
-from planner.pages.lines import by_factors, by_tens, from_zero
+from planner.pages.lines import Line, by_factors, by_tens, from_zero, lines
 from planner.pages.markup import data, el, join
 from planner.pages.series import clock_axis, count_at, mean_work_kw, minute_edges
 from planner.pages.svg import round_ticks
@@ -101,12 +101,29 @@ def test_round_ticks() -> None:
 def test_scales_of_curves() -> None:
     """From zero, by powers of ten, and by factors with the values themselves written."""
     assert from_zero([2.0, 4.0]).part(1.0) == 0.25
+    below = from_zero([-1.0, 3.0])
+    assert (below.part(-1.0), below.part(0.0), below.part(3.0)) == (0.0, 0.25, 1.0)
+    assert from_zero([-4.0]).part(0.0) == 1.0
     tens = by_tens([0.5, 30.0])
     assert list(tens.ticks) == pytest.approx([0.1, 1, 10, 100])
     assert tens.part(1.0) == pytest.approx(1 / 3)
     factors = by_factors([64, 256, 1024, 64])
     assert (list(factors.ticks), factors.part(256)) == ([64, 256, 1024], pytest.approx(0.5))
     assert by_factors([64]).part(64) == 0
+
+
+def test_curves_can_be_dashed_and_have_a_mark() -> None:
+    """The mark stands where its value does, and nowhere when the curves end before it; zero shows among negatives."""
+    curves = [Line("rule", "a0", [(0, 1.0), (10, -1.0)], dashed=True), Line("search", "a1", [(0, 2.0), (10, 1.5)])]
+    html = lines("Ahead", curves, across="day", up="EUR", width=600, mark=5, at_end=True)
+    assert html.count("stroke-dasharray") == 1
+    assert 'class="lead" x1="323.0" x2="323.0"' in html  # 70 at the left and 24 at the right leave 506
+    assert html.count('class="zero"') == 1
+    assert "Ahead: rule -1.0 at the end, search 1.5 at the end" in html
+    plain = lines("Ahead", curves[1:], across="day", up="EUR", mark=11)
+    assert "lead" not in plain
+    assert 'class="zero"' not in plain
+    assert "search 1.8 on average" in plain
 
 
 def test_bars_stand_on_one_scale_and_say_what_is_missing() -> None:

@@ -292,6 +292,7 @@ def test_a_summary_reads_back_as_what_was_written(days: Path, tmp_path: Path) ->
         (("trials", 0, "name"), None, "trials[0].name is null, expected text"),
         (("inputs", 0, "repaired"), {"x": "y"}, "inputs[0].repaired.x is the text 'y', expected a whole number"),
         (("solve_s",), -1.0, "solve_s is -1.0, expected a number from 0 to 1e+15"),
+        (("found_s",), -1.0, "found_s is -1.0, expected a number from 0 to 1e+15"),
     ],
 )
 def test_words_about_a_damaged_summary(days: Path, way: tuple[Any, ...], value: Any, words: str) -> None:
@@ -305,7 +306,8 @@ def test_a_summary_of_another_version(days: Path) -> None:
     """Keys that came later may be missing, and keys that nobody knows are let be."""
     path = days / FIRST / "summary.json"
     told = json.loads(path.read_text())
-    del told["stands_in_for"], told["baselines"], told["easy"], told["waits"], told["real_bound_eur"]
+    for key in ("stands_in_for", "baselines", "easy", "waits", "real_bound_eur", "found_s"):
+        del told[key]
     path.write_text(json.dumps(told | {"later": [1]}))
     assert read_summary(days / FIRST).baselines is None
 

@@ -1,0 +1,1 @@
+"""The published experiment on 23 days of CEA Curie."""

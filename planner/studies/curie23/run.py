@@ -1,0 +1,85 @@
+"""The study run, or gone on with: one calibration after another, then tables, curves and page of all that is there."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from planner.runs.fanout import Engine, Outcome, RunTask, run_tasks
+from planner.scenario.schema import Scenario
+from planner.studies.curie23.beside import published_rows
+from planner.studies.curie23.cells import FIRST_DAY, RUNS, Cell, Group, StudyChoice
+from planner.studies.curie23.choices import choice_rows
+from planner.studies.curie23.curves import curve_rows
+from planner.studies.curie23.rows import run_rows
+from planner.studies.curie23.show import StudyFound, write_study
+from planner.studies.curie23.sites import data_folder, require_known, scenario_of, settings_of
+
+RunBound = Callable[[Scenario, int], float | None]
+"""A proven limit on what plans of the first days of a scenario can earn together [EUR]; None where there is none."""
+
+
+def no_run_bound(scenario: Scenario, days: int) -> float | None:
+    """None is known: the bound of a day holds for that day, from where it began."""
+    return None
+
+
+def run_study(
+    choice: StudyChoice,
+    data: Path | None,
+    out: Path,
+    *,
+    engine: Engine | None = None,
+    command: Sequence[str] = (),
+    on_done: Callable[[RunTask], None] | None = None,
+    run_bound: RunBound = no_run_bound,
+) -> StudyFound:
+    """Run the study, or go on with it, and write its files below ``out`` whenever a calibration is done."""
+    require_known(choice)
+    traces = data_folder(data)
+    folder = out.resolve() / "studies" / "curie23"
+    cells = [cell for calibration in choice.calibrations for cell in choice.cells(calibration)]
+    # A setting that is wrong is refused before anything is run.
+    scenarios = {cell: scenario_of(cell.group, traces, choice, RUNS[cell.run].settings) for cell in cells}
+    grounds = {group: scenario_of(group, traces, choice) for group in dict.fromkeys(cell.group for cell in cells)}
+    outcomes: dict[Cell, Outcome] = {}
+    bounds: dict[Group, float | None] = {}
+    found = StudyFound(folder)
+    for calibration in choice.calibrations:
+        here = _rules_first(choice.cells(calibration))
+        tasks = [_task(cell, scenarios[cell], choice, folder, command) for cell in here]
+        outcomes |= zip(here, run_tasks(tasks, engine or Engine(), on_done), strict=True)
+        bounds |= {
+            group: run_bound(ground, choice.days)
+            for group, ground in grounds.items()
+            if group.calibration == calibration
+        }
+        done = {cell: outcomes[cell] for cell in cells if cell in outcomes}
+        runs = run_rows(done, choice.days, bounds)
+        found = StudyFound(
+            folder,
+            runs,
+            published_rows(runs, has_all_days=choice.has_all_days),
+            curve_rows(done, choice.days),
+            choice_rows({group: grounds[group] for group in bounds}, choice),
+        )
+        write_study(found, choice, command)
+    return found
+
+
+def _task(cell: Cell, scenario: Scenario, choice: StudyChoice, folder: Path, command: Sequence[str]) -> RunTask:
+    return RunTask(
+        cell.name,
+        settings_of(cell, scenario, choice, command),
+        FIRST_DAY,
+        FIRST_DAY + dt.timedelta(days=choice.days - 1),
+        folder / "runs" / choice.ground(cell.calibration) / cell.scenario / cell.run,
+        until_empty=choice.until_empty,
+    )
+
+
+def _rules_first(cells: Sequence[Cell]) -> list[Cell]:
+    """Quick runs first, and each run in all scenarios, so that there is something to look at early."""
+    runs = list(dict.fromkeys(cell.run for cell in cells))
+    return sorted(cells, key=lambda cell: (not RUNS[cell.run].is_rule, runs.index(cell.run)))
