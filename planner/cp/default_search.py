@@ -58,11 +58,13 @@ def default_search(
     whole = _whole_day(problem, engine)
     if whole is not None:
         plan, status, name, died = _solved(problem, *whole, ends, seed, workers, stop, complete)
+        leaves_room = bool(audit(problem, plan))
     else:
         windows = solve_in_windows(
             problem, engine=engine, ends=ends, seed=seed, workers=workers, stop=stop, complete=complete
         )
         plan, status, died = windows.plan, "found", windows.died
+        leaves_room = True  # nobody looks: that takes minutes where thousands of jobs wait beside much room
         name = f"{windows.engine}, {windows.asked} windows, nothing found in {windows.empty}"
     if status != "proven" and len(may_start(problem)) and not plan.is_placed.any():
         status, name = "nothing", "the engine found nothing in time"
@@ -70,7 +72,6 @@ def default_search(
     so_far.keep_if_better(found)
     so_far.trials.append(found.trial)
     so_far.tell(found.trial)
-    leaves_room = bool(audit(problem, plan))
     if leaves_room and status == "proven":
         # The best of all plans, but the rule of deferral wants no room left: the best that keeps it is not known.
         status = "found"

@@ -27,9 +27,10 @@ class Result:
 
     ``leaves_room`` is set by rules that walk through time, and where a CP engine's plan does: what they defer, or end
     after its deadline, might have had room, and the audit does not hold it against them. ``cut_short`` is set by a
-    search with an iteration limit that the clock or an interrupt ended first: its answer depends on the machine as well.
-    ``engine_died``: the CP engine was lost on the way, and the plan is the best until then. ``stands_in_for`` says which
-    plan broke which rule, where this one was taken in its place; the broken one may be another of the same method.
+    search with an iteration limit that the clock or an interrupt ended first: its answer depends on the machine too.
+    ``engine_died``: the CP engine was lost on the way, and the plan is the best until then. ``stands_in_for`` says
+    which plan broke which rule, where this one was taken in its place; the broken one may be another of the same
+    method.
     """
 
     plan: Plan
