@@ -157,13 +157,19 @@ _METHODS: dict[str, tuple[Method, str]] = {
     "delay": (_delay, "pushes one job after another later and places the jobs after it again, from MultiSearch's plan"),
     "replan": (_replan, "goes through the time ahead as the loop would that keeps a plan true, and keeps promises"),
     "cp": (_cp, "gives the whole day to a CP engine from nothing: the baseline of the published study"),
-    "est-strict": (_rule("est-strict"), "rule: first come first served, waiting for the first that does not fit"),
+    "est-strict": (
+        _rule("est-strict"),
+        "rule: first come first served, waiting for a completion where the first does not fit",
+    ),
     "est": (_rule("est"), "rule: first come first served, skipping what does not fit now"),
-    "wt-strict": (_rule("wt-strict"), "rule: shortest requested time, waiting for the first that does not fit"),
+    "wt-strict": (
+        _rule("wt-strict"),
+        "rule: shortest requested time, waiting for a completion where the first does not fit",
+    ),
     "wt": (_rule("wt"), "rule: shortest requested time first, skipping what does not fit now"),
     "profit-strict": (
         _rule("profit-strict"),
-        "rule: highest profit over cost, waiting for the first that does not fit",
+        "rule: highest profit over cost, waiting for a completion where the first does not fit",
     ),
     "profit": (_rule("profit"), "rule: highest profit over cost first, skipping what does not fit now"),
 }

@@ -68,6 +68,7 @@ _LINES: tuple[tuple[str, str, Callable[[Any], str]], ...] = (
     ("  broken promises", "broken_promises", lambda v: f"{v:,}"),
     ("deadlines missed", "missed_deadlines", lambda v: f"{v:,}"),
     ("limit on profit", "bound_eur", lambda v: f"{v:,.2f}"),
+    ("no plan found on", "days_without_plan", lambda v: f"{v:,} days"),
 )
 _RARE = {
     "solar_kwh": "solar_kwh",
@@ -75,6 +76,7 @@ _RARE = {
     "saved_carbon_kg": "carbon_kg",
     "missed_deadlines": "missed_deadlines",
     "bound_eur": "bound_eur",
+    "days_without_plan": "days_without_plan",
 }
 """Lines that are shown only where another quantity, or the same, is not zero somewhere."""
 _OF_SOME = (

@@ -31,6 +31,9 @@ def curie23(
     settings: day.SettingsOption = None,
     time_limit: Annotated[str, typer.Option(help="Per day, of cp, relaxation and delay: 30s, 5m.")] = day.TIME_LIMIT,
     bound_time: Annotated[str, typer.Option(help="Per day, for the bound; 0 leaves it out.")] = BOUND_TIME,
+    run_bound_time: Annotated[
+        str, typer.Option(help="Per scenario, for the bound of all days together: 5m; 0 leaves it out.")
+    ] = "0",
     bounded: Annotated[str, typer.Option(help="Methods whose days get a bound, by commas.")] = "harvest",
     iterations: day.IterationsOption = None,
     out: Annotated[Path, typer.Option(help="Where results go, below OUT/studies/curie23.")] = Path("reports"),
@@ -65,6 +68,7 @@ def curie23(
         iterations=iterations or defaults.ITERATIONS,
         bounded=_named(bounded, ()),
     )
+    run_bound_s = day.solve_time(run_bound_time, "--run-bound-time")
     count = len(choice.calibrations) * len(choice.scenarios) * len(choice.runs)
     with TaskBar("curie23", count, quiet=quiet) as bar:
         found = run_study(
@@ -74,6 +78,7 @@ def curie23(
             engine=Engine(backend, address, processes),
             command=tuple(context.obj or ()),
             on_done=lambda task: bar.advance(task.name),
+            run_bound_time_s=run_bound_s,
         )
     content = {name: getattr(found, name) for name in ("runs", "published", "choices")}
     tables = terminal_tables(found, choice)

@@ -116,6 +116,7 @@ def days_text(summaries: Sequence[DaySummary], kept: Sequence[bool]) -> str:
             f"{summary.day!s:<11}{totals.profit_eur:>12,.2f}{totals.pue:>7.3f}"
             f"{100 * summary.utilisation_fraction:>7.1f}{jobs.started:>9,}{jobs.finished:>9,}"
             f"{jobs.running:>9,}{jobs.deferred:>9,}{'  kept' if was_there else ''}"
+            f"{'' if summary.has_plan else '  no plan found'}"
         )
     profit = sum(summary.totals.profit_eur for summary in summaries)
     it, cooling = sum(s.totals.it_kwh for s in summaries), sum(s.totals.cooling_kwh for s in summaries)
@@ -126,6 +127,9 @@ def days_text(summaries: Sequence[DaySummary], kept: Sequence[bool]) -> str:
         f"{'all':<11}{profit:>12,.2f}{1 + cooling / it if it else 1:>7.3f}{'':>7}{started:>9,}{finished:>9,}"
         f"{last.running:>9,}{last.deferred:>9,}"
     )
+    without = sum(not summary.has_plan for summary in summaries)
+    if without:
+        lines.append(f"The engine found no plan on {without} of {len(summaries)} days: no job starts on those.")
     return "\n".join(lines)
 
 

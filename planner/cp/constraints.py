@@ -95,8 +95,8 @@ class Constraints:
             self._model.add(_total(pulses) <= limit_mw)
 
     def _power_stays_within_the_table(self) -> None:
-        """In every segment that draws power, the mean IT power is one that the PUE table knows."""
-        if self._problem.table.clamp:
+        """In every segment that draws power, the mean IT power is one that the PUE table knows; not at mean cost."""
+        if self._problem.table.clamp or self._scope.mean_cost:
             return
         for energy, least, most in self._objective.table_range():
             if least > 0:

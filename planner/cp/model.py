@@ -36,7 +36,10 @@ class ProfitModel:
     @property
     def is_exact(self) -> bool:
         """Whether the model decides exactly the day's plans and profits: then its optimum is the day's."""
-        return prices_exactly(self._problem) and (not self.subproblem.pooled or is_exact(self._problem))
+        scope = self.subproblem
+        if scope.mean_cost or scope.window_s is not None or not prices_exactly(self._problem):
+            return False
+        return not scope.pooled or is_exact(self._problem)
 
     def start_from(self, plan: Plan) -> None:
         """Give the engine a plan to start from."""

@@ -24,6 +24,7 @@ from planner.cp.rates import Rate, interval_rates
 from planner.cp.scale import MONEY_STEPS, Scale
 from planner.cp.subproblem import Subproblem, must_start
 from planner.cp.variables import Variables
+from planner.domain.job_order import cooled_prices
 from planner.domain.problem import Problem
 from planner.domain.segment import Segment
 from planner.units import MILLI, MILLIWATT_SECONDS_PER_KWH
@@ -55,7 +56,7 @@ class Objective:
         self.constant_eur = fixed.revenue_eur
         self._energies: dict[tuple[int, int], Energy] = {}
         self._table_rows: dict[int, tuple[Any, int, int]] = {}
-        self.expression = self._profit()
+        self.expression = self._linear_profit() if subproblem.mean_cost else self._profit()
         if subproblem.soft_deadlines and self._urgent:
             self.expression = self.expression + self._bonus()
 
@@ -95,6 +96,20 @@ class Objective:
                 terms += self._less_cooling(index, segment)
         if self._problem.rates.demand_eur_per_kw > 0:
             terms.append(-self._demand_charge())
+        return md.sum(terms) if terms else md.sum([0, 0])
+
+    def _linear_profit(self) -> Any:
+        """Revenue less energy at its mean cost, without sunlight and demand charges: by stretches of one price."""
+        terms: list[Any] = []
+        for start_s, end_s, price in stretches_of_one_price(self._problem):
+            self.constant_eur -= self._fixed.energy_mws(start_s, end_s) * price
+            for rate in self._rates:
+                most = rate.longest_in(start_s, end_s)
+                earned = self.scale.money(rate.earns_eur_per_s - rate.draws_mw * price, most) if most else 0
+                if earned and start_s <= rate.first_s and rate.last_s <= end_s and rate.is_whole:
+                    terms.append(earned * rate.duration_s * md.presence_of(rate.interval))
+                elif earned:
+                    terms.append(earned * md.overlap_length(rate.interval, (start_s, end_s)))
         return md.sum(terms) if terms else md.sum([0, 0])
 
     def _earned_less_linear_cost(self, rate: Rate) -> list[Any]:
@@ -238,3 +253,16 @@ class Objective:
         """More than any profit for each deadline that is met."""
         worth = 2 * MONEY_STEPS // self._shares
         return md.sum([worth * md.presence_of(interval) for interval in self._urgent])
+
+
+def stretches_of_one_price(problem: Problem) -> list[tuple[int, int, float]]:
+    """Where electricity costs the same for a while: start and end [s], and the mean cost with cooling [EUR/mWs]."""
+    columns = problem.segment_columns
+    turns = np.flatnonzero(np.diff(columns.full_price_eur_per_kwh)) + 1
+    firsts = np.concatenate([[0], turns])
+    spent = np.add.reduceat(cooled_prices(problem) * columns.length_s, firsts)
+    edges = [*columns.edges_s[firsts].tolist(), int(columns.edges_s[-1])]
+    return [
+        (start, end, float(cost) / (end - start) / MILLIWATT_SECONDS_PER_KWH)
+        for (start, end), cost in zip(pairwise(edges), spent, strict=True)
+    ]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from planner.cp.pooled import busy_share
 from planner.cp.subproblem import Subproblem
-from planner.cp.variables import Interval, Use, Variables, counted_duration, latest_start
+from planner.cp.variables import Interval, Use, Variables
 from planner.domain.problem import Problem
 from planner.units import SECONDS_PER_HOUR
 
@@ -25,6 +25,8 @@ class Rate:
     last_s: int
     earns_eur_per_s: float = 0.0
     draws_mw: int = 0
+    is_whole: bool = False
+    """Whether it ends today wherever it starts."""
 
     def longest_in(self, start_s: int, end_s: int) -> int:
         """The most seconds that the interval can share with a stretch of the day."""
@@ -37,9 +39,10 @@ def interval_rates(problem: Problem, subproblem: Subproblem, variables: Variable
 
     def rate_of(job: int, interval: Interval) -> Rate:
         if id(interval) not in rates:
-            duration = counted_duration(problem, job)
-            last = min(problem.horizon.length_s, latest_start(problem, job) + duration)
-            rates[id(interval)] = Rate(interval, duration, int(columns.release_s[job]), last)
+            duration = subproblem.counted_duration(problem, job)
+            first, last = subproblem.starts_of(problem, job)
+            end, day = last + duration, problem.horizon.length_s
+            rates[id(interval)] = Rate(interval, duration, first, min(day, end), is_whole=end <= day)
         return rates[id(interval)]
 
     def node_class(use: Use) -> int:

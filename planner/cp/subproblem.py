@@ -32,6 +32,11 @@ class Subproblem:
         Deadlines are worth more than any profit instead of being rules: for days on which they cannot all be met.
     at_least_eur
         The profit that a solution must reach: that of the plan which the engine starts from.
+    window_s
+        The stretch of the day in which the jobs may start; None for the whole day.
+    mean_cost
+        Energy costs the same whatever the machine draws: its price with the mean cooling of the time. An objective
+        that is linear, for models of many jobs.
     """
 
     jobs: tuple[int, ...]
@@ -41,6 +46,8 @@ class Subproblem:
     pooled: bool = False
     soft_deadlines: bool = False
     at_least_eur: float | None = None
+    window_s: tuple[int, int] | None = None
+    mean_cost: bool = False
     also_allowed: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
     """Nodes that single jobs may take besides ``nodes``, such as the one that they are on."""
 
@@ -48,6 +55,20 @@ class Subproblem:
     def whole_day(cls, problem: Problem, *, pooled: bool = False, soft_deadlines: bool = False) -> Subproblem:
         """Every job that may start today, from nothing."""
         return cls(tuple(may_start(problem).tolist()), pooled=pooled, soft_deadlines=soft_deadlines)
+
+    def starts_of(self, problem: Problem, job: int) -> tuple[int, int]:
+        """The first and the last start that the rules allow: within the day, and in time for a deadline to be met."""
+        columns, day = problem.columns, problem.horizon.length_s
+        begin_s, end_s = self.window_s or (0, day)
+        last = min(end_s, day) - 1
+        if must_start(problem, job):
+            last = min(last, int(columns.latest_start_s[job]))
+        return max(begin_s, int(columns.release_s[job])), last
+
+    def counted_duration(self, problem: Problem, job: int) -> int:
+        """Requested time, cut so that the earliest start ends with the day; what lies beyond changes nothing today."""
+        first, _ = self.starts_of(problem, job)
+        return int(min(problem.columns.duration_s[job], problem.horizon.length_s - first))
 
     def others(self, problem: Problem) -> Plan:
         """The plan without the jobs to decide."""

@@ -61,30 +61,17 @@ def make_variables(problem: Problem, subproblem: Subproblem) -> Variables:
             continue
         for group in range(int(problem.columns.group_ptr[job]), int(problem.columns.group_ptr[job + 1])):
             if subproblem.pooled:
-                _choose_class(problem, variables, job, group)
+                _choose_class(problem, subproblem, variables, job, group)
             else:
                 _choose_nodes(problem, subproblem, variables, job, group)
     return variables
 
 
-def counted_duration(problem: Problem, job: int) -> int:
-    """Requested time, cut so that the earliest start ends with the day; what lies beyond changes nothing today."""
-    columns = problem.columns
-    return int(min(columns.duration_s[job], problem.horizon.length_s - columns.release_s[job]))
-
-
-def latest_start(problem: Problem, job: int) -> int:
-    """The last start that the rules allow: within the day, and in time for a deadline that can be met."""
-    last = problem.horizon.length_s - 1
-    return min(last, int(problem.columns.latest_start_s[job])) if must_start(problem, job) else last
-
-
 def _job_interval(problem: Problem, subproblem: Subproblem, job: int) -> Interval:
     optional = subproblem.soft_deadlines or not must_start(problem, job)
-    release = int(problem.columns.release_s[job])
     return interval_var(
-        start=(release, latest_start(problem, job)),
-        size=counted_duration(problem, job),
+        start=subproblem.starts_of(problem, job),
+        size=subproblem.counted_duration(problem, job),
         optional=optional,
         name=f"job{job}",
     )
@@ -101,7 +88,7 @@ def _use_kept_nodes(problem: Problem, variables: Variables, job: int, nodes: lis
         variables.fixed_uses.append(Use(variables.jobs[job], job, group, place, units))
 
 
-def _choose_class(problem: Problem, variables: Variables, job: int, group: int) -> None:
+def _choose_class(problem: Problem, subproblem: Subproblem, variables: Variables, job: int, group: int) -> None:
     """A group goes to one class as a whole."""
     columns, interval = problem.columns, variables.jobs[job]
     units = int(columns.group_count[group])
@@ -112,7 +99,8 @@ def _choose_class(problem: Problem, variables: Variables, job: int, group: int) 
         variables.fixed_uses.append(Use(interval, job, group, fitting[0], units))
         return
     seats = tuple(
-        Use(_seat(problem, job, f"job{job}_group{group}_class{place}"), job, group, place, units) for place in fitting
+        Use(_seat(problem, subproblem, job, f"job{job}_group{group}_class{place}"), job, group, place, units)
+        for place in fitting
     )
     variables.choices.append(Choice(job, group, seats, 1))
 
@@ -131,7 +119,7 @@ def _choose_nodes(problem: Problem, subproblem: Subproblem, variables: Variables
     for position, node in enumerate(offered):
         copy = position - offered.index(node)
         name = f"job{job}_group{group}_node{node}" + (f"_{copy}" if copy else "")
-        seats.append(Use(_seat(problem, job, name), job, group, node, 1))
+        seats.append(Use(_seat(problem, subproblem, job, name), job, group, node, 1))
     variables.choices.append(Choice(job, group, tuple(seats), units))
 
 
@@ -149,5 +137,5 @@ def _copies(problem: Problem, group: int, node_class: int) -> int:
     return int(np.min(capacity[asked] // amount[asked]))
 
 
-def _seat(problem: Problem, job: int, name: str) -> Interval:
-    return interval_var(size=counted_duration(problem, job), optional=True, name=name)
+def _seat(problem: Problem, subproblem: Subproblem, job: int, name: str) -> Interval:
+    return interval_var(size=subproblem.counted_duration(problem, job), optional=True, name=name)

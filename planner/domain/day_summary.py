@@ -166,6 +166,11 @@ class DaySummary:
         return Horizon(self.day, self.zone)
 
     @property
+    def has_plan(self) -> bool:
+        """Whether the method found a plan; where it did not no job starts, and only what ran goes on."""
+        return self.status != "nothing"
+
+    @property
     def profit_bound_eur(self) -> float | None:
         """The limit on the profit of the totals: of real runtimes where jobs ended at those."""
         return self.real_bound_eur if self.execute == "actual" else self.bound_eur

@@ -64,6 +64,14 @@ def profit_per_kw(problem: Problem, columns: JobColumns) -> Floats:
     return margin
 
 
+def cooled_prices(problem: Problem) -> Floats:
+    """Price of a kWh of IT with its carbon and its cooling in each segment, at half the table's power [EUR]."""
+    table, segments = problem.table, problem.segment_columns
+    cooling = table.cooling[len(table.cooling) // 2, segments.table_column]
+    cooled: Floats = segments.full_price_eur_per_kwh * (1 + cooling)
+    return cooled
+
+
 def by_job(columns: JobColumns, per_group: Floats, how: np.ufunc) -> Floats:
     """One value per job from one per group, put together by a function such as ``np.add``."""
     if not len(columns):

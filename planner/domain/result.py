@@ -8,7 +8,8 @@ from typing import Literal
 from planner.domain.ledger import Ledger
 from planner.domain.plan import Plan
 
-Status = Literal["found", "proven"]
+Status = Literal["found", "proven", "nothing"]
+"""A plan, the best there is, or none at all: then no job starts."""
 
 
 @dataclass(frozen=True)
@@ -25,11 +26,12 @@ class Result:
     """A plan with its ledger, the method that found it, and every candidate tried on the way.
 
     ``found_s`` is when the search came to this plan, from its beginning; None where nothing was searched.
-    ``leaves_room`` is set by rules that walk through time: what they defer, or end after its deadline, might have had
-    room, so that the audit does not hold it against them. ``cut_short`` is set by a search with an iteration limit
-    that the clock or an interrupt ended first: its answer depends on the machine as well. ``engine_died``: the CP
-    engine was lost on the way, and the plan is the best until then. ``stands_in_for`` says which plan broke which rule,
-    where this one was taken in its place; the broken one may be another of the same method.
+    ``leaves_room`` is set by rules that walk through time, and where a CP engine's plan does: what they defer, or end
+    after its deadline, might have had room, and the audit does not hold it against them. ``cut_short`` is set by a
+    search with an iteration limit that the clock or an interrupt ended first: its answer depends on the machine too.
+    ``engine_died``: the CP engine was lost on the way, and the plan is the best until then. ``stands_in_for`` says
+    which plan broke which rule, where this one was taken in its place; the broken one may be another of the same
+    method.
     """
 
     plan: Plan

@@ -40,7 +40,7 @@ RULES: dict[str, Callable[[Problem], Ints | Floats]] = {
 """Keys, the least first; ties go by submit time, then id. Profit over cost sorts as profit per kW does."""
 
 STRICT = "-strict"
-"""Ending of the names of rules that stop at the first job that does not fit."""
+"""Ending of the names of rules that stop at the first job that does not fit, until some job has ended."""
 
 
 def rule_order(problem: Problem, name: str) -> Ints:

@@ -246,10 +246,14 @@ def _deferred(day: Day, result: Result, later: Mapping[str, int]) -> list[tuple[
             reason = f"planned to start at {problem.horizon.to_datetime(later[job.id]).isoformat()}"
         elif why := waiting.why(int(index)):
             reason = why
+        elif result.status == "nothing":
+            reason = f"does not start {until}: the engine found no plan in time"
         elif result.method in RULES:
             reason = f"its turn did not come {until} under the rule {result.method}"
         elif result.method == "replan":
             reason = f"does not start {until}: no room beside what was promised to others, or held for a cheaper hour"
+        elif result.method == "cp" and result.leaves_room:
+            reason = f"the engine did not start it {until}"
         elif problem.defer == "free":
             reason = f"not started {until}: another plan without it earns more, or there is no room"
         begin_s = problem.horizon.to_s(job.release_unix)

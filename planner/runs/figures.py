@@ -45,6 +45,7 @@ def day_rows(names: Mapping[str, str], summaries: Sequence[DaySummary]) -> list[
             | {"pue": summary.totals.pue, "utilisation_fraction": summary.utilisation_fraction}
             | {name: getattr(summary.jobs, name) for name in (*JOBS, *STANDING)}
             | {"bound_eur": summary.profit_bound_eur, "gap_fraction": summary.profit_gap_fraction}
+            | {"status": summary.status}
         )
     return rows
 
@@ -74,4 +75,5 @@ def sum_row(names: Mapping[str, str], rows: Sequence[Row], horizons: Sequence[Ho
         | {name: sum(row[name] for row in rows) for name in JOBS}
         | {name: rows[-1][name] for name in STANDING}
         | {"bound_eur": round(math.fsum(bounds), 6) if all(bound is not None for bound in bounds) else None}
+        | {"days_without_plan": sum(row["status"] == "nothing" for row in rows)}
     )

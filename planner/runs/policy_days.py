@@ -75,7 +75,7 @@ def _rows(
             {**names, "day": horizon.day.isoformat()}
             | _money(totals)
             | _jobs(source.jobs, result, own_s, begin_unix, span)
-            | {"rejected": 0 if rows else rejected, "bound_eur": None, "gap_fraction": None}
+            | {"rejected": 0 if rows else rejected, "bound_eur": None, "gap_fraction": None, "status": None}
         )
     end_s = horizons[-1].end_unix - begin_unix
     starts = result.start_s < end_s

@@ -5,16 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from planner.domain.columns import Floats
-from planner.domain.job_order import job_core_equivalents
+from planner.domain.job_order import cooled_prices, job_core_equivalents
 from planner.domain.problem import Problem
 from planner.units import MILLIWATT_SECONDS_PER_KWH, SECONDS_PER_HOUR
 
 
 def job_margin_per_s(problem: Problem) -> Floats:
     """What each job earns a second less its cooled energy, at the day's mean price and half the table's power [EUR]."""
-    columns, table = problem.columns, problem.table
-    segments = problem.segment_columns
-    cooled = segments.full_price_eur_per_kwh * (1 + table.cooling[len(table.cooling) // 2, segments.table_column])
-    mean_price = float(np.average(cooled, weights=segments.length_s))
+    columns = problem.columns
+    mean_price = float(np.average(cooled_prices(problem), weights=problem.segment_columns.length_s))
     earned = job_core_equivalents(columns) * columns.weight * problem.rates.eur_per_core_hour / SECONDS_PER_HOUR
     return earned - columns.power_mw / MILLIWATT_SECONDS_PER_KWH * mean_price

@@ -4,6 +4,10 @@ Each key of `KEYS`, increasing (``+``) and decreasing (``-``). Ties go by submis
 id as people count, so that no ordering depends on the order of the file. Jobs whose deadline falls on them today go
 before all others, the tightest first, and before those the ones that are overdue: deferred more often than the site
 allows.
+
+What a job earns per watt is an estimate, made before anybody knows when it runs. Jobs whose estimates agree to two
+significant digits are equals, and the last two keys say which of them goes first. That is our reading: the published
+orderings break such ties by duration, and do not say what a tie is.
 """
 
 from __future__ import annotations
@@ -18,10 +22,14 @@ from planner.domain.job_order import (
     group_core_equivalents,
     job_core_equivalents,
     overdue_first,
-    profit_per_kw,
     submission_rank,
 )
 from planner.domain.problem import Problem
+from planner.search.margin import job_margin_per_s
+from planner.units import MILLI
+
+DIGITS = 2
+"""Significant digits of mean power over profit: jobs that agree in them are equals."""
 
 Key = Callable[[Problem, JobColumns], Sequence[Floats | Ints]]
 """Columns to sort by, the first the most significant."""
@@ -32,7 +40,9 @@ def _earliest_start(problem: Problem, columns: JobColumns) -> Sequence[Ints]:
 
 
 def _latest_start(problem: Problem, columns: JobColumns) -> Sequence[Ints]:
-    return [np.minimum(problem.horizon.length_s - columns.duration_s, columns.latest_start_s)]
+    # A job too long to end today could still start no earlier than its release.
+    last = np.maximum(problem.horizon.length_s - columns.duration_s, columns.release_s)
+    return [np.minimum(last, columns.latest_start_s)]
 
 
 def _duration(problem: Problem, columns: JobColumns) -> Sequence[Ints]:
@@ -60,29 +70,52 @@ def _power(problem: Problem, columns: JobColumns) -> Sequence[Ints]:
 
 
 def _power_over_profit(problem: Problem, columns: JobColumns) -> Sequence[Floats]:
-    return [-profit_per_kw(problem, columns)]
+    return [-_profit_per_watt(problem, columns)]
 
 
 def _power_over_profit_short(problem: Problem, columns: JobColumns) -> Sequence[Floats | Ints]:
-    return [-profit_per_kw(problem, columns), columns.duration_s]
+    return [-_profit_per_watt(problem, columns), columns.duration_s]
 
 
 def _power_over_profit_long(problem: Problem, columns: JobColumns) -> Sequence[Floats | Ints]:
-    return [-profit_per_kw(problem, columns), -columns.duration_s]
+    return [-_profit_per_watt(problem, columns), -columns.duration_s]
+
+
+def _profit_per_watt(problem: Problem, columns: JobColumns) -> Floats:
+    """What each job earns over its whole run, at the day's mean cost of energy and cooling, per watt [EUR/W].
+
+    Mean power over profit, increasing, is the same order as this, decreasing; this one also sorts jobs that lose money
+    where they belong, at the end.
+    """
+    profit_eur, power_w = job_margin_per_s(problem) * columns.duration_s, columns.power_mw / MILLI
+    per_watt: Floats = np.full(len(columns), np.inf)
+    np.divide(profit_eur, power_w, out=per_watt, where=power_w > 0)
+    return to_digits(per_watt, DIGITS)
+
+
+def to_digits(values: Floats, digits: int) -> Floats:
+    """Values rounded to so many significant digits."""
+    rounded = values.copy()
+    some = np.isfinite(values) & (values != 0)
+    exponent = np.floor(np.log10(np.abs(values[some]))) - (digits - 1)
+    whole = np.round(values[some] / 10.0**exponent)
+    is_more = np.abs(whole) >= 10**digits  # 99.6 is 10 times ten, not 100: equal values must be one number
+    rounded[some] = np.where(is_more, whole / 10, whole) * 10.0 ** (exponent + is_more)
+    return rounded
 
 
 KEYS: dict[str, tuple[Key, str]] = {
     "earliest-start": (_earliest_start, "first second at which the job may start"),
-    "latest-start": (_latest_start, "last start that still ends today, or by the deadline"),
+    "latest-start": (_latest_start, "last start that still ends today, or by the deadline; at least the first start"),
     "duration": (_duration, "requested time"),
     "units": (_units, "number of units"),
     "per-node": (_per_node, "core-equivalents of the job's largest unit"),
     "total": (_total, "core-equivalents of the whole job"),
     "area": (_area, "core-equivalents times requested time"),
     "power": (_power, "mean power"),
-    "power-over-profit": (_power_over_profit, "mean power over profit"),
-    "power-over-profit-short": (_power_over_profit_short, "mean power over profit, ties by shorter time"),
-    "power-over-profit-long": (_power_over_profit_long, "mean power over profit, ties by longer time"),
+    "power-over-profit": (_power_over_profit, "mean power over profit of the whole job, to two digits"),
+    "power-over-profit-short": (_power_over_profit_short, "mean power over profit, equals by shorter time"),
+    "power-over-profit-long": (_power_over_profit_long, "mean power over profit, equals by longer time"),
 }
 
 ORDERINGS: tuple[str, ...] = tuple(f"{sign}{name}" for name in KEYS for sign in "+-")

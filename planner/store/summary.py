@@ -219,6 +219,8 @@ def _since(summary: DaySummary) -> str:
 
 def _tried(summary: DaySummary) -> str:
     """Which candidate won, where there was a choice."""
+    if not summary.has_plan:
+        return "the engine found no plan in time, so that no job starts, "
     tried = len(summary.trials)
     text = f"best: {summary.best_trial} of {tried} tried, " if tried > 1 else ""
     return f"{text}cut short by the time limit, " if summary.cut_short else text

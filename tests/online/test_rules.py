@@ -8,11 +8,14 @@ import numpy as np
 import pytest
 
 from planner.accounting.audit import audit
+from planner.domain.closed_room import NodeOutage
 from planner.domain.plan import DEFERRED
-from planner.domain.problem import Problem
+from planner.domain.problem import Problem, Running
 from planner.methods import METHODS, Params, method_named
 from planner.online.day_rules import RULES, STRICT, rule_order, walk_rule
-from tests.factories import random_problem
+from tests.factories import DAY, random_problem
+from tests.plain_day import HOUR, day
+from tests.plain_day import job as a_job
 
 NAMES = [f"{rule}{strict}" for rule in RULES for strict in (STRICT, "")]
 
@@ -33,7 +36,7 @@ def slow_walk(problem: Problem, name: str) -> tuple[list[int], list[int]]:
             unit += 1
         holds.append((work.end_s, int(power), taken))
     order = rule_order(problem, name).tolist()
-    moment = 0
+    moment, blocked = 0, False
     while moment < length:
         free, power_left = capacity.copy(), None if limit is None else int(limit * 1000)
         for end, power, taken in holds:
@@ -41,13 +44,15 @@ def slow_walk(problem: Problem, name: str) -> tuple[list[int], list[int]]:
                 for node, amount in taken:
                     free[node] -= amount
                 power_left = None if power_left is None else power_left - power
-        for job in order:
+        waits = blocked and any(end > moment for end, _, _ in holds) and all(end != moment for end, _, _ in holds)
+        for job in [] if waits else order:
             if start[job] != DEFERRED or columns.release_s[job] > moment:
                 continue
             nodes = slow_pack(problem, job, free)
             power = int(columns.power_mw[job])
             if nodes is None or (power_left is not None and power > power_left):
-                if name.endswith(STRICT):
+                blocked = name.endswith(STRICT)
+                if blocked:
                     break
                 continue
             start[job] = moment
@@ -58,6 +63,7 @@ def slow_walk(problem: Problem, name: str) -> tuple[list[int], list[int]]:
                 free[node] -= amount
             power_left = None if power_left is None else power_left - power
             holds.append((moment + int(columns.duration_s[job]), power, taken))
+            blocked = False
         events = [end for end, _, _ in holds] + columns.release_s.tolist()
         moment = min([event for event in events if event > moment], default=length)
     return start, node_of_unit
@@ -146,6 +152,67 @@ def test_strict_waits_and_the_other_skips() -> None:
                 assert not any(later)
             skipped += any(later)
     assert skipped
+
+
+def strict_hours(problem: Problem, name: str) -> list[float | None]:
+    """Starts of a rule in hours; None for jobs that do not start."""
+    starts = walk_rule(problem, name).plan.start_s.tolist()
+    return [None if start == DEFERRED else start / HOUR for start in starts]
+
+
+HALF, FULL = [(1, 2.0)], [(1, 4.0)]
+"""Half a node, and a whole one."""
+
+
+@pytest.mark.parametrize(("name", "expected"), [("wt-strict", [0, 5, 4]), ("wt", [0, 4, 2])])
+def test_an_arrival_does_not_end_the_wait_for_a_completion(name: str, expected: list[float]) -> None:
+    """One node of four cores. From 1:00 on the wide job does not fit beside the first, which ends at 4:00.
+
+    The short one arrives at 2:00. It would fit and it sorts before the wide one, but a strict rule looks again at 4:00
+    only: then the short one starts, and the wide one when that has ended. The other rule starts it as it comes.
+    """
+    jobs = (
+        a_job("first", 4, units=HALF),
+        a_job("wide", 2, units=FULL, release_s=HOUR),
+        a_job("short", 1, units=HALF, release_s=2 * HOUR),
+    )
+    assert strict_hours(day(*jobs), name) == expected
+
+
+def test_work_from_the_day_before_is_waited_for() -> None:
+    """The same with the first job started at 22:00 and ending at 4:00: the queue is first looked at when it arrives."""
+    carried = Running(a_job("first", 6, units=HALF), -2 * HOUR, 4 * HOUR, (0,))
+    jobs = (a_job("wide", 2, units=FULL, release_s=HOUR), a_job("short", 1, units=HALF, release_s=2 * HOUR))
+    assert strict_hours(day(*jobs, running=(carried,)), "wt-strict") == [5, 4]
+
+
+def test_a_wait_ends_with_the_day() -> None:
+    """What runs ends at 2:00 on the next day: the wide job waits for it all day, and so does whoever comes after it."""
+    carried = Running(a_job("first", 28, units=HALF), -2 * HOUR, 26 * HOUR, (0,))
+    jobs = (a_job("wide", 2, units=FULL), a_job("short", 1, units=HALF, release_s=2 * HOUR))
+    assert strict_hours(day(*jobs, running=(carried,)), "wt-strict") == [None, None]
+    assert strict_hours(day(*jobs, running=(carried,)), "wt") == [None, 2]
+
+
+def test_where_nothing_runs_there_is_no_completion_to_wait_for() -> None:
+    """The node is out from 10:00 to 11:00, in the way of twelve hours. The short job starts as it arrives, at 2:00.
+
+    The long one starts when the node is back, which is as good as a completion.
+    """
+    jobs = (a_job("long", 12), a_job("short", 1, release_s=2 * HOUR))
+    problem = replace(day(*jobs), outages=(NodeOutage(0, 10 * HOUR, 11 * HOUR),))
+    assert strict_hours(problem, "wt-strict") == [11, 2]
+    assert strict_hours(problem, "est-strict") == [11, 23]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_ties_go_by_submission_and_then_by_number(name: str) -> None:
+    """Equal jobs one after another: 10 is the oldest, 9 came before 11 in one second, and 100 before 8."""
+    problem = random_problem(np.random.default_rng(6), jobs=1)
+    submits = {"8": -10, "11": -20, "9": -20, "100": -15, "10": -30}
+    jobs = tuple(replace(problem.jobs[0], id=each, submit_unix=DAY.start_unix + s) for each, s in submits.items())
+    problem = replace(problem, jobs=jobs)
+    assert [jobs[k].id for k in rule_order(problem, name)] == ["10", "9", "11", "100", "8"]
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -11,10 +11,10 @@ from planner.accounting.audit import audit
 from planner.accounting.settle import settle
 from planner.domain.cluster import Cluster, NodeClass
 from planner.domain.job import counting_key
-from planner.domain.job_order import profit_per_kw
 from planner.domain.problem import Problem, Rates
 from planner.domain.result import Trial
 from planner.search.decode import decode
+from planner.search.margin import job_margin_per_s
 from planner.search.multisearch import multisearch
 from planner.search.orderings import KEYS, ORDERINGS, describe, job_order
 from planner.search.stop import MaxRuntime
@@ -49,7 +49,7 @@ def test_an_ordering_sorts_by_what_it_says(ordering: str) -> None:
     problem = random_problem(np.random.default_rng(5), jobs=30)
     opposite = ("-" if ordering[0] == "+" else "+") + ordering[1:]
     assert sorted(job_order(problem, ordering)) == list(range(30))
-    distinct = {"power", "area", "duration", "latest-start", "power-over-profit"}
+    distinct = {"power", "area", "duration", "latest-start"}
     if ordering[1:] in distinct:
         assert job_order(problem, ordering).tolist() == job_order(problem, opposite)[::-1].tolist()
 
@@ -85,10 +85,11 @@ def test_loss_making_jobs_sort_behind_profitable_ones() -> None:
     """Mean power over profit, increasing, ends with the jobs that lose money."""
     problem = random_problem(np.random.default_rng(8), jobs=20)
     problem = dataclasses.replace(problem, rates=Rates(0.003))
-    margin = profit_per_kw(problem, problem.columns)
+    margin = job_margin_per_s(problem)
     assert (margin < 0).any()
     assert (margin > 0).any()
-    assert np.all(np.diff(margin[job_order(problem, "+power-over-profit")]) <= 0)
+    loses = margin[job_order(problem, "+power-over-profit")] < 0
+    assert np.all(np.diff(loses.astype(int)) >= 0)
 
 
 def test_the_best_plan_is_kept_and_settled() -> None:

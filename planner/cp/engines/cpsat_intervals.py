@@ -1,4 +1,7 @@
-"""Interval variables in CP-SAT: a start, a fixed size and a presence; an absent interval starts after everything."""
+"""Interval variables in CP-SAT: a start, a fixed size and a presence.
+
+An absent interval starts after everything, or, in large models, anywhere.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,8 @@ class Hint:
 class Span:
     """One interval: its start, size, presence literal (None: always present), and the interval itself.
 
-    ``parent`` is the interval that it copies when present, for the children of an alternative.
+    ``parent`` is the interval that it copies when present, for the children of an alternative. ``is_loose``: while it
+    is absent its start means nothing.
     """
 
     start: Term
@@ -30,6 +34,7 @@ class Span:
     interval: Any
     hinted_present: bool | None
     parent: Span | None = None
+    is_loose: bool = False
     elapsed: dict[int, Term] = field(default_factory=dict)
 
     @property
@@ -67,6 +72,16 @@ class Spans:
         start = Term(variable, first, away, hinted)
         return Span(start, size, presence, interval, None if hint is None else hint.start is not None)
 
+    def loose(self, first: int, last: int, size: int) -> Span:
+        """An interval of its own that may be absent, and whose start then means nothing.
+
+        Engines find plans of many jobs more easily so: presence and start are two decisions.
+        """
+        start = self._arithmetic.variable(first, last, None)
+        presence = self._model.new_bool_var("")
+        interval = self._model.new_optional_fixed_size_interval_var(start.expression, size, presence, "")
+        return Span(start, size, presence, interval, None, is_loose=True)
+
     def child(self, parent: Span, hint: Hint | None) -> Span:
         """A copy of an interval that may be absent when its parent is present."""
         presence = self._model.new_bool_var("")
@@ -79,13 +94,18 @@ class Spans:
 
     def overlap(self, span: Span, start_s: int, end_s: int) -> Term:
         """Seconds of an interval between two moments; 0 when it is absent."""
-        if span.parent is None:
-            return self._between(self._elapsed(span, start_s), self._elapsed(span, end_s), end_s - start_s)
-        whole = self.overlap(span.parent, start_s, end_s)
+        if span.parent is not None:
+            whole = self.overlap(span.parent, start_s, end_s)
+        else:
+            whole = self._between(self._elapsed(span, start_s), self._elapsed(span, end_s), end_s - start_s)
+            if not span.is_loose:
+                return whole
         hint = None if whole.hint is None or span.hinted_present is None else whole.hint * span.hinted_present
         made = self._arithmetic.variable(0, whole.most, hint)
         self._model.add(made.expression == whole.expression).only_enforce_if(span.presence)
         self._model.add(made.expression == 0).only_enforce_if(~span.presence)
+        if span.is_loose:
+            self._model.add(made.expression <= whole.most * span.presence)
         return made
 
     def _elapsed(self, span: Span, moment: int) -> Term:

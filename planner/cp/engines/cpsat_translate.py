@@ -14,6 +14,10 @@ from planner.cp.engines.cpsat_intervals import Hint, Span, Spans
 from planner.cp.engines.cpsat_terms import Arithmetic, Term, constant
 from planner.errors import SolverError
 
+MANY_INTERVALS = 100
+"""A model of more intervals, and without a starting point, is large: presence and start are then two decisions, and no
+start is suggested. Plans are found sooner that way, and proofs later."""
+
 
 class Walk:
     """The CP-SAT twin of a docplex model; ``spans`` are its intervals by the id of the docplex variable."""
@@ -28,23 +32,24 @@ class Walk:
         self._terms: dict[int, Term] = {}
         self._integers: dict[int, Term] = {}
         expressions = [expression for expression, _ in source.get_all_expressions()]
-        self._hints = _starting_point(source)
-        self._make_intervals(source, expressions)
+        parents = _parents(expressions)
+        self._is_large = source.get_starting_point() is None and _tops(source, parents) > MANY_INTERVALS
+        self._hints = {} if self._is_large else _starting_point(source)
+        self._make_intervals(source, expressions, parents)
         for expression in expressions:
             if not isinstance(expression, CpoIntervalVar | CpoIntVar):
                 self._state(expression)
 
-    def _make_intervals(self, source: CpoModel, expressions: list[Any]) -> None:
+    def _make_intervals(self, source: CpoModel, expressions: list[Any], parents: dict[int, Any]) -> None:
         beyond = _latest_moments(expressions)
-        parents: dict[int, Any] = {}
-        for expression in expressions:
-            if _is_call(expression, "alternative"):
-                for child in expression.children[1].children:
-                    parents[id(child)] = expression.children[0]
         variables = [one for one in source.get_all_variables() if isinstance(one, CpoIntervalVar)]
         last = max(beyond.values(), default=0)
         for variable in variables:
-            if id(variable) not in parents:
+            if id(variable) in parents:
+                continue
+            if self._is_large and variable.is_optional():
+                self.spans[id(variable)] = self._makes.loose(variable.start[0], variable.start[1], variable.size[0])
+            else:
                 self.spans[id(variable)] = self._makes.top(
                     variable.start[0],
                     variable.start[1],
@@ -177,6 +182,20 @@ class Walk:
             array = children[0]
             children = array.children or [CpoValue(value, None) for value in array.value]
         return [self._term(child) for child in children]
+
+
+def _parents(expressions: list[Any]) -> dict[int, Any]:
+    """The interval that each child of an alternative copies, by the id of the child."""
+    found: dict[int, Any] = {}
+    for expression in expressions:
+        if _is_call(expression, "alternative"):
+            found |= {id(child): expression.children[0] for child in expression.children[1].children}
+    return found
+
+
+def _tops(source: CpoModel, parents: dict[int, Any]) -> int:
+    """How many intervals are no child of an alternative."""
+    return sum(isinstance(one, CpoIntervalVar) and id(one) not in parents for one in source.get_all_variables())
 
 
 def _name(expression: Any) -> str | None:

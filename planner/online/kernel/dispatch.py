@@ -1,5 +1,7 @@
 """A rule that walks through time: at each arrival or completion it starts what fits now, in the order of the queue.
 
+A strict one stops at the first that does not fit, and looks again at the next completion.
+
 Nothing is reserved ahead, so what is free now is free for as long as a job wants it, unless an outage of the node is
 ahead. Between two completions room only shrinks: a shape of job that found none is not tried again until then.
 """
@@ -60,15 +62,22 @@ class Machine(NamedTuple):
 
 @kernel
 def walk(machine, jobs, line, strict, day_end, start_of, node_of_unit):
-    """Walk through the day and write the starts and nodes of the jobs that start, -1 for the others."""
+    """Walk through the day and write the starts and nodes of the jobs that start, -1 for the others.
+
+    A strict rule whose first job does not fit waits for a completion: whoever arrives until then joins the queue, and
+    nobody looks at it. While nothing runs there is none to wait for, and arrivals count.
+    """
     now, arrived, length = np.int64(0), np.int64(0), np.int64(0)
-    epoch = np.int64(1)
+    epoch, blocked_in = np.int64(1), np.int64(0)
     while now < day_end:
         arrived, length, epoch = take_events(machine, jobs, line, arrived, length, epoch, now, node_of_unit)
-        length = _start_what_fits(machine, jobs, line, length, strict, epoch, now, start_of, node_of_unit)
-        while line.ready_count[0] > 0:
-            length = join(line, length)
+        looks = blocked_in != epoch or machine.running[0] == 0
+        while looks:
             length = _start_what_fits(machine, jobs, line, length, strict, epoch, now, start_of, node_of_unit)
+            if strict and length > 0:
+                blocked_in = epoch
+            looks = line.ready_count[0] > 0 and blocked_in != epoch
+            length = join(line, length)
         now = next_moment(machine, jobs, line, arrived, now, day_end)
 
 

@@ -73,8 +73,10 @@ class StudyRun:
 
 _SEARCHES = tuple(reversed([method for method in METHODS if method not in RULES]))
 
-RUNS = {each.name: each for each in (*(StudyRun(method, method) for method in (*RULES, *_SEARCHES)),)}
-"""Every run by name: the methods as they are, rules first. A method with other settings is one more entry."""
+_AHEAD = StudyRun("harvest-ahead", "harvest", ("search.lookahead_days=2",), "harvest, two days together")
+
+RUNS = {each.name: each for each in (*(StudyRun(method, method) for method in (*RULES, *_SEARCHES)), _AHEAD)}
+"""Every run by name: the methods as they are, rules first, each day by itself; then methods with other settings."""
 
 USUAL_RUNS = tuple(name for name in RUNS if name != "replan")
 """What the study runs if nothing is said; ``replan`` plans for the loop that keeps promises, which nobody has here."""

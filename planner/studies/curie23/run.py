@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from planner.runs.fanout import Engine, Outcome, RunTask, run_tasks
+from planner.runs.whole_run import run_bound
 from planner.scenario.schema import Scenario
 from planner.studies.curie23.beside import published_rows
 from planner.studies.curie23.cells import FIRST_DAY, RUNS, Cell, Group, StudyChoice
@@ -15,14 +16,6 @@ from planner.studies.curie23.curves import curve_rows
 from planner.studies.curie23.rows import run_rows
 from planner.studies.curie23.show import StudyFound, write_study
 from planner.studies.curie23.sites import data_folder, require_known, scenario_of, settings_of
-
-RunBound = Callable[[Scenario, int], float | None]
-"""A proven limit on what plans of the first days of a scenario can earn together [EUR]; None where there is none."""
-
-
-def no_run_bound(scenario: Scenario, days: int) -> float | None:
-    """None is known: the bound of a day holds for that day, from where it began."""
-    return None
 
 
 def run_study(
@@ -33,9 +26,12 @@ def run_study(
     engine: Engine | None = None,
     command: Sequence[str] = (),
     on_done: Callable[[RunTask], None] | None = None,
-    run_bound: RunBound = no_run_bound,
+    run_bound_time_s: float = 0.0,
 ) -> StudyFound:
-    """Run the study, or go on with it, and write its files below ``out`` whenever a calibration is done."""
+    """Run the study, or go on with it, and write its files below ``out`` whenever a calibration is done.
+
+    ``run_bound_time_s`` is for the bound of all days together, in each scenario; 0 leaves it out.
+    """
     require_known(choice)
     traces = data_folder(data)
     folder = out.resolve() / "studies" / "curie23"
@@ -51,7 +47,7 @@ def run_study(
         tasks = [_task(cell, scenarios[cell], choice, folder, command) for cell in here]
         outcomes |= zip(here, run_tasks(tasks, engine or Engine(), on_done), strict=True)
         bounds |= {
-            group: run_bound(ground, choice.days)
+            group: _bound_of(ground, choice.days, run_bound_time_s)
             for group, ground in grounds.items()
             if group.calibration == calibration
         }
@@ -66,6 +62,13 @@ def run_study(
         )
         write_study(found, choice, command)
     return found
+
+
+def _bound_of(scenario: Scenario, days: int, time_s: float) -> float | None:
+    """What no plans of the first days of a scenario can earn together [EUR]; None where it is not asked for."""
+    if time_s <= 0:
+        return None
+    return run_bound(scenario, FIRST_DAY, FIRST_DAY + dt.timedelta(days=days - 1), time_limit_s=time_s).profit_eur
 
 
 def _task(cell: Cell, scenario: Scenario, choice: StudyChoice, folder: Path, command: Sequence[str]) -> RunTask:
