@@ -86,8 +86,8 @@ def plan_day(
     the result says so.
 
     The bound is worked out beside the search, which has its own time limit: ``on_bound`` is called with it while the
-    search goes on. ``bound_time_s`` 0 leaves the bound out. What is carried out with real runtimes has a bound of its
-    own: the plan's does not limit it.
+    search goes on, unless that looks ahead. ``bound_time_s`` 0 leaves the bound out. What is carried out with real
+    runtimes has a bound of its own: the plan's does not limit it.
     """
     rules = day.scenario.rules
     if method == "replan" and rules.execute == "actual":
@@ -98,7 +98,9 @@ def plan_day(
     is_real = rules.execute == "actual"
     happened = executed(day.problem) if is_real else day.problem
     with ThreadPoolExecutor(max_workers=1) as pool:
-        bounding = pool.submit(_bound, day.problem, bound_time_s, on_bound, given_up)
+        # What a search says on the way is of all days that it plans, and not to be held against the day's bound.
+        heard = on_bound if day.ahead is None else None
+        bounding = pool.submit(_bound, day.problem, bound_time_s, heard, given_up)
         bounding_real = pool.submit(_bound, happened, bound_time_s if is_real else 0.0, None, given_up)
         try:
             problem = day.ahead or day.problem
