@@ -15,7 +15,7 @@ from planner.studies.curie23.rows import run_rows
 from planner.studies.curie23.show import StudyFound
 from tests.factories import day_summary
 
-NOTHING = Trial("cpsat found nothing in time: order of submission", 1.0, 1)
+NOTHING = Trial("cpsat found nothing in time", 1.0, 1)
 ORDERED, IMPROVED = Trial("+duration", 1.0, 1), Trial("+duration, delayed", 2.0, 1)
 
 
@@ -41,6 +41,7 @@ def days_of(
                 totals=replace(plain.totals, profit_eur=profit, it_kwh=1.0, cooling_kwh=cooling_kwh),
                 jobs=replace(plain.jobs, started=1, finished=1, deferred=waiting if is_last else 0),
                 last_end_s=last_end_s if is_last else 0,
+                status="nothing" if trial is NOTHING else "found",
             )
         )
     return found

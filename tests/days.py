@@ -20,6 +20,7 @@ weather: {source: constant, temperature_c: 12}
 tariff: {kind: flat, eur_per_kwh: 0.2}
 cooling: {table: ../tables/small.csv}
 revenue: {eur_per_core_hour: 0.05}
+search: {lookahead_days: 1}
 """
 
 JOBS = """\

@@ -18,7 +18,9 @@ QUICK = ("--method", "multisearch", "--bound-time", "0", "-q")
 
 CSVS = ("schedule.csv", "deferred.csv", "segments.csv")
 
-SITE = days.SITE.replace("Four nodes and ten jobs", "Four nodes with more work than they can do")
+SITE = days.SITE.replace("Four nodes and ten jobs", "Four nodes with more work than they can do").replace(
+    "search: {lookahead_days: 1}\n", ""
+)
 
 WARM = "base: site\ndescription: The same on a hot day\nweather: {source: constant, temperature_c: 33}\n"
 

@@ -103,14 +103,24 @@ def add_job(money, tally, jobs, job, start, units, sign):
     """Add a job at a start on its nodes to a tally, or take it away with a sign of -1."""
     end = min(start + jobs.duration[job], money.edges[-1])
     piece, last = piece_at(money.edges, start), money.edges.shape[0] - 1
-    counted = 0.0
     while piece < last and money.edges[piece] < end:
-        seconds, segment = min(end, money.edges[piece + 1]) - max(start, money.edges[piece]), money.segment_of[piece]
+        seconds = min(end, money.edges[piece + 1]) - max(start, money.edges[piece])
         tally.energy[piece] += sign * jobs.power[job] * seconds
-        tally.by_segment[segment] += sign * jobs.power[job] * seconds
-        counted += seconds * money.counts[segment]
+        tally.by_segment[money.segment_of[piece]] += sign * jobs.power[job] * seconds
         piece += 1
-    tally.revenue[0] += sign * counted * earns_per_s(money, jobs, job, units)
+    tally.revenue[0] += sign * counted_seconds(money, start, end) * earns_per_s(money, jobs, job, units)
+
+
+@part
+def counted_seconds(money, start, end):
+    """Seconds between a start and an end within the horizon, each as much as its segment counts."""
+    counted = 0.0
+    piece, last = piece_at(money.edges, start), money.edges.shape[0] - 1
+    while piece < last and money.edges[piece] < end:
+        seconds = min(end, money.edges[piece + 1]) - max(start, money.edges[piece])
+        counted += seconds * money.counts[money.segment_of[piece]]
+        piece += 1
+    return counted
 
 
 @part

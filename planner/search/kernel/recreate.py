@@ -9,7 +9,7 @@ from planner.machine.choose_nodes import pack_anywhere, pack_equal
 from planner.machine.node_timelines import BEFORE
 from planner.machine.place import earliest_start, first_turn
 from planner.machine.rng import below, fraction
-from planner.search.kernel.money import bought_kwh, cooling_share, end_of_row, piece_at, table_row
+from planner.search.kernel.money import bought_kwh, cooling_share, counted_seconds, end_of_row, piece_at, table_row
 from planner.search.kernel.search_state import EARLIEST, LOOKS, PRICED, THRIFTY, WANDERING, put_on
 from planner.units import MILLIWATT_SECONDS_PER_KWH
 
@@ -191,7 +191,7 @@ def _gain(money, tally, jobs, state, job, start, day_end, exact):
     if start >= day_end:
         return -np.inf
     end = min(start + jobs.duration[job], day_end)
-    gain = 0.0
+    gain = state.earns[job] * counted_seconds(money, start, end)
     piece, last = piece_at(money.edges, start), money.segment_of.shape[0]
     while piece < last and money.edges[piece] < end:
         segment = money.segment_of[piece]
@@ -200,7 +200,6 @@ def _gain(money, tally, jobs, state, job, start, day_end, exact):
             seconds += min(end, money.edges[piece + 1]) - max(start, money.edges[piece])
             piece += 1
         added = jobs.power[job] * seconds
-        gain += state.earns[job] * seconds * money.counts[segment]
         if exact:
             before = tally.by_segment[segment]
             more = bought_kwh(money, segment, before + added) - bought_kwh(money, segment, before)
