@@ -136,7 +136,7 @@ def days_text(summaries: Sequence[DaySummary], kept: Sequence[bool]) -> str:
 def bound_text(bound: Bound, profit_eur: float) -> str:
     """What no plans of these days could have earned together, and how far these are from it."""
     gap = bound.gap_fraction(profit_eur)
-    said = "" if gap is None else f", these are {100 * gap:.2f} % below it"
+    said = "" if gap is None else f"; these are {100 * gap:.2f} % below it"
     return f"No plans of these days, with all jobs known ahead, could earn more than {bound.profit_eur:,.2f}{said}."
 
 
