@@ -13,14 +13,10 @@ import numpy as np
 
 from planner.accounting.bound import Bound, profit_bound
 from planner.domain.columns import NO_DEADLINE, Ints
-from planner.domain.horizon import Horizon
 from planner.domain.job import Job
-from planner.domain.problem import Problem
-from planner.domain.segment import split_segments
 from planner.domain.trace import Trace
 from planner.errors import InputError
-from planner.inputs.build import frame
-from planner.runs.replay_ledger import origin_of, window_of
+from planner.runs.replay_ledger import frame_of, origin_of, window_of
 from planner.scenario.schema import Scenario
 
 TIME_S = 300.0
@@ -62,27 +58,13 @@ def clairvoyant_bound(
         raise InputError(f"job {trace.ids[early[0]]} was submitted before {first_day}: begin with the first submission")
     inside = np.flatnonzero(trace.submit_s < shift_s + window.length_s)
     inside = np.array(sorted(inside.tolist(), key=lambda index: jobs[index].submission_key), dtype=np.int64)
-    problem = _known_jobs(scenario, window, [(jobs[index], int(trace.runtime_s[index])) for index in inside.tolist()])
+    empty, midnights = frame_of(scenario, window)
+    real = [replace(jobs[k], requested_s=int(trace.runtime_s[k]), deadline_unix=None) for k in inside.tolist()]
+    problem = replace(empty, jobs=tuple(real))
     return profit_bound(
         problem,
         latest_start_s=np.minimum(latest_s[inside] - shift_s, NO_DEADLINE),
-        bills_s=_midnights(window),
+        bills_s=midnights,
         time_limit_s=time_limit_s,
         tolerance=TOLERANCE,
     )
-
-
-def _known_jobs(scenario: Scenario, window: Horizon, jobs: list[tuple[Job, int]]) -> Problem:
-    """The days as one problem, with jobs as long as they really ran, and segments cut at midnight as in each day's."""
-    empty, _ = frame(scenario, window)
-    return replace(
-        empty,
-        jobs=tuple(replace(job, requested_s=runtime_s, deadline_unix=None) for job, runtime_s in jobs),
-        segments=split_segments(empty.segments, _midnights(window)),
-        defer="free",
-    )
-
-
-def _midnights(window: Horizon) -> list[int]:
-    """The beginning of each day [s from the first]."""
-    return [day.start_unix - window.start_unix for day in window.days()]

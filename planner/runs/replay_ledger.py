@@ -15,6 +15,7 @@ from planner.domain.job import Job
 from planner.domain.ledger import Totals
 from planner.domain.plan import Placement, Plan
 from planner.domain.problem import Problem, Running
+from planner.domain.segment import split_segments
 from planner.domain.trace import Trace
 from planner.errors import InputError
 from planner.inputs.build import frame
@@ -49,6 +50,16 @@ def window_of(scenario: Scenario, first_day: dt.date, days: int) -> Horizon:
     RUN_DAYS.require("the number of days", days)
     first, end = (Horizon(first_day + dt.timedelta(days=k), scenario.zone) for k in (0, days))
     return Horizon.from_moment(first.start_unix, end.start_unix - first.start_unix, scenario.zone)
+
+
+def frame_of(scenario: Scenario, window: Horizon) -> tuple[Problem, list[int]]:
+    """Days as one problem without jobs, its segments cut at midnight as in each day's, and the midnights [s].
+
+    So the sum of the days is one settlement of the whole.
+    """
+    empty, _ = frame(scenario, window)
+    midnights = [day.start_unix - window.start_unix for day in window.days()]
+    return replace(empty, segments=split_segments(empty.segments, midnights), defer="free"), midnights
 
 
 def origin_of(trace: Trace) -> int:

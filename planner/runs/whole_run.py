@@ -19,11 +19,10 @@ from planner.domain.handover import Handover
 from planner.domain.horizon import Horizon
 from planner.domain.job import Job
 from planner.domain.problem import Problem
-from planner.domain.segment import split_segments
-from planner.inputs.build import build_day, frame, sorted_out
+from planner.inputs.build import build_day, sorted_out
 from planner.inputs.jobs.known import known_jobs
 from planner.planning.plan_day import BOUND_TOLERANCE
-from planner.runs.replay_ledger import window_of
+from planner.runs.replay_ledger import frame_of, window_of
 from planner.scenario.schema import Scenario
 from planner.units import SECONDS_PER_HOUR
 
@@ -62,17 +61,9 @@ def run_problem(
     """All days of a run as one problem, its segments cut at midnight, and the midnights [s]."""
     begun = build_day(scenario, first, handover).problem
     window = window_of(scenario, first, (last - first).days + 1)
-    empty, _ = frame(scenario, window)
-    midnights = [day.start_unix - window.start_unix for day in window.days()]
+    empty, midnights = frame_of(scenario, window)
     jobs = sorted([*begun.jobs, *_later_jobs(scenario, first, last, begun)], key=lambda job: job.submission_key)
-    problem = replace(
-        empty,
-        jobs=tuple(jobs),
-        running=begun.running,
-        never=begun.never,
-        segments=split_segments(empty.segments, midnights),
-        defer="free",
-    )
+    problem = replace(empty, jobs=tuple(jobs), running=begun.running, never=begun.never)
     return executed(problem) if scenario.rules.execute == "actual" else problem, midnights
 
 

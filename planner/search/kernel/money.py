@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from planner.compiled import part
+from planner.compiled.edges import piece_at
 from planner.domain.columns import Floats, Ints
 from planner.units import MILLIWATT_SECONDS_PER_KWH
 
@@ -83,19 +84,6 @@ def add_energy(money, energy, power, start, end):
         seconds = min(end, money.edges[piece + 1]) - max(start, money.edges[piece])
         energy[piece] += power * seconds
         piece += 1
-
-
-@part
-def piece_at(edges, moment):
-    """The piece that holds a moment."""
-    low, high = 0, edges.shape[0] - 1
-    while high - low > 1:
-        middle = (low + high) // 2
-        if edges[middle] <= moment:
-            low = middle
-        else:
-            high = middle
-    return low
 
 
 @part

@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from planner.compiled import part
+from planner.compiled.edges import piece_at
 from planner.machine.choose_nodes import pack_anywhere, pack_equal
 from planner.machine.node_timelines import BEFORE
 from planner.machine.place import earliest_start, first_turn
 from planner.machine.rng import below, fraction
-from planner.search.kernel.money import bought_kwh, cooling_share, counted_seconds, end_of_row, piece_at, table_row
+from planner.search.kernel.money import bought_kwh, cooling_share, counted_seconds, end_of_row, table_row
 from planner.search.kernel.search_state import EARLIEST, LOOKS, PRICED, THRIFTY, WANDERING, put_on
 from planner.units import MILLIWATT_SECONDS_PER_KWH
 

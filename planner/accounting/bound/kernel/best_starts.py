@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from planner.compiled import kernel, part
+from planner.compiled.edges import piece_at
 from planner.domain.columns import Floats, Ints
 from planner.units import SECONDS_PER_HOUR
 
@@ -104,7 +105,7 @@ def _list_starts(offers, offer, price, found):
     edges, slots = offers.edges, price.shape[1]
     release, duration = offers.release[offer], offers.duration[offer]
     latest = min(offers.latest[offer], edges[slots] - 1)
-    own = _slot_of(edges, release)
+    own = piece_at(edges, release)
     found.before[own] = 0.0
     for slot in range(own, slots):
         per_h = offers.eur_per_h[offer]
@@ -119,10 +120,10 @@ def _list_starts(offers, offer, price, found):
             break
         ends = _note(offers, found, count, start, duration, slot, ends)
         count += 1
-    _note(offers, found, count, latest, duration, _slot_of(edges, latest), own)
+    _note(offers, found, count, latest, duration, piece_at(edges, latest), own)
     count += 1
     begins = own
-    for edge in range(_slot_of(edges, min(release + duration, edges[slots] - 1)) + 1, slots + 1):
+    for edge in range(piece_at(edges, min(release + duration, edges[slots] - 1)) + 1, slots + 1):
         start = edges[edge] - duration
         if start > latest:
             break
@@ -178,16 +179,3 @@ def _add_use(offers, offer, found, count, best, m, weight, used):
         found.change[slot], found.part[slot] = 0.0, 0.0
         for quantity in range(used.shape[0]):
             used[quantity, slot] += offers.uses[offer, quantity] * hours
-
-
-@part
-def _slot_of(edges, moment):
-    """The slot that holds a moment."""
-    low, high = np.int64(0), np.int64(edges.shape[0] - 1)
-    while high - low > 1:
-        middle = (low + high) // 2
-        if edges[middle] <= moment:
-            low = middle
-        else:
-            high = middle
-    return low
