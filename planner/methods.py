@@ -183,6 +183,9 @@ RULES = ("est", "est-strict", "wt", "wt-strict", "profit", "profit-strict")
 LOOKING_AHEAD = ("harvest", "multisearch", "relaxation", "delay")
 """Those that may plan several days together, of which the first is kept."""
 
+HASTENED = ("harvest",)
+"""Those whose plan is gone over once more, so that jobs start sooner where that costs next to nothing."""
+
 ENGINE_METHODS = {"relaxation": "planner.cp.relaxation", "cp": "planner.cp.default_search"}
 """Those that run a CP engine, with the module to load before the clock starts."""
 

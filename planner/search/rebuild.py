@@ -79,6 +79,10 @@ class Chain:
         """Profit of the best plan so far."""
         return float(self.state.profits[BEST])
 
+    def present_plan(self) -> Plan:
+        """The plan that it stands at."""
+        return Plan(self.state.start_of.copy(), self.state.node_of_unit.copy())
+
     def best_plan(self) -> Plan:
         """The best plan so far."""
         return Plan(self.state.best_start_of.copy(), self.state.best_node_of_unit.copy())

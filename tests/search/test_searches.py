@@ -60,7 +60,7 @@ def test_the_kernel_counts_money_as_settle_does(extras: bool, defer: str) -> Non
         chain = chain_at(problem, decode(problem, job_order(problem, "+area")))
         for temperature in (0.0, 0.01):
             chain.run(400, temperature)
-            present = Plan(chain.state.start_of.copy(), chain.state.node_of_unit.copy())
+            present = chain.present_plan()
             assert chain.state.profits[CURRENT] == pytest.approx(settle(problem, present).profit_eur, abs=1e-6)
             best = chain.best_plan()
             assert chain.best_profit_eur == pytest.approx(settle(problem, best).profit_eur, abs=1e-6)
@@ -73,7 +73,7 @@ def test_taking_jobs_off_and_putting_them_back_leaves_the_timelines_as_they_were
         chain = chain_at(problem, decode(problem, job_order(problem, "-area")))
         chain.run(500, 0.01)
         jobs, opening = opening_timelines(problem)
-        present = Plan(chain.state.start_of.copy(), chain.state.node_of_unit.copy())
+        present = chain.present_plan()
         fresh = load_plan(copy_timelines(opening), jobs, present)
         assert np.array_equal(fresh.length, chain.timelines.length)
         assert np.array_equal(fresh.tops, chain.timelines.tops)

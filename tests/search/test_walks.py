@@ -81,7 +81,7 @@ def walk(problem: Problem, plan: Plan, seed: int, habits: Habits) -> str:
     chain = Chain.from_plan(problem, plan, seed=seed, habits=habits)
     for heat in (0.0, HOTTEST):
         chain.run(STEPS // 2, heat)
-        present = Plan(chain.state.start_of.copy(), chain.state.node_of_unit.copy())
+        present = chain.present_plan()
         assert chain.state.profits[CURRENT] == pytest.approx(settle(problem, present).profit_eur, abs=1e-9)
     best = chain.best_plan()
     assert chain.best_profit_eur == pytest.approx(settle(problem, best).profit_eur, abs=1e-9)

@@ -4,6 +4,9 @@ One step: choose jobs that lie near each other (`ruin`), lift them off the timel
 them, and place them all again one by one in a new order (`recreate`). The day's profit is that of `settle`. A worse
 plan is kept with a probability that falls with the loss and with the temperature; otherwise everything goes back to
 where it was.
+
+The same steps bring jobs forward in a plan that earns enough (`Habits.sooner`): they are then kept if all jobs are
+placed again and start no later in sum, and the day earns no less than its best plan.
 """
 
 from __future__ import annotations
@@ -37,11 +40,15 @@ def rebuild(timelines, jobs, money, tally, state, habits, temperature, steps):
         recreate(timelines, jobs, money, tally, state, habits, count)
         found = profit(money, tally, timelines)
         state.counts[STEPS] += 1
-        loss = state.profits[CURRENT] - found
-        if loss <= 0 or (temperature > 0 and fraction(state.stream) < np.exp(-loss / temperature)):
+        if habits.sooner:
+            is_kept = found >= state.profits[BEST] and _is_no_later(state, count)
+        else:
+            loss = state.profits[CURRENT] - found
+            is_kept = loss <= 0 or (temperature > 0 and fraction(state.stream) < np.exp(-loss / temperature))
+        if is_kept:
             state.profits[CURRENT] = found
             state.counts[ACCEPTED] += 1
-            if found > state.profits[BEST]:
+            if found > state.profits[BEST] and not habits.sooner:
                 state.counts[IMPROVED] += 1
                 state.profits[BEST] = found
                 _note_best(state)
@@ -73,6 +80,18 @@ def _lift(timelines, jobs, money, tally, state, count):
         base += units.shape[0]
         if state.start_of[job] >= 0:
             take_off(timelines, jobs, money, tally, state, job)
+
+
+@part
+def _is_no_later(state, count):
+    """Whether all jobs of a step are placed again, and start no later than before in sum."""
+    later = np.int64(0)
+    for index in range(count):
+        start = state.start_of[state.out[index]]
+        if start < 0:
+            return False
+        later += start - state.old_start_of[index]
+    return later <= 0
 
 
 @part

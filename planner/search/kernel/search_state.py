@@ -99,6 +99,8 @@ class Habits(NamedTuple):
         reaches, instead of at the present rates.
     may_refuse
         Whether jobs that lose money may be left waiting.
+    sooner
+        Whether steps are kept for jobs that start sooner at no loss, instead of for profit.
     """
 
     largest: int
@@ -107,6 +109,7 @@ class Habits(NamedTuple):
     wanders: float
     exact: bool
     may_refuse: bool
+    sooner: bool = False
 
 
 @part
