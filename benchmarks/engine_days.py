@@ -31,14 +31,15 @@ from planner.runs.one_day import Settings, previous_of
 from planner.runs.rolling import run_days
 from planner.search.decode import decode
 from planner.search.multisearch import multisearch
-from planner.studies.curie23 import FIRST_DAY, data_folder, study_scenario
+from planner.studies.curie23.cells import CALIBRATIONS, FIRST_DAY
+from planner.studies.curie23.sites import data_folder, study_scenario
 
 WORKERS = 2
 
 
 def day_problem(day: dt.date, rolled: Path) -> Problem:
     """A day of the study as MultiSearch's plans of the days before leave it."""
-    scenario = study_scenario("air-summer", data_folder(None))
+    scenario = study_scenario("air-summer", data_folder(None), CALIBRATIONS["ours"].settings)
     if day > FIRST_DAY:
         settings = Settings(scenario, "multisearch", time_limit_s=3600.0, bound_time_s=0.0, page=False)
         for _ in run_days(settings, FIRST_DAY, day - dt.timedelta(days=1), rolled):

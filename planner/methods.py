@@ -135,11 +135,11 @@ def _of_rules(method: Method) -> Method:
 
         kept = may_begin(problem)
         seen = problem if kept.all() else without_others(problem, kept)
-        counts = bool((seen.priority != 1).any())
-        result = method(replace(seen, by_priority=True) if counts else seen, params, stop)
+        counted = seen.counted
+        result = method(counted, params, stop)
         if not kept.all():
             result = replace(result, plan=with_others(problem, kept, result.plan))
-        return replace(result, ledger=settle(problem, result.plan)) if counts else result
+        return result if counted is seen else replace(result, ledger=settle(problem, result.plan))
 
     return whole
 

@@ -157,6 +157,11 @@ class Problem:
         """Priority of each job to be placed."""
         return np.array([job.priority for job in self.jobs], dtype=np.float64)
 
+    @property
+    def counted(self) -> Problem:
+        """The problem as methods see it: with several priorities, jobs earn what they count."""
+        return replace(self, by_priority=True) if (self.priority != 1).any() else self
+
     @cached_property
     def running_columns(self) -> JobColumns:
         """The jobs that have started, as arrays."""

@@ -3,6 +3,9 @@
 A day that is planned by itself takes whatever fills it best, and may leave the next one without the small jobs that
 fill gaps. In a plan of several days those are kept for the gaps that later days will have.
 
+Two days are harder to search than one, and the day may come out with gaps. So it is planned once more by itself, with
+all jobs but those that the plan of both days keeps for later.
+
 What comes in on later days is not known. So the money of a later day counts less: as much as the part of the queue that
 is older than a day. A queue of which all came in within the last day is as good as gone tomorrow, and others will have
 come; of one that has waited for a week, tomorrow's plan is made today.
@@ -14,15 +17,20 @@ from dataclasses import replace
 
 import numpy as np
 
+from planner.accounting.audit import audit
 from planner.accounting.settle import settle
 from planner.bounds import DAY_S
 from planner.domain.horizon import Horizon
 from planner.domain.job_order import submission_rank
+from planner.domain.later_begins import with_others, without_others
+from planner.domain.plan import DEFERRED, Plan
 from planner.domain.problem import Problem
 from planner.domain.result import Result
 from planner.domain.segment import split_segments
 from planner.inputs.build import Day, frame
+from planner.methods import Method, Params
 from planner.search.decode import decode, decode_after
+from planner.search.stop import MaxRuntime
 
 
 def with_days_ahead(day: Day) -> Day:
@@ -67,13 +75,40 @@ def _reaches_beyond(problem: Problem) -> bool:
     return bool((~plan.is_placed & (problem.columns.release_s < problem.horizon.length_s)).any())
 
 
-def brought_forward(problem: Problem, ahead: Problem, result: Result) -> Result:
-    """The same with jobs of later days started today where there is room; under ``defer: free`` as it is.
+def planned_again(problem: Problem, together: Result, method: Method, params: Params) -> Result:
+    """A result of several days with the first planned once more, if it counts more so.
 
-    Jobs of the later days are placed again in the order of their starts, each at its earliest: so nobody waits for
-    tomorrow who has room today beside those who go before.
+    It may use all jobs but those that are kept for later. Where those start then is not settled: see `after_the_day`.
     """
-    if problem.defer == "free":
-        return result
-    plan = decode_after(ahead, result.plan, problem.horizon.length_s)
-    return replace(result, plan=plan, ledger=settle(ahead, plan))
+    is_later = together.plan.is_placed & (together.plan.start_s >= problem.horizon.length_s)
+    kept = {job.id for job, waits in zip(problem.jobs, is_later, strict=True) if waits}
+    # Whatever waits for a job of a later day waits, too.
+    seen = replace(without_others(problem, ~is_later), never=problem.never | kept)
+    again = method(seen, params, MaxRuntime(params.time_limit_s))
+    solve_s, cut_short = together.solve_s + again.solve_s, together.cut_short or again.cut_short
+    plan = with_others(problem, ~is_later, again.plan)
+    counted, first = problem.counted, first_day_of(problem, together.plan)
+    is_less = settle(counted, plan).profit_eur <= settle(counted, first).profit_eur
+    if is_less or audit(problem, plan, leaves_room=True):
+        return replace(together, solve_s=solve_s, cut_short=cut_short)
+    both = Plan(np.where(is_later, together.plan.start_s, plan.start_s), plan.node_of_unit)
+    return replace(again, plan=both, solve_s=solve_s, cut_short=cut_short)
+
+
+def first_day_of(problem: Problem, plan: Plan) -> Plan:
+    """What a plan of several days starts on the first of them."""
+    stays = plan.is_placed & (plan.start_s < problem.horizon.length_s)
+    unit_stays = np.repeat(stays, np.diff(problem.columns.unit_ptr))
+    return Plan(
+        np.where(stays, plan.start_s, DEFERRED).astype(np.int64),
+        np.where(unit_stays, plan.node_of_unit, DEFERRED).astype(np.int64),
+    )
+
+
+def after_the_day(problem: Problem, ahead: Problem, plan: Plan) -> Plan:
+    """The plan with jobs of later days placed again in the order of their starts, each at its earliest.
+
+    Under ``defer: full`` that may be today: nobody waits for tomorrow who has room today beside those who go before.
+    """
+    length_s = problem.horizon.length_s
+    return decode_after(ahead, plan, length_s, from_s=0 if problem.defer == "full" else length_s)

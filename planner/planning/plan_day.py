@@ -19,14 +19,14 @@ from planner.domain.books import Booked
 from planner.domain.executed import executed
 from planner.domain.job import Job
 from planner.domain.ledger import Ledger
-from planner.domain.plan import DEFERRED, Deferral, Plan
+from planner.domain.plan import Deferral
 from planner.domain.problem import Problem
 from planner.domain.promises import Promises
 from planner.domain.result import Result
 from planner.errors import AuditError
 from planner.inputs.build import Day
-from planner.methods import HASTENED, RULES, Params, method_named
-from planner.planning.ahead import brought_forward
+from planner.methods import HASTENED, LOOKING_AHEAD, RULES, Params, method_named
+from planner.planning.ahead import after_the_day, first_day_of, planned_again
 from planner.planning.promises import why_broken_promises, with_promises
 from planner.planning.ready import make_ready
 from planner.planning.waiting import Waiting
@@ -34,6 +34,9 @@ from planner.search.stop import MaxRuntime
 
 BOUND_TOLERANCE = 5e-4
 """The bound is at most this part above the best one: 0.05 % in a gap of a percent is near enough, and quick."""
+
+TOGETHER_SHARE = 0.6
+"""Part of the time limit for planning several days together; the rest is for the first of them once more."""
 
 SOONER_SHARE, SOONER_TIME_SHARE = 0.4, 0.1
 """Steps for starting jobs sooner, as part of those of the search; and the most time, as part of its limit."""
@@ -89,8 +92,8 @@ def plan_day(
     the result says so.
 
     The bound is worked out beside the search, which has its own time limit: ``on_bound`` is called with it while the
-    search goes on, unless that looks ahead. ``bound_time_s`` 0 leaves the bound out. What is carried out with real
-    runtimes has a bound of its own: the plan's does not limit it.
+    search goes on. ``bound_time_s`` 0 leaves the bound out. What is carried out with real runtimes has a bound of its
+    own: the plan's does not limit it.
     """
     rules = day.scenario.rules
     if method == "replan" and rules.execute == "actual":
@@ -101,24 +104,17 @@ def plan_day(
     is_real = rules.execute == "actual"
     happened = executed(day.problem) if is_real else day.problem
     with ThreadPoolExecutor(max_workers=1) as pool:
-        # What a search says on the way is of all days that it plans, and not to be held against the day's bound.
-        heard = on_bound if day.ahead is None else None
-        bounding = pool.submit(_bound, day.problem, bound_time_s, heard, given_up)
+        bounding = pool.submit(_bound, day.problem, bound_time_s, on_bound, given_up)
         bounding_real = pool.submit(_bound, happened, bound_time_s if is_real else 0.0, None, given_up)
         try:
-            problem = day.ahead or day.problem
-            make_ready(method, problem)
-            for_days = _for_days(params, problem)
-            result = method_named(method)(problem, for_days, MaxRuntime(params.time_limit_s))
-            result = accepted(problem, result)
+            make_ready(method, day.ahead or day.problem)
+            result = _searched(day, method, params)
             bound, real_bound = bounding.result(), bounding_real.result()
         except BaseException:
             given_up.set()
             raise
     later: dict[str, int] = {}
     if day.ahead is not None:
-        if method != "replan":
-            result = brought_forward(day.problem, day.ahead, result)
         result, later = cut_to_day(day.problem, day.ahead, result)
     if method in HASTENED:
         result = _hastened(day.problem, result, params)
@@ -130,10 +126,21 @@ def plan_day(
     return PlannedDay(day, result, happened, ledger, deferrals, bound, real_bound, promises)
 
 
-def _for_days(params: Params, problem: Problem) -> Params:
-    """The same with as many steps for each of the days that are planned together."""
-    days = sum(1 for _ in problem.horizon.days())
-    return params if params.iterations is None else replace(params, iterations=params.iterations * days)
+def _searched(day: Day, method: str, params: Params) -> Result:
+    """The accepted result of a method, of the day or of the day and the time after it."""
+    run, problem, limit_s = method_named(method), day.ahead or day.problem, params.time_limit_s
+    if day.ahead is None or method not in LOOKING_AHEAD:
+        result = accepted(problem, run(problem, params, MaxRuntime(limit_s)))
+    else:
+        # What is heard on the way is of the day alone: it can be held against the day's bound.
+        quiet = replace(params, on_trial=None, time_limit_s=TOGETHER_SHARE * limit_s)
+        together = accepted(problem, run(problem, quiet, MaxRuntime(quiet.time_limit_s)))
+        rest = replace(params, time_limit_s=limit_s - quiet.time_limit_s)
+        result = planned_again(day.problem, together, run, rest)
+    if day.ahead is None or method == "replan":
+        return result
+    plan = after_the_day(day.problem, day.ahead, result.plan)
+    return replace(result, plan=plan, ledger=settle(day.ahead, plan))
 
 
 def _hastened(problem: Problem, result: Result, params: Params) -> Result:
@@ -181,18 +188,13 @@ def _promising(day: Day) -> Day:
 def cut_to_day(problem: Problem, ahead: Problem, result: Result) -> tuple[Result, dict[str, int]]:
     """The part of a result that is of the day, and when the jobs that it starts later are planned to start [s].
 
-    The audit has accepted the whole. Of the day alone it can only be asked that no rule about room is broken: a job may
-    start tomorrow although it had room today.
+    Of the day alone the audit can only ask that no rule about room is broken: a job may start tomorrow although it had
+    room today.
     """
-    placed, length_s = result.plan.is_placed, problem.horizon.length_s
-    stays = placed & (result.plan.start_s < length_s)
-    unit_stays = np.repeat(stays, np.diff(problem.columns.unit_ptr))
-    plan = Plan(
-        np.where(stays, result.plan.start_s, DEFERRED).astype(np.int64),
-        np.where(unit_stays, result.plan.node_of_unit, DEFERRED).astype(np.int64),
-    )
+    plan = first_day_of(problem, result.plan)
     require_clean(problem, plan, leaves_room=True)
-    later = {ahead.jobs[job].id: int(result.plan.start_s[job]) for job in np.flatnonzero(placed & ~stays)}
+    is_later = result.plan.is_placed & ~plan.is_placed
+    later = {ahead.jobs[job].id: int(result.plan.start_s[job]) for job in np.flatnonzero(is_later)}
     return replace(result, plan=plan, ledger=settle(problem, plan), leaves_room=True), later
 
 

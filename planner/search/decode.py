@@ -55,12 +55,13 @@ def place_all(
     return timelines
 
 
-def decode_after(problem: Problem, plan: Plan, until_s: int) -> Plan:
+def decode_after(problem: Problem, plan: Plan, until_s: int, *, from_s: int = 0) -> Plan:
     """The plan with what starts before a moment as it is, and all other jobs placed again, each at its earliest start.
 
-    Those that start later go in the order of their starts, then those that do not start.
+    Those that start later go in the order of their starts, then those that do not start; none before ``from_s``.
     """
     jobs, opening = opening_timelines(problem)
+    jobs = jobs._replace(release=np.maximum(jobs.release, from_s))
     stays = plan.is_placed & (plan.start_s < until_s)
     start_s = np.where(stays, plan.start_s, DEFERRED).astype(np.int64)
     node_of_unit = plan.node_of_unit.copy()

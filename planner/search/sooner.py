@@ -36,7 +36,7 @@ def sooner(problem: Problem, result: Result, *, seed: int, steps: int, stop: Sto
     Priorities count as in the search. Cost: that of the steps.
     """
     began = time.perf_counter()
-    counted = replace(problem, by_priority=True) if (problem.priority != 1).any() else problem
+    counted = problem.counted
     earned = settle(counted, result.plan).profit_eur
     floor_eur = earned - LEAST_PART * abs(earned)
     chain = _chain(counted, result, floor_eur, seed)
