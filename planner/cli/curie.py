@@ -32,8 +32,8 @@ def curie23(
     time_limit: Annotated[str, typer.Option(help="Per day, of cp, relaxation and delay: 30s, 5m.")] = day.TIME_LIMIT,
     bound_time: Annotated[str, typer.Option(help="Per day, for the bound; 0 leaves it out.")] = BOUND_TIME,
     run_bound_time: Annotated[
-        str, typer.Option(help="Per scenario, for the bound of all days together: 5m; 0 leaves it out.")
-    ] = "0",
+        str, typer.Option(help="Per scenario, for the bound of all days together; 0 leaves it out.")
+    ] = day.RUN_BOUND_TIME,
     bounded: Annotated[str, typer.Option(help="Methods whose days get a bound, by commas.")] = "harvest",
     iterations: day.IterationsOption = None,
     out: Annotated[Path, typer.Option(help="Where results go, below OUT/studies/curie23.")] = Path("reports"),

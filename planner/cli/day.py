@@ -62,6 +62,7 @@ def solve_time(text: str, option: str) -> float:
 
 
 TIME_LIMIT, BOUND_TIME = f"{defaults.TIME_LIMIT_S:g}s", f"{defaults.BOUND_TIME_S:g}s"
+RUN_BOUND_TIME = f"{defaults.RUN_BOUND_TIME_S:g}s"
 """Defaults as people write them."""
 
 DayOption = Annotated[

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from planner import defaults
 from planner.cli import day
 from planner.cli.terminal import say, say_json
 
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from planner.domain.day_summary import DaySummary
     from planner.runs.one_day import Settings
 
-RUN_BOUND_TIME = f"{defaults.RUN_BOUND_TIME_S:g}s"
 
 FromOption = Annotated[str, typer.Option("--from", metavar="YYYY-MM-DD", help="The first day.")]
 ToOption = Annotated[str, typer.Option("--to", metavar="YYYY-MM-DD", help="The last day.")]
@@ -51,7 +49,7 @@ def run_range(
     bound_time: day.BoundTimeOption = day.BOUND_TIME,
     run_bound_time: Annotated[
         str, typer.Option(help="Time for the bound of the whole run; 0, or no bound of the days, leaves it out.")
-    ] = RUN_BOUND_TIME,
+    ] = day.RUN_BOUND_TIME,
     rebook: day.RebookOption = False,
     page: Annotated[bool, typer.Option(help="Whether every day gets a report.html; without, days are quicker.")] = True,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summaries as JSON.")] = False,

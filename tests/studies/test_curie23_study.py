@@ -232,6 +232,9 @@ def test_a_small_trace_end_to_end(
     profits = {(row["calibration"], row["run"]): float(row["profit_eur"]) for row in rows}
     assert profits["fitted", "est"] > 50 * profits["ours", "est"]  # 1.10 EUR per core-hour for 0.02
     assert all(0 <= float(row["found_s_per_day"]) <= float(row["search_s_per_day"]) + 0.001 for row in rows)
+    assert all(float(row["profit_eur"]) <= float(row["run_bound_eur"]) for row in rows)
+    bounds = {path.name: path.stat().st_mtime_ns for path in (folder / "pieces" / "bounds").iterdir()}
+    assert len(bounds) == 2
     assert {row["published"] for row in csv_rows(folder / "published.csv")} == {""}
     total = sum(float(row["profit_eur"]) for row in csv_rows(folder / "curves.csv"))
     assert total == pytest.approx(sum(float(row["profit_in_the_end_eur"]) for row in rows), abs=1e-3)
@@ -245,6 +248,7 @@ def test_a_small_trace_end_to_end(
     assert json.loads(kept.read_text())["scenario"]["search"]["harvest"]["rebuilds"] is False
     assert run(command) == 0
     assert (capsys.readouterr().out, run_times(folder)) == (first, days)
+    assert {path.name: path.stat().st_mtime_ns for path in (folder / "pieces" / "bounds").iterdir()} == bounds
     more = ["--calibrations", "ours", "--set", "revenue.eur_per_core_hour=0.04", "--days-only", "--json"]
     assert run([*command, *more]) == 0
     content = json.loads(capsys.readouterr().out)

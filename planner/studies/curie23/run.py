@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Sequence
+import json
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 
 from planner.runs.fanout import Engine, Outcome, RunTask, run_tasks
@@ -16,6 +18,11 @@ from planner.studies.curie23.curves import curve_rows
 from planner.studies.curie23.rows import run_rows
 from planner.studies.curie23.show import StudyFound, write_study
 from planner.studies.curie23.sites import data_folder, require_known, scenario_of, settings_of
+from planner.studies.kept import IDLE_ROOMS, Task, code_mark, made, piece
+
+BOUND_MAKERS = ("cells", "sites")
+BOUND_IDLE_ROOMS = (*IDLE_ROOMS, "cp", "machine", "metrics", "online", "planning", "search")
+"""Rooms whose code changes no bound of a run."""
 
 
 def run_study(
@@ -46,11 +53,8 @@ def run_study(
         here = _rules_first(choice.cells(calibration))
         tasks = [_task(cell, scenarios[cell], choice, folder, command) for cell in here]
         outcomes |= zip(here, run_tasks(tasks, engine or Engine(), on_done), strict=True)
-        bounds |= {
-            group: _bound_of(ground, choice.days, run_bound_time_s)
-            for group, ground in grounds.items()
-            if group.calibration == calibration
-        }
+        of_calibration = [group for group in grounds if group.calibration == calibration]
+        bounds |= _bounds_of(of_calibration, choice, traces, folder, run_bound_time_s)
         done = {cell: outcomes[cell] for cell in cells if cell in outcomes}
         runs = run_rows(done, choice.days, bounds)
         found = StudyFound(
@@ -64,11 +68,27 @@ def run_study(
     return found
 
 
-def _bound_of(scenario: Scenario, days: int, time_s: float) -> float | None:
-    """What no plans of the first days of a scenario can earn together [EUR]; None where it is not asked for."""
+def _bounds_of(
+    groups: Iterable[Group], choice: StudyChoice, traces: Path, folder: Path, time_s: float
+) -> dict[Group, float | None]:
+    """What no plans of the first days of a scenario can earn together [EUR], kept between calls; None without time."""
     if time_s <= 0:
-        return None
-    return run_bound(scenario, FIRST_DAY, FIRST_DAY + dt.timedelta(days=days - 1), time_limit_s=time_s).profit_eur
+        return dict.fromkeys(groups)
+    code = code_mark("curie23", BOUND_MAKERS, BOUND_IDLE_ROOMS)
+    tasks = {}
+    for group in groups:
+        facts = {"settings": choice.settings, "days": choice.days, "time_s": time_s, "traces": traces}
+        path = piece(folder, "bounds", f"{group.calibration}-{group.scenario}-{choice.days}-days", facts, code)
+        make = partial(_bound, group, choice, traces, time_s)
+        tasks[group] = Task(f"bound of {group.calibration}, {group.scenario}", path, make)
+    # One after the other: each uses all cores, and is better the more it gets done in its time.
+    return {group: found["profit_eur"] for group, found in made(tasks, 1, lambda name: None).items()}
+
+
+def _bound(group: Group, choice: StudyChoice, traces: Path, time_s: float) -> bytes:
+    last = FIRST_DAY + dt.timedelta(days=choice.days - 1)
+    bound = run_bound(scenario_of(group, traces, choice), FIRST_DAY, last, time_limit_s=time_s)
+    return json.dumps({"profit_eur": bound.profit_eur}).encode()
 
 
 def _task(cell: Cell, scenario: Scenario, choice: StudyChoice, folder: Path, command: Sequence[str]) -> RunTask:
