@@ -37,7 +37,7 @@ VARIANTS: dict[str, tuple[str, int, dict[str, Callable[..., object]]]] = {
     "together": (
         "two days together, the first not planned again",
         2,
-        {"planner.planning.plan_day.planned_again": lambda problem, together, method, params: together},
+        {"planner.planning.plan_day.planned_again": lambda problem, ahead, together, method, params: together},
     ),
     "ahead": ("two days together, the first planned again: the default", 2, {}),
     "in-full": (

@@ -18,6 +18,7 @@ from planner.defaults import BOUND_TIME_S, ITERATIONS
 from planner.domain.books import Booked
 from planner.domain.executed import executed
 from planner.domain.job import Job
+from planner.domain.later_begins import may_begin
 from planner.domain.ledger import Ledger
 from planner.domain.plan import Deferral
 from planner.domain.problem import Problem
@@ -35,8 +36,8 @@ from planner.search.stop import MaxRuntime
 BOUND_TOLERANCE = 5e-4
 """The bound is at most this part above the best one: 0.05 % in a gap of a percent is near enough, and quick."""
 
-TOGETHER_SHARE = 0.6
-"""Part of the time limit for planning several days together; the rest is for the first of them once more."""
+TOGETHER_SHARE = 0.5
+"""Part of the time limit for planning several days together; the rest is for one after the other."""
 
 SOONER_SHARE, SOONER_TIME_SHARE = 0.4, 0.1
 """Steps for starting jobs sooner, as part of those of the search; and the most time, as part of its limit."""
@@ -135,16 +136,25 @@ def _searched(day: Day, method: str, params: Params) -> Result:
         # What is heard on the way is of the day alone: it can be held against the day's bound.
         quiet = replace(params, on_trial=None, time_limit_s=TOGETHER_SHARE * limit_s)
         together = accepted(problem, run(problem, quiet, MaxRuntime(quiet.time_limit_s)))
-        rest = replace(params, time_limit_s=limit_s - quiet.time_limit_s)
-        result = planned_again(day.problem, together, run, rest)
+        half = replace(params, time_limit_s=(limit_s - quiet.time_limit_s) / 2, iterations=_half(params.iterations))
+        result = planned_again(day.problem, day.ahead, together, run, half)
     if day.ahead is None or method == "replan":
         return result
     plan = after_the_day(day.problem, day.ahead, result.plan)
     return replace(result, plan=plan, ledger=settle(day.ahead, plan))
 
 
+def _half(iterations: int | None) -> int | None:
+    return None if iterations is None else max(1, iterations // 2)
+
+
 def _hastened(problem: Problem, result: Result, params: Params) -> Result:
-    """The result with jobs started sooner where that costs next to nothing; takes a little time beyond the limit."""
+    """The result with jobs started sooner where that costs next to nothing; takes a little time beyond the limit.
+
+    Only where every job starts: what the next day can do with those that wait depends on what still runs at midnight.
+    """
+    if not (result.plan.is_placed | ~may_begin(problem)).all():
+        return result
     from planner.search.sooner import sooner
 
     steps = round(SOONER_SHARE * (params.iterations or ITERATIONS))

@@ -137,7 +137,10 @@ def _held(problem: Problem, groups, nodes, start, end, power_w, weight) -> tuple
             share = max(a / c for a, c in zip(amounts, capacity, strict=True) if c > 0)
             use[node][:, seconds] += amounts[:, None]
             busy[node, seconds] = True
-            length = seconds.stop - seconds.start
+            length = sum(
+                segment.counts * max(0, min(segment.end_s, seconds.stop) - max(segment.start_s, seconds.start))
+                for segment in problem.segments
+            )
             revenue += share * node_class.capacity["cores"] * length / 3600 * weight * problem.rates.eur_per_core_hour
     return use, power, revenue, busy
 
@@ -190,7 +193,7 @@ def _profit(problem: Problem, power: np.ndarray, busy: np.ndarray, revenue: np.n
         cooling = np.where(energy > 0, table.cooling[np.clip(row, 0, len(table.cooling) - 1), column], 0.0)
         beyond_sun = np.maximum(0.0, energy * (1 + cooling) - segment.solar_w * segment.length_s)
         price = segment.price_eur_per_kwh + segment.carbon_g_per_kwh * rates.carbon_eur_per_tonne / 1e6
-        profit -= beyond_sun / 3.6e6 * price
+        profit -= beyond_sun / 3.6e6 * price * segment.counts
         # Within a demand interval the sun of a piece covers that piece as a whole.
         bought[:, segment.start_s : segment.end_s] = inside * (1 + cooling)[:, None] - segment.solar_w
     return profit - _peak_kw(problem, bought) * rates.demand_eur_per_kw

@@ -20,6 +20,7 @@ from planner.cp.subproblem import Subproblem
 from planner.domain.candidate import never
 from planner.domain.problem import Problem
 from planner.domain.search_params import DelayParams, RelaxationParams
+from planner.domain.segment import split_segments
 from planner.search.delay import delay_search
 from planner.search.harvest import harvest
 from planner.search.multisearch import multisearch
@@ -83,6 +84,26 @@ def test_optimum_with_every_charge(engine: str, block: int) -> None:
     installed(engine)
     for seed in range(block * PER_BLOCK, (block + 1) * PER_BLOCK):
         check(tiny_problem(seed + 1000, extras=True), engine)
+
+
+@pytest.mark.parametrize("engine", ["cpsat", "cpo-community", "cpo"])
+@pytest.mark.parametrize("extras", [False, True])
+def test_optimum_of_days_that_count_less(engine: str, extras: bool) -> None:
+    """The first segment counts in full and later ones in part, as days that are looked at and not kept."""
+    installed(engine)
+    changed = 0
+    for seed in range(PER_BLOCK):
+        problem = tiny_problem(seed + 8000, extras=extras, whole=seed % 3 == 0)
+        if seed % 4 == 0:
+            problem = replace(problem, jobs=tuple(replace(job, power_w=0.0) for job in problem.jobs))
+        first, *later = split_segments(problem.segments, [3])
+        counts = (0.5, 0.2, 0.7)[seed % 3]
+        weighed = replace(problem, segments=(first, *(replace(one, counts=counts) for one in later)))
+        check(weighed, engine)
+        if is_exact(weighed):
+            check(weighed, engine, pooled=True)
+        changed += not np.array_equal(best_plan(problem).start_s, best_plan(weighed).start_s)
+    assert changed > 0
 
 
 @pytest.mark.parametrize("engine", ["cpsat", "cpo-community", "cpo"])
