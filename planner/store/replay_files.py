@@ -53,11 +53,12 @@ def write_replay_swf(replay: Replay, path: Path, note: str = "") -> None:
         "; Note: field 17 is the number of corrections of the estimate, field 18 the first estimate",
     ]
     numbered = all(identity.isdigit() for identity in trace.ids)
+    wait_s, processors_of = replay.wait_s, trace.processors_of
     for job, identity in enumerate(trace.ids):
         number = identity if numbered else str(job + 1)
-        width = max(1, round(float(trace.processors_of[job])))
+        width = max(1, round(float(processors_of[job])))
         runtime = trace.runtime_s[job]
-        fields = [number, trace.submit_s[job], replay.wait_s[job], runtime, width, -1, -1, width]
+        fields = [number, trace.submit_s[job], wait_s[job], runtime, width, -1, -1, width]
         fields += [trace.requested_s[job], -1, 1, trace.user[job], trace.group[job], trace.name[job], trace.queue[job]]
         fields += [-1, replay.corrections[job], replay.estimate_s[job]]
         if not numbered:
