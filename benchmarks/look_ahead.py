@@ -34,19 +34,14 @@ AMPLE_TIME_S = 3600.0
 
 VARIANTS: dict[str, tuple[str, int, dict[str, Callable[..., object]]]] = {
     "by-day": ("each day by itself", 1, {}),
-    "together": (
-        "two days together, the first not planned again",
-        2,
-        {"planner.planning.plan_day.planned_again": lambda problem, ahead, together, method, params: together},
-    ),
-    "ahead": ("two days together, the first planned again: the default", 2, {}),
+    "ahead": ("two days together: the default", 2, {}),
     "in-full": (
         "the same, with the second day counting in full",
         2,
         {"planner.planning.ahead.part_known": lambda day: 1.0},
     ),
     "half": ("the same, with it counting half", 2, {"planner.planning.ahead.part_known": lambda day: 0.5}),
-    "three": ("three days together, the first planned again", 3, {}),
+    "three": ("three days together", 3, {}),
 }
 """By name: in words, days planned together, and what stands in for parts of the planner."""
 

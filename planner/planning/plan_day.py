@@ -26,8 +26,8 @@ from planner.domain.promises import Promises
 from planner.domain.result import Result
 from planner.errors import AuditError
 from planner.inputs.build import Day
-from planner.methods import HASTENED, LOOKING_AHEAD, RULES, Params, method_named
-from planner.planning.ahead import after_the_day, first_day_of, planned_again
+from planner.methods import HASTENED, RULES, Params, method_named
+from planner.planning.ahead import after_the_day, first_day_of
 from planner.planning.promises import why_broken_promises, with_promises
 from planner.planning.ready import make_ready
 from planner.planning.waiting import Waiting
@@ -35,9 +35,6 @@ from planner.search.stop import MaxRuntime
 
 BOUND_TOLERANCE = 5e-4
 """The bound is at most this part above the best one: 0.05 % in a gap of a percent is near enough, and quick."""
-
-TOGETHER_SHARE = 0.5
-"""Part of the time limit for planning several days together; the rest is for one after the other."""
 
 SOONER_SHARE, SOONER_TIME_SHARE = 0.4, 0.1
 """Steps for starting jobs sooner, as part of those of the search; and the most time, as part of its limit."""
@@ -93,8 +90,8 @@ def plan_day(
     the result says so.
 
     The bound is worked out beside the search, which has its own time limit: ``on_bound`` is called with it while the
-    search goes on. ``bound_time_s`` 0 leaves the bound out. What is carried out with real runtimes has a bound of its
-    own: the plan's does not limit it.
+    search goes on, unless that looks ahead. ``bound_time_s`` 0 leaves the bound out. What is carried out with real
+    runtimes has a bound of its own: the plan's does not limit it.
     """
     rules = day.scenario.rules
     if method == "replan" and rules.execute == "actual":
@@ -105,7 +102,9 @@ def plan_day(
     is_real = rules.execute == "actual"
     happened = executed(day.problem) if is_real else day.problem
     with ThreadPoolExecutor(max_workers=1) as pool:
-        bounding = pool.submit(_bound, day.problem, bound_time_s, on_bound, given_up)
+        # What a search says on the way is of all days that it plans, and not to be held against the day's bound.
+        heard = on_bound if day.ahead is None else None
+        bounding = pool.submit(_bound, day.problem, bound_time_s, heard, given_up)
         bounding_real = pool.submit(_bound, happened, bound_time_s if is_real else 0.0, None, given_up)
         try:
             make_ready(method, day.ahead or day.problem)
@@ -129,23 +128,16 @@ def plan_day(
 
 def _searched(day: Day, method: str, params: Params) -> Result:
     """The accepted result of a method, of the day or of the day and the time after it."""
-    run, problem, limit_s = method_named(method), day.ahead or day.problem, params.time_limit_s
-    if day.ahead is None or method not in LOOKING_AHEAD:
-        result = accepted(problem, run(problem, params, MaxRuntime(limit_s)))
-    else:
-        # What is heard on the way is of the day alone: it can be held against the day's bound.
-        quiet = replace(params, on_trial=None, time_limit_s=TOGETHER_SHARE * limit_s)
-        together = accepted(problem, run(problem, quiet, MaxRuntime(quiet.time_limit_s)))
-        half = replace(params, time_limit_s=(limit_s - quiet.time_limit_s) / 2, iterations=_half(params.iterations))
-        result = planned_again(day.problem, day.ahead, together, run, half)
+    problem = day.ahead or day.problem
+    # As many steps for each of the days that are planned together.
+    days = sum(1 for _ in problem.horizon.days())
+    steps = None if params.iterations is None else params.iterations * days
+    params = replace(params, iterations=steps)
+    result = accepted(problem, method_named(method)(problem, params, MaxRuntime(params.time_limit_s)))
     if day.ahead is None or method == "replan":
         return result
     plan = after_the_day(day.problem, day.ahead, result.plan)
     return replace(result, plan=plan, ledger=settle(day.ahead, plan))
-
-
-def _half(iterations: int | None) -> int | None:
-    return None if iterations is None else max(1, iterations // 2)
 
 
 def _hastened(problem: Problem, result: Result, params: Params) -> Result:

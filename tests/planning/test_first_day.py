@@ -1,4 +1,4 @@
-"""Claims about the first of several days, once it is planned again without what is kept for later."""
+"""Claims about the first of several days that are planned together, and about jobs of the others."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from planner.domain.job import Job
 from planner.domain.plan import DEFERRED, Plan
 from planner.domain.problem import DeferRule, Problem
 from planner.domain.result import Result
-from planner.methods import Params, method_named
-from planner.planning.ahead import after_the_day, first_day_of, planned_again
+from planner.planning.ahead import after_the_day, first_day_of
 from tests.plain_day import HOUR, LENGTH, day, job
 
 
@@ -31,37 +30,6 @@ def result_of(ahead: Problem, starts_h: Sequence[float]) -> Result:
     start_s = np.array([round(hour * HOUR) if hour >= 0 else DEFERRED for hour in starts_h], dtype=np.int64)
     plan = Plan(start_s, np.where(start_s >= 0, 0, DEFERRED))
     return Result(plan, settle(ahead, plan), "multisearch", "found", 1.0, "made up")
-
-
-def again(problem: Problem, ahead: Problem, together: Result) -> Result:
-    return planned_again(problem, ahead, together, method_named("multisearch"), Params(workers=1))
-
-
-def test_gaps_of_the_day_are_filled_with_others_than_are_kept_for_later() -> None:
-    """14 hours of today are wasted: the job that was left out fills them, not tomorrow's, which pays twice."""
-    problem, ahead = days(job("today", 10), job("tomorrow", 14, weight=2), job("left out", 13))
-    found = again(problem, ahead, result_of(ahead, [0, 24, -1]))
-    assert found.plan.start_s[1] == 24 * HOUR
-    assert sorted(found.plan.start_s[[0, 2]].tolist()) in ([0, 10 * HOUR], [0, 13 * HOUR])
-    assert found.best_trial != "made up"
-
-
-def test_what_waits_for_a_job_of_tomorrow_waits_today() -> None:
-    """The problem of the day lacks the job that it waits for: that does not look as if it were done."""
-    problem, ahead = days(job("today", 2), job("tomorrow", 14), job("next", 13, after="afterok:tomorrow"), job("x", 3))
-    found = again(problem, ahead, result_of(ahead, [0, 24, -1, -1]))
-    assert found.plan.start_s[[1, 2]].tolist() == [24 * HOUR, 38 * HOUR]
-    assert 0 <= found.plan.start_s[3] < LENGTH
-
-
-def test_a_day_that_gets_no_better_stays_as_it_is() -> None:
-    """Both plans fill the day, so the first is kept, with the time that both took."""
-    problem, ahead = days(job("today", 24), job("tomorrow", 24))
-    together = result_of(ahead, [0, 24])
-    found = again(problem, ahead, together)
-    assert found.plan is together.plan
-    assert found.best_trial == "made up"
-    assert found.solve_s > together.solve_s
 
 
 def test_jobs_of_tomorrow_start_today_where_they_have_room_and_must() -> None:
