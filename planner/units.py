@@ -48,11 +48,12 @@ def rounded(value: float) -> float:
 
 def clock(seconds: float) -> str:
     """A duration as people say it: ``0.8 s``, ``2 min 5 s``, ``3 h 10 min``."""
-    if seconds < 60:
+    if round(seconds, 1) < 60:
         return f"{seconds:.1f} s"
     minutes, rest = divmod(round(seconds), 60)
     if minutes < 60:
         return f"{minutes} min {rest} s"
+    minutes = round(seconds / 60)
     return f"{minutes // 60} h {minutes % 60} min"
 
 
