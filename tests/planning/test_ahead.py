@@ -9,7 +9,10 @@ import pytest
 
 from planner.accounting.audit import audit
 from planner.accounting.settle import settle
+from planner.domain.candidate import Stop
 from planner.domain.horizon import Horizon
+from planner.domain.problem import Problem
+from planner.domain.result import Result
 from planner.domain.segment import Segment, stretch_segments
 from planner.errors import CoverageError
 from planner.inputs.build import Day, build_day, frame
@@ -122,3 +125,21 @@ def test_segments_of_a_day_of_another_length(length_s: int) -> None:
     assert found[0].start_s == 0
     assert found[-1].end_s == length_s
     assert [one.start_s for one in found] == [one.start_s for one in day if one.start_s < length_s]
+
+
+@pytest.mark.parametrize(("hours", "is_hastened"), [([10, 1, 20], True), ([10, 1, 20, 20], False)])
+def test_jobs_start_sooner_only_where_every_job_starts(
+    hours: list[float], is_hastened: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One node for one job at a time: the fourth would start after midnight, and waits."""
+    asked: list[int] = []
+
+    def watched(problem: Problem, result: Result, *, seed: int, steps: int, stop: Stop) -> Result:
+        asked.append(steps)
+        return result
+
+    monkeypatch.setattr("planner.search.sooner.sooner", watched)
+    day = build_day(site(tmp_path, [(-1, each, 8) for each in hours]), FIRST)
+    planned = plan_day(day, "harvest", Params(workers=1, iterations=500), bound_time_s=0)
+    assert planned.result.plan.is_placed.all() == is_hastened
+    assert asked == ([200] if is_hastened else [])
