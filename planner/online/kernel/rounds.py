@@ -10,7 +10,7 @@ import numpy as np
 
 from planner.compiled import part
 from planner.machine.timeline import NEVER, entry_at
-from planner.online.kernel.nodes import earliest_start, hold_job, idle_now
+from planner.online.kernel.nodes import earliest_start, hold_job, idle_now, plan_rows
 from planner.online.kernel.plans import begin_plan, has_room_in_plan, is_pool, look_at_machine, place_in_plan
 from planner.online.kernel.queue_order import begin, drop_gone
 from planner.online.kernel.state import BACKFILL, ESTIMATE, MACHINE, PIN, QUEUE, QUEUED, START, WIDTH
@@ -150,9 +150,28 @@ def list_round(state, now):
 @part
 def _last_with_room(state, last, first, idle, now):
     """The last job of the queue, from ``last`` back to ``first``, with room now in the plan; else first - 1."""
+    if is_pool(state):
+        return _last_on_pool(state.job, state.times, state.free, state.length, plan_rows(state), last, first, idle, now)
     while last >= first:
         job = state.job[QUEUE, last]
         if state.job[WIDTH, job] <= idle and has_room_in_plan(state, job, now):
             break
+        last -= 1
+    return last
+
+
+@part
+def _last_on_pool(jobs, times, free, length, row, last, first, idle, now):
+    """The same on one pool: most of the time of a long queue goes here, so it gets what it looks at and no more."""
+    at = entry_at(times, length, row, now)
+    while last >= first:
+        job = jobs[QUEUE, last]
+        width = jobs[WIDTH, job]
+        if width <= idle:
+            end, entry = now + max(np.int64(1), jobs[ESTIMATE, job]), at
+            while entry < length[row] and times[row, entry] < end and free[row, entry, 0] >= width:
+                entry += 1
+            if entry == length[row] or times[row, entry] >= end:
+                break
         last -= 1
     return last
