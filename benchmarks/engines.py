@@ -30,7 +30,7 @@ def small_day(seed: int, jobs: int) -> Problem:
     """A day of three nodes, four segments and a table with a kink; everything may be deferred."""
     from planner.domain.cluster import Cluster, NodeClass
     from planner.domain.job import Job, UnitGroup
-    from planner.domain.problem import Rates
+    from planner.domain.rates import Rates
     from planner.domain.segment import Segment
     from tests.factories import DAY, small_table
 

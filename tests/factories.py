@@ -13,8 +13,9 @@ from planner.domain.cluster import Cluster, NodeClass
 from planner.domain.day_summary import DaySummary, DayTotals, JobCounts
 from planner.domain.horizon import Horizon
 from planner.domain.job import Job, UnitGroup
-from planner.domain.problem import Problem, Rates, Running
+from planner.domain.problem import Problem, Running
 from planner.domain.pue_table import PueTable
+from planner.domain.rates import Rates
 from planner.domain.segment import Segment
 
 DAY = Horizon(dt.date(2024, 6, 1), "UTC")

@@ -2,7 +2,7 @@
 
 For each segment s of the day, with exec(i, s) the seconds that job i runs inside s::
 
-    G_s = sum_i exec(i, s) * core_equivalents(i)        resources used
+    G_s = sum_i exec(i, s) * charged(i)                 resources used, in core-hours as they are charged
     W_s = sum_i exec(i, s) * power_i + idle energy      IT energy
     P_s = round(W_s / length_s, to the table's step)    mean IT power
     J_s = W_s * cooling(P_s, temperature_s)             cooling energy
@@ -32,13 +32,14 @@ from planner.units import MILLI, MILLIWATT_SECONDS_PER_KWH, SECONDS_PER_HOUR
 
 @dataclass(frozen=True)
 class _Work:
-    """All that runs today, started jobs first: bounds clipped to the day, power, core-equivalents, weight."""
+    """All that runs today, started jobs first: bounds clipped to the day, power, core-equivalents, what is charged."""
 
     job_ids: tuple[str, ...]
     start_s: Ints
     end_s: Ints
     power_mw: Ints
     core_equivalents: Floats
+    charged: Floats
     weight: Floats
     busy_node: Ints
     busy_start_s: Ints
@@ -67,7 +68,8 @@ def settle(problem: Problem, plan: Plan) -> Ledger:
 
     seconds = overlap_s(edges, work.start_s, work.end_s)
     core_hours = seconds * (work.core_equivalents / SECONDS_PER_HOUR)[:, None]
-    earned = core_hours * (work.weight * rates.eur_per_core_hour)[:, None] * segments.counts
+    charged_hours = seconds * (work.charged / SECONDS_PER_HOUR)[:, None]
+    earned = charged_hours * (work.weight * rates.eur_per_charged_hour)[:, None] * segments.counts
     lines = SegmentLines(
         length_s=length_s,
         temperature_c=segments.temperature_c,
@@ -104,21 +106,26 @@ def _gather(problem: Problem, plan: Plan) -> _Work:
     placed_nodes = plan.node_of_unit[placed_units]
     group = np.concatenate([running.unit_group, columns.unit_group[placed_units] + len(running.group_count)])
     node = np.concatenate([problem.running_nodes, placed_nodes])
-    per_group = np.concatenate([running.group_core_equivalents, columns.group_core_equivalents])
     unit_work = np.concatenate(
         [
             np.repeat(np.arange(len(running)), np.diff(running.unit_ptr)),
             np.repeat(np.arange(len(placed)) + len(running), np.diff(columns.unit_ptr)[placed]),
         ]
     )
-    equivalents = np.zeros(len(start_s))
-    np.add.at(equivalents, unit_work, per_group[group, nodes.class_of[node]])
+    unit_class = nodes.class_of[node]
+
+    def of_jobs(per_group: list[Floats]) -> Floats:
+        summed = np.zeros(len(start_s))
+        np.add.at(summed, unit_work, np.concatenate(per_group)[group, unit_class])
+        return summed
+
     return _Work(
         job_ids=(*(work.job.id for work in problem.running), *(problem.jobs[index].id for index in placed)),
         start_s=start_s,
         end_s=end_s,
         power_mw=np.concatenate([running.power_mw, columns.power_mw[placed]]),
-        core_equivalents=equivalents,
+        core_equivalents=of_jobs([running.group_core_equivalents, columns.group_core_equivalents]),
+        charged=of_jobs([running.group_charged, columns.group_charged]),
         weight=np.concatenate([running.weight, columns.weight[placed]]),
         busy_node=node,
         busy_start_s=start_s[unit_work],

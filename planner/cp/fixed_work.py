@@ -37,14 +37,15 @@ class FixedWork:
         work = UsedRoom.by(problem, others)
         class_of = problem.nodes.class_of[work.unit_node]
         saved = np.zeros(len(class_of), dtype=np.int64)
-        revenue, rates = 0.0, problem.rates.eur_per_core_hour / SECONDS_PER_HOUR
+        revenue, rates = 0.0, problem.rates.eur_per_charged_hour / SECONDS_PER_HOUR
         unit = 0
         for columns, job, seconds in _constant_jobs(problem, others):
             for group in columns.unit_group[columns.unit_ptr[job] : columns.unit_ptr[job + 1]]:
                 cores = float(columns.group_core_equivalents[group, class_of[unit]])
                 share = busy_share(problem, cores, int(class_of[unit]))
                 saved[unit] = int(problem.nodes.idle_mw[work.unit_node[unit]] * share)
-                revenue += cores * float(columns.weight[job]) * seconds * rates
+                charged = float(columns.group_charged[group, class_of[unit]])
+                revenue += charged * float(columns.weight[job]) * seconds * rates
                 unit += 1
         return cls(problem, work, class_of, saved, revenue)
 

@@ -59,6 +59,8 @@ class JobColumns:
         What a unit asks of each resource, in thousandths, then of each hidden column; shape (groups, columns).
     group_core_equivalents
         Core-equivalents of a unit on a node of each class, 0 where it does not fit; shape (groups, classes).
+    group_charged
+        Core-hours that an hour of a unit is charged as on a node of each class; shape (groups, classes).
     unit_group
         Group of each unit.
     links
@@ -74,6 +76,7 @@ class JobColumns:
     group_count: Ints
     group_amount: Ints
     group_core_equivalents: Floats
+    group_charged: Floats
     unit_ptr: Ints
     unit_group: Ints
     links: Links
@@ -134,8 +137,8 @@ def job_columns(
 ) -> JobColumns:
     """The jobs as arrays, none released before now; InputError when one asks for a resource that no node knows.
 
-    ``restrictions`` are those of all jobs that the nodes are for, these among them. Nobody waits for anybody:
-    `Problem.columns` says who does.
+    ``restrictions`` are those of all jobs that the nodes are for, these among them. Nobody waits for anybody, and
+    all are charged by core-equivalents: `Problem` says who waits, and what is charged.
     """
     index = {name: k for k, name in enumerate(cluster.resources)}
     groups = [group for job in jobs for group in job.units]
@@ -153,6 +156,7 @@ def job_columns(
     asked = [restrictions.of_unit(job, plenty) for job in jobs for _ in job.units] if len(restrictions) else []
     hidden = np.array(asked, dtype=np.int64).reshape(len(groups), len(restrictions))
     room = np.concatenate([_whole_amounts(amounts), hidden], axis=1)
+    equivalents = _core_equivalents(room, cluster, restrictions)
     return JobColumns(
         release_s=_ints(max(now_s, job.release_unix - start) for job in jobs),
         duration_s=_ints(job.planned_s for job in jobs),
@@ -164,7 +168,8 @@ def job_columns(
         group_ptr=group_ptr,
         group_count=counts,
         group_amount=room,
-        group_core_equivalents=_core_equivalents(room, cluster, restrictions),
+        group_core_equivalents=equivalents,
+        group_charged=equivalents,
         unit_ptr=unit_ptr,
         unit_group=np.repeat(np.arange(len(groups), dtype=np.int64), counts),
         links=no_links(len(jobs)),

@@ -90,6 +90,8 @@ class Job:
         How many times what it earns the job counts when it is chosen; no part of the money.
     after
         Jobs that must come first.
+    qos
+        Quality of service that it was submitted with, where the source knows it.
     """
 
     id: str
@@ -110,6 +112,7 @@ class Job:
     begin_unix: int | None = None
     priority: float = 1.0
     after: tuple[Dependency, ...] = ()
+    qos: str = ""
 
     def __post_init__(self) -> None:
         if not self.id:

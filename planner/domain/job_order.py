@@ -38,15 +38,31 @@ def by_priority(problem: Problem, order: Ints) -> Ints:
 
 def group_core_equivalents(columns: JobColumns) -> Floats:
     """Core-equivalents of a unit of each group on the first class that it fits."""
+    return _on_first_class(columns, columns.group_core_equivalents)
+
+
+def _on_first_class(columns: JobColumns, by_class: Floats) -> Floats:
+    """A figure of each group on the first class that it fits."""
     fits = columns.group_core_equivalents > 0
     first = np.argmax(fits, axis=1) if fits.shape[0] else np.zeros(0, dtype=np.int64)
-    picked: Floats = columns.group_core_equivalents[np.arange(len(first)), first]
+    picked: Floats = by_class[np.arange(len(first)), first]
     return picked
 
 
 def job_core_equivalents(columns: JobColumns) -> Floats:
     """Core-equivalents of each whole job."""
     return by_job(columns, group_core_equivalents(columns) * columns.group_count, np.add)
+
+
+def job_charged(columns: JobColumns) -> Floats:
+    """Core-hours that an hour of each whole job is charged as."""
+    return by_job(columns, _on_first_class(columns, columns.group_charged) * columns.group_count, np.add)
+
+
+def job_eur_per_hour(problem: Problem, columns: JobColumns) -> Floats:
+    """What each whole job earns in an hour."""
+    earned: Floats = job_charged(columns) * columns.weight * problem.rates.eur_per_charged_hour
+    return earned
 
 
 def profit_per_kw(problem: Problem, columns: JobColumns) -> Floats:
@@ -57,7 +73,7 @@ def profit_per_kw(problem: Problem, columns: JobColumns) -> Floats:
     """
     segments = problem.segment_columns
     price = float(np.average(segments.price_eur_per_kwh, weights=segments.length_s))
-    earned = job_core_equivalents(columns) * columns.weight * problem.rates.eur_per_core_hour
+    earned = job_eur_per_hour(problem, columns)
     power_kw = columns.power_mw / MILLI**2
     margin: Floats = np.full(len(columns), np.inf)
     np.divide(earned - power_kw * price, power_kw, out=margin, where=power_kw > 0)

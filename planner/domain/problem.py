@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -17,29 +17,11 @@ from planner.domain.horizon import Horizon
 from planner.domain.job import DeferRule, Job
 from planner.domain.precedence import links_of, require_no_circle
 from planner.domain.pue_table import PueTable
+from planner.domain.rates import Rates
 from planner.domain.restrictions import Restrictions
 from planner.domain.segment import Segment
 from planner.domain.segment_columns import SegmentColumns, segment_columns
 from planner.errors import InputError
-
-
-@dataclass(frozen=True)
-class Rates:
-    """What the site earns and pays, besides the price of electricity in the segments.
-
-    ``demand_eur_per_kw`` is charged on the day's highest mean bought power over ``demand_interval_s``.
-    """
-
-    eur_per_core_hour: float
-    demand_eur_per_kw: float = 0.0
-    demand_interval_s: int = 900
-    carbon_eur_per_tonne: float = 0.0
-
-    def __post_init__(self) -> None:
-        bounds.EUR_PER_CORE_HOUR.require("the revenue per core-hour", self.eur_per_core_hour)
-        bounds.EUR_PER_KW.require("the demand charge per kW", self.demand_eur_per_kw)
-        bounds.ANY_INTERVAL_S.require("the demand interval", self.demand_interval_s)
-        bounds.EUR_PER_TONNE.require("the carbon price per tonne", self.carbon_eur_per_tonne)
 
 
 @dataclass(frozen=True)
@@ -108,6 +90,7 @@ class Problem:
             raise InputError(f"an outage or a started job is of node {nowhere}, none of the {self.cluster.node_count}")
         all_jobs = [*self.jobs, *(work.job for work in self.running)]
         require_known_classes(all_jobs, self.cluster)
+        self.rates.require_known(self.cluster)
         bounds.ALL_JOBS_W.require("the power of all jobs of a day", sum(job.power_w for job in all_jobs))
         bounds.DAY_UNITS.require("the number of units of all jobs of a day", sum(job.unit_count for job in all_jobs))
         bounds.SEGMENTS.require("the number of changes of price and temperature in a day", len(self.segments))
@@ -127,7 +110,9 @@ class Problem:
         One that waits for others is released at the earliest moment at which they can have come first, or after the
         day where they cannot today.
         """
-        columns = job_columns(self.jobs, self.cluster, self.horizon, self.now_s, self.restrictions)
+        columns = self.priced(
+            job_columns(self.jobs, self.cluster, self.horizon, self.now_s, self.restrictions), self.jobs
+        )
         if self.by_priority:
             columns = replace(columns, weight=columns.weight * self.priority)
         if not any(job.after for job in self.jobs):
@@ -165,7 +150,14 @@ class Problem:
     @cached_property
     def running_columns(self) -> JobColumns:
         """The jobs that have started, as arrays."""
-        return job_columns(self.started_jobs, self.cluster, self.horizon, restrictions=self.restrictions)
+        columns = job_columns(self.started_jobs, self.cluster, self.horizon, restrictions=self.restrictions)
+        return self.priced(columns, self.started_jobs)
+
+    def priced(self, columns: JobColumns, jobs: Sequence[Job]) -> JobColumns:
+        """The columns of some jobs with what these earn at the site's rates."""
+        return replace(
+            columns, weight=self.rates.weights(jobs), group_charged=self.rates.charged(columns, self.cluster)
+        )
 
     @cached_property
     def started_jobs(self) -> tuple[Job, ...]:

@@ -13,8 +13,9 @@ from planner.domain.horizon import Horizon
 from planner.domain.intake import Intake
 from planner.domain.job import Job
 from planner.domain.plan import Deferral
-from planner.domain.problem import Problem, Rates
+from planner.domain.problem import Problem
 from planner.domain.pue_table import PueTable
+from planner.domain.rates import Rates
 from planner.domain.segment import Segment, cut_segments, join_segments, stretch_segments
 from planner.domain.snapshot import Snapshot
 from planner.errors import CoverageError
@@ -131,6 +132,10 @@ def frame(scenario: Scenario, horizon: Horizon, *, repeats: bool = False) -> tup
             demand_eur_per_kw=scenario.demand.eur_per_kw,
             demand_interval_s=scenario.demand.interval_s,
             carbon_eur_per_tonne=scenario.carbon.eur_per_tonne,
+            eur_per_hour=scenario.revenue.eur_per_hour,
+            class_prices=scenario.revenue.class_prices(),
+            account_factors=scenario.revenue.accounts,
+            qos_factors=scenario.revenue.qos,
         ),
         defer=scenario.rules.defer,
         outages=node_outages(scenario.outages, horizon),

@@ -71,7 +71,7 @@ class Replanning:
             price_s=edges_s,
             price_eur_per_kwh=price,
             eur_per_waiting_hour=params.waiting_core_hours * kw_per_core * float(price.mean()),
-            eur_per_width_hour=problem.rates.eur_per_core_hour / trace.machine.scale,
+            eur_per_width_hour=problem.rates.full_node_eur_per_core_hour(problem.cluster) / trace.machine.scale,
             steps=params.steps,
             ahead_s=params.ahead_s,
             seed=seed,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import datetime as dt
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Self
 
-from pydantic import ModelWrapValidatorHandler, PrivateAttr, model_validator
+from pydantic import ModelWrapValidatorHandler, PrivateAttr, ValidationInfo, field_validator, model_validator
 
 from planner import bounds
 from planner.domain.cluster import Cluster
@@ -16,8 +16,8 @@ from planner.domain.snapshot import Outage
 from planner.scenario.carbon import Carbon, NoCarbon
 from planner.scenario.chooser import Kinds
 from planner.scenario.cluster import ClusterSection, WrittenAsSection
-from planner.scenario.forms import Whole
-from planner.scenario.jobs import Jobs
+from planner.scenario.forms import Whole, problem
+from planner.scenario.jobs import Jobs, SlurmJobs
 from planner.scenario.replan import Replan
 from planner.scenario.search import Search
 from planner.scenario.sections import Cooling, Demand, Key, Power, Revenue, Rules, Section, Solar
@@ -25,6 +25,7 @@ from planner.scenario.slurm import LIVE, SlurmSection
 from planner.scenario.tariff import Tariff
 from planner.scenario.values import Currency, Label, Prose, Zone
 from planner.scenario.weather import Weather
+from planner.scenario.words import guess
 
 
 class Scenario(Section):
@@ -51,6 +52,18 @@ class Scenario(Section):
     search: Search = Search()
     replan: Replan = Replan()
     slurm: SlurmSection = SlurmSection()
+
+    @field_validator("revenue")
+    @classmethod
+    def _of_this_machine(cls, revenue: Revenue, info: ValidationInfo) -> Revenue:
+        """Prices of classes and resources that the machine has; Slurm's machine is known only when it is asked."""
+        cluster = info.data.get("cluster")
+        if cluster is not None and not isinstance(info.data.get("jobs"), SlurmJobs):
+            _require_known(revenue.classes, [each.name for each in cluster.classes], "classes", "node class")
+            _require_known(revenue.eur_per_hour, cluster.resources, "eur_per_hour", "resource")
+            for name, own in revenue.classes.items():
+                _require_known(own.eur_per_hour or {}, cluster.resources, f"classes.{name}.eur_per_hour", "resource")
+        return revenue
 
     _sources: tuple[Path, ...] = PrivateAttr(())
     _outages: tuple[Outage, ...] = PrivateAttr(())
@@ -87,6 +100,12 @@ class Scenario(Section):
     def files(self) -> tuple[Path, ...]:
         """Every file that the scenario was made from or refers to, each once."""
         return tuple(dict.fromkeys(path for path in [*self.sources, *_paths(self)] if path != LIVE))
+
+
+def _require_known(priced: Iterable[str], known: Collection[str], at: str, what: str) -> None:
+    unknown = next((name for name in priced if name not in known), None)
+    if unknown is not None:
+        raise problem(f"there is no {what} {unknown!r}", guess(unknown, known) or f"there is {', '.join(known)}", at=at)
 
 
 KINDS = {"jobs": Kinds.of(Jobs), "weather": Kinds.of(Weather), "tariff": Kinds.of(Tariff), "carbon": Kinds.of(Carbon)}

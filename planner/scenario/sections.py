@@ -22,8 +22,9 @@ from pydantic_core import CoreSchema
 from planner import bounds
 from planner.domain.executed import ExecuteRule
 from planner.domain.job import DeferRule
+from planner.domain.rates import UsePrice
 from planner.scenario.forms import Duration, JsonSchema, Whole, Within
-from planner.scenario.values import DrawnBetween, InputFile, Words
+from planner.scenario.values import DrawnBetween, InputFile, Name, Words
 from planner.scenario.written import BLANK, Text
 
 
@@ -138,14 +139,67 @@ class Cooling(Section):
     ]
 
 
-class Revenue(Section):
-    """What a core-hour earns."""
+EurPerHour = Annotated[float, Within(bounds.EUR_PER_CORE_HOUR)]
+Factor = Annotated[float, Within(bounds.REVENUE_WEIGHT)]
+
+
+class ClassRevenue(Section):
+    """What use earns on the nodes of one class, instead of what it earns elsewhere."""
 
     eur_per_core_hour: Annotated[
-        float,
-        Within(bounds.EUR_PER_CORE_HOUR),
+        EurPerHour | None,
+        Key("EUR per core-hour", "what a core-equivalent earns there", default="that of `revenue`"),
+    ] = None
+    eur_per_hour: Annotated[
+        dict[Name, EurPerHour] | None,
+        Named,
+        Key(
+            "EUR per hour",
+            "what each unit of a resource that a job asks for earns there on top, such as `gpus`",
+            default="those of `revenue`",
+            each="resource",
+        ),
+    ] = None
+
+
+class Revenue(Section):
+    """What the use of nodes earns: by core-equivalents, by single resources, by class of nodes and by who pays."""
+
+    eur_per_core_hour: Annotated[
+        EurPerHour,
         Key("EUR per core-hour", "what used resources earn, in core-equivalents", example="0.02"),
     ]
+    eur_per_hour: Annotated[
+        dict[Name, EurPerHour],
+        Named,
+        Key(
+            "EUR per hour",
+            "what each unit of a resource that a job asks for earns on top, such as `gpus` or `memory_gb`",
+            default="none",
+            each="resource",
+        ),
+    ] = Field(default_factory=dict)
+    classes: Annotated[dict[Name, ClassRevenue], Named, Key("", "", each="class")] = Field(default_factory=dict)
+    accounts: Annotated[
+        dict[Name, Factor],
+        Named,
+        Key("factor", "on all that the jobs of an account earn, such as `2.5`", default="`1`", each="account"),
+    ] = Field(default_factory=dict)
+    qos: Annotated[
+        dict[Name, Factor],
+        Named,
+        Key("factor", "on all that the jobs of a QOS earn", default="`1`", each="qos"),
+    ] = Field(default_factory=dict)
+
+    def class_prices(self) -> dict[str, UsePrice]:
+        """What use earns on the nodes of each class that has prices of its own."""
+        return {
+            name: UsePrice(
+                self.eur_per_core_hour if each.eur_per_core_hour is None else each.eur_per_core_hour,
+                self.eur_per_hour if each.eur_per_hour is None else each.eur_per_hour,
+            )
+            for name, each in self.classes.items()
+        }
 
 
 class Rules(Section):

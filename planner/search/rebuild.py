@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from planner.domain.job_order import job_core_equivalents, profit_per_kw
+from planner.domain.job_order import job_charged, job_core_equivalents, profit_per_kw
 from planner.domain.plan import Plan
 from planner.domain.problem import Problem
 from planner.machine.node_timelines import Jobs, NodeTimelines, copy_timelines, wider_timelines
@@ -103,7 +103,7 @@ def _search_state(problem: Problem, jobs: Jobs, plan: Plan, seed: int, habits: H
     slot[members] = np.arange(len(members))
     columns = problem.columns
     equivalents = job_core_equivalents(columns)
-    per_core_s = problem.rates.eur_per_core_hour / SECONDS_PER_HOUR
+    per_core_s = problem.rates.eur_per_charged_hour / SECONDS_PER_HOUR
     first_node = np.where(plan.is_placed, plan.node_of_unit[jobs.unit_ptr[:-1]], 0) if count else np.zeros(0, np.int64)
     most_out = habits.largest + habits.guests + 1 + (MOST_FOLLOWERS if len(problem.columns.links) else 0)
     widest = np.sort(np.diff(jobs.unit_ptr))[-most_out:].sum() if count else 0
@@ -129,7 +129,7 @@ def _search_state(problem: Problem, jobs: Jobs, plan: Plan, seed: int, habits: H
         near_at=np.zeros((2, count), dtype=np.int64),
         margin=np.divide(job_margin_per_s(problem), equivalents, out=np.zeros(count), where=equivalents > 0),
         first_node=first_node.astype(np.int64),
-        earns=equivalents * columns.weight * per_core_s,
+        earns=job_charged(columns) * columns.weight * per_core_s,
         profits=np.array([-np.inf, -np.inf]),
         counts=np.zeros(3, dtype=np.int64),
         stream=np.array([seed], dtype=np.uint64),

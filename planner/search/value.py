@@ -21,7 +21,7 @@ def kernel_money(problem: Problem) -> Money:
     edges = np.unique(np.concatenate([segments.edges_s, ticks])).astype(np.int64)
     table = problem.table
     group_job = np.repeat(np.arange(len(problem.columns)), np.diff(problem.columns.group_ptr))
-    per_core_s = problem.rates.eur_per_core_hour / SECONDS_PER_HOUR
+    per_core_s = problem.rates.eur_per_charged_hour / SECONDS_PER_HOUR
     weights = problem.columns.weight[group_job]
     return Money(
         edges=edges,
@@ -35,7 +35,7 @@ def kernel_money(problem: Problem) -> Money:
         grid=np.array([table.first_power_w * MILLI, table.power_step_w * MILLI], dtype=np.int64),
         interval_length=np.diff(ticks).astype(np.int64),
         demand=np.array([problem.rates.demand_eur_per_kw]),
-        earns=problem.columns.group_core_equivalents * (weights * per_core_s)[:, None],
+        earns=problem.columns.group_charged * (weights * per_core_s)[:, None],
         class_of=problem.nodes.class_of,
         idle=problem.nodes.idle_mw,
     )
@@ -79,6 +79,6 @@ def _running_revenue(problem: Problem) -> float:
     for index, work in enumerate(problem.running):
         for node in work.nodes:
             group = columns.unit_group[unit]
-            total += columns.group_core_equivalents[group, class_of[node]] * columns.weight[index] * seconds[index]
+            total += columns.group_charged[group, class_of[node]] * columns.weight[index] * seconds[index]
             unit += 1
-    return total * problem.rates.eur_per_core_hour / SECONDS_PER_HOUR
+    return total * problem.rates.eur_per_charged_hour / SECONDS_PER_HOUR

@@ -15,8 +15,9 @@ from planner.domain.executed import executed
 from planner.domain.job import Job
 from planner.domain.ledger import Ledger
 from planner.domain.plan import Placement, Plan
-from planner.domain.problem import Problem, Rates, Running
+from planner.domain.problem import Problem, Running
 from planner.domain.pue_table import PueTable
+from planner.domain.rates import Rates
 from planner.domain.segment import Segment
 from planner.errors import FileFormatError, InputError
 from planner.inputs.pue_csv import read_pue_table
@@ -25,6 +26,7 @@ from planner.store.cells import number, whole
 from planner.store.provenance import digest
 from planner.store.read_tables import REJECTED, deferred_of, read_rows, read_table, scheduled_of
 from planner.store.results import REMEDY, TOLD, cluster_of, moment_of, outages_of, read_run, read_summary
+from planner.store.typed import made
 from planner.store.write_tables import COLUMNS, Table
 
 _SOLAR_W = bounds.Bounds(0, 1000 * bounds.SOLAR_KW.high, "W")
@@ -67,12 +69,6 @@ def read_day(folder: Path) -> WrittenDay:
         raise InputError(f"{folder}: no such folder; give the folder of a planned day, as in reports/sample/2024-06-01")
     run, summary = read_run(folder), read_summary(folder)
     scenario, cluster = run["scenario"], cluster_of(run)
-    rates = Rates(
-        eur_per_core_hour=scenario["revenue"]["eur_per_core_hour"],
-        demand_eur_per_kw=scenario["demand"]["eur_per_kw"],
-        demand_interval_s=scenario["demand"]["interval_s"],
-        carbon_eur_per_tonne=scenario["carbon"]["eur_per_tonne"],
-    )
     # What is booked has ended when it did: there is nothing to carry out.
     actual = scenario["rules"].get("execute") == "actual" and summary.booked is None
     table = _table(folder, run)
@@ -102,7 +98,7 @@ def read_day(folder: Path) -> WrittenDay:
             jobs=tuple(sorted([job for job, _ in planned] + waiting, key=lambda job: job.submission_key)),
             segments=segments,
             table=table,
-            rates=rates,
+            rates=_rates(run),
             running=running,
             defer=scenario["rules"]["defer"],
             now_s=now_s,
@@ -114,6 +110,20 @@ def read_day(folder: Path) -> WrittenDay:
     except InputError as error:
         raise _no_day(folder, error) from error
     return WrittenDay(folder, problem, plan, happened, tables, summary, run)
+
+
+def _rates(run: dict[str, Any]) -> Rates:
+    """The rates of a run; those of earlier versions are in its scenario."""
+    if "rates" in run:
+        rates: Rates = made(Rates, run["rates"])
+        return rates
+    scenario = run["scenario"]
+    return Rates(
+        eur_per_core_hour=scenario["revenue"]["eur_per_core_hour"],
+        demand_eur_per_kw=scenario["demand"]["eur_per_kw"],
+        demand_interval_s=scenario["demand"]["interval_s"],
+        carbon_eur_per_tonne=scenario["carbon"]["eur_per_tonne"],
+    )
 
 
 def _no_day(folder: Path, error: InputError) -> FileFormatError:

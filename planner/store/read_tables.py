@@ -139,6 +139,7 @@ def job_of(row: dict[str, str], cluster: Cluster) -> Job:
         begin_unix=int(moment(row, "begin_time").timestamp()) if row.get("begin_time") else None,
         priority=number(row, "priority", bounds.PRIORITY) if row.get("priority") else 1.0,
         after=parse_dependencies(row.get("dependency", "")),
+        qos=row.get("qos", ""),
     )
 
 

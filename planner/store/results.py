@@ -17,6 +17,7 @@ from planner.domain.cluster import Cluster, NodeClass
 from planner.domain.day_summary import DaySummary
 from planner.domain.executed import ExecuteRule
 from planner.domain.job import DeferRule
+from planner.domain.rates import Rates
 from planner.domain.snapshot import NodeState, Outage
 from planner.errors import FileFormatError, InputError
 from planner.printable import one_line
@@ -127,12 +128,13 @@ RUN = Record(
         "versions": Named(TEXT),
         "inputs": Named(DIGEST),
         "scenario": _SCENARIO,
+        "rates": shape_of(Rates),
         "bound": Maybe(MAPPING),
         "real_bound": Maybe(MAPPING),
         "outputs": Named(DIGEST),
         "seal": DIGEST,
     },
-    frozenset({"outputs", "seal", "snapshot", "books", "conflicts", "real_bound"}),
+    frozenset({"outputs", "seal", "snapshot", "books", "conflicts", "real_bound", "rates"}),
 )
 """What run.json says. Results of the earliest versions have no ``outputs``; those that need them say so."""
 

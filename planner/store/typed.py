@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from types import UnionType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
@@ -29,6 +30,8 @@ def shape_of(kind: Any, **narrower: Shape) -> Shape:
         return one_of(*inner)
     if origin is UnionType:
         return Maybe(shape_of(inner[0]))
+    if origin is Mapping:
+        return Named(shape_of(inner[1]))
     return Named(COUNT) if origin is Counter else Every(shape_of(inner[0]))
 
 
@@ -42,6 +45,8 @@ def made(kind: Any, plain: Any) -> Any:
         return None if plain is None else made(inner[0], plain)
     if origin in (tuple, list):
         return origin(made(inner[0], each) for each in plain)
+    if origin is Mapping:
+        return {name: made(inner[1], each) for name, each in plain.items()}
     if kind is dt.date:
         return dt.date.fromisoformat(plain)
     return {float: float, Counter: Counter}.get(origin or kind, lambda same: same)(plain)

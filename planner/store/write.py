@@ -58,6 +58,7 @@ def write_day(
             write_swf(planned, folder / "schedule.swf")
         _write_json(summary.as_dict(), folder / "summary.json")
         bounds = {"bound": planned.bound, "real_bound": planned.real_bound}
+        run = {**run, "rates": asdict(planned.day.problem.rates)}
         run = {**run, **{name: None if bound is None else asdict(bound) for name, bound in bounds.items()}}
         if page is not None:
             (folder / "report.html").write_bytes(encoded(page(summary, run, tables)))

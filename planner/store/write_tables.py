@@ -77,6 +77,7 @@ RULES: dict[str, Callable[[Job, Horizon], str]] = {
         "" if job.begin_unix is None else local_time(horizon, horizon.to_s(job.begin_unix))
     ),
     "dependency": lambda job, horizon: format_dependencies(job.after),
+    "qos": lambda job, horizon: job.qos,
 }
 """Columns after these that a table has only if one of its jobs has such a rule, and the cell of each job."""
 
@@ -145,7 +146,7 @@ Kind = Literal["text", "time", "whole", "number", "flag"]
 
 _KINDS: dict[Kind, tuple[str, ...]] = {
     "text": (
-        *("job_id", "account", "user", "name", "unit_groups", "node_class", "dependency"),
+        *("job_id", "account", "user", "name", "unit_groups", "node_class", "dependency", "qos"),
         *("state", "nodes", "unit_nodes", "kind", "reason"),
     ),
     "time": (

@@ -8,8 +8,9 @@ import numpy as np
 
 from planner.domain.cluster import Cluster, NodeClass
 from planner.domain.job import Job, UnitGroup
-from planner.domain.problem import Problem, Rates
+from planner.domain.problem import Problem
 from planner.domain.pue_table import PueTable
+from planner.domain.rates import Rates
 from planner.domain.segment import Segment
 from tests.factories import DAY, random_problem, random_segments
 

@@ -12,7 +12,8 @@ from planner.accounting.room import Room
 from planner.domain.cluster import Cluster, NodeClass
 from planner.domain.job import Job, UnitGroup
 from planner.domain.plan import Placement, Plan
-from planner.domain.problem import Problem, Rates, Running
+from planner.domain.problem import Problem, Running
+from planner.domain.rates import Rates
 from planner.domain.segment import Segment
 from planner.errors import AuditError
 from planner.search.decode import decode

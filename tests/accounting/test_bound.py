@@ -15,7 +15,8 @@ from planner.accounting.settle import settle
 from planner.domain.cluster import Cluster, NodeClass
 from planner.domain.job import Job, UnitGroup
 from planner.domain.plan import DEFERRED, Plan
-from planner.domain.problem import Problem, Rates, Running
+from planner.domain.problem import Problem, Running
+from planner.domain.rates import Rates
 from planner.search.decode import decode
 from planner.search.orderings import ORDERINGS, job_order
 from tests.accounting.bound_days import kinked_table, odd_problem, one_segment

@@ -14,7 +14,8 @@ from planner.accounting.bound.slots import cut_slots
 from planner.accounting.settle import settle
 from planner.domain.cluster import Cluster, NodeClass
 from planner.domain.plan import Plan
-from planner.domain.problem import Problem, Rates, Running
+from planner.domain.problem import Problem, Running
+from planner.domain.rates import Rates
 from planner.domain.segment import Segment
 from tests import plain_day
 from tests.accounting.bound_days import job, kinked_table, machine, odd_problem, one_segment

@@ -16,7 +16,8 @@ from planner.accounting.bound.slots import cut_slots
 from planner.accounting.energy import overlap_s
 from planner.accounting.settle import settle
 from planner.domain.columns import Ints
-from planner.domain.problem import Problem, Rates
+from planner.domain.problem import Problem
+from planner.domain.rates import Rates
 from planner.search.decode import decode
 from planner.search.orderings import ORDERINGS, job_order
 from planner.units import MILLI

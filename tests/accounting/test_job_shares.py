@@ -9,7 +9,7 @@ import pytest
 from planner.accounting.settle import settle
 from planner.domain.cluster import Cluster, NodeClass
 from planner.domain.plan import Placement, Plan
-from planner.domain.problem import Rates
+from planner.domain.rates import Rates
 from tests.factories import flat_table
 from tests.plain_day import HOUR, day, job
 

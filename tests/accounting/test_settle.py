@@ -14,7 +14,8 @@ from planner.domain.cluster import Cluster, NodeClass
 from planner.domain.horizon import Horizon
 from planner.domain.job import Job, UnitGroup
 from planner.domain.plan import Placement, Plan
-from planner.domain.problem import Problem, Rates, Running
+from planner.domain.problem import Problem, Running
+from planner.domain.rates import Rates
 from planner.domain.segment import Segment
 from planner.errors import TableError
 from planner.search.decode import decode

@@ -8,6 +8,8 @@ from itertools import pairwise, product
 import numpy as np
 
 from planner.accounting.settle import settle
+from planner.domain.cluster import NodeClass
+from planner.domain.job import Job, UnitGroup
 from planner.domain.plan import DEFERRED, Plan
 from planner.domain.problem import Problem
 
@@ -102,14 +104,14 @@ def _one(problem: Problem, job: int, start: int, nodes: tuple[int, ...]) -> tupl
         return None
     if what.exclusive and start != DEFERRED and len(set(nodes)) < len(nodes):
         return None
-    return _held(problem, groups, nodes, start, end, what.power_w, what.revenue_weight)
+    return _held(problem, groups, nodes, start, end, what.power_w, _weight(problem, what))
 
 
 def _running(problem: Problem) -> Options:
     rows = []
     for work in problem.running:
         groups = [group for group in work.job.units for _ in range(group.count)]
-        rows.append(_held(problem, groups, work.nodes, 0, work.end_s, work.job.power_w, work.job.revenue_weight))
+        rows.append(_held(problem, groups, work.nodes, 0, work.end_s, work.job.power_w, _weight(problem, work.job)))
     nothing = _held(problem, [], (), 0, 0, 0.0, 1.0)
     assert nothing is not None
     total = [nothing[0].copy(), nothing[1].copy(), 0.0, nothing[3].copy()]
@@ -141,8 +143,23 @@ def _held(problem: Problem, groups, nodes, start, end, power_w, weight) -> tuple
                 segment.counts * max(0, min(segment.end_s, seconds.stop) - max(segment.start_s, seconds.start))
                 for segment in problem.segments
             )
-            revenue += share * node_class.capacity["cores"] * length / 3600 * weight * problem.rates.eur_per_core_hour
+            revenue += _eur_per_hour(problem, node_class, share, group) * length / 3600 * weight
     return use, power, revenue, busy
+
+
+def _eur_per_hour(problem: Problem, node_class: NodeClass, share: float, group: UnitGroup) -> float:
+    """What a unit earns on a node: its core-equivalents, and what it asks of resources that have a price."""
+    rates = problem.rates
+    price, more = rates.eur_per_core_hour, rates.eur_per_hour
+    if node_class.name in rates.class_prices:
+        own = rates.class_prices[node_class.name]
+        price, more = own.eur_per_core_hour, own.eur_per_hour
+    return share * node_class.capacity["cores"] * price + sum(group.amount(name) * eur for name, eur in more.items())
+
+
+def _weight(problem: Problem, job: Job) -> float:
+    rates = problem.rates
+    return job.revenue_weight * rates.account_factors.get(job.account, 1) * rates.qos_factors.get(job.qos, 1)
 
 
 def _feasible(problem: Problem, use: np.ndarray, power: np.ndarray) -> np.ndarray:

@@ -21,8 +21,9 @@ from planner.domain.cluster import Cluster, NodeClass
 from planner.domain.dependency import parse_dependencies
 from planner.domain.job import Job, UnitGroup
 from planner.domain.plan import Plan
-from planner.domain.problem import Problem, Rates, Running
+from planner.domain.problem import Problem, Running
 from planner.domain.pue_table import PueTable
+from planner.domain.rates import Rates
 from planner.domain.segment import Segment
 from tests.cp.instances import SHORT
 

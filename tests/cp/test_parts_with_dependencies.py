@@ -10,7 +10,8 @@ from planner.cp.model import ProfitModel
 from planner.cp.neighbourhoods import subproblem_around
 from planner.cp.subproblem import Subproblem
 from planner.domain.plan import DEFERRED, Plan
-from planner.domain.problem import Problem, Rates
+from planner.domain.problem import Problem
+from planner.domain.rates import Rates
 from tests.plain_day import HOUR, day, job
 
 

@@ -11,7 +11,7 @@ import pytest
 from planner.domain.cluster import Cluster, NodeClass
 from planner.domain.horizon import Horizon
 from planner.domain.job import Job, UnitGroup
-from planner.domain.problem import Rates
+from planner.domain.rates import Rates
 from planner.errors import InputError
 
 JOB = Job("a", 0, 60, (UnitGroup.of(1, {"cores": 1}),), 10.0)

@@ -6,7 +6,8 @@ from planner.domain.cluster import Cluster, NodeClass
 from planner.domain.columns import job_columns, unit_amount
 from planner.domain.fit import Fit
 from planner.domain.job import Job, UnitGroup
-from planner.domain.problem import Problem, Rates, Running
+from planner.domain.problem import Problem, Running
+from planner.domain.rates import Rates
 from planner.domain.segment import Segment
 from tests.factories import DAY, small_table
 

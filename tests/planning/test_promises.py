@@ -13,7 +13,8 @@ from planner.domain.cluster import Cluster, NodeClass
 from planner.domain.executed import executed
 from planner.domain.job import Job, Promise, UnitGroup
 from planner.domain.plan import Placement, Plan
-from planner.domain.problem import Problem, Rates, Running
+from planner.domain.problem import Problem, Running
+from planner.domain.rates import Rates
 from planner.domain.search_params import ReplanParams
 from planner.domain.segment import Segment
 from planner.domain.snapshot import Snapshot, StartedJob

@@ -11,7 +11,8 @@ from planner.accounting.audit import audit
 from planner.accounting.settle import settle
 from planner.domain.cluster import Cluster, NodeClass
 from planner.domain.job import counting_key
-from planner.domain.problem import Problem, Rates
+from planner.domain.problem import Problem
+from planner.domain.rates import Rates
 from planner.domain.result import Trial
 from planner.search.decode import decode
 from planner.search.margin import job_margin_per_s

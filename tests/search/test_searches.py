@@ -15,7 +15,8 @@ from planner.domain.candidate import BestSoFar, never
 from planner.domain.cluster import Cluster, NodeClass
 from planner.domain.job import Job, UnitGroup
 from planner.domain.plan import Placement, Plan
-from planner.domain.problem import Problem, Rates
+from planner.domain.problem import Problem
+from planner.domain.rates import Rates
 from planner.domain.result import Result, Trial
 from planner.domain.search_params import DelayParams, HarvestParams
 from planner.domain.segment import Segment

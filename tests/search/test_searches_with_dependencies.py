@@ -9,7 +9,8 @@ from planner.accounting.audit import audit
 from planner.accounting.settle import settle
 from planner.domain.candidate import never
 from planner.domain.plan import DEFERRED
-from planner.domain.problem import Rates, Running
+from planner.domain.problem import Running
+from planner.domain.rates import Rates
 from planner.search.complete import complete
 from planner.search.decode import decode
 from planner.search.delay import delay_search

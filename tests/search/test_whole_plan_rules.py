@@ -17,7 +17,8 @@ from planner.domain.cluster import Cluster, NodeClass
 from planner.domain.fit import Fit
 from planner.domain.job import Job, UnitGroup
 from planner.domain.plan import Placement, Plan
-from planner.domain.problem import Problem, Rates
+from planner.domain.problem import Problem
+from planner.domain.rates import Rates
 from planner.domain.result import Result
 from planner.domain.search_params import DelayParams
 from planner.domain.segment import Segment

@@ -23,7 +23,8 @@ from planner.domain.candidate import never
 from planner.domain.cluster import Cluster, NodeClass
 from planner.domain.fit import Fit
 from planner.domain.job import Job, UnitGroup
-from planner.domain.problem import Problem, Rates, Running
+from planner.domain.problem import Problem, Running
+from planner.domain.rates import Rates
 from planner.search.harvest import harvest
 from planner.search.multisearch import multisearch
 from tests.cp.enumeration import best_plan

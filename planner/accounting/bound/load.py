@@ -54,14 +54,14 @@ def running_load(problem: Problem, shares: Shares, slots: Slots) -> RunningLoad:
     inside = closed.is_empty & (closed.start_s < problem.horizon.length_s)
     closed_s = overlap_s(slots.edges_s, closed.start_s[inside], closed.end_s[inside])
     np.add.at(closed_h, nodes.class_of[closed.node[inside]], closed_s / SECONDS_PER_HOUR)
-    earned = columns.group_core_equivalents[columns.unit_group, unit_class] * columns.weight[unit_job]
+    earned = columns.group_charged[columns.unit_group, unit_class] * columns.weight[unit_job]
     earned = earned * (end - start)[unit_job]
     return RunningLoad(
         work_kwh=energy_between(slots.edges_s, start, end, columns.power_mw) / MILLIWATT_SECONDS_PER_KWH,
         share_h=share_h,
         busy_h=busy_h,
         closed_h=closed_h,
-        revenue_eur=math.fsum(earned) * problem.rates.eur_per_core_hour / SECONDS_PER_HOUR,
+        revenue_eur=math.fsum(earned) * problem.rates.eur_per_charged_hour / SECONDS_PER_HOUR,
         most_kw=float(columns.power_mw.sum()) / MILLI**2,
     )
 

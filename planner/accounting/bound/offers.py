@@ -179,8 +179,8 @@ def _offers_of_job(
     columns = problem.columns
     groups = list(range(int(columns.group_ptr[job]), int(columns.group_ptr[job + 1])))
     counts = columns.group_count[groups]
-    paid = problem.rates.eur_per_core_hour * columns.weight[job]
-    earns = counts[:, None] * columns.group_core_equivalents[groups] * paid
+    paid = problem.rates.eur_per_charged_hour * columns.weight[job]
+    earns = counts[:, None] * columns.group_charged[groups] * paid
     power_kw = [columns.power_mw[job] / MILLI**2]
     fits = shares.fits[groups]
     if math.prod(int(row.sum()) for row in fits) > MOST_CHOICES:

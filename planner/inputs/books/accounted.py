@@ -204,6 +204,7 @@ def _job(
         deadline_unix=known.deadline_unix,
         revenue_weight=known.revenue_weight,
         promise=known.promise,
+        qos=known.qos,
     )
 
 

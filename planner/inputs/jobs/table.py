@@ -56,6 +56,7 @@ COLUMNS = (
     "begin_unix",
     "priority",
     "dependency",
+    "qos",
 )
 """Columns that are not about a resource."""
 
@@ -185,6 +186,7 @@ def _job(
             begin_unix=row_time(row, "begin_time", "begin_unix", repaired),
             priority=float(row.number("priority", bounds.PRIORITY)) if "priority" in row else 1.0,
             after=parse_dependencies(row.words("dependency")),
+            qos=row.words("qos"),
         )
     except FileFormatError:
         raise

@@ -69,6 +69,7 @@ def job_table_columns(jobs: Sequence[Job]) -> Columns:
         "priority": [None if job.priority == 1 else float(job.priority) for job in jobs],
         "begin_time": [None if job.begin_unix is None else utc_text(job.begin_unix) for job in jobs],
         "dependency": [format_dependencies(job.after) or None for job in jobs],
+        "qos": [job.qos or None for job in jobs],
     }
     return columns | {name: cells for name, cells in rules.items() if any(cell is not None for cell in cells)}
 

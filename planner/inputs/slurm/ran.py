@@ -51,6 +51,7 @@ class Ran:
     nodes: tuple[AllocatedNode, ...]
     cancelled: bool = False
     completing: bool = False
+    qos: str = ""
 
     @property
     def key(self) -> tuple[bool, bool, int, int, str]:
@@ -85,6 +86,7 @@ def of_queue(job: QueuedJob) -> Ran | None:
         nodes,
         cancelled="CANCELLED" in job.state_words,
         completing=job.is_completing,
+        qos=job.qos,
     )
 
 
@@ -174,6 +176,7 @@ def _started(
         user=ran.user,
         name=ran.name,
         deadline_unix=ran.deadline_unix,
+        qos=ran.qos,
     )
     return StartedJob(
         job,

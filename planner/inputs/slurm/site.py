@@ -178,6 +178,7 @@ class SlurmSite:
                 user=queued.user,
                 name=queued.name,
                 deadline_unix=queued.deadline_unix,
+                qos=queued.qos,
                 **fields,
             ), ()
         except InputError as error:

@@ -1,0 +1,121 @@
+"""What a site earns and pays, besides the price of electricity in the segments."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from planner import bounds
+from planner.domain.cluster import Cluster
+from planner.domain.columns import Floats, JobColumns
+from planner.domain.job import Job
+from planner.errors import InputError
+from planner.units import MILLI
+
+
+@dataclass(frozen=True)
+class UsePrice:
+    """What the use of a node's resources earns: per core-equivalent and hour, and per hour of single resources."""
+
+    eur_per_core_hour: float
+    eur_per_hour: Mapping[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        bounds.EUR_PER_CORE_HOUR.require("the revenue per core-hour", self.eur_per_core_hour)
+        for resource, eur in self.eur_per_hour.items():
+            bounds.EUR_PER_CORE_HOUR.require(f"the revenue per hour of {resource}", eur)
+
+
+@dataclass(frozen=True)
+class Rates:
+    """What use earns and what is paid for peaks and carbon.
+
+    Attributes
+    ----------
+    eur_per_core_hour
+        What a core-equivalent earns in an hour.
+    demand_eur_per_kw
+        Charged on the day's highest mean bought power over ``demand_interval_s``.
+    carbon_eur_per_tonne
+        Price of emitted CO2.
+    eur_per_hour
+        What each unit of a resource earns in an hour on top, by the resource's name.
+    class_prices
+        What use earns on the nodes of some classes instead, by the class's name.
+    account_factors, qos_factors
+        What the jobs of an account or a QOS pay, as a factor on all that.
+    """
+
+    eur_per_core_hour: float
+    demand_eur_per_kw: float = 0.0
+    demand_interval_s: int = 900
+    carbon_eur_per_tonne: float = 0.0
+    eur_per_hour: Mapping[str, float] = field(default_factory=dict)
+    class_prices: Mapping[str, UsePrice] = field(default_factory=dict)
+    account_factors: Mapping[str, float] = field(default_factory=dict)
+    qos_factors: Mapping[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        UsePrice(self.eur_per_core_hour, self.eur_per_hour)
+        for payer, factor in (*self.account_factors.items(), *self.qos_factors.items()):
+            bounds.REVENUE_WEIGHT.require(f"the factor on the revenue of {payer}", factor)
+        bounds.EUR_PER_KW.require("the demand charge per kW", self.demand_eur_per_kw)
+        bounds.ANY_INTERVAL_S.require("the demand interval", self.demand_interval_s)
+        bounds.EUR_PER_TONNE.require("the carbon price per tonne", self.carbon_eur_per_tonne)
+
+    @property
+    def eur_per_charged_hour(self) -> float:
+        """What a charged core-hour earns: the price of a core-equivalent, or 1 where that is free."""
+        return self.eur_per_core_hour or 1.0
+
+    def price_on(self, node_class: str) -> UsePrice:
+        """What use earns on the nodes of a class."""
+        return self.class_prices.get(node_class) or UsePrice(self.eur_per_core_hour, self.eur_per_hour)
+
+    def charged(self, columns: JobColumns, cluster: Cluster) -> Floats:
+        """Core-hours that an hour of a unit of each group is charged as on a node of each class.
+
+        With one price for all core-equivalents that is what the unit takes of them.
+        """
+        if not self.eur_per_hour and not self.class_prices and self.eur_per_core_hour:
+            return columns.group_core_equivalents
+        charged = np.zeros_like(columns.group_core_equivalents)
+        for place, node_class in enumerate(cluster.classes):
+            price, equivalents = self.price_on(node_class.name), columns.group_core_equivalents[:, place]
+            earned = equivalents * price.eur_per_core_hour
+            for resource, eur in price.eur_per_hour.items():
+                earned += columns.group_amount[:, cluster.resources.index(resource)] / MILLI * eur
+            charged[:, place] = np.where(equivalents > 0, earned, 0.0) / self.eur_per_charged_hour
+        return charged
+
+    def weights(self, jobs: Sequence[Job]) -> Floats:
+        """Factor on what each job's resources earn: its own, its account's and its QOS's."""
+        accounts, qos = self.account_factors, self.qos_factors
+        return np.array(
+            [job.revenue_weight * accounts.get(job.account, 1.0) * qos.get(job.qos, 1.0) for job in jobs],
+            dtype=np.float64,
+        )
+
+    def require_known(self, cluster: Cluster) -> None:
+        """InputError when a price is for a class or a resource that the cluster does not have."""
+        names = [node_class.name for node_class in cluster.classes]
+        unknown = next((name for name in self.class_prices if name not in names), None)
+        if unknown is not None:
+            raise InputError(f"revenue.classes: no node class {unknown!r}; the classes are {', '.join(names)}")
+        for where, priced in (("", self.eur_per_hour), *((c, p.eur_per_hour) for c, p in self.class_prices.items())):
+            unknown = next((name for name in priced if name not in cluster.resources), None)
+            if unknown is not None:
+                key = f"revenue.classes.{where}.eur_per_hour" if where else "revenue.eur_per_hour"
+                raise InputError(f"{key}: no node has {unknown!r}; the resources are {', '.join(cluster.resources)}")
+
+    def full_node_eur_per_core_hour(self, cluster: Cluster) -> float:
+        """What a core earns in an hour of the whole machine in use."""
+        earned = cores = 0.0
+        for node_class in cluster.classes:
+            price, own = self.price_on(node_class.name), node_class.capacity["cores"]
+            of_resources = sum(node_class.capacity.get(name, 0.0) * eur for name, eur in price.eur_per_hour.items())
+            earned += node_class.count * (own * price.eur_per_core_hour + of_resources)
+            cores += node_class.count * own
+        return earned / cores
