@@ -83,6 +83,13 @@ SOLAR_KW = Bounds(0, 1e7, "kW")
 TILT_DEG = Bounds(0, 90, "degrees")
 AZIMUTH_DEG = Bounds(0, 360, "degrees")
 FRACTION = Bounds(0, 1)
+SITE_KW = Bounds(0, 1e9, "kW")
+BATTERY_KWH = Bounds(0, 1e7, "kWh", above=True)
+BATTERY_KW = Bounds(0, 1e7, "kW", above=True)
+BATTERY_KW_PER_KWH = Bounds(0, 20)
+"""What a battery gives for what it holds: no cell is emptied in less than three minutes."""
+EFFICIENCY = Bounds(0, 1, above=True)
+NODE_SLEEP_S = Bounds(0, DAY_S, "s")
 
 # Jobs.
 REQUESTED_S = Bounds(1, 100 * YEAR_S, "s")

@@ -53,7 +53,12 @@ _LINES: tuple[tuple[str, str, Callable[[Any], str]], ...] = (
     ("energy, kWh", "kwh", lambda v: f"{v:,.0f}"),
     ("  saved", "saved_kwh", partial(_difference, digits=0)),
     ("  of it cooling", "cooling_kwh", lambda v: f"{v:,.0f}"),
+    ("  of it fees", "fees_eur", lambda v: f"{v:,.2f}"),
+    ("fed in", "feed_in_eur", lambda v: f"{v:,.2f}"),
+    ("battery", "battery_eur", lambda v: f"{v:+,.2f}"),
     ("own solar, kWh", "solar_kwh", lambda v: f"{v:,.0f}"),
+    ("  curtailed", "curtailed_kwh", lambda v: f"{v:,.0f}"),
+    ("nodes asleep, h", "asleep_h", lambda v: f"{v:,.0f}"),
     ("CO2, kg", "carbon_kg", lambda v: f"{v:,.0f}"),
     ("  saved", "saved_carbon_kg", partial(_difference, digits=0)),
     ("PUE", "pue", lambda v: f"{v:.3f}"),
@@ -71,6 +76,7 @@ _LINES: tuple[tuple[str, str, Callable[[Any], str]], ...] = (
     ("no plan found on", "days_without_plan", lambda v: f"{v:,} days"),
 )
 _RARE = {
+    **{name: name for name in ("fees_eur", "feed_in_eur", "battery_eur", "curtailed_kwh", "asleep_h")},
     "solar_kwh": "solar_kwh",
     "carbon_kg": "carbon_kg",
     "saved_carbon_kg": "carbon_kg",

@@ -43,7 +43,7 @@ class FixedWork:
             for group in columns.unit_group[columns.unit_ptr[job] : columns.unit_ptr[job + 1]]:
                 cores = float(columns.group_core_equivalents[group, class_of[unit]])
                 share = busy_share(problem, cores, int(class_of[unit]))
-                saved[unit] = int(problem.nodes.idle_mw[work.unit_node[unit]] * share)
+                saved[unit] = int(problem.nodes.saved_mw[work.unit_node[unit]] * share)
                 charged = float(columns.group_charged[group, class_of[unit]])
                 revenue += charged * float(columns.weight[job]) * seconds * rates
                 unit += 1
@@ -70,7 +70,7 @@ class FixedWork:
         edges = np.array([start_s, end_s], dtype=np.int64)
         day = self.problem.horizon.length_s
         drawn = energy_between(edges, self.work.start_s, np.minimum(self.work.end_s, day), self.work.power_mw)
-        idle = int(self.problem.nodes.idle_mw.sum()) * (end_s - start_s)
+        idle = int(self.problem.nodes.asleep_mw.sum()) * (end_s - start_s)
         saved = energy_between(edges, self.work.unit_start_s, np.minimum(self.work.unit_end_s, day), self.idle_saved_mw)
         return int(drawn[0]) + idle - int(saved[0])
 

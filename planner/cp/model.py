@@ -104,9 +104,14 @@ class ProfitModel:
 
 
 def prices_exactly(problem: Problem) -> bool:
-    """Whether the model's profit of a plan is the ledger's: with idle power, if no two units can share a node."""
+    """Whether the model's profit of a plan is the ledger's.
+
+    With idle power it is if no two units can share a node; with nodes that sleep, or a battery, it is not.
+    """
+    if problem.nodes.sleeps or problem.rates.battery is not None:
+        return False
     classes = range(len(problem.cluster.classes))
-    return not problem.nodes.idle_mw.any() or all(whole_node_class(problem, k) for k in classes)
+    return not problem.nodes.saved_mw.any() or all(whole_node_class(problem, k) for k in classes)
 
 
 def _suggest(point: Any, interval: Any, start: int | None) -> None:

@@ -4,7 +4,8 @@ For each segment s with W_s the IT energy, L_s its length and e_s the price with
 
     row_s  = (W_s - first * L_s + step / 2 * L_s) div (step * L_s)             halves go up, as in the ledger
     cost_s = e_s * W_s + W_s * lut_s[row_s]                                     lut_s[k] = e_s * cooling[k]
-    cost_s = sign(e_s) * max(0, W_s * |e_s| * (1 + cooling)[row_s] - sun_s)     in segments with sunlight
+    cost_s = f_s * site_s + max(0, (e_s - f_s) * (site_s - sun_s))              in segments whose sun is used, with
+                                                                                f_s what feeding it in would earn
 
 W_s and row_s are exact. An idle node's power counts exactly where no two units can share a node; elsewhere a unit saves
 it in proportion to its share of the node, and the ledger decides.
@@ -50,6 +51,8 @@ class Objective:
         # With carbon, per milliwatt-second, as much as the segment counts.
         counted = segments.full_price_eur_per_kwh * segments.counts
         self._prices = (counted / MILLIWATT_SECONDS_PER_KWH).tolist()
+        self._feeds = (segments.feed_in_eur_per_kwh * segments.counts / MILLIWATT_SECONDS_PER_KWH).tolist()
+        self._shines = ((segments.solar_w > 0) & segments.uses_sun).tolist()
         self._urgent = [interval for job, interval in variables.jobs.items() if must_start(problem, job)]
         self._shares = len(self._urgent) if subproblem.soft_deadlines and self._urgent else 1
         self.scale = self._make_scale()
@@ -86,9 +89,11 @@ class Objective:
             terms += self._earned_less_linear_cost(rate)
         for index, segment in enumerate(self._problem.segments):
             price = self._prices[index]
+            if not self._shines[index]:
+                self.constant_eur += segment.solar_w * MILLI * segment.length_s * self._feeds[index]
             if price == 0:
                 continue
-            if segment.solar_w > 0:
+            if self._shines[index]:
                 terms.append(-self._bought(index, segment))
             else:
                 base = self._fixed.energy_mws(segment.start_s, segment.end_s)
@@ -120,9 +125,9 @@ class Objective:
             earned = self.scale.money(rate.earns_eur_per_s, most)
             return [earned * md.overlap_length(rate.interval, (0, day))] if earned else []
         terms = []
-        for segment, price in zip(self._problem.segments, self._prices, strict=True):
+        for segment, price, shines in zip(self._problem.segments, self._prices, self._shines, strict=True):
             most = rate.longest_in(segment.start_s, segment.end_s)
-            paid = 0.0 if segment.solar_w > 0 else rate.draws_mw * price
+            paid = 0.0 if shines else rate.draws_mw * price
             counted = rate.earns_eur_per_s * segment.counts
             coefficient = self.scale.money(counted - paid, most) if most else 0
             if coefficient:
@@ -137,13 +142,15 @@ class Objective:
         return [-self._times_cell(index, segment, (segment.start_s, segment.end_s), cells)]
 
     def _bought(self, index: int, segment: Segment) -> Any:
-        """The cost of a segment with sunlight: what it draws beyond the roof's energy, at its price."""
-        price = self._prices[index]
-        cells = (1 + self._cells(segment)) * abs(price)
-        drawn = self._times_cell(index, segment, (segment.start_s, segment.end_s), cells)
-        sun = self.scale.money(segment.solar_w * MILLI * segment.length_s * abs(price))
-        cost = md.max([0, drawn - sun])
-        return cost if price > 0 else -1 * cost
+        """The cost of a segment whose sun is used: all at what feeding in earns, and beyond the sun at the price."""
+        feed, more = self._feeds[index], self._prices[index] - self._feeds[index]
+        stretch, sun_mws = (segment.start_s, segment.end_s), segment.solar_w * MILLI * segment.length_s
+        drawn = self._times_cell(index, segment, stretch, (1 + self._cells(segment)) * more)
+        cost = md.max([0, drawn - self.scale.money(sun_mws * more)])
+        if feed == 0:
+            return cost
+        self.constant_eur += sun_mws * feed
+        return cost + self._times_cell(index, segment, stretch, (1 + self._cells(segment)) * feed)
 
     def _demand_charge(self) -> Any:
         """The charge on the highest mean bought power of the demand intervals."""
@@ -159,10 +166,13 @@ class Objective:
                     continue
                 cells = (1 + self._cells(segment)) * per_mw / (end - start)
                 drawn = self._times_cell(index, segment, (first, last), cells)
-                sun = self.scale.money(segment.solar_w * MILLI * per_mw * (last - first) / (end - start))
+                solar_w = segment.solar_w if self._shines[index] else 0.0
+                sun = self.scale.money(solar_w * MILLI * per_mw * (last - first) / (end - start))
                 pieces.append(md.max([0, drawn - sun]) if sun else drawn)
             means.append(md.sum(pieces) if len(pieces) > 1 else pieces[0])
-        return md.max(means) if len(means) > 1 else means[0]
+        so_far = self.scale.money(problem.rates.demand_so_far_kw * problem.rates.demand_eur_per_kw)
+        self.constant_eur += problem.rates.demand_so_far_kw * problem.rates.demand_eur_per_kw
+        return md.max([so_far, *means]) if so_far or len(means) > 1 else means[0]
 
     def _times_cell(self, index: int, segment: Segment, stretch: tuple[int, int], eur_per_mws: Any) -> Any:
         """Energy of a stretch times the value of its segment's row, in units of money."""

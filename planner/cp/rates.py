@@ -54,7 +54,7 @@ def interval_rates(problem: Problem, subproblem: Subproblem, variables: Variable
 
     def idle_saved(use: Use) -> int:
         place = node_class(use)
-        idle = int(problem.nodes.idle_mw[problem.cluster.first_nodes[place]])
+        idle = int(problem.nodes.saved_mw[problem.cluster.first_nodes[place]])
         return (
             int(idle * busy_share(problem, float(columns.group_core_equivalents[use.group, place]), place)) * use.units
         )
@@ -63,7 +63,7 @@ def interval_rates(problem: Problem, subproblem: Subproblem, variables: Variable
         rate_of(job, interval).draws_mw = int(columns.power_mw[job])
     for job, interval, value in _per_interval(variables, revenue):
         rate_of(job, interval).earns_eur_per_s += value
-    if problem.nodes.idle_mw.any():
+    if problem.nodes.saved_mw.any():
         for job, interval, value in _per_interval(variables, idle_saved):
             rate_of(job, interval).draws_mw -= int(value)
     return list(rates.values())

@@ -23,8 +23,10 @@ _NUMBERED = re.compile(r"(.*?)(\d{0,9})", re.ASCII)
 class NodeClass:
     """Nodes of equal capacity.
 
-    ``idle_w`` is what a node draws while nothing runs on it [W]; a node in use draws what its jobs draw. ``nodes`` are
-    the names of the nodes, one for each; empty: the name of the class and a number.
+    ``idle_w`` is what a node draws while nothing runs on it [W]; a node in use draws what its jobs draw, and on top of
+    it ``idle_w`` where the power of jobs does not include that (`Cluster.idle_rule`). ``sleep_w`` is what it draws when
+    it is off for want of work; None: it stays on. ``nodes`` are the names of the nodes, one for each; empty: the name
+    of the class and a number.
     """
 
     name: str
@@ -32,6 +34,7 @@ class NodeClass:
     capacity: Mapping[str, float]
     idle_w: float = 0.0
     nodes: tuple[str, ...] = field(default_factory=tuple)
+    sleep_w: float | None = field(default_factory=lambda: None)
 
     def __post_init__(self) -> None:
         bounds.NODES.require(f"the count of node class {self.name!r}", self.count)
@@ -40,11 +43,34 @@ class NodeClass:
         for resource, amount in self.capacity.items():
             bounds.NODE_AMOUNT.require(f"node class {self.name!r}: its {resource}", amount)
         bounds.IDLE_W.require(f"node class {self.name!r}: its idle power", self.idle_w)
+        if self.sleep_w is not None and not 0 <= self.sleep_w <= self.idle_w:
+            raise InputError(
+                f"node class {self.name!r}: asleep it draws {self.sleep_w:g} W; it must be from 0 to its idle power,"
+                f" {self.idle_w:g} W"
+            )
         if self.nodes and len(self.nodes) != self.count:
             raise InputError(f"node class {self.name!r} has {self.count} nodes and {len(self.nodes)} names of nodes")
         odd = next((name for name in self.nodes if not _NAME.fullmatch(name)), None)
         if odd is not None:
             raise InputError(f"a node of class {self.name!r} is called {odd!r}; use no spaces, commas and brackets")
+
+
+@dataclass(frozen=True)
+class IdleRule:
+    """When nodes draw idle power, and when those that can sleep do.
+
+    ``included``: the power of jobs includes the idle power of their nodes. A node without work sleeps after ``after_s``
+    and is awake again when its next job starts, having taken ``wake_s`` for it at its idle power; every node is awake
+    at midnight.
+    """
+
+    included: bool = True
+    after_s: int = 0
+    wake_s: int = 0
+
+    def __post_init__(self) -> None:
+        bounds.NODE_SLEEP_S.require("the time after which nodes sleep", self.after_s)
+        bounds.NODE_SLEEP_S.require("the time that nodes take to wake up", self.wake_s)
 
 
 @dataclass(frozen=True)
@@ -58,6 +84,7 @@ class Cluster:
     classes: tuple[NodeClass, ...]
     power_limit_w: float | None = None
     partitions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    idle_rule: IdleRule = field(default_factory=IdleRule)
 
     def __post_init__(self) -> None:
         if not self.classes:

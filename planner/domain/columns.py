@@ -28,11 +28,25 @@ class NodeColumns:
     """The cluster's nodes as arrays.
 
     Amounts are in whole thousandths, in the order of `Cluster.resources`; hidden columns of `Restrictions` come after.
+    ``idle_mw`` is what a node draws while it is on and nothing runs on it, ``busy_mw`` what it draws besides its jobs,
+    and ``asleep_mw`` what it draws when it has no work for long; the same as idle where it does not sleep.
     """
 
     class_of: Ints
     capacity: Ints
     idle_mw: Ints
+    busy_mw: Ints
+    asleep_mw: Ints
+
+    @property
+    def saved_mw(self) -> Ints:
+        """What a node draws less when it is in use than when it rests; below zero where it draws more."""
+        return self.asleep_mw - self.busy_mw
+
+    @property
+    def sleeps(self) -> bool:
+        """Whether some node sleeps when it has no work."""
+        return bool((self.asleep_mw != self.idle_mw).any())
 
 
 @dataclass(frozen=True)
@@ -88,11 +102,14 @@ class JobColumns:
 def node_columns(cluster: Cluster, restrictions: Restrictions = NO_RESTRICTIONS) -> NodeColumns:
     """The nodes of a cluster as arrays, with the hidden columns of restrictions."""
     counts = [node_class.count for node_class in cluster.classes]
-    idle = [round(node_class.idle_w * MILLI) for node_class in cluster.classes]
+    idle = np.array([round(node_class.idle_w * MILLI) for node_class in cluster.classes], dtype=np.int64)
+    asleep = [each.idle_w if each.sleep_w is None else each.sleep_w for each in cluster.classes]
     return NodeColumns(
         class_of=np.repeat(np.arange(len(counts), dtype=np.int64), counts),
         capacity=np.repeat(_class_room(cluster, restrictions), counts, axis=0),
-        idle_mw=np.repeat(np.array(idle, dtype=np.int64), counts),
+        idle_mw=np.repeat(idle, counts),
+        busy_mw=np.repeat(np.zeros_like(idle) if cluster.idle_rule.included else idle, counts),
+        asleep_mw=np.repeat(np.array([round(each * MILLI) for each in asleep], dtype=np.int64), counts),
     )
 
 

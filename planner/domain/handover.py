@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from planner.domain.job import Job
 from planner.domain.problem import Running
+from planner.domain.site_state import SiteState
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +23,8 @@ class Handover:
 
     ``since_unix`` is the moment from which jobs may be new to the next day, where the day was planned from a snapshot;
     None: the moment follows from what days know. ``known_ids`` are jobs that are not new, whenever they were submitted.
-    ``refused`` are jobs that can never run here and that others wait for: these must go on waiting.
+    ``refused`` are jobs that can never run here and that others wait for: these must go on waiting. ``site`` is what
+    the site carries over besides jobs.
     """
 
     running: tuple[Running, ...] = ()
@@ -30,6 +32,7 @@ class Handover:
     since_unix: int | None = None
     known_ids: frozenset[str] = frozenset()
     refused: tuple[Job, ...] = ()
+    site: SiteState | None = None
 
     def __len__(self) -> int:
         return len(self.running) + len(self.waiting)

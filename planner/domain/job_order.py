@@ -72,7 +72,7 @@ def profit_per_kw(problem: Problem, columns: JobColumns) -> Floats:
     money where they belong, at the end.
     """
     segments = problem.segment_columns
-    price = float(np.average(segments.price_eur_per_kwh, weights=segments.length_s))
+    price = float(np.average(segments.price_eur_per_kwh + segments.fee_eur_per_kwh, weights=segments.length_s))
     earned = job_eur_per_hour(problem, columns)
     power_kw = columns.power_mw / MILLI**2
     margin: Floats = np.full(len(columns), np.inf)

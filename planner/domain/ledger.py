@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 
 from planner.domain.columns import Floats, Ints
 
 
 @dataclass(frozen=True)
 class SegmentLines:
-    """One line per segment. ``work`` is what jobs draw, ``idle`` what empty nodes draw, ``it`` both."""
+    """One line per segment. ``work`` is what jobs draw, ``idle`` what nodes draw by themselves, ``it`` both.
+
+    ``asleep_h`` are hours of nodes that sleep. ``solar`` is the site's own sun that it uses, ``fed`` what goes into the
+    grid, ``curtailed`` what is left. The battery takes ``charged`` and gives ``discharged``, and holds ``battery_kwh``
+    at the end of the segment; ``battery_eur`` is what it saves less what charging it costs. ``fees_eur`` is the part of
+    the costs of IT and cooling that is paid on top of the price, for what the site would buy without the battery.
+    """
 
     length_s: Ints
     temperature_c: Ints
@@ -27,6 +33,15 @@ class SegmentLines:
     it_cost_eur: Floats
     cooling_cost_eur: Floats
     carbon_cost_eur: Floats
+    asleep_h: Floats
+    fed_kwh: Floats
+    curtailed_kwh: Floats
+    charged_kwh: Floats
+    discharged_kwh: Floats
+    battery_kwh: Floats
+    fees_eur: Floats
+    feed_in_eur: Floats
+    battery_eur: Floats
 
     @property
     def it_kwh(self) -> Floats:
@@ -36,7 +51,8 @@ class SegmentLines:
     @property
     def profit_eur(self) -> Floats:
         """Revenue less all costs of the segment; the demand charge is the day's, not a segment's."""
-        return self.revenue_eur - self.it_cost_eur - self.cooling_cost_eur - self.carbon_cost_eur
+        spent = self.it_cost_eur + self.cooling_cost_eur + self.carbon_cost_eur
+        return self.revenue_eur + self.feed_in_eur + self.battery_eur - spent
 
 
 @dataclass(frozen=True)
@@ -84,6 +100,14 @@ class Sums:
     cooling_cost_eur: float
     carbon_cost_eur: float
     demand_cost_eur: float
+    asleep_h: float = field(default=0.0, kw_only=True)
+    fed_kwh: float = field(default=0.0, kw_only=True)
+    curtailed_kwh: float = field(default=0.0, kw_only=True)
+    charged_kwh: float = field(default=0.0, kw_only=True)
+    discharged_kwh: float = field(default=0.0, kw_only=True)
+    fees_eur: float = field(default=0.0, kw_only=True)
+    feed_in_eur: float = field(default=0.0, kw_only=True)
+    battery_eur: float = field(default=0.0, kw_only=True)
 
 
 @dataclass(frozen=True)
@@ -102,8 +126,8 @@ class Totals(Sums):
 
     @property
     def profit_eur(self) -> float:
-        """Revenue less all costs."""
-        return self.revenue_eur - self.energy_cost_eur
+        """Revenue, with what feeding in and the battery bring, less all costs."""
+        return self.revenue_eur + self.feed_in_eur + self.battery_eur - self.energy_cost_eur
 
     @property
     def pue(self) -> float:
@@ -139,9 +163,9 @@ class Ledger:
     def totals(self) -> Totals:
         """Sums of the segment lines, and the demand charge."""
         sums = {
-            field.name: math.fsum(getattr(self.segments, field.name))
-            for field in fields(Totals)
-            if field.name != "demand_cost_eur"
+            each.name: math.fsum(getattr(self.segments, each.name))
+            for each in fields(Totals)
+            if each.name != "demand_cost_eur"
         }
         return Totals(demand_cost_eur=self.demand_cost_eur, **sums)
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from planner import bounds
+from planner.domain.battery import Battery
 from planner.domain.cluster import Cluster
 from planner.domain.columns import Floats, JobColumns
 from planner.domain.job import Job
@@ -37,13 +38,16 @@ class Rates:
     eur_per_core_hour
         What a core-equivalent earns in an hour.
     demand_eur_per_kw
-        Charged on the day's highest mean bought power over ``demand_interval_s``.
+        Charged on the day's highest mean bought power over ``demand_interval_s``, as far as it is above
+        ``demand_so_far_kw``: the peak that is charged already.
     carbon_eur_per_tonne
         Price of emitted CO2.
     eur_per_hour
         What each unit of a resource earns in an hour on top, by the resource's name.
     class_prices
         What use earns on the nodes of some classes instead, by the class's name.
+    battery
+        The site's battery as the day finds it, if it has one.
     account_factors, qos_factors
         What the jobs of an account or a QOS pay, as a factor on all that.
     """
@@ -56,12 +60,15 @@ class Rates:
     class_prices: Mapping[str, UsePrice] = field(default_factory=dict)
     account_factors: Mapping[str, float] = field(default_factory=dict)
     qos_factors: Mapping[str, float] = field(default_factory=dict)
+    demand_so_far_kw: float = 0.0
+    battery: Battery | None = None
 
     def __post_init__(self) -> None:
         UsePrice(self.eur_per_core_hour, self.eur_per_hour)
         for payer, factor in (*self.account_factors.items(), *self.qos_factors.items()):
             bounds.REVENUE_WEIGHT.require(f"the factor on the revenue of {payer}", factor)
         bounds.EUR_PER_KW.require("the demand charge per kW", self.demand_eur_per_kw)
+        bounds.SITE_KW.require("the peak so far", self.demand_so_far_kw)
         bounds.ANY_INTERVAL_S.require("the demand interval", self.demand_interval_s)
         bounds.EUR_PER_TONNE.require("the carbon price per tonne", self.carbon_eur_per_tonne)
 

@@ -29,6 +29,10 @@ class Segment:
         Mean power of the site's own photovoltaics [W].
     carbon_g_per_kwh
         Carbon intensity of bought electricity.
+    fee_eur_per_kwh
+        What is paid on top of the price for each bought kWh: grid fees, levies, taxes.
+    feed_in_eur_per_kwh
+        What a kWh of the site's own sun earns when it is fed into the grid; below zero it is not fed in.
     counts
         What its money counts when plans are compared: below 1 for days that are looked at, and not kept.
     """
@@ -40,6 +44,8 @@ class Segment:
     solar_w: float = 0.0
     carbon_g_per_kwh: float = 0.0
     counts: float = 1.0
+    fee_eur_per_kwh: float = 0.0
+    feed_in_eur_per_kwh: float = 0.0
 
     @property
     def length_s(self) -> int:
@@ -55,6 +61,8 @@ def cut_segments(
     *,
     solar_w: StepSeries | None = None,
     carbon_g_per_kwh: StepSeries | None = None,
+    fee_eur_per_kwh: StepSeries | None = None,
+    feed_in_eur_per_kwh: StepSeries | None = None,
 ) -> tuple[Segment, ...]:
     """Cut the day wherever the temperature leaves its step or one of the other series changes.
 
@@ -63,7 +71,14 @@ def cut_segments(
     start, end = horizon.start_unix, horizon.end_unix
     series = [
         one.between(start, end) if one is not None else StepSeries.constant("nothing", 0.0, start, end)
-        for one in (temperature_c, price_eur_per_kwh, solar_w, carbon_g_per_kwh)
+        for one in (
+            temperature_c,
+            price_eur_per_kwh,
+            solar_w,
+            carbon_g_per_kwh,
+            fee_eur_per_kwh,
+            feed_in_eur_per_kwh,
+        )
     ]
     edges = np.unique(np.concatenate([one.edges_unix for one in series]))
     moments = edges[:-1]
@@ -80,6 +95,8 @@ def cut_segments(
             price_eur_per_kwh=float(columns[first, 1]),
             solar_w=float(columns[first, 2]),
             carbon_g_per_kwh=float(columns[first, 3]),
+            fee_eur_per_kwh=float(columns[first, 4]),
+            feed_in_eur_per_kwh=float(columns[first, 5]),
         )
         for first, last in zip(firsts, lasts, strict=True)
     )

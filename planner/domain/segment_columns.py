@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from planner.domain.columns import Floats, Ints
 from planner.domain.pue_table import PueTable
@@ -31,10 +32,16 @@ class SegmentColumns:
         Price of bought electricity.
     carbon_g_per_kwh
         Carbon intensity of bought electricity.
+    fee_eur_per_kwh
+        What is paid on top of it: grid fees, levies, taxes.
     full_price_eur_per_kwh
-        Price of bought electricity with its carbon.
+        Price of bought electricity with its fees and its carbon.
     solar_w
         Mean power of the site's own photovoltaics.
+    feed_in_eur_per_kwh
+        What sun that the site does not use earns; 0 where it would cost something and is curtailed.
+    uses_sun
+        Whether the site uses its own sun: where bought electricity costs more than feeding in earns.
     counts
         What money counts when plans are compared.
     """
@@ -45,8 +52,11 @@ class SegmentColumns:
     table_column: Ints
     price_eur_per_kwh: Floats
     carbon_g_per_kwh: Floats
+    fee_eur_per_kwh: Floats
     full_price_eur_per_kwh: Floats
     solar_w: Floats
+    feed_in_eur_per_kwh: Floats
+    uses_sun: npt.NDArray[np.bool_]
     counts: Floats
 
     def __len__(self) -> int:
@@ -65,7 +75,10 @@ def segment_columns(segments: Sequence[Segment], table: PueTable, carbon_eur_per
     temperature_c = np.array([segment.temperature_c for segment in segments], dtype=np.int64)
     column = (temperature_c - table.first_temperature_c) // table.temperature_step_c
     price = np.array([segment.price_eur_per_kwh for segment in segments], dtype=np.float64)
+    fee = np.array([segment.fee_eur_per_kwh for segment in segments], dtype=np.float64)
+    feed_in = np.array([max(0.0, segment.feed_in_eur_per_kwh) for segment in segments], dtype=np.float64)
     carbon_g = np.array([segment.carbon_g_per_kwh for segment in segments], dtype=np.float64)
+    full_price = price + fee + carbon_g / GRAMS_PER_TONNE * carbon_eur_per_tonne
     return SegmentColumns(
         edges_s=edges_s,
         length_s=np.diff(edges_s),
@@ -73,7 +86,10 @@ def segment_columns(segments: Sequence[Segment], table: PueTable, carbon_eur_per
         table_column=np.clip(column, 0, table.cooling.shape[1] - 1),
         price_eur_per_kwh=price,
         carbon_g_per_kwh=carbon_g,
-        full_price_eur_per_kwh=price + carbon_g / GRAMS_PER_TONNE * carbon_eur_per_tonne,
+        fee_eur_per_kwh=fee,
+        full_price_eur_per_kwh=full_price,
         solar_w=np.array([segment.solar_w for segment in segments], dtype=np.float64),
+        feed_in_eur_per_kwh=feed_in,
+        uses_sun=full_price > feed_in,
         counts=np.array([segment.counts for segment in segments], dtype=np.float64),
     )

@@ -15,17 +15,19 @@ from planner.domain.job import Job
 from planner.domain.plan import Deferral
 from planner.domain.problem import Problem
 from planner.domain.pue_table import PueTable
-from planner.domain.rates import Rates
-from planner.domain.segment import Segment, cut_segments, join_segments, stretch_segments
+from planner.domain.segment import Segment, cut_segments, join_segments, split_segments, stretch_segments
+from planner.domain.site_state import SiteState
 from planner.domain.snapshot import Snapshot
 from planner.errors import CoverageError
 from planner.inputs.jobs.known import known_jobs
 from planner.inputs.prices.carbon import carbon_of
-from planner.inputs.prices.tariff import price_of
+from planner.inputs.prices.tariff import fee_of, feed_in_of, price_of
 from planner.inputs.pue_csv import read_pue_table
+from planner.inputs.rates import rates_of
 from planner.inputs.weather.read import weather_of
 from planner.inputs.weather.solar import solar_of
 from planner.scenario.schema import Scenario
+from planner.units import SECONDS_PER_HOUR
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,7 @@ def build_day(scenario: Scenario, day: dt.date, handover: Handover | None = None
     ``closed``: no new jobs come in.
     """
     horizon = Horizon(day, scenario.zone)
-    empty, intakes = frame(scenario, horizon)
+    empty, intakes = frame(scenario, horizon, state=None if handover is None else handover.site)
     jobs, jobs_intake = ((), Intake("no new jobs")) if closed else _new_jobs(scenario, horizon, handover)
     handover = handover or Handover()
     new, rejected = sorted_out(scenario, [*jobs, *handover.refused])
@@ -102,10 +104,13 @@ def overdue(scenario: Scenario, times_deferred: Mapping[str, int]) -> frozenset[
     return frozenset(name for name, times in times_deferred.items() if often is not None and times >= often)
 
 
-def frame(scenario: Scenario, horizon: Horizon, *, repeats: bool = False) -> tuple[Problem, list[Intake]]:
+def frame(
+    scenario: Scenario, horizon: Horizon, *, repeats: bool = False, state: SiteState | None = None
+) -> tuple[Problem, list[Intake]]:
     """The problem of a day, or of any stretch of time, without jobs: its cluster, segments, cooling and rates.
 
-    ``repeats``: a later day of which weather or prices are not known yet is like the day before it.
+    ``repeats``: a later day of which weather or prices are not known yet is like the day before it. ``state`` is what
+    the day before left of the site, None on a first day.
     """
     table, table_intake = read_pue_table(scenario.cooling.table)
     of_days: list[tuple[Horizon, tuple[Segment, ...]]] = []
@@ -120,6 +125,9 @@ def frame(scenario: Scenario, horizon: Horizon, *, repeats: bool = False) -> tup
             segments = stretch_segments(of_days[-1][1], day.length_s)
         of_days.append((day, segments))
     segments = join_segments(horizon, of_days)
+    if scenario.battery.capacity_kwh:
+        # It may charge in one hour what it gives in the next, though nothing changes outside.
+        segments = split_segments(segments, range(0, horizon.length_s, SECONDS_PER_HOUR))
     weather_intake = intakes[0]
     problem = Problem(
         horizon=horizon,
@@ -127,16 +135,7 @@ def frame(scenario: Scenario, horizon: Horizon, *, repeats: bool = False) -> tup
         jobs=(),
         segments=segments,
         table=table,
-        rates=Rates(
-            eur_per_core_hour=scenario.revenue.eur_per_core_hour,
-            demand_eur_per_kw=scenario.demand.eur_per_kw,
-            demand_interval_s=scenario.demand.interval_s,
-            carbon_eur_per_tonne=scenario.carbon.eur_per_tonne,
-            eur_per_hour=scenario.revenue.eur_per_hour,
-            class_prices=scenario.revenue.class_prices(),
-            account_factors=scenario.revenue.accounts,
-            qos_factors=scenario.revenue.qos,
-        ),
+        rates=rates_of(scenario, horizon.day, state),
         defer=scenario.rules.defer,
         outages=node_outages(scenario.outages, horizon),
     )
@@ -145,12 +144,15 @@ def frame(scenario: Scenario, horizon: Horizon, *, repeats: bool = False) -> tup
 
 def _segments(scenario: Scenario, horizon: Horizon, table: PueTable) -> tuple[tuple[Segment, ...], Intake]:
     weather, intake = weather_of(scenario.weather, horizon)
+    price = price_of(scenario.tariff, horizon)
     segments = cut_segments(
         horizon,
         table,
         weather.temperature_c,
         solar_w=solar_of(scenario.solar, weather, horizon),
-        price_eur_per_kwh=price_of(scenario.tariff, horizon),
+        price_eur_per_kwh=price,
+        fee_eur_per_kwh=fee_of(scenario.fees, horizon),
+        feed_in_eur_per_kwh=feed_in_of(scenario.feed_in, price, horizon),
         carbon_g_per_kwh=carbon_of(scenario.carbon, horizon),
     )
     return segments, intake

@@ -99,15 +99,19 @@ def runs_table(runs: list[Row], base: Row, names: dict[str, str], currency: str)
         ("revenue_eur", "revenue", currency, 2),
         ("energy_cost_eur", "energy and charges", currency, 2),
         ("cooling_cost_eur", "of it cooling", currency, 2),
+        ("fees_eur", "of it fees", currency, 2),
+        ("feed_in_eur", "fed in", currency, 2),
+        ("battery_eur", "battery", currency, 2),
         ("it_kwh", "IT", "kWh", 0),
         ("cooling_kwh", "cooling", "kWh", 0),
         ("solar_kwh", "own solar", "kWh", 0),
+        ("curtailed_kwh", "curtailed", "kWh", 0),
         ("carbon_kg", "carbon", "kg", 0),
         ("pue", "PUE", "", 3),
         ("makespan_h", "makespan", "h", 1),
         ("missed_deadlines", "deadlines missed", "", 0),
     ]
-    rare = ("solar_kwh", "carbon_kg", "missed_deadlines")
+    rare = ("fees_eur", "feed_in_eur", "battery_eur", "solar_kwh", "curtailed_kwh", "carbon_kg", "missed_deadlines")
     kept = [
         each for each in quantities if each[0] in base and (each[0] not in rare or any(row[each[0]] for row in runs))
     ]

@@ -160,6 +160,16 @@ def tiles(summary: DaySummary) -> Html:
         shown.append(amount("Carbon", totals.carbon_cost_eur, unit(totals.carbon_kg, "kg CO₂")))
     if totals.solar_kwh:
         shown.append(tile("Photovoltaics used", totals.solar_kwh, unit(totals.solar_kwh, "kWh")))
+    if totals.feed_in_eur:
+        shown.append(amount("Fed into the grid", totals.feed_in_eur, unit(totals.fed_kwh, "kWh")))
+    if totals.curtailed_kwh:
+        shown.append(tile("Photovoltaics curtailed", totals.curtailed_kwh, unit(totals.curtailed_kwh, "kWh")))
+    if totals.charged_kwh or totals.discharged_kwh:
+        shown.append(amount("Battery", totals.battery_eur, f"{unit(totals.discharged_kwh, 'kWh')} given"))
+    if totals.fees_eur:
+        shown.append(amount("Of it fees", totals.fees_eur, "on top of the price"))
+    if totals.asleep_h:
+        shown.append(tile("Nodes asleep", totals.asleep_h, unit(totals.asleep_h, "h"), "of all nodes together"))
     if summary.site_cost_eur:
         shown.append(amount("Cost that no job carries", summary.site_cost_eur, "segments without jobs"))
     return el("dl", shown, class_="tiles")

@@ -96,7 +96,15 @@ def segment_rows(segments: Table, currency: str) -> Html:
         ("cooling_cost_eur", Column("cooling", currency), 2),
         ("carbon_cost_eur", Column("carbon", currency), 2),
         ("profit_eur", Column("profit", currency), 2),
+        ("fee_eur_per_kwh", Column("fees", f"{currency}/kWh"), 4),
+        ("fed_kwh", Column("fed in", "kWh"), 1),
+        ("curtailed_kwh", Column("curtailed", "kWh"), 1),
+        ("charged_kwh", Column("battery takes", "kWh"), 1),
+        ("discharged_kwh", Column("gives", "kWh"), 1),
+        ("battery_kwh", Column("holds", "kWh"), 1),
+        ("asleep_h", Column("nodes asleep", "h"), 1),
     ]
+    shown = [each for each in shown if each[0] in segments.columns]
     kept = [each for each in shown if each[0] != "carbon_cost_eur" or numbers(segments, each[0]).any()]
     values = {name: numbers(segments, name) for name, _, _ in kept}
     spans = zip(column(segments, "start_time"), column(segments, "end_time"), strict=True)

@@ -56,7 +56,7 @@ def with_cluster(scenario: Scenario, folder: Path, horizon: Horizon, slurm: Slur
     except FileFormatError:  # it was not planned, or cannot be read
         pass
     machine = slurm_machine(scenario.slurm, slurm)
-    cluster = machine.cluster(scenario.cluster.power_limit_w, scenario.slurm.idle_w)
+    cluster = machine.cluster(scenario.cluster, scenario.slurm)
     return scenario.model_copy(update={"cluster": cluster})
 
 

@@ -23,6 +23,13 @@ TOTALS = (
     "cooling_kwh",
     "bought_kwh",
     "solar_kwh",
+    "fed_kwh",
+    "curtailed_kwh",
+    "discharged_kwh",
+    "fees_eur",
+    "feed_in_eur",
+    "battery_eur",
+    "asleep_h",
     "carbon_kg",
     "core_hours",
 )

@@ -96,7 +96,7 @@ def with_nodes(scenario: Scenario, sources: PowerSources, slurm: Slurm) -> tuple
     if scenario.jobs.source != "slurm" or not sources.accounts:
         return scenario, None
     machine = slurm_machine(scenario.slurm, slurm)
-    cluster = machine.cluster(scenario.cluster.power_limit_w, scenario.slurm.idle_w)
+    cluster = machine.cluster(scenario.cluster, scenario.slurm)
     return scenario.model_copy(update={"cluster": cluster}), machine
 
 

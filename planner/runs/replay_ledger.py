@@ -16,9 +16,11 @@ from planner.domain.ledger import Totals
 from planner.domain.plan import Placement, Plan
 from planner.domain.problem import Problem, Running
 from planner.domain.segment import split_segments
+from planner.domain.site_state import SiteState
 from planner.domain.trace import Trace
 from planner.errors import InputError
 from planner.inputs.build import frame
+from planner.inputs.rates import rates_of
 from planner.online.replay import Replay
 from planner.scenario.schema import Scenario
 
@@ -75,10 +77,13 @@ def _settle_days(
     """The totals of each day from one on until a moment."""
     origin = origin_of(replay.trace)
     start_unix, end_unix = replay.start_s + origin, replay.end_s + origin
-    settled = []
+    settled, state = [], None
     while horizon.start_unix < until_unix:
         problem, plan = _as_planned(scenario, horizon, jobs, replay, start_unix, end_unix)
-        settled.append((horizon.day, settle(problem, plan).totals))
+        problem = replace(problem, rates=rates_of(scenario, horizon.day, state))
+        ledger = settle(problem, plan)
+        state = SiteState.after(problem, ledger)
+        settled.append((horizon.day, ledger.totals))
         horizon = horizon.next_day()
     return settled
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from planner.accounting.bound import Bound, profit_bound
@@ -47,7 +47,7 @@ def run_bound(
     hours = math.ceil(problem.horizon.length_s / SECONDS_PER_HOUR / MOST_SLOTS)
     return profit_bound(
         problem,
-        bills_s=midnights,
+        bills_s=_bills(scenario, first, midnights),
         slot_s=SLOT_S * hours,
         time_limit_s=time_limit_s,
         tolerance=BOUND_TOLERANCE,
@@ -63,8 +63,16 @@ def run_problem(
     window = window_of(scenario, first, (last - first).days + 1)
     empty, midnights = frame_of(scenario, window)
     jobs = sorted([*begun.jobs, *_later_jobs(scenario, first, last, begun)], key=lambda job: job.submission_key)
-    problem = replace(empty, jobs=tuple(jobs), running=begun.running, never=begun.never)
+    problem = replace(empty, jobs=tuple(jobs), running=begun.running, never=begun.never, rates=begun.rates)
     return executed(problem) if scenario.rules.execute == "actual" else problem, midnights
+
+
+def _bills(scenario: Scenario, first: dt.date, midnights: Sequence[int]) -> list[int]:
+    """The midnights at which a new demand charge begins: all, or those of a new month."""
+    if scenario.demand.period == "day":
+        return list(midnights)
+    days = [first + dt.timedelta(days=number) for number in range(len(midnights))]
+    return [at for at, day in zip(midnights, days, strict=True) if day == first or day.day == 1]
 
 
 def _later_jobs(scenario: Scenario, first: dt.date, last: dt.date, begun: Problem) -> list[Job]:

@@ -12,11 +12,12 @@ from pydantic_core import CoreSchema
 from pydantic_core.core_schema import no_info_after_validator_function
 
 from planner import bounds
-from planner.domain.cluster import CORES, Cluster, NodeClass
+from planner.domain.cluster import CORES, Cluster, IdleRule, NodeClass
 from planner.domain.node_text import expanded, parse_node_list
 from planner.domain.plain_classes import plainest_first
 from planner.domain.snapshot import SINCE_EVER, NodeState, Outage, outage_key
 from planner.errors import InputError
+from planner.scenario.electricity import Sleep
 from planner.scenario.forms import Moment, Whole, Within, problem
 from planner.scenario.sections import Key, Named, Section
 from planner.scenario.values import Name, Words
@@ -60,6 +61,11 @@ class Nodes(Section):
         ),
     ]
     idle_w: Annotated[float, Within(bounds.IDLE_W), Key("W per node", "draw of a node on which nothing runs")] = 0.0
+    sleep_w: Annotated[
+        float | None,
+        Within(bounds.IDLE_W),
+        Key("W per node", "draw of a node that is off for want of work, at most `idle_w`", default="it stays on"),
+    ] = None
 
     @model_validator(mode="before")
     @classmethod
@@ -159,6 +165,7 @@ class ClusterSection(Section):
         ),
     ] = Field(default_factory=dict)
 
+    sleep: Sleep = Sleep()
     down: tuple[DownNodes, ...] = ()
 
     @field_validator("partitions")
@@ -197,7 +204,8 @@ class ClusterSection(Section):
         """The cluster that the classes make."""
         limit_w = None if self.power_limit_kw is None else self.power_limit_kw * 1000
         try:
-            return Cluster(_node_classes(self.classes), limit_w, self.partitions)
+            rule = IdleRule(after_s=self.sleep.after_s, wake_s=self.sleep.wake_s)
+            return Cluster(_node_classes(self.classes), limit_w, self.partitions, rule)
         except InputError as error:
             raise problem(str(error)) from None
 
@@ -211,7 +219,8 @@ class ClusterSection(Section):
 def _node_classes(classes: Mapping[str, Nodes]) -> tuple[NodeClass, ...]:
     """The classes in the order in which their nodes are tried, whatever the order in the file."""
     return plainest_first(
-        NodeClass(name, each.count, each.capacity, each.idle_w, each.names()) for name, each in classes.items()
+        NodeClass(name, each.count, each.capacity, each.idle_w, each.names(), each.sleep_w)
+        for name, each in classes.items()
     )
 
 

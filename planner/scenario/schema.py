@@ -16,11 +16,12 @@ from planner.domain.snapshot import Outage
 from planner.scenario.carbon import Carbon, NoCarbon
 from planner.scenario.chooser import Kinds
 from planner.scenario.cluster import ClusterSection, WrittenAsSection
+from planner.scenario.electricity import BatterySection, Demand, FeedIn, Fees
 from planner.scenario.forms import Whole, problem
 from planner.scenario.jobs import Jobs, SlurmJobs
 from planner.scenario.replan import Replan
 from planner.scenario.search import Search
-from planner.scenario.sections import Cooling, Demand, Key, Power, Revenue, Rules, Section, Solar
+from planner.scenario.sections import Cooling, Key, Power, Revenue, Rules, Section, Solar
 from planner.scenario.slurm import LIVE, SlurmSection
 from planner.scenario.tariff import Tariff
 from planner.scenario.values import Currency, Label, Prose, Zone
@@ -46,12 +47,24 @@ class Scenario(Section):
     cooling: Cooling
     revenue: Revenue
     rules: Rules = Rules()
+    fees: Fees = Fees()
     demand: Demand = Demand()
     solar: Solar = Solar()
+    feed_in: FeedIn = FeedIn()
+    battery: BatterySection = BatterySection()
     carbon: Carbon = NoCarbon()
     search: Search = Search()
     replan: Replan = Replan()
     slurm: SlurmSection = SlurmSection()
+
+    @field_validator("cluster")
+    @classmethod
+    def _as_jobs_draw(cls, cluster: Cluster, info: ValidationInfo) -> Cluster:
+        """Whether the power of jobs includes that of their nodes is said with the power of jobs."""
+        power = info.data.get("power", Power())
+        return dataclasses.replace(
+            cluster, idle_rule=dataclasses.replace(cluster.idle_rule, included=power.includes_idle)
+        )
 
     @field_validator("revenue")
     @classmethod
@@ -125,7 +138,7 @@ def _plain(value: object) -> Any:
         given = (
             each
             for each in dataclasses.fields(value)
-            if each.default_factory is dataclasses.MISSING or getattr(value, each.name)
+            if each.default_factory is dataclasses.MISSING or getattr(value, each.name) != each.default_factory()
         )
         return {field.name: _plain(getattr(value, field.name)) for field in given}
     if isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""What sections of a scenario are made of, and those of one form: power, cooling, revenue, rules, demand and solar."""
+"""What sections of a scenario are made of, and those of one form: power, cooling, revenue, rules and solar."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from planner.domain.executed import ExecuteRule
 from planner.domain.job import DeferRule
 from planner.domain.rates import UsePrice
 from planner.scenario.forms import Duration, JsonSchema, Whole, Within
-from planner.scenario.values import DrawnBetween, InputFile, Name, Words
+from planner.scenario.values import DrawnBetween, Flag, InputFile, Name, Words
 from planner.scenario.written import BLANK, Text
 
 
@@ -117,6 +117,14 @@ class Power(Section):
             " are learned from; `job`: each figure is the job's own",
         ),
     ] = "node"
+    includes_idle: Annotated[
+        Flag,
+        Key(
+            "true or false",
+            "whether the power of jobs includes the idle power of their nodes; `false`: a node in use draws `idle_w` on"
+            " top of its jobs",
+        ),
+    ] = True
     max_w_per_core: Annotated[
         float | None, Within(bounds.W_PER_CORE), Key("W per core", "no job is thought to draw more than this")
     ] = None
@@ -245,18 +253,6 @@ class Rules(Section):
             " `plan show predictors` lists them",
         ),
     ] = "requested"
-
-
-class Demand(Section):
-    """A charge on the day's peak: money per kW of the highest mean power over an interval."""
-
-    eur_per_kw: Annotated[float, Within(bounds.EUR_PER_KW), Key("EUR per kW", "charge on the day's peak")] = 0.0
-    interval_s: Annotated[
-        int,
-        Duration(bounds.DEMAND_INTERVAL_S),
-        Field(alias="interval"),
-        Key("duration", "the peak is the highest mean over this long", default="`15m`"),
-    ] = 900
 
 
 class Solar(Section):

@@ -37,6 +37,11 @@ class SlurmSection(Section):
     idle_w: Annotated[
         float, Within(bounds.IDLE_W), Key("W per node", "draw of a node of Slurm on which nothing runs")
     ] = 0.0
+    sleep_w: Annotated[
+        float | None,
+        Within(bounds.IDLE_W),
+        Key("W per node", "draw of a node of Slurm that is off for want of work", default="it stays on"),
+    ] = None
     opt_in: OptIn = OptIn()
     max_delay_s: Annotated[
         int | None,

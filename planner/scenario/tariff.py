@@ -42,10 +42,14 @@ class TariffBand(Section):
     ]
 
 
-def _apart(bands: tuple[TariffBand, ...]) -> tuple[TariffBand, ...]:
-    """Bands must not overlap, also past midnight, nor be empty."""
+def _some(bands: tuple[TariffBand, ...]) -> tuple[TariffBand, ...]:
     if not bands:
         raise problem("missing", "kind: bands needs it")
+    return bands
+
+
+def apart(bands: tuple[TariffBand, ...]) -> tuple[TariffBand, ...]:
+    """Bands must not overlap, also past midnight, nor be empty."""
     owner: dict[int, int] = {}
     for index, band in enumerate(bands):
         start, end = _minute(band.start), _minute(band.end)
@@ -77,7 +81,9 @@ class BandTariff(Section):
 
     kind: Annotated[Literal["bands"], _KIND]
     eur_per_kwh: FlatPrice
-    bands: Annotated[tuple[TariffBand, ...], AfterValidator(_apart), Field(validate_default=True)] = ()
+    bands: Annotated[
+        tuple[TariffBand, ...], AfterValidator(_some), AfterValidator(apart), Field(validate_default=True)
+    ] = ()
 
 
 class HourlyTariff(Section):

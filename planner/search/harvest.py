@@ -19,6 +19,7 @@ from planner.domain.candidate import BestSoFar, Listener, Stop
 from planner.domain.problem import Problem
 from planner.domain.result import Result
 from planner.domain.search_params import HarvestParams
+from planner.domain.segment import Segment
 from planner.search.budget import FIRST_PACE, Budget
 from planner.search.complete import evaluate_changed
 from planner.search.kernel.search_state import CURRENT, Habits
@@ -154,9 +155,13 @@ class _Harvest:
             self._so_far.tell(found.trial_called("rebuild"))
 
 
+def _prices(segment: Segment) -> tuple[float, ...]:
+    return segment.price_eur_per_kwh, segment.fee_eur_per_kwh, segment.carbon_g_per_kwh
+
+
 def _habits(problem: Problem, params: HarvestParams) -> Habits:
     """How the chains go about it, by what the day is like."""
-    varies = len({(s.temperature_c, s.price_eur_per_kwh, s.solar_w, s.carbon_g_per_kwh) for s in problem.segments}) > 1
+    varies = len({(s.temperature_c, s.solar_w, s.feed_in_eur_per_kwh, *_prices(s)) for s in problem.segments}) > 1
     is_small = len(problem.jobs) <= SMALL_DAY
     return Habits(
         largest=params.largest,

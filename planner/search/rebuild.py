@@ -22,7 +22,7 @@ from planner.search.kernel.money import Money, Tally
 from planner.search.kernel.rebuild import rebuild
 from planner.search.kernel.search_state import BEST, LOOKS, Habits, SearchState
 from planner.search.margin import job_margin_per_s
-from planner.search.value import kernel_money, tally_of
+from planner.search.value import kernel_money, tally_of, with_battery
 from planner.units import SECONDS_PER_HOUR
 
 MOST_FOLLOWERS = 24
@@ -49,7 +49,7 @@ class Chain:
         """A search that stands at a plan."""
         jobs, opening = opening_timelines(problem)
         money = kernel_money(problem)
-        tally = tally_of(problem, money, plan)
+        money, tally = with_battery(problem, money, tally_of(problem, money, plan), plan)
         timelines = load_plan(copy_timelines(opening), jobs, plan)
         return cls(problem, jobs, money, habits, timelines, tally, _search_state(problem, jobs, plan, seed, habits))
 

@@ -12,12 +12,14 @@ from planner.domain.horizon import Horizon
 from planner.domain.job import Job
 from planner.domain.plan import Placement
 from planner.domain.problem import Running
+from planner.domain.site_state import SiteState
 from planner.errors import FileFormatError, InputError
 from planner.printable import one_line
 from planner.scenario.schema import Scenario
 from planner.store.provenance import digest
 from planner.store.read_tables import deferred_of, read_rows, read_table, refused_of, scheduled_of
 from planner.store.results import TOLD, cluster_of, is_booked, known_until_of, read_run
+from planner.store.typed import made
 from planner.store.versions import VERSIONS
 from planner.store.write_tables import COLUMNS
 
@@ -119,11 +121,12 @@ def _handover(folder: Path, run: Mapping[str, Any], horizon: Horizon) -> Handove
     refused = read_rows(folder, tables, "deferred", lambda row: refused_of(row, cluster, waited_for))
     needed_again = tuple(job for job in refused if job is not None)
     since_unix = known_until_of(run)
+    site = made(SiteState, run["left"]) if "left" in run else None
     if since_unix is None:
-        return Handover(tuple(running), waiting, refused=needed_again)
+        return Handover(tuple(running), waiting, refused=needed_again, site=site)
     # A day planned from a later moment knows jobs that the next one would take for new.
     ids = frozenset(row[0] for table in tables.values() for row in table.rows)
-    return Handover(tuple(running), waiting, since_unix, ids, needed_again)
+    return Handover(tuple(running), waiting, since_unix, ids, needed_again, site)
 
 
 def _carried(job: Job, placement: Placement, length_s: int, end_s: int) -> Running:

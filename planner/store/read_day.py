@@ -143,6 +143,10 @@ def _table(folder: Path, run: dict[str, Any]) -> PueTable:
     return read_pue_table(path)[0]
 
 
+def _given(row: dict[str, str], name: str) -> float:
+    return number(row, name, bounds.VALUE_IN_FILE) if name in row else 0.0
+
+
 def _segment(row: dict[str, str]) -> Segment:
     start_s, end_s = whole(row, "start_s"), whole(row, "end_s")
     if end_s <= start_s:
@@ -154,4 +158,6 @@ def _segment(row: dict[str, str]) -> Segment:
         price_eur_per_kwh=number(row, "price_eur_per_kwh", bounds.VALUE_IN_FILE),
         solar_w=number(row, "solar_w", _SOLAR_W),
         carbon_g_per_kwh=number(row, "carbon_g_per_kwh", bounds.G_PER_KWH_IN_FILE),
+        fee_eur_per_kwh=_given(row, "fee_eur_per_kwh"),
+        feed_in_eur_per_kwh=_given(row, "feed_in_eur_per_kwh"),
     )

@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from planner import bounds
-from planner.domain.cluster import Cluster, NodeClass
+from planner.domain.cluster import Cluster, IdleRule, NodeClass
 from planner.domain.day_summary import DaySummary
 from planner.domain.executed import ExecuteRule
 from planner.domain.job import DeferRule
 from planner.domain.rates import Rates
+from planner.domain.site_state import SiteState
 from planner.domain.snapshot import NodeState, Outage
 from planner.errors import FileFormatError, InputError
 from planner.printable import one_line
@@ -55,15 +56,17 @@ _CLUSTER = Record(
                     "capacity": Named(number(bounds.NODE_AMOUNT)),
                     "idle_w": number(bounds.IDLE_W),
                     "nodes": Every(WORD),
+                    "sleep_w": Maybe(number(bounds.IDLE_W)),
                 },
-                frozenset({"idle_w", "nodes"}),
+                frozenset({"idle_w", "nodes", "sleep_w"}),
             ),
             least=1,
         ),
         "power_limit_w": Maybe(number(bounds.POWER_LIMIT_W)),
         "partitions": Named(Every(TEXT)),
+        "idle_rule": shape_of(IdleRule),
     },
-    frozenset({"partitions"}),
+    frozenset({"partitions", "idle_rule"}),
 )
 _OUTAGES = Every(
     Record(
@@ -129,12 +132,13 @@ RUN = Record(
         "inputs": Named(DIGEST),
         "scenario": _SCENARIO,
         "rates": shape_of(Rates),
+        "left": shape_of(SiteState),
         "bound": Maybe(MAPPING),
         "real_bound": Maybe(MAPPING),
         "outputs": Named(DIGEST),
         "seal": DIGEST,
     },
-    frozenset({"outputs", "seal", "snapshot", "books", "conflicts", "real_bound", "rates"}),
+    frozenset({"outputs", "seal", "snapshot", "books", "conflicts", "real_bound", "rates", "left"}),
 )
 """What run.json says. Results of the earliest versions have no ``outputs``; those that need them say so."""
 
@@ -159,7 +163,8 @@ def cluster_of(run: Mapping[str, Any]) -> Cluster:
     classes = [{name: value for name, value in each.items() if name in known} for each in written["classes"]]
     classes = [each | {"nodes": tuple(each.get("nodes", ()))} for each in classes]
     partitions = {name: tuple(members) for name, members in written.get("partitions", {}).items()}
-    return Cluster(tuple(NodeClass(**each) for each in classes), written["power_limit_w"], partitions)
+    rule: IdleRule = made(IdleRule, written.get("idle_rule", {}))
+    return Cluster(tuple(NodeClass(**each) for each in classes), written["power_limit_w"], partitions, rule)
 
 
 def outages_of(run: Mapping[str, Any]) -> tuple[Outage, ...]:

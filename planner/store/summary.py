@@ -128,8 +128,13 @@ def summary_text(summary: DaySummary, folder: str) -> str:
         near = _how_near(summary.bound_eur, summary.gap_fraction, money)
         text = f"had all jobs run as long as they asked{near and f', {near}'}"
         lines.append(f"  planned profit  {summary.planned_profit_eur:>14,.2f} {money}   {text}")
-    if totals.solar_kwh:
-        lines.append(f"  photovoltaics   {totals.solar_kwh:>14,.1f} kWh used")
+    if totals.solar_kwh or totals.fed_kwh or totals.curtailed_kwh:
+        lines.append(f"  photovoltaics   {totals.solar_kwh:>14,.1f} kWh used{_unused(totals, money)}")
+    if totals.charged_kwh or totals.discharged_kwh:
+        moved = f"{totals.charged_kwh:,.1f} kWh taken, {totals.discharged_kwh:,.1f} kWh given"
+        lines.append(f"  battery         {totals.battery_eur:>+14,.2f} {money}   {moved}")
+    if totals.asleep_h:
+        lines.append(f"  nodes asleep    {totals.asleep_h:>14,.0f} node-hours")
     lines += [
         f"  utilisation     {100 * summary.utilisation_fraction:>14.1f} %",
         f"  jobs            {summary.jobs.started:>14,} started   {_rest(summary.jobs)}",
@@ -206,6 +211,12 @@ def _waited(summary: DaySummary, easy: EasyDay) -> str:
 
 def _wait(seconds: float | None) -> str:
     return "-" if seconds is None else clock(seconds)
+
+
+def _unused(totals: DayTotals, money: str) -> str:
+    """What became of own sun that the site did not use, in words."""
+    fed = f", {totals.fed_kwh:,.1f} kWh fed in for {totals.feed_in_eur:,.2f} {money}" if totals.fed_kwh else ""
+    return fed + (f", {totals.curtailed_kwh:,.1f} kWh curtailed" if totals.curtailed_kwh else "")
 
 
 def _since(summary: DaySummary) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 
 from planner.domain.books import Booked, PlannedFigures
 from planner.domain.day_summary import Baseline, DaySummary, EasyDay
+from planner.domain.site_state import SiteState
 from planner.errors import InputError
 from planner.planning.plan_day import PlannedDay
 from planner.store.folder import replaced
@@ -58,7 +59,8 @@ def write_day(
             write_swf(planned, folder / "schedule.swf")
         _write_json(summary.as_dict(), folder / "summary.json")
         bounds = {"bound": planned.bound, "real_bound": planned.real_bound}
-        run = {**run, "rates": asdict(planned.day.problem.rates)}
+        left = SiteState.after(planned.happened or planned.day.problem, planned.ledger)
+        run = {**run, "rates": asdict(planned.day.problem.rates), "left": {**asdict(left), "day": left.day.isoformat()}}
         run = {**run, **{name: None if bound is None else asdict(bound) for name, bound in bounds.items()}}
         if page is not None:
             (folder / "report.html").write_bytes(encoded(page(summary, run, tables)))

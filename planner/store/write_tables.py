@@ -130,6 +130,21 @@ SEGMENT_COLUMNS = (
     "profit_eur",
 )
 
+CONTRACT_COLUMNS = (
+    "fee_eur_per_kwh",
+    "feed_in_eur_per_kwh",
+    "asleep_h",
+    "fed_kwh",
+    "curtailed_kwh",
+    "charged_kwh",
+    "discharged_kwh",
+    "battery_kwh",
+    "fees_eur",
+    "feed_in_eur",
+    "battery_eur",
+)
+"""Columns after these that segments have only where the site has such a thing: one that is not zero all day."""
+
 COLUMNS = {"schedule": SCHEDULE_COLUMNS, "deferred": DEFERRED_COLUMNS, "segments": SEGMENT_COLUMNS}
 """Columns of each table, by the name of its file."""
 
@@ -262,11 +277,24 @@ def segment_table(problem: Problem, ledger: Ledger) -> Table:
         )
         for index, segment in enumerate(problem.segments)
     )
-    return Table(SEGMENT_COLUMNS, rows)
+    prices = problem.segment_columns
+    extras = {
+        name: [exact(value) for value in getattr(prices, name).tolist()]
+        if name in ("fee_eur_per_kwh", "feed_in_eur_per_kwh")
+        else [number(value) for value in getattr(lines, name).tolist()]
+        for name in CONTRACT_COLUMNS
+        if getattr(prices if hasattr(prices, name) else lines, name).any()
+    }
+    if not extras:
+        return Table(SEGMENT_COLUMNS, rows)
+    more = zip(*extras.values(), strict=True)
+    return Table((*SEGMENT_COLUMNS, *extras), tuple((*row, *cells) for row, cells in zip(rows, more, strict=True)))
 
 
 def with_rules(columns: tuple[str, ...], rules: Iterable[str]) -> tuple[str, ...]:
-    """The columns of a table in which jobs have some of `RULES`."""
+    """The columns of a table in which jobs have some of `RULES`, or segments some of `CONTRACT_COLUMNS`."""
+    if columns == SEGMENT_COLUMNS:
+        return (*columns, *(name for name in rules if name in CONTRACT_COLUMNS))
     requests, others = columns[: len(REQUEST_COLUMNS)], columns[len(REQUEST_COLUMNS) :]
     return (*requests, *rules, *others) if requests == REQUEST_COLUMNS else columns
 

@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from itertools import pairwise, product
 
 import numpy as np
+from scipy.optimize import linprog
 
 from planner.accounting.settle import settle
 from planner.domain.cluster import NodeClass
 from planner.domain.job import Job, UnitGroup
 from planner.domain.plan import DEFERRED, Plan
 from planner.domain.problem import Problem
+from planner.domain.segment import Segment
 
 CHUNK = 20_000
 
@@ -55,6 +57,8 @@ def best_plan(problem: Problem, *, must_start: tuple[int, ...] = (), latest_s: d
         value[meet | ~_feasible(problem, use, power)] = -np.inf
         starts = np.array([np.array(one.start_s)[part[:, k]] for k, one in enumerate(options)]).T
         value[~_in_turn(problem, starts.reshape(len(part), len(options)))] = -np.inf
+        if problem.rates.battery is not None:
+            value = _with_battery(problem, value, best_value, power, busy, np.zeros(len(part)) + revenue)
         top = int(np.argmax(value))
         if value[top] > best_value:
             best, best_value = part[top], float(value[top])
@@ -198,22 +202,139 @@ def _in_turn(problem: Problem, starts: np.ndarray) -> np.ndarray:
 
 
 def _profit(problem: Problem, power: np.ndarray, busy: np.ndarray, revenue: np.ndarray) -> np.ndarray:
-    idle = np.array([c.idle_w for c in problem.cluster.classes for _ in range(c.count)])
-    drawn = power + ((~busy) * idle[None, :, None]).sum(axis=1)
-    profit, table, rates = revenue.copy(), problem.table, problem.rates
+    drawn = power + _by_themselves(problem, busy)
+    profit, rates = revenue.copy(), problem.rates
     bought = np.zeros_like(drawn)
     for segment in problem.segments:
         inside = drawn[:, segment.start_s : segment.end_s]
         energy = inside.sum(axis=1)
-        row = np.floor((energy / segment.length_s - table.first_power_w) / table.power_step_w + 0.5).astype(int)
-        column = (segment.temperature_c - table.first_temperature_c) // table.temperature_step_c
-        cooling = np.where(energy > 0, table.cooling[np.clip(row, 0, len(table.cooling) - 1), column], 0.0)
-        beyond_sun = np.maximum(0.0, energy * (1 + cooling) - segment.solar_w * segment.length_s)
-        price = segment.price_eur_per_kwh + segment.carbon_g_per_kwh * rates.carbon_eur_per_tonne / 1e6
-        profit -= beyond_sun / 3.6e6 * price * segment.counts
+        cooling = _cooling(problem, segment, energy)
+        price, feed_in, sun_w = _contract(problem, segment)
+        needed = energy * (1 + cooling)
+        profit -= np.maximum(0.0, needed - sun_w * segment.length_s) / 3.6e6 * price * segment.counts
+        left = segment.solar_w * segment.length_s - np.minimum(sun_w * segment.length_s, needed)
+        profit += left / 3.6e6 * feed_in * segment.counts
         # Within a demand interval the sun of a piece covers that piece as a whole.
-        bought[:, segment.start_s : segment.end_s] = inside * (1 + cooling)[:, None] - segment.solar_w
-    return profit - _peak_kw(problem, bought) * rates.demand_eur_per_kw
+        bought[:, segment.start_s : segment.end_s] = inside * (1 + cooling)[:, None] - sun_w
+    more = np.maximum(0.0, _peak_kw(problem, bought) - rates.demand_so_far_kw)
+    return profit - more * rates.demand_eur_per_kw
+
+
+def _cooling(problem: Problem, segment: Segment, energy: np.ndarray) -> np.ndarray:
+    table = problem.table
+    row = np.floor((energy / segment.length_s - table.first_power_w) / table.power_step_w + 0.5).astype(int)
+    column = (segment.temperature_c - table.first_temperature_c) // table.temperature_step_c
+    return np.where(energy > 0, table.cooling[np.clip(row, 0, len(table.cooling) - 1), column], 0.0)
+
+
+def _contract(problem: Problem, segment: Segment) -> tuple[float, float, float]:
+    """Price of a bought kWh, what a kWh fed in earns, and the sun that is used before anything is bought [W]."""
+    price = segment.price_eur_per_kwh + segment.fee_eur_per_kwh
+    price += segment.carbon_g_per_kwh * problem.rates.carbon_eur_per_tonne / 1e6
+    feed_in = max(0.0, segment.feed_in_eur_per_kwh)
+    return price, feed_in, segment.solar_w if price > feed_in else 0.0
+
+
+def _by_themselves(problem: Problem, busy: np.ndarray) -> np.ndarray:
+    """What nodes draw besides jobs, second by second."""
+    classes = [c for c in problem.cluster.classes for _ in range(c.count)]
+    idle = np.array([c.idle_w for c in classes])
+    drawn = ((~busy) * idle[None, :, None]).sum(axis=1)
+    rule, day = problem.cluster.idle_rule, busy.shape[2]
+    if not rule.included:
+        drawn = drawn + (busy * idle[None, :, None]).sum(axis=1)
+    for number, node_class in enumerate(classes):
+        if node_class.sleep_w is None or node_class.sleep_w == node_class.idle_w:
+            continue
+        # Seconds since it last worked, or since midnight, and until it works again.
+        since, until = np.zeros((len(busy), day), dtype=int), np.full((len(busy), day), 10**6)
+        for second in range(1, day):
+            since[:, second] = np.where(busy[:, number, second - 1], 0, since[:, second - 1] + 1)
+        for second in reversed(range(day - 1)):
+            until[:, second] = np.where(busy[:, number, second + 1], 1, until[:, second + 1] + 1)
+        asleep = ~busy[:, number] & (since >= rule.after_s) & (until > rule.wake_s)
+        drawn = drawn - asleep * (node_class.idle_w - node_class.sleep_w)
+    return drawn
+
+
+def _with_battery(problem, value, best, power, busy, revenue):  # type: ignore[no-untyped-def]
+    """The values with the best use of a battery, for all plans that can be the best with it."""
+    battery, found = problem.rates.battery, np.full(len(value), -np.inf)
+    contracts = [_contract(problem, segment) for segment in problem.segments]
+    dearest = max(abs(price) for price, _, _ in contracts) + max(feed for _, feed, _ in contracts)
+    hours = problem.horizon.length_s / 3600
+    most = battery.power_kw * (2 * hours * dearest + problem.rates.demand_eur_per_kw)
+    for row in np.argsort(-value):
+        if value[row] + most < best or np.isneginf(value[row]):
+            break
+        drawn = power[row] + _by_themselves(problem, busy[row][None])[0]
+        found[row] = revenue[row] - _least_cost(problem, drawn, contracts)
+        best = max(best, found[row])
+    return found
+
+
+def _least_cost(problem, drawn, contracts):  # type: ignore[no-untyped-def]
+    """Least cost of a day with a battery: a program over the segments, in the battery's own energy."""
+    battery, rates = problem.rates.battery, problem.rates
+    count, day = len(problem.segments), problem.horizon.length_s
+    loss = battery.efficiency**0.5
+    needed, left, cooled = np.zeros(count), np.zeros(count), np.zeros(day)
+    for k, segment in enumerate(problem.segments):
+        inside = slice(segment.start_s, segment.end_s)
+        energy = drawn[inside].sum()
+        share = 1 + float(_cooling(problem, segment, np.array([energy]))[0])
+        sun = contracts[k][2] * segment.length_s
+        needed[k] = max(0.0, energy * share - sun) / 3.6e6
+        left[k] = (segment.solar_w * segment.length_s - min(sun, energy * share)) / 3.6e6
+        cooled[inside] = drawn[inside] * share - contracts[k][2]
+    # Per segment: bought, sun fed in, sun into the battery, grid into the battery, out of it; at last the peak.
+    size = 5 * count + 1
+    cost, bounds = np.zeros(size), [(0.0, None)] * size
+    bounds[-1] = (rates.demand_so_far_kw, None)
+    equal, equals, upper, limits = [], [], [], []
+    for k, segment in enumerate(problem.segments):
+        price, feed_in, _ = contracts[k]
+        cost[5 * k], cost[5 * k + 1] = price * segment.counts, -feed_in * segment.counts
+        row = np.zeros(size)
+        row[[5 * k, 5 * k + 3, 5 * k + 4]] = [1.0, -1.0, 1.0]
+        equal.append(row)
+        equals.append(needed[k])
+        row = np.zeros(size)
+        row[[5 * k + 1, 5 * k + 2]] = 1.0
+        upper.append(row)
+        limits.append(left[k])
+        row = np.zeros(size)
+        row[5 * k + 2 : 5 * k + 5] = 1.0
+        upper.append(row)
+        limits.append(battery.power_kw * segment.length_s / 3600)
+        level = np.zeros(size)
+        for earlier in range(k + 1):
+            level[5 * earlier + 2 : 5 * earlier + 5] = [loss, loss, -1 / loss]
+        least = min(battery.end_kwh, battery.start_kwh + battery.power_kw * loss * day / 3600) if k == count - 1 else 0
+        upper += [level, -level]
+        limits += [battery.capacity_kwh - battery.start_kwh, battery.start_kwh - least]
+        bounds[5 * k + 4] = (0.0, needed[k])
+    cost[-1] = rates.demand_eur_per_kw
+    if rates.demand_eur_per_kw:
+        edges = [segment.start_s for segment in problem.segments]
+        for start in range(0, day, rates.demand_interval_s):
+            end = min(start + rates.demand_interval_s, day)
+            marks = [start, *(edge for edge in edges if start < edge < end), end]
+            bought = sum(max(0.0, cooled[a:b].sum()) for a, b in pairwise(marks)) / 3.6e6
+            row = np.zeros(size)
+            row[-1] = -(end - start) / 3600
+            for k, segment in enumerate(problem.segments):
+                part = max(0, min(end, segment.end_s) - max(start, segment.start_s)) / segment.length_s
+                # What the battery moves is spread evenly over its segment.
+                row[5 * k] += part
+                bought -= part * needed[k]
+            upper.append(row)
+            limits.append(-bought)
+    # In units of a thousandth: these days are seconds long, and a solver has tolerances.
+    scaled = [(low * 1e3, None if high is None else high * 1e3) for low, high in bounds]
+    solved = linprog(cost, np.array(upper), np.array(limits) * 1e3, np.array(equal), np.array(equals) * 1e3, scaled)
+    assert solved.x is not None, solved.message
+    return float(solved.fun) / 1e3 - rates.demand_eur_per_kw * rates.demand_so_far_kw
 
 
 def _peak_kw(problem: Problem, bought: np.ndarray) -> np.ndarray:

@@ -18,10 +18,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=500)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--contracts", action="store_true", help="with fees, feed-in, sleeping nodes, a battery, ...")
     choice = parser.parse_args()
     days = []
     for seed in range(choice.seed, choice.seed + choice.count):
-        days.append(check_day(seed, iterations=20_000))
+        days.append(check_day(seed, iterations=20_000, contracts=choice.contracts))
         for words in days[-1].broken:
             print(f"seed {seed}: {words}", flush=True)
     free = [day for day in days if not day.has_deadlines]

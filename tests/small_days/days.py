@@ -19,12 +19,13 @@ import numpy as np
 from planner.accounting.audit import audit
 from planner.accounting.bound import profit_bound
 from planner.accounting.settle import settle
+from planner.domain.battery import Battery
 from planner.domain.candidate import never
-from planner.domain.cluster import Cluster, NodeClass
+from planner.domain.cluster import Cluster, IdleRule, NodeClass
 from planner.domain.fit import Fit
 from planner.domain.job import Job, UnitGroup
 from planner.domain.problem import Problem, Running
-from planner.domain.rates import Rates
+from planner.domain.rates import Rates, UsePrice
 from planner.search.harvest import harvest
 from planner.search.multisearch import multisearch
 from tests.cp.enumeration import best_plan
@@ -84,9 +85,45 @@ def small_day(seed: int) -> tuple[Problem, list[Job]]:
     return problem, asked
 
 
-def check_day(seed: int, iterations: int = 6000) -> Checked:
+def with_contracts(problem: Problem, seed: int) -> Problem:
+    """The same day with contracts and machines as sites have them, whichever chance has it."""
+    rng = np.random.default_rng([seed, 3])
+    classes, rates = problem.cluster.classes, problem.rates
+    sleep_w = [round(float(rng.uniform(0, each.idle_w)), 1) if rng.random() < 0.7 else None for each in classes]
+    rule = IdleRule(bool(rng.random() < 0.5), int(rng.integers(0, 3)), int(rng.integers(0, 3)))
+    nodes = [replace(each, sleep_w=asleep) for each, asleep in zip(classes, sleep_w, strict=True)]
+    battery = None
+    if len(problem.jobs) < 3 or rng.random() < 0.2:
+        size = round(float(rng.uniform(0.0001, 0.002)), 5)
+        battery = Battery(size, round(float(rng.uniform(0.05, 0.4)), 3), float(rng.uniform(0.6, 1)), 0.0, 0.0)
+        battery = replace(battery, start_kwh=size * float(rng.random()), end_kwh=size * float(rng.random()))
+    return replace(
+        problem,
+        cluster=replace(problem.cluster, classes=tuple(nodes), idle_rule=rule),
+        segments=tuple(
+            replace(
+                each,
+                fee_eur_per_kwh=round(float(rng.uniform(0, 0.2)), 3) if rng.random() < 0.6 else 0.0,
+                feed_in_eur_per_kwh=round(float(rng.uniform(-0.05, 0.4)), 3) if rng.random() < 0.6 else 0.0,
+            )
+            for each in problem.segments
+        ),
+        rates=replace(
+            rates,
+            eur_per_hour={"memory_gb": 0.02, "cores": 0.01} if rng.random() < 0.5 else {},
+            class_prices={"cpu": UsePrice(0.03, {"cores": 0.002})} if rng.random() < 0.5 else {},
+            qos_factors={"": 0.8},
+            demand_so_far_kw=round(float(rng.uniform(0, 0.5)), 3) if rates.demand_eur_per_kw else 0.0,
+            battery=battery,
+        ),
+    )
+
+
+def check_day(seed: int, iterations: int = 6000, *, contracts: bool = False) -> Checked:
     """Search a day and hold the search against the best of all plans, the bound and the rules."""
     problem, asked = small_day(seed)
+    if contracts:
+        problem = with_contracts(problem, seed)
     broken = [
         f"job {job.id} is rejected though it fits"
         for job in asked

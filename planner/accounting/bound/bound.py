@@ -123,7 +123,7 @@ class _PriceSearch:
     ) -> None:
         self.problem, self.until, self.tolerance, self.is_wanted = problem, until, tolerance, is_wanted
         slots, shares = cut_slots(problem, slot_s), node_shares(problem)
-        idle = np.flatnonzero([node_class.idle_w > 0 for node_class in problem.cluster.classes])
+        idle = np.flatnonzero(problem.nodes.saved_mw[list(problem.cluster.first_nodes[:-1])])
         self.load: RunningLoad = running_load(problem, shares, slots)
         self.energy: JobEnergy = job_energy(problem, slots, latest_start_s)
         self.site: SiteModel = site_model(problem, shares, idle, slots, self.load, self.energy, np.array(bills_s))

@@ -1,4 +1,4 @@
-"""What a segment buys as a function of its IT energy alone: cooling by the table, less the sun."""
+"""What a segment buys and costs as a function of its IT energy alone: cooling by the table, less the sun."""
 
 from __future__ import annotations
 
@@ -28,18 +28,21 @@ def cooling_rows(table: PueTable, segment: Segment, low_kwh: float, high_kwh: fl
     return np.maximum(low[holds], low_kwh), np.minimum(high[holds], high_kwh), cooling[holds]
 
 
-def bought_points(table: PueTable, segment: Segment, low_kwh: float, high_kwh: float) -> tuple[Floats, Floats]:
-    """Points (IT energy, bought energy) whose convex hull holds everything that is possible in the segment [kWh].
+def bought_points(
+    table: PueTable, segment: Segment, low_kwh: float, high_kwh: float, *, uses_sun: bool = True
+) -> tuple[Floats, Floats, Floats]:
+    """Points (IT energy, bought, sun left unused) whose convex hull holds everything possible in the segment [kWh].
 
-    Within a row the bought energy max(0, (1 + cooling) * it - sun) has two straight pieces; the ends of all pieces
-    of all rows span the hull.
+    Within a row the bought energy max(0, (1 + cooling) * it - sun) has two straight pieces, and so has the sun that is
+    left; the ends of all pieces of all rows span the hull. Without ``uses_sun`` all is bought and all sun is left.
     """
     first, last, cooling = cooling_rows(table, segment, low_kwh, high_kwh)
     sun_kwh = segment.solar_w * segment.length_s / (MILLI * SECONDS_PER_HOUR)
-    bend = np.clip(sun_kwh / (1 + cooling), first, last)
+    used_kwh = sun_kwh if uses_sun else 0.0
+    bend = np.clip(used_kwh / (1 + cooling), first, last)
     it = np.concatenate([first, bend, last])
-    bought = np.maximum(0.0, it * (1 + np.tile(cooling, 3)) - sun_kwh)
-    return it, bought
+    site = it * (1 + np.tile(cooling, 3))
+    return it, np.maximum(0.0, site - used_kwh), sun_kwh - np.minimum(site, used_kwh)
 
 
 def hull(x: Floats, y: Floats) -> tuple[Floats, Floats]:

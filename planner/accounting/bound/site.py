@@ -156,8 +156,13 @@ class _SiteRows:
         self.idle_classes = idle_classes
         self.rows = _Rows()
         self.count = np.array([node_class.count for node_class in problem.cluster.classes])
-        self.idle_kw = np.array([round(each.idle_w * MILLI) for each in problem.cluster.classes]) / MILLI**2
-        self.all_idle_kw = float(self.count @ self.idle_kw)
+        first = list(problem.cluster.first_nodes[:-1])
+        nodes = problem.nodes
+        # A node that rests draws at least what it draws asleep; in use it draws that much less, or more if below zero.
+        self.saved_kw = nodes.saved_mw[first] / MILLI**2
+        self.all_idle_kw = float(self.count @ (nodes.asleep_mw[first] / MILLI**2))
+        self.awake_kw = float(self.count @ ((nodes.idle_mw - nodes.asleep_mw)[first] / MILLI**2))
+        self.more_kw = float(self.count @ np.maximum(0.0, -self.saved_kw)) + self.awake_kw
         self.most_kw = most_power_kw(problem, shares)
 
     def build(self) -> SiteModel:
@@ -165,6 +170,7 @@ class _SiteRows:
         self._units()
         self._power()
         self._segments()
+        self._battery()
         self._demand()
         return self.rows.model(len(self.shares.class_of) + len(self.idle_classes) + 1, self.slots, self.curves)
 
@@ -213,19 +219,25 @@ class _SiteRows:
         self.bought: list[list[tuple[int, float]]] = []
         self.curves: list[tuple[int, Floats, Floats]] = []
         self.least_cooling = []
-        rates, prices = self.problem.rates, self.problem.segment_columns.full_price_eur_per_kwh.tolist()
+        rates, columns = self.problem.rates, self.problem.segment_columns
+        prices = columns.full_price_eur_per_kwh.tolist()
         for index, segment in enumerate(self.problem.segments):
             within = np.flatnonzero(self.slots.segment == index)
             hours = float(self.slots.hours[within].sum())
             held = float(self.load.work_kwh[within].sum())
-            top = held + sum(self.rows.high[self.energy[h]] for h in within) + self.all_idle_kw * hours
-            price = prices[index]
+            by_itself = (self.all_idle_kw + self.more_kw) * hours
+            top = held + sum(self.rows.high[self.energy[h]] for h in within) + by_itself
+            price, feed_in = prices[index], float(columns.feed_in_eur_per_kwh[index])
             bottom = held + sum(self.rows.low[self.energy[h]] for h in within)
-            it, bought = bought_points(self.problem.table, segment, bottom, top)
-            curve = lower_hull(it, price * bought)
+            uses_sun = bool(columns.uses_sun[index])
+            it, bought, unused = bought_points(self.problem.table, segment, bottom, top, uses_sun=uses_sun)
+            curve = lower_hull(it, price * bought - feed_in * unused)
             if rates.demand_eur_per_kw:
-                it, bought = hull(it, bought)
-                cost = -price * bought
+                if not (uses_sun and feed_in and segment.solar_w):
+                    # What it costs goes with what is bought, so that the corners of the one are those of both.
+                    it, bought = hull(it, bought)
+                    unused = np.full(len(it), 0.0 if uses_sun else unused[0])
+                cost = feed_in * unused - price * bought
             else:
                 it, cost, bought = curve[0], -curve[1], np.zeros(len(curve[0]))
             self.least_cooling.append(float(cooling_rows(self.problem.table, segment, bottom, top)[2].min()))
@@ -233,6 +245,9 @@ class _SiteRows:
             choose = self.rows.row(1.0, equal=True)
             self.curves.append((link, *curve))
             self._it_energy(link, within, 1.0)
+            if self.awake_kw:
+                # Nodes that rest may be awake: the more energy, the lower the costs where a price is below zero.
+                self.rows.put(link, self.rows.variable(0.0, self.awake_kw * hours), 1.0)
             points = []
             for energy, eur, amount in zip(it.tolist(), cost.tolist(), bought.tolist(), strict=True):
                 point = self.rows.variable(0.0, 1.0, eur, choose)
@@ -247,8 +262,13 @@ class _SiteRows:
         if not rates.demand_eur_per_kw:
             return
         tables = self.problem.table.cooling
-        highest = (self.most_kw + self.all_idle_kw + float(self.load.most_kw)) * (1 + float(tables.max()))
-        peaks = [self.rows.variable(0.0, highest, -rates.demand_eur_per_kw) for _ in self.bills_s]
+        battery_kw = 0.0 if rates.battery is None else rates.battery.power_kw
+        by_itself_kw = self.all_idle_kw + self.more_kw
+        highest = (self.most_kw + by_itself_kw + float(self.load.most_kw)) * (1 + float(tables.max())) + battery_kw
+        so_far = [rates.demand_so_far_kw, *(0.0 for _ in self.bills_s[1:])]
+        peaks = [self.rows.variable(low, max(low, highest), -rates.demand_eur_per_kw) for low in so_far]
+        # What is charged already comes back as a constant.
+        self.rows.variable(1.0, 1.0, rates.demand_eur_per_kw * rates.demand_so_far_kw)
         edges_s = self.problem.segment_columns.edges_s.tolist()
         for first, end in demand_blocks(self.problem, self.bills_s):
             hours = (edges_s[end] - edges_s[first]) / SECONDS_PER_HOUR
@@ -257,6 +277,8 @@ class _SiteRows:
             for points in self.bought[first:end]:
                 for point, amount in points:
                     self.rows.put(block, point, amount)
+            for segment in range(first, end):
+                self._moved(block, segment, 1.0)
         for first, end in demand_windows(self.problem, self.slots, self.bills_s):
             within = np.arange(first, end)
             index = int(self.slots.segment[first])
@@ -264,9 +286,54 @@ class _SiteRows:
             per_it = 1 + self.least_cooling[index]
             fixed = float(self.load.work_kwh[within].sum()) + self.all_idle_kw * hours
             sun = self.problem.segments[index].solar_w / MILLI * hours
+            sun = sun if self.problem.segment_columns.uses_sun[index] else 0.0
             window = self.rows.row(sun - per_it * fixed)
             self.rows.put(window, peaks[self._bill_at(int(self.slots.edges_s[first]))], -hours)
             self._it_energy(window, within, per_it)
+            self._moved(window, index, hours * SECONDS_PER_HOUR / self.problem.segments[index].length_s)
+
+    def _battery(self) -> None:
+        """What a battery takes and gives in each segment, and what it holds after it.
+
+        Whatever the plan, what it gives saves the price of the segment at most, and what it takes costs the price, or
+        up to the sun that there is what feeding that in would earn.
+        """
+        battery, columns = self.problem.rates.battery, self.problem.segment_columns
+        self.flows: list[tuple[int, int]] = []
+        if battery is None:
+            return
+        before = self.rows.variable(battery.start_kwh, battery.start_kwh)
+        prices, feeds = columns.full_price_eur_per_kwh, columns.feed_in_eur_per_kwh
+        for index, segment in enumerate(self.problem.segments):
+            hours = segment.length_s / SECONDS_PER_HOUR
+            room, is_last = battery.power_kw * hours, index == len(self.problem.segments) - 1
+            sun = min(room, segment.solar_w / MILLI * hours)
+            sunny = self.rows.variable(0.0, sun, -float(feeds[index]))
+            takes = self.rows.variable(0.0, room, -float(prices[index]))
+            gives = self.rows.variable(0.0, room, float(prices[index]))
+            least = battery.end_kwh_within(self.problem.horizon.length_s / SECONDS_PER_HOUR) if is_last else 0.0
+            holds = self.rows.variable(least, battery.capacity_kwh)
+            at_once = self.rows.row(room)
+            for variable in (sunny, takes, gives):
+                self.rows.put(at_once, variable, 1.0)
+            level = self.rows.row(0.0, equal=True)
+            for variable, factor in (
+                (holds, 1.0),
+                (before, -1.0),
+                (sunny, -battery.one_way),
+                (takes, -battery.one_way),
+                (gives, 1 / battery.one_way),
+            ):
+                self.rows.put(level, variable, factor)
+            self.flows.append((takes, gives))
+            before = holds
+
+    def _moved(self, row: int, segment: int, part: float) -> None:
+        """What a battery buys more in part of a segment."""
+        if self.flows:
+            takes, gives = self.flows[segment]
+            self.rows.put(row, takes, part)
+            self.rows.put(row, gives, -part)
 
     def _bill_at(self, moment_s: int) -> int:
         return int(np.searchsorted(self.bills_s, moment_s, side="right")) - 1
@@ -276,4 +343,4 @@ class _SiteRows:
         for h in within.tolist():
             self.rows.put(row, self.energy[h], factor)
             for c, busy in self.busy.items():
-                self.rows.put(row, busy[h], -factor * float(self.idle_kw[c]))
+                self.rows.put(row, busy[h], -factor * float(self.saved_kw[c]))

@@ -16,6 +16,7 @@ from planner.domain.series import StepSeries
 from planner.errors import InputError
 from planner.inputs.local_times import clock_minutes, clock_shifts
 from planner.inputs.prices.hourly_csv import read_timed_csv
+from planner.scenario.electricity import FeedIn, Fees
 from planner.scenario.tariff import BandTariff, HourlyTariff, Tariff
 from planner.scenario.words import PriceUnit
 
@@ -51,6 +52,24 @@ def price_of(choice: Tariff, horizon: Horizon) -> StepSeries:
         bands = [PriceBand(band.start, band.end, band.eur_per_kwh) for band in choice.bands]
         return band_tariff(bands, choice.eur_per_kwh, horizon)
     return flat_tariff(choice.eur_per_kwh, horizon)
+
+
+def fee_of(choice: Fees, horizon: Horizon) -> StepSeries | None:
+    """What is paid on top of the price [EUR/kWh] over the planning day by the ``fees:`` of a scenario."""
+    if choice.file is not None:
+        assert choice.unit is not None
+        return hourly_tariff(choice.file, horizon, unit=choice.unit, column=choice.column, zone=choice.zone)
+    if not choice.bands and not choice.eur_per_kwh:
+        return None
+    bands = [PriceBand(band.start, band.end, band.eur_per_kwh) for band in choice.bands]
+    return band_tariff(bands, choice.eur_per_kwh, horizon)
+
+
+def feed_in_of(choice: FeedIn, price: StepSeries, horizon: Horizon) -> StepSeries | None:
+    """What feeding in earns [EUR/kWh] over the planning day by the ``feed_in:`` of a scenario."""
+    if choice.of_price is not None:
+        return StepSeries("feed-in price", price.edges_unix, price.values * choice.of_price)
+    return None if choice.eur_per_kwh is None else flat_tariff(choice.eur_per_kwh, horizon)
 
 
 def flat_tariff(eur_per_kwh: float, horizon: Horizon) -> StepSeries:

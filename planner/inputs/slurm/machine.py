@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from planner.domain.cluster import CORES, Cluster, NodeClass
@@ -15,6 +15,7 @@ from planner.inputs.jobs.unit_shape import MEMORY
 from planner.inputs.slurm.job import Request
 from planner.inputs.slurm.nodes import SlurmNode
 from planner.inputs.slurm.to_domain import named_class
+from planner.scenario.slurm import SlurmSection
 
 GPUS = "gpus"
 MB_PER_GB = 1000
@@ -86,14 +87,15 @@ class Machine:
             first += count
         return found
 
-    def cluster(self, power_limit_w: float | None, idle_w: float) -> Cluster:
-        """The cluster that the classes make."""
+    def cluster(self, written: Cluster, chosen: SlurmSection) -> Cluster:
+        """The cluster that the classes make, with the limits and the idle power that a scenario gives."""
         made: list[NodeClass] = []
         for name, (kind, count) in self.classes.items():
             names = [node.name for node in self.nodes if node.name in self._members[name]]
             assert len(names) == count
-            made.append(named_class(name, names, kind.capacity, idle_w))
-        return Cluster(tuple(made), power_limit_w)
+            one = named_class(name, names, kind.capacity, chosen.idle_w)
+            made.append(replace(one, sleep_w=chosen.sleep_w))
+        return Cluster(tuple(made), written.power_limit_w, idle_rule=written.idle_rule)
 
     def allowed(self, request: Request, partitions: Sequence[str]) -> tuple[dict[str, Kind], str]:
         """The classes that a job may run on, and why there are none."""

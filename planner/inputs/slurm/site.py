@@ -55,7 +55,7 @@ class SlurmSite:
 
     def scenario(self, written: Scenario) -> Scenario:
         """A scenario with the cluster of the site in the place of its own."""
-        cluster = self.machine.cluster(written.cluster.power_limit_w, written.slurm.idle_w)
+        cluster = self.machine.cluster(written.cluster, written.slurm)
         return written.model_copy(update={"cluster": cluster})
 
     def snapshot(

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
 from planner.compiled import part
 from planner.compiled.edges import piece_at
 from planner.domain.columns import Floats, Ints
@@ -26,21 +28,28 @@ class Money(NamedTuple):
     counts
         What the money of each segment counts.
     price
-        Cost of a bought kWh in each segment, carbon included, times what it counts [EUR].
+        Cost of a bought kWh in each segment, fees and carbon included, times what it counts [EUR].
     solar
-        Energy of the site's photovoltaics in each segment [kWh].
+        Energy of the site's photovoltaics in each segment that it uses itself [kWh].
+    feed
+        What a kWh of that earns when it is fed in instead, times what it counts [EUR].
     cooling
         Cooling energy per IT energy of each segment and table row.
     grid
         First power of the table and its step [mW].
     interval_length
         Length of each demand interval [s].
+    moved
+        What a battery buys in each demand interval on top; below zero where it gives [kWh].
     demand
-        Charge on the day's peak [EUR/kW].
+        Charge on the day's peak [EUR/kW], and the peak that is charged already [kW].
     earns
         What a unit of each group earns a second on a node of each class [EUR].
     class_of, idle
-        Class of each node, and what it draws while empty [mW].
+        Class of each node, and what it draws more while it is on and empty than in use, besides its jobs [mW].
+    sleeps, rests
+        What each node draws less asleep than idle [mW]; after how long without work it sleeps, and how long it takes to
+        wake up [s].
     """
 
     edges: Ints
@@ -50,13 +59,17 @@ class Money(NamedTuple):
     counts: Floats
     price: Floats
     solar: Floats
+    feed: Floats
     cooling: Floats
     grid: Ints
     interval_length: Ints
+    moved: Floats
     demand: Floats
     earns: Floats
     class_of: Ints
     idle: Ints
+    sleeps: Ints
+    rests: Ints
 
 
 class Tally(NamedTuple):
@@ -137,9 +150,12 @@ def profit(money, tally, timelines):
         share = cooling_share(money, segment, tally.by_segment[segment])
         bought = bought_kwh(money, segment, tally.by_segment[segment])
         total -= bought * money.price[segment]
-        tally.rate[segment] = (1.0 + share) * money.price[segment] if bought > 0 or money.solar[segment] == 0 else 0.0
+        marginal = money.price[segment] if bought > 0 or money.solar[segment] == 0 else money.feed[segment]
+        tally.rate[segment] = (1.0 + share) * marginal
+        if money.feed[segment] > 0:
+            total += fed_kwh(money, segment, tally.by_segment[segment]) * money.feed[segment]
     if money.demand[0] > 0:
-        total -= money.demand[0] * _peak_kw(money, tally)
+        total -= money.demand[0] * (_peak_kw(money, tally) - money.demand[1])
     return total
 
 
@@ -148,6 +164,13 @@ def bought_kwh(money, segment, energy):
     """What a segment with that IT energy buys, beyond its sun [kWh]."""
     site_kwh = energy / MILLIWATT_SECONDS_PER_KWH * (1.0 + cooling_share(money, segment, energy))
     return max(0.0, site_kwh - money.solar[segment])
+
+
+@part
+def fed_kwh(money, segment, energy):
+    """What a segment with that IT energy leaves of its sun, to be fed in [kWh]."""
+    site_kwh = energy / MILLIWATT_SECONDS_PER_KWH * (1.0 + cooling_share(money, segment, energy))
+    return max(0.0, money.solar[segment] - site_kwh)
 
 
 @part
@@ -174,7 +197,7 @@ def end_of_row(money, segment, row):
 
 @part
 def _peak_kw(money, tally):
-    """Highest mean bought power over the demand intervals [kW]."""
+    """Highest mean bought power over the demand intervals, at least the peak so far [kW]."""
     for interval in range(money.interval_length.shape[0]):
         tally.by_interval[interval] = 0.0
     for piece in range(money.segment_of.shape[0]):
@@ -183,26 +206,45 @@ def _peak_kw(money, tally):
         site = (tally.energy[piece] + tally.idle[piece]) / MILLIWATT_SECONDS_PER_KWH * (1.0 + share)
         sun = money.solar[segment] * (money.edges[piece + 1] - money.edges[piece]) / money.length[segment]
         tally.by_interval[money.interval_of[piece]] += max(0.0, site - sun)
-    peak = 0.0
+    peak = money.demand[1]
     for interval in range(money.interval_length.shape[0]):
-        peak = max(peak, tally.by_interval[interval] * 3600.0 / money.interval_length[interval])
+        bought = tally.by_interval[interval] + money.moved[interval]
+        peak = max(peak, bought * 3600.0 / money.interval_length[interval])
     return peak
 
 
 @part
 def _idle_energy(money, tally, timelines):
-    """Energy of nodes while nothing runs on them, by piece."""
+    """What nodes draw while nothing runs on them, by piece, less where they sleep."""
     for piece in range(tally.idle.shape[0]):
         tally.idle[piece] = 0
     for node in range(money.idle.shape[0]):
-        if money.idle[node] == 0:
+        if money.idle[node] == 0 and money.sleeps[node] == 0:
             continue
+        since = np.int64(-1)
         for entry in range(timelines.length[node]):
+            begin = timelines.times[node, entry]
+            if begin >= money.edges[-1]:
+                break
             empty = True
             for resource in range(timelines.free.shape[2]):
                 empty &= timelines.free[node, entry, resource] == timelines.capacity[node, resource]
-            if empty and timelines.times[node, entry] < money.edges[-1]:
-                end = money.edges[-1]
-                if entry + 1 < timelines.length[node]:
-                    end = min(end, timelines.times[node, entry + 1])
-                add_energy(money, tally.idle, money.idle[node], timelines.times[node, entry], end)
+            if empty and since < 0:
+                since = begin
+            elif not empty and since >= 0:
+                _add_rest(money, tally, node, since, begin)
+                since = np.int64(-1)
+        if since >= 0:
+            _add_rest(money, tally, node, since, money.edges[-1])
+
+
+@part
+def _add_rest(money, tally, node, start, end):
+    """Add a stretch in which nothing runs on a node, in whose middle it may sleep."""
+    add_energy(money, tally.idle, money.idle[node], start, end)
+    if money.sleeps[node] > 0:
+        asleep, awake = start + money.rests[0], end
+        if end < money.edges[-1]:
+            awake -= money.rests[1]
+        if asleep < awake:
+            add_energy(money, tally.idle, -money.sleeps[node], asleep, awake)

@@ -10,7 +10,7 @@ from planner.machine.choose_nodes import pack_anywhere, pack_equal
 from planner.machine.node_timelines import BEFORE
 from planner.machine.place import earliest_start, first_turn
 from planner.machine.rng import below, fraction
-from planner.search.kernel.money import bought_kwh, cooling_share, counted_seconds, end_of_row, table_row
+from planner.search.kernel.money import bought_kwh, cooling_share, counted_seconds, end_of_row, fed_kwh, table_row
 from planner.search.kernel.search_state import EARLIEST, LOOKS, PRICED, THRIFTY, WANDERING, put_on
 from planner.units import MILLIWATT_SECONDS_PER_KWH
 
@@ -205,6 +205,9 @@ def _gain(money, tally, jobs, state, job, start, day_end, exact):
             before = tally.by_segment[segment]
             more = bought_kwh(money, segment, before + added) - bought_kwh(money, segment, before)
             gain -= more * money.price[segment]
+            if money.feed[segment] > 0:
+                lost = fed_kwh(money, segment, before) - fed_kwh(money, segment, before + added)
+                gain -= lost * money.feed[segment]
         else:
             gain -= added / MILLIWATT_SECONDS_PER_KWH * tally.rate[segment]
     return gain
