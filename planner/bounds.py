@@ -117,6 +117,7 @@ EUR_PER_KW = Bounds(0, 1e6)
 EUR_PER_TONNE = Bounds(0, 1e6)
 EUR_PER_USD = Bounds(0, 1e6, above=True)
 G_PER_KWH = Bounds(0, 1e5)
+CARBON_KG = Bounds(0, 1e12, "kg")
 VALUE_IN_FILE = Bounds(-1e8, 1e8)
 """Of a series over time, whatever its unit."""
 G_PER_KWH_IN_FILE = Bounds(-1e5, 1e5)

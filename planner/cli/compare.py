@@ -113,6 +113,13 @@ def compare(
     baseline: Annotated[
         str | None, typer.Option(help="Scenario, or SCENARIO:METHOD, that others are compared with; default the first.")
     ] = None,
+    carbon_weights: Annotated[
+        str | None,
+        typer.Option(
+            help="What a tonne of CO2 counts in the plans, by commas: 0,50,200. Each scenario is planned with each"
+            " (goal.carbon_weight): the curve of money against CO2."
+        ),
+    ] = None,
     time_limit: day.TimeLimitOption = day.TIME_LIMIT,
     seed: day.SeedOption = None,
     jobs: day.JobsOption = None,
@@ -147,6 +154,8 @@ def compare(
         if each.kind == "cp":
             raise InputError(f"policy {each.name} needs a CP search, which `plan simulate` has; order-... needs none")
     opened = [day.open_scenario(name, tuple(settings or ()), seed, jobs) for name in scenarios]
+    if carbon_weights is not None:
+        opened = _by_weight(scenarios, carbon_weights, tuple(settings or ()), seed, jobs)
 
     from planner.runs.compare import compare_runs
     from planner.runs.fanout import Engine
@@ -184,6 +193,8 @@ def compare(
     span = f"{from_day}" if from_day == to_day else f"{from_day} to {to_day}"
     say(f"{span}, in {found.currency}; differences are against {found.baseline.replace(':', ', ')}\n")
     say(compare_text(found.runs))
+    if curve := carbon_text(found.runs):
+        say("\n" + curve)
     say("\n" + "\n".join(found.notes))
     say(f"\n{_near(found.folder)}")
 
@@ -199,6 +210,31 @@ def compare_text(runs: Sequence[dict[str, Any]]) -> str:
         for k in range(0, len(others) or 1, COLUMNS):
             blocks.append(_block([head, *others[k : k + COLUMNS]], with_baseline=not alone))
     return "\n\n".join(blocks)
+
+
+def _by_weight(
+    names: Sequence[str], weights: str, settings: tuple[str, ...], seed: int | None, jobs: Path | None
+) -> list[Any]:
+    """Each scenario once for each weight of CO2, called after both."""
+    opened = []
+    for name in names:
+        for weight in (each.strip() for each in weights.split(",")):
+            scenario = day.open_scenario(name, (*settings, f"goal.carbon_weight={weight}"), seed, jobs)
+            opened.append(scenario.model_copy(update={"name": f"{scenario.name}@{weight}"}))
+    return opened
+
+
+def carbon_text(runs: Sequence[dict[str, Any]]) -> str:
+    """Money against CO2, a line for each weight; nothing where none were asked for."""
+    from planner.pages.carbon_curve import carbon_curves
+
+    lines = []
+    for curve in carbon_curves(runs):
+        lines += ["", f"{curve.name}: what a tonne counts, profit, CO2 in kg, and what a tonne less has cost"]
+        for point in curve.points:
+            cost = "" if point.eur_per_tonne is None else f"{point.eur_per_tonne:,.0f} per tonne"
+            lines.append(f"  {point.weight:>8g} {point.profit_eur:>14,.2f} {point.carbon_kg:>12,.1f}   {cost}".rstrip())
+    return "\n".join(lines[1:])
 
 
 def _block(rows: Sequence[dict[str, Any]], *, with_baseline: bool) -> str:

@@ -150,6 +150,7 @@ class DaySummary:
     jobs: JobCounts
     segments: int
     last_end_s: int
+    carbon_limit_kg: float | None = None
     waits: Waits | None = None
     easy: EasyDay | None = None
     trials: tuple[Trial, ...]

@@ -144,8 +144,11 @@ class Problem:
 
     @property
     def counted(self) -> Problem:
-        """The problem as methods see it: with several priorities, jobs earn what they count."""
-        return replace(self, by_priority=True) if (self.priority != 1).any() else self
+        """The problem as methods see it: with several priorities, jobs earn what they count, and CO2 costs it."""
+        has_priorities = bool((self.priority != 1).any())
+        if not has_priorities and not self.rates.carbon_weight_eur_per_tonne:
+            return self
+        return replace(self, by_priority=has_priorities, rates=self.rates.counted)
 
     @cached_property
     def running_columns(self) -> JobColumns:

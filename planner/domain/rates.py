@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -42,6 +42,8 @@ class Rates:
         ``demand_so_far_kw``: the peak that is charged already.
     carbon_eur_per_tonne
         Price of emitted CO2.
+    carbon_weight_eur_per_tonne
+        What a tonne counts besides when plans are compared; no part of the money.
     eur_per_hour
         What each unit of a resource earns in an hour on top, by the resource's name.
     class_prices
@@ -62,6 +64,7 @@ class Rates:
     qos_factors: Mapping[str, float] = field(default_factory=dict)
     demand_so_far_kw: float = 0.0
     battery: Battery | None = None
+    carbon_weight_eur_per_tonne: float = 0.0
 
     def __post_init__(self) -> None:
         UsePrice(self.eur_per_core_hour, self.eur_per_hour)
@@ -71,6 +74,15 @@ class Rates:
         bounds.SITE_KW.require("the peak so far", self.demand_so_far_kw)
         bounds.ANY_INTERVAL_S.require("the demand interval", self.demand_interval_s)
         bounds.EUR_PER_TONNE.require("the carbon price per tonne", self.carbon_eur_per_tonne)
+        bounds.EUR_PER_TONNE.require("the weight of carbon per tonne", self.carbon_weight_eur_per_tonne)
+
+    @property
+    def counted(self) -> Rates:
+        """The rates as methods see them: a tonne of CO2 costs what it counts."""
+        more = self.carbon_weight_eur_per_tonne
+        if not more:
+            return self
+        return replace(self, carbon_eur_per_tonne=self.carbon_eur_per_tonne + more, carbon_weight_eur_per_tonne=0.0)
 
     @property
     def eur_per_charged_hour(self) -> float:

@@ -24,6 +24,7 @@ def rates_of(scenario: Scenario, day: dt.date, state: SiteState | None = None) -
         qos_factors=revenue.qos,
         demand_so_far_kw=_so_far_kw(scenario, day, state),
         battery=_battery(scenario, state),
+        carbon_weight_eur_per_tonne=scenario.goal.carbon_weight,
     )
 
 

@@ -6,6 +6,7 @@ import datetime as dt
 from itertools import accumulate
 from typing import Any
 
+from planner.pages.carbon_curve import carbon_curves, carbon_figure
 from planner.pages.compare_tables import easy_table, energy_table, is_easy, key_of, names_of, runs_table
 from planner.pages.day import tile, zoom_bar
 from planner.pages.day_figures import Panel, layer
@@ -61,6 +62,7 @@ def compare_page(about: Row) -> str:
         [el("h2", "Over the days"), zoom_bar(), [panel.html() for panel in panels]] if panels else None,
         el("h2", "Energy"),
         energy_table(runs, names),
+        [el("h2", "Money against CO2"), carbon_figure(runs, currency)] if carbon_curves(runs) else None,
         el("h2", "PUE"),
         _pue(keys, names, by_day, days),
         el("h2", "Profit day by day"),

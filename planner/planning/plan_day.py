@@ -28,6 +28,7 @@ from planner.errors import AuditError
 from planner.inputs.build import Day
 from planner.methods import HASTENED, RULES, Params, method_named
 from planner.planning.ahead import after_the_day, first_day_of
+from planner.planning.carbon_goal import limited_bound, weighed, within_limit
 from planner.planning.promises import why_broken_promises, with_promises
 from planner.planning.ready import make_ready
 from planner.planning.waiting import Waiting
@@ -108,15 +109,13 @@ def plan_day(
         bounding_real = pool.submit(_bound, happened, bound_time_s if is_real else 0.0, None, given_up)
         try:
             make_ready(method, day.ahead or day.problem)
-            result = _searched(day, method, params)
+            result, later, weight = _decided(day, method, params)
             bound, real_bound = bounding.result(), bounding_real.result()
+            bound = _within_limit(day, bound, weight, bound_time_s, given_up)
         except BaseException:
             given_up.set()
             raise
-    later: dict[str, int] = {}
-    if day.ahead is not None:
-        result, later = cut_to_day(day.problem, day.ahead, result)
-    if method in HASTENED:
+    if method in HASTENED and not _has_carbon_goal(day):
         result = _hastened(day.problem, result, params)
     ledger = settle(happened, result.plan) if is_real else result.ledger
     deferrals = (*_deferred(day, result, later), *day.rejected, *day.withdrawn)
@@ -124,6 +123,44 @@ def plan_day(
     reason = why_broken_promises(day.problem, result.method)
     promises = promises_of(day.problem, result.plan, later, reason=reason)
     return PlannedDay(day, result, happened, ledger, deferrals, bound, real_bound, promises)
+
+
+def _has_carbon_goal(day: Day) -> bool:
+    goal = day.scenario.goal
+    return bool(goal.carbon_weight) or goal.carbon_limit_kg is not None
+
+
+def _decided(day: Day, method: str, params: Params) -> tuple[Result, dict[str, int], float]:
+    """The result of the day, when jobs that it starts later start, and the weight of CO2 that a limit asked for."""
+    goal = day.scenario.goal
+    found: list[tuple[Result, dict[str, int]]] = []
+
+    def decide(weight: float) -> Result:
+        ahead = None if day.ahead is None else weighed(day.ahead, weight)
+        result = _searched(replace(day, problem=weighed(day.problem, weight), ahead=ahead), method, params)
+        begins: dict[str, int] = {}
+        if day.ahead is not None:
+            result, begins = cut_to_day(day.problem, day.ahead, result)
+        found.append((result, begins))
+        return result
+
+    if goal.carbon_limit_kg is None:
+        decide(goal.carbon_weight)
+        return *found[0], goal.carbon_weight
+    best = within_limit(decide, goal.carbon_weight, goal.carbon_limit_kg)
+    return best.result, next(begins for each, begins in found if each is best.result), best.weight_eur_per_tonne
+
+
+def _within_limit(
+    day: Day, bound: Bound | None, weight: float, time_s: float, given_up: threading.Event
+) -> Bound | None:
+    """The bound on plans that emit no more than the limit, where there is one that binds."""
+    limit_kg = day.scenario.goal.carbon_limit_kg
+    if bound is None or limit_kg is None or not weight:
+        return bound
+    rates = replace(day.problem.rates, carbon_weight_eur_per_tonne=weight).counted
+    dearer = _bound(replace(day.problem, rates=rates), time_s, None, given_up)
+    return bound if dearer is None else limited_bound(bound, dearer, weight, limit_kg)
 
 
 def _searched(day: Day, method: str, params: Params) -> Result:

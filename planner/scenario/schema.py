@@ -21,7 +21,7 @@ from planner.scenario.forms import Whole, problem
 from planner.scenario.jobs import Jobs, SlurmJobs
 from planner.scenario.replan import Replan
 from planner.scenario.search import Search
-from planner.scenario.sections import Cooling, Key, Power, Revenue, Rules, Section, Solar
+from planner.scenario.sections import Cooling, Goal, Key, Power, Revenue, Rules, Section, Solar
 from planner.scenario.slurm import LIVE, SlurmSection
 from planner.scenario.tariff import Tariff
 from planner.scenario.values import Currency, Label, Prose, Zone
@@ -53,9 +53,19 @@ class Scenario(Section):
     feed_in: FeedIn = FeedIn()
     battery: BatterySection = BatterySection()
     carbon: Carbon = NoCarbon()
+    goal: Goal = Goal()
     search: Search = Search()
     replan: Replan = Replan()
     slurm: SlurmSection = SlurmSection()
+
+    @field_validator("goal")
+    @classmethod
+    def _with_an_intensity(cls, goal: Goal, info: ValidationInfo) -> Goal:
+        """A goal for carbon needs to know what bought electricity emits."""
+        given = [name for name in ("carbon_weight", "carbon_limit_kg") if getattr(goal, name)]
+        if given and isinstance(info.data.get("carbon"), NoCarbon):
+            raise problem("needs the carbon intensity", "give carbon.g_per_kwh or carbon.file", at=given[0])
+        return goal
 
     @field_validator("cluster")
     @classmethod

@@ -255,6 +255,21 @@ class Rules(Section):
     ] = "requested"
 
 
+class Goal(Section):
+    """What counts besides money when plans are compared; it is no part of the money."""
+
+    carbon_weight: Annotated[
+        float,
+        Within(bounds.EUR_PER_TONNE),
+        Key("EUR per tonne", "what a tonne of CO2 counts when plans are compared, besides its price"),
+    ] = 0.0
+    carbon_limit_kg: Annotated[
+        float | None,
+        Within(bounds.CARBON_KG),
+        Key("kg", "what a day should emit at most; the weight is raised until its plan does", default="no limit"),
+    ] = None
+
+
 class Solar(Section):
     """The site's own photovoltaics; azimuth 180 is south."""
 

@@ -58,6 +58,7 @@ def summarise(
                 withdrawn=len(day.withdrawn),
             )
         ),
+        carbon_limit_kg=day.scenario.goal.carbon_limit_kg,
         waits=Waits.of(wait_s(planned.happened, result.plan)),
         easy=easy,
         trials=tuple(replace(trial, profit_eur=rounded(trial.profit_eur)) for trial in result.trials),
@@ -118,7 +119,8 @@ def summary_text(summary: DaySummary, folder: str) -> str:
         f" PUE {totals.pue:.3f}",
     ]
     if totals.carbon_kg:
-        lines.append(f"  carbon          {totals.carbon_cost_eur:>14,.2f} {money}   {totals.carbon_kg:,.1f} kg")
+        limit = _against_limit(totals.carbon_kg, summary.carbon_limit_kg)
+        lines.append(f"  carbon          {totals.carbon_cost_eur:>14,.2f} {money}   {totals.carbon_kg:,.1f} kg{limit}")
     if totals.demand_cost_eur:
         peak = f"peak {summary.peak_kw:,.1f} kW bought"
         lines.append(f"  demand charge   {totals.demand_cost_eur:>14,.2f} {money}   {peak}")
@@ -211,6 +213,12 @@ def _waited(summary: DaySummary, easy: EasyDay) -> str:
 
 def _wait(seconds: float | None) -> str:
     return "-" if seconds is None else clock(seconds)
+
+
+def _against_limit(carbon_kg: float, limit_kg: float | None) -> str:
+    if limit_kg is None:
+        return ""
+    return f", within {limit_kg:,.1f} kg" if carbon_kg <= limit_kg else f", above the limit of {limit_kg:,.1f} kg"
 
 
 def _unused(totals: DayTotals, money: str) -> str:
