@@ -27,6 +27,7 @@ from planner.search.multisearch import multisearch
 from tests.cp.enumeration import best_plan
 from tests.cp.instances import tiny_problem, with_deadline
 from tests.dependent_jobs import with_dependencies
+from tests.small_days.days import with_contracts
 
 BLOCKS = range(8)
 PER_BLOCK = 12
@@ -84,6 +85,17 @@ def test_optimum_with_every_charge(engine: str, block: int) -> None:
     installed(engine)
     for seed in range(block * PER_BLOCK, (block + 1) * PER_BLOCK):
         check(tiny_problem(seed + 1000, extras=True), engine)
+
+
+@pytest.mark.parametrize("engine", ["cpsat", "cpo-community", "cpo"])
+def test_optimum_with_contracts(engine: str) -> None:
+    """Fees, feed-in, curtailed sun, prices by class and resource, a peak so far, and idle power on top of jobs."""
+    installed(engine)
+    for seed in range(2 * PER_BLOCK):
+        problem = with_contracts(tiny_problem(seed + 9000, extras=True, whole=seed % 3 == 0), seed)
+        classes = tuple(replace(each, sleep_w=None) for each in problem.cluster.classes)
+        problem = replace(problem, cluster=replace(problem.cluster, classes=classes))
+        check(replace(problem, rates=replace(problem.rates, battery=None)), engine)
 
 
 @pytest.mark.parametrize("engine", ["cpsat", "cpo-community", "cpo"])
