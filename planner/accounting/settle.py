@@ -135,7 +135,7 @@ def _idle_energy(problem: Problem, work: _Work, edges: Ints) -> Ints:
     return int(idle_mw.sum()) * np.diff(edges) - energy_between(edges, start_s, end_s, idle_mw[node])
 
 
-def _cooling(problem: Problem, it_mws: Ints, length_s: Ints, temperature_c: Ints) -> Floats:
+def _cooling(problem: Problem, it_mws: Ints, length_s: Ints, temperature_c: Floats) -> Floats:
     """Cooling energy per unit of IT energy of each segment; 0 where nothing draws power."""
     cooling = np.zeros(len(it_mws))
     draws = it_mws > 0

@@ -14,7 +14,7 @@ class SegmentLines:
     """One line per segment. ``work`` is what jobs draw, ``idle`` what empty nodes draw, ``it`` both."""
 
     length_s: Ints
-    temperature_c: Ints
+    temperature_c: Floats
     price_eur_per_kwh: Floats
     core_hours: Floats
     work_kwh: Floats

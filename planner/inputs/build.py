@@ -21,7 +21,7 @@ from planner.errors import CoverageError
 from planner.inputs.jobs.known import known_jobs
 from planner.inputs.prices.carbon import carbon_of
 from planner.inputs.prices.tariff import price_of
-from planner.inputs.pue_csv import read_pue_table
+from planner.inputs.pue_csv import read_cooling
 from planner.inputs.weather.read import weather_of
 from planner.inputs.weather.solar import solar_of
 from planner.scenario.schema import Scenario
@@ -106,7 +106,7 @@ def frame(scenario: Scenario, horizon: Horizon, *, repeats: bool = False) -> tup
 
     ``repeats``: a later day of which weather or prices are not known yet is like the day before it.
     """
-    table, table_intake = read_pue_table(scenario.cooling.table)
+    table, table_intake = read_cooling(scenario.cooling.table, scenario.cooling.lookup)
     of_days: list[tuple[Horizon, tuple[Segment, ...]]] = []
     intakes: list[Intake] = []
     for day in horizon.days():

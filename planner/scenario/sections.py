@@ -24,6 +24,7 @@ from planner.domain.executed import ExecuteRule
 from planner.domain.job import DeferRule
 from planner.scenario.forms import Duration, JsonSchema, Whole, Within
 from planner.scenario.values import DrawnBetween, InputFile, Words
+from planner.scenario.words import CoolingLookup
 from planner.scenario.written import BLANK, Text
 
 
@@ -136,6 +137,10 @@ class Cooling(Section):
         InputFile,
         Key("path", "PUE table, such as `../tables/air.csv` or `../tables/hybrid.csv`", example="../tables/air.csv"),
     ]
+    lookup: Annotated[
+        CoolingLookup,
+        Key("word", "`step`: the nearest cell of the table; `linear`: between cells, in temperature and power"),
+    ] = "step"
 
 
 class Revenue(Section):

@@ -15,6 +15,9 @@ WeatherFormat = Literal["auto", "epw", "tmy3", "open-meteo", "csv"]
 Season = Literal["winter", "spring", "summer", "autumn"]
 """Seasons whose weather can be laid over any day."""
 
+CoolingLookup = Literal["step", "linear"]
+"""How a PUE table is read between its cells."""
+
 PriceUnit = Literal["EUR/kWh", "EUR/MWh", "ct/kWh", "USD/kWh", "USD/MWh"]
 """Units of the prices of an hourly file: money, then the energy that it buys."""
 

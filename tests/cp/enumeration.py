@@ -189,8 +189,9 @@ def _profit(problem: Problem, power: np.ndarray, busy: np.ndarray, revenue: np.n
         inside = drawn[:, segment.start_s : segment.end_s]
         energy = inside.sum(axis=1)
         row = np.floor((energy / segment.length_s - table.first_power_w) / table.power_step_w + 0.5).astype(int)
-        column = (segment.temperature_c - table.first_temperature_c) // table.temperature_step_c
-        cooling = np.where(energy > 0, table.cooling[np.clip(row, 0, len(table.cooling) - 1), column], 0.0)
+        # On the grid this is the cell itself; only a table that is linear is asked for temperatures between.
+        cells = np.array([np.interp(segment.temperature_c, table.temperatures_c, each) for each in table.cooling])
+        cooling = np.where(energy > 0, cells[np.clip(row, 0, len(cells) - 1)], 0.0)
         beyond_sun = np.maximum(0.0, energy * (1 + cooling) - segment.solar_w * segment.length_s)
         price = segment.price_eur_per_kwh + segment.carbon_g_per_kwh * rates.carbon_eur_per_tonne / 1e6
         profit -= beyond_sun / 3.6e6 * price * segment.counts

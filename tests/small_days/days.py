@@ -29,6 +29,7 @@ from planner.search.multisearch import multisearch
 from tests.cp.enumeration import best_plan
 from tests.cp.instances import LENGTH_S, SHORT, kinked_table, short_segments
 from tests.dependent_jobs import dependent_jobs
+from tests.factories import with_linear_cooling
 
 
 @dataclass(frozen=True)
@@ -83,9 +84,14 @@ def small_day(seed: int) -> tuple[Problem, list[Job]]:
     return problem, asked
 
 
-def check_day(seed: int, iterations: int = 6000) -> Checked:
-    """Search a day and hold the search against the best of all plans, the bound and the rules."""
+def check_day(seed: int, iterations: int = 6000, *, linear: bool = False) -> Checked:
+    """Search a day and hold the search against the best of all plans, the bound and the rules.
+
+    ``linear``: cooling is linear between the cells of the table.
+    """
     problem, asked = small_day(seed)
+    if linear:
+        problem = with_linear_cooling(problem, np.random.default_rng([seed, 3]))
     broken = [
         f"job {job.id} is rejected though it fits"
         for job in asked

@@ -13,3 +13,11 @@ def test_search_optimum_and_bound_are_in_order_and_nothing_that_fits_is_rejected
     days = [check_day(seed) for seed in range(10 * block, 10 * block + 10)]
     assert [(day.seed, day.broken) for day in days if day.broken] == []
     assert lost_share(days) <= 0.005
+
+
+@pytest.mark.parametrize("block", range(2))
+def test_the_chain_holds_where_cooling_is_linear_between_cells(block: int) -> None:
+    """The same at temperatures between the table's columns, with rows between those of the table."""
+    days = [check_day(seed, linear=True) for seed in range(10 * block, 10 * block + 10)]
+    assert [(day.seed, day.broken) for day in days if day.broken] == []
+    assert lost_share(days) <= 0.005
