@@ -23,6 +23,8 @@ class Weather:
         Global horizontal, direct normal and diffuse horizontal irradiance [W/m2], where the source has them.
     wind_m_per_s
         Wind speed [m/s], where the source has it.
+    humidity_percent, pressure_hpa
+        Relative humidity over water [%] and air pressure at the place [hPa], where they were asked for and are known.
     latitude_deg, longitude_deg
         Place, north and east positive [degrees], where known.
     altitude_m
@@ -37,6 +39,8 @@ class Weather:
     dni_w_per_m2: StepSeries | None = None
     dhi_w_per_m2: StepSeries | None = None
     wind_m_per_s: StepSeries | None = None
+    humidity_percent: StepSeries | None = None
+    pressure_hpa: StepSeries | None = None
     latitude_deg: float | None = None
     longitude_deg: float | None = None
     altitude_m: float | None = None

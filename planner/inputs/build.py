@@ -24,6 +24,7 @@ from planner.inputs.prices.tariff import price_of
 from planner.inputs.pue_csv import read_cooling
 from planner.inputs.weather.read import weather_of
 from planner.inputs.weather.solar import solar_of
+from planner.inputs.weather.wet_bulb import wet_bulb_of
 from planner.scenario.schema import Scenario
 
 
@@ -139,11 +140,12 @@ def frame(scenario: Scenario, horizon: Horizon, *, repeats: bool = False) -> tup
 
 
 def _segments(scenario: Scenario, horizon: Horizon, table: PueTable) -> tuple[tuple[Segment, ...], Intake]:
-    weather, intake = weather_of(scenario.weather, horizon)
+    is_wet = scenario.cooling.temperature == "wet-bulb"
+    weather, intake = weather_of(scenario.weather, horizon, humidity=is_wet)
     segments = cut_segments(
         horizon,
         table,
-        weather.temperature_c,
+        wet_bulb_of(weather) if is_wet else weather.temperature_c,
         solar_w=solar_of(scenario.solar, weather, horizon),
         price_eur_per_kwh=price_of(scenario.tariff, horizon),
         carbon_g_per_kwh=carbon_of(scenario.carbon, horizon),

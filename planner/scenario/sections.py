@@ -24,7 +24,7 @@ from planner.domain.executed import ExecuteRule
 from planner.domain.job import DeferRule
 from planner.scenario.forms import Duration, JsonSchema, Whole, Within
 from planner.scenario.values import DrawnBetween, InputFile, Words
-from planner.scenario.words import CoolingLookup
+from planner.scenario.words import CoolingLookup, CoolingTemperature
 from planner.scenario.written import BLANK, Text
 
 
@@ -141,6 +141,14 @@ class Cooling(Section):
         CoolingLookup,
         Key("word", "`step`: the nearest cell of the table; `linear`: between cells, in temperature and power"),
     ] = "step"
+    temperature: Annotated[
+        CoolingTemperature,
+        Key(
+            "word",
+            "`dry-bulb`, or `wet-bulb` for a table of cooling towers: which temperature of the air outside its columns"
+            " are; wet-bulb needs humidity in the weather",
+        ),
+    ] = "dry-bulb"
 
 
 class Revenue(Section):

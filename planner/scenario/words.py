@@ -18,6 +18,9 @@ Season = Literal["winter", "spring", "summer", "autumn"]
 CoolingLookup = Literal["step", "linear"]
 """How a PUE table is read between its cells."""
 
+CoolingTemperature = Literal["dry-bulb", "wet-bulb"]
+"""Temperatures of the air outside that the columns of a PUE table may be."""
+
 PriceUnit = Literal["EUR/kWh", "EUR/MWh", "ct/kWh", "USD/kWh", "USD/MWh"]
 """Units of the prices of an hourly file: money, then the energy that it buys."""
 

@@ -11,7 +11,9 @@ from planner.inputs.prices.hourly_csv import read_timed_csv
 from planner.inputs.weather.samples import Samples
 from planner.text_files import read_bytes
 
-CSV_COLUMNS = ("temperature_c", "ghi_w_per_m2", "dni_w_per_m2", "dhi_w_per_m2", "wind_m_per_s")
+OF_HUMIDITY = ("humidity_percent", "pressure_hpa")
+"""Quantities that are of use where wet-bulb temperatures are wanted, and only there."""
+CSV_COLUMNS = ("temperature_c", "ghi_w_per_m2", "dni_w_per_m2", "dhi_w_per_m2", "wind_m_per_s", *OF_HUMIDITY)
 
 
 @dataclass(frozen=True)
@@ -30,7 +32,8 @@ class WeatherFile:
 def read_weather_csv(path: Path, name: str, zone: str | None) -> WeatherFile:
     """Read a CSV with a time and ``temperature_c``; each value holds from its time on.
 
-    Optional columns are ``ghi_w_per_m2``, ``dni_w_per_m2``, ``dhi_w_per_m2`` and ``wind_m_per_s``.
+    Optional columns are ``ghi_w_per_m2``, ``dni_w_per_m2``, ``dhi_w_per_m2``, ``wind_m_per_s``, and for
+    wet-bulb temperatures ``humidity_percent`` and ``pressure_hpa``.
     """
     table = read_timed_csv(path, zone=zone)
     table.column("temperature_c")

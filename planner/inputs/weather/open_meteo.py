@@ -27,15 +27,23 @@ COLUMNS = {
     "diffuse_radiation": "dhi_w_per_m2",
     "wind_speed_10m": "wind_m_per_s",
     "windspeed_10m": "wind_m_per_s",
+    "relative_humidity_2m": "humidity_percent",
+    "relativehumidity_2m": "humidity_percent",
+    "surface_pressure": "pressure_hpa",
 }
-_FACTORS = {"km/h": 1 / 3.6, "m/s": 1.0, "mp/h": 0.44704, "kn": 0.514444, "W/m²": 1.0, "°C": 1.0}
+_FACTORS = {
+    **{"km/h": 1 / 3.6, "m/s": 1.0, "mp/h": 0.44704, "kn": 0.514444},
+    **{"W/m²": 1.0, "°C": 1.0, "%": 1.0, "hPa": 1.0},
+}
+_UNITS = {"temperature_c": "°C", "wind_m_per_s": "km/h", "humidity_percent": "%", "pressure_hpa": "hPa"}
+"""What the service answers in unless it is asked for another unit; irradiance is in W/m²."""
 
 
 def read_open_meteo(path: Path, name: str, zone: str | None) -> WeatherFile:
     """Read the hourly part of an answer of the Open-Meteo API (forecast or archive) [1]_.
 
-    Temperature and wind hold from their time on. Radiation is the mean of the hour before its time [2]_, so
-    it is laid there; the file's last hour, which no later row describes, takes the value before it.
+    Temperature, wind, humidity and pressure hold from their time on. Radiation is the mean of the hour before its
+    time [2]_, so it is laid there; the file's last hour, which no later row describes, takes the value before it.
 
     Times without a zone are in the fixed offset ``utc_offset_seconds``: the service does not change its clock
     within an answer, even where ``timezone`` does [3]_. Only when the times themselves leave out or repeat
@@ -167,7 +175,7 @@ def _values(
         raise FileFormatError(
             path, f"hourly.{key} has {len(values)} values for {count} times", remedy="fetch the file again"
         )
-    unit = units.get(key) or {"temperature_c": "°C", "wind_m_per_s": "km/h"}.get(COLUMNS[key], "W/m²")
+    unit = units.get(key) or _UNITS.get(COLUMNS[key], "W/m²")
     if not isinstance(unit, str) or unit not in _FACTORS:
         raise FileFormatError(path, f"hourly.{key} is in {_shown(unit)}", remedy="ask the API for celsius and m/s")
     return values * _FACTORS[unit]

@@ -16,7 +16,7 @@ from planner.domain.series import StepSeries
 from planner.domain.weather import Weather
 from planner.errors import CoverageError, FileFormatError, InputError
 from planner.inputs.local_times import clock_shifts
-from planner.inputs.weather.files import WeatherFile, is_tmy3, read_weather_csv
+from planner.inputs.weather.files import OF_HUMIDITY, WeatherFile, is_tmy3, read_weather_csv
 from planner.inputs.weather.open_meteo import read_open_meteo
 from planner.inputs.weather.samples import Samples
 from planner.inputs.weather.season import day_in_season
@@ -35,14 +35,21 @@ _BOUNDS = {
     "dni_w_per_m2": bounds.IRRADIANCE_W_PER_M2,
     "dhi_w_per_m2": bounds.IRRADIANCE_W_PER_M2,
     "wind_m_per_s": bounds.WIND_M_PER_S,
+    "humidity_percent": bounds.HUMIDITY_PERCENT,
+    "pressure_hpa": bounds.PRESSURE_HPA,
 }
-_WORDS = {"temperature_c": "temperature", "wind_m_per_s": "wind speed"}
+_WORDS = {
+    "temperature_c": "temperature",
+    "wind_m_per_s": "wind speed",
+    "humidity_percent": "humidity",
+    "pressure_hpa": "pressure",
+}
 
 FORMATS: tuple[str, ...] = get_args(WeatherFormat)
 
 
-def weather_of(choice: WeatherChoice, horizon: Horizon) -> tuple[Weather, Intake]:
-    """The weather of a planning day by the ``weather:`` of a scenario."""
+def weather_of(choice: WeatherChoice, horizon: Horizon, *, humidity: bool = False) -> tuple[Weather, Intake]:
+    """The weather of a planning day by the ``weather:`` of a scenario, with humidity and pressure where wanted."""
     if isinstance(choice, ConstantWeather):
         return constant_weather(choice.temperature_c, horizon), Intake("constant weather", kept=1)
     taken_day = None
@@ -51,8 +58,15 @@ def weather_of(choice: WeatherChoice, horizon: Horizon) -> tuple[Weather, Intake
     elif choice.season is not None:
         taken_day = day_in_season(horizon.day, choice.season)
     if isinstance(choice, SampleWeather):
-        return read_weather(SAMPLE, horizon=horizon, taken_day=taken_day)
-    return read_weather(choice.source, horizon=horizon, format=choice.format, zone=choice.zone, taken_day=taken_day)
+        return read_weather(SAMPLE, horizon=horizon, taken_day=taken_day, humidity=humidity)
+    return read_weather(
+        choice.source,
+        horizon=horizon,
+        format=choice.format,
+        zone=choice.zone,
+        taken_day=taken_day,
+        humidity=humidity,
+    )
 
 
 def read_weather(
@@ -62,6 +76,7 @@ def read_weather(
     format: str = "auto",
     zone: str | None = None,
     taken_day: dt.date | None = None,
+    humidity: bool = False,
 ) -> tuple[Weather, Intake]:
     """Read the weather of a planning day.
 
@@ -77,6 +92,8 @@ def read_weather(
         Zone of times that a CSV or Open-Meteo file writes without one. EPW and TMY3 files carry their own.
     taken_day
         Another date whose weather to take, at the same local clock time: a season for the day.
+    humidity
+        Whether humidity and pressure are wanted; they are left alone otherwise, whatever they are.
 
     Returns
     -------
@@ -94,7 +111,8 @@ def read_weather(
         raise InputError(f"unknown weather format {format!r}; use one of {', '.join(FORMATS)}")
     require_file(path)
     file = READERS[_format_of(path) if format == "auto" else format](path, name, horizon, zone, taken_day)
-    for quantity, samples in file.samples.items():
+    wanted = {name: samples for name, samples in file.samples.items() if humidity or name not in OF_HUMIDITY}
+    for quantity, samples in wanted.items():
         _check_values(path, quantity, samples)
 
     stretches = clock_shifts(horizon, taken_day)
@@ -102,7 +120,7 @@ def read_weather(
     intake.dropped.update(file.dropped)
     intake.repaired.update(file.repaired)
     series: dict[str, StepSeries] = {}
-    for quantity, samples in file.samples.items():
+    for quantity, samples in wanted.items():
         if np.all(np.isnan(samples.values)):
             continue
         try:
@@ -128,6 +146,8 @@ def read_weather(
         dni_w_per_m2=_not_below_zero(series.get("dni_w_per_m2")),
         dhi_w_per_m2=_not_below_zero(series.get("dhi_w_per_m2")),
         wind_m_per_s=_not_below_zero(series.get("wind_m_per_s")),
+        humidity_percent=series.get("humidity_percent"),
+        pressure_hpa=series.get("pressure_hpa"),
         latitude_deg=file.latitude_deg,
         longitude_deg=file.longitude_deg,
         altitude_m=file.altitude_m,
