@@ -107,6 +107,9 @@ def compare(
     baseline: Annotated[
         str | None, typer.Option(help="Scenario, or SCENARIO:METHOD, that others are compared with; default the first.")
     ] = None,
+    members: Annotated[
+        bool, typer.Option("--members", help="Also settle the plans under each member of the forecasts.")
+    ] = False,
     time_limit: day.TimeLimitOption = day.TIME_LIMIT,
     seed: day.SeedOption = None,
     jobs: day.JobsOption = None,
@@ -167,6 +170,7 @@ def compare(
             how=how,
             policies=policies,
             baseline=baseline,
+            by_member=members,
             engine=Engine(backend, address, processes),
             on_done=bar.advance,
         )
@@ -178,6 +182,8 @@ def compare(
     span = f"{from_day}" if from_day == to_day else f"{from_day} to {to_day}"
     say(f"{span}, in {found.currency}; differences are against {found.baseline.replace(':', ', ')}\n")
     say(compare_text(found.runs))
+    if found.members is not None:
+        say("\n" + members_text(found.members))
     say("\n" + "\n".join(found.notes))
     say(f"\n{_near(found.folder)}")
 
@@ -192,6 +198,27 @@ def compare_text(runs: Sequence[dict[str, Any]]) -> str:
         others = [row for row in rows if row is not head]
         for k in range(0, len(others) or 1, COLUMNS):
             blocks.append(_block([head, *others[k : k + COLUMNS]], with_baseline=not alone))
+    return "\n\n".join(blocks)
+
+
+def members_text(rows: Sequence[dict[str, Any]]) -> str:
+    """What the plans come to under each member of their forecasts, a block per run."""
+    blocks = []
+    for run in dict.fromkeys((row["scenario"], row["method"]) for row in rows):
+        lines = [("by member", "profit", "more", "energy cost", "cooling, kWh")]
+        lines += [
+            (
+                row["member"] if row["forecast"] == "mean" else f"{row['forecast']} {row['member']}",
+                f"{row['profit_eur']:,.2f}",
+                _difference(row["profit_difference_eur"], digits=2, sign=True),
+                f"{row['energy_cost_eur']:,.2f}",
+                f"{row['cooling_kwh']:,.0f}",
+            )
+            for row in rows
+            if (row["scenario"], row["method"]) == run
+        ]
+        table = [f"{_cut(label, 24):<24}" + "".join(f"{_cut(cell):>14}" for cell in cells) for label, *cells in lines]
+        blocks.append("\n".join([f"{run[0]}, {run[1]}: the same plan under each member of the forecast", *table]))
     return "\n\n".join(blocks)
 
 

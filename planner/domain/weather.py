@@ -29,6 +29,8 @@ class Weather:
         Place, north and east positive [degrees], where known.
     altitude_m
         Height above sea level [m], where known.
+    members
+        Names of the members of a forecast whose mean the temperature is.
     taken_day
         The other date whose weather stands in for the planning day; the sun of that date goes with it.
     """
@@ -44,6 +46,7 @@ class Weather:
     latitude_deg: float | None = None
     longitude_deg: float | None = None
     altitude_m: float | None = None
+    members: tuple[str, ...] = ()
     taken_day: dt.date | None = None
 
     def __post_init__(self) -> None:

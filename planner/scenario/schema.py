@@ -20,8 +20,9 @@ from planner.scenario.forms import Whole
 from planner.scenario.jobs import Jobs
 from planner.scenario.replan import Replan
 from planner.scenario.search import Search
-from planner.scenario.sections import Cooling, Demand, Key, Power, Revenue, Rules, Section, Solar
+from planner.scenario.sections import Cooling, Demand, Key, Power, Revenue, Rules, Section
 from planner.scenario.slurm import LIVE, SlurmSection
+from planner.scenario.solar import ModelledSolar, Solar
 from planner.scenario.tariff import Tariff
 from planner.scenario.values import Currency, Label, Prose, Zone
 from planner.scenario.weather import Weather
@@ -46,7 +47,7 @@ class Scenario(Section):
     revenue: Revenue
     rules: Rules = Rules()
     demand: Demand = Demand()
-    solar: Solar = Solar()
+    solar: Solar = ModelledSolar()
     carbon: Carbon = NoCarbon()
     search: Search = Search()
     replan: Replan = Replan()
@@ -89,7 +90,13 @@ class Scenario(Section):
         return tuple(dict.fromkeys(path for path in [*self.sources, *_paths(self)] if path != LIVE))
 
 
-KINDS = {"jobs": Kinds.of(Jobs), "weather": Kinds.of(Weather), "tariff": Kinds.of(Tariff), "carbon": Kinds.of(Carbon)}
+KINDS = {
+    "jobs": Kinds.of(Jobs),
+    "weather": Kinds.of(Weather),
+    "tariff": Kinds.of(Tariff),
+    "solar": Kinds.of(Solar),
+    "carbon": Kinds.of(Carbon),
+}
 """The sections of which there are several kinds."""
 
 _KINDS_OF = {model: kinds for kinds in KINDS.values() for model in kinds.models.values()}

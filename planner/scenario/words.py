@@ -21,6 +21,9 @@ CoolingLookup = Literal["step", "linear"]
 CoolingTemperature = Literal["dry-bulb", "wet-bulb"]
 """Temperatures of the air outside that the columns of a PUE table may be."""
 
+SolarUnit = Literal["W", "kW", "MW"]
+"""Units of a file of the power of photovoltaics."""
+
 PriceUnit = Literal["EUR/kWh", "EUR/MWh", "ct/kWh", "USD/kWh", "USD/MWh"]
 """Units of the prices of an hourly file: money, then the energy that it buys."""
 
