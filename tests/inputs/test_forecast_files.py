@@ -40,6 +40,15 @@ def test_temperatures_are_the_mean_of_the_members(tmp_path: Path) -> None:
     assert read_weather(path, horizon=JUNE, members=["temp_b"])[0].temperature_c.values == pytest.approx(14.0)
 
 
+def test_a_column_that_members_replace_is_left_alone(tmp_path: Path) -> None:
+    """Whatever ``temperature_c`` is beside members, holes and all, does not matter."""
+    path = table(tmp_path / "f.csv", "time,temp_a,temp_b,temperature_c", ["10,14,"] * 12 + ["10,14,999"] * 12)
+    weather, intake = read_weather(path, horizon=JUNE, members=["temp_*"])
+    assert weather.temperature_c.values == pytest.approx(12.0)
+    assert not intake.repaired
+    assert intake.kept == 2 * 24
+
+
 def test_members_of_an_open_meteo_ensemble(tmp_path: Path) -> None:
     """Its members are called temperature_2m_member01 and so on, beside temperature_2m itself."""
     path = open_meteo(tmp_path / "e.json", hours("2024-06-01T00:00", 24), [10.0] * 24, utc_offset_seconds=0)
@@ -90,7 +99,9 @@ def test_photovoltaics_from_a_csv_with_a_place(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"need a place, and w\.csv has none; give weather\.latitude_deg"):
         solar_of(array, bare, JUNE)
     choice = FileWeather(source=str(path), latitude_deg=50.1, longitude_deg=8.7, altitude_m=111.0)
-    power = solar_of(array, weather_of(choice, JUNE)[0], JUNE)
+    weather, _ = weather_of(choice, JUNE)
+    assert (weather.latitude_deg, weather.longitude_deg, weather.altitude_m) == (50.1, 8.7, 111.0)
+    power = solar_of(array, weather, JUNE)
     assert power is not None
     # 6 kWh of sun on the level ground make about 5 kWh of each kW of modules by these losses
     assert 35_000 < (power.values * np.diff(power.edges_unix)).sum() / 3600 < 70_000
