@@ -129,11 +129,16 @@ TEMPERATURE_C = Bounds(-90, 70, "C")
 IRRADIANCE_W_PER_M2 = Bounds(-100, 5_000, "W/m2")
 """Instruments read a little below zero at night."""
 WIND_M_PER_S = Bounds(-1, 200, "m/s")
+HUMIDITY_PERCENT = Bounds(0, 110, "%")
+"""Instruments read a little above 100 in fog."""
+PRESSURE_HPA = Bounds(300, 1_100, "hPa")
+"""From the highest mountain to the lowest shore; pascals and kilopascals are beyond it."""
 LATITUDE_DEG = Bounds(-90, 90, "degrees")
 LONGITUDE_DEG = Bounds(-180, 180, "degrees")
 ALTITUDE_M = Bounds(-1_000, 10_000, "m")
 UTC_OFFSET_S = Bounds(-64_800, 64_800, "s")
 TABLE_C = Bounds(-200, 200, "C")
+TABLE_STEP_C = Bounds(0.001, 100, "C")
 TABLE_W = Bounds(0, 10**10, "W")
 TABLE_KW = Bounds(0.001, 1e7, "kW")
 TABLE_COOLING = Bounds(0, 100)

@@ -15,6 +15,7 @@ MILLI = 1000
 
 MILLIWATT_SECONDS_PER_KWH = 3.6e9
 GRAMS_PER_TONNE = 1e6
+PA_PER_HPA = 100.0
 
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|min|h|d)?", re.ASCII)
 _SECONDS = {"s": 1, "m": 60, "min": 60, "h": 3600, "d": 86400, None: 1}

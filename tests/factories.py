@@ -29,6 +29,16 @@ def small_table(*, rows: int = 40, clamp: bool = False) -> PueTable:
     return PueTable("small", 0, 500, -10, 5, cooling, clamp)
 
 
+def with_linear_cooling(problem: Problem, rng: np.random.Generator) -> Problem:
+    """The same day with cooling that is linear between cells, at temperatures between the table's columns."""
+    low, high = problem.table.temperatures_c[0], problem.table.temperatures_c[-1]
+    segments = [
+        replace(one, temperature_c=float(np.clip(one.temperature_c + rng.uniform(-2.5, 2.5), low, high)))
+        for one in problem.segments
+    ]
+    return replace(problem, table=problem.table.linear(), segments=tuple(segments))
+
+
 def flat_table(cooling: float = 0.0, rows: int = 400) -> PueTable:
     """A table with the same overhead everywhere."""
     return PueTable("flat", 0, 500, -50, 5, np.full((rows, 30), cooling))

@@ -223,7 +223,7 @@ def _asleep(problem: Problem, work: _Work) -> tuple[Ints, Ints, Ints]:
     return node[rests][long], begins[long], ends[long]
 
 
-def _cooling(problem: Problem, it_mws: Ints, length_s: Ints, temperature_c: Ints) -> Floats:
+def _cooling(problem: Problem, it_mws: Ints, length_s: Ints, temperature_c: Floats) -> Floats:
     """Cooling energy per unit of IT energy of each segment; 0 where nothing draws power."""
     cooling = np.zeros(len(it_mws))
     draws = it_mws > 0

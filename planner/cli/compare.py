@@ -120,6 +120,9 @@ def compare(
             " (goal.carbon_weight): the curve of money against CO2."
         ),
     ] = None,
+    members: Annotated[
+        bool, typer.Option("--members", help="Also settle the plans under each member of the forecasts.")
+    ] = False,
     time_limit: day.TimeLimitOption = day.TIME_LIMIT,
     seed: day.SeedOption = None,
     jobs: day.JobsOption = None,
@@ -182,6 +185,7 @@ def compare(
             how=how,
             policies=policies,
             baseline=baseline,
+            by_member=members,
             engine=Engine(backend, address, processes),
             on_done=bar.advance,
         )
@@ -195,6 +199,8 @@ def compare(
     say(compare_text(found.runs))
     if curve := carbon_text(found.runs):
         say("\n" + curve)
+    if found.members is not None:
+        say("\n" + members_text(found.members))
     say("\n" + "\n".join(found.notes))
     say(f"\n{_near(found.folder)}")
 
@@ -235,6 +241,27 @@ def carbon_text(runs: Sequence[dict[str, Any]]) -> str:
             cost = "" if point.eur_per_tonne is None else f"{point.eur_per_tonne:,.0f} per tonne"
             lines.append(f"  {point.weight:>8g} {point.profit_eur:>14,.2f} {point.carbon_kg:>12,.1f}   {cost}".rstrip())
     return "\n".join(lines[1:])
+
+
+def members_text(rows: Sequence[dict[str, Any]]) -> str:
+    """What the plans come to under each member of their forecasts, a block per run."""
+    blocks = []
+    for run in dict.fromkeys((row["scenario"], row["method"]) for row in rows):
+        lines = [("by member", "profit", "more", "energy cost", "cooling, kWh")]
+        lines += [
+            (
+                row["member"] if row["forecast"] == "mean" else f"{row['forecast']} {row['member']}",
+                f"{row['profit_eur']:,.2f}",
+                _difference(row["profit_difference_eur"], digits=2, sign=True),
+                f"{row['energy_cost_eur']:,.2f}",
+                f"{row['cooling_kwh']:,.0f}",
+            )
+            for row in rows
+            if (row["scenario"], row["method"]) == run
+        ]
+        table = [f"{_cut(label, 24):<24}" + "".join(f"{_cut(cell):>14}" for cell in cells) for label, *cells in lines]
+        blocks.append("\n".join([f"{run[0]}, {run[1]}: the same plan under each member of the forecast", *table]))
+    return "\n\n".join(blocks)
 
 
 def _block(rows: Sequence[dict[str, Any]], *, with_baseline: bool) -> str:

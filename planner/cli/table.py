@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from planner.bounds import TABLE_KW, TABLE_W
+from planner.bounds import TABLE_C, TABLE_KW, TABLE_STEP_C, TABLE_W
 from planner.cli.terminal import say
 from planner.errors import InputError, OutputError
 
@@ -29,6 +29,15 @@ def build(
         float, typer.Option(min=TABLE_KW.low, max=TABLE_KW.high, help="IT power that the plant is built for.")
     ] = 150.0,
     power_step_w: Annotated[int, typer.Option(min=1, max=int(TABLE_W.high), help="Step of the rows.")] = 500,
+    first_c: Annotated[
+        float, typer.Option(min=TABLE_C.low, max=TABLE_C.high, help="Outside temperature of the first column.")
+    ] = -20.0,
+    last_c: Annotated[
+        float, typer.Option(min=TABLE_C.low, max=TABLE_C.high, help="Outside temperature that the columns reach.")
+    ] = 45.0,
+    step_c: Annotated[
+        float, typer.Option(min=TABLE_STEP_C.low, max=TABLE_STEP_C.high, help="Step of the columns.")
+    ] = 5.0,
     clamp: Annotated[bool, typer.Option(help="Take the nearest cell outside the table, instead of an error.")] = False,
     picture: Annotated[Path | None, typer.Option(help="Also draw the table: a .png, .svg or .pdf.")] = None,
 ) -> None:
@@ -37,14 +46,20 @@ def build(
 
     TABLE_KW.require("--max-power-kw", max_power_kw)  # a range of the parser lets NaN pass
 
-    from planner.cooling import build_table
+    from planner.cooling import build_table, temperatures_between
     from planner.cooling.nameplate import load_plant
     from planner.inputs.pue_csv import write_pue_table
 
     if picture is not None and picture.suffix.lower() not in _PICTURES:
         raise InputError(f"{picture}: cannot draw this kind of picture; its name must end in {', '.join(_PICTURES)}")
     chosen = load_plant(plant, design_power_w=max_power_kw * 1000)
-    made = build_table(chosen, name=out.stem, max_power_w=max_power_kw * 1000, power_step_w=power_step_w)
+    made = build_table(
+        chosen,
+        name=out.stem,
+        max_power_w=max_power_kw * 1000,
+        power_step_w=power_step_w,
+        temperatures=temperatures_between(first_c, last_c, step_c),
+    )
     made = replace(made, clamp=clamp)
     write_pue_table(made, out, f"plant: {chosen.name}, built for {max_power_kw:g} kW of IT power")
     say(out)

@@ -8,10 +8,11 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from planner.bounds import TABLE_ROWS
+from planner.bounds import TABLE_C, TABLE_COLUMNS, TABLE_ROWS, TABLE_STEP_C
 from planner.cooling.plant import RATED_OUTSIDE_C, CoolingLoop, CoolingPlant
 from planner.domain.pue_table import PueTable
 from planner.errors import TableError
+from planner.units import MILLI
 
 SHIPPED_TEMPERATURES_C = range(-20, 50, 5)
 """Columns of the tables that ship with the planner [C]."""
@@ -154,20 +155,38 @@ def chiller_cop(part_load: Array, temperature_c: Array, loop: CoolingLoop) -> Ar
     return cop
 
 
+def temperatures_between(first_c: float, last_c: float, step_c: float) -> list[float]:
+    """Temperatures from the first to the last or just beyond it, in even steps [C]."""
+    for name, value in (("first", first_c), ("last", last_c)):
+        TABLE_C.require(f"the {name} temperature", value)
+    TABLE_STEP_C.require("the step of temperatures", step_c)
+    if last_c <= first_c:
+        raise TableError(
+            f"the temperatures go from {first_c:g} to {last_c:g} C; the last must be warmer than the first"
+        )
+    parts = [round(MILLI * value) for value in (first_c, last_c, step_c)]
+    if any(abs(part - MILLI * value) > 1e-6 for part, value in zip(parts, (first_c, last_c, step_c), strict=True)):
+        raise TableError(f"{first_c:g} to {last_c:g} C in steps of {step_c:g} C; give at most 3 decimals")
+    first, last, step = parts
+    count = -(-(last - first) // step) + 1
+    TABLE_COLUMNS.require("the number of temperatures", count)
+    return [(first + k * step) / MILLI for k in range(count)]
+
+
 def build_table(
     plant: CoolingPlant,
     *,
     name: str,
     max_power_w: float,
     power_step_w: int = 500,
-    temperatures: Sequence[int] = SHIPPED_TEMPERATURES_C,
+    temperatures: Sequence[float] = SHIPPED_TEMPERATURES_C,
 ) -> PueTable:
-    """The plant's PUE table, from no load to ``max_power_w`` [W], at whole and evenly spaced temperatures [C].
+    """The plant's PUE table, from no load to ``max_power_w`` [W], at evenly spaced temperatures [C].
 
     Cells are rounded to four decimals, as the CSV holds them.
     """
-    steps = {later - earlier for earlier, later in pairwise(temperatures)}
-    if len(steps) != 1 or min(steps) < 1:
+    steps = {round(later - earlier, 3) for earlier, later in pairwise(temperatures)}
+    if len(steps) != 1 or min(steps) <= 0:
         raise TableError(
             f"table {name}: temperatures {list(temperatures)} are not evenly spaced; give at least two, rising"
         )

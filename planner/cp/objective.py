@@ -215,7 +215,7 @@ class Objective:
     def _cells(self, segment: Segment) -> Any:
         """Cooling per IT energy by row at a segment's temperature."""
         rows = np.arange(len(self._problem.table.cooling), dtype=np.int64)
-        return self._problem.table.look_up(rows, np.full(len(rows), segment.temperature_c, dtype=np.int64))
+        return self._problem.table.look_up(rows, np.full(len(rows), segment.temperature_c, dtype=np.float64))
 
     def _energy(self, start_s: int, end_s: int) -> Energy:
         """IT energy between two moments: what the intervals draw, on top of what is constant."""

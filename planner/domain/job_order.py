@@ -83,7 +83,7 @@ def profit_per_kw(problem: Problem, columns: JobColumns) -> Floats:
 def cooled_prices(problem: Problem) -> Floats:
     """Price of a kWh of IT with its carbon and its cooling in each segment, at half the table's power [EUR]."""
     table, segments = problem.table, problem.segment_columns
-    cooling = table.cooling[len(table.cooling) // 2, segments.table_column]
+    cooling = table.cells(np.array(len(table.cooling) // 2), segments.temperature_c)
     cooled: Floats = segments.full_price_eur_per_kwh * (1 + cooling)
     return cooled
 

@@ -20,7 +20,7 @@ class SegmentLines:
     """
 
     length_s: Ints
-    temperature_c: Ints
+    temperature_c: Floats
     price_eur_per_kwh: Floats
     core_hours: Floats
     work_kwh: Floats

@@ -204,7 +204,7 @@ class Problem:
     @cached_property
     def segment_columns(self) -> SegmentColumns:
         """The segments, as arrays."""
-        return segment_columns(self.segments, self.table, self.rates.carbon_eur_per_tonne)
+        return segment_columns(self.segments, self.rates.carbon_eur_per_tonne)
 
     @cached_property
     def nodes(self) -> NodeColumns:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -11,28 +11,35 @@ from planner import bounds
 from planner.errors import TableError
 from planner.units import MILLI
 
+ROWS_OF_A_STEP = 10
+"""Rows that a step of power is cut into where cooling is linear between cells."""
+_DECIMALS = 6
+"""Of temperatures on the grid, so that steps such as 0.1 C add up to what people write."""
+
 
 @dataclass(frozen=True)
 class PueTable:
     """Cooling energy per unit of IT energy on a regular grid.
 
     Row k is an IT power of ``first_power_w + k * power_step_w`` [W], column m an outside temperature of
-    ``first_temperature_c + m * temperature_step_c`` [C]. A power or temperature takes the nearest row or
-    column (halves go up). Outside the grid it is an error unless ``clamp`` is set.
+    ``first_temperature_c + m * temperature_step_c`` [C]. A power takes the nearest row (halves go up), and so does a
+    temperature its column, unless ``is_linear``: then cooling is linear in temperature between columns. Outside the
+    grid it is an error unless ``clamp`` is set.
     """
 
     name: str
     first_power_w: int
     power_step_w: int
-    first_temperature_c: int
-    temperature_step_c: int
+    first_temperature_c: float
+    temperature_step_c: float
     cooling: npt.NDArray[np.float64]
     clamp: bool = False
+    is_linear: bool = False
 
     def __post_init__(self) -> None:
         if self.cooling.ndim != 2 or not self.cooling.size:
             raise TableError(f"table {self.name}: it has no cells")
-        if self.power_step_w < 1 or self.temperature_step_c < 1 or self.first_power_w < 0:
+        if self.power_step_w < 1 or not self.temperature_step_c > 0 or self.first_power_w < 0:
             raise TableError(f"table {self.name}: its steps of power and temperature must be positive")
         rows, columns = self.cooling.shape
         for what, value, limits in (
@@ -53,17 +60,47 @@ class PueTable:
         return self.first_power_w + self.power_step_w * np.arange(len(self.cooling), dtype=np.int64)
 
     @property
-    def temperatures_c(self) -> npt.NDArray[np.int64]:
+    def temperatures_c(self) -> npt.NDArray[np.float64]:
         """Outside temperature of each column [C]."""
-        return self.first_temperature_c + self.temperature_step_c * np.arange(self.cooling.shape[1], dtype=np.int64)
-
-    def temperature_step(self, temperature_c: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
-        """The table's step that each temperature belongs to [C], on or beyond the grid."""
-        step = self.temperature_step_c
-        return (
-            np.floor((temperature_c - self.first_temperature_c) / step + 0.5).astype(np.int64) * step
-            + self.first_temperature_c
+        return np.round(
+            self.first_temperature_c + self.temperature_step_c * np.arange(self.cooling.shape[1]), _DECIMALS
         )
+
+    def linear(self) -> PueTable:
+        """The same table with cooling that is linear between its cells.
+
+        In temperature it is so exactly. In power each step is cut into ten rows on the straight line between its
+        ends, so that whoever uses the table sees no more than one with finer rows.
+        """
+        if self.power_step_w % ROWS_OF_A_STEP:
+            raise TableError(
+                f"table {self.name}: its power step of {self.power_step_w} W cannot be cut into {ROWS_OF_A_STEP} whole"
+                f" parts, which cooling.lookup: linear needs; use a multiple of {ROWS_OF_A_STEP} W"
+            )
+        steps = len(self.cooling) - 1
+        bounds.TABLE_ROWS.require(
+            f"table {self.name}: the number of rows with cooling.lookup: linear, which needs no small steps of power,",
+            ROWS_OF_A_STEP * steps + 1,
+        )
+        share = np.arange(ROWS_OF_A_STEP)[None, :, None] / ROWS_OF_A_STEP
+        low, high = self.cooling[:-1, None, :], self.cooling[1:, None, :]
+        between = (low * (1 - share) + high * share).reshape(ROWS_OF_A_STEP * steps, self.cooling.shape[1])
+        return replace(
+            self,
+            power_step_w=self.power_step_w // ROWS_OF_A_STEP,
+            cooling=np.concatenate([between, self.cooling[-1:]]),
+            is_linear=True,
+        )
+
+    def segment_temperature(self, temperature_c: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """What a segment keeps of a temperature [C]: the table's step that it belongs to, on or beyond the grid.
+
+        Where cooling is linear it is the temperature itself.
+        """
+        if self.is_linear:
+            return temperature_c
+        step, first = self.temperature_step_c, self.first_temperature_c
+        return np.round(np.floor((temperature_c - first) / step + 0.5) * step + first, _DECIMALS) + 0.0
 
     def rows(self, energy_mws: npt.NDArray[np.int64], length_s: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Row of the mean power of an IT energy [mW s] over a length of time [s], in whole numbers."""
@@ -71,23 +108,39 @@ class PueTable:
         offset = energy_mws - self.first_power_w * MILLI * length_s
         return (2 * offset + step * length_s) // (2 * step * length_s)
 
-    def look_up(
-        self, rows: npt.NDArray[np.int64], temperature_steps_c: npt.NDArray[np.int64]
-    ) -> npt.NDArray[np.float64]:
-        """Cooling energy per unit of IT energy at table rows and temperature steps."""
-        columns = (temperature_steps_c - self.first_temperature_c) // self.temperature_step_c
+    def cells(self, rows: npt.NDArray[np.int64], temperature_c: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Cooling energy per unit of IT energy at rows and temperatures of segments, of their broadcast shape.
+
+        Beyond the table its first and last rows and columns hold.
+        """
         row_count, column_count = self.cooling.shape
-        outside = (rows < 0) | (rows >= row_count) | (columns < 0) | (columns >= column_count)
+        rows = np.clip(rows, 0, row_count - 1)
+        place = np.clip(self._places(temperature_c), 0, column_count - 1)
+        left = np.floor(place).astype(np.int64)
+        cells: npt.NDArray[np.float64] = self.cooling[rows, left]
+        if not self.is_linear:
+            return cells
+        share = place - left
+        right: npt.NDArray[np.float64] = self.cooling[rows, np.minimum(left + 1, column_count - 1)]
+        return cells * (1 - share) + right * share
+
+    def look_up(self, rows: npt.NDArray[np.int64], temperature_c: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """The same at one row for each temperature; TableError outside a table that does not clamp."""
+        row_count, column_count = self.cooling.shape
+        place = self._places(temperature_c)
+        outside = (rows < 0) | (rows >= row_count) | (place < 0) | (place > column_count - 1)
         if not self.clamp and bool(np.any(outside)):
             worst = int(np.flatnonzero(outside)[0])
             power_w = self.first_power_w + int(rows[worst]) * self.power_step_w
             raise TableError(
                 f"table {self.name} covers {self.powers_w[0]} to {self.powers_w[-1]} W and"
-                f" {self.temperatures_c[0]} to {self.temperatures_c[-1]} C, but the day needs {power_w} W at"
-                f" {int(temperature_steps_c[worst])} C; build a larger table (`plan table build`)"
+                f" {self.temperatures_c[0]:g} to {self.temperatures_c[-1]:g} C, but the day needs {power_w} W at"
+                f" {temperature_c[worst]:g} C; build a larger table (`plan table build`)"
                 " or let it clamp"
             )
-        cells: npt.NDArray[np.float64] = self.cooling[
-            np.clip(rows, 0, row_count - 1), np.clip(columns, 0, column_count - 1)
-        ]
-        return cells
+        return self.cells(rows, temperature_c)
+
+    def _places(self, temperature_c: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Places of temperatures among the columns: whole numbers, unless cooling is linear."""
+        place = (temperature_c - self.first_temperature_c) / self.temperature_step_c
+        return place if self.is_linear else np.round(place)

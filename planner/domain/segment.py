@@ -1,4 +1,4 @@
-"""Segments: the day cut where its temperature step, price, sunlight or carbon intensity changes."""
+"""Segments: the day cut where its temperature, price, sunlight or carbon intensity changes."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from planner.domain.series import StepSeries
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A half-open stretch of the day with one temperature step and one price.
+    """A half-open stretch of the day with one temperature and one price.
 
     Attributes
     ----------
     start_s, end_s
         Bounds, in seconds from the start of the day.
     temperature_c
-        Outside temperature, a step of the PUE table [C].
+        Outside temperature, a step of the PUE table unless cooling is linear between steps [C].
     price_eur_per_kwh
         Price of bought electricity.
     solar_w
@@ -39,7 +39,7 @@ class Segment:
 
     start_s: int
     end_s: int
-    temperature_c: int
+    temperature_c: float
     price_eur_per_kwh: float
     solar_w: float = 0.0
     carbon_g_per_kwh: float = 0.0
@@ -64,7 +64,9 @@ def cut_segments(
     fee_eur_per_kwh: StepSeries | None = None,
     feed_in_eur_per_kwh: StepSeries | None = None,
 ) -> tuple[Segment, ...]:
-    """Cut the day wherever the temperature leaves its step or one of the other series changes.
+    """Cut the day wherever the temperature leaves its step in the table or one of the other series changes.
+
+    Where cooling is linear between steps it is cut wherever the temperature changes.
 
     Neighbours with the same values are one segment, however finely the inputs are sampled.
     """
@@ -82,7 +84,7 @@ def cut_segments(
     ]
     edges = np.unique(np.concatenate([one.edges_unix for one in series]))
     moments = edges[:-1]
-    steps = table.temperature_step(series[0].at(moments))
+    steps = table.segment_temperature(series[0].at(moments))
     columns = np.column_stack([steps, *(one.at(moments) for one in series[1:])])
     changes = np.any(columns[1:] != columns[:-1], axis=1)
     firsts = np.flatnonzero(np.concatenate([[True], changes]))
@@ -91,7 +93,7 @@ def cut_segments(
         Segment(
             start_s=int(edges[first] - start),
             end_s=int(edges[last] - start),
-            temperature_c=int(steps[first]),
+            temperature_c=float(steps[first]),
             price_eur_per_kwh=float(columns[first, 1]),
             solar_w=float(columns[first, 2]),
             carbon_g_per_kwh=float(columns[first, 3]),

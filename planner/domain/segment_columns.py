@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 
 from planner.domain.columns import Floats, Ints
-from planner.domain.pue_table import PueTable
 from planner.domain.segment import Segment
 from planner.units import GRAMS_PER_TONNE
 
@@ -25,9 +24,7 @@ class SegmentColumns:
     length_s
         Length of each segment.
     temperature_c
-        Outside temperature, a step of the PUE table.
-    table_column
-        Column of the PUE table, the nearest one where the temperature is beyond the table.
+        Outside temperature, as the PUE table takes it.
     price_eur_per_kwh
         Price of bought electricity.
     carbon_g_per_kwh
@@ -48,8 +45,7 @@ class SegmentColumns:
 
     edges_s: Ints
     length_s: Ints
-    temperature_c: Ints
-    table_column: Ints
+    temperature_c: Floats
     price_eur_per_kwh: Floats
     carbon_g_per_kwh: Floats
     fee_eur_per_kwh: Floats
@@ -69,11 +65,9 @@ class SegmentColumns:
         return seconds
 
 
-def segment_columns(segments: Sequence[Segment], table: PueTable, carbon_eur_per_tonne: float) -> SegmentColumns:
+def segment_columns(segments: Sequence[Segment], carbon_eur_per_tonne: float) -> SegmentColumns:
     """The segments of a day as arrays; they follow each other without gaps."""
     edges_s = np.array([*(segment.start_s for segment in segments), segments[-1].end_s], dtype=np.int64)
-    temperature_c = np.array([segment.temperature_c for segment in segments], dtype=np.int64)
-    column = (temperature_c - table.first_temperature_c) // table.temperature_step_c
     price = np.array([segment.price_eur_per_kwh for segment in segments], dtype=np.float64)
     fee = np.array([segment.fee_eur_per_kwh for segment in segments], dtype=np.float64)
     feed_in = np.array([max(0.0, segment.feed_in_eur_per_kwh) for segment in segments], dtype=np.float64)
@@ -82,8 +76,7 @@ def segment_columns(segments: Sequence[Segment], table: PueTable, carbon_eur_per
     return SegmentColumns(
         edges_s=edges_s,
         length_s=np.diff(edges_s),
-        temperature_c=temperature_c,
-        table_column=np.clip(column, 0, table.cooling.shape[1] - 1),
+        temperature_c=np.array([segment.temperature_c for segment in segments], dtype=np.float64),
         price_eur_per_kwh=price,
         carbon_g_per_kwh=carbon_g,
         fee_eur_per_kwh=fee,

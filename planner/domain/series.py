@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -54,6 +55,12 @@ class StepSeries:
     def at(self, unix: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
         """Values at moments that the series covers."""
         return self.values[np.searchsorted(self.edges_unix, unix, side="right") - 1]
+
+
+def mean_series(what: str, series: Sequence[StepSeries]) -> StepSeries:
+    """The mean of series over the same time, at every moment."""
+    edges = np.unique(np.concatenate([one.edges_unix for one in series]))
+    return StepSeries(what, edges, np.mean([one.at(edges[:-1]) for one in series], axis=0))
 
 
 def _utc(unix: int) -> str:

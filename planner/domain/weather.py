@@ -23,10 +23,14 @@ class Weather:
         Global horizontal, direct normal and diffuse horizontal irradiance [W/m2], where the source has them.
     wind_m_per_s
         Wind speed [m/s], where the source has it.
+    humidity_percent, pressure_hpa
+        Relative humidity over water [%] and air pressure at the place [hPa], where they were asked for and are known.
     latitude_deg, longitude_deg
         Place, north and east positive [degrees], where known.
     altitude_m
         Height above sea level [m], where known.
+    members
+        Names of the members of a forecast whose mean the temperature is.
     taken_day
         The other date whose weather stands in for the planning day; the sun of that date goes with it.
     """
@@ -37,9 +41,12 @@ class Weather:
     dni_w_per_m2: StepSeries | None = None
     dhi_w_per_m2: StepSeries | None = None
     wind_m_per_s: StepSeries | None = None
+    humidity_percent: StepSeries | None = None
+    pressure_hpa: StepSeries | None = None
     latitude_deg: float | None = None
     longitude_deg: float | None = None
     altitude_m: float | None = None
+    members: tuple[str, ...] = ()
     taken_day: dt.date | None = None
 
     def __post_init__(self) -> None:

@@ -22,10 +22,11 @@ from planner.errors import CoverageError
 from planner.inputs.jobs.known import known_jobs
 from planner.inputs.prices.carbon import carbon_of
 from planner.inputs.prices.tariff import fee_of, feed_in_of, price_of
-from planner.inputs.pue_csv import read_pue_table
+from planner.inputs.pue_csv import read_cooling
 from planner.inputs.rates import rates_of
 from planner.inputs.weather.read import weather_of
 from planner.inputs.weather.solar import solar_of
+from planner.inputs.weather.wet_bulb import wet_bulb_of
 from planner.scenario.schema import Scenario
 from planner.units import SECONDS_PER_HOUR
 
@@ -112,7 +113,7 @@ def frame(
     ``repeats``: a later day of which weather or prices are not known yet is like the day before it. ``state`` is what
     the day before left of the site, None on a first day.
     """
-    table, table_intake = read_pue_table(scenario.cooling.table)
+    table, table_intake = read_cooling(scenario.cooling.table, scenario.cooling.lookup)
     of_days: list[tuple[Horizon, tuple[Segment, ...]]] = []
     intakes: list[Intake] = []
     for day in horizon.days():
@@ -143,12 +144,13 @@ def frame(
 
 
 def _segments(scenario: Scenario, horizon: Horizon, table: PueTable) -> tuple[tuple[Segment, ...], Intake]:
-    weather, intake = weather_of(scenario.weather, horizon)
+    is_wet = scenario.cooling.temperature == "wet-bulb"
+    weather, intake = weather_of(scenario.weather, horizon, humidity=is_wet)
     price = price_of(scenario.tariff, horizon)
     segments = cut_segments(
         horizon,
         table,
-        weather.temperature_c,
+        wet_bulb_of(weather) if is_wet else weather.temperature_c,
         solar_w=solar_of(scenario.solar, weather, horizon),
         price_eur_per_kwh=price,
         fee_eur_per_kwh=fee_of(scenario.fees, horizon),

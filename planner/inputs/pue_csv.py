@@ -14,7 +14,9 @@ from planner.domain.intake import Intake
 from planner.domain.pue_table import PueTable
 from planner.errors import FileFormatError, OutputError
 from planner.inputs.csv_lines import short_lines
+from planner.scenario.words import CoolingLookup
 from planner.text_files import open_text
+from planner.units import MILLI
 
 POWER_COLUMN = "it_power_w"
 _ROWS = replace(bounds.TABLE_ROWS, low=0)
@@ -69,18 +71,24 @@ def read_pue_table(path: Path | str) -> tuple[PueTable, Intake]:
         first_power_w=powers_w[0],
         power_step_w=powers_w[1] - powers_w[0],
         first_temperature_c=temperatures_c[0],
-        temperature_step_c=temperatures_c[1] - temperatures_c[0],
+        temperature_step_c=round(temperatures_c[1] - temperatures_c[0], 3),
         cooling=cooling,
         clamp=_read_clamp(path, settings),
     )
     return table, intake
 
 
+def read_cooling(path: Path | str, lookup: CoolingLookup) -> tuple[PueTable, Intake]:
+    """Read the PUE table of a scenario for the way in which it looks cells up."""
+    table, intake = read_pue_table(path)
+    return (table.linear() if lookup == "linear" else table), intake
+
+
 def write_pue_table(table: PueTable, path: Path | str, header_comment: str = "") -> None:
     """Write a PUE table as CSV, with the lines of the comment first; `read_pue_table` gives it back equal."""
     comments = [f"# {line}".rstrip() for line in header_comment.splitlines()]
     comments += [f"# name: {table.name}", f"# clamp: {str(table.clamp).lower()}"]
-    rows = [",".join([POWER_COLUMN, *map(str, table.temperatures_c)])]
+    rows = [",".join([POWER_COLUMN, *(f"{each:g}" for each in table.temperatures_c)])]
     rows += [
         ",".join([str(power_w), *map(_cell, cells)])
         for power_w, cells in zip(table.powers_w, table.cooling, strict=True)
@@ -112,7 +120,7 @@ def _read_clamp(path: Path, settings: dict[str, tuple[str, int]]) -> bool:
     return value.lower() == "true"
 
 
-def _read_header(path: Path, line: int, cells: list[str]) -> list[int]:
+def _read_header(path: Path, line: int, cells: list[str]) -> list[float]:
     if cells[0].lower() != POWER_COLUMN:
         raise FileFormatError(
             path,
@@ -124,15 +132,15 @@ def _read_header(path: Path, line: int, cells: list[str]) -> list[int]:
         raise FileFormatError(
             path, f"too few columns: {len(cells) - 1} temperatures", line=line, remedy="give at least 2"
         )
-    temperatures_c = [_whole(path, line, "temperature", cell, "C") for cell in cells[1:]]
-    _check_steps(path, [line] * len(temperatures_c), temperatures_c, "column", "C")
-    return temperatures_c
+    thousandths = [_thousandths(path, line, cell) for cell in cells[1:]]
+    _check_steps(path, [line] * len(thousandths), thousandths, "column", "C", MILLI)
+    return [each / MILLI for each in thousandths]
 
 
 def _read_powers(path: Path, lines: list[tuple[int, list[str]]]) -> list[int]:
     if len(lines) < 2:
         raise FileFormatError(path, f"too few rows: {len(lines)} powers", remedy="give at least 2")
-    powers_w = [_whole(path, number, POWER_COLUMN, cells[0], "W") for number, cells in lines]
+    powers_w = [_whole(path, number, POWER_COLUMN, cells[0]) for number, cells in lines]
     if powers_w[0] < 0:
         raise FileFormatError(
             path,
@@ -144,15 +152,20 @@ def _read_powers(path: Path, lines: list[tuple[int, list[str]]]) -> list[int]:
     return powers_w
 
 
-def _check_steps(path: Path, lines: Sequence[int], values: list[int], what: str, unit: str) -> None:
+def _check_steps(
+    path: Path, lines: Sequence[int], values: list[int], what: str, unit: str, parts_of_a_unit: int = 1
+) -> None:
+    def shown(value: int) -> str:
+        return f"{value / parts_of_a_unit:.12g} {unit}"
+
     pairs = list(zip(lines[1:], values, values[1:], strict=False))
     for line, earlier, later in pairs:
         if later == earlier:
-            raise FileFormatError(path, f"the {what} of {later} {unit} appears twice", line=line, remedy="remove one")
+            raise FileFormatError(path, f"the {what} of {shown(later)} appears twice", line=line, remedy="remove one")
         if later < earlier:
             raise FileFormatError(
                 path,
-                f"the {what} of {later} {unit} comes after {earlier} {unit}",
+                f"the {what} of {shown(later)} comes after {shown(earlier)}",
                 line=line,
                 remedy=f"sort the {what}s upwards, without repeats",
             )
@@ -161,20 +174,20 @@ def _check_steps(path: Path, lines: Sequence[int], values: list[int], what: str,
         if (later - earlier) % step:
             raise FileFormatError(
                 path,
-                f"{what}s are not in even steps: {earlier} to {later} {unit}, but {step} {unit} elsewhere",
+                f"{what}s are not in even steps: {shown(earlier)} to {shown(later)}, but {shown(step)} elsewhere",
                 line=line,
                 remedy="use one step throughout",
             )
         if later - earlier > step:
             raise FileFormatError(
                 path,
-                f"the {what} of {earlier + step} {unit} is missing",
+                f"the {what} of {shown(earlier + step)} is missing",
                 line=line,
-                remedy=f"add it: {what}s go in steps of {step} {unit}",
+                remedy=f"add it: {what}s go in steps of {shown(step)}",
             )
 
 
-def _read_cells(path: Path, line: int, cells: list[str], temperatures_c: list[int]) -> list[float]:
+def _read_cells(path: Path, line: int, cells: list[str], temperatures_c: list[float]) -> list[float]:
     if len(cells) != len(temperatures_c) + 1:
         raise FileFormatError(
             path,
@@ -183,7 +196,7 @@ def _read_cells(path: Path, line: int, cells: list[str], temperatures_c: list[in
             remedy="one power and one cell per temperature, with points for decimals",
         )
     pairs = zip(cells[1:], temperatures_c, strict=True)
-    return [_fraction(path, line, cell, f"{cells[0]} W, {temperature} C") for cell, temperature in pairs]
+    return [_fraction(path, line, cell, f"{cells[0]} W, {temperature:g} C") for cell, temperature in pairs]
 
 
 def _fraction(path: Path, line: int, cell: str, where: str) -> float:
@@ -206,13 +219,21 @@ def _fraction(path: Path, line: int, cell: str, where: str) -> float:
     return value
 
 
-def _whole(path: Path, line: int, field: str, cell: str, unit: str) -> int:
+def _whole(path: Path, line: int, field: str, cell: str) -> int:
     value = _number(cell)
-    limits = bounds.TABLE_C if unit == "C" else _POWERS
-    if value not in limits or value != round(value):
-        remedy = f"it must be a whole number of {unit}, {limits}"
+    if value not in _POWERS or value != round(value):
+        remedy = f"it must be a whole number of W, {_POWERS}"
         raise FileFormatError(path, f"{field} is {cell!r}", line=line, remedy=remedy)
     return round(value)
+
+
+def _thousandths(path: Path, line: int, cell: str) -> int:
+    """A temperature in thousandths of a degree, so that steps are compared in whole numbers."""
+    value = _number(cell)
+    if value not in bounds.TABLE_C or abs(MILLI * value - round(MILLI * value)) > 1e-6:
+        remedy = f"it must be a number of C with at most 3 decimals, {bounds.TABLE_C}"
+        raise FileFormatError(path, f"temperature is {cell!r}", line=line, remedy=remedy)
+    return round(MILLI * value)
 
 
 def _number(text: str) -> float:

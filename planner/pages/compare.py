@@ -7,7 +7,7 @@ from itertools import accumulate
 from typing import Any
 
 from planner.pages.carbon_curve import carbon_curves, carbon_figure
-from planner.pages.compare_tables import easy_table, energy_table, is_easy, key_of, names_of, runs_table
+from planner.pages.compare_tables import easy_table, energy_table, is_easy, key_of, members_table, names_of, runs_table
 from planner.pages.day import tile, zoom_bar
 from planner.pages.day_figures import Panel, layer
 from planner.pages.formats import SIGNS, counted, money, signed_money, signed_percent
@@ -60,6 +60,9 @@ def compare_page(about: Row) -> str:
         el("h2", "Side by side"),
         runs_table(runs, base, names, currency),
         [el("h2", "Over the days"), zoom_bar(), [panel.html() for panel in panels]] if panels else None,
+        [el("h2", "By member of the forecast"), members_table(about["members"], names, currency)]
+        if about.get("members")
+        else None,
         el("h2", "Energy"),
         energy_table(runs, names),
         [el("h2", "Money against CO2"), carbon_figure(runs, currency)] if carbon_curves(runs) else None,
@@ -69,7 +72,8 @@ def compare_page(about: Row) -> str:
         _multiples(keys, names, by_day, days, currency),
         id="main",
     )
-    files = [el("a", name, href=name) for name in ("runs.csv", "days.csv", "compare.json")]
+    more = ("members.csv",) if about.get("members") else ()
+    files = [el("a", name, href=name) for name in ("runs.csv", "days.csv", *more, "compare.json")]
     foot = el("footer", el("p", "All digits: ", [[file, " "] for file in files]))
     title = f"Comparison, {span}"
     if not panels:

@@ -160,3 +160,27 @@ def energy_table(runs: list[Row], names: dict[str, str]) -> Html:
     columns = [Column("run", number=False), Column("IT (dark) and cooling (light)", number=False)]
     columns += [Column(name, "kWh") for name in ("IT", "cooling", "both")]
     return grid("Energy of IT and of cooling", columns, rows, name="energy")
+
+
+def members_table(members: list[Row], names: dict[str, str], currency: str) -> Html:
+    """What the same plans come to under each member of the forecasts that they were made for."""
+    shown: list[tuple[str, Column, int]] = [
+        ("profit_eur", Column("profit", currency), 2),
+        ("profit_difference_eur", Column("more than under the mean", currency), 2),
+        ("energy_cost_eur", Column("energy and charges", currency), 2),
+        ("cooling_cost_eur", Column("of it cooling", currency), 2),
+        ("cooling_kwh", Column("cooling", "kWh"), 0),
+        ("pue", Column("PUE"), 3),
+    ]
+    rows: list[list[Part]] = [
+        [
+            names[key_of(row)],
+            row["forecast"],
+            row["member"],
+            *(el("data", plain(row[key], digits), value=repr(row[key])) for key, _, digits in shown),
+        ]
+        for row in members
+    ]
+    columns = [Column("run", number=False), Column("forecast", number=False), Column("member", number=False)]
+    caption = "Planned once on the mean of the forecast, and settled under each of its members"
+    return grid(caption, [*columns, *(each[1] for each in shown)], rows, name="members")

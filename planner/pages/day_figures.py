@@ -13,7 +13,16 @@ from planner.domain.horizon import Horizon
 from planner.pages.formats import SIGNS, plain
 from planner.pages.gantt import COLOURS
 from planner.pages.markup import Html, el
-from planner.pages.series import column, count_at, mean_work_kw, minute_edges, numbers, rounded, submitted_s
+from planner.pages.series import (
+    column,
+    count_at,
+    mean_work_kw,
+    minute_edges,
+    numbers,
+    rounded,
+    submitted_s,
+    temperature_digits,
+)
 from planner.store.write_tables import Table
 
 
@@ -91,11 +100,12 @@ def day_panels(
         ],
         height=230,
     )
+    digits = temperature_digits(temperature)
     weather = Panel(
         "temperature",
         "Outside temperature, °C",
-        f"Between {plain(temperature.min())} and {plain(temperature.max())} degrees.",
-        [layer("step", "segments", "temperature", "temperature", rounded(temperature, 1), "°C", 0)],
+        f"Between {plain(temperature.min(), digits)} and {plain(temperature.max(), digits)} degrees.",
+        [layer("step", "segments", "temperature", "temperature", rounded(temperature, 1), "°C", digits)],
         height=110,
         zero=False,
     )

@@ -10,7 +10,7 @@ from planner.domain.result import Trial
 from planner.pages.formats import counted, hours, money, plain, signed_money, signed_percent
 from planner.pages.grid import Column, grid
 from planner.pages.markup import Html, Part, el, join
-from planner.pages.series import column, numbers
+from planner.pages.series import column, numbers, temperature_digits
 from planner.store.write_tables import Table
 
 LARGEST = 25
@@ -86,7 +86,7 @@ def deferred_jobs(deferred: Table) -> Html:
 def segment_rows(segments: Table, currency: str) -> Html:
     """The segments in numbers: what the figures show, for eyes that cannot see them and for print."""
     shown = [
-        ("temperature_c", Column("outside", "°C"), 0),
+        ("temperature_c", Column("outside", "°C"), temperature_digits(numbers(segments, "temperature_c"))),
         ("price_eur_per_kwh", Column("price", f"{currency}/kWh"), 4),
         ("it_kwh", Column("IT", "kWh"), 1),
         ("cooling_kwh", Column("cooling", "kWh"), 1),

@@ -27,6 +27,11 @@ def numbers(table: Table, name: str) -> Floats:
     return np.array(column(table, name), dtype=np.float64)
 
 
+def temperature_digits(temperature_c: Floats) -> int:
+    """Decimals that temperatures are shown with: none where all are whole, as steps of a PUE table mostly are."""
+    return 0 if bool(np.all(temperature_c == np.round(temperature_c))) else 1
+
+
 def clock_axis(horizon: Horizon) -> dict[str, Any]:
     """The day as an axis: its length, and the minutes of the wall clock at each mark."""
     marks = range(0, horizon.length_s + 1, MARK_S)

@@ -14,6 +14,7 @@ import numpy as np
 
 from planner.domain.columns import Ints
 from planner.domain.day_summary import Waits
+from planner.domain.horizon import Horizon
 from planner.errors import InputError
 from planner.online.policies import Policy
 from planner.pages.compare import compare_page
@@ -21,6 +22,7 @@ from planner.pages.index import write_index
 from planner.pages.series import column, submitted_s
 from planner.runs.fanout import Engine, Outcome, RunTask, run_tasks
 from planner.runs.figures import Row, day_rows, run_row
+from planner.runs.members import forecast_members, member_rows
 from planner.runs.one_day import Settings, require_order
 from planner.runs.policy_days import NO_PROMISE, policy_days, wait_columns
 from planner.scenario.schema import Scenario
@@ -40,7 +42,8 @@ SAVINGS = ("saved_eur", "saved_percent", "saved_energy_cost_eur", "saved_kwh", "
 class Comparison:
     """What was compared: one row per run with its differences, one row per day, and where the files are.
 
-    ``notes`` say on what footing.
+    ``notes`` say on what footing. ``members`` has what the same plans cost under each member of a forecast; None where
+    that was not asked for.
     """
 
     baseline: str
@@ -51,6 +54,7 @@ class Comparison:
     days: list[Row]
     notes: list[str]
     folder: Path
+    members: list[Row] | None = None
 
 
 def compare_runs(
@@ -63,17 +67,22 @@ def compare_runs(
     how: Settings,
     policies: Sequence[Policy] = (),
     baseline: str | None = None,
+    by_member: bool = False,
     engine: Engine | None = None,
     on_done: Callable[[str], None] | None = None,
 ) -> Comparison:
     """Plan the same days in every scenario by every method, and set the results beside what EASY makes of the jobs.
 
     Every run starts anew on the first day. ``how`` gives all but scenario and method; ``policies`` are replayed on the
-    same jobs, after EASY. ``baseline`` is a scenario, with the first method, or ``SCENARIO:METHOD``. Days and tables
-    are left in a folder of their own below ``out``.
+    same jobs, after EASY. ``baseline`` is a scenario, with the first method, or ``SCENARIO:METHOD``. ``by_member``:
+    plans are settled under each member of their scenario's forecasts as well. Days and tables are left in a folder of
+    their own below ``out``.
     """
     require_order(first, last)
     _require_comparable(scenarios, methods)
+    if by_member:
+        for scenario in scenarios:
+            forecast_members(scenario, Horizon(first, scenario.zone))
     told = on_done or (lambda name: None)
     replayed = list(dict.fromkeys([EASY, *policies]))
     pairs = [(scenario, method) for scenario in scenarios for method in methods]
@@ -102,6 +111,15 @@ def compare_runs(
                     group.append(_planned(task, outcome))
             runs += _with_savings(group)
         comparison = _compared(scenarios, runs, base, (first, last), folder)
+        if by_member:
+            comparison = replace(
+                comparison,
+                members=[
+                    row
+                    for task, outcome in zip(tasks, outcomes, strict=True)
+                    for row in member_rows(task.settings.scenario, task.settings.method, outcome, task.folder)
+                ],
+            )
         _write(comparison, scenarios)
     write_index(folder.parents[2])
     return comparison
@@ -244,7 +262,12 @@ def _write(comparison: Comparison, scenarios: Sequence[Scenario]) -> None:
         "runs": comparison.runs,
         "days": comparison.days,
     }
+    if comparison.members is not None:
+        about["members"] = comparison.members
     with renewed(comparison.folder) as fresh:
+        (fresh / "members.csv").unlink(missing_ok=True)  # of an earlier comparison that had asked for them
+        if comparison.members is not None:
+            write_rows(comparison.members, fresh / "members.csv")
         write_rows(comparison.runs, fresh / "runs.csv")
         write_rows(comparison.days, fresh / "days.csv")
         put(fresh / "compare.json", encoded(json.dumps(about, indent=2, ensure_ascii=False) + "\n"))

@@ -36,7 +36,7 @@ class Chooser:
 
 
 class CarbonChooser(Chooser):
-    """Carbon is of the kind whose key is given, and the first where there is none."""
+    """Carbon and solar are of the kind whose key is given, and the first where there is none."""
 
     def kind_of(self, section: object) -> str:
         """The kind of a section."""

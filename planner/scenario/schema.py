@@ -21,8 +21,9 @@ from planner.scenario.forms import Whole, problem
 from planner.scenario.jobs import Jobs, SlurmJobs
 from planner.scenario.replan import Replan
 from planner.scenario.search import Search
-from planner.scenario.sections import Cooling, Goal, Key, Power, Revenue, Rules, Section, Solar
+from planner.scenario.sections import Cooling, Goal, Key, Power, Revenue, Rules, Section
 from planner.scenario.slurm import LIVE, SlurmSection
+from planner.scenario.solar import ModelledSolar, Solar
 from planner.scenario.tariff import Tariff
 from planner.scenario.values import Currency, Label, Prose, Zone
 from planner.scenario.weather import Weather
@@ -49,7 +50,7 @@ class Scenario(Section):
     rules: Rules = Rules()
     fees: Fees = Fees()
     demand: Demand = Demand()
-    solar: Solar = Solar()
+    solar: Solar = ModelledSolar()
     feed_in: FeedIn = FeedIn()
     battery: BatterySection = BatterySection()
     carbon: Carbon = NoCarbon()
@@ -131,7 +132,13 @@ def _require_known(priced: Iterable[str], known: Collection[str], at: str, what:
         raise problem(f"there is no {what} {unknown!r}", guess(unknown, known) or f"there is {', '.join(known)}", at=at)
 
 
-KINDS = {"jobs": Kinds.of(Jobs), "weather": Kinds.of(Weather), "tariff": Kinds.of(Tariff), "carbon": Kinds.of(Carbon)}
+KINDS = {
+    "jobs": Kinds.of(Jobs),
+    "weather": Kinds.of(Weather),
+    "tariff": Kinds.of(Tariff),
+    "solar": Kinds.of(Solar),
+    "carbon": Kinds.of(Carbon),
+}
 """The sections of which there are several kinds."""
 
 _KINDS_OF = {model: kinds for kinds in KINDS.values() for model in kinds.models.values()}

@@ -25,6 +25,7 @@ from planner.domain.job import DeferRule
 from planner.domain.rates import UsePrice
 from planner.scenario.forms import Duration, JsonSchema, Whole, Within
 from planner.scenario.values import DrawnBetween, Flag, InputFile, Name, Words
+from planner.scenario.words import CoolingLookup, CoolingTemperature
 from planner.scenario.written import BLANK, Text
 
 
@@ -145,6 +146,18 @@ class Cooling(Section):
         InputFile,
         Key("path", "PUE table, such as `../tables/air.csv` or `../tables/hybrid.csv`", example="../tables/air.csv"),
     ]
+    lookup: Annotated[
+        CoolingLookup,
+        Key("word", "`step`: the nearest cell of the table; `linear`: between cells, in temperature and power"),
+    ] = "step"
+    temperature: Annotated[
+        CoolingTemperature,
+        Key(
+            "word",
+            "`dry-bulb`, or `wet-bulb` for a table of cooling towers: which temperature of the air outside its columns"
+            " are; wet-bulb needs humidity in the weather",
+        ),
+    ] = "dry-bulb"
 
 
 EurPerHour = Annotated[float, Within(bounds.EUR_PER_CORE_HOUR)]

@@ -10,7 +10,7 @@ from planner import bounds
 from planner.scenario.chooser import Chooser
 from planner.scenario.forms import Within, problem
 from planner.scenario.sections import Key, Section
-from planner.scenario.values import Clock, InputFile, Words, Zone
+from planner.scenario.values import Clock, InputFile, Members, Words, Zone
 from planner.scenario.words import PriceUnit
 
 _DAY_MIN = 24 * 60
@@ -92,6 +92,14 @@ class HourlyTariff(Section):
     kind: Annotated[Literal["hourly"], _KIND]
     file: Annotated[InputFile, Key("path", "table of prices over time", default="required for hourly")]
     column: Annotated[Words | None, Key("text", "column of the price", default="found by its name")] = None
+    members: Annotated[
+        Members | None,
+        Key(
+            "list of columns",
+            "members of a forecast, in place of `column`: columns, or patterns such as `price_*`; planned on their"
+            " mean",
+        ),
+    ] = None
     unit: Annotated[PriceUnit, Key("word", f"{', '.join(_UNITS[:-1])} or {_UNITS[-1]}", default="required for hourly")]
     zone: Annotated[
         Zone | None,
@@ -102,6 +110,12 @@ class HourlyTariff(Section):
         Within(bounds.EUR_PER_USD),
         Key("EUR per USD", "rate at which prices are converted", default="required for USD"),
     ] = None
+
+    @model_validator(mode="after")
+    def _one_column_or_members(self) -> HourlyTariff:
+        if self.column is not None and self.members is not None:
+            raise problem("given together with column", "keep one of them", at="members")
+        return self
 
     @model_validator(mode="after")
     def _dollars_need_their_rate(self) -> HourlyTariff:

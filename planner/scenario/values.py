@@ -133,6 +133,12 @@ def _several(value: object) -> tuple[str, ...]:
     return tuple(_text(each) for each in value)
 
 
+def _members(value: object) -> tuple[str, ...]:
+    if not isinstance(value, list | tuple) or not value:
+        raise unexpected("a list of columns", value, 'write [member1, member2] or ["member*"]')
+    return tuple(_text(each) for each in value)
+
+
 def _two(value: object) -> object:
     if not isinstance(value, list | tuple) or len(value) != 2:
         raise unexpected("two numbers", value, "write [7.8, 11.11]")
@@ -166,6 +172,8 @@ Words = Annotated[str, BeforeValidator(_text)]
 """Text that is not empty."""
 Several = Annotated[tuple[str, ...], BeforeValidator(_several)]
 """Texts in a list, none of them empty."""
+Members = Annotated[tuple[str, ...], BeforeValidator(_members)]
+"""Columns of a forecast's members, or patterns of them."""
 Label = Annotated[str, BeforeValidator(_label)]
 """Text that can name a folder."""
 Prose = Annotated[str, BeforeValidator(_prose)]

@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal, get_args
 
-from pydantic import BeforeValidator, Discriminator, Tag, WithJsonSchema
+from pydantic import BeforeValidator, Discriminator, Tag, WithJsonSchema, model_validator
 
 from planner import bounds
 from planner.scenario.chooser import Chooser
-from planner.scenario.forms import Within
+from planner.scenario.forms import Within, problem
 from planner.scenario.sections import Key, Section
-from planner.scenario.values import Day, Zone, existing
+from planner.scenario.values import Day, Members, Zone, existing
 from planner.scenario.words import Season, WeatherFormat
 
 _WORDS = ("sample", "constant")
@@ -83,8 +83,36 @@ class FileWeather(Section):
         Zone | None,
         Key("time zone", "zone of times that the file gives without one", default="from the file"),
     ] = None
+    latitude_deg: Annotated[
+        float | None,
+        Within(bounds.LATITUDE_DEG),
+        Key("degrees", "the site's place, north positive, for photovoltaics; goes before the file's", default="file's"),
+    ] = None
+    longitude_deg: Annotated[
+        float | None, Within(bounds.LONGITUDE_DEG), Key("degrees", "the same, east positive", default="file's")
+    ] = None
+    altitude_m: Annotated[
+        float | None,
+        Within(bounds.ALTITUDE_M),
+        Key("m", "height above sea level, for the sun, and for wet bulbs without a pressure", default="file's"),
+    ] = None
+    members: Annotated[
+        Members | None,
+        Key(
+            "list of columns",
+            "members of a forecast: columns of temperatures, or patterns such as `temp_*`; planned on their mean,"
+            " and `plan compare --members` says what the plan costs under each",
+        ),
+    ] = None
     period: Period | None = None
     season: SeasonOf = None
+
+    @model_validator(mode="after")
+    def _a_place_has_two_numbers(self) -> FileWeather:
+        for given, missing in (("latitude_deg", "longitude_deg"), ("longitude_deg", "latitude_deg")):
+            if getattr(self, given) is not None and getattr(self, missing) is None:
+                raise problem("missing", f"{given} needs it", at=missing)
+        return self
 
 
 Weather = Annotated[

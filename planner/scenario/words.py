@@ -15,6 +15,15 @@ WeatherFormat = Literal["auto", "epw", "tmy3", "open-meteo", "csv"]
 Season = Literal["winter", "spring", "summer", "autumn"]
 """Seasons whose weather can be laid over any day."""
 
+CoolingLookup = Literal["step", "linear"]
+"""How a PUE table is read between its cells."""
+
+CoolingTemperature = Literal["dry-bulb", "wet-bulb"]
+"""Temperatures of the air outside that the columns of a PUE table may be."""
+
+SolarUnit = Literal["W", "kW", "MW"]
+"""Units of a file of the power of photovoltaics."""
+
 PriceUnit = Literal["EUR/kWh", "EUR/MWh", "ct/kWh", "USD/kWh", "USD/MWh"]
 """Units of the prices of an hourly file: money, then the energy that it buys."""
 

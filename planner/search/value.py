@@ -21,6 +21,7 @@ def kernel_money(problem: Problem) -> Money:
     ticks = np.append(np.arange(0, length, interval), length) if has_demand else np.array([0, length])
     edges = np.unique(np.concatenate([segments.edges_s, ticks])).astype(np.int64)
     table, nodes, rule = problem.table, problem.nodes, problem.cluster.idle_rule
+    rows = np.arange(len(table.cooling))
     group_job = np.repeat(np.arange(len(problem.columns)), np.diff(problem.columns.group_ptr))
     per_core_s = problem.rates.eur_per_charged_hour / SECONDS_PER_HOUR
     weights = problem.columns.weight[group_job]
@@ -33,7 +34,7 @@ def kernel_money(problem: Problem) -> Money:
         price=segments.full_price_eur_per_kwh * segments.counts,
         solar=np.where(segments.uses_sun, segments.solar_w, 0.0) * segments.length_s / (MILLI * SECONDS_PER_HOUR),
         feed=np.where(segments.uses_sun, segments.feed_in_eur_per_kwh, 0.0) * segments.counts,
-        cooling=np.ascontiguousarray(table.cooling[:, segments.table_column].T),
+        cooling=np.ascontiguousarray(table.cells(rows[None, :], segments.temperature_c[:, None])),
         grid=np.array([table.first_power_w * MILLI, table.power_step_w * MILLI], dtype=np.int64),
         interval_length=np.diff(ticks).astype(np.int64),
         moved=np.zeros(len(ticks) - 1),

@@ -35,7 +35,7 @@ def inputs_of(day: Day, previous: Previous | None = None) -> dict[str, Any]:
         "nodes": cluster.node_count,
         "cores": cluster.total("cores"),
         "segments": len(segments),
-        "temperature_c": [min(temperatures), max(temperatures)],
+        "temperature_c": [_number(min(temperatures)), _number(max(temperatures))],
         "price_eur_per_kwh": [min(prices), max(prices)],
         "full_power_w": round(full_w),
         "table_power_w": [int(problem.table.powers_w[0]), int(problem.table.powers_w[-1])],
@@ -56,7 +56,8 @@ def inputs_text(day: Day, previous: Previous | None = None) -> str:
         f"  before    {_ground(facts)}",
         f"  rejected  {len(facts['rejected']):,}",
         f"  machine   {facts['nodes']:,} nodes, {facts['cores']:,.0f} cores",
-        f"  segments  {facts['segments']}, {low_c} to {high_c} C, {low:.4f} to {high:.4f} {day.scenario.currency}/kWh",
+        f"  segments  {facts['segments']}, {low_c:g} to {high_c:g} C,"
+        f" {low:.4f} to {high:.4f} {day.scenario.currency}/kWh",
         f"  IT power  about {facts['full_power_w'] / 1000:,.1f} kW when full; the table covers"
         f" {facts['table_power_w'][1] / 1000:,.1f} kW",
     ]
@@ -68,6 +69,11 @@ def inputs_text(day: Day, previous: Previous | None = None) -> str:
     if facts["full_power_w"] > facts["table_power_w"][1] and not day.problem.table.clamp:
         lines += ["", "  warning: a full machine may draw more than the table covers; build a larger table"]
     return "\n".join(lines)
+
+
+def _number(value: float) -> int | float:
+    """A number for JSON, whole ones without a point."""
+    return int(value) if value.is_integer() else value
 
 
 def _ground(facts: dict[str, Any]) -> str:

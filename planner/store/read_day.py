@@ -20,7 +20,7 @@ from planner.domain.pue_table import PueTable
 from planner.domain.rates import Rates
 from planner.domain.segment import Segment
 from planner.errors import FileFormatError, InputError
-from planner.inputs.pue_csv import read_pue_table
+from planner.inputs.pue_csv import read_cooling
 from planner.printable import one_line
 from planner.store.cells import number, whole
 from planner.store.provenance import digest
@@ -140,7 +140,7 @@ def _table(folder: Path, run: dict[str, Any]) -> PueTable:
     if not is_same:
         shown = one_line(str(path), 2 * TOLD)
         raise InputError(f"{shown}: this PUE table is gone or not the one of {folder}; restore it")
-    return read_pue_table(path)[0]
+    return read_cooling(path, run["scenario"]["cooling"].get("lookup", "step"))[0]
 
 
 def _given(row: dict[str, str], name: str) -> float:
@@ -154,7 +154,7 @@ def _segment(row: dict[str, str]) -> Segment:
     return Segment(
         start_s=start_s,
         end_s=end_s,
-        temperature_c=whole(row, "temperature_c", bounds.TABLE_C),
+        temperature_c=number(row, "temperature_c", bounds.TABLE_C),
         price_eur_per_kwh=number(row, "price_eur_per_kwh", bounds.VALUE_IN_FILE),
         solar_w=number(row, "solar_w", _SOLAR_W),
         carbon_g_per_kwh=number(row, "carbon_g_per_kwh", bounds.G_PER_KWH_IN_FILE),

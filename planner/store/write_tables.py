@@ -168,7 +168,7 @@ _KINDS: dict[Kind, tuple[str, ...]] = {
         *("submit_time", "deadline", "start_time", "end_time", "planned_start", "reference_start", "latest_start"),
         "begin_time",
     ),
-    "whole": ("requested_s", "units", "runtime_s", "estimate_s", "start_s", "end_s", "temperature_c", "times_deferred"),
+    "whole": ("requested_s", "units", "runtime_s", "estimate_s", "start_s", "end_s", "times_deferred"),
     "flag": ("deadline_met", "exclusive"),
 }
 
@@ -256,7 +256,7 @@ def segment_table(problem: Problem, ledger: Ledger) -> Table:
             local_time(problem.horizon, segment.end_s),
             str(segment.start_s),
             str(segment.end_s),
-            str(segment.temperature_c),
+            exact(float(segment.temperature_c)),
             exact(segment.price_eur_per_kwh),
             exact(segment.solar_w),
             exact(segment.carbon_g_per_kwh),

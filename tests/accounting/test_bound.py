@@ -20,7 +20,7 @@ from planner.domain.rates import Rates
 from planner.search.decode import decode
 from planner.search.orderings import ORDERINGS, job_order
 from tests.accounting.bound_days import kinked_table, odd_problem, one_segment
-from tests.factories import DAY, flat_table, random_problem, random_segments
+from tests.factories import DAY, flat_table, random_problem, random_segments, with_linear_cooling
 
 
 def found_plans(problem: Problem, seed: int) -> Iterator[Plan]:
@@ -72,8 +72,9 @@ def enumerated(problem: Problem, starts: list[int]) -> float:
     return float(best)
 
 
+@pytest.mark.parametrize("linear", [False, True])
 @pytest.mark.parametrize("seed", range(20))
-def test_no_start_and_node_of_a_grid_earns_more(seed: int) -> None:
+def test_no_start_and_node_of_a_grid_earns_more(seed: int, linear: bool) -> None:
     """On tiny days, the best of all starts of a grid and all nodes settles to at most the bound."""
     rng = np.random.default_rng(seed)
     cluster = Cluster(
@@ -97,6 +98,8 @@ def test_no_start_and_node_of_a_grid_earns_more(seed: int) -> None:
     segments = random_segments(rng, extras=bool(seed % 2))
     rates = Rates(0.02, demand_eur_per_kw=float(rng.choice([0.0, 1.0])), demand_interval_s=3600)
     problem = Problem(DAY, cluster, jobs, segments, kinked_table(rng), rates, (running,), "free")
+    if linear:
+        problem = with_linear_cooling(problem, rng)
     assert enumerated(problem, [0, 20000, 43200, 70000]) <= profit_bound(problem).profit_eur
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import datetime as dt
 import math
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -20,10 +21,25 @@ from planner.domain.segment import Segment
 from planner.errors import TableError
 from planner.search.decode import decode
 from planner.search.orderings import job_order
-from tests.factories import DAY, flat_table, random_problem, small_table
+from tests.factories import DAY, flat_table, random_problem, small_table, with_linear_cooling
 
 
-def brute_force(problem: Problem, plan: Plan) -> dict[str, float]:
+def nearest_cell(mean_w: float, temperature_c: float) -> float:
+    """The cell of the nearest row and column of the small table."""
+    row = min(math.floor(round(mean_w, 9) / 500 + 0.5), 39)
+    return float(small_table().cooling[row, int(temperature_c + 10) // 5])
+
+
+def between_cells(mean_w: float, temperature_c: float) -> float:
+    """On the straight lines between cells of the small table, at the nearest tenth of its step of power."""
+    power_w = min(math.floor(round(mean_w, 9) / 50 + 0.5) * 50, 39 * 500)
+    by_row = [np.interp(temperature_c, np.arange(-10, 50, 5), cells) for cells in small_table().cooling]
+    return float(np.interp(power_w, np.arange(40) * 500, by_row))
+
+
+def brute_force(
+    problem: Problem, plan: Plan, cooling: Callable[[float, float], float] = nearest_cell
+) -> dict[str, float]:
     """The day's totals by walking through every second, with nothing but arrays of seconds."""
     length = problem.horizon.length_s
     watts, cores = np.zeros(length), np.zeros(length)
@@ -49,10 +65,7 @@ def brute_force(problem: Problem, plan: Plan) -> dict[str, float]:
         part = slice(s.start_s, s.end_s)
         it = float((watts + idle)[part].sum())
         mean = it / s.length_s
-        step = math.floor(round(mean, 9) / 500 + 0.5)
-        row = min(step, len(problem.table.cooling) - 1)
-        column = (s.temperature_c + 10) // 5
-        overhead = problem.table.cooling[row, column] if it else 0.0
+        overhead = cooling(mean, s.temperature_c) if it else 0.0
         bought = max(0.0, it * (1 + overhead) - s.solar_w * s.length_s) / 3.6e6
         bought_w[part] = np.maximum(0, (watts + idle)[part] * (1 + overhead) - s.solar_w)
         totals["revenue"] += cores[part].sum() / 3600 * problem.rates.eur_per_core_hour
@@ -64,13 +77,16 @@ def brute_force(problem: Problem, plan: Plan) -> dict[str, float]:
     return totals
 
 
+@pytest.mark.parametrize("cooling", [nearest_cell, between_cells])
 @pytest.mark.parametrize("extras", [False, True])
-def test_totals_equal_a_second_by_second_sum(extras: bool) -> None:
-    """Revenue, energies and costs of random days equal sums over 86,400 seconds."""
+def test_totals_equal_a_second_by_second_sum(extras: bool, cooling: Callable[[float, float], float]) -> None:
+    """Revenue, energies and costs of random days equal sums over 86,400 seconds, also with cooling between cells."""
     for seed in range(25):
         problem = random_problem(np.random.default_rng(seed), extras=extras)
+        if cooling is between_cells:
+            problem = with_linear_cooling(problem, np.random.default_rng([seed, 1]))
         plan = decode(problem, job_order(problem, "+area"))
-        totals, expected = settle(problem, plan).totals, brute_force(problem, plan)
+        totals, expected = settle(problem, plan).totals, brute_force(problem, plan, cooling)
         assert totals.revenue_eur == pytest.approx(expected["revenue"], rel=1e-9)
         assert totals.it_kwh == pytest.approx(expected["it"], rel=1e-9)
         assert totals.cooling_kwh == pytest.approx(expected["cooling"], rel=1e-9)
@@ -109,6 +125,17 @@ def test_a_day_worked_out_by_hand() -> None:
     assert totals.cooling_kwh == pytest.approx(6 * (0.25 + 1 / 15))
     assert totals.profit_eur == pytest.approx(32 * 6 * 0.02 - 6 * (1.25 + 1 / 15) * 0.10)
     assert totals.pue == pytest.approx(1.25 + 1 / 15)
+
+
+def test_a_day_with_linear_cooling_worked_out_by_hand() -> None:
+    """The same job for 24 h at 22 C, with cooling on the straight lines between cells."""
+    problem = one_node_day((Segment(0, 86400, 22.0, 0.10),), (job_of("a", 24, power_w=612.0),))
+    problem = dataclasses.replace(problem, table=small_table().linear())
+    totals = settle(problem, Plan.of(problem, {"a": Placement("a", 0, (0,))})).totals
+    # 612 W is nearest to 600 W, a fifth of the way from 500 to 1000 W: 0.8 * 100 / 1500 + 0.2 * 100 / 2000 = 0.0633333.
+    # 22 C is two fifths of the way from 20 to 25 C: 0.05 + 0.6 * 0.20 + 0.4 * 0.25 = 0.27.
+    assert totals.pue == pytest.approx(1 + 0.27 + 0.8 / 15 + 0.2 / 20)
+    assert totals.cooling_cost_eur == pytest.approx(24 * 0.612 * (0.27 + 0.8 / 15 + 0.01) * 0.10)
 
 
 def test_core_equivalents_follow_the_largest_share() -> None:

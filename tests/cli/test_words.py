@@ -238,6 +238,8 @@ def test_table(tmp_path: Path, plant: str, monkeypatch: pytest.MonkeyPatch, caps
         (["--max-power-kw", "-3"], 2, "--max-power-kw"),
         (["--max-power-kw", "nan"], 2, "--max-power-kw"),
         (["--max-power-kw", "1", "--power-step-w", "5000"], 2, "give a larger power or a smaller step"),
+        (["--step-c", "0.1"], 2, "the number of temperatures is 651; it must be from 1 to 401 columns"),
+        (["--first-c", "20", "--last-c", "10"], 2, "the last must be warmer than the first"),
         (["--picture", "t.xyz"], 2, "its name must end in .png, .svg, .pdf"),
         (["--out", "no/where.csv"], 6, "no/where.csv: cannot be written"),
         (["--out", "ok.csv", "--picture", "no/where.png"], 6, "no/where.png: cannot be written"),

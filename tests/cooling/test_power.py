@@ -44,7 +44,7 @@ def test_published_pue_in_lyon(plant: CoolingPlant, winter: float, summer: float
     months, outside_c = lyon()
     table = build_table(plant, name=plant.name, max_power_w=150_000)
     for month, published in ((1, winter), (7, summer)):
-        steps_c = table.temperature_step(outside_c[months == month])
+        steps_c = table.segment_temperature(outside_c[months == month])
         rows = np.full(len(steps_c), STUDY_W // 500)
         assert table.look_up(rows, steps_c).mean() == pytest.approx(published, abs=0.01)
 

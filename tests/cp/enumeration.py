@@ -223,8 +223,9 @@ def _profit(problem: Problem, power: np.ndarray, busy: np.ndarray, revenue: np.n
 def _cooling(problem: Problem, segment: Segment, energy: np.ndarray) -> np.ndarray:
     table = problem.table
     row = np.floor((energy / segment.length_s - table.first_power_w) / table.power_step_w + 0.5).astype(int)
-    column = (segment.temperature_c - table.first_temperature_c) // table.temperature_step_c
-    return np.where(energy > 0, table.cooling[np.clip(row, 0, len(table.cooling) - 1), column], 0.0)
+    # On the grid this is the cell itself; only a table that is linear is asked for temperatures between.
+    cells = np.array([np.interp(segment.temperature_c, table.temperatures_c, each) for each in table.cooling])
+    return np.where(energy > 0, cells[np.clip(row, 0, len(cells) - 1)], 0.0)
 
 
 def _contract(problem: Problem, segment: Segment) -> tuple[float, float, float]:

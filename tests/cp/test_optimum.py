@@ -27,6 +27,7 @@ from planner.search.multisearch import multisearch
 from tests.cp.enumeration import best_plan
 from tests.cp.instances import tiny_problem, with_deadline
 from tests.dependent_jobs import with_dependencies
+from tests.factories import with_linear_cooling
 from tests.small_days.days import with_contracts
 
 BLOCKS = range(8)
@@ -69,6 +70,14 @@ def test_optimum_is_the_best_of_all_plans(engine: str, block: int) -> None:
     installed(engine)
     for seed in range(block * PER_BLOCK, (block + 1) * PER_BLOCK):
         check(tiny_problem(seed), engine)
+
+
+@pytest.mark.parametrize("engine", ["cpsat", "cpo-community", "cpo"])
+def test_optimum_where_cooling_is_linear_between_cells(engine: str) -> None:
+    """At temperatures between the columns of the table, and with ten rows for each of its steps of power."""
+    installed(engine)
+    for seed in range(PER_BLOCK):
+        check(with_linear_cooling(tiny_problem(seed + 9000, extras=seed % 2 == 1), np.random.default_rng(seed)), engine)
 
 
 def test_optimum_of_jobs_that_draw_nothing() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from planner.domain.cluster import Cluster, NodeClass
 from planner.domain.columns import job_columns, unit_amount
 from planner.domain.fit import Fit
@@ -49,7 +51,8 @@ def test_segment_columns() -> None:
 
 def test_a_temperature_beyond_the_table_has_its_last_column() -> None:
     """The table has the columns -10, -5, ... 45 C: 20 C is the seventh, and beyond it the first and the last hold."""
-    assert PROBLEM.segment_columns.table_column.tolist() == [0, 6, 11]
+    temperature_c = PROBLEM.segment_columns.temperature_c
+    assert PROBLEM.table.cells(np.array(3), temperature_c).tolist() == PROBLEM.table.cooling[3, [0, 6, 11]].tolist()
 
 
 def test_running_columns() -> None:

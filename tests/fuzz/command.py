@@ -34,7 +34,10 @@ _COMMANDS: dict[str, tuple[list[str], dict[str, str]]] = {
     "report": ([], {"--day": DAY, "--month": "2024-06", "--by": "user", "--scenario": "site", "--out": "reports"}),
     "show": (["methods"], {}),
     "init": (["new"], {}),
-    "table build": ([], {"--out": "t.csv", "--plant": "air", "--max-power-kw": "3", "--power-step-w": "500"}),
+    "table build": (
+        [],
+        {"--out": "t.csv", "--plant": "air", "--max-power-kw": "3", "--power-step-w": "500", "--step-c": "2.5"},
+    ),
     "power learn": (
         [],
         {"--from": "jobs/units.csv", "--out": "power.json", "--until": DAY, "--scenario": "site", "--set": "seed=1"},

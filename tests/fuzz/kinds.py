@@ -22,6 +22,8 @@ KINDS: dict[str, Make] = {
     "tmy3": series.tmy3,
     "open-meteo": series.open_meteo,
     "weather-csv": series.weather_csv,
+    "solar": series.solar,
+    "forecast": series.forecast,
     "results": results.results,
     "command": command.command,
 }

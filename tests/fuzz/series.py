@@ -10,7 +10,7 @@ from tests.fuzz.case import Case, reading
 from tests.fuzz.damage import put
 from tests.fuzz.grid import csv_text, mutated, read_grid
 from tests.fuzz.odd import odd_number, odd_value, odd_word
-from tests.fuzz.site import CARBON, EPW, LOCAL_PRICES, OPEN_METEO, PRICES, TMY3, WEATHER
+from tests.fuzz.site import CARBON, EPW, FORECAST, LOCAL_PRICES, OPEN_METEO, PRICES, SOLAR, TMY3, WEATHER
 from tests.fuzz.tree import mutated as mutated_tree
 
 
@@ -80,6 +80,23 @@ def open_meteo(rng: random.Random, site: Path) -> Case:
         at = rng.randrange(len(text))
         text = text[:at] + rng.choice([odd_number(rng), "[" * 100_000, '"\\ud800"', "}", ","]) + text[at:]
     return _weather(rng, put(rng, site / "weather.json", text.encode("utf-8", "surrogatepass")))
+
+
+def solar(rng: random.Random, site: Path) -> Case:
+    """A file of the power of photovoltaics with odd cells, columns and times."""
+    path = _put_csv(rng, site / "pv.csv", SOLAR)
+    return Case(reading(rng, "--set", f"solar={{file: {path}, unit: kW}}"))
+
+
+def forecast(rng: random.Random, site: Path) -> Case:
+    """A forecast with members, humidity and pressure, cooled between cells or by wet bulbs."""
+    path = _put_csv(rng, site / "forecast.csv", FORECAST)
+    members = rng.choice(['["t_*"]', "[t_1, t_2]", "[t_2]", "[t_3]"])
+    where = rng.choice(["", ", latitude_deg: 45.7, longitude_deg: 4.9"])
+    lookup, bulb = rng.choice(["step", "linear"]), rng.choice(["dry-bulb", "wet-bulb"])
+    cooling = ["--set", f"cooling.lookup={lookup}", "--set", f"cooling.temperature={bulb}"]
+    weather = f"weather={{source: {path}, temperature_c: null, members: {members}{where}}}"
+    return Case(reading(rng, "--set", weather, *cooling))
 
 
 def _put_csv(rng: random.Random, path: Path, text: str) -> Path:

@@ -102,6 +102,10 @@ def hourly(head: str, row: str, days: tuple[str, ...] = ("2024-05-31", DAY, "202
 PRICES = hourly("time,price", "{day}T{hour:02d}:00+02:00,{k}.5")
 LOCAL_PRICES = hourly("date,Price (EUR/MWh),country", "{day} {hour:02d}:00,-{k}.25,FR")
 CARBON = hourly("Datetime (UTC),Carbon intensity (LCA),Carbon intensity direct", "{day} {hour:02d}:00:00,{k}.1,{k}")
+SOLAR = hourly("time,power", "{day}T{hour:02d}:00+02:00,1.{k}")
+FORECAST = hourly(
+    "time,t_1,t_2,humidity_percent,pressure_hpa", "{day}T{hour:02d}:00+02:00,1{k}e-1,2{k}e-1,{k}.5,985.{k}"
+)
 WEATHER = hourly(
     "time,temperature_c,ghi_w_per_m2,dhi_w_per_m2,wind_m_per_s", "{day}T{hour:02d}:00+02:00,1{k}e-1,{k},0,1.5"
 )

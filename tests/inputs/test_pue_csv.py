@@ -71,7 +71,8 @@ def test_written_tables_read_back_equal(tmp_path: Path, clamp: bool) -> None:
         ("w,0,5,10", "w,0,5,5", ":1: the column of 5 C appears twice"),
         ("w,0,5,10", "w,0,5,8", ":1: columns are not in even steps"),
         ("w,0,5,10", "w,0,5,warm", ":1: temperature is 'warm'"),
-        ("w,0,5,10", "w,0,2.5,5", ":1: temperature is '2.5'"),
+        ("w,0,5,10", "w,0,2.5,6", ":1: columns are not in even steps: 2.5 C to 6 C, but 2.5 C elsewhere"),
+        ("w,0,5,10", "w,0,0.0001,0.0002", ":1: temperature is '0.0001'"),
         ("0.25", "", ":4: the cell at 1000 W, 5 C is empty"),
         ("0.25", "a quarter", ":4: the cell at 1000 W, 5 C is 'a quarter'"),
         ("0.25", "nan", ":4: the cell at 1000 W, 5 C is 'nan'"),
@@ -131,7 +132,7 @@ def test_an_unwritable_place_is_an_output_error(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        ("it_power_w,", "it_power_w,-1e30,", "whole number of C, from -200 to 200 C"),
+        ("it_power_w,", "it_power_w,-1e30,", "at most 3 decimals, from -200 to 200 C"),
         ("500,", "1e300,", "whole number of W"),
         ("500,", "9" * 30 + ",", "whole number of W"),
     ],

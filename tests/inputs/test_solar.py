@@ -146,7 +146,7 @@ def test_days_of_23_and_25_hours(month: int, day: int, hours: int) -> None:
 def test_what_is_missing_is_named() -> None:
     """Without a place or irradiance the error says what to give; numbers out of range are shown."""
     weather, _ = read_weather("sample", horizon=JUNE)
-    with pytest.raises(InputError, match="need a place, and sample has none; give latitude"):
+    with pytest.raises(InputError, match=r"need a place, and sample has none; give weather\.latitude_deg"):
         solar_power(dataclasses.replace(weather, latitude_deg=None), JUNE, **ROOF)
     with pytest.raises(InputError, match="no usable global horizontal irradiance"):
         solar_power(dataclasses.replace(weather, ghi_w_per_m2=None), JUNE, **ROOF)

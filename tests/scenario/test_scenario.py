@@ -300,7 +300,10 @@ def test_missing_required(folder: Path) -> None:
         ("demand: {interval: 2d}", "from 60 to 86,400 s"),
         ("solar: {losses_fraction: 1.4}", "expected a number from 0 to 1, found 1.4"),
         ("carbon: {eur_per_tonne: 50}", "needs the carbon intensity; give g_per_kwh or file"),
-        ("weather: {file: x}", "known here: source, format, zone, temperature_c, period"),
+        (
+            "weather: {file: x}",
+            "known here: source, format, zone, latitude_deg, longitude_deg, altitude_m, members",
+        ),
     ],
 )
 def test_bad_values(folder: Path, text: str, words: str) -> None:

@@ -31,6 +31,7 @@ from planner.search.multisearch import multisearch
 from tests.cp.enumeration import best_plan
 from tests.cp.instances import LENGTH_S, SHORT, kinked_table, short_segments
 from tests.dependent_jobs import dependent_jobs
+from tests.factories import with_linear_cooling
 
 
 @dataclass(frozen=True)
@@ -119,9 +120,14 @@ def with_contracts(problem: Problem, seed: int) -> Problem:
     )
 
 
-def check_day(seed: int, iterations: int = 6000, *, contracts: bool = False) -> Checked:
-    """Search a day and hold the search against the best of all plans, the bound and the rules."""
+def check_day(seed: int, iterations: int = 6000, *, contracts: bool = False, linear: bool = False) -> Checked:
+    """Search a day and hold the search against the best of all plans, the bound and the rules.
+
+    ``linear``: cooling is linear between the cells of the table.
+    """
     problem, asked = small_day(seed)
+    if linear:
+        problem = with_linear_cooling(problem, np.random.default_rng([seed, 3]))
     if contracts:
         problem = with_contracts(problem, seed)
     broken = [

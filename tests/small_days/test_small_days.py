@@ -21,3 +21,11 @@ def test_the_same_with_contracts_and_machines_as_sites_have_them(block: int) -> 
     days = [check_day(seed, contracts=True) for seed in range(10 * block, 10 * block + 10)]
     assert [(day.seed, day.broken) for day in days if day.broken] == []
     assert lost_share(days) <= 0.005
+
+
+@pytest.mark.parametrize("block", range(2))
+def test_the_chain_holds_where_cooling_is_linear_between_cells(block: int) -> None:
+    """The same at temperatures between the table's columns, with rows between those of the table."""
+    days = [check_day(seed, linear=True) for seed in range(10 * block, 10 * block + 10)]
+    assert [(day.seed, day.broken) for day in days if day.broken] == []
+    assert lost_share(days) <= 0.005

@@ -22,8 +22,7 @@ def cooling_rows(table: PueTable, segment: Segment, low_kwh: float, high_kwh: fl
     half = table.power_step_w / MILLI / 2
     low = np.concatenate([[-np.inf], (middle[1:] - half) * hours])
     high = np.concatenate([(middle[:-1] + half) * hours, [np.inf]])
-    column = (segment.temperature_c - table.first_temperature_c) // table.temperature_step_c
-    cooling = table.cooling[:, int(np.clip(column, 0, table.cooling.shape[1] - 1))]
+    cooling = table.cells(np.arange(len(middle)), np.array(segment.temperature_c))
     holds = (low <= high_kwh) & (high >= low_kwh)
     return np.maximum(low[holds], low_kwh), np.minimum(high[holds], high_kwh), cooling[holds]
 

@@ -100,6 +100,11 @@ class TimedCsv:
             zone = dt.UTC
         return unix_moments(self._texts(self.time_name), zone, path=self.path, lines=self.lines)
 
+    @property
+    def value_names(self) -> tuple[str, ...]:
+        """Names of the columns besides times."""
+        return tuple(name for name in self.names if name.lower().split("(")[0].strip() not in TIME_NAMES)
+
     def column(self, name: str) -> str:
         """That column, or an error that lists those there are."""
         if name in self.names:
@@ -117,7 +122,7 @@ class TimedCsv:
 
         Of several, the one that contains ``prefer``.
         """
-        values = [name for name in self.names if name.lower().split("(")[0].strip() not in TIME_NAMES]
+        values = list(self.value_names)
         found = [name for name in values if name.lower().startswith(word)]
         if prefer and len(found) > 1:
             found = [name for name in found if prefer in name.lower()]

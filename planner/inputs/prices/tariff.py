@@ -12,9 +12,10 @@ import numpy as np
 
 from planner.bounds import EUR_PER_KWH, EUR_PER_USD
 from planner.domain.horizon import Horizon
-from planner.domain.series import StepSeries
+from planner.domain.series import StepSeries, mean_series
 from planner.errors import InputError
 from planner.inputs.local_times import clock_minutes, clock_shifts
+from planner.inputs.members import members_of
 from planner.inputs.prices.hourly_csv import read_timed_csv
 from planner.scenario.electricity import FeedIn, Fees
 from planner.scenario.tariff import BandTariff, HourlyTariff, Tariff
@@ -45,6 +46,7 @@ def price_of(choice: Tariff, horizon: Horizon) -> StepSeries:
             horizon,
             unit=choice.unit,
             column=choice.column,
+            members=choice.members or (),
             zone=choice.zone,
             eur_per_usd=choice.eur_per_usd,
         )
@@ -70,6 +72,14 @@ def feed_in_of(choice: FeedIn, price: StepSeries, horizon: Horizon) -> StepSerie
     if choice.of_price is not None:
         return StepSeries("feed-in price", price.edges_unix, price.values * choice.of_price)
     return None if choice.eur_per_kwh is None else flat_tariff(choice.eur_per_kwh, horizon)
+
+
+def price_members(choice: Tariff) -> tuple[str, ...]:
+    """The columns of the members of a forecast of prices; none where there is none."""
+    if not isinstance(choice, HourlyTariff) or not choice.members:
+        return ()
+    table = read_timed_csv(choice.file, zone=choice.zone)
+    return members_of(table.path, table.value_names, choice.members)
 
 
 def flat_tariff(eur_per_kwh: float, horizon: Horizon) -> StepSeries:
@@ -117,6 +127,7 @@ def hourly_tariff(
     *,
     unit: str,
     column: str | None = None,
+    members: Sequence[str] = (),
     zone: str | None = None,
     eur_per_usd: float | None = None,
 ) -> StepSeries:
@@ -132,6 +143,8 @@ def hourly_tariff(
         Unit of the file's prices, one of ``UNITS``.
     column
         Name of the price column; by default the one whose name starts with "price".
+    members
+        Columns of the members of a forecast, or patterns of them: the price is their mean.
     zone
         Zone of times that are written without one.
     eur_per_usd
@@ -149,12 +162,19 @@ def hourly_tariff(
     """
     factor = _eur_per_kwh(unit, eur_per_usd)
     table = read_timed_csv(path, zone=zone)
-    name = table.column(column) if column is not None else table.column_starting("price")
-    declared = next((known for known in UNITS if known.lower() in name.lower()), unit)
-    if declared != unit:
-        raise InputError(f"{path}: column {name!r} is in {declared}, but the unit given is {unit}; correct one")
     what = f"price of {table.path.name}"
-    prices, _ = table.samples(name, what).on(clock_shifts(horizon, None))
+    if members:
+        names = members_of(table.path, table.value_names, members)
+    else:
+        names = (table.column(column) if column is not None else table.column_starting("price"),)
+    found = []
+    for name in names:
+        declared = next((known for known in UNITS if known.lower() in name.lower()), unit)
+        if declared != unit:
+            raise InputError(f"{path}: column {name!r} is in {declared}, but the unit given is {unit}; correct one")
+        called = f"price {name} of {table.path.name}" if members else what
+        found.append(table.samples(name, called).on(clock_shifts(horizon, None))[0])
+    prices = mean_series(what, found) if members else found[0]
     for price in (prices.values.min() * factor, prices.values.max() * factor):
         EUR_PER_KWH.require(f"{what}, per kWh,", float(price))
     return StepSeries(prices.what, prices.edges_unix, prices.values * factor)

@@ -2,43 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from planner.inputs.local_times import Moments
+from planner.inputs.members import members_of
 from planner.inputs.prices.hourly_csv import read_timed_csv
 from planner.inputs.weather.samples import Samples
 from planner.text_files import read_bytes
 
-CSV_COLUMNS = ("temperature_c", "ghi_w_per_m2", "dni_w_per_m2", "dhi_w_per_m2", "wind_m_per_s")
+OF_HUMIDITY = ("humidity_percent", "pressure_hpa")
+"""Quantities that are of use where wet-bulb temperatures are wanted, and only there."""
+CSV_COLUMNS = ("temperature_c", "ghi_w_per_m2", "dni_w_per_m2", "dhi_w_per_m2", "wind_m_per_s", *OF_HUMIDITY)
 
 
 @dataclass(frozen=True)
 class WeatherFile:
-    """What a weather file says: samples by quantity, the place, and what reading it changed."""
+    """What a weather file says: samples by quantity, the place, and what reading it changed.
+
+    ``members`` are the temperatures of a forecast with several, in place of those of ``samples``.
+    """
 
     samples: Mapping[str, Samples]
     latitude_deg: float | None = None
     longitude_deg: float | None = None
     altitude_m: float | None = None
+    members: Mapping[str, Samples] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     repaired: Mapping[str, int] = field(default_factory=dict)
     dropped: Mapping[str, int] = field(default_factory=dict)
 
 
-def read_weather_csv(path: Path, name: str, zone: str | None) -> WeatherFile:
+def read_weather_csv(path: Path, name: str, zone: str | None, members: Sequence[str] = ()) -> WeatherFile:
     """Read a CSV with a time and ``temperature_c``; each value holds from its time on.
 
-    Optional columns are ``ghi_w_per_m2``, ``dni_w_per_m2``, ``dhi_w_per_m2`` and ``wind_m_per_s``.
+    Optional columns are ``ghi_w_per_m2``, ``dni_w_per_m2``, ``dhi_w_per_m2``, ``wind_m_per_s``, and for
+    wet-bulb temperatures ``humidity_percent`` and ``pressure_hpa``. ``members`` are columns of temperatures [C] in
+    place of ``temperature_c``, or patterns of them.
     """
     table = read_timed_csv(path, zone=zone)
-    table.column("temperature_c")
+    if not members:
+        table.column("temperature_c")
     samples = {
         column: table.samples(column, words_for(column, name)) for column in CSV_COLUMNS if column in table.names
     }
+    of_members = {
+        column: table.samples(column, f"temperature {column} of {name}")
+        for column in members_of(path, table.value_names, members)
+    }
     repaired, dropped = clock_changes(table.moments)
-    return WeatherFile(samples, repaired=repaired, dropped=dropped)
+    return WeatherFile(samples, members=of_members, repaired=repaired, dropped=dropped)
 
 
 def is_tmy3(path: Path) -> bool:

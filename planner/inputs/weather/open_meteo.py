@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from planner.bounds import UTC_OFFSET_S
 from planner.domain.horizon import zone_named
 from planner.errors import FileFormatError
 from planner.inputs.local_times import Moments, in_order, unix_moments
+from planner.inputs.members import members_of
 from planner.inputs.weather.files import WeatherFile, clock_changes, words_for
 from planner.inputs.weather.samples import Samples
 from planner.printable import shortened
@@ -27,19 +28,29 @@ COLUMNS = {
     "diffuse_radiation": "dhi_w_per_m2",
     "wind_speed_10m": "wind_m_per_s",
     "windspeed_10m": "wind_m_per_s",
+    "relative_humidity_2m": "humidity_percent",
+    "relativehumidity_2m": "humidity_percent",
+    "surface_pressure": "pressure_hpa",
 }
-_FACTORS = {"km/h": 1 / 3.6, "m/s": 1.0, "mp/h": 0.44704, "kn": 0.514444, "W/m²": 1.0, "°C": 1.0}
+_FACTORS = {
+    **{"km/h": 1 / 3.6, "m/s": 1.0, "mp/h": 0.44704, "kn": 0.514444},
+    **{"W/m²": 1.0, "°C": 1.0, "%": 1.0, "hPa": 1.0},
+}
+_UNITS = {"temperature_c": "°C", "wind_m_per_s": "km/h", "humidity_percent": "%", "pressure_hpa": "hPa"}
+"""What the service answers in unless it is asked for another unit; irradiance is in W/m²."""
 
 
-def read_open_meteo(path: Path, name: str, zone: str | None) -> WeatherFile:
+def read_open_meteo(path: Path, name: str, zone: str | None, members: Sequence[str] = ()) -> WeatherFile:
     """Read the hourly part of an answer of the Open-Meteo API (forecast or archive) [1]_.
 
-    Temperature and wind hold from their time on. Radiation is the mean of the hour before its time [2]_, so
-    it is laid there; the file's last hour, which no later row describes, takes the value before it.
+    Temperature, wind, humidity and pressure hold from their time on. Radiation is the mean of the hour before its
+    time [2]_, so it is laid there; the file's last hour, which no later row describes, takes the value before it.
 
     Times without a zone are in the fixed offset ``utc_offset_seconds``: the service does not change its clock
     within an answer, even where ``timezone`` does [3]_. Only when the times themselves leave out or repeat
     the hour of a clock change are they read in ``timezone``. The ``zone`` argument overrules both.
+
+    ``members`` are names of temperatures of an ensemble, or patterns such as ``temperature_2m*``.
 
     References
     ----------
@@ -52,7 +63,7 @@ def read_open_meteo(path: Path, name: str, zone: str | None) -> WeatherFile:
     times = hourly.get("time")
     if not isinstance(times, list) or not times:
         raise FileFormatError(path, "has no hourly.time", remedy="ask the API for hourly=temperature_2m")
-    if "temperature_2m" not in hourly:
+    if "temperature_2m" not in hourly and not members:
         raise FileFormatError(path, "has no hourly.temperature_2m", remedy="ask the API for it")
     moments, note = _moments(path, document, times, zone)
     repaired, dropped = clock_changes(moments)
@@ -64,8 +75,15 @@ def read_open_meteo(path: Path, name: str, zone: str | None) -> WeatherFile:
             words_for(quantity, name), moments.unix, _values(path, key, hourly, units, len(times))[moments.rows]
         )
         samples[quantity] = _hour_before(one) if "_w_per_m2" in quantity else one
+    of_members = {
+        key: Samples(
+            f"temperature {key} of {name}", moments.unix, _member(path, key, hourly, units, len(times))[moments.rows]
+        )
+        for key in (members_of(path, [key for key in hourly if key != "time"], members) if members else ())
+    }
     return WeatherFile(
         samples,
+        members=of_members,
         latitude_deg=_number(path, document, "latitude"),
         longitude_deg=_number(path, document, "longitude"),
         altitude_m=_number(path, document, "elevation"),
@@ -167,10 +185,21 @@ def _values(
         raise FileFormatError(
             path, f"hourly.{key} has {len(values)} values for {count} times", remedy="fetch the file again"
         )
-    unit = units.get(key) or {"temperature_c": "°C", "wind_m_per_s": "km/h"}.get(COLUMNS[key], "W/m²")
+    unit = units.get(key) or _UNITS.get(COLUMNS.get(key, "temperature_c"), "W/m²")
     if not isinstance(unit, str) or unit not in _FACTORS:
         raise FileFormatError(path, f"hourly.{key} is in {_shown(unit)}", remedy="ask the API for celsius and m/s")
     return values * _FACTORS[unit]
+
+
+def _member(
+    path: Path, key: str, hourly: Mapping[str, Any], units: Mapping[str, Any], count: int
+) -> npt.NDArray[np.float64]:
+    """Temperatures of a member of an ensemble [C]."""
+    if units.get(key, _UNITS["temperature_c"]) != _UNITS["temperature_c"]:
+        raise FileFormatError(
+            path, f"hourly.{key} is in {_shown(units[key])}, no temperature in °C", remedy="name members of one"
+        )
+    return _values(path, key, hourly, units, count)
 
 
 def _hour_before(samples: Samples) -> Samples:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import get_args
 
@@ -12,15 +13,16 @@ import numpy as np
 from planner import bounds
 from planner.domain.horizon import Horizon
 from planner.domain.intake import Intake
-from planner.domain.series import StepSeries
+from planner.domain.series import StepSeries, mean_series
 from planner.domain.weather import Weather
 from planner.errors import CoverageError, FileFormatError, InputError
 from planner.inputs.local_times import clock_shifts
-from planner.inputs.weather.files import WeatherFile, is_tmy3, read_weather_csv
+from planner.inputs.weather.files import OF_HUMIDITY, WeatherFile, is_tmy3, read_weather_csv
 from planner.inputs.weather.open_meteo import read_open_meteo
 from planner.inputs.weather.samples import Samples
 from planner.inputs.weather.season import day_in_season
 from planner.inputs.weather.typical_year import read_epw, read_tmy3, sample_path
+from planner.printable import shortened
 from planner.scenario.weather import ConstantWeather, SampleWeather
 from planner.scenario.weather import Weather as WeatherChoice
 from planner.scenario.words import WeatherFormat
@@ -35,14 +37,21 @@ _BOUNDS = {
     "dni_w_per_m2": bounds.IRRADIANCE_W_PER_M2,
     "dhi_w_per_m2": bounds.IRRADIANCE_W_PER_M2,
     "wind_m_per_s": bounds.WIND_M_PER_S,
+    "humidity_percent": bounds.HUMIDITY_PERCENT,
+    "pressure_hpa": bounds.PRESSURE_HPA,
 }
-_WORDS = {"temperature_c": "temperature", "wind_m_per_s": "wind speed"}
+_WORDS = {
+    "temperature_c": "temperature",
+    "wind_m_per_s": "wind speed",
+    "humidity_percent": "humidity",
+    "pressure_hpa": "pressure",
+}
 
 FORMATS: tuple[str, ...] = get_args(WeatherFormat)
 
 
-def weather_of(choice: WeatherChoice, horizon: Horizon) -> tuple[Weather, Intake]:
-    """The weather of a planning day by the ``weather:`` of a scenario."""
+def weather_of(choice: WeatherChoice, horizon: Horizon, *, humidity: bool = False) -> tuple[Weather, Intake]:
+    """The weather of a planning day by the ``weather:`` of a scenario, with humidity and pressure where wanted."""
     if isinstance(choice, ConstantWeather):
         return constant_weather(choice.temperature_c, horizon), Intake("constant weather", kept=1)
     taken_day = None
@@ -51,8 +60,21 @@ def weather_of(choice: WeatherChoice, horizon: Horizon) -> tuple[Weather, Intake
     elif choice.season is not None:
         taken_day = day_in_season(horizon.day, choice.season)
     if isinstance(choice, SampleWeather):
-        return read_weather(SAMPLE, horizon=horizon, taken_day=taken_day)
-    return read_weather(choice.source, horizon=horizon, format=choice.format, zone=choice.zone, taken_day=taken_day)
+        return read_weather(SAMPLE, horizon=horizon, taken_day=taken_day, humidity=humidity)
+    weather, intake = read_weather(
+        choice.source,
+        horizon=horizon,
+        format=choice.format,
+        zone=choice.zone,
+        taken_day=taken_day,
+        humidity=humidity,
+        members=choice.members or (),
+    )
+    if choice.latitude_deg is not None:
+        weather = replace(weather, latitude_deg=choice.latitude_deg, longitude_deg=choice.longitude_deg)
+    if choice.altitude_m is not None:
+        weather = replace(weather, altitude_m=choice.altitude_m)
+    return weather, intake
 
 
 def read_weather(
@@ -62,6 +84,8 @@ def read_weather(
     format: str = "auto",
     zone: str | None = None,
     taken_day: dt.date | None = None,
+    humidity: bool = False,
+    members: Sequence[str] = (),
 ) -> tuple[Weather, Intake]:
     """Read the weather of a planning day.
 
@@ -77,6 +101,10 @@ def read_weather(
         Zone of times that a CSV or Open-Meteo file writes without one. EPW and TMY3 files carry their own.
     taken_day
         Another date whose weather to take, at the same local clock time: a season for the day.
+    members
+        Columns of temperatures of a forecast with several, or patterns of them: the temperature is their mean.
+    humidity
+        Whether humidity and pressure are wanted; they are left alone otherwise, whatever they are.
 
     Returns
     -------
@@ -93,8 +121,11 @@ def read_weather(
     if format not in FORMATS:
         raise InputError(f"unknown weather format {format!r}; use one of {', '.join(FORMATS)}")
     require_file(path)
-    file = READERS[_format_of(path) if format == "auto" else format](path, name, horizon, zone, taken_day)
-    for quantity, samples in file.samples.items():
+    file = READERS[_format_of(path) if format == "auto" else format](path, name, horizon, zone, taken_day, members)
+    wanted = {name: samples for name, samples in file.samples.items() if humidity or name not in OF_HUMIDITY}
+    if file.members:
+        wanted.pop("temperature_c", None)
+    for quantity, samples in [*wanted.items(), *(("temperature_c", samples) for samples in file.members.values())]:
         _check_values(path, quantity, samples)
 
     stretches = clock_shifts(horizon, taken_day)
@@ -102,7 +133,7 @@ def read_weather(
     intake.dropped.update(file.dropped)
     intake.repaired.update(file.repaired)
     series: dict[str, StepSeries] = {}
-    for quantity, samples in file.samples.items():
+    for quantity, samples in wanted.items():
         if np.all(np.isnan(samples.values)):
             continue
         try:
@@ -117,6 +148,14 @@ def read_weather(
             intake.repaired[f"{quantity} missing: filled between its neighbours"] += filled
         if quantity == "temperature_c":
             intake.kept = len(steps.values) - filled
+    if file.members:
+        found = [samples.on(stretches, fill_s=LONGEST_FILLED_S) for samples in file.members.values()]
+        series["temperature_c"] = mean_series(f"mean temperature of {name}", [steps for steps, _ in found])
+        filled = sum(count for _, count in found)
+        intake.kept = sum(len(steps.values) for steps, _ in found) - filled
+        if filled:
+            intake.repaired["temperature_c missing: filled between its neighbours"] += filled
+        intake.notes.append(f"mean of {len(found)} members: {shortened(', '.join(file.members), 200)}")
     if taken_day is not None:
         intake.notes.append(f"the weather of {taken_day} stands in for {horizon.day}")
     if "temperature_c" not in series:
@@ -128,9 +167,12 @@ def read_weather(
         dni_w_per_m2=_not_below_zero(series.get("dni_w_per_m2")),
         dhi_w_per_m2=_not_below_zero(series.get("dhi_w_per_m2")),
         wind_m_per_s=_not_below_zero(series.get("wind_m_per_s")),
+        humidity_percent=series.get("humidity_percent"),
+        pressure_hpa=series.get("pressure_hpa"),
         latitude_deg=file.latitude_deg,
         longitude_deg=file.longitude_deg,
         altitude_m=file.altitude_m,
+        members=tuple(file.members),
         taken_day=taken_day,
     ), intake
 
@@ -142,12 +184,21 @@ def constant_weather(temperature_c: float, horizon: Horizon) -> Weather:
     return Weather(what, StepSeries.constant(what, temperature_c, horizon.start_unix, horizon.end_unix))
 
 
-_Reader = Callable[[Path, str, Horizon, str | None, dt.date | None], WeatherFile]
+def _alone(path: Path, members: Sequence[str]) -> Path:
+    """The path of a file of one year, which has no members."""
+    if members:
+        raise FileFormatError(
+            path, "is a typical year, without members", remedy="give a CSV or Open-Meteo file, or leave members out"
+        )
+    return path
+
+
+_Reader = Callable[[Path, str, Horizon, str | None, dt.date | None, Sequence[str]], WeatherFile]
 READERS: dict[str, _Reader] = {
-    "epw": lambda path, name, horizon, _zone, day: read_epw(path, name).around(horizon, day),
-    "tmy3": lambda path, name, horizon, _zone, day: read_tmy3(path, name).around(horizon, day),
-    "open-meteo": lambda path, name, _horizon, zone, _day: read_open_meteo(path, name, zone),
-    "csv": lambda path, name, _horizon, zone, _day: read_weather_csv(path, name, zone),
+    "epw": lambda path, name, horizon, _, day, members: read_epw(_alone(path, members), name).around(horizon, day),
+    "tmy3": lambda path, name, horizon, _, day, members: read_tmy3(_alone(path, members), name).around(horizon, day),
+    "open-meteo": lambda path, name, _horizon, zone, _day, members: read_open_meteo(path, name, zone, members),
+    "csv": lambda path, name, _horizon, zone, _day, members: read_weather_csv(path, name, zone, members),
 }
 
 

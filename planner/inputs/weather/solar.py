@@ -11,7 +11,8 @@ from planner.domain.series import StepSeries
 from planner.domain.weather import Weather
 from planner.errors import InputError
 from planner.inputs.local_times import clock_shifts
-from planner.scenario.sections import Solar
+from planner.inputs.weather.solar_file import solar_from_file
+from planner.scenario.solar import FileSolar, Solar
 
 POWER_PER_C = -0.0035
 """Change of a module's power with cell temperature [1/C]: "premium" (monocrystalline) modules in [1]_."""
@@ -23,6 +24,8 @@ CALM_WIND_M_PER_S = 1.0
 
 def solar_of(choice: Solar, weather: Weather, horizon: Horizon) -> StepSeries | None:
     """AC power [W] of the photovoltaics by the ``solar:`` of a scenario; None where the site has none."""
+    if isinstance(choice, FileSolar):
+        return solar_from_file(choice, horizon)
     if choice.peak_kw <= 0:
         return None
     return solar_power(
@@ -160,13 +163,13 @@ def _sun_unix(horizon: Horizon, weather: Weather, moments: npt.NDArray[np.int64]
 def _check(weather: Weather, peak_kw: float, tilt_deg: float, azimuth_deg: float, losses_fraction: float) -> None:
     if weather.latitude_deg is None or weather.longitude_deg is None:
         raise InputError(
-            f"photovoltaics need a place, and {weather.source} has none; give latitude and longitude, or an EPW,"
-            " TMY3 or Open-Meteo file"
+            f"photovoltaics need a place, and {weather.source} has none; give weather.latitude_deg and"
+            " weather.longitude_deg, or an EPW, TMY3 or Open-Meteo file"
         )
     if weather.ghi_w_per_m2 is None:
         raise InputError(
             f"photovoltaics need irradiance, and {weather.source} has no usable global horizontal irradiance for"
-            " the day; give an EPW or TMY3 file, or ask Open-Meteo for shortwave_radiation"
+            " the day; give an EPW or TMY3 file, ask Open-Meteo for shortwave_radiation, or add ghi_w_per_m2 to a CSV"
         )
     for name, value, limits in (
         ("peak_kw", peak_kw, bounds.SOLAR_KW),

@@ -26,7 +26,7 @@ from planner.errors import FileFormatError, InputError
 from planner.inputs.weather.files import WeatherFile, read_text
 from planner.inputs.weather.samples import Samples
 from planner.places import kept_folder
-from planner.units import SECONDS_PER_HOUR
+from planner.units import PA_PER_HPA, SECONDS_PER_HOUR
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,9 +39,14 @@ QUANTITIES = {
     "wind_m_per_s": "wind_speed",
 }
 """Our quantities and pvlib's names for them."""
+EPW_QUANTITIES = {**QUANTITIES, "humidity_percent": "relative_humidity", "pressure_hpa": "atmospheric_pressure"}
+TMY3_QUANTITIES = {**QUANTITIES, "humidity_percent": "relative_humidity", "pressure_hpa": "pressure"}
 
 # EnergyPlus, Auxiliary Programs, "EnergyPlus Weather File (EPW) Data Dictionary"
-EPW_MISSING = {"temp_air": 99.9, "ghi": 9999.0, "dni": 9999.0, "dhi": 9999.0, "wind_speed": 999.0}
+EPW_MISSING = {
+    **{"temp_air": 99.9, "ghi": 9999.0, "dni": 9999.0, "dhi": 9999.0, "wind_speed": 999.0},
+    **{"relative_humidity": 999.0, "atmospheric_pressure": 999999.0},
+}
 TMY3_MISSING = -9900.0
 """Wilcox and Marion, Users Manual for TMY3 Data Sets, NREL/TP-581-43156 (2008), table 1-7."""
 
@@ -86,9 +91,10 @@ def _epw_year(path: Path, name: str, text: str) -> TypicalYear:
             clock = frame[["month", "day", "hour"]].to_numpy(np.int64)
     except _PVLIB_FAILS as error:
         raise FileFormatError(path, f"pvlib cannot read it ({error})", remedy="give a whole EPW file") from error
-    values = {quantity: _numbers(path, frame, column) for quantity, column in QUANTITIES.items()}
-    for quantity, column in QUANTITIES.items():
+    values = {quantity: _numbers(path, frame, column) for quantity, column in EPW_QUANTITIES.items()}
+    for quantity, column in EPW_QUANTITIES.items():
         values[quantity][np.isclose(values[quantity], EPW_MISSING[column])] = np.nan
+    values["pressure_hpa"] /= PA_PER_HPA
     return _year(path, name, clock, values, meta, _EPW_FIRST_LINE)
 
 
@@ -104,7 +110,7 @@ def _tmy3_year(path: Path, name: str, text: str) -> TypicalYear:
             clock = np.column_stack([part.to_numpy(str).astype(np.int64) for part in (date[0], date[1], hour)])
     except _PVLIB_FAILS as error:
         raise FileFormatError(path, f"pvlib cannot read it ({error})", remedy="give a whole TMY3 file") from error
-    values = {quantity: _numbers(path, frame, column) for quantity, column in QUANTITIES.items()}
+    values = {quantity: _numbers(path, frame, column) for quantity, column in TMY3_QUANTITIES.items()}
     for numbers in values.values():
         numbers[numbers <= TMY3_MISSING] = np.nan
     return _year(path, name, clock, values, meta, _TMY3_FIRST_LINE)
@@ -172,7 +178,9 @@ def _kept(path: Path, name: str, text: str, read: Callable[[Path, str, str], Typ
     try:
         with np.load(kept) as found:
             offset_s, *place = found["place"].tolist()
-            return TypicalYear(name, round(offset_s), {quantity: found[quantity] for quantity in QUANTITIES}, *place)
+            return TypicalYear(
+                name, round(offset_s), {quantity: found[quantity] for quantity in EPW_QUANTITIES}, *place
+            )
     except (OSError, ValueError, KeyError, EOFError, BadZipFile):
         year = read(path, name, text)
     place = [year.offset_s, year.latitude_deg, year.longitude_deg, year.altitude_m]
@@ -251,6 +259,8 @@ def _hour_of_year(
 
 
 def _numbers(path: Path, frame: pd.DataFrame, column: str) -> npt.NDArray[np.float64]:
+    if column not in frame and column not in QUANTITIES.values():
+        return np.full(len(frame), np.nan)  # of use to some sites only
     try:
         return frame[column].to_numpy(np.float64, copy=True)
     except (KeyError, ValueError, TypeError, OverflowError) as error:

@@ -1,0 +1,74 @@
+"""Days that are cooled between the cells of a table, by wet bulbs, and with photovoltaics from a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from planner.cli.main import run
+from tests.days import DAY, plan, rows_of, write_small_site
+from tests.weather_files import hours
+
+QUICK = ("--day", DAY, "-m", "multisearch", "-q")
+WEATHER = ("--set", "weather={source: w.csv, zone: Europe/Paris}")
+CHOICES = {
+    "linear": ["cooling.lookup=linear"],
+    "wet-bulb": ["cooling.temperature=wet-bulb"],
+    "both": ["cooling.lookup=linear", "cooling.temperature=wet-bulb"],
+    "sun from a file": ["solar={file: pv.csv, unit: kW, zone: Europe/Paris}"],
+}
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The small site with an afternoon that is 0.5 C warmer by the hour, at half humidity, and its own sun."""
+    write_small_site(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    times = hours(f"{DAY}T00:00", 24)
+    rows = [f"{time},{20 + 0.5 * k},50\n" for k, time in enumerate(times)]
+    (tmp_path / "w.csv").write_text("time,temperature_c,humidity_percent\n" + "".join(rows))
+    (tmp_path / "pv.csv").write_text("time,power\n" + "".join(f"{time},{0.02 * k}\n" for k, time in enumerate(times)))
+    return tmp_path
+
+
+@pytest.mark.parametrize("choice", CHOICES)
+def test_a_written_day_is_audited_and_settled_again(
+    site: Path, choice: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Read back from its files, the day comes to the same money to the last digit; its segments are as they should."""
+    settings = [part for each in CHOICES[choice] for part in ("--set", each)]
+    plan(*QUICK, *WEATHER, *settings)
+    folder = site / "reports/site" / DAY
+    assert run(["audit", str(folder)]) == 0
+    assert "clean" in capsys.readouterr().out
+    segments = rows_of(folder / "segments.csv")
+    temperatures = [float(row["temperature_c"]) for row in segments]
+    if choice == "linear":
+        assert temperatures == [20 + 0.5 * k for k in range(24)]
+    elif choice == "wet-bulb":
+        # 20 C and 50 % have a wet bulb of 13.8 C, 31.5 C and 50 % one of 23.2 C: steps of 15, 20 and 25 C
+        assert temperatures == [15.0, 20.0, 25.0]
+    elif choice == "both":
+        assert len(temperatures) == 24
+        assert (temperatures[0], temperatures[-1]) == pytest.approx((13.78, 23.2), abs=0.1)
+    else:
+        assert [float(row["solar_w"]) for row in segments] == pytest.approx([20.0 * k for k in range(24)])
+
+
+def test_a_table_that_was_read_another_way_is_noticed(site: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What run.json says about the lookup is part of the day: said otherwise, the money does not follow."""
+    plan(*QUICK, *WEATHER, "--set", "cooling.lookup=linear")
+    folder = site / "reports/site" / DAY
+    run_file = folder / "run.json"
+    run_file.write_text(run_file.read_text().replace('"lookup": "linear"', '"lookup": "step"'))
+    assert run(["audit", str(folder)]) == 5
+    assert "cooling_kwh is" in capsys.readouterr().err
+
+
+def test_check_says_temperatures_between_steps(site: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`plan check` shows the segments' own temperatures, and those of steps as whole numbers."""
+    assert run(["check", "--day", DAY, *WEATHER, "--set", "cooling.lookup=linear"]) == 0
+    assert "24, 20 to 31.5 C," in capsys.readouterr().out
+    assert run(["check", "--day", DAY, *WEATHER]) == 0
+    assert ", 20 to 30 C," in capsys.readouterr().out
