@@ -22,6 +22,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from planner.csv_text import csv_text
+from planner.domain.horizon import Horizon
+from planner.inputs.weather.read import weather_of
+from planner.inputs.weather.solar import solar_of
 from planner.pages.bar_groups import Bar, bar_groups
 from planner.pages.markup import document, el
 from planner.places import shipped_folder
@@ -40,10 +44,15 @@ COMMON = (
     "fees.eur_per_kwh=0.06",
     "zone=UTC",
 )
-IDLE = {"sample": ("cpu", "gpu"), "curie": ("cpu",)}
+IDLE = {"sample": ("cpu", "gpu"), "quiet": ("cpu", "gpu"), "curie": ("cpu",)}
+"""The sites, and their classes of nodes: the sample site, the same with half the work, and Curie's jobs."""
+QUIET_LOAD = 0.5
 IDLE_W, SLEEP_W = 100, 10
+ROOF_KW = 150
+SUNNY = "weather/tmy_45.000_8.000_2005_2023.epw.gz"
+"""A typical year of the sun at 45 N, 8 E."""
 PARTS = {
-    "roof": ("solar.peak_kw=150", "feed_in.of_price=1"),
+    "roof": ("feed_in.of_price=1",),
     "battery": ("battery.capacity_kwh=300", "battery.power_kw=150"),
     "sleep": ("cluster.sleep.after=10m", "cluster.sleep.wake=5m"),
 }
@@ -78,6 +87,10 @@ class Ground:
         if "sleep" in parts:
             settings += [f"cluster.classes.{name}.sleep_w={SLEEP_W}" for name in IDLE[self.site]]
         settings += [setting for part in parts for setting in PARTS[part]]
+        if "roof" in parts:
+            settings += [f"solar.file={self._sun()}", "solar.unit=W"]
+        if self.site == "quiet":
+            settings.append(f"jobs.load={QUIET_LOAD}")
         if self.site == "curie":
             settings += [
                 f"jobs.source={self.data / TRACE}",
@@ -97,6 +110,21 @@ class Ground:
             self.data / "carbon" / f"DE-LU_{self.year}_hourly.csv.gz", carbon, column="carbon", years=years, **days
         )
         return ["tariff.kind=hourly", f"tariff.file={prices}", "tariff.unit=EUR/MWh", f"carbon.file={carbon}"]
+
+    def _sun(self) -> Path:
+        """Power of a roof in a typical year: the weather of Frankfurt comes without irradiance."""
+        target = self.made / f"{self.site}-{self.year}-sun.csv"
+        typical = [f"weather.source={self.data / SUNNY}", "zone=UTC", f"solar.peak_kw={ROOF_KW}"]
+        scenario = load_scenario("sample", folders=[shipped_folder() / "scenarios"], overrides=tuple(typical))
+        rows: list[list[object]] = [["time (UTC)", "power"]]
+        for number in range(12):
+            horizon = Horizon(self.first + dt.timedelta(days=number), "UTC")
+            sun = solar_of(scenario.solar, weather_of(scenario.weather, horizon)[0], horizon)
+            assert sun is not None
+            for unix, watts in zip(sun.edges_unix[:-1].tolist(), sun.values.tolist(), strict=True):
+                rows.append([f"{dt.datetime.fromtimestamp(unix, tz=dt.UTC):%Y-%m-%d %H:%M:%S}", round(watts, 1)])
+        target.write_text(csv_text(rows), encoding="utf-8")
+        return target
 
     def _weather(self) -> list[str]:
         source = [f"weather.source={self.data / 'weather' / f'DE-LU_Frankfurt_{self.year}.json.gz'}"]
@@ -167,7 +195,7 @@ def speed(ground: Ground, days: int, iterations: int) -> None:
 def main() -> None:
     """Print a table for each site and year."""
     asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    asked.add_argument("--sites", default="sample,curie")
+    asked.add_argument("--sites", default="sample,quiet,curie")
     asked.add_argument("--years", default="2021,2022")
     asked.add_argument("--days", type=int, default=7)
     asked.add_argument("--iterations", type=int, default=5_000)
