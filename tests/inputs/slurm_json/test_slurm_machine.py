@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from planner.domain.cluster import Cluster, IdleRule, NodeClass
 from planner.domain.job import UnitGroup
 from planner.domain.snapshot import Outage
 from planner.errors import InputError
@@ -15,6 +16,7 @@ from planner.inputs.slurm.nodes import SlurmNode
 from planner.inputs.slurm.outages import outages_of
 from planner.inputs.slurm.reservations import Reservation
 from planner.inputs.slurm.units import units_of
+from planner.scenario.slurm import SlurmSection
 from tests.slurm_documents import NOW
 
 PLAIN = Kind(32, 128_000, 0, "", ("batch",))
@@ -53,7 +55,11 @@ def test_nodes_that_are_alike_are_a_class() -> None:
         "batch-48c-256g-4gpu": 1,
     }
     assert (found.numbers["n10"], found.left_out) == (1, 1)
-    cluster = found.cluster(None, 50.0)
+    rule = IdleRule(included=False, after_s=60)
+    written = Cluster((NodeClass("none", 1, {"cores": 1}),), 5000.0, idle_rule=rule)
+    cluster = found.cluster(written, SlurmSection(idle_w=50.0, sleep_w=5.0))
+    assert (cluster.power_limit_w, cluster.idle_rule) == (5000.0, rule)
+    assert {(each.idle_w, each.sleep_w) for each in cluster.classes} == {(50.0, 5.0)}
     assert cluster.classes[-1].capacity == {"cores": 48.0, "memory_gb": 256.0, "gpus": 4.0}
     assert cluster.total("cores") == 5 * 32 + 48
     assert cluster.classes[0].idle_w == 50.0
