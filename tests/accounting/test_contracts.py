@@ -157,3 +157,10 @@ def test_too_short_a_rest_is_no_sleep() -> None:
     rule = IdleRule(after_s=HOUR, wake_s=HOUR // 2)
     problem = site(stretch(0, 24, 0.1), hours=23, idle={"idle_w": 100.0, "sleep_w": 10.0}, rule=rule)
     assert settled(problem, start_h=4 / 3).totals.asleep_h == 0
+
+
+def test_at_a_negative_price_nodes_that_do_not_sleep_yet_earn_more_than_sleeping_ones() -> None:
+    """2.5 h awake at 100 W and 11.5 h asleep at 10 W: what they draw is paid for, and the bound lets them draw it."""
+    rule = IdleRule(after_s=HOUR, wake_s=HOUR // 2)
+    problem = site(stretch(0, 24, -0.1), idle={"idle_w": 100.0, "sleep_w": 10.0}, rule=rule)
+    assert settled(problem, start_h=8).profit_eur == pytest.approx(4.0 + 10.365 * 0.1)
