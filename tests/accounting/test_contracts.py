@@ -80,8 +80,9 @@ def test_only_what_is_above_the_peak_so_far_is_charged() -> None:
     assert (plain.peak_kw, plain.demand_cost_eur) == pytest.approx((1.5, 3.0))
     later = settled(site(stretch(0, 24, 0.0), cooling=0.5, rates=replace(rates, demand_so_far_kw=1.2)))
     assert (later.peak_kw, later.demand_cost_eur) == pytest.approx((1.5, 0.6))
-    lower = settled(site(stretch(0, 24, 0.0), cooling=0.5, rates=replace(rates, demand_so_far_kw=2.0)))
-    assert lower.demand_cost_eur == 0
+    below = site(stretch(0, 24, 0.0), cooling=0.5, rates=replace(rates, demand_so_far_kw=2.0))
+    assert settled(below).demand_cost_eur == 0
+    assert profit_bound(below).profit_eur == pytest.approx(4.0, abs=1e-3)
 
 
 def test_a_battery_moves_energy_to_dear_hours() -> None:
