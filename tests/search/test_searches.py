@@ -12,7 +12,7 @@ import pytest
 from planner.accounting.audit import audit
 from planner.accounting.settle import settle
 from planner.domain.candidate import BestSoFar, never
-from planner.domain.cluster import Cluster, NodeClass
+from planner.domain.cluster import Cluster, IdleRule, NodeClass
 from planner.domain.job import Job, UnitGroup
 from planner.domain.plan import Placement, Plan
 from planner.domain.problem import Problem
@@ -65,6 +65,34 @@ def test_the_kernel_counts_money_as_settle_does(extras: bool, defer: str) -> Non
             assert chain.state.profits[CURRENT] == pytest.approx(settle(problem, present).profit_eur, abs=1e-6)
             best = chain.best_plan()
             assert chain.best_profit_eur == pytest.approx(settle(problem, best).profit_eur, abs=1e-6)
+
+
+@pytest.mark.parametrize("included", [False, True])
+def test_the_kernel_counts_contracts_as_settle_does(included: bool) -> None:
+    """Fees, feed-in, curtailed sun, a peak so far, prices by resource, and nodes that sleep and wake."""
+    for seed in range(12):
+        problem = random_problem(np.random.default_rng(seed), jobs=14, extras=True)
+        rng = np.random.default_rng([seed, 1])
+        classes = tuple(dataclasses.replace(each, sleep_w=each.idle_w / 5) for each in problem.cluster.classes)
+        rule = IdleRule(included, after_s=int(rng.integers(0, 7200)), wake_s=int(rng.integers(0, 7200)))
+        problem = dataclasses.replace(
+            problem,
+            cluster=dataclasses.replace(problem.cluster, classes=classes, idle_rule=rule),
+            segments=tuple(
+                dataclasses.replace(
+                    each,
+                    fee_eur_per_kwh=float(rng.uniform(0, 0.1)),
+                    feed_in_eur_per_kwh=float(rng.uniform(-0.1, 0.3)),
+                )
+                for each in problem.segments
+            ),
+            rates=dataclasses.replace(problem.rates, eur_per_hour={"cores": 0.01}, demand_so_far_kw=0.5),
+        )
+        chain = chain_at(problem, decode(problem, job_order(problem, "+area")))
+        for temperature in (0.0, 0.01):
+            chain.run(400, temperature)
+            settled = settle(problem, chain.present_plan()).profit_eur
+            assert chain.state.profits[CURRENT] == pytest.approx(settled, abs=1e-6)
 
 
 def test_taking_jobs_off_and_putting_them_back_leaves_the_timelines_as_they_were() -> None:
