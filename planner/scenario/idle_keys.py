@@ -14,7 +14,7 @@ from planner.scenario.marked import Marked
 from planner.scenario.schema import KINDS
 from planner.scenario.written import given, plain
 
-_RIVALS = {"weather": ("period", "season"), "carbon": ("g_per_kwh", "file")}
+_RIVALS = {"weather": ("period", "season"), "tariff": ("column", "members"), "carbon": ("g_per_kwh", "file")}
 """Pairs of keys of which a section has one; that of the later layer replaces the other."""
 
 

@@ -112,12 +112,6 @@ class HourlyTariff(Section):
     ] = None
 
     @model_validator(mode="after")
-    def _one_column_or_members(self) -> HourlyTariff:
-        if self.column is not None and self.members is not None:
-            raise problem("given together with column", "keep one of them", at="members")
-        return self
-
-    @model_validator(mode="after")
     def _dollars_need_their_rate(self) -> HourlyTariff:
         if self.unit.startswith("USD") and self.eur_per_usd is None:
             raise problem("missing", f"unit {self.unit} needs it: write eur_per_usd: 0.92", at="eur_per_usd")

@@ -8,6 +8,7 @@ import pytest
 
 from planner.cli.main import run
 from tests.days import DAY, plan, rows_of, write_small_site
+from tests.one_job import write_one_job_site
 from tests.weather_files import hours
 
 QUICK = ("--day", DAY, "-m", "multisearch", "-q")
@@ -72,3 +73,35 @@ def test_check_says_temperatures_between_steps(site: Path, capsys: pytest.Captur
     assert "24, 20 to 31.5 C," in capsys.readouterr().out
     assert run(["check", "--day", DAY, *WEATHER]) == 0
     assert ", 20 to 30 C," in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("settings", "cost_eur"),
+    [
+        # 1 kW of IT at 20 C, 0.35 of it for cooling, at 0.20 EUR/kWh
+        ([], 24 * 1.35 * 0.2),
+        # less 0.5 kW of the site's own sun
+        (["solar={file: pv.csv, unit: W}"], 24 * (1.35 - 0.5) * 0.2),
+        # 40 C and 14 % have a wet bulb of 20.01 C, which is the column of 20 C
+        (["weather={source: dry.csv}", "cooling.temperature=wet-bulb"], 24 * 1.35 * 0.2),
+        # or 0.01 C beyond it: a ten-thousandth more
+        (["weather={source: dry.csv}", "cooling.temperature=wet-bulb", "cooling.lookup=linear"], 24 * 1.3501 * 0.2),
+        # the nearest column to 40 C is 40 C
+        (["weather={source: dry.csv}"], 24 * 1.55 * 0.2),
+    ],
+)
+def test_days_worked_out_by_hand(
+    tmp_path: Path, settings: list[str], cost_eur: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One job of 1 kW all day, cooled by 0.15 and a hundredth of the temperature."""
+    site = write_one_job_site(tmp_path)
+    monkeypatch.chdir(site)
+    times = hours(f"{DAY}T00:00", 24)
+    (site / "pv.csv").write_text("time,power_w\n" + "".join(f"{time}Z,500\n" for time in times))
+    (site / "dry.csv").write_text("time,temperature_c,humidity_percent\n" + "".join(f"{t}Z,40,14\n" for t in times))
+    if any(each.startswith("weather") for each in settings):
+        settings = ["weather.members=null", *settings]
+    plan(*QUICK, *(part for each in settings for part in ("--set", each)))
+    (job,) = rows_of(site / "reports/site" / DAY / "schedule.csv")
+    cost = float(job["it_cost_eur"]) + float(job["cooling_cost_eur"])
+    assert cost == pytest.approx(cost_eur, abs=2e-6)

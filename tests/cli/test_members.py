@@ -8,48 +8,19 @@ from pathlib import Path
 import pytest
 
 from planner.cli.main import run
-from tests.days import rows_of, small_table, write_small_site
+from tests.days import rows_of, write_small_site
+from tests.one_job import write_one_job_site
 from tests.weather_files import hours
 
 DAY = "2024-06-01"
 QUICK = ("--day", DAY, "-m", "multisearch", "--processes", "1", "-q")
-
-SITE = """\
-zone: UTC
-jobs: {source: ../jobs/queue.csv}
-cluster:
-  classes:
-    cpu: {count: 1, capacity: {cores: 8}}
-weather: {source: ../weather.csv, members: ["t_*"]}
-tariff: {kind: hourly, file: ../prices.csv, unit: EUR/MWh, members: [low, high]}
-cooling: {table: ../tables/small.csv}
-revenue: {eur_per_core_hour: 0.05}
-search: {lookahead_days: 1}
-"""
-
-JOBS = "job_id,submit_time,requested_h,units,cores_per_unit,power_w\none,2024-05-01T00:00:00Z,24,1,8,1000\n"
-
-
-def write_site(folder: Path) -> Path:
-    times = hours(f"{DAY}T00:00", 24)
-    texts = {
-        "scenarios/site.yaml": SITE,
-        "jobs/queue.csv": JOBS,
-        "tables/small.csv": small_table(),
-        "weather.csv": "time,t_cold,t_warm\n" + "".join(f"{time}Z,10,30\n" for time in times),
-        "prices.csv": "time,low,high\n" + "".join(f"{time}Z,100,300\n" for time in times),
-    }
-    for name, text in texts.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text, encoding="utf-8")
-    return folder
 
 
 def test_a_day_worked_out_by_hand(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A job of 1 kW all day at 10 or 30 C, planned for 20 C, and at 0.10 or 0.30 EUR/kWh, planned for 0.20."""
-    monkeypatch.chdir(write_site(tmp_path))
+    monkeypatch.chdir(write_one_job_site(tmp_path))
     assert run(["compare", "site", *QUICK, "--members"]) == 0
     told = capsys.readouterr().out
     (folder,) = (tmp_path / "reports/compare").glob("*/*")
@@ -81,7 +52,7 @@ def test_json_and_no_members_unless_asked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """``--json`` has the same rows; without the option there is neither a file nor a word of them."""
-    monkeypatch.chdir(write_site(tmp_path))
+    monkeypatch.chdir(write_one_job_site(tmp_path))
     assert run(["compare", "site", *QUICK, "--members", "--json"]) == 0
     assert [row["member"] for row in json.loads(capsys.readouterr().out)["members"]] == [
         *("mean", "t_cold", "t_warm", "low", "high")
@@ -93,13 +64,25 @@ def test_json_and_no_members_unless_asked(
     assert "member" not in (folder / "compare.json").read_text()
 
 
+def test_a_column_in_a_later_layer_replaces_the_members(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The file of the site has members; `--set` with one column is the end of them."""
+    monkeypatch.chdir(write_one_job_site(tmp_path))
+    assert run(["check", "--day", DAY, "--set", "tariff.column=high"]) == 0
+    assert "0.3000 to 0.3000 EUR/kWh" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
         (["weather={source: constant, temperature_c: 12}", "tariff={kind: flat, eur_per_kwh: 0.2}"], "has no members"),
         (["weather.members=[t_hot]"], "weather.csv: has no column 't_hot' for a member"),
         (["tariff.members=['x*']"], "prices.csv: has no column 'x*' for a member"),
-        (["tariff.column=low"], "given together with column"),
+        (
+            ["tariff={kind: hourly, file: prices.csv, unit: EUR/MWh, column: low, members: [high]}"],
+            "tariff.members: given together with tariff.column; keep one of them",
+        ),
         (["weather.members=t_cold"], "expected a list of columns"),
     ],
 )
@@ -111,7 +94,7 @@ def test_members_that_cannot_be(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """One line, exit code 2, and nothing planned."""
-    monkeypatch.chdir(write_site(tmp_path))
+    monkeypatch.chdir(write_one_job_site(tmp_path))
     arguments = [part for each in settings for part in ("--set", each)]
     assert run(["compare", "site", *QUICK, "--members", *arguments]) == 2
     told = capsys.readouterr().err
@@ -123,7 +106,7 @@ def test_a_member_beyond_the_table_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The mean of 10 and 60 C is in the table; the second member is not."""
-    site = write_site(tmp_path)
+    site = write_one_job_site(tmp_path)
     monkeypatch.chdir(site)
     (site / "weather.csv").write_text((site / "weather.csv").read_text().replace(",30", ",60"))
     assert run(["compare", "site", *QUICK, "--members"]) == 2
