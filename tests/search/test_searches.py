@@ -11,6 +11,7 @@ import pytest
 
 from planner.accounting.audit import audit
 from planner.accounting.settle import settle
+from planner.domain.battery import Battery
 from planner.domain.candidate import BestSoFar, never
 from planner.domain.cluster import Cluster, IdleRule, NodeClass
 from planner.domain.job import Job, UnitGroup
@@ -32,6 +33,7 @@ from planner.search.rebuild import Chain, load_plan
 from planner.search.stop import MaxRuntime
 from planner.search.tiers import TierSearch
 from tests.factories import DAY, flat_table, random_problem, small_table
+from tests.plain_day import HOUR, day, job
 
 Search = Callable[[Problem], Result]
 
@@ -93,6 +95,20 @@ def test_the_kernel_counts_contracts_as_settle_does(included: bool) -> None:
             chain.run(400, temperature)
             settled = settle(problem, chain.present_plan()).profit_eur
             assert chain.state.profits[CURRENT] == pytest.approx(settled, abs=1e-6)
+
+
+@pytest.mark.parametrize("demand_eur_per_kw", [0.0, 0.3])
+def test_the_kernel_counts_a_battery_as_it_is_used_beside_the_plan(demand_eur_per_kw: float) -> None:
+    """Where no job can be moved, what it counts is what the ledger settles."""
+    battery = Battery(2.0, 1.0, 0.8, start_kwh=1.0, end_kwh=0.5)
+    rates = Rates(0.1, demand_eur_per_kw=demand_eur_per_kw, battery=battery)
+    problem = day(job("a", 3, due_s=4 * HOUR), prices=(0.3, 0.1, 0.5, 0.2, 0.05, 0.4), rates=rates)
+    plan = Plan.of(problem, {"a": Placement("a", HOUR // 2, (0,))})
+    chain = chain_at(problem, plan)
+    chain.run(5, 0.0)
+    ledger = settle(problem, plan)
+    assert abs(ledger.totals.battery_eur) > 0.01
+    assert chain.state.profits[CURRENT] == pytest.approx(ledger.profit_eur, abs=1e-9)
 
 
 def test_taking_jobs_off_and_putting_them_back_leaves_the_timelines_as_they_were() -> None:
