@@ -134,12 +134,9 @@ def _take_past(trace: Trace, past: Past, job: Ints, unit: Ints, clock: Ints) -> 
     """Write a past into the tables; the kernel goes on from it at its moment."""
     from planner.online.kernel import state as places
 
-    past.require_possible(trace)
     moment = past.moment_s
     started = past.start_s >= 0
-    end_s = np.minimum(past.start_s + trace.runtime_s, job[places.CANCEL_S])
-    running = started & (end_s >= moment)
-    past.require_room(trace, started & (end_s > moment))
+    running = started & (np.minimum(past.start_s + trace.runtime_s, job[places.CANCEL_S]) >= moment)
     job[places.START] = past.start_s
     job[places.REFERENCE], job[places.LATEST] = past.reference_s, past.latest_s
     job[places.LATE] = 0 if past.late_reason is None else past.late_reason

@@ -16,6 +16,7 @@ from planner.domain.waiting_queue import QueueSolver
 from planner.errors import InputError
 from planner.online.engine_counts import EngineCounts
 from planner.online.initial_state import initial_state
+from planner.online.like_nodes import with_like_nodes
 from planner.online.outages import NO_OUTAGES, UNTIL_FURTHER_NOTICE, LostRun, Outages
 from planner.online.past import Past
 from planner.online.policies import Policy
@@ -181,10 +182,14 @@ def replay(
     deadlines = np.full(len(trace), -1, dtype=np.int64) if deadline_s is None else deadline_s
     predicted = not isinstance(estimate, np.ndarray)
     fixed = estimate if isinstance(estimate, np.ndarray) else trace.requested_s
+    if past is not None:
+        past.require_possible(trace, cancels)
+    # A node that is lost is not like the others, and dispatchers choose nodes themselves.
+    like = None if len(outages) or policy.dispatcher else with_like_nodes(trace)
     state = initial_state(
-        trace, policy, fixed, deadlines, correction=list(CORRECTIONS).index(correction), rounds=rounds,
-        predicted=predicted, conduct=replanning, past=past, outages=outages, cancel_s=cancels,
-        search=search,
+        trace if like is None else like.trace, policy, fixed, deadlines,
+        correction=list(CORRECTIONS).index(correction), rounds=rounds, predicted=predicted, conduct=replanning,
+        past=past if like is None else like.past(past), outages=outages, cancel_s=cancels, search=search,
     )  # fmt: skip
     first = np.maximum(fixed, 1)
     planned: PlannedRounds | None = None
@@ -210,6 +215,10 @@ def replay(
     if until_s is None:
         require_started(trace, state)
     start = state.job[places.START].copy()
+    nodes = state.unit[places.NODE]
+    if like is not None:
+        done = start + trace.runtime_s
+        nodes = like.nodes(nodes, start, np.where(cancels >= 0, np.minimum(done, cancels), done), past)
     has_node = np.repeat(start >= 0, np.diff(trace.unit_ptr))
     reference = state.job[places.REFERENCE].copy()
     latest = np.where(reference >= 0, reference + replanning.max_delay_s, -1)
@@ -223,7 +232,7 @@ def replay(
         estimate_s=first,
         start_s=start,
         corrections=state.job[places.CORRECTIONS].copy(),
-        node_of_unit=np.where(has_node, state.unit[places.NODE], -1),
+        node_of_unit=np.where(has_node, nodes, -1),
         deadline_s=deadlines,
         promised=state.job[places.PROMISED].copy(),
         reference_s=reference,

@@ -18,7 +18,7 @@ from planner.online.kernel import state
 from planner.online.policies import KINDS, Policy, policy_named
 from planner.online.replay import ROUNDS, Predictor, replay
 from tests.online.slow import SlowNodes, SlowPool
-from tests.online.traces import as_nodes, one_group_each, random_cluster_trace, random_trace
+from tests.online.traces import one_group_each, random_cluster_trace, random_trace
 
 POLICIES = (
     "strict",
@@ -169,22 +169,6 @@ def test_every_policy_is_sound_and_deterministic(policy: str, rounds: str) -> No
             assert np.array_equal(first.start_s, again.start_s)
         after = (trace.submit_s, trace.runtime_s, trace.requested_s, trace.width)
         assert all(np.array_equal(a, b) for a, b in zip(before, after, strict=True))
-
-
-@pytest.mark.parametrize("policy", ["strict", "greedy", "saf-greedy"])
-def test_nodes_of_one_processor_are_a_pool(policy: str) -> None:
-    """w units on nodes of one processor each start when w processors of a pool would.
-
-    Not so under policies that reserve: a job keeps its nodes, so that w free processors at every moment are not enough.
-    """
-    for seed in range(4):
-        trace = random_trace(300 + seed)
-        for estimate in estimates_of(trace).values():
-            deadlines = draw_deadlines(trace, 40, seed)
-            pool = replay(trace, policy_named(policy), estimate, deadline_s=deadlines)
-            nodes = replay(as_nodes(trace), policy_named(policy), estimate, deadline_s=deadlines)
-            assert violations(nodes) == []
-            assert pool.start_s.tolist() == nodes.start_s.tolist(), f"seed {seed}"
 
 
 @pytest.mark.parametrize("policy", POLICIES)
