@@ -144,7 +144,7 @@ def replay(
     rounds
         When scheduling rounds run; see `ROUNDS`.
     deadline_s
-        Latest end of each job, -1 for none; only the deadline policy heeds it.
+        Latest end of each job, -1 for none, in place of those of the trace; only the deadline policy heeds it.
     past
         What is decided already; the replay begins at its moment. Jobs submitted until then wait, run or have ended.
     until_s
@@ -179,7 +179,8 @@ def replay(
     outages.require_nodes(len(trace.machine.capacity))
     cancels = np.full(len(trace), -1, dtype=np.int64) if cancel_s is None else cancel_s
     _require_submitted(trace, cancels)
-    deadlines = np.full(len(trace), -1, dtype=np.int64) if deadline_s is None else deadline_s
+    given = trace.deadline_s if deadline_s is None else deadline_s
+    deadlines = np.full(len(trace), -1, dtype=np.int64) if given is None else given
     predicted = not isinstance(estimate, np.ndarray)
     fixed = estimate if isinstance(estimate, np.ndarray) else trace.requested_s
     if past is not None:
