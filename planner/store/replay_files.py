@@ -67,7 +67,11 @@ def write_replay_swf(replay: Replay, path: Path, note: str = "") -> None:
         number = identity if numbered else str(job + 1)
         width = max(1, round(processors))
         fields = [number, submit, wait, runtime, width, -1, -1, width, requested, -1, 1, *of_whom]
-        fields += [-1, corrections, estimate]
+        fields += [
+            -1,
+            corrections,
+            f"{estimate:.3f}".rstrip("0").rstrip(".") if isinstance(estimate, float) else estimate,
+        ]
         if not numbered:
             lines.append(f"; Job: {number} {identity}")
         lines.append(" ".join(map(str, fields)))

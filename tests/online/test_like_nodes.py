@@ -21,6 +21,7 @@ from planner.online.policies import policy_named
 from planner.online.queue_search import QueueSearch
 from planner.online.replanning import Replanning
 from planner.online.replay import ROUNDS, Replay, replay
+from planner.online.ticks import IN_TICKS
 from tests.online.slow import SlowNodes
 from tests.online.traces import as_nodes, random_cluster_trace, random_trace
 
@@ -47,10 +48,11 @@ POLICIES = (
 
 def run(trace: Trace, policy: str, estimate: str, **more: object) -> Replay:
     """A replay of a trace, with deadlines for half of the jobs, a little searching, and promises for ``replan``."""
+    chosen, named = policy_named(policy), estimate_named(estimate)
     return replay(
         trace,
-        policy_named(policy),
-        estimate_named(estimate).make(trace),
+        chosen,
+        (named if chosen.kind in IN_TICKS else named.rounded()).make(trace),
         deadline_s=draw_deadlines(trace, 50, 1),
         replanning=Replanning(max_delay_s=60),
         search=QueueSearch(evaluations=2),
