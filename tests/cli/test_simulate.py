@@ -151,6 +151,32 @@ def test_deadlines_of_a_job_table_count(
             assert row["deadlines"] == 3
 
 
+def test_estimates_are_rounded_and_predictions_kept_when_asked(
+    trace: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Half of 100 and of 25 s: 12.5 s is written as such, or rounded up; what counts in whole seconds says so."""
+    trace.write_text(SWF.replace(" 50 1 -1 -1 -1 60", " 25 1 -1 -1 -1 60"), encoding="utf-8")
+    words = ["simulate", str(trace), "-e", "actual*0.5", "-p", "easy", "-q"]
+    for more, half in (([], 12.5), (["--round-estimates"], 13)):
+        assert run([*words, *more, "--out", str(tmp_path / "out")]) == 0
+        assert read_swf_trace(tmp_path / "out" / "easy.actualx0.5.swf").columns["think_s"].tolist() == [
+            50,
+            50,
+            half,
+            30,
+        ]
+    capsys.readouterr()
+    assert run([*words, "-p", "order-af"]) == 2
+    assert "order-af counts in whole seconds here" in capsys.readouterr().err
+    assert run([*words, "-p", "order-af", "--round-estimates"]) == 0
+    capsys.readouterr()
+    words = ["simulate", str(trace), "-e", "last2", "--rounds", "event", "--predictions", "round", "--json", "-q"]
+    assert run(words) == 0
+    assert json.loads(capsys.readouterr().out)["predictions"] == "round"
+    assert run([*words, "-p", "cbf"]) == 2
+    assert "keeps reservations" in capsys.readouterr().err
+
+
 def test_json_has_null_for_what_is_no_number(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Nobody has a deadline, so nothing says how much of it was used; NaN would be no JSON."""
     assert run(["simulate", str(trace), "--metrics", "usage,r2", "--json", "-q"]) == 0
