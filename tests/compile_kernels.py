@@ -31,7 +31,7 @@ from planner.online.predictors import predictor_named
 from planner.online.replay import make_ready as make_replay_ready
 from planner.online.replay import replay
 from planner.planning.ready import make_ready
-from tests.online.traces import random_cluster_trace, random_trace
+from tests.online.traces import as_nodes, random_cluster_trace, random_trace
 from tests.plain_day import day, job
 
 PACKAGES = (planner.machine, planner.search.kernel, planner.online.kernel, planner.cp.dispatch.kernel)
@@ -44,6 +44,7 @@ DAYS_ALONE = "days-alone"
 def compile_replays() -> None:
     """Replays with estimates, watched ones, with a predictor, and with an engine that knows nothing better."""
     pool, nodes = random_trace(0), random_cluster_trace(0)
+    replay(as_nodes(pool), policy_named("easy"), pool.requested_s)
     replay(pool, policy_named("easy"), pool.requested_s)
     make_replay_ready(policy_named("easy"), lambda trace: trace.requested_s, is_watched=True)
     replay(pool, policy_named("easy-sjbf"), predictor_named("cvh")(pool))

@@ -30,14 +30,16 @@ def check(
     fresh: FreshOption = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
-    """Read every input of a day and say what would be planned; solve nothing and write nothing.
+    """Read every input of a day and say what would be planned; search nothing and write nothing.
 
-    The day before, where it has a result, is one of them: what runs or waits is carried over.
+    The cooling table must cover the plans of the simple rules, as in planning. The day before, where it has a result,
+    is an input too: what runs or waits is carried over.
     """
     import time
 
     from planner.domain.horizon import Horizon
     from planner.inputs.build import build_day
+    from planner.planning.baselines import rule_baselines
     from planner.runs.one_day import nightly_ground_of
     from planner.store.inputs import inputs_of, inputs_text
 
@@ -46,6 +48,8 @@ def check(
     day = parse_day(date, resolved.zone) if date is not None else tomorrow
     previous = None if fresh else nightly_ground_of(out / resolved.name, resolved, day)
     built = build_day(resolved, day, None if previous is None else previous.handover)
+    # Every planned day is set beside the simple rules; a cooling table that does not cover these is refused there too.
+    rule_baselines(built.problem)
     if as_json:
         say_json(inputs_of(built, previous))
     else:

@@ -49,6 +49,12 @@ def simulate(
     rounds: Annotated[
         str, typer.Option(help="second: at most one scheduling round per second; event: one after every event.")
     ] = "second",
+    predictions: Annotated[
+        str, typer.Option(help="Of waiting jobs: usual (as published), arrival (kept), or round (made anew).")
+    ] = "usual",
+    round_estimates: Annotated[
+        bool, typer.Option("--round-estimates", help="Round actual*0.5 and the like up to whole seconds.")
+    ] = False,
     wide: Annotated[str, typer.Option(help="Jobs wider than the machine: reject or clip.")] = "reject",
     unrequested: Annotated[
         str, typer.Option(help="SWF jobs without a requested time: keep (it is their runtime) or drop.")
@@ -127,8 +133,10 @@ def simulate(
     resolved = None if scenario is None else open_scenario(scenario, tuple(settings or ()))
     usual = "requested" if resolved is None else resolved.rules.estimate
     estimates = [estimate_named(name) for name in listed(estimate, usual)]
+    if round_estimates:
+        estimates = [each.rounded() for each in estimates]
     measured = Measured.named(names, trim, resolved)
-    conduct = Conduct(correction, rounds, deadlines, seed, evaluations)
+    conduct = Conduct(correction, rounds, predictions, deadlines, seed, evaluations)
     used = RoundEngine(engine, limit_s, dispatch_steps)
     if jobs is None and resolved is not None and first is not None:
         begin = parse_day(first)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 
 import typer
@@ -17,8 +18,18 @@ def say(text: object = "", *, err: bool = False) -> None:
 
 
 def say_json(content: object) -> None:
-    """Print plain data as JSON."""
-    _echo(printable_json(json.dumps(content, indent=2, ensure_ascii=False)), err=False)
+    """Print plain data as JSON; what is no number, as a mean over nothing, is null."""
+    text = json.dumps(_without_nan(content), indent=2, ensure_ascii=False, allow_nan=False)
+    _echo(printable_json(text), err=False)
+
+
+def _without_nan(content: object) -> object:
+    """The same with None for numbers that JSON does not have."""
+    if isinstance(content, dict):
+        return {name: _without_nan(value) for name, value in content.items()}
+    if isinstance(content, list | tuple):
+        return [_without_nan(value) for value in content]
+    return None if isinstance(content, float) and not math.isfinite(content) else content
 
 
 def _echo(text: str, *, err: bool) -> None:

@@ -50,6 +50,7 @@ def cluster_trace_of(
         origin_unix=origin_unix,
         source=source,
         priority=priorities(jobs),
+        deadline_s=deadlines(jobs, origin_unix),
         links=links_of(ids, [job.after for job in jobs]),
     )
 
@@ -58,6 +59,15 @@ def priorities(jobs: Sequence[Job]) -> Floats | None:
     """The priority of each job; None when all have the usual one."""
     given = np.array([job.priority for job in jobs], dtype=np.float64)
     return given if np.any(given != 1) else None
+
+
+def deadlines(jobs: Sequence[Job], origin_unix: int) -> Ints | None:
+    """The latest end of each job in seconds of a trace, -1 for none; None when no job has one."""
+    if all(job.deadline_unix is None for job in jobs):
+        return None
+    # A deadline before the trace begins is missed, whatever its second.
+    found = (-1 if job.deadline_unix is None else max(0, job.deadline_unix - origin_unix) for job in jobs)
+    return np.fromiter(found, dtype=np.int64, count=len(jobs))
 
 
 def codes(names: Iterable[str]) -> Ints:

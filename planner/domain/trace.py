@@ -45,7 +45,8 @@ class Trace:
     ``width`` is what a job asks of the first resource, in the machine's units. ``user``, ``name``, ``group`` and
     ``queue`` are numbers in place of names, -1 if unknown. ``origin_unix`` is the Unix time of second 0, if known.
     ``priority`` is that of each job; None: all have the same.
-    ``links`` says which jobs wait for which others, None for nobody.
+    ``links`` says which jobs wait for which others, None for nobody. ``deadline_s`` is the latest end that each job was
+    given, -1 for none; None: nobody was given one.
     """
 
     ids: tuple[str, ...]
@@ -67,6 +68,7 @@ class Trace:
     source: str = field(default="")
     priority: Floats | None = None
     links: Links | None = None
+    deadline_s: Ints | None = None
 
     def __post_init__(self) -> None:
         for array in (self.submit_s, self.runtime_s, self.requested_s, self.width):
@@ -107,6 +109,7 @@ def pool_trace(
     origin_unix: int | None = None,
     source: str = "",
     priority: Floats | None = None,
+    deadline_s: Ints | None = None,
 ) -> Trace:
     """A trace on one pool of processors; the jobs are put into submit order."""
     order = np.argsort(submit_s, kind="stable")
@@ -139,6 +142,7 @@ def pool_trace(
         source=source,
         priority=None if priority is None else np.ascontiguousarray(priority[order]),
         links=None if after is None else links_of(names, [after[k] for k in order]),
+        deadline_s=None if deadline_s is None else sorted_ints(deadline_s),
     )
 
 
@@ -157,4 +161,5 @@ def first_jobs(trace: Trace, count: int) -> Trace:
         unit_ptr=trace.unit_ptr[: count + 1],
         priority=None if trace.priority is None else trace.priority[:count],
         links=None if trace.links is None else first_links(trace.links, count),
+        deadline_s=None if trace.deadline_s is None else trace.deadline_s[:count],
     )

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from planner.bounds import PROCESSORS, UNIX_S
-from planner.domain.cluster_trace import cluster_trace_of, codes, priorities
+from planner.domain.cluster_trace import cluster_trace_of, codes, deadlines, priorities
 from planner.domain.columns import Ints
 from planner.domain.fit import Fit
 from planner.domain.horizon import Horizon
@@ -22,6 +22,7 @@ from planner.errors import InputError
 from planner.inputs.jobs.known import known_jobs, submitted_jobs
 from planner.inputs.jobs.power import per_core, power_notes, power_of
 from planner.inputs.jobs.read import is_swf, read_jobs
+from planner.inputs.jobs.swf import swf_start_unix
 from planner.inputs.jobs.swf_cleaning import (
     CUT_RUNTIME,
     NO_PROCESSORS,
@@ -104,6 +105,7 @@ def read_pool(path: Path, processors: int | None = None, *, wide: str = "reject"
         origin_unix=origin,
         source=str(path),
         priority=priorities(chosen),
+        deadline_s=deadlines(chosen, origin),
     )
     intake.kept = len(trace)
     return _with_jobs(Source(trace, intake))
@@ -125,7 +127,9 @@ def read_cluster(path: Path, scenario: Scenario) -> Source:
         drop_zero_runtime=True,
     )
     intake.notes += power_notes(power)
-    return cluster_trace(jobs, scenario, intake, str(path))
+    # Predictors may heed the time of day, so second 0 is that of the file, as on a pool.
+    origin = swf_start_unix(path, None if of_file is None else of_file.start_unix) if is_swf(path) else None
+    return cluster_trace(jobs, scenario, intake, str(path), origin_unix=origin)
 
 
 def read_window(scenario: Scenario, first: dt.date, last: dt.date) -> Source:

@@ -31,7 +31,7 @@ class Outcome:
     width: Floats
     processors: float
     deadline_s: Ints
-    estimate_s: Ints
+    estimate_s: Ints | Floats
     reference_s: Ints
     promise_s: Ints
 

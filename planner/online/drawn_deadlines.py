@@ -1,4 +1,7 @@
-"""Deadlines for studies: a share of the jobs, drawn at random, must end within a day or ten times their request."""
+"""Deadlines of a trace: those that its jobs were given, and for studies drawn ones.
+
+A share of the jobs, drawn at random, must end within a day or ten times their request.
+"""
 
 from __future__ import annotations
 
@@ -15,10 +18,12 @@ TIMES_REQUEST = 10
 def draw_deadlines(trace: Trace, percent: float, seed: int) -> Ints:
     """Latest end of each job [s]: submit + max(24 h, 10 * requested time) for a share of the jobs, -1 for the others.
 
-    The same seed draws the same jobs, and a smaller share is part of a larger one.
+    Jobs that were given a deadline keep it, drawn or not. The same seed draws the same jobs, and a smaller share is
+    part of a larger one.
     """
     if not 0 <= percent <= 100:
         raise InputError(f"{percent} % of jobs with a deadline; give a number from 0 to 100")
     chosen = np.random.default_rng(seed).random(len(trace)) * 100 < percent
     slack = np.maximum(LEAST_S, TIMES_REQUEST * trace.requested_s)
-    return np.where(chosen, trace.submit_s + slack, -1).astype(np.int64)
+    drawn = np.where(chosen, trace.submit_s + slack, -1).astype(np.int64)
+    return drawn if trace.deadline_s is None else np.where(trace.deadline_s >= 0, trace.deadline_s, drawn)

@@ -2,21 +2,37 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 
-from planner.domain.columns import Ints
+from planner.domain.columns import Floats, Ints
 from planner.domain.trace import Trace
 from planner.errors import InputError
 from planner.online.predictor import Predictor
 from planner.online.predictors import PREDICTORS, predictor_named
 
 SOURCES = ("actual", "requested")
+LARGEST_FACTOR, FINEST_FACTOR = 1000, 1_000_000
+"""The largest factor, and into how many parts of 1 one may be cut."""
 _SCALED = re.compile(r"(?P<source>[a-z0-9-]+)\s*[*x]\s*(?P<factor>.+)")
+
+
+@dataclass(frozen=True, eq=False)
+class RealEstimates:
+    """Estimates that are no whole seconds: whole ticks, of which there are so many per second."""
+
+    ticks: Ints
+    per_second: int
+
+    @property
+    def seconds(self) -> Floats:
+        """The estimates [s]."""
+        found: Floats = self.ticks / self.per_second
+        return found
 
 
 @dataclass(frozen=True)
@@ -24,17 +40,27 @@ class Estimate:
     """A way to estimate runtimes: ``make`` gives the estimates of a trace, or a fresh predictor for it."""
 
     name: str
-    make: Callable[[Trace], Ints | Predictor]
+    make: Callable[[Trace], Ints | RealEstimates | Predictor]
+
+    def make_whole(self, trace: Trace) -> Ints | Predictor:
+        """The same in whole seconds, rounded up."""
+        found = self.make(trace)
+        return -(-found.ticks // found.per_second) if isinstance(found, RealEstimates) else found
+
+    def rounded(self) -> Estimate:
+        """The same estimate in whole seconds, rounded up."""
+        return Estimate(self.name, self.make_whole)
 
 
 def estimate_named(name: str) -> Estimate:
     """The estimate of a name: ``actual``, ``requested``, ``actual*0.5``, ``requested*2``, or a predictor.
 
-    A factor applies to the actual or requested time; the product is rounded up to whole seconds and is not capped.
+    A factor applies to the actual or requested time; the product is not capped, and not rounded: it may be no whole
+    number of seconds.
     """
     text = name.strip().lower()
     match = _SCALED.fullmatch(text)
-    source, factor = (match["source"], _factor(match["factor"], name)) if match else (text, 1.0)
+    source, factor = (match["source"], _factor(match["factor"], name)) if match else (text, Fraction(1))
     if source in SOURCES:
         return Estimate(text, lambda trace: _scaled(_source(trace, source), factor))
     if match:
@@ -50,18 +76,21 @@ def _source(trace: Trace, source: str) -> Ints:
     return trace.runtime_s if source == "actual" else trace.requested_s
 
 
-def _scaled(seconds: Ints, factor: float) -> Ints:
-    if factor == 1.0:
-        return np.maximum(seconds, 1)
-    scaled: Ints = np.maximum(np.ceil(seconds * factor), 1).astype(np.int64)
-    return scaled
+def _scaled(seconds: Ints, factor: Fraction) -> Ints | RealEstimates:
+    ticks = seconds * factor.numerator
+    if np.any(ticks % factor.denominator):
+        return RealEstimates(ticks, factor.denominator)
+    return np.maximum(ticks // factor.denominator, 1)
 
 
-def _factor(text: str, name: str) -> float:
+def _factor(text: str, name: str) -> Fraction:
     try:
-        factor = float(text)
+        factor = Fraction(text.strip()) if 0 < float(text) <= LARGEST_FACTOR else Fraction(0)
     except ValueError:
-        factor = math.nan
-    if not 0 < factor < math.inf:
-        raise InputError(f"estimate {name!r}: the factor must be a number above 0, as in actual*0.5")
+        factor = Fraction(0)
+    if not 0 < factor <= LARGEST_FACTOR or factor.denominator > FINEST_FACTOR:
+        raise InputError(
+            f"estimate {name!r}: the factor must be a number above 0 and at most {LARGEST_FACTOR:,}, with at most six"
+            " digits after the point, as in actual*0.5"
+        )
     return factor

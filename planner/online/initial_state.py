@@ -34,8 +34,12 @@ def initial_state(
     outages: Outages = NO_OUTAGES,
     cancel_s: Ints | None = None,
     search: QueueSearch = USUAL_SEARCH,
+    per_second: int = 1,
 ) -> State:
-    """The state before the first event; ``correction`` is the number of a rule of correction."""
+    """The state before the first event; ``correction`` is the number of a rule of correction.
+
+    Times of the trace and estimates are in ticks, of which there are so many ``per_second``.
+    """
     from planner.machine.timeline import NEVER
     from planner.online.kernel import state as places
     from planner.online.kernel.floors import REMEMBERED_STARTS
@@ -67,8 +71,9 @@ def initial_state(
     job[places.CANCEL_S] = NEVER if cancel_s is None else np.where(cancel_s >= 0, cancel_s, NEVER)
     clock = np.zeros(places.CLOCK_SIZE, dtype=np.int64)
     clock[places.POLICY] = KINDS.index(policy.kind)
-    is_exact = not predicted and np.array_equal(estimate, trace.runtime_s)
-    clock[places.ORDER] = queue_code(policy.kind, policy.order, is_exact=is_exact)
+    is_requested = not (predicted or np.array_equal(estimate, trace.runtime_s))
+    is_requested = is_requested and np.array_equal(estimate, trace.requested_s)
+    clock[places.ORDER] = queue_code(policy.kind, policy.order, is_requested=is_requested)
     clock[places.USUAL_ORDER] = clock[places.ORDER]
     backfill = "fcfs" if policy.kind == "replan" else policy.backfill_order
     clock[places.BACKFILL_ORDER] = backfill_code(policy.order, backfill)
@@ -77,6 +82,7 @@ def initial_state(
     clock[places.HAS_CANCELS] = int(cancel_s is not None and np.any(cancel_s >= 0))
     clock[places.SCAN_ONLY_IF_FITS] = int(policy.scans_only_if_fits(rounds, predicted=predicted))
     clock[places.EVERY_EVENT] = int(rounds == "event")
+    clock[places.PER_SECOND] = per_second
     clock[places.EVERY_S], clock[places.MAX_DELAY_S] = conduct.every_s, conduct.max_delay_s
     clock[places.MAY_HOLD] = clock[places.HOLDS] = int(conduct.may_hold)
     clock[places.LISTED_AT] = places.NONE_YET
@@ -134,12 +140,9 @@ def _take_past(trace: Trace, past: Past, job: Ints, unit: Ints, clock: Ints) -> 
     """Write a past into the tables; the kernel goes on from it at its moment."""
     from planner.online.kernel import state as places
 
-    past.require_possible(trace)
     moment = past.moment_s
     started = past.start_s >= 0
-    end_s = np.minimum(past.start_s + trace.runtime_s, job[places.CANCEL_S])
-    running = started & (end_s >= moment)
-    past.require_room(trace, started & (end_s > moment))
+    running = started & (np.minimum(past.start_s + trace.runtime_s, job[places.CANCEL_S]) >= moment)
     job[places.START] = past.start_s
     job[places.REFERENCE], job[places.LATEST] = past.reference_s, past.latest_s
     job[places.LATE] = 0 if past.late_reason is None else past.late_reason

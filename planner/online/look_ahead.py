@@ -80,7 +80,7 @@ def carry_out(
     if not problem.jobs:
         return CarriedOut(_result(real, Plan.of(real, {}), on_trial), {}, {})
     scene = Scene(problem, real)
-    thought = estimate_named(estimate).make(scene.trace)
+    thought = estimate_named(estimate).make_whole(scene.trace)
     happened = scene.play(params, thought, max_delay_s=max_delay_s, seed=seed)
     late = [(job, int(why)) for job, why in zip(scene.trace.ids, happened.late_reason, strict=True) if why]
     reasons = {job: LATE_REASONS[why] for job, why in late}

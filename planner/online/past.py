@@ -36,7 +36,7 @@ class Past:
     latest_s: Ints
     late_reason: Ints | None = None
 
-    def require_possible(self, trace: Trace) -> None:
+    def require_possible(self, trace: Trace, cancel_s: Ints) -> None:
         """InputError when a past does not belong to a trace or cannot have happened on its machine."""
         for column, entries in (
             (self.start_s, len(trace)),
@@ -58,8 +58,11 @@ class Past:
         unit_started = np.repeat(started, np.diff(trace.unit_ptr))
         if np.any(unit_started & ((self.node_of_unit < 0) | (self.node_of_unit >= nodes))):
             raise InputError(f"{trace.source}: a job of the past is on no node of {nodes}")
+        done_s = self.start_s + trace.runtime_s
+        end_s = np.where(cancel_s >= 0, np.minimum(done_s, cancel_s), done_s)
+        self._require_room(trace, started & (end_s > self.moment_s))
 
-    def require_room(self, trace: Trace, is_running: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> None:
+    def _require_room(self, trace: Trace, is_running: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> None:
         """InputError when the running jobs ask more of a node than it has."""
         group_of_unit = np.repeat(np.arange(len(trace.group_count)), trace.group_count)
         units = np.repeat(is_running, np.diff(trace.unit_ptr))

@@ -78,6 +78,9 @@ ORDERED = ("list", "greedy", "strict", "easy", "replan")
 TOTAL_SLOWDOWN = objective_named("stretch")
 """What dispatchers plan for."""
 
+RESERVING = ("conservative", "deadline", "replan")
+"""Those that keep reservations from round to round."""
+
 PLANNING = ("order", "cp")
 """Those that plan the queue for a local objective."""
 
@@ -159,9 +162,20 @@ class Policy:
         """
         return self._is_easy_or_sjbf and (self.backfill_order == "fcfs" or (predicted and rounds == "second"))
 
-    def refreshes(self, rounds: str) -> bool:
-        """Whether predictions of waiting jobs are made anew in every round; else a job keeps that of its arrival."""
-        return rounds == "second" and (self.kind in ("greedy", "list", *PLANNING) or self._is_easy_or_sjbf)
+    def refreshes(self, rounds: str, predictions: str = "usual") -> bool:
+        """Whether predictions of waiting jobs are made anew in every round; else a job keeps that of its arrival.
+
+        As usual they are under the policies that do so in the published runs, with at most one round per second.
+        InputError where they cannot be: a reservation is as long as the prediction with which it was made.
+        """
+        if predictions == "usual":
+            return rounds == "second" and (self.kind in ("greedy", "list", *PLANNING) or self._is_easy_or_sjbf)
+        if predictions == "round" and self.kind in RESERVING:
+            raise InputError(
+                f"policy {self.name} keeps reservations, which are as long as the predictions of arrival; give it"
+                " predictions usual or arrival"
+            )
+        return predictions == "round"
 
     @property
     def _is_easy_or_sjbf(self) -> bool:

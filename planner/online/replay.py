@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from planner.domain.columns import Ints
+from planner.domain.columns import Floats, Ints
 from planner.domain.trace import Trace, pool_trace
 from planner.domain.waiting_queue import QueueSolver
 from planner.errors import InputError
 from planner.online.engine_counts import EngineCounts
+from planner.online.estimates import RealEstimates
 from planner.online.initial_state import initial_state
+from planner.online.like_nodes import with_like_nodes
 from planner.online.outages import NO_OUTAGES, UNTIL_FURTHER_NOTICE, LostRun, Outages
 from planner.online.past import Past
 from planner.online.policies import Policy
@@ -23,6 +25,7 @@ from planner.online.predictor import Predictor
 from planner.online.queue_search import USUAL_SEARCH, QueueSearch
 from planner.online.replanning import NO_REPLANNING, Replanning
 from planner.online.stretches import FixedReplay, OnProgress, Playing, play, require_started
+from planner.online.ticks import require_ticks, seconds_of, ticks_of, trace_in_ticks
 
 if TYPE_CHECKING:
     from planner.online.round_watch import RoundWatch
@@ -38,10 +41,15 @@ ROUNDS: dict[str, str] = {
     "second": "at most one per second, after all its arrivals and completions",
     "event": "one after every arrival and every completion (Gaussier et al. 2015)",
 }
-"""When scheduling rounds run. What completes in one second is known to one round, or to one round after the other.
+"""When scheduling rounds run. What completes in one second is known to one round, or to one round after the other."""
 
-With a round after every event, a job also keeps the prediction of its arrival: see `Policy.refreshes`.
-"""
+PREDICTIONS: dict[str, str] = {
+    "usual": "as published: anew in every round under greedy, list, easy, easy-sjbf, order and cp with at most one"
+    " round per second; else those of arrival",
+    "arrival": "a job keeps the prediction of its arrival",
+    "round": "waiting jobs are predicted anew in every round after a completion",
+}
+"""When a predictor is asked about waiting jobs, whenever rounds run."""
 
 LATE_REASONS = ("in time", "estimate outlived", "node lost", "late from before", "room promised to others before")
 """Why a job starts later than promised, by number; the one before the last is for what a past does not explain."""
@@ -63,7 +71,7 @@ class Replay:
 
     trace: Trace
     policy: Policy
-    estimate_s: Ints
+    estimate_s: Ints | Floats
     start_s: Ints
     corrections: Ints
     node_of_unit: Ints
@@ -113,10 +121,11 @@ class Replay:
 def replay(
     trace: Trace,
     policy: Policy,
-    estimate: Ints | Predictor,
+    estimate: Ints | RealEstimates | Predictor,
     *,
     correction: str = "request",
     rounds: str = "second",
+    predictions: str = "usual",
     deadline_s: Ints | None = None,
     replanning: Replanning = NO_REPLANNING,
     past: Past | None = None,
@@ -138,12 +147,15 @@ def replay(
         What a scheduling round does.
     estimate
         Estimates of all jobs [s], or a predictor, which predicts jobs as they arrive and learns as they complete.
+        Those that are no whole seconds are for policies of `planner.online.ticks.IN_TICKS`, without past and outages.
     correction
         What an estimate becomes when a job outlives it; see `CORRECTIONS`.
     rounds
         When scheduling rounds run; see `ROUNDS`.
+    predictions
+        When a predictor is asked about waiting jobs; see `PREDICTIONS`.
     deadline_s
-        Latest end of each job, -1 for none; only the deadline policy heeds it.
+        Latest end of each job, -1 for none, in place of those of the trace; only the deadline policy heeds it.
     past
         What is decided already; the replay begins at its moment. Jobs submitted until then wait, run or have ended.
     until_s
@@ -173,18 +185,34 @@ def replay(
         raise InputError(f"unknown correction {correction!r}; known: {', '.join(CORRECTIONS)}")
     if rounds not in ROUNDS:
         raise InputError(f"unknown rounds {rounds!r}; known: {', '.join(ROUNDS)}")
+    if predictions not in PREDICTIONS:
+        raise InputError(f"unknown predictions {predictions!r}; known: {', '.join(PREDICTIONS)}")
     if policy.kind == "cp" and solver is None:
         raise InputError(f"policy {policy.name} needs a CP search; `plan simulate` has one, order-... needs none")
+    real = estimate if isinstance(estimate, RealEstimates) else None
+    per_second, in_seconds = 1 if real is None else real.per_second, trace
+    if real is not None:
+        require_ticks(policy, trace, real, starts_from_nothing=past is None and not len(outages))
+        trace, estimate = trace_in_ticks(trace, per_second), real.ticks
+        deadline_s, cancel_s = ticks_of(deadline_s, per_second), ticks_of(cancel_s, per_second)
+        until_s = None if until_s is None else until_s * per_second
+    assert not isinstance(estimate, RealEstimates)
     outages.require_nodes(len(trace.machine.capacity))
     cancels = np.full(len(trace), -1, dtype=np.int64) if cancel_s is None else cancel_s
     _require_submitted(trace, cancels)
-    deadlines = np.full(len(trace), -1, dtype=np.int64) if deadline_s is None else deadline_s
+    given = trace.deadline_s if deadline_s is None else deadline_s
+    deadlines = np.full(len(trace), -1, dtype=np.int64) if given is None else given
     predicted = not isinstance(estimate, np.ndarray)
     fixed = estimate if isinstance(estimate, np.ndarray) else trace.requested_s
+    if past is not None:
+        past.require_possible(trace, cancels)
+    # A node that is lost is not like the others, and dispatchers choose nodes themselves.
+    like = None if len(outages) or policy.dispatcher else with_like_nodes(trace)
     state = initial_state(
-        trace, policy, fixed, deadlines, correction=list(CORRECTIONS).index(correction), rounds=rounds,
-        predicted=predicted, conduct=replanning, past=past, outages=outages, cancel_s=cancels,
-        search=search,
+        trace if like is None else like.trace, policy, fixed, deadlines,
+        correction=list(CORRECTIONS).index(correction), rounds=rounds, predicted=predicted, conduct=replanning,
+        past=past if like is None else like.past(past), outages=outages, cancel_s=cancels, search=search,
+        per_second=per_second,
     )  # fmt: skip
     first = np.maximum(fixed, 1)
     planned: PlannedRounds | None = None
@@ -196,7 +224,7 @@ def replay(
     playing: Playing
     if not isinstance(estimate, np.ndarray):
         playing = taught = TaughtReplay(
-            state, estimate, refresh=policy.refreshes(rounds), schedule=schedule, on_progress=on_progress
+            state, estimate, refresh=policy.refreshes(rounds, predictions), schedule=schedule, on_progress=on_progress
         )
         taught.learn_past(-1 if past is None else past.moment_s)
         first = taught.first
@@ -210,6 +238,10 @@ def replay(
     if until_s is None:
         require_started(trace, state)
     start = state.job[places.START].copy()
+    nodes = state.unit[places.NODE]
+    if like is not None:
+        done = start + trace.runtime_s
+        nodes = like.nodes(nodes, start, np.where(cancels >= 0, np.minimum(done, cancels), done), past)
     has_node = np.repeat(start >= 0, np.diff(trace.unit_ptr))
     reference = state.job[places.REFERENCE].copy()
     latest = np.where(reference >= 0, reference + replanning.max_delay_s, -1)
@@ -217,13 +249,13 @@ def replay(
         latest = np.where(past.latest_s >= 0, past.latest_s, latest)
     was_withdrawn = (cancels >= 0) & (cancels < stop)
     is_in_time = np.where(start >= 0, start <= latest, was_withdrawn)
-    return Replay(
+    happened = Replay(
         trace=trace,
         policy=policy,
         estimate_s=first,
         start_s=start,
         corrections=state.job[places.CORRECTIONS].copy(),
-        node_of_unit=np.where(has_node, state.unit[places.NODE], -1),
+        node_of_unit=np.where(has_node, nodes, -1),
         deadline_s=deadlines,
         promised=state.job[places.PROMISED].copy(),
         reference_s=reference,
@@ -238,6 +270,23 @@ def replay(
         round_count=int(state.clock[places.ROUNDS]),
         engine_counts=None if planned is None else planned.counts,
     )
+    return happened if real is None else _in_seconds(happened, in_seconds, real)
+
+
+def _in_seconds(happened: Replay, trace: Trace, estimate: RealEstimates) -> Replay:
+    """A replay in ticks as one of the trace in seconds."""
+    per_second = estimate.per_second
+    assert not np.any(happened.start_s[happened.is_started] % per_second), "a job starts between two seconds"
+    return replace(
+        happened,
+        trace=trace,
+        estimate_s=estimate.seconds,
+        start_s=seconds_of(happened.start_s, per_second),
+        deadline_s=seconds_of(happened.deadline_s, per_second),
+        cancel_s=seconds_of(happened.cancel_s, per_second),
+        ready_s=happened.ready_s // per_second,
+        until_s=happened.until_s if happened.until_s == UNTIL_FURTHER_NOTICE else happened.until_s // per_second,
+    )
 
 
 def _require_submitted(trace: Trace, cancel_s: Ints) -> None:
@@ -251,7 +300,7 @@ def _require_submitted(trace: Trace, cancel_s: Ints) -> None:
 
 def make_ready(
     policy: Policy,
-    estimate: Callable[[Trace], Ints | Predictor],
+    estimate: Callable[[Trace], Ints | RealEstimates | Predictor],
     solver: QueueSolver | None = None,
     *,
     is_watched: bool = False,

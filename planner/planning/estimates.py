@@ -33,7 +33,7 @@ def with_estimates(snapshot: Snapshot, cluster: Cluster, name: str) -> Snapshot:
         origin_unix=min((job.submit_unix for job in jobs), default=0),
         source=snapshot.source,
     )
-    estimate = estimate_named(name).make(trace)
+    estimate = estimate_named(name).make_whole(trace)
     place = {job.id: index for index, job in enumerate(jobs)}
     if not isinstance(estimate, np.ndarray):
         for each in sorted(ended.values(), key=lambda each: (each.end_unix or 0, each.job.submission_key)):

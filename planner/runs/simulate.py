@@ -95,10 +95,11 @@ class Measured:
 
 @dataclass(frozen=True)
 class Conduct:
-    """How traces are replayed: corrections, rounds, how many jobs are given a deadline, and what ``order`` tries."""
+    """How traces are replayed: corrections, rounds, predictions, who is given a deadline, and what ``order`` tries."""
 
     correction: str = "request"
     rounds: str = "second"
+    predictions: str = "usual"
     deadline_percent: float = 0.0
     seed: int = 0
     evaluations: int = USUAL_SEARCH.evaluations
@@ -195,6 +196,7 @@ def simulate(
                 estimate.make(source.trace),
                 correction=conduct.correction,
                 rounds=conduct.rounds,
+                predictions=conduct.predictions,
                 deadline_s=deadlines,
                 replanning=replanning,
                 search=QueueSearch(conduct.evaluations, conduct.seed),

@@ -53,14 +53,25 @@ def write_replay_swf(replay: Replay, path: Path, note: str = "") -> None:
         "; Note: field 17 is the number of corrections of the estimate, field 18 the first estimate",
     ]
     numbered = all(identity.isdigit() for identity in trace.ids)
-    wait_s, processors_of = replay.wait_s, trace.processors_of
-    for job, identity in enumerate(trace.ids):
+    columns = zip(
+        trace.ids,
+        trace.processors_of.tolist(),
+        *(column.tolist() for column in (trace.submit_s, replay.wait_s, trace.runtime_s, trace.requested_s)),
+        *(column.tolist() for column in (trace.user, trace.group, trace.name, trace.queue)),
+        *(column.tolist() for column in (replay.corrections, replay.estimate_s)),
+        strict=True,
+    )
+    for job, (identity, processors, submit, wait, runtime, requested, *of_whom, corrections, estimate) in enumerate(
+        columns
+    ):
         number = identity if numbered else str(job + 1)
-        width = max(1, round(float(processors_of[job])))
-        runtime = trace.runtime_s[job]
-        fields = [number, trace.submit_s[job], wait_s[job], runtime, width, -1, -1, width]
-        fields += [trace.requested_s[job], -1, 1, trace.user[job], trace.group[job], trace.name[job], trace.queue[job]]
-        fields += [-1, replay.corrections[job], replay.estimate_s[job]]
+        width = max(1, round(processors))
+        fields = [number, submit, wait, runtime, width, -1, -1, width, requested, -1, 1, *of_whom]
+        fields += [
+            -1,
+            corrections,
+            f"{estimate:.3f}".rstrip("0").rstrip(".") if isinstance(estimate, float) else estimate,
+        ]
         if not numbered:
             lines.append(f"; Job: {number} {identity}")
         lines.append(" ".join(map(str, fields)))

@@ -131,6 +131,76 @@ def test_finer_slots_never_raise_it() -> None:
         assert fine.profit_eur <= coarse.profit_eur + (fine.slack_eur or 0.0) + 1e-6
 
 
+def crowded(problem: Problem, times: int = 20) -> Problem:
+    """The same day with every job so many times."""
+    jobs = tuple(replace(job, id=f"{job.id}-{k}") for job in problem.jobs for k in range(times))
+    return replace(problem, jobs=jobs)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_without_time_it_holds_on_crowded_days(seed: int) -> None:
+    """Where far more jobs wait than have room the bound without a search is the full machine's, and holds.
+
+    Days with negative prices, idle power, sun, demand charges, weights and tables with kinks.
+    """
+    problem = crowded(odd_problem(seed))
+    rough = profit_bound(problem, time_limit_s=0.0)
+    for name in ORDERINGS:
+        assert settle(problem, decode(problem, job_order(problem, name))).profit_eur <= rough.profit_eur, name
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_without_time_no_start_and_node_of_a_grid_earns_more(seed: int) -> None:
+    """Three jobs of most of a day on two nodes: the best of all starts of a grid, by enumeration."""
+    rng = np.random.default_rng(seed)
+    classes = (NodeClass("a", 1, {"cores": 4}, idle_w=60.0), NodeClass("b", 1, {"cores": 8}))
+    jobs = tuple(
+        Job(
+            f"j{k}",
+            DAY.start_unix - 1,
+            int(rng.integers(40_000, 86_000)),
+            (UnitGroup.of(1, {"cores": float(rng.integers(3, 9))}),),
+            float(rng.integers(20, 300)),
+            revenue_weight=float(rng.choice([0.5, 1.0, 3.0])),
+        )
+        for k in range(3)
+    )
+    low = float(rng.choice([-0.4, 0.0]))
+    segments = tuple(
+        replace(segment, price_eur_per_kwh=float(rng.uniform(low, 0.5)))
+        for segment in random_segments(rng, extras=bool(seed % 2))
+    )
+    rates = Rates(0.02, demand_eur_per_kw=float(rng.choice([0.0, 1.0])), demand_interval_s=3600)
+    problem = Problem(DAY, Cluster(classes), jobs, segments, kinked_table(rng), rates, (), "free")
+    assert enumerated(problem, [0, 20000, 43200, 70000]) <= profit_bound(problem, time_limit_s=0.0).profit_eur
+
+
+def test_without_time_it_is_no_more_than_a_full_machine_earns() -> None:
+    """A thousand jobs of 6 h on 2 nodes of 4 cores, of weight 1 but for ten of weight 2: 192 core-hours at 0.02 EUR.
+
+    The ten take 240 core-hours, so the full machine earns 192 * 0.02 * 2 less 192 / 4 * 0.1 kWh at 0.1 EUR (flat, PUE
+    1.5). With weights of 1 alone it is half the revenue less the same energy.
+    """
+    energy = 192 / 4 * 0.1 * 0.1 * 1.5
+    for heavy, revenue in ((10, 192 * 0.02 * 2), (0, 192 * 0.02), (2, 48 * 0.02 * 2 + 144 * 0.02)):
+        jobs = tuple(
+            Job(
+                f"j{k}",
+                DAY.start_unix - 10,
+                6 * 3600,
+                (UnitGroup.of(1, {"cores": 4.0}),),
+                100.0,
+                revenue_weight=2.0 if k < heavy else 1.0,
+            )
+            for k in range(1000)
+        )
+        cluster = Cluster((NodeClass("cpu", 2, {"cores": 4}),))
+        problem = Problem(DAY, cluster, jobs, one_segment(0.1), flat_table(0.5), Rates(0.02), (), "free")
+        rough = profit_bound(problem, time_limit_s=0.0)
+        assert rough.rounds == 0
+        assert rough.profit_eur == pytest.approx(revenue - energy, rel=1e-6)
+
+
 def test_without_time_it_still_holds() -> None:
     """With no time for any linear program the bound is rough, and says so, but stands."""
     for seed in range(20):

@@ -78,6 +78,11 @@ BAD: dict[str, tuple[Callable[[Path], None], list[str], str]] = {
         ["--set", "weather.temperature_c=60"],
         r"covers 0 to 3000 W and -20 to 45 C, but the day needs",
     ),
+    "table of small machines": (
+        jobs("310.1234567", "31000"),
+        [],
+        r"covers 0 to 3000 W and -20 to 45 C, but the day needs \d+ W at",
+    ),
     "unknown scenario": (nothing, ["--scenario", "sit"], r"^plan: unknown scenario 'sit'; did you mean site\?"),
     "unknown key": (nothing, ["--set", "tarif.kind=flat"], r"tarif: unknown key; did you mean tariff\?"),
     "setting without a value": (nothing, ["--set", "tariff"], r"expected key=value"),
@@ -152,7 +157,10 @@ def test_bad_input(name: str, site: Path, capsys: pytest.CaptureFixture[str]) ->
     assert tree(site / "reports") == before
 
 
-@pytest.mark.parametrize("name", ["17 fields", "local time twice", "PUE below 1", "unknown key"])
+@pytest.mark.parametrize(
+    "name",
+    ["17 fields", "local time twice", "PUE below 1", "unknown key", "table too small", "table of small machines"],
+)
 def test_check_finds_the_same(name: str, site: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """``plan check`` ends with the same line and code as planning would."""
     change, arguments, message = BAD[name]

@@ -6,12 +6,14 @@ import csv
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from planner.cli.main import run
 from planner.cp.engines.choose import ENGINES
 from planner.inputs.jobs.swf_trace import read_swf_trace
 from planner.studies.published import PREDICTIONS, Campaign
+from tests.days import write_small_site
 
 SWF = """\
 ; MaxProcs: 4
@@ -88,6 +90,102 @@ def test_offline_schedules_that_cannot_be(
     """One line that says what can."""
     assert run(["simulate", str(trace), *words]) == 2
     assert answer in capsys.readouterr().err
+
+
+def one_core_nodes(count: int) -> list[str]:
+    """The small site with so many nodes of one core."""
+    words = [f"cluster.classes.cpu.count={count}", "cluster.classes.cpu.capacity.cores=1"]
+    return ["--scenario", "site", *(part for word in words for part in ("--set", word))]
+
+
+def test_one_core_nodes_of_a_scenario_are_the_pool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same file with --processors and on a scenario's nodes of one core: jobs, predictions and starts are equal.
+
+    Predictors know executables (field 14), users and the time of day on both.
+    """
+    rng = np.random.default_rng(5)
+    submit = np.sort(rng.integers(5000, 90_000, 80))
+    lines = ["; MaxProcs: 6", "; UnixStartTime: 1000000"]
+    for job, (at, runtime, width) in enumerate(
+        zip(submit, rng.integers(1, 9000, 80), rng.integers(1, 7, 80), strict=True)
+    ):
+        asked, user, program = runtime + rng.integers(0, 5000), rng.integers(1, 4), rng.integers(-1, 3)
+        lines.append(f"{job + 1} {at} -1 {runtime} {width} -1 -1 {width} {asked} -1 1 {user} 1 {program} -1 -1 -1 -1")
+    path = tmp_path / "some.swf"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    monkeypatch.chdir(write_small_site(tmp_path))
+    words = ["simulate", str(path), "-p", "easy,easy-sjbf,saf-list,conservative", "-q"]
+    words += ["-e", "actual,requested,last2,hierarchy,survival-3,data,cvh"]
+    starts = {}
+    for name, machine in (("pool", ["--processors", "6"]), ("nodes", one_core_nodes(6))):
+        assert run([*words, *machine, "--out", str(tmp_path / name)]) == 0
+        for file in sorted((tmp_path / name).glob("*.swf")):
+            swf = read_swf_trace(file)
+            starts[name, file.name] = (swf.columns["submit_s"] + swf.columns["wait_s"]).tolist()
+    files = {file for _, file in starts}
+    assert len(files) == 28
+    for file in files:
+        assert starts["pool", file] == starts["nodes", file], file
+
+
+def test_deadlines_of_a_job_table_count(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A patient job lets one without a deadline go first; due soon, it keeps its place; drawn ones change neither."""
+    head = "job_id,submit_time,requested_s,cores,deadline\nrunning,2024-06-01T08:00:00Z,100,4,\n"
+    rest = "patient,2024-06-01T08:00:01Z,50,4,{}\nregular,2024-06-01T08:00:02Z,50,4,\n"
+    path = tmp_path / "jobs.csv"
+    monkeypatch.chdir(write_small_site(tmp_path))
+    for due, starts in (("2024-06-01T09:00:00Z", [0, 150, 100]), ("2024-06-01T08:03:00Z", [0, 100, 150])):
+        path.write_text(head + rest.format(due), encoding="utf-8")
+        for machine in (["--processors", "4"], one_core_nodes(4)):
+            out = tmp_path / "out"
+            words = ["simulate", str(path), "-p", "deadline", *machine, "--metrics", "deadlines,misses", "--json", "-q"]
+            assert run([*words, "--out", str(out)]) == 0
+            (row,) = json.loads(capsys.readouterr().out)["runs"]
+            assert (row["deadlines"], row["misses"]) == (1, 0)
+            with (out / "deadline.requested.jobs.csv").open(encoding="utf-8") as stream:
+                assert [int(job["starting_time"]) for job in csv.DictReader(stream)] == starts
+            assert run([*words, "--deadlines", "100"]) == 0
+            (row,) = json.loads(capsys.readouterr().out)["runs"]
+            assert row["deadlines"] == 3
+
+
+def test_estimates_are_rounded_and_predictions_kept_when_asked(
+    trace: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Half of 100 and of 25 s: 12.5 s is written as such, or rounded up; what counts in whole seconds says so."""
+    trace.write_text(SWF.replace(" 50 1 -1 -1 -1 60", " 25 1 -1 -1 -1 60"), encoding="utf-8")
+    words = ["simulate", str(trace), "-e", "actual*0.5", "-p", "easy", "-q"]
+    for more, half in (([], 12.5), (["--round-estimates"], 13)):
+        assert run([*words, *more, "--out", str(tmp_path / "out")]) == 0
+        assert read_swf_trace(tmp_path / "out" / "easy.actualx0.5.swf").columns["think_s"].tolist() == [
+            50,
+            50,
+            half,
+            30,
+        ]
+    capsys.readouterr()
+    assert run([*words, "-p", "order-af"]) == 2
+    assert "order-af counts in whole seconds here" in capsys.readouterr().err
+    assert run([*words, "-p", "order-af", "--round-estimates"]) == 0
+    capsys.readouterr()
+    words = ["simulate", str(trace), "-e", "last2", "--rounds", "event", "--predictions", "round", "--json", "-q"]
+    assert run(words) == 0
+    assert json.loads(capsys.readouterr().out)["predictions"] == "round"
+    assert run([*words, "-p", "cbf"]) == 2
+    assert "keeps reservations" in capsys.readouterr().err
+
+
+def test_json_has_null_for_what_is_no_number(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Nobody has a deadline, so nothing says how much of it was used; NaN would be no JSON."""
+    assert run(["simulate", str(trace), "--metrics", "usage,r2", "--json", "-q"]) == 0
+
+    def refused(word: str) -> None:
+        raise AssertionError(f"{word} is no JSON")
+
+    (row,) = json.loads(capsys.readouterr().out, parse_constant=refused)["runs"]
+    assert row["usage"] is None
 
 
 def test_files_for_other_tools(trace: Path, tmp_path: Path) -> None:

@@ -342,12 +342,12 @@ def test_memory_can_be_left_out(tmp_path: Path) -> None:
 
 
 def test_names_and_power(tmp_path: Path) -> None:
-    """Group and user become account and user; power is that of the cores after scaling: 2 * 10 W."""
-    path = write(tmp_path, line(user=7, group=3), line(job=2))
+    """Group, user and executable become account, user and name; power is that of the cores after scaling: 2 * 10 W."""
+    path = write(tmp_path, line(user=7, group=3, executable=5), line(job=2))
     jobs, _ = read_swf(path, shape=UnitShape(32, 0.5), power=POWER)
-    assert [(job.id, job.account, job.user, job.power_w) for job in jobs] == [
-        ("1", "group3", "user7", 20.0),
-        ("2", "", "", 20.0),
+    assert [(job.id, job.account, job.user, job.name, job.power_w) for job in jobs] == [
+        ("1", "group3", "user7", "app5", 20.0),
+        ("2", "", "", "", 20.0),
     ]
 
 

@@ -189,10 +189,20 @@ class SlowPool:
             with_head = [*held, self.interval(head, shadow)]
             if self.fits(with_head, job, now):
                 self.hold(with_head, job, now)
-                held.append(self.interval(job, now))
-                started.append(job)
-                assert self.earliest(held, head, now) == shadow, "EASY delayed the reservation of its head"
+            elif self._leaves_room(held, job, now, head, shadow):
+                self.hold(held.copy(), job, now)
+                self.held_by[head] = self.room([*held, self.interval(job, now)], head, shadow)
+            else:
+                continue
+            held.append(self.interval(job, now))
+            started.append(job)
+            assert self.earliest(held, head, now) == shadow, "EASY delayed the reservation of its head"
         return started
+
+    def _leaves_room(self, held: list[Interval], job: int, now: int, head: int, shadow: int) -> bool:
+        """Whether the head still has room at its time, wherever, when a job takes the first nodes with room now."""
+        taken = self.room(held, job, now)
+        return taken is not None and self.fits([*held, (now, now + self.estimate[job], taken)], head, shadow)
 
     def _conservative(self, now, held, early, broken):  # type: ignore[no-untyped-def]
         if broken:

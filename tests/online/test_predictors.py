@@ -10,7 +10,7 @@ import pytest
 from planner.domain.trace import Trace, pool_trace
 from planner.errors import InputError
 from planner.online.check import violations
-from planner.online.estimates import estimate_named
+from planner.online.estimates import RealEstimates, estimate_named
 from planner.online.policies import policy_named
 from planner.online.predictors import PREDICTORS, Survivors, predictor_named
 from planner.online.replay import ROUNDS, replay
@@ -136,11 +136,14 @@ def test_the_learned_predictor_learns() -> None:
 
 
 def test_scaled_estimates() -> None:
-    """Rounded up to whole seconds, at least 1, and not capped: 7 s times 0.5 is 4 s, times 2 is 14 s."""
+    """Not capped, and rounded up only if asked: 7 s times 0.5 is 3.5 s or 4 s, times 2 is 14 s."""
     trace = pool_trace(("a",), np.array([0]), np.array([7]), np.array([9]), np.array([1]), 4)
-    assert estimate_named("actual*0.5").make(trace).tolist() == [4]
+    half = estimate_named("actual*0.5").make(trace)
+    assert isinstance(half, RealEstimates)
+    assert half.seconds.tolist() == [3.5]
+    assert estimate_named("actual*0.5").make_whole(trace).tolist() == [4]
     assert estimate_named("actual*2").make(trace).tolist() == [14]
-    assert estimate_named("requested*0.01").make(trace).tolist() == [1]
+    assert estimate_named("requested*0.01").make_whole(trace).tolist() == [1]
 
 
 def test_unknown_estimates_list_the_known_ones() -> None:

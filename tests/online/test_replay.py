@@ -13,12 +13,13 @@ from planner.domain.trace import Trace, pool_trace
 from planner.errors import AuditError, InputError
 from planner.online.check import require_sound, violations
 from planner.online.drawn_deadlines import draw_deadlines
-from planner.online.estimates import estimate_named
+from planner.online.estimates import RealEstimates, estimate_named
 from planner.online.kernel import state
 from planner.online.policies import KINDS, Policy, policy_named
 from planner.online.replay import ROUNDS, Predictor, replay
+from planner.online.ticks import IN_TICKS
 from tests.online.slow import SlowNodes, SlowPool
-from tests.online.traces import as_nodes, one_group_each, random_cluster_trace, random_trace
+from tests.online.traces import one_group_each, random_cluster_trace, random_trace
 
 POLICIES = (
     "strict",
@@ -62,6 +63,7 @@ def slow_starts(
     deadline_s: np.ndarray = EMPTY,
     after: Mapping[int, list[tuple[int, bool]]] = MappingProxyType({}),
     joined_at: dict[int, int] | None = None,
+    refreshes: bool | None = None,
 ) -> list[int]:
     """Starts by the slow simulator; ``joined_at`` is filled with when each job joins its queue."""
     chosen = policy_named(policy)
@@ -73,7 +75,7 @@ def slow_starts(
         deadline={job: due for job, due in enumerate(deadline_s.tolist()) if due >= 0},
         trace=trace,
         predictor=predictor,
-        refreshes=policy in REFRESHING and not every_event,
+        refreshes=policy in REFRESHING and not every_event if refreshes is None else refreshes,
         scans_only_if_fits=policy == "easy" or (policy == "easy-sjbf" and predictor is not None and not every_event),
         after=dict(after),
         joined_at={} if joined_at is None else joined_at,
@@ -145,6 +147,90 @@ def test_starts_with_predictions_equal_those_of_the_slow_simulator(name: str, ro
             assert ours.start_s.tolist() == starts, (policy, seed)
 
 
+@pytest.mark.parametrize("predictions", ["arrival", "round"])
+@pytest.mark.parametrize("rounds", ROUNDS)
+def test_predictions_are_kept_or_made_anew_whenever_rounds_run(rounds: str, predictions: str) -> None:
+    """Two switches of their own: every pair of them against the slow simulator, for policies without reservations."""
+    every_event = rounds == "event"
+    for policy in (name for name in POLICIES if name not in ("conservative", "deadline")):
+        for name in ("last2", "cvh"):
+            for seed in range(3):
+                trace = random_trace(seed, jobs=60)
+                ours = replay(
+                    trace,
+                    policy_named(policy),
+                    estimate_named(name).make(trace),
+                    rounds=rounds,
+                    predictions=predictions,
+                )
+                predictor = estimate_named(name).make(trace)
+                assert not isinstance(predictor, np.ndarray | RealEstimates)
+                starts = slow_starts(
+                    trace, policy, trace.requested_s, predictor=predictor, every_event=every_event,
+                    refreshes=predictions == "round",
+                )  # fmt: skip
+                assert ours.start_s.tolist() == starts, (policy, name, seed)
+
+
+def test_predictions_of_reservations_are_kept() -> None:
+    """A reservation is as long as the prediction with which it was made; other words are refused as well."""
+    trace = random_trace(0)
+    predictor = estimate_named("last2").make(trace)
+    with pytest.raises(InputError, match="policy conservative keeps reservations"):
+        replay(trace, policy_named("conservative"), predictor, predictions="round")
+    with pytest.raises(InputError, match="unknown predictions 'never'; known: usual, arrival, round"):
+        replay(trace, policy_named("easy"), predictor, predictions="never")
+
+
+@pytest.mark.parametrize("rounds", ROUNDS)
+@pytest.mark.parametrize("factor", [0.5, 0.75, 1.25])
+@pytest.mark.parametrize("policy", [name for name in POLICIES if policy_named(name).kind in IN_TICKS])
+def test_estimates_in_parts_of_a_second_equal_the_slow_simulator(policy: str, factor: float, rounds: str) -> None:
+    """The slow simulator counts in real numbers, of which halves and quarters are exact."""
+    for seed in range(8):
+        trace = random_trace(seed)
+        made = estimate_named(f"actual*{factor}").make(trace)
+        assert isinstance(made, RealEstimates)
+        ours = replay(trace, policy_named(policy), made, rounds=rounds)
+        assert violations(ours) == []
+        assert np.array_equal(ours.estimate_s, trace.runtime_s * factor)
+        slow = slow_starts(trace, policy, trace.runtime_s * factor, every_event=rounds == "event")
+        assert ours.start_s.tolist() == slow, f"seed {seed}"
+
+
+def test_estimates_in_parts_of_a_second_by_hand() -> None:
+    """Of 5 and 6 s, halved, the shorter is 2.5 s and goes first; rounded up both are 3 s, and the older goes first.
+
+    Corrected in steps, c is thought to end at 60.5 s after half a second of its two; so d, of 30 s, starts beside it.
+    """
+    runtime = np.array([10, 6, 5])
+    trace = pool_trace(tuple("abc"), np.array([0, 1, 2]), runtime, runtime, np.array([4, 4, 4]), 4)
+    half = estimate_named("actual*0.5")
+    assert replay(trace, policy_named("sjf-list"), half.make(trace)).start_s.tolist() == [0, 15, 10]
+    assert replay(trace, policy_named("sjf-list"), half.make_whole(trace)).start_s.tolist() == [0, 10, 16]
+    runtime = np.array([99, 40, 30])
+    steps = pool_trace(tuple("cbd"), np.array([0, 51, 51]), runtime, runtime, np.array([2, 4, 2]), 4)
+    made = RealEstimates(np.array([99, 80, 60]), 2)
+    starts = replay(steps, policy_named("easy"), made, correction="steps").start_s.tolist()
+    # 49.5 s and a minute: thought to end at 109.5, cut at the request of 99; d is done at 81
+    assert starts == [0, 99, 51]
+
+
+def test_where_parts_of_a_second_cannot_be() -> None:
+    """Policies that plan in whole seconds, parts that are too fine, and keys beyond 64 bits say what to do."""
+    trace = random_trace(0)
+    half = estimate_named("actual*0.5").make(trace)
+    with pytest.raises(InputError, match=r"policy order-af counts in whole seconds here.*round the estimates up"):
+        replay(trace, policy_named("order-af"), half)
+    with pytest.raises(InputError, match="policy conservative counts in whole seconds"):
+        replay(trace, policy_named("conservative"), half)
+    with pytest.raises(InputError, match=r"these in 10,000 parts; give a factor of three digits"):
+        replay(trace, policy_named("easy"), estimate_named("actual*0.3333").make(trace))
+    huge = with_changes(trace, runtime_s=trace.runtime_s + 2**30, requested_s=trace.requested_s + 2**30)
+    with pytest.raises(InputError, match="spf-list: width times squared estimate goes beyond 64 bits"):
+        replay(huge, policy_named("spf-list"), estimate_named("actual*0.501").make(huge))
+
+
 @pytest.mark.parametrize("order", ["sjf", "ljf", "laf", "spf", "srf", "lrf"])
 def test_every_order_equals_its_definition(order: str) -> None:
     """Lists in every order, against the slow simulator with the key as it is defined."""
@@ -169,22 +255,6 @@ def test_every_policy_is_sound_and_deterministic(policy: str, rounds: str) -> No
             assert np.array_equal(first.start_s, again.start_s)
         after = (trace.submit_s, trace.runtime_s, trace.requested_s, trace.width)
         assert all(np.array_equal(a, b) for a, b in zip(before, after, strict=True))
-
-
-@pytest.mark.parametrize("policy", ["strict", "greedy", "saf-greedy"])
-def test_nodes_of_one_processor_are_a_pool(policy: str) -> None:
-    """w units on nodes of one processor each start when w processors of a pool would.
-
-    Not so under policies that reserve: a job keeps its nodes, so that w free processors at every moment are not enough.
-    """
-    for seed in range(4):
-        trace = random_trace(300 + seed)
-        for estimate in estimates_of(trace).values():
-            deadlines = draw_deadlines(trace, 40, seed)
-            pool = replay(trace, policy_named(policy), estimate, deadline_s=deadlines)
-            nodes = replay(as_nodes(trace), policy_named(policy), estimate, deadline_s=deadlines)
-            assert violations(nodes) == []
-            assert pool.start_s.tolist() == nodes.start_s.tolist(), f"seed {seed}"
 
 
 @pytest.mark.parametrize("policy", POLICIES)

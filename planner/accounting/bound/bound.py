@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from planner.accounting.bound.descent import PriceDescent
+from planner.accounting.bound.full_machine import full_machine_prices
 from planner.accounting.bound.load import JobEnergy, RunningLoad, job_energy, running_load
 from planner.accounting.bound.master import Solved, solve_master
 from planner.accounting.bound.offers import Offers, offers_of
@@ -136,6 +137,8 @@ class _PriceSearch:
         self.best_eur = math.inf
         self.best_price = np.zeros(len(self.site.rhs))
         for price in (self.best_price, self.site.opening_prices(0.5), self.site.opening_prices(1.0)):
+            self.consider(price)
+        for price in full_machine_prices(self.site, self.offers, shares.class_of, self.site.opening_prices(1.0)):
             self.consider(price)
 
     def run(self) -> None:

@@ -50,6 +50,11 @@ def read_swf(
     )
 
 
+def swf_start_unix(path: Path, start_unix: int | None = None) -> int:
+    """Second 0 of an SWF file [Unix seconds]: as given, else as its header says."""
+    return _start_unix(_kept_trace(path, _state(path)), start_unix)
+
+
 @lru_cache(maxsize=1)
 def _kept_trace(path: Path, state: tuple[int, int]) -> SwfTrace:
     """The trace of a file, read once for all days of a run; another state of the file is another file."""
@@ -124,6 +129,7 @@ def swf_jobs(
         memory_kb=memory_kb[kept],
         user=column["user"][kept],
         group=column["group"][kept],
+        executable=column["executable"][kept],
     )
     intake.kept = len(jobs)
     return jobs, intake
@@ -142,11 +148,12 @@ def _make_jobs(
     memory_kb: _Column,
     user: _Column,
     group: _Column,
+    executable: _Column,
 ) -> tuple[Job, ...]:
     units: dict[tuple[int, float], tuple[UnitGroup, ...]] = {}
     jobs = []
-    columns = (number, submit_unix, processors, requested_s, runtime_s, memory_kb, user, group)
-    for job, submit, wanted, request, runtime, kb, owner, account in zip(
+    columns = (number, submit_unix, processors, requested_s, runtime_s, memory_kb, user, group, executable)
+    for job, submit, wanted, request, runtime, kb, owner, account, program in zip(
         *(values.tolist() for values in columns), strict=True
     ):
         cores = shape.scaled_cores(wanted)
@@ -161,6 +168,7 @@ def _make_jobs(
                 int(request),
                 f"user{int(owner)}" if owner >= 0 else "",
                 f"group{int(account)}" if account >= 0 else "",
+                f"app{int(program)}" if program >= 0 else "",
             )
             made = Job(
                 id=name,
@@ -170,6 +178,7 @@ def _make_jobs(
                 power_w=power(asked),
                 account=asked.account,
                 user=asked.user,
+                name=asked.name,
                 runtime_s=int(runtime) if runtime > 0 else None,
             )
         except InputError as error:

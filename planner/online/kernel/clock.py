@@ -50,6 +50,7 @@ from planner.online.kernel.state import (
     NOW,
     ORDERED,
     OUTLIVED,
+    PER_SECOND,
     POLICY,
     QUEUE,
     QUEUED,
@@ -316,7 +317,7 @@ def _corrected(state, job, due):
     if state.clock[CORRECTION] == STEPWISE:
         step = state.job[CORRECTIONS, job]
         first = start + max(np.int64(1), state.job[ESTIMATE, job])
-        return min(limit, first + STEPS_S[step]) if step < len(STEPS_S) else limit
+        return min(limit, first + STEPS_S[step] * state.clock[PER_SECOND]) if step < len(STEPS_S) else limit
     if state.clock[CORRECTION] == DOUBLING:
         return start + 2 * (due - start)
     return limit

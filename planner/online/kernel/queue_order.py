@@ -50,13 +50,13 @@ ORDER_CODES = {"fcfs": FCFS, "sjf": SJF, "ljf": LJF, "saf": SAF, "laf": LAF, "sp
 HUGE = np.iinfo(np.int64).max // 4
 
 
-def queue_code(kind: str, order: str, *, is_exact: bool) -> int:
-    """The order of the queue; ``is_exact`` says that the estimates are the actual runtimes.
+def queue_code(kind: str, order: str, *, is_requested: bool) -> int:
+    """The order of the queue; ``is_requested`` says that the estimates are the requested times.
 
-    Then, of equal areas, ``laf-greedy`` serves the longer job first, as the published runs do. With requested times
-    those runs keep the submit order, and so does ``laf-list`` with either.
+    Of equal areas, ``laf-greedy`` serves the longer job first, as the published simulator does, but not with requested
+    times, where its published figures are those of the submit order. ``laf-list`` keeps the submit order always.
     """
-    return LAF_LONGEST if (kind, order) == ("greedy", "laf") and is_exact else ORDER_CODES[order]
+    return LAF_LONGEST if (kind, order) == ("greedy", "laf") and not is_requested else ORDER_CODES[order]
 
 
 def backfill_code(order: str, backfill_order: str) -> int:

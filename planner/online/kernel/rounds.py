@@ -10,10 +10,10 @@ import numpy as np
 
 from planner.compiled import part
 from planner.machine.timeline import NEVER, entry_at
-from planner.online.kernel.nodes import earliest_start, hold_job, idle_now, plan_rows
+from planner.online.kernel.nodes import earliest_start, hold_job, idle_now, plan_rows, restore_nodes, save_nodes
 from planner.online.kernel.plans import begin_plan, has_room_in_plan, is_pool, look_at_machine, place_in_plan
 from planner.online.kernel.queue_order import begin, drop_gone
-from planner.online.kernel.state import BACKFILL, ESTIMATE, MACHINE, PIN, QUEUE, QUEUED, START, WIDTH
+from planner.online.kernel.state import BACKFILL, ESTIMATE, MACHINE, NODES, PIN, QUEUE, QUEUED, START, WIDTH
 
 
 @part
@@ -74,21 +74,54 @@ def easy_round(state, now):
 
 @part
 def _start_beside_reservation(state, head, now):
-    """Reserve nodes for the head; start, in backfill order, what has room now beside them."""
+    """Reserve room for the head; start, in backfill order, what leaves it room at that time, on whichever nodes."""
     shadow = earliest_start(state, MACHINE, head, now, NEVER - 1)
     until = shadow + max(np.int64(1), state.job[ESTIMATE, head])
+    idle, spare = idle_now(state), np.int64(0)
     if shadow < NEVER:
         hold_job(state, MACHINE, head, np.int64(1), shadow, until)
-    idle = idle_now(state)
+        spare = _idle_at(state, shadow)
     for place in range(state.clock[QUEUED]):
         job = state.job[BACKFILL, place]
-        if job == head or state.job[START, job] >= 0 or state.job[WIDTH, job] > idle:
+        width = state.job[WIDTH, job]
+        if job == head or state.job[START, job] >= 0 or width > idle:
             continue
-        if can_start(state, job, now):
+        lasts = now + max(np.int64(1), state.job[ESTIMATE, job]) > shadow
+        if can_start(state, job, now) or (
+            lasts and width <= spare and _makes_way(state, head, job, now, shadow, until)
+        ):
             begin(state, job, now)
-            idle -= state.job[WIDTH, job]
+            idle -= width
+            if lasts:
+                spare -= width
     if shadow < NEVER:
         hold_job(state, MACHINE, head, np.int64(-1), shadow, until)
+
+
+@part
+def _makes_way(state, head, job, now, shadow, until):
+    """Whether a job has room now if the head gets other nodes at the same time; if so, these are noted for both."""
+    save_nodes(state, head)
+    hold_job(state, MACHINE, head, np.int64(-1), shadow, until)
+    found = can_start(state, job, now)
+    if found:
+        end = now + max(np.int64(1), state.job[ESTIMATE, job])
+        hold_job(state, MACHINE, job, np.int64(1), now, end)
+        found = earliest_start(state, MACHINE, head, shadow, shadow) == shadow
+        hold_job(state, MACHINE, job, np.int64(-1), now, end)
+    if not found:
+        restore_nodes(state, head)
+    hold_job(state, MACHINE, head, np.int64(1), shadow, until)
+    return found
+
+
+@part
+def _idle_at(state, moment):
+    """What all nodes together have free of the first resource at a moment."""
+    idle = np.int64(0)
+    for node in range(state.clock[NODES]):
+        idle += max(np.int64(0), state.free[node, entry_at(state.times, state.length, node, moment), 0])
+    return idle
 
 
 @part

@@ -30,7 +30,7 @@ def measured_bytes(path: Path, processors: int | None, jobs: int | None, cell: C
     run = simulate(
         source,
         [policy_named(cell.policy)],
-        [estimate_named(cell.estimate)],
+        [estimate_named(cell.estimate).rounded()],
         Measured.named([*METRICS, "wait"]),
         conduct=Conduct(seed=cell.seed, evaluations=evaluations),
     )[0]

@@ -43,7 +43,7 @@ def _ended(source: Source, cell: Cell, limits: Limits, watch: RoundWatch) -> dic
     run = simulate(
         source,
         [policy_named(cell.policy)],
-        [estimate_named(cell.estimate)],
+        [estimate_named(cell.estimate).rounded()],
         Measured.named(["stretch", "wait"]),
         conduct=limits.conduct,
         engine=limits.round_engine,

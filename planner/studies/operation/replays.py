@@ -82,7 +82,7 @@ def _replayed(ground: Ground, cell: Cell, source: Source) -> tuple[Replay, float
     options = NO_REPLANNING
     if cell.policy == REPLAN:
         options = replanning_of(scenario_of(ground, cell), source.trace)
-    estimate = estimate_named(cell.estimate)
+    estimate = estimate_named(cell.estimate).rounded()
     make_ready(policy, estimate.make)
     began = time.process_time()
     result = replay(source.trace, policy, estimate.make(source.trace), replanning=options)
