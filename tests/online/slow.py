@@ -207,8 +207,8 @@ class SlowPool:
     def _deadline(self, now, held, early, broken):  # type: ignore[no-untyped-def]
         if broken:
             self._renew(now, held)
-        if early:
-            self._give_way(now, held, None)
+        elif early:
+            self._compress(now, held)
         for job in self.queue:
             if job in self.reserved:
                 continue
@@ -250,19 +250,16 @@ class SlowPool:
         """Whether a job's reservation ends after its deadline."""
         return self.reserved[job] + self.estimate[job] > self.deadline[job]
 
-    def _give_way(self, now: int, held: list[Interval], new: int | None) -> None:
+    def _give_way(self, now: int, held: list[Interval], new: int) -> None:
         """Let tentative jobs go behind the new one, and those that would miss before it; see the policy."""
         before = dict(self.reserved), dict(self.held_by)
         able = [job for job in self.queue if job in self.tentative]
         for job in able:
             del self.reserved[job]
-        if new is None:
-            self._compress(now, held)
         first: list[int] = []
         while True:
             behind = [job for job in able if job not in first]
-            newcomers = [] if new is None else [new]
-            for job in [*sorted(first), *newcomers, *behind]:
+            for job in [*sorted(first), new, *behind]:
                 self._reserve(now, held, job)
             if late := [job for job in behind if self._misses(job)]:
                 more = late[:1]
@@ -273,13 +270,10 @@ class SlowPool:
                 return
             if not more:
                 self.reserved, self.held_by = before
-                if new is None:
-                    self._compress(now, held)
-                else:
-                    self._reserve(now, held, new)
+                self._reserve(now, held, new)
                 return
             first += more
-            for job in [*able, *newcomers]:
+            for job in [*able, new]:
                 del self.reserved[job]
 
 

@@ -47,11 +47,10 @@ def conservative_round(state, now):
 
 @part
 def deadline_round(state, now):
-    """As conservative for regular jobs; tentative reservations give way to them as far as deadlines allow."""
+    """As conservative, but tentative reservations give way to a regular job that arrives, as deadlines allow."""
     _renew_if_broken(state, now)
-    nobody = np.int64(-1)
     if state.clock[EARLY] > 0:
-        _give_way(state, nobody, now)
+        compress(state, now)
     for place in range(state.clock[QUEUED]):
         job = state.job[QUEUE, place]
         if state.job[RESERVED, job] >= 0:
@@ -68,7 +67,7 @@ def deadline_round(state, now):
 
 @part
 def _give_way(state, new, now):
-    """Cancel tentative reservations, serve regular jobs (compress them, reserve for the new one), reserve again.
+    """Cancel tentative reservations, reserve for the new regular job, and reserve again.
 
     A tentative job that then misses its deadline goes before the new job, in a temporary list. When that is not
     enough, so do all tentative jobs submitted before the last one that misses. When that fails too, everything stays as
@@ -79,12 +78,9 @@ def _give_way(state, new, now):
     for place in range(size):
         if state.job[RESERVED, state.job[QUEUE, place]] >= 0 and state.job[KIND, state.job[QUEUE, place]] == TENTATIVE:
             cancel(state, state.job[QUEUE, place])
-    if new < 0:
-        compress(state, now)
     while True:
         _reserve_kind(state, TEMPORARY, now)
-        if new >= 0:
-            reserve(state, new, now)
+        reserve(state, new, now)
         _reserve_kind(state, TENTATIVE, now)
         missing = _first_missing(state, TENTATIVE)
         moved = missing >= 0
@@ -105,10 +101,7 @@ def _give_way(state, new, now):
                 cancel(state, job)
         if not moved:
             restore(state)
-            if new >= 0:
-                reserve(state, new, now)
-            else:
-                compress(state, now)
+            reserve(state, new, now)
             break
     for place in range(size):
         if state.job[KIND, state.job[QUEUE, place]] == TEMPORARY:
