@@ -21,6 +21,14 @@ class Table:
         """As part of a page."""
         return grid(self.title, self.columns, self.rows)
 
+    def plain_rows(self) -> list[dict[str, object]]:
+        """As rows for a terminal; a heading that comes again has the one before it in brackets."""
+        heads: list[str] = []
+        for column in self.columns:
+            heads.append(column.title if column.title not in heads else f"{column.title} ({heads[-1]})")
+        lines = [[cell.replace(THIN, " ") for cell in row] for row in self.rows]
+        return [dict(zip(heads, line, strict=True)) for line in lines]
+
     def markdown(self) -> str:
         """As part of a document; its spaces are plain ones, so that a terminal can print it."""
         heads = [f"{each.title} [{each.unit}]" if each.unit else each.title for each in self.columns]

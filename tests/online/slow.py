@@ -68,8 +68,8 @@ class SlowPool:
                 self._learn(now, newcomers, gone)
                 while True:
                     held = [(now, self.expected[j], self.held_by[j]) for j in running]
-                    if policy in ("conservative", "deadline"):
-                        started = getattr(self, f"_{policy}")(now, held, early, broken)
+                    if policy in ("conservative", "deadline", "deadline-early"):
+                        started = getattr(self, f"_{policy.replace('-', '_')}")(now, held, early, broken)
                     else:
                         order = sorted(self.queue, key=key) if key else list(self.queue)  # type: ignore[arg-type]
                         started = getattr(self, f"_{policy}")(now, held, order, joined, scans, backfill_key)
@@ -204,9 +204,14 @@ class SlowPool:
                 self._reserve(now, held, job)
         return [job for job in self.queue if self.reserved[job] == now]
 
-    def _deadline(self, now, held, early, broken):  # type: ignore[no-untyped-def]
+    def _deadline_early(self, now, held, early, broken):  # type: ignore[no-untyped-def]
+        return self._deadline(now, held, early, broken, reconsiders=True)
+
+    def _deadline(self, now, held, early, broken, *, reconsiders=False):  # type: ignore[no-untyped-def]
         if broken:
             self._renew(now, held)
+        if early and reconsiders:
+            self._give_way(now, held, None)
         elif early:
             self._compress(now, held)
         for job in self.queue:
@@ -250,16 +255,19 @@ class SlowPool:
         """Whether a job's reservation ends after its deadline."""
         return self.reserved[job] + self.estimate[job] > self.deadline[job]
 
-    def _give_way(self, now: int, held: list[Interval], new: int) -> None:
+    def _give_way(self, now: int, held: list[Interval], new: int | None) -> None:
         """Let tentative jobs go behind the new one, and those that would miss before it; see the policy."""
         before = dict(self.reserved), dict(self.held_by)
         able = [job for job in self.queue if job in self.tentative]
         for job in able:
             del self.reserved[job]
+        if new is None:
+            self._compress(now, held)
+        newcomers = [] if new is None else [new]
         first: list[int] = []
         while True:
             behind = [job for job in able if job not in first]
-            for job in [*sorted(first), new, *behind]:
+            for job in [*sorted(first), *newcomers, *behind]:
                 self._reserve(now, held, job)
             if late := [job for job in behind if self._misses(job)]:
                 more = late[:1]
@@ -270,10 +278,13 @@ class SlowPool:
                 return
             if not more:
                 self.reserved, self.held_by = before
-                self._reserve(now, held, new)
+                if new is None:
+                    self._compress(now, held)
+                else:
+                    self._reserve(now, held, new)
                 return
             first += more
-            for job in [*able, new]:
+            for job in [*able, *newcomers]:
                 del self.reserved[job]
 
 

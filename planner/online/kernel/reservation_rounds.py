@@ -16,12 +16,14 @@ from planner.online.kernel.state import (
     BACKFILL,
     BROKEN,
     CANCELLED,
+    DEADLINE_EARLY,
     DEADLINE_S,
     DEFINITIVE,
     EARLY,
     ESTIMATE,
     KIND,
     MACHINE,
+    POLICY,
     PROMISED,
     QUEUE,
     QUEUED,
@@ -47,10 +49,17 @@ def conservative_round(state, now):
 
 @part
 def deadline_round(state, now):
-    """As conservative, but tentative reservations give way to a regular job that arrives, as deadlines allow."""
+    """As conservative, but tentative reservations give way to a regular job that arrives, as deadlines allow.
+
+    Under deadline-early they give way to all regular jobs that wait when a job ends early, too.
+    """
     _renew_if_broken(state, now)
+    nobody = np.int64(-1)
     if state.clock[EARLY] > 0:
-        compress(state, now)
+        if state.clock[POLICY] == DEADLINE_EARLY:
+            _give_way(state, nobody, now)
+        else:
+            compress(state, now)
     for place in range(state.clock[QUEUED]):
         job = state.job[QUEUE, place]
         if state.job[RESERVED, job] >= 0:
@@ -67,7 +76,7 @@ def deadline_round(state, now):
 
 @part
 def _give_way(state, new, now):
-    """Cancel tentative reservations, reserve for the new regular job, and reserve again.
+    """Cancel tentative reservations, serve regular jobs (compress them, or reserve for the new one), reserve again.
 
     A tentative job that then misses its deadline goes before the new job, in a temporary list. When that is not
     enough, so do all tentative jobs submitted before the last one that misses. When that fails too, everything stays as
@@ -78,9 +87,12 @@ def _give_way(state, new, now):
     for place in range(size):
         if state.job[RESERVED, state.job[QUEUE, place]] >= 0 and state.job[KIND, state.job[QUEUE, place]] == TENTATIVE:
             cancel(state, state.job[QUEUE, place])
+    if new < 0:
+        compress(state, now)
     while True:
         _reserve_kind(state, TEMPORARY, now)
-        reserve(state, new, now)
+        if new >= 0:
+            reserve(state, new, now)
         _reserve_kind(state, TENTATIVE, now)
         missing = _first_missing(state, TENTATIVE)
         moved = missing >= 0
@@ -101,7 +113,10 @@ def _give_way(state, new, now):
                 cancel(state, job)
         if not moved:
             restore(state)
-            reserve(state, new, now)
+            if new >= 0:
+                reserve(state, new, now)
+            else:
+                compress(state, now)
             break
     for place in range(size):
         if state.job[KIND, state.job[QUEUE, place]] == TEMPORARY:
