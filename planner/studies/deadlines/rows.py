@@ -37,10 +37,10 @@ def draw_rows(found: Found) -> list[Row]:
 def rows_of(draws: Sequence[Row]) -> list[Row]:
     """One row per trace, share and policy: means over the draws, half the width of their intervals, and ratios."""
     groups: dict[tuple[str, float, str], list[Row]] = {}
-    for row in draws:
-        groups.setdefault((row["trace"], row["percent"], row["policy"]), []).append(row)
-    order = {key: place for place, key in enumerate(dict.fromkeys(row["policy"] for row in draws))}
-    traces = list(dict.fromkeys(row["trace"] for row in draws))
+    for draw in draws:
+        groups.setdefault((draw["trace"], draw["percent"], draw["policy"]), []).append(draw)
+    order = {key: place for place, key in enumerate(dict.fromkeys(draw["policy"] for draw in draws))}
+    traces = list(dict.fromkeys(draw["trace"] for draw in draws))
     rows = []
     for key in sorted(groups, key=lambda key: (traces.index(key[0]), key[1], order[key[2]])):
         group = groups[key]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from planner.pages.formats import percent, plain
 from planner.pages.grid import Column
@@ -140,5 +140,5 @@ def with_half(row: Row, name: str, digits: int, *, times: float = 1.0) -> str:
     return f"{text} ± {plain(times * half, digits)}" if half else text
 
 
-def _or_dash(value: float | None, words) -> str:  # type: ignore[no-untyped-def]
-    return "–" if value is None else str(words(value))
+def _or_dash(value: float | None, words: Callable[[float], str]) -> str:
+    return "–" if value is None else words(value)

@@ -22,7 +22,7 @@ Beside = Mapping[tuple[str, str, str, str, str], Row]
 
 def beside_of(published: Sequence[Row]) -> Beside:
     """Published figures by what they are of."""
-    return {tuple(row[name] for name in ("table", "trace", "policy", "estimate", "metric")): row for row in published}  # type: ignore[misc]
+    return {tuple(row[name] for name in ("table", "trace", "policy", "estimate", "metric")): row for row in published}
 
 
 def signed(value: float | None, digits: int) -> str:
