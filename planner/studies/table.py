@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from planner.pages.formats import THIN
+from planner.pages.formats import MINUS, THIN
 from planner.pages.grid import Column, grid
 from planner.pages.markup import Html
 
@@ -22,11 +22,12 @@ class Table:
         return grid(self.title, self.columns, self.rows)
 
     def plain_rows(self) -> list[dict[str, object]]:
-        """As rows for a terminal; a heading that comes again has the one before it in brackets."""
+        """As rows for a terminal, whose headings differ: those without one get spaces, those that repeat a number."""
         heads: list[str] = []
-        for column in self.columns:
-            heads.append(column.title if column.title not in heads else f"{column.title} ({heads[-1]})")
-        lines = [[cell.replace(THIN, " ") for cell in row] for row in self.rows]
+        for place, column in enumerate(self.columns):
+            title = column.title or " " * (place + 1)
+            heads.append(title if title not in heads else f"{title} {place + 1}")
+        lines = [[cell.replace(THIN, " ").replace(MINUS, "-") for cell in row] for row in self.rows]
         return [dict(zip(heads, line, strict=True)) for line in lines]
 
     def markdown(self) -> str:

@@ -118,7 +118,7 @@ def test_the_study_runs_and_goes_on(
     folder = tmp_path / "studies" / "deadlines"
     assert len(csv_rows(folder / "draws.csv")) == 8
     assert len(csv_rows(folder / "published.csv")) == 1
-    assert "50 % deadline jobs: waits of the regular jobs" in (folder / "deadlines.html").read_text("utf-8")
+    assert "50 % deadline jobs: regular jobs that wait" in (folder / "deadlines.html").read_text("utf-8")
     assert len(made) == 6
     assert run(command) == 0
     assert len(made) == 6

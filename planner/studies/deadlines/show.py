@@ -12,10 +12,20 @@ from planner.store.replay_files import write_rows, write_text
 from planner.studies.deadlines.cells import BLIND, Choice
 from planner.studies.deadlines.replays import SHARES
 from planner.studies.deadlines.rows import Found, published_rows
-from planner.studies.deadlines.tables import by_trace, count_table, stretch_table, trace_table, wait_table
+from planner.studies.deadlines.tables import (
+    by_trace,
+    count_table,
+    published_table,
+    stretch_table,
+    trace_table,
+    wait_table,
+)
 from planner.studies.table import Table
 
 COLOURS = {"deadline": "a5", "deadline-early": "a1", "conservative": "a0", "easy": "a4"}
+WIDTH = 620
+"""Of a figure, two of which stand side by side."""
+
 MOST_SHARE = 0.95
 """Curves of waits end here: the longest waits would squeeze all others."""
 
@@ -27,7 +37,8 @@ READING = (
     " when a job ends early, too. Conservative and EASY backfilling know no deadlines.",
     "Figures are means over draws, with half the width of their 95 % interval by Student\u2019s t. A stretch is (wait +"
     " requested time) / requested time. Deadline used: (end - submission) / (deadline - submission), of all deadline"
-    " jobs and of those that did not start at once. A round: mean CPU time of a scheduling round.",
+    " jobs and of those that did not start at once. A round: mean CPU time of a scheduling round. Curves of waits are"
+    " of the first draw, leave out jobs that start at once, and end at 95 %.",
 )
 
 
@@ -51,22 +62,29 @@ def tables_of(rows: Sequence[Row]) -> list[Table]:
 
 def markdown_of(rows: Sequence[Row], found: Found, choice: Choice) -> str:
     """The tables for a document."""
-    told = [table.markdown() for table in (trace_table(found, choice), count_table(rows), *tables_of(rows))]
+    first = [trace_table(found, choice), count_table(rows), published_table(published_rows(rows))]
+    told = [table.markdown() for table in [*first, *tables_of(rows)]]
     return "\n\n".join(["<!-- made by `plan study deadlines --markdown` -->", *told]) + "\n"
 
 
 def page_of(rows: Sequence[Row], found: Found, choice: Choice) -> str:
     """The page: the traces, then the figures and tables of each."""
     title = "Deadline-based backfilling"
-    parts: list[Html] = [el("h2", "Traces and deadlines"), trace_table(found, choice).html(), count_table(rows).html()]
+    first = (published_table(published_rows(rows)), trace_table(found, choice), count_table(rows))
+    parts: list[Html] = [el("h2", "What was published, traces and deadlines"), *(table.html() for table in first)]
     for group in by_trace(rows):
         trace = group[0]["trace"]
         parts += [
             el("h2", trace),
-            _by_share("Mean wait of regular jobs", group, "wait_regular_s", "hours", 3600.0),
-            _by_share("Mean wait of all jobs", group, "wait_all_s", "hours", 3600.0),
-            _by_share("Mean stretch of regular jobs", group, "stretch_regular", "stretch", 1.0),
-            *(_waits(trace, share, found) for share in dict.fromkeys(row["percent"] for row in group)),
+            el(
+                "div",
+                _by_share("Mean wait of regular jobs", group, "wait_regular_s", "hours", 3600.0),
+                _by_share("Mean wait of all jobs", group, "wait_all_s", "hours", 3600.0),
+                _by_share("Mean stretch of regular jobs", group, "stretch_regular", "stretch", 1.0),
+                _by_share("Largest stretch of regular jobs", group, "max_stretch_regular", "stretch", 1.0),
+                [_waits(trace, share, found) for share in dict.fromkeys(row["percent"] for row in group)],
+                class_="pair",
+            ),
             wait_table(group).html(),
             stretch_table(group).html(),
         ]
@@ -93,7 +111,7 @@ def _by_share(title: str, rows: Sequence[Row], figure: str, unit: str, divisor: 
         for policy in policies
     ]
     known = [curve for curve in curves if curve.points]
-    return lines(title, known, across="% of jobs with a deadline", up=unit, from_least=True)
+    return lines(title, known, across="% of jobs with a deadline", up=unit, from_least=True, width=WIDTH)
 
 
 def _waits(trace: str, share: float, found: Found) -> Html:
@@ -108,5 +126,5 @@ def _waits(trace: str, share: float, found: Found) -> Html:
                     if part <= MOST_SHARE
                 ]
                 curves.append(Line(cell.policy, COLOURS.get(cell.policy, "a8"), points, dashed=cell.policy in BLIND))
-    title = f"{share:g} % deadline jobs: waits of the regular jobs that wait, the shortest {100 * MOST_SHARE:g} %"
-    return lines(title, curves, across="hours at most", up="% of them", at_end=True)
+    title = f"{share:g} % deadline jobs: regular jobs that wait"
+    return lines(title, curves, across="hours at most", up="% of them", at_end=True, width=WIDTH)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from planner.pages.formats import percent, plain
+from planner.pages.formats import plain
 from planner.pages.grid import Column
 from planner.runs.figures import Row
 from planner.studies.deadlines.cells import Choice
@@ -63,6 +63,28 @@ def count_table(rows: Sequence[Row]) -> Table:
     return Table("Table 2: jobs with a deadline, means over the draws", columns, lines)
 
 
+def published_table(rows: Sequence[Row]) -> Table:
+    """The figure that the paper gives in words, on all traces."""
+    columns = (
+        Column("trace", number=False),
+        Column("share", "%"),
+        Column("ours"),
+        Column("published", "at most"),
+        Column("met", number=False),
+    )
+    lines = tuple(
+        (
+            row["trace"],
+            f"{row['percent']:g}",
+            with_half(row, "ours", 3),
+            "" if row["published_at_most"] is None else f"{row['published_at_most']:g}",
+            row["met"],
+        )
+        for row in rows
+    )
+    return Table("Mean wait of regular jobs under deadline, as a part of that under conservative", columns, lines)
+
+
 def wait_table(rows: Sequence[Row]) -> Table:
     """Waits of one trace."""
     columns = (
@@ -83,7 +105,7 @@ def wait_table(rows: Sequence[Row]) -> Table:
             with_half(row, "wait_regular_s", 0),
             with_half(row, "regular_of_base", 3),
             with_half(row, "wait_deadline_s", 0),
-            _or_dash(row["waiting_regular_fraction"], percent),
+            with_half(row, "waiting_regular_fraction", 1, times=100),
             with_half(row, "wait_of_waiting_regular_s", 0),
         )
         for row in rows
@@ -103,7 +125,7 @@ def stretch_table(rows: Sequence[Row]) -> Table:
         Column("misses, 10x"),
         Column("deadline used", "%"),
         Column("by those that wait", "%"),
-        Column("a round", "ms"),
+        Column("a round", "µs"),
     )
     lines = tuple(
         (
@@ -116,7 +138,7 @@ def stretch_table(rows: Sequence[Row]) -> Table:
             with_half(row, "misses_10x", 1),
             with_half(row, "usage", 1, times=100),
             with_half(row, "usage_waited", 1, times=100),
-            _or_dash(row["round_ms"], lambda value: plain(value, 3)),
+            "–" if row["round_ms"] is None else plain(1000 * row["round_ms"], 1),
         )
         for row in rows
     )
@@ -138,7 +160,3 @@ def with_half(row: Row, name: str, digits: int, *, times: float = 1.0) -> str:
         return "–"
     text = plain(times * value, digits)
     return f"{text} ± {plain(times * half, digits)}" if half else text
-
-
-def _or_dash(value: float | None, words: Callable[[float], str]) -> str:
-    return "–" if value is None else words(value)

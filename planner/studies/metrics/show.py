@@ -25,6 +25,12 @@ from planner.studies.table import Table
 
 CURVES = ("a0", "a5", "a4", "a3", "a2", "a1", "a7", "a8")
 COLOURS = {"actual": "it", "requested": "profit"}
+MOST = 300.0
+"""Percent of List-REG beyond which a mark stands at the edge."""
+
+WIDTH = 620
+"""Of a figure, two of which stand side by side."""
+
 FIGURES = {"bsld": "Figure 3", "awf": "Figure 4", "p2sf": "Figure 4"}
 """The paper's figures of distorted runtimes by metric."""
 
@@ -81,7 +87,8 @@ def page_of(rows: Sequence[Row], published: Sequence[Row]) -> str:
         parts += [predictor_table(group, beside).html() for group in groups]
     if groups := _groups(rows, "distortion"):
         parts += [el("h2", "Distorted runtimes (figures 3 and 4)")]
-        parts += [_distortion_figure(policy, metric, groups) for policy, metric in PREDICTED.items()]
+        figures = [_distortion_figure(policy, metric, groups) for policy, metric in PREDICTED.items()]
+        parts.append(el("div", figures, class_="pair"))
         parts += [distortion_table(group).html() for group in groups]
     names = ["metrics.csv", *(["published.csv"] if published else []), "metrics.md"]
     files = [[el("a", name, href=name), " "] for name in names]
@@ -112,8 +119,11 @@ def _policy_figure(metric: str, rows: Sequence[Row]) -> Html:
             continue
         dot = Dot(row["estimate"], 100 + row[f"{metric}_percent"], COLOURS[row["estimate"]])
         marks.setdefault(f"{row['trace'].removesuffix('-cln')}, {row['policy']}", []).append(dot)
-    title = f"{NAMES[metric]} in percent of List-REG; what is above 300 stands at the edge"
-    return dots(title, list(marks.items()), middle=100.0, most=300.0)
+    beyond = any(dot.value > MOST for line in marks.values() for dot in line)
+    title = f"{NAMES[metric]} in percent of List-REG" + (
+        f"; what is above {MOST:g} stands at the edge" if beyond else ""
+    )
+    return dots(title, list(marks.items()), middle=100.0, most=MOST)
 
 
 def _distortion_figure(policy: str, metric: str, groups: Sequence[Sequence[Row]]) -> Html:
@@ -126,5 +136,6 @@ def _distortion_figure(policy: str, metric: str, groups: Sequence[Sequence[Row]]
         )
         for place, group in enumerate(groups)
     ]
-    title = f"{FIGURES[metric]}: {NAMES[metric]} of {policy} when runtimes are known only times a factor"
-    return lines(title, curves, across="factor", up="% against actual", mark=1.0, from_least=True)
+    title = f"{FIGURES[metric]}: {NAMES[metric]} of {policy}"
+    across = "what actual runtimes are taken for, times"
+    return lines(title, curves, across=across, up="% against actual", mark=1.0, from_least=True, width=WIDTH)
