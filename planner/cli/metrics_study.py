@@ -23,8 +23,8 @@ def metrics(
         list[str] | None, typer.Option(help="policies, predictors or distortion; may be repeated; default all.")
     ] = None,
     trim: Annotated[
-        str, typer.Option(help="Jobs that count: published (as fits the paper), none, last or steady.")
-    ] = "published",
+        str, typer.Option(help="Jobs that count: last (all but the last to end, as fits the paper), none or steady.")
+    ] = "last",
     unrequested: Annotated[
         str, typer.Option(help="Jobs without a requested time: published (as fits the paper), keep or drop.")
     ] = "published",
@@ -47,7 +47,8 @@ def metrics(
     Traces are known by the names of the Parallel Workloads Archive, such as CTC-SP2-1996-3.1-cln.swf.gz. An
     interrupted study goes on where it stopped.
     """
-    from planner.studies.metrics.cells import PARTS, TRIMS, UNREQUESTED
+    from planner.metrics.outcome import TRIMMING
+    from planner.studies.metrics.cells import PARTS, UNREQUESTED
     from planner.studies.metrics.run import Study
     from planner.studies.metrics.show import terminal_tables
     from planner.studies.trace_files import trace_files
@@ -56,7 +57,7 @@ def metrics(
     for name in wanted:
         if name not in PARTS:
             raise InputError(f"unknown part {name!r} of the study; known: {', '.join(PARTS)}")
-    for option, chosen, known in (("--trim", trim, TRIMS), ("--unrequested", unrequested, UNREQUESTED)):
+    for option, chosen, known in (("--trim", trim, TRIMMING), ("--unrequested", unrequested, UNREQUESTED)):
         if chosen not in known:
             raise InputError(f"{option}: unknown rule {chosen!r}; known: {', '.join(known)}")
     folder = out.resolve() / "studies" / "metrics"

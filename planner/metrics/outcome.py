@@ -16,7 +16,7 @@ TRIMMING: dict[str, str] = {
 }
 """Rules by which jobs are left out of a metric: steady after Tsafrir, Etsion and Feitelson (2007).
 
-The figures that Goponenko et al. (2022) give for traces other than KTH-SP2 are all met without the last job to end.
+The figures of Goponenko et al. (2022) are met without the last job to end; on KTH-SP2 with it as well.
 """
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from planner.studies.published import POLICIES, PREDICTED, PREDICTORS, published_trace
+from planner.studies.published import POLICIES, PREDICTED, PREDICTORS
 
 BASE = "list"
 """The policy that all others are compared with, List-REG."""
@@ -19,13 +19,13 @@ ESTIMATES = ("actual", "requested")
 LOW, HIGH = 0.5, 2.0
 """The least and the largest factor of a distortion."""
 
-TRIMS = ("published", "none", "last", "steady")
-UNREQUESTED = ("published", "keep", "drop")
-FITTING = "published"
-"""The choice that meets most published figures: see `trim_of` and `unrequested_of`."""
+TRIM = "last"
+"""The trimming rule that meets the published figures; the paper does not name it."""
 
-COMPLETE = ("KTH-SP2",)
-"""Traces whose published figures count all jobs."""
+FITTING = "published"
+"""The rule for jobs without a requested time that meets most published figures: see `unrequested_of`."""
+
+UNREQUESTED = (FITTING, "keep", "drop")
 
 
 @dataclass(frozen=True)
@@ -41,14 +41,6 @@ class Cell:
     def name(self) -> str:
         """Its name, such as ``KTH-SP2/keep/actual/easy``."""
         return f"{self.trace}/{self.unrequested}/{self.estimate}/{self.policy}"
-
-
-def trim_of(trace: str, trim: str) -> str:
-    """The trimming rule of a trace: as asked, or all jobs of KTH-SP2 and all but the last to end of the others.
-
-    The paper does not say so; it is the rule that meets its figures.
-    """
-    return trim if trim != FITTING else "none" if published_trace(trace) in COMPLETE else "last"
 
 
 def unrequested_of(part: str, unrequested: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from planner.runs.figures import Row
-from planner.studies.metrics.cells import BASE, ESTIMATES, Cell, distorted, factors, predicted_runs, trim_of
+from planner.studies.metrics.cells import BASE, ESTIMATES, Cell, distorted, factors, predicted_runs
 from planner.studies.published import METRICS, POLICIES, POLICY_CHANGES, PREDICTED, PREDICTORS, published_trace
 
 Found = Mapping[Cell, Mapping[str, Any]]
@@ -53,9 +53,8 @@ def _names(trace: str, policy: str, estimate: str, unrequested: str) -> Row:
 
 def _row(part: str, told: Mapping[str, Any], base: Mapping[str, Any], names: Row, trim: str) -> Row:
     """Figures of a run, and each metric in percent against another run."""
-    rule = trim_of(names["trace"], trim)
-    values, others = told["trims"][rule], base["trims"][rule]
-    row: Row = {"part": part, **names, "trim": rule, "jobs": told["jobs"], "processors": told["processors"]}
+    values, others = told["trims"][trim], base["trims"][trim]
+    row: Row = {"part": part, **names, "trim": trim, "jobs": told["jobs"], "processors": told["processors"]}
     for name in METRICS:
         row[name] = values[name]
         row[f"{name}_percent"] = 100 * (values[name] / others[name] - 1) if others[name] else None

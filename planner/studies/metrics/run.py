@@ -11,7 +11,7 @@ from planner.runs.figures import Row
 from planner.store.folder import held
 from planner.store.provenance import digest
 from planner.studies.kept import OnDone, Task, clear, code_mark, made, piece
-from planner.studies.metrics.cells import FITTING, PARTS, Cell, cells_of, unrequested_of
+from planner.studies.metrics.cells import FITTING, PARTS, TRIM, Cell, cells_of, unrequested_of
 from planner.studies.metrics.replays import measured_bytes
 from planner.studies.metrics.rows import Found, distortion_rows, policy_rows, predictor_rows
 from planner.studies.metrics.show import write_tables
@@ -31,7 +31,7 @@ class Study:
     traces: Sequence[Path]
     folder: Path
     parts: Sequence[str] = tuple(PARTS)
-    trim: str = FITTING
+    trim: str = TRIM
     unrequested: str = FITTING
     steps: int = STEPS
     processors: int | None = None
