@@ -32,7 +32,18 @@ from tests.online.test_replay import POLICIES, due_soon, estimates_of, slow_star
 from tests.online.traces import random_cluster_trace, random_trace
 from tests.plain_day import HOUR, day, job
 
-NAMES = ("strict", "greedy", "list", "easy", "order-awf", "cp-awf", "conservative", "deadline", "deadline-early", "replan")
+NAMES = (
+    "strict",
+    "greedy",
+    "list",
+    "easy",
+    "order-awf",
+    "cp-awf",
+    "conservative",
+    "deadline",
+    "deadline-early",
+    "replan",
+)
 
 CPSAT = EngineSolver(ENGINES["cpsat"], 0.1)
 
