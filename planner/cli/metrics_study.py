@@ -26,8 +26,8 @@ def metrics(
         str, typer.Option(help="Jobs that count: last (all but the last to end, as fits the paper), none or steady.")
     ] = "last",
     unrequested: Annotated[
-        str, typer.Option(help="Jobs without a requested time: published (as fits the paper), keep or drop.")
-    ] = "published",
+        str, typer.Option(help="Jobs without a requested time: drop (as fits the paper) or keep.")
+    ] = "drop",
     steps: Annotated[
         int, typer.Option(min=1, max=MOST_STEPS, help="Steps of the factors of runtimes from 0.5 to 2.")
     ] = 30,
@@ -47,8 +47,9 @@ def metrics(
     Traces are known by the names of the Parallel Workloads Archive, such as CTC-SP2-1996-3.1-cln.swf.gz. An
     interrupted study goes on where it stopped.
     """
+    from planner.inputs.traces import UNREQUESTED
     from planner.metrics.outcome import TRIMMING
-    from planner.studies.metrics.cells import PARTS, UNREQUESTED
+    from planner.studies.metrics.cells import PARTS
     from planner.studies.metrics.run import Study
     from planner.studies.metrics.show import terminal_tables
     from planner.studies.trace_files import trace_files

@@ -22,10 +22,8 @@ LOW, HIGH = 0.5, 2.0
 TRIM = "last"
 """The trimming rule that meets the published figures; the paper does not name it."""
 
-FITTING = "published"
-"""The rule for jobs without a requested time that meets most published figures: see `unrequested_of`."""
-
-UNREQUESTED = (FITTING, "keep", "drop")
+UNREQUESTED = "drop"
+"""What becomes of jobs without a requested time, of which SDSC-SP2 has some: so most published figures are met."""
 
 
 @dataclass(frozen=True)
@@ -35,17 +33,12 @@ class Cell:
     trace: str
     policy: str
     estimate: str
-    unrequested: str = "keep"
+    unrequested: str = UNREQUESTED
 
     @property
     def name(self) -> str:
-        """Its name, such as ``KTH-SP2/keep/actual/easy``."""
+        """Its name, such as ``KTH-SP2/drop/actual/easy``."""
         return f"{self.trace}/{self.unrequested}/{self.estimate}/{self.policy}"
-
-
-def unrequested_of(part: str, unrequested: str) -> str:
-    """What becomes of jobs without a requested time: as asked, or left out of runs with predictors alone."""
-    return unrequested if unrequested != FITTING else "drop" if part == "predictors" else "keep"
 
 
 def factors(steps: int) -> list[float]:
@@ -67,7 +60,6 @@ def predicted_runs() -> list[tuple[str, str]]:
 
 def cells_of(trace: str, part: str, unrequested: str, steps: int) -> list[Cell]:
     """The cells of a part of the study on one trace; those of two parts may be the same."""
-    rule = unrequested_of(part, unrequested)
     runs: Sequence[tuple[str, str]]
     if part == "policies":
         runs = [(policy, estimate) for estimate in ESTIMATES for policy in (BASE, *POLICIES)]
@@ -75,4 +67,4 @@ def cells_of(trace: str, part: str, unrequested: str, steps: int) -> list[Cell]:
         runs = predicted_runs()
     else:
         runs = [(policy, distorted(factor)) for policy in PREDICTED for factor in factors(steps)]
-    return [Cell(trace, policy, estimate, rule) for policy, estimate in runs]
+    return [Cell(trace, policy, estimate, unrequested) for policy, estimate in runs]

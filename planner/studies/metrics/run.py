@@ -11,7 +11,7 @@ from planner.runs.figures import Row
 from planner.store.folder import held
 from planner.store.provenance import digest
 from planner.studies.kept import OnDone, Task, clear, code_mark, made, piece
-from planner.studies.metrics.cells import FITTING, PARTS, TRIM, Cell, cells_of, unrequested_of
+from planner.studies.metrics.cells import PARTS, TRIM, UNREQUESTED, Cell, cells_of
 from planner.studies.metrics.replays import measured_bytes
 from planner.studies.metrics.rows import Found, distortion_rows, policy_rows, predictor_rows
 from planner.studies.metrics.show import write_tables
@@ -32,7 +32,7 @@ class Study:
     folder: Path
     parts: Sequence[str] = tuple(PARTS)
     trim: str = TRIM
-    unrequested: str = FITTING
+    unrequested: str = UNREQUESTED
     steps: int = STEPS
     processors: int | None = None
     jobs: int | None = None
@@ -60,7 +60,7 @@ class Study:
             return rows
 
     def _rows(self, part: str, path: Path, found: Found) -> list[Row]:
-        trace, rule = trace_name(path), unrequested_of(part, self.unrequested)
+        trace, rule = trace_name(path), self.unrequested
         if part == "policies":
             return policy_rows(found, trace, self.trim, rule)
         if part == "predictors":
