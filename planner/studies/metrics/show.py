@@ -39,9 +39,8 @@ READING = (
     " fairness of HPC cluster batch job scheduling\u201d (SBAC-PAD 2022), made again. Every row is one policy on all"
     " jobs of a trace, each of which runs as long as it really did. In brackets stands what was published, with \u2260"
     " where ours is not the same within rounding. Lower is better throughout, but for R2.",
-    "Which jobs count is not said in the paper. Its figures are met when the job that ends last is left out, and on"
-    " SDSC-SP2 the more when jobs without a requested time are, too. Both are read off the figures. Nothing here is"
-    " random, so there are no intervals.",
+    "Which jobs the published figures count is inferred: most are met when the job that ends last is left out, and on"
+    " SDSC-SP2 the more when jobs without a requested time are, too. Nothing here is random, so there are no intervals.",
 )
 
 
