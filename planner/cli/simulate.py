@@ -44,7 +44,9 @@ def simulate(
     last: Annotated[str | None, typer.Option("--to", help="Last day; the first one if not given.")] = None,
     settings: SettingsOption = None,
     metrics: Annotated[str | None, typer.Option(help="By commas; see `plan show metrics`. all: every one.")] = None,
-    trim: Annotated[str, typer.Option(help="none, or steady: without warm-up and cool-down.")] = "none",
+    trim: Annotated[
+        str, typer.Option(help="none; steady: without warm-up and cool-down; last: without the job that ends last.")
+    ] = "none",
     correction: Annotated[str, typer.Option(help="Of an outlived estimate: request, steps, double.")] = "request",
     rounds: Annotated[
         str, typer.Option(help="second: at most one scheduling round per second; event: one after every event.")
@@ -59,6 +61,8 @@ def simulate(
     unrequested: Annotated[
         str, typer.Option(help="SWF jobs without a requested time: keep (it is their runtime) or drop.")
     ] = "keep",
+    partition: Annotated[str | None, typer.Option(help="Only SWF jobs of these partitions; numbers by commas.")] = None,
+    queue: Annotated[str | None, typer.Option(help="Only SWF jobs of these queues; numbers by commas.")] = None,
     deadlines: Annotated[float, typer.Option(min=0, max=100, help="Percent of jobs that get a deadline.")] = 0.0,
     seed: Annotated[
         int, typer.Option(min=0, max=int(SEED.high), help="Draws the jobs with a deadline, and changes of order.")
@@ -108,6 +112,9 @@ def simulate(
         raise InputError("give --processors or --scenario, not both: one pool, or the scenario's cluster")
     if scenario is not None and (wide, unrequested) != ("reject", "keep"):
         raise InputError("--wide and --unrequested are for one pool; a scenario's own rules say which jobs it takes")
+    partitions, queues = numbers_of(partition, "--partition"), numbers_of(queue, "--queue")
+    if scenario is not None and (partitions or queues):
+        raise InputError("--partition and --queue are for one pool; a scenario's own rules say which jobs it takes")
     if jobs is None and (scenario is None or first is None):
         raise InputError("give a trace, or --scenario and --from: the days whose submissions are replayed")
     if jobs is not None and (first is not None or last is not None):
@@ -147,7 +154,7 @@ def simulate(
         source = read_cluster(jobs, resolved)
     else:
         assert jobs is not None
-        source = read_pool(jobs, processors, wide=wide, unrequested=unrequested)
+        source = read_pool(jobs, processors, wide=wide, unrequested=unrequested, partitions=partitions, queues=queues)
     if not quiet:
         say("\n".join(source.intake.lines()), err=True)
     with ReplayBar(quiet=quiet) as bar:
@@ -195,6 +202,17 @@ def simulate(
         say(f"{TRIMMING[trim]}; {size}{told}")
         for line in filter(None, (run.engine_line(used) for run in runs)):
             say(line)
+
+
+def numbers_of(text: str | None, option: str) -> tuple[int, ...]:
+    """Numbers by commas, in order and each once; none where nothing was given."""
+    if text is None:
+        return ()
+    try:
+        found = tuple(sorted({int(part) for part in text.split(",")}))
+    except ValueError as error:
+        raise InputError(f"{option}: cannot read {text!r} as numbers; write 1 or 1,3") from error
+    return found
 
 
 def require_engines(policies: Sequence[Policy], engine: str) -> None:

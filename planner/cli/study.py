@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from planner.bounds import PERCENT, PROCESSORS, SEED
+from planner.bounds import PROCESSORS
 from planner.cli.cp_online import cp_online
 from planner.cli.curie import curie23
 from planner.cli.day import NoRemarksOption
+from planner.cli.deadlines_study import deadlines
 from planner.cli.dispatchers import dispatchers
+from planner.cli.metrics_study import metrics
 from planner.cli.operation import operation
 from planner.cli.terminal import say, say_json
-from planner.errors import InputError
 
 app = typer.Typer(help="Published experiments, run end to end, with their figures beside ours.", no_args_is_help=True)
 
@@ -30,7 +30,6 @@ RowsOf = Callable[..., Sequence[Mapping[str, object]]]
 """Makes the rows of a table from a trace; calls `on_run` with each run."""
 
 Tables = dict[str, Sequence[Mapping[str, object]]]
-PARTS = ("policies", "predictors", "distortion")
 
 
 @app.callback()
@@ -42,30 +41,8 @@ app.command("curie23")(curie23)
 app.command("operation")(operation)
 app.command("cp-online")(cp_online)
 app.command("dispatchers")(dispatchers)
-
-
-@app.command("metrics")
-def metrics(
-    traces: TracesArgument,
-    processors: ProcessorsOption = None,
-    part: Annotated[list[str] | None, typer.Option(help=f"One of {', '.join(PARTS)}; default all.")] = None,
-    out: CsvOption = None,
-    as_json: JsonOption = False,
-    quiet: NoRemarksOption = False,
-) -> None:
-    """The tables of the paper on packing efficiency and fairness: policies, predictors, distorted estimates."""
-    from planner.studies import online as studies
-
-    wanted = part or list(PARTS)
-    for name in wanted:
-        if name not in PARTS:
-            raise InputError(f"unknown part {name!r} of the study; known: {', '.join(PARTS)}")
-    rows_of: dict[str, RowsOf] = {
-        "policies": studies.policy_rows,
-        "predictors": studies.predictor_rows,
-        "distortion": studies.distortion_rows,
-    }
-    _show(_tables(traces, {name: rows_of[name] for name in wanted}, quiet, processors=processors), out, as_json)
+app.command("metrics")(metrics)
+app.command("deadlines")(deadlines)
 
 
 @app.command("predictions")
@@ -81,35 +58,10 @@ def predictions(
     The paper of 2015 on learning runtimes: a scheduling round after every event, jobs without a requested time left
     out. Its CEA-Curie has 80640 processors.
     """
-    from planner.studies.online import prediction_rows
+    from planner.studies.predictions import prediction_rows
 
     rows_of: dict[str, RowsOf] = {"predictions": prediction_rows}
     _show(_tables(traces, rows_of, quiet, processors=processors, unrequested="drop"), out, as_json)
-
-
-@app.command("deadlines")
-def deadlines(
-    traces: TracesArgument,
-    percent: Annotated[str, typer.Option(help="Shares of jobs with a deadline, by commas.")] = "20,40,60,80",
-    estimate: Annotated[str, typer.Option("--estimate", "-e", help="What the policies believe.")] = "requested",
-    seed: Annotated[int, typer.Option(min=0, max=int(SEED.high), help="Draws the jobs with a deadline.")] = 0,
-    out: CsvOption = None,
-    as_json: JsonOption = False,
-    quiet: NoRemarksOption = False,
-) -> None:
-    """Deadline-based backfilling against conservative and EASY backfilling, with a share of jobs that can wait."""
-    from planner.studies.online import deadline_rows
-
-    try:
-        percents = [float(text) for text in percent.split(",") if text.strip()]
-    except ValueError as error:
-        raise InputError(f"cannot read {percent!r} as percentages; write 20,40,60,80") from error
-    for each in percents:
-        PERCENT.require("a share of jobs in percent", each)
-    rows_of: dict[str, RowsOf] = {
-        "deadlines": partial(deadline_rows, percents=percents, estimate=estimate, seed=seed),
-    }
-    _show(_tables(traces, rows_of, quiet), out, as_json)
 
 
 def _tables(

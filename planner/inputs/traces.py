@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -42,6 +42,8 @@ from planner.scenario.schema import Scenario
 
 TOO_WIDE = "wider than the machine"
 CLIPPED = "wider than the machine: clipped to it"
+OTHER_PARTITION = "of another partition"
+OTHER_QUEUE = "of another queue"
 NEVER_FITS = "cannot run even on the empty machine"
 WAITS_IN_VAIN = "waits for a job that cannot run"
 NO_TABLE_RUNTIME = "runtime missing: requested time taken"
@@ -65,12 +67,21 @@ class Source:
         return replace(self, trace=first_jobs(self.trace, count), jobs=self.jobs[:count])
 
 
-def read_pool(path: Path, processors: int | None = None, *, wide: str = "reject", unrequested: str = "keep") -> Source:
+def read_pool(
+    path: Path,
+    processors: int | None = None,
+    *,
+    wide: str = "reject",
+    unrequested: str = "keep",
+    partitions: Collection[int] = (),
+    queues: Collection[int] = (),
+) -> Source:
     """Read a trace for one pool of processors; an SWF header says how many unless they are given.
 
     Cleaning: jobs without runtime or processors are dropped; a missing processor count or requested time is taken from
     the other field; a runtime is cut at the requested time; a job wider than the machine is dropped or clipped. Jobs of
-    an SWF file without a requested time can be dropped instead.
+    an SWF file without a requested time can be dropped instead, and jobs of other partitions or queues than those
+    named by their numbers are left out.
     """
     if wide not in WIDE:
         raise InputError(f"unknown rule {wide!r} for wide jobs; known: {', '.join(WIDE)}")
@@ -78,7 +89,9 @@ def read_pool(path: Path, processors: int | None = None, *, wide: str = "reject"
         known = ", ".join(UNREQUESTED)
         raise InputError(f"unknown rule {unrequested!r} for jobs without a requested time; known: {known}")
     if is_swf(path):
-        return _swf_pool(read_swf_trace(path), processors, wide, unrequested)
+        return _swf_pool(read_swf_trace(path), processors, wide, unrequested, partitions, queues)
+    if partitions or queues:
+        raise InputError(f"{path}: only SWF jobs have numbers of partitions and queues; leave the choice out")
     if unrequested == "drop":
         raise InputError(f"{path}: every job of a table has a requested time; only SWF jobs may have none")
     if processors is None:
@@ -197,7 +210,14 @@ def _with_jobs(source: Source) -> Source:
     return source
 
 
-def _swf_pool(swf: SwfTrace, processors: int | None, wide: str, unrequested: str) -> Source:
+def _swf_pool(
+    swf: SwfTrace,
+    processors: int | None,
+    wide: str,
+    unrequested: str,
+    partitions: Collection[int],
+    queues: Collection[int],
+) -> Source:
     size = processors if processors is not None else swf.header_integer("MaxProcs") or swf.header_integer("MaxNodes")
     if size is None or size < 1:
         raise InputError(f"{swf.path}: the header does not say how many processors there are; give --processors")
@@ -209,7 +229,11 @@ def _swf_pool(swf: SwfTrace, processors: int | None, wide: str, unrequested: str
     column = {name: np.ceil(values).astype(np.int64) for name, values in swf.columns.items()}
     lines = repaired_lines(column)
     unusable = (NO_PROCESSORS, NO_RUNTIME, *((NO_REQUEST,) if unrequested == "drop" else ()))
-    kept = drop_unusable(lines, whole_jobs(swf, np.ones(len(swf), dtype=np.bool_), intake), unusable, intake)
+    kept = whole_jobs(swf, np.ones(len(swf), dtype=np.bool_), intake)
+    for name, wanted, reason in (("partition", partitions, OTHER_PARTITION), ("queue", queues, OTHER_QUEUE)):
+        if wanted:
+            kept = drop(kept, ~np.isin(column[name], list(wanted)), reason, intake)
+    kept = drop_unusable(lines, kept, unusable, intake)
     kept, width = _fitted(lines.processors, kept, size, wide, intake)
     count_repairs(lines, kept, intake)
     trace = pool_trace(

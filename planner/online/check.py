@@ -41,6 +41,8 @@ def violations(replay: Replay) -> list[str]:
 def _too_soon(replay: Replay) -> list[str]:
     """Jobs that start before all that they wait for has started or ended, or was cancelled before it started."""
     trace, found = replay.trace, []
+    if trace.links is None:
+        return []
     first_s = replay.start_s.tolist()
     for run in replay.lost_runs:
         first_s[run.job] = min(run.start_s, first_s[run.job]) if first_s[run.job] >= 0 else run.start_s
@@ -70,19 +72,20 @@ def _runs(replay: Replay) -> _Runs:
     lost = replay.lost_runs
     started = np.flatnonzero(replay.is_started)
     job = np.concatenate([started, np.array([run.job for run in lost], dtype=np.int64)])
-    units = [np.arange(trace.unit_ptr[one], trace.unit_ptr[one + 1]) for one in job]
+    count = np.diff(trace.unit_ptr)[job]
+    of_unit = np.repeat(np.arange(len(job)), count)
+    unit = np.arange(len(of_unit)) + np.repeat(trace.unit_ptr[job] - np.cumsum(count) + count, count)
     group_of_unit = np.repeat(np.arange(len(trace.group_count)), trace.group_count)
-    nodes = [replay.node_of_unit[unit] for unit in units[: len(started)]]
+    nodes = [replay.node_of_unit[unit[of_unit < len(started)]]]
     nodes += [np.array(run.nodes, dtype=np.int64) for run in lost]
     end_s = np.minimum(replay.end_s[started], replay.until_s)
-    none = np.zeros(0, dtype=np.int64)
     return _Runs(
         job=job,
         start_s=np.concatenate([replay.start_s[started], np.array([run.start_s for run in lost], dtype=np.int64)]),
         end_s=np.concatenate([end_s, np.array([run.lost_at_s for run in lost], dtype=np.int64)]),
-        of_unit=np.repeat(np.arange(len(job)), [len(unit) for unit in units]),
-        node=np.concatenate([none, *nodes]),
-        amount=trace.group_amount[group_of_unit[np.concatenate([none, *units])]],
+        of_unit=of_unit,
+        node=np.concatenate(nodes),
+        amount=trace.group_amount[group_of_unit[unit]],
     )
 
 

@@ -18,12 +18,14 @@ TIMES_REQUEST = 10
 def draw_deadlines(trace: Trace, percent: float, seed: int) -> Ints:
     """Latest end of each job [s]: submit + max(24 h, 10 * requested time) for a share of the jobs, -1 for the others.
 
-    Jobs that were given a deadline keep it, drawn or not. The same seed draws the same jobs, and a smaller share is
-    part of a larger one.
+    Jobs that were given a deadline keep it, drawn or not. Every seed draws as many jobs, the share rounded; draws of
+    other shares or seeds do not depend on each other.
     """
     if not 0 <= percent <= 100:
         raise InputError(f"{percent} % of jobs with a deadline; give a number from 0 to 100")
-    chosen = np.random.default_rng(seed).random(len(trace)) * 100 < percent
+    rng = np.random.default_rng([seed, round(percent * 1000)])
+    chosen = np.zeros(len(trace), dtype=np.bool_)
+    chosen[rng.permutation(len(trace))[: round(len(trace) * percent / 100)]] = True
     slack = np.maximum(LEAST_S, TIMES_REQUEST * trace.requested_s)
     drawn = np.where(chosen, trace.submit_s + slack, -1).astype(np.int64)
     return drawn if trace.deadline_s is None else np.where(trace.deadline_s >= 0, trace.deadline_s, drawn)

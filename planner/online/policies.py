@@ -42,10 +42,12 @@ SENTENCES: dict[str, str] = {
     " (Goponenko et al.); not reproducible where the time limit ends a search",
     "conservative": "reserves for every job at submission and keeps it; compresses in submit order when a job ends"
     " early (CBF; Feitelson and Weil 1998)",
-    "deadline": "conservative for regular jobs; jobs with a deadline have tentative reservations that give way to them,"
-    " never past the deadline (DBF; N'Takpé and Suter 2017)",
+    "deadline": "conservative for regular jobs; jobs with a deadline have tentative reservations that give way when a"
+    " regular job arrives, never past the deadline (DBF; N'Takpé and Suter 2017)",
     "replan": "in order, starts what fits beside late reservations that keep the promises to all others, and holds work"
     " for cheaper hours where that pays",
+    "deadline-early": "deadline whose tentative reservations give way to waiting regular jobs as well when a job ends"
+    " early",
 }
 
 DISPATCHERS: dict[str, str] = {
@@ -190,7 +192,10 @@ def policy_named(name: str) -> Policy:
     first, _, objective = text.removesuffix("+").partition("-")
     if first in PLANNING:
         return Policy(first, objective=objective_named(objective or "af"), plus=text.endswith("+"))
-    parts = ALIASES.get(text, text).split("-")
+    text = ALIASES.get(text, text)
+    if text in KINDS:
+        return Policy(text)
+    parts = text.split("-")
     kinds = [part for part in parts if ALIASES.get(part, part) in KINDS and part not in (*ORDERS, "order")]
     if len(kinds) != 1:
         raise InputError(f"unknown policy {name!r}; known: {', '.join(POLICIES)}; aliases: {', '.join(ALIASES)}")

@@ -37,6 +37,13 @@ def from_zero(values: Sequence[float], beyond: float = 1.0) -> Scale:
     return Scale(lambda value: (value - low) / (high - low), round_ticks(low, high))
 
 
+def between(values: Sequence[float]) -> Scale:
+    """A plain scale from the least value to the largest."""
+    low = min(values, default=0.0)
+    high = max([low, *values]) if max(values, default=low) > low else low + 1.0
+    return Scale(lambda value: (value - low) / (high - low), round_ticks(low, high))
+
+
 def by_tens(values: Sequence[float]) -> Scale:
     """A scale from one power of ten to another, each with as much room, for values above zero."""
     low = math.floor(math.log10(min(values, default=1.0)))
@@ -61,13 +68,16 @@ def lines(
     width: int = WIDTH,
     mark: float | None = None,
     at_end: bool = False,
+    from_least: bool = False,
 ) -> Html:
     """Curves over one scale each way, both from zero; ``tenfold``: by factors, powers of ten at the left.
 
-    ``mark`` has a line from top to bottom, where the scale goes as far. Read aloud are means, or ends if ``at_end``.
+    ``from_least``: the scale across begins with the least value instead of zero. ``mark`` has a line from top to
+    bottom, where the scale goes as far. Read aloud are means, or ends if ``at_end``.
     """
     xs, ys = ([point[side] for each in curves for point in each.points] for side in (0, 1))
-    wide, high = (by_factors(xs), by_tens(ys)) if tenfold else (from_zero(xs), from_zero(ys, 1.05))
+    plain = between(xs) if from_least else from_zero(xs)
+    wide, high = (by_factors(xs), by_tens(ys)) if tenfold else (plain, from_zero(ys, 1.05))
 
     def x_of(value: float) -> float:
         return LEFT + (width - LEFT - RIGHT) * wide.part(value)

@@ -17,19 +17,58 @@ def _rows_of(table: str) -> list[dict[str, str]]:
         return list(csv.DictReader(stream))
 
 
-POLICY_CHANGES: dict[tuple[int, str, str], dict[str, int]] = {
-    (int(row["jobs"]), row["estimate"], row["policy"]): {name: int(row[f"{name}_percent"]) for name in METRICS}
+POLICY_CHANGES: dict[tuple[str, str, str], dict[str, int]] = {
+    (row["trace"], row["estimate"], row["policy"]): {name: int(row[f"{name}_percent"]) for name in METRICS}
     for row in _rows_of("policies")
 }
-"""Percent against List-REG by metric, over all jobs; by the jobs of the trace, the estimate and the policy."""
+"""Table II of the metrics paper: percent against List-REG by metric; by the trace, the estimate and the policy."""
 
 POLICIES = tuple(dict.fromkeys(policy for _, _, policy in POLICY_CHANGES))
 """The metrics paper's policies, compared with List-REG."""
 
+TRACES = tuple(dict.fromkeys(trace for trace, _, _ in POLICY_CHANGES))
+"""The metrics paper's traces, by its names for them."""
 
-def published_change(jobs: int, estimate: str, policy: str, metric: str) -> int | None:
-    """The published percentage for a trace of this many jobs; None where nothing was published or known."""
-    return POLICY_CHANGES.get((jobs, estimate, policy), {}).get(metric)
+
+def published_trace(name: str) -> str | None:
+    """The metrics paper's name of a trace by that of its file, which begins with it; None for others."""
+    return next((each for each in TRACES if name.upper().startswith(each)), None)
+
+
+@dataclass(frozen=True)
+class PublishedPrediction:
+    """Tables III and IV of the metrics paper: what an estimate changes against requested times, and its accuracy.
+
+    ``change_percent`` is of ``metric``, ``r2`` the R2 of the estimates; None where it was not published.
+    """
+
+    metric: str
+    change_percent: float | None
+    r2: float | None
+
+
+PREDICTORS = {
+    (row["trace"], row["policy"], row["estimate"]): PublishedPrediction(
+        row["metric"], *(float(row[name]) if row[name] else None for name in ("change_percent", "r2"))
+    )
+    for row in _rows_of("predictors")
+}
+"""By the trace, the policy and the estimate."""
+
+PREDICTED = {policy: told.metric for (_, policy, _), told in PREDICTORS.items()}
+"""The policies that were run with predictors, each with the metric that was published."""
+
+
+DEADLINES = {(row["trace"], float(row["percent"])): float(row["regular_wait_at_most"]) for row in _rows_of("deadlines")}
+"""Wait of regular jobs under deadline-based backfilling, as a part of that under conservative: at most, as published.
+
+By the trace and the percentage of jobs with a deadline.
+"""
+
+
+def deadline_trace(name: str) -> str:
+    """The deadline paper's name of a trace by that of its file, which begins with it; the file's own for others."""
+    return next((trace for trace, _ in DEADLINES if name.upper().startswith(trace)), name)
 
 
 @dataclass(frozen=True)

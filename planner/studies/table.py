@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from planner.pages.formats import THIN
+from planner.pages.formats import MINUS, THIN
 from planner.pages.grid import Column, grid
 from planner.pages.markup import Html
 
@@ -20,6 +20,15 @@ class Table:
     def html(self) -> Html:
         """As part of a page."""
         return grid(self.title, self.columns, self.rows)
+
+    def plain_rows(self) -> list[dict[str, object]]:
+        """As rows for a terminal, whose headings differ: those without one get spaces, those that repeat a number."""
+        heads: list[str] = []
+        for place, column in enumerate(self.columns):
+            title = column.title or " " * (place + 1)
+            heads.append(title if title not in heads else f"{title} {place + 1}")
+        lines = [[cell.replace(THIN, " ").replace(MINUS, "-") for cell in row] for row in self.rows]
+        return [dict(zip(heads, line, strict=True)) for line in lines]
 
     def markdown(self) -> str:
         """As part of a document; its spaces are plain ones, so that a terminal can print it."""

@@ -18,7 +18,7 @@ from planner.places import shipped_folder
 from tests.days import DAY, plan, rows_of, tree
 
 COMMANDS = ["run", "compare", "check", "audit", "init", "show", "table", "table build", "power", "power learn"]
-COMMANDS += ["power errors", "study curie23", "study dispatchers"]
+COMMANDS += ["power errors", "study curie23", "study dispatchers", "study metrics", "study deadlines"]
 SHIPPED = sorted(path.stem for path in (shipped_folder() / "scenarios").glob("*.yaml"))
 
 

@@ -58,6 +58,8 @@ _COMMANDS: dict[str, tuple[list[str], dict[str, str]]] = {
             "--rounds": "event",
             "--wide": "clip",
             "--unrequested": "drop",
+            "--partition": "1,2",
+            "--queue": "1",
             "--deadlines": "20",
             "--seed": "1",
             "--out": "replayed",
@@ -74,7 +76,7 @@ _COMMANDS: dict[str, tuple[list[str], dict[str, str]]] = {
             "--set": "seed=1",
         },
     ),
-    "study deadlines": (["jobs/trace.swf"], {"--percent": "20", "--seed": "1", "--estimate": "actual", "--out": "o"}),
+    "study deadlines": (["jobs/trace.swf"], {"--percent": "20", "--seeds": "1", "--estimate": "actual", "--out": "o"}),
     "study metrics": (["jobs/trace.swf"], {"--processors": "32", "--part": "policies", "--out": "o"}),
 }
 _FLAGS = (

@@ -285,6 +285,19 @@ def test_a_replay_may_leave_out_jobs_without_a_request(
     assert source.intake.repaired == ({swf_cleaning.TOOK_RUNTIME: 1} if kept else {})
 
 
+def test_a_replay_may_be_of_some_partitions_and_queues_alone(tmp_path: Path) -> None:
+    """Each job that is left out counts once: under its partition, else under its queue."""
+    path = write(tmp_path, line(partition=1, queue=5), line(job=2, partition=2, queue=6), line(job=3, partition=2))
+    source = read_pool(path, 100, partitions=(2,), queues=(6, 7))
+    assert source.trace.ids == ("2",)
+    assert source.intake.dropped == {"of another partition": 1, "of another queue": 1}
+    assert read_pool(path, 100, partitions=(1, 2)).trace.ids == ("1", "2", "3")
+    table = tmp_path / "jobs.csv"
+    table.write_text("job_id,submit_unix,requested_s,cores\na,0,60,1\n", encoding="utf-8")
+    with pytest.raises(InputError, match="only SWF jobs have numbers of partitions and queues"):
+        read_pool(table, 100, queues=(1,))
+
+
 def test_a_repeated_job_number_is_refused(tmp_path: Path) -> None:
     """Two whole jobs of one number cannot be told apart; both lines are named."""
     with pytest.raises(FileFormatError, match=r"jobs\.swf:5: job 1 is also on line 3; give every job"):

@@ -90,6 +90,13 @@ def test_trimming_drops_warm_up_and_cool_down() -> None:
     assert values == {"makespan": 200, "wait": 0}
 
 
+def test_trimming_drops_the_job_that_ends_last() -> None:
+    """Not the one that was submitted last; of several that end last, the first submitted."""
+    jobs = outcome([0, 1, 2, 3], [0, 1, 2, 3], [5, 9, 1, 7], [1] * 4)  # ends 5, 10, 3, 10
+    assert jobs.trimmed("last").submit_s.tolist() == [0, 2, 3]
+    assert len(jobs.where(jobs.end_s < 0).trimmed("last")) == 0
+
+
 def test_unknown_names_list_the_known_ones() -> None:
     """Metrics and trimming rules."""
     with pytest.raises(InputError, match="unknown metric 'speed'; known: bsld, af, awf, p2sf"):

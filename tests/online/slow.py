@@ -68,8 +68,8 @@ class SlowPool:
                 self._learn(now, newcomers, gone)
                 while True:
                     held = [(now, self.expected[j], self.held_by[j]) for j in running]
-                    if policy in ("conservative", "deadline"):
-                        started = getattr(self, f"_{policy}")(now, held, early, broken)
+                    if policy in ("conservative", "deadline", "deadline-early"):
+                        started = getattr(self, f"_{policy.replace('-', '_')}")(now, held, early, broken)
                     else:
                         order = sorted(self.queue, key=key) if key else list(self.queue)  # type: ignore[arg-type]
                         started = getattr(self, f"_{policy}")(now, held, order, joined, scans, backfill_key)
@@ -214,11 +214,16 @@ class SlowPool:
                 self._reserve(now, held, job)
         return [job for job in self.queue if self.reserved[job] == now]
 
-    def _deadline(self, now, held, early, broken):  # type: ignore[no-untyped-def]
+    def _deadline_early(self, now, held, early, broken):  # type: ignore[no-untyped-def]
+        return self._deadline(now, held, early, broken, reconsiders=True)
+
+    def _deadline(self, now, held, early, broken, *, reconsiders=False):  # type: ignore[no-untyped-def]
         if broken:
             self._renew(now, held)
-        if early:
+        if early and reconsiders:
             self._give_way(now, held, None)
+        elif early:
+            self._compress(now, held)
         for job in self.queue:
             if job in self.reserved:
                 continue
@@ -268,10 +273,10 @@ class SlowPool:
             del self.reserved[job]
         if new is None:
             self._compress(now, held)
+        newcomers = [] if new is None else [new]
         first: list[int] = []
         while True:
             behind = [job for job in able if job not in first]
-            newcomers = [] if new is None else [new]
             for job in [*sorted(first), *newcomers, *behind]:
                 self._reserve(now, held, job)
             if late := [job for job in behind if self._misses(job)]:

@@ -73,9 +73,11 @@ def test_deadlines_of_studies() -> None:
     assert draw_deadlines(trace, 100, 0).tolist() == [24 * HOUR + 5, 30 * HOUR + 7]
     assert draw_deadlines(trace, 0, 0).tolist() == [-1, -1]
     many = random_trace(0, jobs=1000)
-    half, most = (draw_deadlines(many, percent, 3) >= 0 for percent in (50, 80))
-    assert 450 < half.sum() < 550
-    assert most[half].all()
+    half, most, other = (draw_deadlines(many, *draw) >= 0 for draw in ((50, 3), (80, 3), (50, 4)))
+    assert [half.sum(), most.sum(), other.sum()] == [500, 800, 500]
+    assert 350 < (half & most).sum() < 450  # independent draws share 400 of 1000, one within the other 500
+    assert (half != other).any()
+    assert (half == (draw_deadlines(many, 50, 3) >= 0)).all()
     for percent in (-0.1, 100.1):
         with pytest.raises(InputError, match="from 0 to 100"):
             draw_deadlines(trace, percent, 0)
@@ -90,7 +92,8 @@ def test_policies_that_are_listed() -> None:
     sums = ("af", "awf", "bsld", "p2sf", "bsld-ahead", "af-ahead", "stretch", "bsld+", "p2sf+")
     named += [f"{kind}-{each}" for kind in ("order", "cp") for each in sums] + ["order-p2sf-ratio", "order-profit"]
     named += ["hcp19", "pcp19", "pcp21", "pcp21s", "pcp21-cpsat"]
-    assert set(POLICIES) == {"strict", "greedy", "list", "easy", "conservative", "deadline", "replan", *named}
+    kinds = {"strict", "greedy", "list", "easy", "conservative", "deadline", "deadline-early", "replan"}
+    assert set(POLICIES) == {*kinds, *named}
     assert all(policy_named(name).name == name for name in POLICIES)
 
 

@@ -35,6 +35,7 @@ POLICIES = (
     "lrf-easy-labf",
     "conservative",
     "deadline",
+    "deadline-early",
 )
 REFRESHING = ("greedy", "list", "saf-list", "easy", "easy-sjbf")
 EMPTY = np.zeros(0, dtype=np.int64)
@@ -98,7 +99,7 @@ def slow_starts(
 
 @pytest.mark.parametrize("rounds", ROUNDS)
 @pytest.mark.parametrize("kind", ["actual", "requested", "half"])
-@pytest.mark.parametrize("policy", [name for name in POLICIES if name != "deadline"])
+@pytest.mark.parametrize("policy", [name for name in POLICIES if not name.startswith("deadline")])
 def test_starts_equal_those_of_the_slow_simulator(policy: str, kind: str, rounds: str) -> None:
     """Job by job, on crowded random traces; the slow EASY and CBF also check that they delay nobody."""
     for seed in range(12):
@@ -110,14 +111,15 @@ def test_starts_equal_those_of_the_slow_simulator(policy: str, kind: str, rounds
 
 @pytest.mark.parametrize("rounds", ROUNDS)
 @pytest.mark.parametrize("kind", ["actual", "requested", "half"])
-def test_starts_with_deadlines_equal_those_of_the_slow_simulator(kind: str, rounds: str) -> None:
+@pytest.mark.parametrize("policy", ["deadline", "deadline-early"])
+def test_starts_with_deadlines_equal_those_of_the_slow_simulator(policy: str, kind: str, rounds: str) -> None:
     """Deadlines of one to four requests and a little more, for most jobs: some give way, some cannot."""
     for seed in range(24):
         trace = random_trace(seed, jobs=30, processors=4 + seed % 5)
         due = due_soon(trace, seed)
         estimate = estimates_of(trace)[kind]
-        ours = replay(trace, policy_named("deadline"), estimate, deadline_s=due, rounds=rounds).start_s.tolist()
-        slow = slow_starts(trace, "deadline", estimate, deadline_s=due, every_event=rounds == "event")
+        ours = replay(trace, policy_named(policy), estimate, deadline_s=due, rounds=rounds).start_s.tolist()
+        slow = slow_starts(trace, policy, estimate, deadline_s=due, every_event=rounds == "event")
         assert ours == slow, f"seed {seed}"
 
 
@@ -137,7 +139,7 @@ def test_starts_on_nodes_equal_those_of_the_slow_simulator(policy: str, limit: i
 @pytest.mark.parametrize("name", ["last2", "hierarchy", "survival-3", "data", "cvh"])
 def test_starts_with_predictions_equal_those_of_the_slow_simulator(name: str, rounds: str) -> None:
     """Who is asked and taught when, job by job: at arrival, at the end, and anew in rounds of some policies."""
-    for policy in (name for name in POLICIES if name != "deadline"):
+    for policy in (name for name in POLICIES if not name.startswith("deadline")):
         for seed in range(4):
             trace = random_trace(seed, jobs=60)
             ours = replay(trace, policy_named(policy), estimate_named(name).make(trace), rounds=rounds)

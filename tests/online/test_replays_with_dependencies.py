@@ -32,7 +32,18 @@ from tests.online.test_replay import POLICIES, due_soon, estimates_of, slow_star
 from tests.online.traces import random_cluster_trace, random_trace
 from tests.plain_day import HOUR, day, job
 
-NAMES = ("strict", "greedy", "list", "easy", "order-awf", "cp-awf", "conservative", "deadline", "replan")
+NAMES = (
+    "strict",
+    "greedy",
+    "list",
+    "easy",
+    "order-awf",
+    "cp-awf",
+    "conservative",
+    "deadline",
+    "deadline-early",
+    "replan",
+)
 
 CPSAT = EngineSolver(ENGINES["cpsat"], 0.1)
 
@@ -156,7 +167,7 @@ def test_the_slow_simulators_agree(policy: str, rounds: str) -> None:
     for seed in range(4):
         for plain in (random_trace(seed, jobs=25), random_cluster_trace(seed, jobs=12)):
             trace, after = with_random_links(plain, seed)
-            due = due_soon(trace, seed) if policy == "deadline" else np.full(len(trace), -1)
+            due = due_soon(trace, seed) if policy.startswith("deadline") else np.full(len(trace), -1)
             for name, estimate in estimates_of(trace).items():
                 result = replay(trace, policy_named(policy), estimate, rounds=rounds, deadline_s=due)
                 joined_at: dict[int, int] = {}

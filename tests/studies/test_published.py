@@ -19,9 +19,13 @@ from planner.studies.published import (
     FIGURES,
     METRICS,
     POLICY_CHANGES,
+    PREDICTED,
     PREDICTIONS,
+    PREDICTORS,
     RUNS,
-    published_change,
+    TRACES,
+    deadline_trace,
+    published_trace,
 )
 
 
@@ -45,11 +49,26 @@ def test_published_runs_can_be_made() -> None:
     assert tuple(PREDICTIONS[28_481, 100].bsld) == RUNS  # of KTH-SP2 every run was published
 
 
-def test_a_change_is_found_by_trace_estimate_policy_and_metric() -> None:
-    """Table of the metrics paper: EASY on KTH-SP2 with actual times has 7 % more BSLD and 4 % more P2SF."""
-    assert [published_change(28_481, "actual", "easy", metric) for metric in METRICS] == [7, -4, 1, 4]
-    assert published_change(28_480, "actual", "easy", "bsld") is None
-    assert published_change(28_481, "actual", "list", "bsld") is None
+def test_tables_of_the_metrics_paper() -> None:
+    """Nine policies, two estimates and four metrics on six traces; EASY on KTH-SP2 has 7 % more BSLD."""
+    assert len(TRACES) == 6
+    assert sum(len(said) for said in POLICY_CHANGES.values()) == 9 * 2 * 4 * 6
+    assert [POLICY_CHANGES["KTH-SP2", "actual", "easy"][metric] for metric in METRICS] == [7, -4, 1, 4]
+    assert PREDICTED == {"easy-sjbf": "bsld", "saf-list": "bsld", "laf-list": "awf", "list": "p2sf"}
+    for figure in ("change_percent", "r2"):
+        assert sum(getattr(said, figure) is not None for said in PREDICTORS.values()) == 22 * 6
+    for _, policy, estimate in PREDICTORS:
+        assert policy_named(policy)
+        assert estimate_named(estimate)
+
+
+def test_a_trace_is_known_by_the_name_of_its_file() -> None:
+    """As the Parallel Workloads Archive names them."""
+    assert published_trace("CTC-SP2-1996-3.1-cln") == "CTC-SP2"
+    assert published_trace("CEA-Curie-2011-2.1-cln") == "CEA-CURIE"
+    assert published_trace("HPC2N-2002-2.2-cln") is None
+    assert deadline_trace("SDSC-DS-2004-2.1-cln") == "SDSC-DS"
+    assert deadline_trace("mine") == "mine"
 
 
 def test_the_study_of_curie_has_its_figures() -> None:

@@ -26,6 +26,7 @@ from planner.online.kernel.state import (
     CORRECTION,
     CORRECTIONS,
     DEADLINE,
+    DEADLINE_EARLY,
     DUE_JOB,
     DUE_KEY,
     EARLY,
@@ -272,7 +273,7 @@ def run_round(state, now):
         order_round(state, now)
     elif policy == CONSERVATIVE:
         conservative_round(state, now)
-    elif policy == DEADLINE:
+    elif policy in (DEADLINE, DEADLINE_EARLY):
         deadline_round(state, now)
     elif policy == REPLAN:
         replan_round(state, now)

@@ -16,12 +16,14 @@ from planner.online.kernel.state import (
     BACKFILL,
     BROKEN,
     CANCELLED,
+    DEADLINE_EARLY,
     DEADLINE_S,
     DEFINITIVE,
     EARLY,
     ESTIMATE,
     KIND,
     MACHINE,
+    POLICY,
     PROMISED,
     QUEUE,
     QUEUED,
@@ -47,11 +49,17 @@ def conservative_round(state, now):
 
 @part
 def deadline_round(state, now):
-    """As conservative for regular jobs; tentative reservations give way to them as far as deadlines allow."""
+    """As conservative, but tentative reservations give way to a regular job that arrives, as deadlines allow.
+
+    Under deadline-early they give way to all regular jobs that wait when a job ends early, too.
+    """
     _renew_if_broken(state, now)
     nobody = np.int64(-1)
     if state.clock[EARLY] > 0:
-        _give_way(state, nobody, now)
+        if state.clock[POLICY] == DEADLINE_EARLY:
+            _give_way(state, nobody, now)
+        else:
+            compress(state, now)
     for place in range(state.clock[QUEUED]):
         job = state.job[QUEUE, place]
         if state.job[RESERVED, job] >= 0:
@@ -68,7 +76,7 @@ def deadline_round(state, now):
 
 @part
 def _give_way(state, new, now):
-    """Cancel tentative reservations, serve regular jobs (compress them, reserve for the new one), reserve again.
+    """Cancel tentative reservations, serve regular jobs (compress them, or reserve for the new one), reserve again.
 
     A tentative job that then misses its deadline goes before the new job, in a temporary list. When that is not
     enough, so do all tentative jobs submitted before the last one that misses. When that fails too, everything stays as

@@ -60,7 +60,7 @@ EUR_PER_WAITING_HOUR, EUR_PER_WIDTH_HOUR, EXPONENT = _places(0, 3)
 NONE_YET, CANCELLED = np.int64(-1), np.int64(-2)
 
 # Kinds of policy, in the order of their names in the registry.
-STRICT, GREEDY, LIST, EASY, ORDERED, CP, CONSERVATIVE, DEADLINE, REPLAN = _places(0, 9)
+STRICT, GREEDY, LIST, EASY, ORDERED, CP, CONSERVATIVE, DEADLINE, REPLAN, DEADLINE_EARLY = _places(0, 10)
 
 # Kinds of reservation under the deadline policy.
 DEFINITIVE, TENTATIVE, TEMPORARY = _places(0, 3)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from planner.pages.formats import THIN, counted
+from planner.pages.formats import counted
 from planner.pages.markup import Html, document, el
 from planner.runs.figures import Row
 from planner.store.provenance import versions
@@ -84,13 +84,13 @@ def page_of(found: StudyFound, choice: StudyChoice) -> str:
     return document(title, header, main, el("footer", el("p", "All digits, and what was asked for: ", files)))
 
 
-def terminal_tables(found: StudyFound, choice: StudyChoice) -> dict[str, list[dict[str, str]]]:
+def terminal_tables(found: StudyFound, choice: StudyChoice) -> dict[str, list[dict[str, object]]]:
     """What people ask first, for a terminal: two tables for each calibration."""
     published = calibrations_of(found.published)
     told = {}
     for name, rows in calibrations_of(found.runs).items():
         for table in (profit_table(rows, choice.days), brief_table(published.get(name, []), choice.days)):
-            told[f"{name}: {table.title}"] = _plain_rows(table)
+            told[f"{name}: {table.title}"] = table.plain_rows()
     return told
 
 
@@ -142,13 +142,4 @@ def _section(
         searches,
         ahead_figures(curves, days),
         *(table.html() for table in tables[1:]),
-    ]
-
-
-def _plain_rows(table: Table) -> list[dict[str, str]]:
-    """Rows for a terminal: columns without a title get one of spaces, so that none is lost."""
-    titles = [column.title or " " * (place + 1) for place, column in enumerate(table.columns)]
-    return [
-        dict(zip(titles, (cell.replace(THIN, " ").replace("\u2212", "-") for cell in row), strict=True))
-        for row in table.rows
     ]

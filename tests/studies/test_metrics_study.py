@@ -1,0 +1,123 @@
+"""Claims about ``plan study metrics``, on a few jobs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from planner.cli.main import run
+from planner.studies import kept
+from planner.studies.metrics.cells import Cell, distorted, factors
+from planner.studies.metrics.rows import agreement, policy_rows, published_rows
+from planner.studies.metrics.tables import beside_of, policy_table
+from planner.studies.published import POLICIES
+from tests.days import rows_of as csv_rows
+
+
+def told(bsld: float) -> dict[str, object]:
+    """What is kept of a replay; without the last job BSLD is one less."""
+    values = {"bsld": bsld, "af": 10.0, "awf": 10.0, "p2sf": 8.0, "r2": 0.5, "under": 0.0}
+    trims = {"none": values, "last": values | {"bsld": bsld - 1}, "steady": values}
+    return {"jobs": 3, "processors": 4.0, "cpu_s": 0.5, "trims": trims}
+
+
+def test_factors_go_from_a_half_to_two_in_equal_steps() -> None:
+    """One is always among them; it is the actual runtime itself."""
+    assert factors(3) == [0.5, 1.0, 1.5, 2.0]
+    assert factors(2) == [0.5, 1.0, 1.25, 2.0]
+    assert len(factors(30)) == 31
+    assert [distorted(factor) for factor in (0.55, 1.0)] == ["actual*0.55", "actual"]
+
+
+def test_published_figures_stand_beside_ours_and_are_counted() -> None:
+    """EASY on CTC-SP2 with actual times has 1 % more BSLD: with the last job +1.2, without it +1.96 % by these sums."""
+    trace = "CTC-SP2-1996-3.1-cln"
+    found = {
+        Cell(trace, policy, estimate): told(52.0 if policy == "easy" else 51.0)
+        for estimate in ("actual", "requested")
+        for policy in ("list", *POLICIES)
+    }
+    rows = policy_rows(found, trace, "last", "drop")
+    easy = rows[1]
+    assert (easy["policy"], easy["trim"], easy["bsld"]) == ("easy", "last", 51.0)
+    assert easy["bsld_percent"] == pytest.approx(2.0)
+    published = published_rows(rows)
+    assert len(published) == 72
+    (counted,) = agreement(published)
+    assert counted["figures"] == 72
+    met = [row for row in published if abs(row["ours"] - row["published"]) <= 0.5 + 1e-9]
+    assert counted["within_rounding"] == len(met) < 72
+    table = policy_table(rows[:10], beside_of(published))
+    assert table.rows[0][1].startswith("+2.00 (")
+    assert len(table.rows) == 9  # List-REG is in the title
+    assert published_rows([row | {"trace": "mine"} for row in rows]) == []
+
+
+@pytest.fixture
+def trace(tmp_path: Path) -> Path:
+    """Forty jobs on eight processors, more than they can do at once; one asks for no time."""
+    rng = np.random.default_rng(5)
+    lines = ["; MaxProcs: 8"]
+    for number in range(1, 41):
+        runtime, width = int(rng.integers(1, 500)), int(rng.integers(1, 9))
+        asked = -1 if number == 7 else runtime + int(rng.integers(0, 500))
+        fields = [number, number * 30, -1, runtime, width, -1, -1, width, asked, -1, 1, 1, 1, -1, 1, -1, -1, -1]
+        lines.append(" ".join(map(str, fields)))
+    path = tmp_path / "KTH-SP2-made-up.swf"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def test_the_study_runs_and_goes_on(
+    trace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Tables, page and CSV agree; a rule that only leaves out jobs replays nothing again."""
+    made: list[str] = []
+    put = kept.put_piece
+    monkeypatch.setattr(kept, "put_piece", lambda path, content: (made.append(path.name), put(path, content)))
+    command = ["study", "metrics", str(trace), "--steps", "3", "--out", str(tmp_path), "-q"]
+    assert run([*command, "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    by_part = {part: [row for row in rows if row["part"] == part] for part in ("policies", "predictors", "distortion")}
+    assert {part: len(found) for part, found in by_part.items()} == {
+        "policies": 20,
+        "predictors": 26,
+        "distortion": 16,
+    }
+    assert {row["jobs"] for row in rows} == {39}  # without the one that asks for no time
+    assert [row["bsld_percent"] for row in by_part["distortion"] if row["factor"] == 1] == [0, 0, 0, 0]
+    folder = tmp_path / "studies" / "metrics"
+    published = csv_rows(folder / "published.csv")
+    assert [sum(row["table"] == table for row in published) for table in ("II", "III", "IV")] == [72, 22, 22]
+    page = (folder / "metrics.html").read_text("utf-8")
+    assert "Figure 3: BSLD of saf-list" in page
+    count = len(made)
+    assert count == 20 + 26 + 16 - 12  # of four policies, actual times are in all parts and requested ones in two
+    assert run([*command, "--trim", "steady"]) == 0
+    assert len(made) == count
+    assert {row["trim"] for row in csv_rows(folder / "metrics.csv")} == {"steady"}
+    assert run([*command, "--jobs", "20", "--part", "policies"]) == 0
+    assert len(made) == count + 20
+    assert not (folder / "published.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        (["--part", "magic"], "unknown part 'magic' of the study; known: policies"),
+        (["--trim", "some"], "--trim: unknown rule 'some'; known: none, steady, last"),
+        (["--unrequested", "some"], "--unrequested: unknown rule 'some'; known: keep, drop"),
+        (["elsewhere.swf"], "there is no such trace"),
+    ],
+)
+def test_bad_input_is_one_line(
+    trace: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], more: list[str], says: str
+) -> None:
+    assert run(["study", "metrics", str(trace), *more, "--out", str(tmp_path), "-q"]) == 2
+    error = capsys.readouterr().err
+    assert says in error
+    assert len(error.splitlines()) == 1
+    assert not (tmp_path / "studies").exists()
