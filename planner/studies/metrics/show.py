@@ -40,7 +40,7 @@ READING = (
     " jobs of a trace, each of which runs as long as it really did. In brackets stands what was published, with \u2260"
     " where ours is not the same within rounding. Lower is better throughout, but for R2.",
     "Which jobs the published figures count is inferred: most are met when the job that ends last is left out, and on"
-    " SDSC-SP2 the more when jobs without a requested time are, too. Nothing is random here, so there are no intervals.",
+    " SDSC-SP2 the more when jobs without a requested time are, too. Nothing here is random: there are no intervals.",
 )
 
 
