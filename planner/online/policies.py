@@ -80,7 +80,7 @@ ORDERED = ("list", "greedy", "strict", "easy", "replan")
 TOTAL_SLOWDOWN = objective_named("stretch")
 """What dispatchers plan for."""
 
-RESERVING = ("conservative", "deadline", "replan")
+RESERVING = ("conservative", "deadline", "deadline-early", "replan")
 """Those that keep reservations from round to round."""
 
 PLANNING = ("order", "cp")

@@ -15,7 +15,7 @@ from planner.online.check import require_sound, violations
 from planner.online.drawn_deadlines import draw_deadlines
 from planner.online.estimates import RealEstimates, estimate_named
 from planner.online.kernel import state
-from planner.online.policies import KINDS, Policy, policy_named
+from planner.online.policies import KINDS, RESERVING, Policy, policy_named
 from planner.online.replay import ROUNDS, Predictor, replay
 from planner.online.ticks import IN_TICKS
 from tests.online.slow import SlowNodes, SlowPool
@@ -154,7 +154,7 @@ def test_starts_with_predictions_equal_those_of_the_slow_simulator(name: str, ro
 def test_predictions_are_kept_or_made_anew_whenever_rounds_run(rounds: str, predictions: str) -> None:
     """Two switches of their own: every pair of them against the slow simulator, for policies without reservations."""
     every_event = rounds == "event"
-    for policy in (name for name in POLICIES if name not in ("conservative", "deadline")):
+    for policy in (name for name in POLICIES if name not in RESERVING):
         for name in ("last2", "cvh"):
             for seed in range(3):
                 trace = random_trace(seed, jobs=60)
@@ -442,7 +442,7 @@ def test_names_of_policies() -> None:
 
 def test_kinds_have_the_numbers_of_the_kernel() -> None:
     """The registry and the compiled code count the kinds of policy in the same order; ORDER is a place of the clock."""
-    names = ["ORDERED" if kind == "order" else kind.upper() for kind in KINDS]
+    names = ["ORDERED" if kind == "order" else kind.upper().replace("-", "_") for kind in KINDS]
     assert [getattr(state, name) for name in names] == list(range(len(KINDS)))
 
 
