@@ -9,7 +9,7 @@ const beyond = () => {
   }
   for (const mark of document.querySelectorAll("svg circle, svg rect, svg text")) {
     if (mark.closest("clipPath") || mark.closest("[clip-path]")) continue;
-    const box = mark.getBoundingClientRect(), svg = mark.closest("svg").getBoundingClientRect();
+    const box = mark.getBoundingClientRect(), svg = (mark.closest(".still, .strip, .plot") || mark.closest("svg")).getBoundingClientRect();
     if (box.left < svg.left - 1 || box.right > svg.right + 1) found.push(name(mark));
   }
   return found;

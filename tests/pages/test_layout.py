@@ -83,7 +83,7 @@ def test_rows_of_jobs_are_no_taller_than_their_reason(sample_days: Path, open_pa
 @pytest.mark.parametrize("resource", [0, 1, 2])
 @pytest.mark.parametrize("width", [390, 1440])
 def test_jobs_of_a_node_stand_side_by_side(rich_day: Path, open_page: Opener, width: int, resource: int) -> None:
-    """No two bars of a node overlap, each is inside its node's lane, and together they are as high as what jobs hold."""
+    """No two bars of a node overlap, each is inside its node's lane, and together they are as high as jobs' shares."""
     page = open_page(rich_day / "report.html", width=width)
     page.locator("[data-resource]").nth(resource).click()
     page.wait_for_timeout(100)
