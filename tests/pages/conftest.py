@@ -99,7 +99,7 @@ cluster:
 weather: {source: sample}
 tariff: {kind: flat, eur_per_kwh: 0.2}
 fees: {eur_per_kwh: 0.05}
-solar: {peak_kw: 3}
+solar: {peak_kw: 12}
 feed_in: {eur_per_kwh: 0.04}
 battery: {capacity_kwh: 2, power_kw: 1}
 carbon: {eur_per_tonne: 80, g_per_kwh: 350}
