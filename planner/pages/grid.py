@@ -51,7 +51,7 @@ def grid(
     )
     table = el(
         "table",
-        el("caption", caption),
+        el("caption", el("span", caption)),
         el("thead", head),
         el("tbody", [_row(columns, row) for row in rows]),
         el("tfoot", [_row(columns, row) for row in foot]) if foot else None,

@@ -29,7 +29,6 @@ def on_paper(page: Page) -> None:
     page.set_viewport_size({"width": PAPER, "height": 994})
     page.emulate_media(media="print")
     page.evaluate("() => { dispatchEvent(new Event('beforeprint')); }")
-    page.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true; })")
     page.wait_for_timeout(150)
 
 
@@ -69,6 +68,7 @@ def test_paper_has_every_column(pages: dict[str, Path], open_page: Opener, kind:
     assert measured(page, "beyond") == []
     assert measured(page, "cut") == []
     assert measured(page, "colliding") == []
+    assert page.locator("details:not([open])").count() == 0
     wide = page.evaluate("[...document.querySelectorAll('.plot svg')].map(each => each.viewBox.baseVal.width)")
     assert all(each == 700 for each in wide)
 

@@ -43,7 +43,7 @@ def test_cost_page_equals_its_csv(sample_days: Path, open_page: Opener, width: i
         assert number(row[3]) == pytest.approx(float(line["core_hours"]), abs=0.0501)
     total = page.locator("#lines tfoot tr").last.locator("data").last.get_attribute("value")
     assert float(total or "nan") == pytest.approx(sum(float(line["profit_eur"]) for line in written), abs=1e-6)
-    for figure in ("money", "energy", "pue"):
+    for figure in ("money", "costs", "energy", "pue"):
         assert is_drawn(page.locator(f"#{figure} .plot")), figure
     page.locator("#energy .plot").hover()
     page.wait_for_timeout(100)

@@ -52,5 +52,12 @@
   document.querySelectorAll("table[data-sort]").forEach(sortable);
   fit();
   addEventListener("resize", fit);
+  // What is folded away is printed as well, and folded again after it.
+  let folded = [];
+  addEventListener("beforeprint", () => {
+    folded = [...document.querySelectorAll("details:not([open])")];
+    folded.forEach((each) => { each.open = true; });
+  });
+  addEventListener("afterprint", () => folded.forEach((each) => { each.open = false; }));
   document.querySelectorAll("details").forEach((each) => each.addEventListener("toggle", fit));
 })();
