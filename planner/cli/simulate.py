@@ -21,6 +21,7 @@ from planner.online.queue_search import USUAL_SEARCH
 
 if TYPE_CHECKING:
     from planner.online.policies import Policy
+    from planner.runs.simulate import Run
 
 
 def simulate(
@@ -94,6 +95,9 @@ def simulate(
         int, typer.Option(min=0, max=int(BOUND_STEPS.high), help="Steps of the proof beside --offline; 0: none.")
     ] = OfflineSearch.bound_steps,
     out: Annotated[Path | None, typer.Option(help="Folder for metrics.csv, and jobs.csv and .swf of each run.")] = None,
+    page: Annotated[
+        Path | None, typer.Option(help="HTML page of the metrics and of how long jobs waited, to write.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
     quiet: NoRemarksOption = False,
 ) -> None:
@@ -102,6 +106,7 @@ def simulate(
     Examples: plan simulate KTH-SP2.swf.gz -p list,easy -e actual,requested --metrics bsld,p2sf;
     plan simulate --scenario sample --from 2024-06-01 --to 2024-06-07 -p easy,replan --set rules.max_delay=6h
     """
+    from planner.metrics.outcome import TRIMMING
     from planner.metrics.registry import DEFAULT, METRICS, MONEY
     from planner.online.estimates import estimate_named
     from planner.online.offline import offline_objective
@@ -184,21 +189,21 @@ def simulate(
                 note = ", ".join(filter(None, (conduct.changed(), run.remark)))
                 write_replay_swf(run.replay, place / f"{stem}.swf", note)
             write_rows([row | done_with for row in full_rows], place / "metrics.csv")
+    size = f"{len(source.trace):,} jobs on {source.trace.machine.processors:,.0f} processors"
+    if page is not None:
+        write_page(page, f"Replay of {Path(source.trace.source).name}", [f"{TRIMMING[trim]}; {size}"], runs)
     if as_json:
         text: dict[str, object] = {"trace": source.intake.as_dict(), "trimming": trim, **done_with, "runs": full_rows}
         if objectives:
             text["offline"] = {"steps": offline_steps, "seconds": offline_seconds}
         say_json(text)
         return
-    from planner.metrics.outcome import TRIMMING
-
     say(table_text(rows))
     if not quiet:
         for run in runs:
             if run.remark:
                 say(run.remark)
         told = f"; {conduct.changed()}" if conduct.changed() else ""
-        size = f"{len(source.trace):,} jobs on {source.trace.machine.processors:,.0f} processors"
         say(f"{TRIMMING[trim]}; {size}{told}")
         for line in filter(None, (run.engine_line(used) for run in runs)):
             say(line)
@@ -213,6 +218,19 @@ def numbers_of(text: str | None, option: str) -> tuple[int, ...]:
     except ValueError as error:
         raise InputError(f"{option}: cannot read {text!r} as numbers; write 1 or 1,3") from error
     return found
+
+
+def write_page(path: Path, title: str, notes: list[str], runs: Sequence[Run]) -> None:
+    """Write the page of replays."""
+    from planner.metrics.registry import METRICS
+    from planner.pages.replay import replay_page
+    from planner.store.replay_files import write_text
+
+    waits = [(f"{run.policy}, {run.estimate}", run.replay.wait_s[run.replay.is_started]) for run in runs]
+    remarks = [run.remark for run in runs if run.remark]
+    meanings = {name: metric.meaning for name, metric in METRICS.items()}
+    text = replay_page(title, [*notes, *remarks], [run.row() for run in runs], meanings, waits)
+    write_text(path, text)
 
 
 def require_engines(policies: Sequence[Policy], engine: str) -> None:

@@ -73,7 +73,7 @@ def against_plan(summary: DaySummary, planned: PlannedFigures) -> Html:
     ]
     columns = [Column("", number=False), Column("planned"), Column("real"), Column("difference"), Column("", "%")]
     caption = f"Planned against real; the plan is in versions/{planned.version}"
-    return grid(caption, columns, rows, name="against-plan")
+    return grid(caption, columns, rows, name="against-plan", sort=False)
 
 
 COMPARED = {

@@ -9,9 +9,9 @@ from typing import Any
 from planner.pages.carbon_curve import carbon_curves, carbon_figure
 from planner.pages.compare_tables import easy_table, energy_table, is_easy, key_of, members_table, names_of, runs_table
 from planner.pages.day import tile, zoom_bar
-from planner.pages.day_figures import Panel, layer
 from planner.pages.formats import SIGNS, counted, money, signed_money, signed_percent
 from planner.pages.markup import Html, Part, document, el
+from planner.pages.panel import Panel, layer
 from planner.pages.svg import bars, strip
 
 COLOURS = 8

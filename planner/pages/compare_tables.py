@@ -65,9 +65,9 @@ def easy_table(runs: list[Row], currency: str) -> Html:
         return el("span", shown, class_="bad") if base is not None and value > base else shown
 
     promises = any(row["delayed"] is not None for row in runs)
-    rows, before = [], None
+    rows = []
     for row in runs:
-        cells: list[Part] = [row["scenario"] if row["scenario"] != before else "", name_of(row)]
+        cells: list[Part] = [row["scenario"], name_of(row)]
         cells.append(el("data", plain(row["profit_eur"], 2), value=repr(row["profit_eur"])))
         cells += [saving(row, key, digits) for key, _, _, digits in saved]
         cells += [plain(row["started"]), worse(row, "deferred", plain)]
@@ -75,7 +75,6 @@ def easy_table(runs: list[Row], currency: str) -> Html:
         if promises:
             cells += ["–"] * 3 if row["delayed"] is None else _promise(row)
         rows.append(cells)
-        before = row["scenario"]
     columns = [Column("scenario", number=False), Column("run", number=False), Column("profit", currency)]
     columns += [Column(title, unit) for _, title, unit, _ in saved]
     columns += [Column("jobs", "started"), Column("jobs", "waiting at the end")]
@@ -125,8 +124,8 @@ def runs_table(runs: list[Row], base: Row, names: dict[str, str], currency: str)
         if not round(more, digits):
             return [number, el("small", "the same", class_="beside")]
         text = ("+" if more > 0 else "") + plain(more, digits)
-        part = f", {signed_percent(more / abs(held))}" if held else ""
-        return [number, el("small", f"{text}{part}", class_="beside")]
+        part = el("small", signed_percent(more / abs(held)), class_="beside") if held else None
+        return [number, el("small", text, class_="beside"), part]
 
     rows: list[list[Part]] = [
         [names[key_of(row)], *(cell(row, key, digits) for key, _, _, digits in kept)] for row in runs

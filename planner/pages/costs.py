@@ -7,10 +7,10 @@ from typing import Any
 
 from planner.pages.booked import mark, planned_table
 from planner.pages.day import SHARES, tile, zoom_bar
-from planner.pages.day_figures import Panel, layer
 from planner.pages.formats import SIGNS, counted, money, percent, plain, unit
 from planner.pages.grid import Column, grid
 from planner.pages.markup import Html, Part, document, el
+from planner.pages.panel import Panel, layer
 from planner.store.cost_files import CostReport, planned_name, report_rows
 from planner.store.costs import QUANTITIES, CostDay, Sums
 
@@ -119,21 +119,23 @@ def _panels(report: CostReport) -> list[Panel]:
     sign = SIGNS.get(report.currency, "")
     unit_text = "" if sign else report.currency
 
-    def values(name: str, way: int = 1, absent: float | None = 0.0) -> list[Any]:
-        return [way * round(float(by_offset[k].totals[name]), 6) if k in by_offset else absent for k in range(span)]
+    def values(name: str, absent: float | None = 0.0) -> list[Any]:
+        return [round(float(by_offset[k].totals[name]), 6) if k in by_offset else absent for k in range(span)]
 
     def layer_of(kind: str, name: str, colour: str, numbers: list[Any]) -> dict[str, Any]:
         return layer(kind, "days", name, colour, numbers, unit_text, 2, before=sign)
 
-    layers = [
+    income = [
         layer_of("stack", "revenue", "revenue", values("revenue_eur")),
-        layer_of("stack", "IT energy", "it", values("it_cost_eur", -1)),
-        layer_of("stack", "cooling energy", "cooling", values("cooling_cost_eur", -1)),
+        layer_of("line", "profit", "profit", values("profit_eur", absent=None)),
     ]
-    for name in ("carbon_cost_eur", "demand_cost_eur"):
+    costs = [
+        layer_of("stack", "IT energy", "it", values("it_cost_eur")),
+        layer_of("stack", "cooling energy", "cooling", values("cooling_cost_eur")),
+    ]
+    for name, colour in (("carbon_cost_eur", "carbon"), ("demand_cost_eur", "other")):
         if report.totals[name]:
-            layers.append(layer_of("stack", name.removesuffix("_cost_eur"), "other", values(name, -1)))
-    layers.append(layer_of("line", "profit", "profit", values("profit_eur", absent=None)))
+            costs.append(layer_of("stack", name.removesuffix("_cost_eur"), colour, values(name)))
     energy = [
         layer("stack", "days", "IT", "it", values("it_kwh"), "kWh", 0),
         layer("stack", "days", "cooling", "cooling", values("cooling_kwh"), "kWh", 0),
@@ -141,9 +143,8 @@ def _panels(report: CostReport) -> list[Panel]:
     pue = [round(_pue(by_offset[k]), 6) if k in by_offset else None for k in range(span)]
     bars = {"bars": True}
     return [
-        Panel(
-            "money", f"Revenue, costs and profit by day, {report.currency}", "One bar per day.", layers, 230, extra=bars
-        ),
+        Panel("money", f"Revenue and profit by day, {report.currency}", "One bar per day.", income, 190, extra=bars),
+        Panel("costs", f"Costs by day, {report.currency}", "One bar per day.", costs, 150, extra=bars),
         Panel("energy", "Energy by day, kWh", "One bar per day.", energy, 170, extra=bars),
         Panel(
             "pue", "PUE by day", "One point per day.", [layer("line", "days", "PUE", "it", pue, "", 3)], 110, zero=False

@@ -6,7 +6,7 @@ from typing import Any
 
 from planner.domain.day_summary import Baseline, DaySummary, EasyDay, JobCounts
 from planner.pages.booked import against_plan, books_note, mark, planned_words
-from planner.pages.day_figures import day_grids, day_panels, gantt_figure
+from planner.pages.day_figures import day_grids, day_panels, gantt_figure, use_panel
 from planner.pages.day_tables import against_easy, deferred_jobs, largest_jobs, segment_rows, trials
 from planner.pages.foot import provenance_foot
 from planner.pages.formats import (
@@ -43,12 +43,13 @@ def day_page(summary: DaySummary, run: dict[str, Any], tables: dict[str, Table])
     cluster = cluster_of(run)
     starts = [int(text) for text in column(schedule, "start_s")]
     waits = [start - int(came) for start, came in zip(starts, submitted_s(schedule, horizon), strict=True)]
-    panels = day_panels(schedule, deferred, segments, horizon, currency)
+    panels = day_panels(schedule, deferred, segments, horizon, currency, run["scenario"]["cooling"])
+    use = use_panel(schedule, cluster, horizon)
     nodes = gantt_data(schedule, cluster, currency, waits)
     payload = {
         "axis": clock_axis(horizon),
         "grids": day_grids(segments, horizon.length_s),
-        "panels": [panel.spec() for group in panels.values() for panel in group],
+        "panels": [panel.spec() for panel in (*panels["above"], use, *panels["below"])],
         "gantt": nodes,
     }
     weekday = horizon.day.strftime("%A")
@@ -67,7 +68,8 @@ def day_page(summary: DaySummary, run: dict[str, Any], tables: dict[str, Table])
         el("h2", "Power, weather and price"),
         [panel.html() for panel in panels["above"]],
         el("h2", "Who runs where"),
-        gantt_figure(nodes["accounts"], nodes["nodes"], nodes["height"]),
+        gantt_figure(nodes["accounts"], nodes["resources"], nodes["nodes"], nodes["height"]),
+        use.html(),
         el("h2", "Money, cooling and the queue"),
         [panel.html() for panel in panels["below"]],
         segment_rows(segments, currency),
@@ -171,8 +173,15 @@ def tiles(summary: DaySummary) -> Html:
     if totals.asleep_h:
         shown.append(tile("Nodes asleep", totals.asleep_h, unit(totals.asleep_h, "h"), "of all nodes together"))
     if summary.site_cost_eur:
-        shown.append(amount("Cost that no job carries", summary.site_cost_eur, "segments without jobs"))
+        shown.append(_site(summary.site_cost_eur, currency))
     return el("dl", shown, class_="tiles")
+
+
+def _site(cost_eur: float, currency: str) -> Html:
+    """What no job carries: a cost, or an income where feeding in and the battery bring more."""
+    if cost_eur < 0:
+        return tile("Income beside the jobs", -cost_eur, money(-cost_eur, currency), "fed in, battery; no job's")
+    return tile("Cost that no job carries", cost_eur, money(cost_eur, currency), "segments without jobs")
 
 
 def _against_easy(summary: DaySummary, easy: EasyDay) -> Html:

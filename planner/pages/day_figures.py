@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from planner.domain.columns import Ints
+from planner.domain.cluster import CORES, Cluster
+from planner.domain.columns import Floats, Ints
 from planner.domain.horizon import Horizon
+from planner.pages.energy_figures import energy_panels
 from planner.pages.formats import SIGNS, plain
-from planner.pages.gantt import COLOURS
+from planner.pages.gantt import COLOURS, resource_word, use_fractions
 from planner.pages.markup import Html, el
+from planner.pages.panel import Panel, layer
 from planner.pages.series import (
     column,
     count_at,
@@ -25,50 +27,8 @@ from planner.pages.series import (
 )
 from planner.store.write_tables import Table
 
-
-@dataclass(frozen=True)
-class Panel:
-    """A figure: its id, its title, how to read it aloud, and its layers as the script takes them."""
-
-    id: str
-    title: str
-    aloud: str
-    layers: list[dict[str, Any]]
-    height: int = 150
-    zero: bool = True
-    extra: dict[str, Any] = field(default_factory=dict)
-
-    def spec(self) -> dict[str, Any]:
-        """The figure for the script."""
-        return {"id": self.id, "height": self.height, "zero": self.zero, "layers": self.layers, **self.extra}
-
-    def html(self) -> Html:
-        """The element that the script draws in."""
-        marks = [
-            el(
-                "span",
-                el("i", class_=_mark(layer), style=f"--c:var(--{layer['colour']})"),
-                layer["name"],
-            )
-            for layer in self.layers
-        ]
-        label = f"{self.title}. {self.aloud} Arrow keys read it step by step; plus and minus zoom; 0 shows all."
-        plot = el(
-            "div", class_="plot", role="application", tabindex=0, aria_label=label, style=f"height:{self.height}px"
-        )
-        return el("figure", el("figcaption", self.title, el("span", marks, class_="legend")), plot, id=self.id)
-
-
-def _mark(layer: dict[str, Any]) -> str | None:
-    return None if layer["kind"] == "stack" else "dash" if layer.get("dash") else "thin"
-
-
-def layer(
-    kind: str, grid: str, name: str, colour: str, values: Sequence[float | None], unit: str, digits: int, **more: Any
-) -> dict[str, Any]:
-    """One layer: ``stack``, ``step`` or ``line`` over the pieces of a grid; None is a gap in a step or line."""
-    named = {"kind": kind, "grid": grid, "name": name, "colour": colour, "values": list(values)}
-    return {**named, "unit": unit, "digits": digits, **more}
+COLOURS_OF_USE = (0, 1, 4, 3, 5, 7)
+"""Colours of the resources, of those that accounts have."""
 
 
 def day_grids(segments: Table, length_s: int) -> dict[str, list[int]]:
@@ -78,16 +38,16 @@ def day_grids(segments: Table, length_s: int) -> dict[str, list[int]]:
 
 
 def day_panels(
-    schedule: Table, deferred: Table, segments: Table, horizon: Horizon, currency: str
+    schedule: Table, deferred: Table, segments: Table, horizon: Horizon, currency: str, cooling_rules: Mapping[str, Any]
 ) -> dict[str, list[Panel]]:
-    """The figures of a day above and below that of the nodes."""
+    """The figures of a day above and below that of the nodes; ``cooling_rules`` are the scenario's."""
     start, end = numbers(segments, "start_s"), numbers(segments, "end_s")
     hours = (end - start) / 3600
     starts, ends = _whole(schedule, "start_s"), _whole(schedule, "end_s")
     edges = minute_edges(horizon.length_s)
     it, cooling = numbers(segments, "it_kwh"), numbers(segments, "cooling_kwh")
     work_kw = mean_work_kw(edges, starts, ends, numbers(schedule, "power_w"))
-    temperature, price = numbers(segments, "temperature_c"), numbers(segments, "price_eur_per_kwh")
+    temperature = numbers(segments, "temperature_c")
     pue = numbers(segments, "pue")
     power = Panel(
         "power",
@@ -101,21 +61,17 @@ def day_panels(
         height=230,
     )
     digits = temperature_digits(temperature)
+    bulb = "Wet-bulb" if cooling_rules.get("temperature") == "wet-bulb" else "Outside"
+    exact = cooling_rules.get("lookup") == "linear"
     weather = Panel(
         "temperature",
-        "Outside temperature, °C",
+        f"{bulb} temperature, °C{'' if exact else ', to the nearest step of the PUE table'}",
         f"Between {plain(temperature.min(), digits)} and {plain(temperature.max(), digits)} degrees.",
         [layer("step", "segments", "temperature", "temperature", rounded(temperature, 1), "°C", digits)],
         height=110,
         zero=False,
     )
-    tariff = Panel(
-        "price",
-        f"Price of electricity, {currency} per kWh",
-        f"Between {price.min():.4g} and {price.max():.4g} {currency} per kilowatt-hour.",
-        [layer("step", "segments", "price", "price", rounded(price, 6), f"{currency}/kWh", 4, dash=True)],
-        height=110,
-    )
+    tariff = _tariff(segments, currency)
     efficiency = Panel(
         "pue",
         "PUE by segment",
@@ -124,42 +80,68 @@ def day_panels(
         height=110,
         zero=False,
     )
-    above = [power, weather, tariff]
-    below = [_money(segments, hours, currency), efficiency, _queue(schedule, deferred, starts, ends, horizon)]
+    above = [power, *energy_panels(segments, hours), weather, tariff]
+    below = [*_money(segments, hours, currency), efficiency, _queue(schedule, deferred, starts, ends, horizon)]
     return {"above": above, "below": below}
 
 
-def _money(segments: Table, hours: np.ndarray[Any, np.dtype[np.float64]], currency: str) -> Panel:
-    names = [
-        ("revenue", "revenue", 1, "revenue_eur"),
-        ("IT energy", "it", -1, "it_cost_eur"),
-        ("cooling energy", "cooling", -1, "cooling_cost_eur"),
-    ]
-    if numbers(segments, "carbon_cost_eur").any():
-        names.append(("carbon", "other", -1, "carbon_cost_eur"))
-    sign = SIGNS.get(currency, "")
-    unit = "" if sign else currency
+def use_panel(schedule: Table, cluster: Cluster, horizon: Horizon) -> Panel:
+    """How much of each resource jobs hold over the day, in percent."""
+    used = use_fractions(schedule, cluster, minute_edges(horizon.length_s))
     layers = [
         layer(
-            "stack",
-            "segments",
-            name,
-            colour,
-            rounded(way * numbers(segments, key) / hours, 4),
-            unit,
-            2,
-            told=rounded(way * numbers(segments, key), 6),
-            before=sign,
+            "step", "minutes", resource_word(name), f"a{COLOURS_OF_USE[k]}", rounded(100 * part, 2), "%", 1, dash=k > 1
         )
-        for name, colour, way, key in names
+        for k, (name, part) in enumerate(list(used.items())[: len(COLOURS_OF_USE)])
     ]
-    profit = numbers(segments, "profit_eur")
-    told = rounded(profit, 6)
-    shown = rounded(profit / hours, 4)
-    layers.append(layer("step", "segments", "profit", "profit", shown, unit, 2, told=told, before=sign))
-    title = f"Money by segment, {currency} per hour"
-    aloud = f"The segments earn {profit.sum():.2f} {currency} together. Each tells its whole amount."
-    return Panel("money", title, aloud, layers, height=200)
+    means = ", ".join(f"{resource_word(name)} {plain(100 * part.mean(), 1)}" for name, part in used.items())
+    return Panel("use", "In use, % of all", f"On average: {means} percent.", layers, 130, extra={"top": 100})
+
+
+def _tariff(segments: Table, currency: str) -> Panel:
+    price, unit = numbers(segments, "price_eur_per_kwh"), f"{currency}/kWh"
+    layers = [layer("step", "segments", "price", "price", rounded(price, 6), unit, 4, dash=True)]
+    if "fee_eur_per_kwh" in segments.columns:
+        whole = price + numbers(segments, "fee_eur_per_kwh")
+        layers.append(layer("step", "segments", "with fees", "it", rounded(whole, 6), unit, 4))
+    if "feed_in_eur_per_kwh" in segments.columns:
+        earned = numbers(segments, "feed_in_eur_per_kwh")
+        layers.append(layer("step", "segments", "fed in earns", "sun", rounded(earned, 6), unit, 4))
+    aloud = f"Between {price.min():.4g} and {price.max():.4g} {currency} per kilowatt-hour."
+    return Panel("price", f"Price of electricity, {currency} per kWh", aloud, layers, height=110)
+
+
+def _money(segments: Table, hours: Floats, currency: str) -> list[Panel]:
+    """What comes in with the profit, and costs on an axis of their own: they are a small part of revenue."""
+    sign = SIGNS.get(currency, "")
+    unit = "" if sign else currency
+
+    def of(kind: str, name: str, colour: str, key: str) -> dict[str, Any]:
+        values = numbers(segments, key)
+        shown, told = rounded(values / hours, 4), rounded(values, 6)
+        return layer(kind, "segments", name, colour, shown, unit, 2, told=told, before=sign)
+
+    def there(*named: tuple[str, str, str]) -> list[dict[str, Any]]:
+        return [
+            of("stack", *each) for each in named if each[2] in segments.columns and numbers(segments, each[2]).any()
+        ]
+
+    income = [of("stack", "revenue", "revenue", "revenue_eur")]
+    income += there(("fed in", "sun", "feed_in_eur"), ("battery", "battery", "battery_eur"))
+    income.append(of("step", "profit", "profit", "profit_eur"))
+    costs = [
+        of("stack", "IT energy", "it", "it_cost_eur"),
+        of("stack", "cooling energy", "cooling", "cooling_cost_eur"),
+        *there(("carbon", "carbon", "carbon_cost_eur")),
+    ]
+    profit = numbers(segments, "profit_eur").sum()
+    spent = sum(sum(each["told"]) for each in costs)
+    aloud = f"The segments earn {profit:.2f} {currency} together. Each tells its whole amount."
+    cost_aloud = f"{spent:.2f} {currency} together. Each segment tells its whole amount."
+    return [
+        Panel("money", f"Revenue and profit by segment, {currency} per hour", aloud, income, height=170),
+        Panel("costs", f"Costs by segment, {currency} per hour", cost_aloud, costs, height=150),
+    ]
 
 
 def _queue(schedule: Table, deferred: Table, starts: Ints, ends: Ints, horizon: Horizon) -> Panel:
@@ -181,8 +163,11 @@ def _queue(schedule: Table, deferred: Table, starts: Ints, ends: Ints, horizon: 
     )
 
 
-def gantt_figure(accounts: list[str], nodes: int, height: int) -> Html:
-    """The element of the figure of nodes over time; a press on an account shows its jobs alone."""
+def gantt_figure(accounts: list[str], resources: list[str], nodes: int, height: int) -> Html:
+    """The element of the figure of nodes over time.
+
+    A press on an account shows its jobs alone; one on a resource makes jobs as high as their share of it.
+    """
     names = [*accounts[:COLOURS], *(["other accounts"] if len(accounts) > COLOURS else [])]
     marks = [
         el(
@@ -195,13 +180,22 @@ def gantt_figure(accounts: list[str], nodes: int, height: int) -> Html:
         )
         for index, name in enumerate(names)
     ]
+    choice = [
+        el("button", name, type="button", data_resource=index, aria_pressed="true" if name == CORES else "false")
+        for index, name in enumerate(resources)
+    ]
     label = (
         f"Jobs on {nodes} nodes over the day. Arrow keys move, plus and minus zoom, 0 shows all;"
         " the box named Find a job reads one out."
     )
     return el(
         "figure",
-        el("figcaption", f"Jobs on the {nodes:,} nodes", el("span", marks, class_="legend")),
+        el(
+            "figcaption",
+            f"Jobs on the {nodes:,} nodes",
+            el("span", "as high as their share of", choice, class_="choice") if len(choice) > 1 else None,
+            el("span", marks, class_="legend"),
+        ),
         el(
             "div",
             el("canvas", height=height),

@@ -78,7 +78,7 @@ def deferred_jobs(deferred: Table) -> Html:
         Column("units"),
         Column("days deferred"),
         Column("kind", number=False),
-        Column("reason", number=False, wrap=True),
+        Column("reason", number=False, long=True),
     ]
     return grid(caption, *_without_empty(columns, rows[:DEFERRED]), name="deferred", tall=len(rows) > 12)
 
@@ -149,7 +149,9 @@ def against_easy(summary: DaySummary) -> Html | None:
         rows = [each for each in rows if each[0] != "carbon, kg"]
     length = "as long as they really ran" if summary.execute == "actual" else "as long as they asked"
     columns = [Column("", number=False), Column("this day"), Column("EASY"), Column("difference")]
-    return grid(f"The same jobs from the same beginning under EASY, each {length}", columns, rows, name="easy")
+    return grid(
+        f"The same jobs from the same beginning under EASY, each {length}", columns, rows, name="easy", sort=False
+    )
 
 
 def trials(summary: DaySummary) -> Html:

@@ -1,4 +1,4 @@
-"""The data of the figure of nodes over time: every job with the runs of nodes that it holds, and its share of them."""
+"""The data of the figure of nodes over time: every job with the runs of nodes that it holds, and its shares of them."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ from collections import Counter
 from itertools import chain
 from typing import Any
 
+import numpy as np
+
 from planner.domain.cluster import CORES, Cluster
+from planner.domain.columns import Ints
 from planner.domain.job import UnitGroup
 from planner.domain.node_text import parse_unit_nodes
 from planner.inputs.jobs.unit_groups import parse_unit_groups
 from planner.pages.formats import money
-from planner.pages.series import column, numbers, rounded
+from planner.pages.series import column, mean_work_kw, numbers, rounded
 from planner.store.write_tables import Table
 
 COLOURS = 8
@@ -19,6 +22,9 @@ COLOURS = 8
 
 LEAST = 15
 """A job without cores is drawn this high [thousandths of a node]."""
+
+WORDS = {"memory_gb": "memory", "gpus": "GPUs"}
+"""Resources whose names are not what people call them."""
 
 
 def ranked_accounts(schedule: Table) -> list[str]:
@@ -43,8 +49,15 @@ def gantt_data(schedule: Table, cluster: Cluster, currency: str, wait_s: list[in
     return {
         "height": max(260, min(620, 16 * cluster.node_count + 22)),
         "nodes": cluster.node_count,
+        "resources": [resource_word(name) for name in cluster.resources],
         "classes": [
-            {"name": each.name, "first": first, "count": each.count, "digits": len(str(each.count))}
+            {
+                "name": each.name,
+                "first": first,
+                "count": each.count,
+                "digits": len(str(each.count)),
+                "has": [int(each.capacity.get(name, 0) > 0) for name in cluster.resources],
+            }
             | ({"nodes": list(each.nodes)} if each.nodes else {})
             for each, first in zip(cluster.classes, cluster.first_nodes, strict=False)
         ],
@@ -68,20 +81,45 @@ def gantt_data(schedule: Table, cluster: Cluster, currency: str, wait_s: list[in
     }
 
 
+def resource_word(name: str) -> str:
+    """What people call a resource."""
+    return WORDS.get(name, name.replace("_", " "))
+
+
+def use_fractions(
+    schedule: Table, cluster: Cluster, edges: Ints
+) -> dict[str, np.ndarray[tuple[int], np.dtype[np.float64]]]:
+    """Of each resource the part of all that jobs hold, on average between each pair of edges."""
+    start = np.array(column(schedule, "start_s"), dtype=np.int64)
+    end = np.array(column(schedule, "end_s"), dtype=np.int64)
+    asked = [parse_unit_groups(text, cluster.resources) for text in column(schedule, "unit_groups")]
+    found = {}
+    for name in cluster.resources:
+        held = np.array([sum(each.count * each.amount(name) for each in groups) for groups in asked], dtype=np.float64)
+        # The mean of power in kW of what draws ``held`` W, times 1000, is the mean of what is held.
+        found[name] = 1000 * mean_work_kw(edges, start, end, held) / cluster.total(name)
+    return found
+
+
 def _spans(groups: tuple[UnitGroup, ...], nodes: tuple[int, ...], cluster: Cluster) -> list[int]:
-    """Runs of nodes held alike: first node, count and share of cores in thousandths, one after the other."""
-    shares: dict[int, float] = {}
-    asked = chain.from_iterable([group.amount(CORES)] * group.count for group in groups)
-    cores = [node_class.capacity[CORES] for node_class in cluster.classes]
-    for amount, node in zip(asked, nodes, strict=True):
-        shares[node] = shares.get(node, 0.0) + amount / cores[cluster.class_index(node)]
+    """Runs of nodes held alike, one after the other: first node, count, share of each resource in thousandths."""
+    names = cluster.resources
+    shares: dict[int, list[float]] = {}
+    asked = chain.from_iterable([group] * group.count for group in groups)
+    for group, node in zip(asked, nodes, strict=True):
+        capacity = cluster.classes[cluster.class_index(node)].capacity
+        held = shares.setdefault(node, [0.0] * len(names))
+        for k, name in enumerate(names):
+            held[k] += group.amount(name) / capacity[name] if capacity.get(name, 0) > 0 else 0.0
+    cores, width = names.index(CORES), 2 + len(names)
     runs: list[int] = []
     for node in sorted(shares):
-        share = max(LEAST, min(1000, round(1000 * shares[node])))
-        if runs and runs[-3] + runs[-2] == node and runs[-1] == share:
-            runs[-2] += 1
+        parts = [min(1000, round(1000 * share)) for share in shares[node]]
+        parts[cores] = max(LEAST, parts[cores])
+        if runs and runs[-width] + runs[1 - width] == node and runs[2 - width :] == parts:
+            runs[1 - width] += 1
         else:
-            runs += [node, 1, share]
+            runs += [node, 1, *parts]
     return runs
 
 

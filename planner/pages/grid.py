@@ -10,12 +10,16 @@ from planner.pages.markup import Html, Part, el
 
 @dataclass(frozen=True)
 class Column:
-    """A column: its heading, the unit under it, whether it holds numbers, and whether its text may be long."""
+    """A column: its heading, the unit under it, whether it holds numbers, and whether its text may be long.
+
+    ``wrap``: it may break into lines; ``long``: it is whole sentences, which need some room even on a phone.
+    """
 
     title: str
     unit: str = ""
     number: bool = True
     wrap: bool = False
+    long: bool = False
 
 
 def grid(
@@ -26,8 +30,12 @@ def grid(
     foot: Iterable[Sequence[Part]] = (),
     name: str | None = None,
     tall: bool = False,
+    sort: bool = True,
 ) -> Html:
-    """A table in a box of its own that scrolls, so that the page never does sideways; ``tall`` limits its height."""
+    """A table in a box of its own that scrolls, so that the page never does sideways; ``tall`` limits its height.
+
+    A press on a heading sorts its rows, unless they are of different kinds (``sort`` is False).
+    """
     head = el(
         "tr",
         [
@@ -43,13 +51,22 @@ def grid(
     )
     table = el(
         "table",
-        el("caption", caption),
+        el("caption", el("span", caption)),
         el("thead", head),
         el("tbody", [_row(columns, row) for row in rows]),
         el("tfoot", [_row(columns, row) for row in foot]) if foot else None,
         id=name,
+        data_sort=sort,
     )
-    return el("div", table, class_="scroll tall" if tall else "scroll", tabindex=0, role="region", aria_label=caption)
+    return el(
+        "div",
+        table,
+        class_="scroll tall" if tall else "scroll",
+        tabindex=0,
+        role="region",
+        aria_label=caption,
+        style=f"--columns:{len(columns)}",
+    )
 
 
 def _row(columns: Sequence[Column], cells: Sequence[Part]) -> Html:
@@ -62,4 +79,4 @@ def _row(columns: Sequence[Column], cells: Sequence[Part]) -> Html:
 
 
 def _class(column: Column) -> str | None:
-    return "wrap" if column.wrap else "n" if column.number else None
+    return "wrap long" if column.long else "wrap" if column.wrap else "n" if column.number else None

@@ -67,10 +67,11 @@ def comparisons(reports: Path) -> list[str]:
 
 
 def index_page(days: list[Entry], others: list[str]) -> str:
-    """The page: months at a glance, then every day, newest first."""
+    """The page: every scenario in a sentence and a line, months at a glance, then every day, newest first."""
     newest = sorted(days, key=lambda each: each.scenario)
     newest.sort(key=lambda each: each.summary.day, reverse=True)
     scenarios = sorted({each.scenario for each in days})
+    of_scenario = {name: [each for each in newest if each.scenario == name] for name in scenarios}
     header = el(
         "header",
         el("h1", "Planned days"),
@@ -80,51 +81,144 @@ def index_page(days: list[Entry], others: list[str]) -> str:
         _month(list(group), year_month, scenario)
         for scenario in scenarios
         for year_month, group in groupby(
-            [each for each in newest if each.scenario == scenario],
-            key=lambda each: (each.summary.day.year, each.summary.day.month),
+            of_scenario[scenario], key=lambda each: (each.summary.day.year, each.summary.day.month)
         )
     ]
     months.sort(key=lambda pair: pair[0], reverse=True)
-    links = el("ul", [el("li", el("a", path, href=quote(path))) for path in others])
+    links = el("ul", [el("li", el("a", words_of(path), href=quote(path))) for path in others])
     main = el(
         "main",
-        el("section", [html for _, html in months], class_="months", aria_label="Months at a glance"),
+        _filters(newest, scenarios) if newest else None,
+        el("section", [_card(of_scenario[name]) for name in scenarios], class_="cards", aria_label="Scenarios"),
+        [el("h2", "Months at a glance"), _colouring()] if newest else None,
+        el("section", [html for _, html in months], class_="months", data_shown="profit", aria_label="Months"),
         [el("h2", "Comparisons and cost reports"), links] if others else None,
         el("h2", "All days"),
         _table(newest) if newest else el("p", "No day is planned yet."),
         id="main",
     )
-    return document("Planned days", header, main)
+    return document("Planned days", header, main, scripts=("index.js",) if newest else ())
+
+
+def words_of(path: str) -> str:
+    """What a page of several days is called: its path in words."""
+    parts = path.removesuffix(".html").split("/")
+    if parts[0] == "compare":
+        first, _, last = parts[2].partition("_")
+        span = first if last in ("", first) else f"{first} to {last}"
+        return f"Comparison of {', '.join(parts[1].split('+'))}: {span}"
+    asked, _, by = parts[2].partition("-by-")
+    return f"Costs of {parts[0]} by {by}: {asked.replace('_', ' to ')}"
+
+
+def _filters(newest: list[Entry], scenarios: list[str]) -> Html:
+    """Boxes that show some of the days only; choices of one are left out."""
+    months = sorted({each.summary.day.isoformat()[:7] for each in newest}, reverse=True)
+
+    def choice(name: str, label: str, all_of: str, values: list[str]) -> Html | None:
+        options = [el("option", all_of, value=""), *(el("option", each, value=each) for each in values)]
+        return el("select", options, id=f"filter-{name}", aria_label=label) if len(values) > 1 else None
+
+    return el(
+        "div",
+        choice("scenario", "Scenario", "All scenarios", scenarios),
+        choice("month", "Month", "All months", months),
+        el("input", id="filter-words", type="search", placeholder="Find days", aria_label="Find days by any words"),
+        el("output", id="filter-count", aria_live="polite"),
+        class_="bar",
+    )
+
+
+def _card(days: list[Entry]) -> Html:
+    """A scenario in a sentence, its newest day, and its profit from day to day."""
+    first, last = days[-1].summary.day, days[0].summary.day
+    currency = days[0].summary.currency
+    profits = [each.summary.totals.profit_eur for each in days]
+    gaps = [gap for each in days if (gap := each.summary.profit_gap_fraction) is not None]
+    span = f"{first}" if first == last else f"{first} to {last}"
+    said = f"{counted(len(days), 'day')}, {span}: profit {money(sum(profits), currency)}"
+    said += f", {money(sum(profits) / len(profits), currency)} a day" if len(days) > 1 else ""
+    said += f"; at most {percent(max(gaps), 2)} below the best possible" if gaps else ""
+    return el(
+        "div",
+        el("h2", days[0].scenario),
+        el("p", said, "."),
+        _spark(days) if len(days) > 1 else None,
+        el("p", el("a", f"Newest day: {last}", href=days[0].page)),
+        class_="card",
+        data_scenario=days[0].scenario,
+    )
+
+
+def _spark(days: list[Entry]) -> Html:
+    """Profit from day to day as a line without axes, its lowest and highest day said below."""
+    first, currency = days[-1].summary.day, days[0].summary.currency
+    points = [((each.summary.day - first).days, each.summary.totals.profit_eur) for each in reversed(days)]
+    low, high = min(value for _, value in points), max(value for _, value in points)
+    wide, tall = points[-1][0], (high - low) or 1.0
+    path = " ".join(f"{1 + 98 * at / wide:.2f},{36 - 32 * (value - low) / tall:.2f}" for at, value in points)
+    aloud = f"Profit from day to day, between {money(low, currency)} and {money(high, currency)}"
+    line = el("polyline", points=path, vector_effect="non-scaling-stroke")
+    drawing = el("svg", line, viewBox="0 0 100 40", preserveAspectRatio="none", role="img", aria_label=aloud)
+    return el(
+        "div", drawing, el("small", f"{money(low, currency, 0)} to {money(high, currency, 0)} a day"), class_="spark"
+    )
+
+
+def _colouring() -> Html:
+    """Buttons that choose what the colour of a day tells."""
+    choices = [
+        el("button", word, type="button", data_by=word, aria_pressed="true" if word == "profit" else "false")
+        for word in ("profit", "gap")
+    ]
+    hint = el("span", "darker earns more, or is farther from the best possible")
+    return el("p", "coloured by ", choices, " ", hint, class_="choice")
 
 
 def _month(days: list[Entry], year_month: tuple[int, int], scenario: str) -> tuple[tuple[int, int], Html]:
     year, month = year_month
     by_day = {each.summary.day.day: each for each in days}
     profits = [each.summary.totals.profit_eur for each in days]
-    low, high = min(profits), max(profits)
+    gaps = [each.summary.profit_gap_fraction or 0.0 for each in days]
     weeks = [
-        el("tr", [el("td", _cell(by_day.get(number), number, low, high)) for number in week])
+        el("tr", [el("td", _cell(by_day.get(number), number, profits, gaps)) for number in week])
         for week in calendar.Calendar().monthdayscalendar(year, month)
     ]
     total = money(sum(profits), days[0].summary.currency)
     heads = el("tr", [el("th", name, scope="col") for name in ("Mo", "Tu", "We", "Th", "Fr", "Sa", "Su")])
-    caption = el("caption", f"Profit {total} on {counted(len(days), 'day')}; darker earns more")
+    caption = el("caption", f"Profit {total} on {counted(len(days), 'day')}")
     title = f"{scenario}, {calendar.month_name[month]} {year}"
     table = el("table", caption, el("thead", heads), el("tbody", weeks))
-    return year_month, el("div", el("h2", title), table, class_="month")
+    whole = el("div", el("h3", title), table, class_="month", data_scenario=scenario, data_month=f"{year}-{month:02}")
+    return year_month, whole
 
 
-def _cell(entry: Entry | None, number: int, low: float, high: float) -> Part:
+def _cell(entry: Entry | None, number: int, profits: list[float], gaps: list[float]) -> Part:
     if not number:
         return ""
     if entry is None:
         return el("small", str(number))
-    profit, currency = entry.summary.totals.profit_eur, entry.summary.currency
-    strength = 12 + round(48 * (profit - low) / (high - low)) if high > low else 30
-    label = f"{entry.summary.day}: profit {money(profit, currency)}{', booked' if entry.summary.booked else ''}"
-    style = f"background:color-mix(in srgb, var(--revenue) {strength}%, var(--ground))"
+    summary, gap = entry.summary, entry.summary.profit_gap_fraction
+    profit, currency = summary.totals.profit_eur, summary.currency
+    near = "" if gap is None else f", at most {percent(gap, 2)} below the best possible"
+    label = f"{summary.day}: profit {money(profit, currency)}{near}{', booked' if summary.booked else ''}"
     short = money(profit, currency, 0) if abs(profit) < 1e5 else f"{plain(profit / 1000)}k"
-    return el("a", str(number), el("small", short), href=entry.page, style=style, aria_label=label)
+    style = f"--profit-part:{_strength(profit, profits)}%;--gap-part:{0 if gap is None else _strength(gap, gaps)}%"
+    return el(
+        "a",
+        str(number),
+        el("small", short, class_="of-profit"),
+        el("small", "–" if gap is None else percent(gap), class_="of-gap"),
+        href=entry.page,
+        style=style,
+        aria_label=label,
+    )
+
+
+def _strength(value: float, among: list[float]) -> int:
+    """How strong the colour of a value is among others, in percent."""
+    low, high = min(among), max(among)
+    return 12 + round(48 * (value - low) / (high - low)) if high > low else 30
 
 
 def _table(days: list[Entry]) -> Html:

@@ -82,6 +82,6 @@ def document(title: str, *body: Part, scripts: Iterable[str] = (), payload: Any 
         el("a", "Skip to the content", class_="skip", href="#main"),
         *body,
         data("data", payload) if payload is not None else None,
-        [el("script", asset(name)) for name in scripts],
+        [el("script", asset(name)) for name in ("tables.js", *scripts)],
     )
     return f'<!DOCTYPE html>\n<html lang="en">{head}{inside}</html>\n'

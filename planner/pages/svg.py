@@ -8,42 +8,51 @@ from collections.abc import Sequence
 from planner.pages.markup import Html, el
 
 WIDTH = 1000
-ROW = 34
-LEFT = 210
-"""Room for the labels at the left of a strip."""
+TICKS = 6
+"""Numbers below a strip at most, so that they stand apart on a phone."""
 
 
 def strip(
     title: str, rows: Sequence[tuple[str, str, Sequence[tuple[str, float]]]], digits: int = 3, name: str | None = None
 ) -> Html:
-    """Points on a line for each row of (label, colour, points of (word, value)), with a bar at the median."""
+    """Points on a line for each row of (label, colour, points of (word, value)), with a bar at the median.
+
+    Places are parts of the width, so that the strip fits any window; on a narrow one the labels stand above the lines.
+    """
     values = [value for _, _, points in rows for _, value in points]
     low, high = min(values, default=0.0), max(values, default=1.0)
     pad = (high - low) * 0.05 or max(abs(high) * 0.02, 0.01)
     low, high = low - pad, high + pad
-    height = ROW * len(rows) + 26
 
     def at(value: float) -> str:
-        return f"{LEFT + (WIDTH - LEFT - 20) * (value - low) / (high - low):.1f}"
+        return f"{2 + 96 * (value - low) / (high - low):.2f}%"
 
+    ticks = round_ticks(low, high)
+    ticks = ticks[:: math.ceil(len(ticks) / TICKS)]
+    lines = [el("line", class_="grid", x1=at(tick), x2=at(tick), y1="0%", y2="100%") for tick in ticks]
     parts: list[Html] = []
-    for tick in round_ticks(low, high):
-        parts.append(el("line", class_="grid", x1=at(tick), x2=at(tick), y1=0, y2=height - 22))
-        parts.append(el("text", f"{tick:g}", x=at(tick), y=height - 6, text_anchor="middle"))
-    for index, (label, colour, points) in enumerate(rows):
-        middle = ROW * index + ROW // 2
-        parts.append(el("text", label, x=0, y=middle + 4))
-        for word, value in points:
-            mark = el("title", f"{word}: {value:.{digits}f}")
-            parts.append(
-                el("circle", mark, cx=at(value), cy=middle, r=5, style=f"fill:var(--{colour})", fill_opacity="0.75")
+    for label, colour, points in rows:
+        marks = [
+            el(
+                "circle",
+                el("title", f"{word}: {value:.{digits}f}"),
+                cx=at(value),
+                cy="50%",
+                r=5,
+                style=f"fill:var(--{colour})",
+                fill_opacity="0.75",
             )
+            for word, value in points
+        ]
         ordered = sorted(value for _, value in points)
         if ordered:
             half = at((ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2]) / 2)
-            parts.append(el("line", class_="median", x1=half, x2=half, y1=middle - 12, y2=middle + 12))
-    drawing = el("svg", parts, viewBox=f"0 0 {WIDTH} {height}", role="img", aria_label=title)
-    return el("figure", el("figcaption", title), el("div", drawing, class_="still", tabindex=0), id=name)
+            marks.append(el("line", class_="median", x1=half, x2=half, y1="10%", y2="90%"))
+        aloud = f"{label}: " + ", ".join(f"{word} {value:.{digits}f}" for word, value in points)
+        parts += [el("span", label), el("svg", lines, marks, role="img", aria_label=aloud)]
+    numbers = [el("text", f"{tick:g}", x=at(tick), y=13, text_anchor="middle") for tick in ticks]
+    parts += [el("span", class_="corner"), el("svg", numbers, class_="scale", aria_hidden="true")]
+    return el("figure", el("figcaption", title), el("div", parts, class_="strip"), id=name)
 
 
 def round_ticks(low: float, high: float) -> list[float]:

@@ -55,6 +55,28 @@ def test_a_table_for_people(trace: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert "all jobs; 5 jobs on 4 processors" in out
 
 
+def test_a_page_of_metrics_and_waits(trace: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The page has the rows of the table, and the share of jobs in each class of waits; it fetches nothing."""
+    page = tmp_path / "pages" / "replay.html"
+    assert run(["simulate", str(trace), "-p", "list,easy", "-e", "actual", "--page", str(page), "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["runs"]
+    text = page.read_text(encoding="utf-8")
+    for row in rows:
+        assert f'<data value="{row["bsld"]!r}">' in text
+        assert f'<data value="{row["wait"]!r}">' in text
+    # Four jobs run. Job 1 starts at once and holds all processors to 100, job 2 then all to 200, when 3 and 5 start:
+    # they wait 90, 180 and 160 s.
+    for label, part in (("at once", "25.0"), ("to 1 minute", "0.0"), ("to 10 minutes", "75.0"), ("to 1 hour", "0.0")):
+        assert f"<title>{label}, list, actual: {part}\u202f%</title>" in text
+    assert "http" not in text.replace("http-equiv", "")
+
+
+def test_a_page_that_cannot_be_written(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It is one line that says where and what to do."""
+    assert run(["simulate", str(trace), "--page", str(trace / "replay.html"), "-q"]) != 0
+    assert "replay.html: cannot be written" in capsys.readouterr().err
+
+
 def test_an_offline_schedule_is_one_more_row(trace: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """It is measured and written like a policy, and a line below the table says how far it came."""
     out = tmp_path / "out"

@@ -79,6 +79,60 @@ def sample_days(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
+def comparison(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of two scenarios compared over three days, with two policies beside the plans."""
+    base = tmp_path_factory.mktemp("compare")
+    with contextlib.chdir(base):
+        words = ("--from", DAY, "--to", "2024-06-03", "-m", "multisearch", "--set", "jobs.load=0.4", "-q")
+        plan("compare", "air-summer", "hybrid-summer", "-p", "replan", *words)
+    return next((base / "reports" / "compare").glob("*/*"))
+
+
+RICH_SITE = """\
+description: Six nodes with GPUs, a roof and a battery
+zone: Europe/Paris
+jobs: {source: ../jobs/queue.csv}
+cluster:
+  classes:
+    cpu: {count: 4, capacity: {cores: 8, memory_gb: 32}, idle_w: 20}
+    gpu: {count: 2, capacity: {cores: 8, memory_gb: 64, gpus: 4}, idle_w: 30}
+weather: {source: sample}
+tariff: {kind: flat, eur_per_kwh: 0.2}
+fees: {eur_per_kwh: 0.05}
+solar: {peak_kw: 12}
+feed_in: {eur_per_kwh: 0.04}
+battery: {capacity_kwh: 2, power_kw: 1}
+carbon: {eur_per_tonne: 80, g_per_kwh: 350}
+cooling: {table: ../tables/small.csv, lookup: linear}
+revenue: {eur_per_core_hour: 0.05}
+search: {lookahead_days: 1}
+"""
+
+
+def rich_jobs() -> str:
+    """Jobs of many sizes and lengths, so that what is free on a node lies in pieces; some on GPUs."""
+    rows = ["job_id,submit_time,requested_h,units,cores_per_unit,memory_gb_per_unit,gpus_per_unit,power_w,account"]
+    for k in range(90):
+        cores, hours, on_gpus = 1 + k * 7 % 5, 1 + k * 11 % 9, k % 6 == 0
+        gpus = 1 + k % 3 if on_gpus else 0
+        rows.append(f"r{k:02},2024-05-31T08:00:00+02:00,{hours},1,{cores},{2 + k % 7},{gpus},{40 + k},{'abc'[k % 3]}")
+    return "\n".join(rows) + "\n"
+
+
+@pytest.fixture(scope="session")
+def rich_day(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a day with shared nodes, GPUs, photovoltaics, a battery, fees and carbon."""
+    base = tmp_path_factory.mktemp("rich")
+    texts = {"scenarios/site.yaml": RICH_SITE, "jobs/queue.csv": rich_jobs(), "tables/small.csv": small_table()}
+    for name, text in texts.items():
+        (base / name).parent.mkdir(parents=True, exist_ok=True)
+        (base / name).write_text(text, encoding="utf-8")
+    with contextlib.chdir(base):
+        plan("--day", DAY, "--method", "multisearch", "-q")
+    return base / "reports" / "site" / DAY
+
+
+@pytest.fixture(scope="session")
 def hostile_day(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a day whose jobs, accounts and users are named to break a page."""
     base = tmp_path_factory.mktemp("hostile")

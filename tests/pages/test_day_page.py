@@ -12,7 +12,8 @@ from tests.days import DAY, column_sum, rows_of
 from tests.pages.conftest import HOSTILE, OWNED, Opener
 from tests.pages.look import cells, is_drawn, number, value
 
-FIGURES = ("power", "temperature", "price", "gantt", "money", "pue", "queue")
+FIGURES = ("power", "temperature", "price", "gantt", "use", "money", "costs", "pue", "queue")
+ENERGY = ("sources", "sun", "battery-flow", "battery-level", "carbon")
 
 
 def middle(page: Page, figure: str, part_x: float = 0.5, part_y: float = 0.5) -> tuple[float, float]:
@@ -77,6 +78,58 @@ def test_tables_equal_the_files(sample_days: Path, open_page: Opener) -> None:
     assert [(row[0], row[-1]) for row in waiting] == [
         (row["job_id"], row["reason"]) for row in rows_of(folder / "deferred.csv")[:300]
     ]
+
+
+def test_sun_battery_and_carbon_are_drawn_as_settled(rich_day: Path, open_page: Opener) -> None:
+    """What the site has of these is drawn with the figures of segments.csv; a site without has no such figure."""
+    page = open_page(rich_day / "report.html")
+    rows = rows_of(rich_day / "segments.csv")
+    hours = [(int(row["end_s"]) - int(row["start_s"])) / 3600 for row in rows]
+    panels = {panel["id"]: panel["layers"] for panel in page.evaluate("page.data.panels")}
+    for figure in ENERGY:
+        assert is_drawn(page.locator(f"#{figure} .plot")), figure
+
+    def shown(panel: str, name: str) -> float:
+        values = next(layer["values"] for layer in panels[panel] if layer["name"] == name)
+        return sum(value * hour for value, hour in zip(values, hours, strict=True))
+
+    for panel, name, column in (
+        ("sources", "own sun", "solar_kwh"),
+        ("sources", "bought", "bought_kwh"),
+        ("sun", "fed in", "fed_kwh"),
+        ("battery-flow", "takes", "charged_kwh"),
+        ("carbon", "CO₂ of bought power", "carbon_kg"),
+    ):
+        total = column_sum(rich_day / "segments.csv", column)
+        assert total > 0, column
+        assert shown(panel, name) == pytest.approx(total, abs=0.02), name
+    could = sum(float(row["solar_w"]) / 1000 * hour for row, hour in zip(rows, hours, strict=True))
+    parts = [layer["name"] for layer in panels["sun"] if layer["kind"] == "stack"]
+    assert sum(shown("sun", name) for name in parts) == pytest.approx(could, abs=0.05)
+    held = next(layer["values"] for layer in panels["battery-level"])
+    assert held == pytest.approx([float(row["battery_kwh"]) for row in rows], abs=1e-3)
+    assert "step" not in page.locator("#temperature figcaption").inner_text()
+
+
+def test_no_figure_of_what_a_site_does_not_have(sample_days: Path, open_page: Opener) -> None:
+    """The sample site has no sun, battery or carbon; its temperature is said to be the PUE table's step."""
+    page = open_page(sample_days / "sample" / DAY / "report.html")
+    assert [figure for figure in ENERGY if page.locator(f"#{figure}").count()] == []
+    assert "step of the PUE table" in page.locator("#temperature figcaption").inner_text()
+
+
+def test_use_of_gpus_and_memory(rich_day: Path, open_page: Opener) -> None:
+    """The figure of use has every resource; the mean of the GPUs' is what the schedule holds of them."""
+    page = open_page(rich_day / "report.html")
+    use = next(panel for panel in page.evaluate("page.data.panels") if panel["id"] == "use")
+    assert [layer["name"] for layer in use["layers"]] == ["cores", "GPUs", "memory"]
+    held = 0.0
+    for row in rows_of(rich_day / "schedule.csv"):
+        gpus = sum(int(word.removeprefix("gpus=")) for word in row["unit_groups"].split() if word.startswith("gpus="))
+        held += gpus * (min(86400, int(row["end_s"])) - max(0, int(row["start_s"])))
+    values = use["layers"][1]["values"]
+    assert held > 0
+    assert sum(values) / len(values) == pytest.approx(100 * held / (8 * 86400), abs=0.1)
 
 
 def test_hover_tells_the_segment(sample_days: Path, open_page: Opener) -> None:

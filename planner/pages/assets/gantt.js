@@ -8,27 +8,70 @@
   const range = { lo: 0, hi: nodes };
   let width = 0, drawn = "", pick = null, chosen = -1, account = -1;
 
-  // Blocks: a job on a run of whole nodes, or on its share of one node beside others.
-  const blocks = [], onNode = Array.from({ length: nodes }, () => []);
-  jobs.start.forEach((start, job) => {
-    const spans = jobs.spans[job];
-    for (let i = 0; i < spans.length; i += 3) {
-      const share = spans[i + 2] / 1000;
-      let open = null;
-      for (let node = spans[i]; node < spans[i] + spans[i + 1]; node += 1) {
-        const low = share >= 1 ? 0 : room(node, start, share);
-        if (open && share >= 1) open.count += 1;
-        else { open = { job, node, count: 1, low, share: Math.min(1, share) }; blocks.push(open); }
-        onNode[node].push(open);
+  // Blocks: a job on a run of whole nodes, or on its share of one node beside others. What is free beside those that
+  // run already may lie in several strips; a job then takes several, so that no two are ever drawn over each other.
+  let blocks = [], onNode = [], resource = Math.max(0, chart.resources.indexOf("cores"));
+  const stride = 2 + chart.resources.length;
+  function layOut() {
+    blocks = [];
+    onNode = Array.from({ length: nodes }, () => []);
+    const most = fullest();
+    jobs.start.forEach((start, job) => {
+      const spans = jobs.spans[job];
+      for (let i = 0; i < spans.length; i += stride) {
+        const asked = spans[i + 2 + resource] / 1000;
+        if (!asked) continue;
+        let open = null;
+        for (let node = spans[i]; node < spans[i] + spans[i + 1]; node += 1) {
+          const share = asked / Math.max(1, most[node]);
+          if (share > 0.999) {
+            if (open) open.count += 1;
+            else { open = { job, node, count: 1, low: 0, share: 1 }; blocks.push(open); }
+            onNode[node].push(open);
+          } else for (const [low, part] of strips(node, start, share)) {
+            const block = { job, node, count: 1, low, share: part };
+            blocks.push(block);
+            onNode[node].push(block);
+          }
+        }
       }
-    }
-  });
-  function room(node, start, share) {
-    const busy = onNode[node].filter((each) => jobs.end[each.job] > start).sort((a, b) => a.low - b.low);
-    let from = 0;
-    for (const each of busy) { if (each.low - from >= share - 1e-9) return from; from = Math.max(from, each.low + each.share); }
-    return Math.max(0, Math.min(from, 1 - share));
+    });
   }
+  // The most that is asked of a node at once: above 1 where jobs without cores are drawn, or nodes are shared out twice.
+  function fullest() {
+    const events = Array.from({ length: nodes }, () => []);
+    jobs.start.forEach((start, job) => {
+      const spans = jobs.spans[job];
+      for (let i = 0; i < spans.length; i += stride) {
+        const share = spans[i + 2 + resource] / 1000;
+        for (let node = spans[i]; share && node < spans[i] + spans[i + 1]; node += 1) events[node].push([start, share], [jobs.end[job], -share]);
+      }
+    });
+    return events.map((each) => {
+      let now = 0, most = 0;
+      for (const [, change] of each.sort((a, b) => a[0] - b[0] || a[1] - b[1])) { now += change; most = Math.max(most, now); }
+      return most;
+    });
+  }
+  function strips(node, start, share) {
+    const busy = onNode[node].filter((each) => jobs.end[each.job] > start).sort((a, b) => a.low - b.low), free = [];
+    let from = 0;
+    for (const each of [...busy, { low: 1, share: 0 }]) {
+      if (each.low - from > 1e-6) free.push([from, each.low - from]);
+      from = Math.max(from, each.low + each.share);
+    }
+    const whole = free.find((each) => each[1] >= share - 1e-6);
+    if (whole) return [[whole[0], Math.min(share, whole[1])]];
+    const taken = [];
+    let left = share;
+    for (const [low, size] of free) {
+      if (left < 1e-6) break;
+      taken.push([low, Math.min(size, left)]);
+      left -= size;
+    }
+    return taken;
+  }
+  layOut();
 
   const toX = (at) => gutter + ((at - view.lo) / (view.hi - view.lo)) * (width - gutter - edge);
   const toAxis = (x) => view.lo + ((x - gutter) / (width - gutter - edge)) * (view.hi - view.lo);
@@ -39,16 +82,24 @@
     return at.nodes ? at.nodes[node - at.first] : at.name + String(node - at.first + 1).padStart(at.digits, "0");
   };
 
+  function place(block) {
+    const x = Math.max(gutter - 2, toX(jobs.start[block.job])), per = rows();
+    return { x, y: (block.node + block.low - range.lo) * per, w: Math.min(width, toX(jobs.end[block.job])) - x, h: per * (block.count > 1 ? block.count : block.share) };
+  }
+  // What is drawn where, in the pixels of the figure.
+  page.bars = () => blocks.map((block) => ({ job: jobs.id[block.job], node: block.node, count: block.count, ...place(block) }));
+
   const bright = (hex) => {
     const [red, green, blue] = [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
     return 0.299 * red + 0.587 * green + 0.114 * blue > 128;
   };
 
   function draw() {
-    width = plot.clientWidth;
+    width = page.wide(plot);
+    if (!width) return;
     const dense = document.documentElement.classList.contains("printing") ? 3 : Math.min(3, devicePixelRatio || 1);
     const style = getComputedStyle(document.documentElement), colour = (name) => style.getPropertyValue(`--${name}`).trim();
-    const now = [width, dense, view.lo, view.hi, range.lo, range.hi, chosen, account, colour("ground")].join();
+    const now = [width, dense, view.lo, view.hi, range.lo, range.hi, chosen, account, resource, colour("ground")].join();
     if (now !== drawn) {
       drawn = now;
       for (const each of [canvas, base]) { each.width = width * dense; each.height = height * dense; }
@@ -78,8 +129,7 @@
     for (const block of blocks) {
       const { job } = block, start = jobs.start[job], end = jobs.end[job];
       if (end <= view.lo || start >= view.hi || block.node + block.count <= range.lo || block.node >= range.hi) continue;
-      const x = Math.max(gutter - 2, toX(start)), w = Math.min(width, toX(end)) - x;
-      const y = (block.node + block.low - range.lo) * per, h = per * (block.count > 1 ? block.count : block.share);
+      const { x, y, w, h } = place(block);
       const faint = (chosen >= 0 && chosen !== job) || (account >= 0 && account !== Math.min(8, jobs.account[job]));
       paint.globalAlpha = faint ? 0.18 : 1;
       paint.fillStyle = fills[Math.min(8, jobs.account[job])];
@@ -88,13 +138,21 @@
       if (h >= 13 && w >= 46 && !faint) {
         paint.save(); paint.beginPath(); paint.rect(x, y, w, h); paint.clip();
         paint.fillStyle = bright(fills[Math.min(8, jobs.account[job])]) ? "#10161c" : "#ffffff";
-        paint.fillText(jobs.id[job], x + 5, y + h / 2); paint.restore();
+        paint.fillText(jobs.id[job], x + 5, y + (per >= 20 ? Math.min(h, per) : h) / 2); paint.restore();
       }
       if (chosen === job) { paint.strokeStyle = ink; paint.lineWidth = 2; paint.strokeRect(x, y, w, h); }
     }
     paint.globalAlpha = 1;
+    if (per >= 20) {
+      // Lines between nodes, so that jobs beside each other on one node are told from those on two.
+      paint.strokeStyle = ink; paint.lineWidth = 0.6;
+      for (let node = Math.ceil(range.lo); node <= range.hi; node += 1) {
+        const y = (node - range.lo) * per;
+        paint.beginPath(); paint.moveTo(gutter, y); paint.lineTo(width - edge, y); paint.stroke();
+      }
+    }
     paint.restore();
-    paint.fillStyle = soft; paint.font = "12px system-ui, sans-serif"; paint.textAlign = "right";
+    paint.fillStyle = soft; paint.font = "12px system-ui, sans-serif"; paint.textAlign = "right"; paint.textBaseline = "middle";
     const every = Math.max(1, Math.ceil((range.hi - range.lo) / Math.max(2, height / 34)));
     for (const at of chart.classes) {
       for (let number = 0; number < at.count; number += every) {
@@ -110,9 +168,15 @@
   const facts = (job) => [
     ["account, user", `${chart.accounts[jobs.account[job]] || "–"}, ${chart.users[jobs.user[job]] || "–"}`],
     ["runs", `${words(jobs.start[job])} – ${words(jobs.end[job])}`], ["waited", `${number(jobs.wait[job] / 3600, 1)} h`],
-    ["nodes", jobs.nodes[job]], ["power", `${number(jobs.power[job] / 1000, 2)} kW`],
+    ["nodes", jobs.nodes[job]], ["on each", most(job)], ["power", `${number(jobs.power[job] / 1000, 2)} kW`],
     ["revenue", chart.money.replace("#", number(jobs.revenue[job], 2))], ["profit", chart.money.replace("#", number(jobs.profit[job], 2))],
   ];
+  // The largest share of a node that the job holds, by resource.
+  function most(job) {
+    const shares = chart.resources.map(() => 0), spans = jobs.spans[job];
+    for (let i = 0; i < spans.length; i += stride) shares.forEach((share, k) => { shares[k] = Math.max(share, spans[i + 2 + k] / 10); });
+    return chart.resources.map((name, k) => (shares[k] ? `${number(shares[k], 0)} % ${name}` : "")).filter(Boolean).join(", ");
+  }
   const title = (job) => (jobs.name[job] ? `${jobs.id[job]} · ${jobs.name[job]}` : jobs.id[job]);
   function jobAt(spot) {
     const node = Math.floor(toNode(spot.y)), at = toAxis(spot.x), part = toNode(spot.y) - node;
@@ -121,7 +185,7 @@
     return hit ? hit.job : -1;
   }
   const look = (lo, hi) => {
-    const span = Math.max(4, Math.min(nodes, hi - lo));
+    const span = Math.max(Math.min(4, nodes), Math.min(nodes, hi - lo));
     range.lo = Math.max(0, Math.min(nodes - span, lo)); range.hi = range.lo + span;
   };
   function find(text) {
@@ -162,7 +226,20 @@
       "-": () => { look(range.lo - (range.hi - range.lo) / 2, range.hi + (range.hi - range.lo) / 2); page.zoom(2); },
     },
   });
-  page.resets.push(() => { range.lo = 0; range.hi = nodes; chosen = -1; page.changed(); });
+  // All nodes, or those that have the resource at all.
+  function lookAtAll() {
+    const having = chart.classes.filter((each) => each.has[resource]);
+    range.lo = having[0].first;
+    range.hi = having[having.length - 1].first + having[having.length - 1].count;
+  }
+  document.querySelectorAll("[data-resource]").forEach((button) => button.addEventListener("click", () => {
+    resource = Number(button.dataset.resource);
+    document.querySelectorAll("[data-resource]").forEach((each) => each.setAttribute("aria-pressed", String(each === button)));
+    layOut();
+    lookAtAll();
+    page.changed();
+  }));
+  page.resets.push(() => { lookAtAll(); chosen = -1; page.changed(); });
   document.getElementById("find").addEventListener("input", (event) => find(event.target.value));
   document.querySelectorAll("[data-account]").forEach((button) => button.addEventListener("click", () => {
     const mine = Number(button.dataset.account);

@@ -36,6 +36,7 @@
     const all = layers.flatMap((layer) => layer.high.filter((value) => value !== null));
     let low = Math.min(...all), high = Math.max(...all);
     if (panel.zero) { low = Math.min(0, low); high = Math.max(0, high); }
+    if (panel.top) high = Math.max(panel.top, high);
     if (!(high > low)) { const pad = Math.abs(high) * 0.1 || 1; low -= panel.zero ? 0 : pad; high += pad; }
     const scale = nice(low, high, Math.max(2, Math.round(panel.height / 42)));
     low = scale.found[0]; high = scale.found[scale.found.length - 1];
@@ -63,7 +64,8 @@
     }
 
     function draw() {
-      width = plot.clientWidth;
+      width = page.wide(plot);
+      if (!width) return;
       svg.setAttribute("viewBox", `0 0 ${width} ${panel.height}`);
       svg.replaceChildren();
       const clip = make("clipPath", { id: `clip-${panel.id}` }, svg);

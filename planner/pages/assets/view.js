@@ -49,6 +49,8 @@ const page = (() => {
     for (let at = Math.ceil(view.lo / step) * step; at <= view.hi; at += step) found.push([at, words(at)]);
     return found;
   }
+  // On paper every figure is as wide as the text of an A4 page, whatever the window was.
+  const wide = (plot) => (document.documentElement.classList.contains("printing") ? 700 : plot.clientWidth);
   const number = (value, digits) =>
     value.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits }).replace("-", "−");
 
@@ -113,6 +115,6 @@ const page = (() => {
   addEventListener("beforeprint", () => { document.documentElement.classList.add("printing"); drawAll(); });
   addEventListener("afterprint", () => { document.documentElement.classList.remove("printing"); drawAll(); });
 
-  return { data, axis, view, listeners, resets, show, zoom, reset, changed, words, ticks, number, tell, hush, say, handle,
+  return { data, axis, view, listeners, resets, show, zoom, reset, changed, words, ticks, wide, number, tell, hush, say, handle,
     gutter: 58, edge: 20 };
 })();

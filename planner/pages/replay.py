@@ -1,0 +1,108 @@
+"""The page of replays: their metrics side by side, and how long jobs waited under each policy."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from planner.domain.columns import Ints
+from planner.pages.bar_groups import Bar, bar_groups
+from planner.pages.formats import counted, hours, percent, plain
+from planner.pages.grid import Column, grid
+from planner.pages.markup import Html, Part, document, el
+
+CLASSES: tuple[tuple[str, float], ...] = (
+    ("at once", 0),
+    ("to 1 minute", 60),
+    ("to 10 minutes", 600),
+    ("to 1 hour", 3600),
+    ("to 6 hours", 6 * 3600),
+    ("to 1 day", 86400),
+    ("longer", float("inf")),
+)
+"""Waits by their length, each up to so many seconds."""
+PERCENTILES = (50, 90, 95, 99, 100)
+COLOURS = 8
+
+
+def replay_page(
+    title: str,
+    notes: Sequence[str],
+    rows: Sequence[Mapping[str, object]],
+    meanings: Mapping[str, str],
+    waits: Sequence[tuple[str, Ints]],
+) -> str:
+    """The page of the rows that the table on the terminal has, and of the waits [s] of each run's jobs."""
+    header = el("header", el("h1", title), [el("p", note, class_="soft") for note in notes])
+    main = el(
+        "main",
+        el("h2", "Metrics"),
+        _metrics(rows),
+        _meanings(rows, meanings),
+        el("h2", "How long jobs waited"),
+        bar_groups("Jobs by their wait, % of all that started", _groups(waits)),
+        _percentiles(waits),
+        id="main",
+    )
+    return document(title, header, main)
+
+
+def _metrics(rows: Sequence[Mapping[str, object]]) -> Html:
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    words = {name for name in names if all(isinstance(row.get(name, ""), str) for row in rows)}
+
+    def cell(value: object) -> Part:
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
+            if math.isnan(value):
+                return "–"
+            digits = 0 if isinstance(value, int) else 3 if abs(value) < 1000 else 1
+            return el("data", plain(value, digits), value=repr(value))
+        return str(value) if value not in (None, "") else "–"
+
+    columns = [Column(name, number=name not in words) for name in names]
+    caption = f"{counted(len(rows), 'replay')} of the same jobs"
+    return grid(caption, columns, [[cell(row.get(name, "")) for name in names] for row in rows], name="metrics")
+
+
+def _meanings(rows: Sequence[Mapping[str, object]], meanings: Mapping[str, str]) -> Html | None:
+    known = [name for name in meanings if any(name in row for row in rows)]
+    lines = [el("li", el("b", name), f": {meanings[name]}") for name in known]
+    return el("details", el("summary", "What the metrics mean"), el("ul", lines)) if lines else None
+
+
+def _groups(waits: Sequence[tuple[str, Ints]]) -> list[tuple[str, list[Bar]]]:
+    """The share of jobs in each class of waits, a bar for each run."""
+    limits = [limit for _, limit in CLASSES]
+    shares = []
+    for _, each in waits:
+        held = np.bincount(np.searchsorted(limits, each, side="left"), minlength=len(CLASSES))
+        shares.append(held / max(1, len(each)))
+    return [
+        (
+            label,
+            [
+                Bar(name, float(100 * shares[k][place]), percent(float(shares[k][place])), f"a{min(k, COLOURS)}")
+                for k, (name, _) in enumerate(waits)
+            ],
+        )
+        for place, (label, _) in enumerate(CLASSES)
+    ]
+
+
+def _percentiles(waits: Sequence[tuple[str, Ints]]) -> Html:
+    def cell(each: Ints, part: int) -> Part:
+        if not len(each):
+            return "–"
+        value = float(np.percentile(each, part))
+        return el("data", hours(value), value=repr(value))
+
+    rows: list[list[Part]] = [
+        [name, f"{len(each):,}", *(cell(each, part) for part in PERCENTILES)] for name, each in waits
+    ]
+    columns = [Column("run", number=False), Column("jobs", "started")]
+    columns += [
+        Column("longest" if part == 100 else f"{part} %", "" if part == 100 else "at most") for part in PERCENTILES
+    ]
+    return grid("Waits: so many of a hundred jobs waited at most so long", columns, rows, name="waits")
