@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from planner.cli import day
+from planner.cli import complete, day
 from planner.cli.terminal import say, say_json
 
 if TYPE_CHECKING:
@@ -22,8 +22,12 @@ if TYPE_CHECKING:
     from planner.runs.one_day import Settings
 
 
-FromOption = Annotated[str, typer.Option("--from", metavar="YYYY-MM-DD", help="The first day.")]
-ToOption = Annotated[str, typer.Option("--to", metavar="YYYY-MM-DD", help="The last day.")]
+FromOption = Annotated[
+    str, typer.Option("--from", metavar="YYYY-MM-DD", help="The first day, also today.", autocompletion=complete.days)
+]
+ToOption = Annotated[
+    str, typer.Option("--to", metavar="YYYY-MM-DD", help="The last day, also tomorrow.", autocompletion=complete.days)
+]
 UntilEmptyOption = Annotated[
     bool, typer.Option("--until-empty", help="Go on after the last day, without new jobs, until none is left.")
 ]
@@ -48,7 +52,10 @@ def run_range(
     fresh: day.FreshOption = False,
     bound_time: day.BoundTimeOption = day.BOUND_TIME,
     run_bound_time: Annotated[
-        str, typer.Option(help="Time for the bound of the whole run; 0, or no bound of the days, leaves it out.")
+        str,
+        typer.Option(
+            metavar="TIME", help="Time for the bound of the whole run; 0, or no bound of the days, leaves it out."
+        ),
     ] = day.RUN_BOUND_TIME,
     rebook: day.RebookOption = False,
     page: Annotated[bool, typer.Option(help="Whether every day gets a report.html; without, days are quicker.")] = True,
@@ -62,9 +69,10 @@ def run_range(
 
     Example: plan run --from 2024-06-01 --to 2024-06-07 --scenario air-summer
     """
-    from_day, to_day = day.parse_day(first), day.parse_day(last)
+    day.require_days(first, last)
     run_bound_s = day.solve_time(run_bound_time, "--run-bound-time")
     chosen = day.open_settings(day.Request.of(context, first))
+    from_day, to_day = (day.parse_day(text, chosen.scenario.zone) for text in (first, last))
 
     from dataclasses import replace
 

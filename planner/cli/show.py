@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from planner import defaults
+from planner.cli import complete
 from planner.cli.terminal import say, say_json
 from planner.errors import InputError
 
@@ -112,7 +113,9 @@ TOPICS: dict[str, Callable[[], dict[str, Any]]] = {
 
 
 def show(
-    topic: Annotated[str, typer.Argument(metavar="|".join(TOPICS), help="What to list.")],
+    topic: Annotated[
+        str, typer.Argument(metavar="TOPIC", help=f"What to list: {', '.join(TOPICS)}.", autocompletion=complete.topics)
+    ],
     params: Annotated[
         bool,
         typer.Option("--params", help="With methods: the keys of a scenario that each goes by."),

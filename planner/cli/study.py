@@ -24,7 +24,7 @@ TracesArgument = Annotated[list[Path], typer.Argument(metavar="TRACE...", help="
 ProcessorsOption = Annotated[
     int | None, typer.Option(min=1, max=int(PROCESSORS.high), help="Machine size; else the SWF header's.")
 ]
-CsvOption = Annotated[Path | None, typer.Option("--out", help="Folder for the tables as CSV.")]
+CsvOption = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Folder for the tables as CSV.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print as JSON.")]
 RowsOf = Callable[..., Sequence[Mapping[str, object]]]
 """Makes the rows of a table from a trace; calls `on_run` with each run."""
@@ -90,7 +90,9 @@ def predictions(
 @app.command("deadlines")
 def deadlines(
     traces: TracesArgument,
-    percent: Annotated[str, typer.Option(help="Shares of jobs with a deadline, by commas.")] = "20,40,60,80",
+    percent: Annotated[
+        str, typer.Option(metavar="LIST", help="Shares of jobs with a deadline, by commas.")
+    ] = "20,40,60,80",
     estimate: Annotated[str, typer.Option("--estimate", "-e", help="What the policies believe.")] = "requested",
     seed: Annotated[int, typer.Option(min=0, max=int(SEED.high), help="Draws the jobs with a deadline.")] = 0,
     out: CsvOption = None,

@@ -166,7 +166,7 @@ def ground_of(folder: Path, scenario: Scenario, day: dt.date) -> Previous | None
         after, before = earlier + dt.timedelta(days=1), day - dt.timedelta(days=1)
         raise InputError(
             f"{folder} has a result of {earlier} and none of {before}: what runs or waits would be lost;"
-            f" plan run --from {after}, or start anew with --fresh"
+            f" plan run --from {after} --to {before} first, or start anew with --fresh"
         )
     return previous
 

@@ -1,0 +1,54 @@
+"""What a shell offers on the tab key: scenarios, methods, policies, topics; see `plan --install-completion`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+
+def scenarios(incomplete: str) -> list[str]:
+    """Names of scenarios, the site's own and the shipped ones."""
+    from planner.places import scenario_folders
+    from planner.scenario.layers import known_scenarios
+
+    return _fitting(known_scenarios(scenario_folders(Path.cwd())), incomplete)
+
+
+def methods(incomplete: str) -> list[str]:
+    """Names of methods."""
+    from planner.methods import METHODS
+
+    return _fitting(METHODS, incomplete)
+
+
+def policies(incomplete: str) -> list[str]:
+    """Names of policies; what stands before the last comma stays."""
+    from planner.online.policies import POLICIES
+
+    before, comma, last = incomplete.rpartition(",")
+    return [f"{before}{comma}{name}" for name in _fitting(POLICIES, last)]
+
+
+def engines(incomplete: str) -> list[str]:
+    """Names of CP engines, installed or not."""
+    from planner.cp.engines.choose import known_engines
+
+    return _fitting([facts.name for facts in known_engines()], incomplete)
+
+
+def topics(incomplete: str) -> list[str]:
+    """What `plan show` can list."""
+    from planner.cli.show import TOPICS
+
+    return _fitting(TOPICS, incomplete)
+
+
+def days(incomplete: str) -> list[str]:
+    """Days by name; a date has to be typed."""
+    from planner.cli.day import WORDS
+
+    return _fitting(WORDS, incomplete)
+
+
+def _fitting(names: Iterable[str], incomplete: str) -> list[str]:
+    return [name for name in names if name.startswith(incomplete)]
