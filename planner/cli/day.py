@@ -214,13 +214,21 @@ def plan_one(request: Request) -> None:
         return
 
     from planner.cli.progress import Progress
-    from planner.runs.one_day import do_day, nightly_ground_of
 
     folder = request.out / settings.scenario.name
-    previous = None if request.fresh else nightly_ground_of(folder, settings.scenario, day)
     with Progress(f"planning {day}", quiet=request.quiet) as progress:
+        progress.doing("reading the day before")
+        from planner.runs.one_day import do_day, nightly_ground_of
+
+        previous = None if request.fresh else nightly_ground_of(folder, settings.scenario, day)
         done = do_day(
-            settings, day, folder / day.isoformat(), previous, on_trial=progress.trial, on_bound=progress.bound
+            settings,
+            day,
+            folder / day.isoformat(),
+            previous,
+            on_trial=progress.trial,
+            on_bound=progress.bound,
+            on_step=progress.doing,
         )
     remark_stand_in(done.summary)
     if done.planned is not None and not request.quiet:
@@ -238,7 +246,9 @@ def plan_from(request: Request, settings: Settings, asked: Replan) -> DoneDay:
 
     folder = request.out / settings.scenario.name
     with Progress("planning", quiet=request.quiet) as progress:
-        found = replan(settings, asked, folder, on_trial=progress.trial, on_bound=progress.bound)
+        found = replan(
+            settings, asked, folder, on_trial=progress.trial, on_bound=progress.bound, on_step=progress.doing
+        )
     remark_stand_in(found.done.summary)
     if found.done.planned is not None and not request.quiet:
         remark(found.done.planned.day)
