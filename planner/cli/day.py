@@ -14,6 +14,7 @@ import typer
 from planner import defaults
 from planner.bounds import ITERATIONS, PLANNED_YEARS, SEED, SOLVE_S, WORKERS
 from planner.cli import complete
+from planner.cli.complete import WORDS
 from planner.cli.terminal import say, say_json
 from planner.errors import InputError
 from planner.printable import printable
@@ -32,10 +33,6 @@ REASONS_SHOWN = 10
 """Reasons to leave jobs alone that a run names on the terminal; all are in run.json."""
 CONFLICTS_SHOWN = 5
 """Conflicts that a run names on the terminal; all are in run.json."""
-
-
-WORDS = {"yesterday": -1, "today": 0, "tomorrow": 1}
-"""Days by name, as so many days from today."""
 
 
 def parse_day(text: str, zone: str | None = None, *, by_name: bool = False) -> dt.date:

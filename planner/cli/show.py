@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from planner import defaults
-from planner.cli import complete
+from planner.cli.complete import fitting
 from planner.cli.terminal import say, say_json
 from planner.errors import InputError
 
@@ -112,9 +112,14 @@ TOPICS: dict[str, Callable[[], dict[str, Any]]] = {
 }
 
 
+def _topics(incomplete: str) -> list[str]:
+    """What the tab key offers."""
+    return fitting(TOPICS, incomplete)
+
+
 def show(
     topic: Annotated[
-        str, typer.Argument(metavar="TOPIC", help=f"What to list: {', '.join(TOPICS)}.", autocompletion=complete.topics)
+        str, typer.Argument(metavar="TOPIC", help=f"What to list: {', '.join(TOPICS)}.", autocompletion=_topics)
     ],
     params: Annotated[
         bool,
