@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from planner.power.compare import Line
     from planner.scenario.schema import Scenario
 
-app = typer.Typer(help="What jobs draw, learned from finished ones (docs/power.md).", no_args_is_help=True)
+app = typer.Typer(help="What jobs draw, learned from finished ones.", no_args_is_help=True)
 
 FromOption = Annotated[
     list[Path] | None,
@@ -48,7 +48,7 @@ NOT_LEARNED = "power.learned=null"
 
 @app.callback()
 def power() -> None:
-    """What jobs draw, learned from finished ones (docs/power.md)."""
+    """What jobs draw, learned from finished ones."""
 
 
 @app.command("learn")

@@ -93,6 +93,17 @@ def _predictors() -> dict[str, str]:
     return {name: text for name, (_, text) in PREDICTORS.items()}
 
 
+def _docs() -> dict[str, str]:
+    """The documents, each with its title and place."""
+    from planner.places import shipped_folder
+
+    found = {}
+    for path in sorted((shipped_folder() / "docs").glob("*.md")):
+        with path.open(encoding="utf-8") as stream:
+            found[path.stem] = f"{stream.readline().lstrip('# ').strip()}: {path}"
+    return found
+
+
 def _schema() -> dict[str, Any]:
     from planner.scenario.editor_schema import editor_schema
 
@@ -109,6 +120,7 @@ TOPICS: dict[str, Callable[[], dict[str, Any]]] = {
     "schema": _schema,
     "engines": _engines,
     "versions": _versions,
+    "docs": _docs,
 }
 
 
