@@ -38,7 +38,7 @@ def report(
     first: FirstOption = None,
     last: LastOption = None,
     month: Annotated[str | None, typer.Option(metavar="YYYY-MM", help="A whole month.")] = None,
-    by: Annotated[str, typer.Option(metavar="account|user|job", help="What a line is.")] = "account",
+    by: Annotated[str, typer.Option(metavar="account|user|account-user|job", help="What a line is.")] = "account",
     scenario: Annotated[
         str | None,
         typer.Option(
@@ -55,7 +55,7 @@ def report(
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Report revenue, energy, costs and profit over written days, by account, user or job.
+    """Report revenue, energy, costs and profit over written days, by account, user, both or job.
 
     Writes CSV, Parquet and HTML to OUT/SCENARIO/costs. The lines, with that of the site, are the days' totals exactly.
     Booked days count as they happened, and are set beside their plans; others are marked as only planned.

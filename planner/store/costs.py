@@ -19,7 +19,7 @@ from planner.store.seals import changed
 from planner.store.versions import VERSIONS
 from planner.store.write_tables import COLUMNS, STATES
 
-By = Literal["account", "user", "job"]
+By = Literal["account", "user", "account-user", "job"]
 WAYS: tuple[str, ...] = get_args(By)
 
 FOLDER = "costs"
@@ -194,11 +194,12 @@ def _with_sums(sums: Sums) -> Sums:
 
 
 def cost_lines(days: Iterable[CostDay], by: By) -> list[CostLine]:
-    """One line an account, user or job, the largest revenue first."""
+    """One line an account, user, account with user, or job, the largest revenue first."""
     lines: dict[str, CostLine] = {}
     for day in days:
         for job in day.jobs:
-            key = {"account": job.account, "user": job.user, "job": job.job}[by]
+            both = f"{job.account or '-'} / {job.user or '-'}"
+            key = {"account": job.account, "user": job.user, "account-user": both, "job": job.job}[by]
             lines.setdefault(key, CostLine(key)).add(job)
     return sorted(lines.values(), key=lambda line: (-line.sums["revenue_eur"], line.key))
 

@@ -61,7 +61,7 @@ def week(tmp_path: Path, planned_week: Path, monkeypatch: pytest.MonkeyPatch) ->
     return tmp_path / "week" / "reports" / "site"
 
 
-@pytest.mark.parametrize("by", ["account", "user", "job"])
+@pytest.mark.parametrize("by", ["account", "user", "account-user", "job"])
 def test_a_month_sums_to_its_ledgers(month: Path, by: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Over 30 sample days the lines of the CSV, the site's own among them, are the days' totals to the last digit."""
     plan("report", "--month", "2024-06", "--by", by, "--out", str(month))
