@@ -1,3 +1,63 @@
-"""Plans an HPC site's day for profit: revenue from the resources used, less energy, less cooling."""
+"""Plans an HPC site's day for profit: revenue from the resources used, less energy, less cooling.
+
+Scripts may rely on what this module offers, in ``__all__``; docs/python.md has examples. All modules below it are
+private: they change without notice. Names are loaded when they are first used, so that the command line stays quick.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from planner.api import Frames as Frames
+    from planner.api import audit as audit
+    from planner.api import bound as bound
+    from planner.api import build_day as build_day
+    from planner.api import frames as frames
+    from planner.api import load_scenario as load_scenario
+    from planner.api import plan_day as plan_day
+    from planner.api import power_figure as power_figure
+    from planner.api import read_day as read_day
+    from planner.api import settle as settle
+    from planner.api import simulate as simulate
+    from planner.api import write_day as write_day
+    from planner.errors import InputError as InputError
+    from planner.errors import PlannerError as PlannerError
 
 __version__ = "0.1.0"
+
+_PLACES = {
+    **dict.fromkeys(("InputError", "PlannerError"), "planner.errors"),
+    **dict.fromkeys(("Frames", "audit", "bound", "build_day", "frames", "load_scenario", "plan_day"), "planner.api"),
+    **dict.fromkeys(("power_figure", "read_day", "settle", "simulate", "write_day"), "planner.api"),
+}
+"""In which module each public name is."""
+
+__all__ = [
+    "Frames",
+    "InputError",
+    "PlannerError",
+    "__version__",
+    "audit",
+    "bound",
+    "build_day",
+    "frames",
+    "load_scenario",
+    "plan_day",
+    "power_figure",
+    "read_day",
+    "settle",
+    "simulate",
+    "write_day",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _PLACES:
+        return getattr(import_module(_PLACES[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}; public are {', '.join(__all__)}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -9,13 +9,19 @@ from pathlib import Path
 
 
 def shipped_folder() -> Path:
-    """The folder that holds ``tables/`` and ``scenarios/``.
+    """The folder that holds ``tables/``, ``scenarios/`` and ``docs/``.
 
     An installed wheel carries them in ``planner/shipped``; a checkout has them beside the package.
     """
     package = Path(__file__).resolve().parent
     inside = package / "shipped"
     return inside if inside.is_dir() else package.parent
+
+
+def document(name: str) -> str:
+    """Where people find a document: in ``docs/`` of a checkout, or inside the installed planner."""
+    inside = shipped_folder() / "docs" / name
+    return str(inside) if shipped_folder().name == "shipped" and inside.is_file() else f"docs/{name}"
 
 
 def is_there(path: Path) -> bool:

@@ -20,10 +20,10 @@ def book(
     ],
     scenario: day.ScenarioOption = None,
     sacct: Annotated[
-        Path | None, typer.Option(help="What sacct wrote of the day, --json or -P; default: ask Slurm.")
+        Path | None, typer.Option(metavar="FILE", help="What sacct wrote of the day, --json or -P; default: ask Slurm.")
     ] = None,
     table: Annotated[
-        Path | None, typer.Option(help="A snapshot table with what ran, in place of Slurm's accounts.")
+        Path | None, typer.Option(metavar="FILE", help="A snapshot table with what ran, in place of Slurm's accounts.")
     ] = None,
     out: day.OutOption = Path("reports"),
     settings: day.SettingsOption = None,

@@ -13,12 +13,14 @@ import typer
 
 from planner import defaults
 from planner.bounds import WORKERS
-from planner.cli import day
+from planner.cli import complete, day
 from planner.cli.terminal import listed, say, say_json
 from planner.errors import InputError
 from planner.units import clock
 
-BackendOption = Annotated[str, typer.Option(help="Where runs are planned: processes of this machine, or dask.")]
+BackendOption = Annotated[
+    str, typer.Option(metavar="processes|dask", help="Where runs are planned: processes of this machine, or dask.")
+]
 AddressOption = Annotated[str | None, typer.Option(metavar="HOST:PORT", help="Scheduler of --backend dask.")]
 ProcessesOption = Annotated[
     int, typer.Option(min=0, max=int(WORKERS.high), help="Runs side by side; 0 is one per core.")
@@ -99,25 +101,39 @@ _OF_SOME = (
 
 def compare(
     context: typer.Context,
-    scenarios: Annotated[list[str], typer.Argument(metavar="SCENARIO...", help="Names or files of scenarios.")],
+    scenarios: Annotated[
+        list[str],
+        typer.Argument(metavar="SCENARIO...", help="Names or files of scenarios.", autocompletion=complete.scenarios),
+    ],
     date: day.DayOption = None,
-    first: Annotated[str | None, typer.Option("--from", metavar="YYYY-MM-DD", help="The first day.")] = None,
-    last: Annotated[str | None, typer.Option("--to", metavar="YYYY-MM-DD", help="The last day.")] = None,
-    method: Annotated[list[str] | None, typer.Option("--method", "-m", help="May be repeated.")] = None,
+    first: day.FirstOption = None,
+    last: day.LastOption = None,
+    method: Annotated[
+        list[str] | None,
+        typer.Option("--method", "-m", metavar="NAME", help="May be repeated.", autocompletion=complete.methods),
+    ] = None,
     policy: Annotated[
         list[str] | None,
         typer.Option(
-            "--policy", "-p", help="Replayed on the same jobs beside EASY: replan, list, ...; repeated, or by commas."
+            "--policy",
+            "-p",
+            metavar="NAME",
+            autocompletion=complete.policies,
+            help="Replayed on the same jobs beside EASY: replan, list, ...; repeated, or by commas.",
         ),
     ] = None,
     baseline: Annotated[
-        str | None, typer.Option(help="Scenario, or SCENARIO:METHOD, that others are compared with; default the first.")
+        str | None,
+        typer.Option(
+            metavar="NAME", help="Scenario, or SCENARIO:METHOD, that others are compared with; default the first."
+        ),
     ] = None,
     carbon_weights: Annotated[
         str | None,
         typer.Option(
+            metavar="LIST",
             help="What a tonne of CO2 counts in the plans, by commas: 0,50,200. Each scenario is planned with each"
-            " (goal.carbon_weight): the curve of money against CO2."
+            " (goal.carbon_weight): the curve of money against CO2.",
         ),
     ] = None,
     members: Annotated[
@@ -126,7 +142,7 @@ def compare(
     time_limit: day.TimeLimitOption = day.TIME_LIMIT,
     seed: day.SeedOption = None,
     jobs: day.JobsOption = None,
-    out: Annotated[Path, typer.Option(help="Where results go, below OUT/compare.")] = Path("reports"),
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Where results go, below OUT/compare.")] = Path("reports"),
     settings: day.SettingsOption = None,
     engine: day.EngineOption = None,
     iterations: day.IterationsOption = None,
@@ -141,7 +157,7 @@ def compare(
 
     Example: plan compare air-summer hybrid-summer air-winter hybrid-winter --from 2024-06-01 --to 2024-06-07
     """
-    from_day, to_day = _days(date, first, last)
+    first, last = _days(date, first, last)
     limit_s, bound_s = day.solve_time(time_limit, "--time-limit"), day.solve_time(bound_time, "--bound-time")
 
     from planner.methods import method_named
@@ -157,6 +173,7 @@ def compare(
         if each.kind == "cp":
             raise InputError(f"policy {each.name} needs a CP search, which `plan simulate` has; order-... needs none")
     opened = [day.open_scenario(name, tuple(settings or ()), seed, jobs) for name in scenarios]
+    from_day, to_day = day.parse_day(first, opened[0].zone), day.parse_day(last, opened[0].zone)
     if carbon_weights is not None:
         opened = _by_weight(scenarios, carbon_weights, tuple(settings or ()), seed, jobs)
 
@@ -284,11 +301,13 @@ def _cut(text: str, width: int = 14) -> str:
     return text if len(text) <= width else text[: width - 1] + "…"
 
 
-def _days(date: str | None, first: str | None, last: str | None) -> tuple[Any, Any]:
+def _days(date: str | None, first: str | None, last: str | None) -> tuple[str, str]:
+    """The first and the last day as they were written, each one that can be a day."""
+    day.require_days(date, first, last)
     if date is not None and first is None and last is None:
-        return day.parse_day(date), day.parse_day(date)
+        return date, date
     if date is None and first is not None and last is not None:
-        return day.parse_day(first), day.parse_day(last)
+        return first, last
     raise InputError("say which days to compare: --day 2024-06-01, or --from 2024-06-01 --to 2024-06-07")
 
 

@@ -23,9 +23,9 @@ MOST_SEEDS = 20
 def cp_online(
     traces: Annotated[list[Path], typer.Argument(metavar="TRACE...", help="SWF traces to run it on.")],
     policies: Annotated[
-        str | None, typer.Option("--policies", "-p", help="By commas; default all of the study.")
+        str | None, typer.Option("--policies", "-p", metavar="LIST", help="By commas; default all of the study.")
     ] = None,
-    estimates: Annotated[str | None, typer.Option("--estimates", "-e", help="By commas.")] = None,
+    estimates: Annotated[str | None, typer.Option("--estimates", "-e", metavar="LIST", help="By commas.")] = None,
     seeds: Annotated[int, typer.Option(min=1, max=MOST_SEEDS, help="Seeds of each policy that searches.")] = 1,
     evaluations: Annotated[
         int, typer.Option(min=0, max=int(EVALUATIONS.high), help="Orders that order-... tries per waiting job.")
@@ -36,7 +36,9 @@ def cp_online(
     jobs: Annotated[int | None, typer.Option(min=1, help="Only the first jobs of each trace.")] = None,
     workers: Annotated[int, typer.Option(min=1, max=MOST_WORKERS, help="Processes side by side.")] = 1,
     fresh: Annotated[bool, typer.Option("--fresh", help="Start anew instead of going on.")] = False,
-    out: Annotated[Path, typer.Option(help="Where results go, below OUT/studies/cp-online.")] = Path("reports"),
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Where results go, below OUT/studies/cp-online.")] = Path(
+        "reports"
+    ),
     markdown: Annotated[bool, typer.Option("--markdown", help="Print the tables for a document.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
     quiet: NoRemarksOption = False,

@@ -23,20 +23,30 @@ def curie23(
         bool, typer.Option("--until-empty/--days-only", help="Whether days go on until the queue is empty.")
     ] = True,
     calibrations: Annotated[
-        str | None, typer.Option(help="ours, fitted, or both by commas; both is the default.")
+        str | None, typer.Option(metavar="LIST", help="ours, fitted, or both by commas; both is the default.")
     ] = None,
-    scenarios: Annotated[str | None, typer.Option(help="By commas; default all four.")] = None,
-    methods: Annotated[str | None, typer.Option(help="By commas; default all of the study.")] = None,
-    data: Annotated[Path | None, typer.Option(help="Folder of the traces; default PLANNER_DATA.")] = None,
+    scenarios: Annotated[str | None, typer.Option(metavar="LIST", help="By commas; default all four.")] = None,
+    methods: Annotated[str | None, typer.Option(metavar="LIST", help="By commas; default all of the study.")] = None,
+    data: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Folder of the traces; default PLANNER_DATA.")
+    ] = None,
     settings: day.SettingsOption = None,
-    time_limit: Annotated[str, typer.Option(help="Per day, of cp, relaxation and delay: 30s, 5m.")] = day.TIME_LIMIT,
-    bound_time: Annotated[str, typer.Option(help="Per day, for the bound; 0 leaves it out.")] = BOUND_TIME,
+    time_limit: Annotated[
+        str, typer.Option(metavar="TIME", help="Per day, of cp, relaxation and delay: 30s, 5m.")
+    ] = day.TIME_LIMIT,
+    bound_time: Annotated[
+        str, typer.Option(metavar="TIME", help="Per day, for the bound; 0 leaves it out.")
+    ] = BOUND_TIME,
     run_bound_time: Annotated[
-        str, typer.Option(help="Per scenario, for the bound of all days together; 0 leaves it out.")
+        str, typer.Option(metavar="TIME", help="Per scenario, for the bound of all days together; 0 leaves it out.")
     ] = day.RUN_BOUND_TIME,
-    bounded: Annotated[str, typer.Option(help="Methods whose days get a bound, by commas.")] = "harvest",
+    bounded: Annotated[
+        str, typer.Option(metavar="LIST", help="Methods whose days get a bound, by commas.")
+    ] = "harvest",
     iterations: day.IterationsOption = None,
-    out: Annotated[Path, typer.Option(help="Where results go, below OUT/studies/curie23.")] = Path("reports"),
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Where results go, below OUT/studies/curie23.")] = Path(
+        "reports"
+    ),
     processes: ProcessesOption = 0,
     backend: BackendOption = "processes",
     address: AddressOption = None,

@@ -13,6 +13,8 @@ import typer
 
 from planner import defaults
 from planner.bounds import ITERATIONS, PLANNED_YEARS, SEED, SOLVE_S, WORKERS
+from planner.cli import complete
+from planner.cli.complete import WORDS
 from planner.cli.terminal import say, say_json
 from planner.errors import InputError
 from planner.printable import printable
@@ -33,12 +35,11 @@ CONFLICTS_SHOWN = 5
 """Conflicts that a run names on the terminal; all are in run.json."""
 
 
-WORDS = {"yesterday": -1, "today": 0, "tomorrow": 1}
-"""Days by name, as so many days from today."""
+def parse_day(text: str, zone: str | None = None, *, by_name: bool = False) -> dt.date:
+    """A calendar day such as 2024-06-01; with a zone also yesterday, today or tomorrow there.
 
-
-def parse_day(text: str, zone: str | None = None) -> dt.date:
-    """A calendar day such as 2024-06-01; with a zone also yesterday, today or tomorrow there."""
+    ``by_name``: the caller takes those words itself, and errors name them.
+    """
     if zone is not None and text.strip().lower() in WORDS:
         from planner.domain.horizon import Horizon
 
@@ -47,11 +48,18 @@ def parse_day(text: str, zone: str | None = None) -> dt.date:
     try:
         day = dt.date.fromisoformat(text)
     except ValueError as error:
-        words = ", or yesterday, today or tomorrow" if zone is not None else ""
+        words = ", or yesterday, today or tomorrow" if by_name or zone is not None else ""
         raise InputError(f"cannot read {text!r} as a day; write it as 2024-06-01{words}") from error
     if day.year not in PLANNED_YEARS:
         raise InputError(f"the day {text} is out of range; its year must be {PLANNED_YEARS}")
     return day
+
+
+def require_days(*texts: str | None) -> None:
+    """InputError for a day that cannot be one: a typing error is told before files are read."""
+    for text in texts:
+        if text is not None and text.strip().lower() not in WORDS:
+            parse_day(text, by_name=True)
 
 
 def solve_time(text: str, option: str) -> float:
@@ -66,28 +74,62 @@ RUN_BOUND_TIME = f"{defaults.RUN_BOUND_TIME_S:g}s"
 """Defaults as people write them."""
 
 DayOption = Annotated[
-    str | None, typer.Option("--day", metavar="YYYY-MM-DD", help="The day to plan, also today or tomorrow.")
+    str | None,
+    typer.Option(
+        "--day", metavar="YYYY-MM-DD", help="The day to plan, also today or tomorrow.", autocompletion=complete.days
+    ),
+]
+FirstOption = Annotated[
+    str | None,
+    typer.Option("--from", metavar="YYYY-MM-DD", help="The first day, also yesterday.", autocompletion=complete.days),
+]
+LastOption = Annotated[
+    str | None,
+    typer.Option("--to", metavar="YYYY-MM-DD", help="The last day, also tomorrow.", autocompletion=complete.days),
 ]
 ScenarioOption = Annotated[
     str | None,
-    typer.Option("--scenario", "-s", help="Name or file of a scenario; default: site if there is one, else sample."),
+    typer.Option(
+        "--scenario",
+        "-s",
+        metavar="NAME",
+        help="Name or file of a scenario; default: site if there is one, else sample.",
+        autocompletion=complete.scenarios,
+    ),
 ]
 JobsOption = Annotated[
-    Path | None, typer.Option("--jobs", help="A jobs file (SWF, CSV, Parquet) in place of the scenario's.")
+    Path | None,
+    typer.Option("--jobs", metavar="FILE", help="A jobs file (SWF, CSV, Parquet) in place of the scenario's."),
 ]
 SettingsOption = Annotated[
     list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Override a scenario key; may be repeated.")
 ]
-MethodOption = Annotated[str | None, typer.Option("--method", "-m", help="How to plan; see `plan show methods`.")]
-TimeLimitOption = Annotated[str, typer.Option(help="When to stop searching: 30s, 5m.")]
+MethodOption = Annotated[
+    str | None,
+    typer.Option(
+        "--method",
+        "-m",
+        metavar="NAME",
+        help="How to plan; see `plan show methods`.",
+        autocompletion=complete.methods,
+    ),
+]
+TimeLimitOption = Annotated[str, typer.Option(metavar="TIME", help="When to stop searching: 30s, 5m.")]
 SeedOption = Annotated[int | None, typer.Option(min=0, max=int(SEED.high), help="Replaces the scenario's seed.")]
-OutOption = Annotated[Path, typer.Option(help="Where results go, as OUT/SCENARIO/DAY.")]
-AlsoOption = Annotated[list[str] | None, typer.Option(help="Also write parquet or swf; may be repeated.")]
+OutOption = Annotated[Path, typer.Option(metavar="DIR", help="Where results go, as OUT/SCENARIO/DAY.")]
+AlsoOption = Annotated[
+    list[str] | None, typer.Option(metavar="FORMAT", help="Also write parquet or swf; may be repeated.")
+]
 WorkersOption = Annotated[
     int, typer.Option(min=0, max=int(WORKERS.high), help="Threads; 0 is one per core. Never changes an answer.")
 ]
 EngineOption = Annotated[
-    str | None, typer.Option(help="CP engine of the methods that use one; see `plan show engines`.")
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="CP engine of the methods that use one; see `plan show engines`.",
+        autocompletion=complete.engines,
+    ),
 ]
 IterationsOption = Annotated[
     int | None,
@@ -101,13 +143,17 @@ FreshOption = Annotated[bool, typer.Option("--fresh", help="Start anew, even whe
 SnapshotOption = Annotated[
     Path | None,
     typer.Option(
-        "--snapshot", help="A table of the jobs that wait, run and have ended by then; in place of the last plan."
+        "--snapshot",
+        metavar="FILE",
+        help="A table of the jobs that wait, run and have ended by then; in place of the last plan.",
     ),
 ]
 NodesOption = Annotated[
-    Path | None, typer.Option("--nodes", help="A table of nodes that cannot be used; with --snapshot.")
+    Path | None, typer.Option("--nodes", metavar="FILE", help="A table of nodes that cannot be used; with --snapshot.")
 ]
-BoundTimeOption = Annotated[str, typer.Option(help="Time for the bound on the profit; 0 leaves it out.")]
+BoundTimeOption = Annotated[
+    str, typer.Option(metavar="TIME", help="Time for the bound on the profit; 0 leaves it out.")
+]
 QuietOption = Annotated[
     bool, typer.Option("--quiet", "-q", help="Print nothing when all goes well; JSON where it is asked for.")
 ]
@@ -152,8 +198,7 @@ class Request:
 
 def plan_one(request: Request) -> None:
     """Plan a day, write its folder, and print its summary."""
-    if request.date.strip().lower() not in WORDS:
-        parse_day(request.date)  # a typing error is told before files are read
+    require_days(request.date)
     refuse_contradictions(request)
     settings = open_settings(request)
     day = parse_day(request.date, settings.scenario.zone)
@@ -166,13 +211,21 @@ def plan_one(request: Request) -> None:
         return
 
     from planner.cli.progress import Progress
-    from planner.runs.one_day import do_day, nightly_ground_of
 
     folder = request.out / settings.scenario.name
-    previous = None if request.fresh else nightly_ground_of(folder, settings.scenario, day)
     with Progress(f"planning {day}", quiet=request.quiet) as progress:
+        progress.doing("reading the day before")
+        from planner.runs.one_day import do_day, nightly_ground_of
+
+        previous = None if request.fresh else nightly_ground_of(folder, settings.scenario, day)
         done = do_day(
-            settings, day, folder / day.isoformat(), previous, on_trial=progress.trial, on_bound=progress.bound
+            settings,
+            day,
+            folder / day.isoformat(),
+            previous,
+            on_trial=progress.trial,
+            on_bound=progress.bound,
+            on_step=progress.doing,
         )
     remark_stand_in(done.summary)
     if done.planned is not None and not request.quiet:
@@ -190,7 +243,9 @@ def plan_from(request: Request, settings: Settings, asked: Replan) -> DoneDay:
 
     folder = request.out / settings.scenario.name
     with Progress("planning", quiet=request.quiet) as progress:
-        found = replan(settings, asked, folder, on_trial=progress.trial, on_bound=progress.bound)
+        found = replan(
+            settings, asked, folder, on_trial=progress.trial, on_bound=progress.bound, on_step=progress.doing
+        )
     remark_stand_in(found.done.summary)
     if found.done.planned is not None and not request.quiet:
         remark(found.done.planned.day)

@@ -33,15 +33,15 @@ def dispatchers(
         str, typer.Option("--scenario", "-s", help="The machine of all jobs, or by commas one for each file.")
     ] = "eurora",
     policies: Annotated[
-        str | None, typer.Option("--policies", "-p", help="By commas; default all of the study.")
+        str | None, typer.Option("--policies", "-p", metavar="LIST", help="By commas; default all of the study.")
     ] = None,
-    estimates: Annotated[str | None, typer.Option("--estimates", "-e", help="By commas.")] = None,
+    estimates: Annotated[str | None, typer.Option("--estimates", "-e", metavar="LIST", help="By commas.")] = None,
     first: Annotated[int | None, typer.Option("--jobs", min=1, help="Only the first jobs of each file.")] = None,
     engine: Annotated[
-        str, typer.Option(help="CP engine of hcp19 and pcp19; see `plan show engines`.")
+        str, typer.Option(metavar="NAME", help="CP engine of hcp19 and pcp19; see `plan show engines`.")
     ] = defaults.ROUND_ENGINE,
     time_limit: Annotated[
-        str, typer.Option(help="What it gets in a dispatch at first; up to 16 times that.")
+        str, typer.Option(metavar="TIME", help="What it gets in a dispatch at first; up to 16 times that.")
     ] = f"{defaults.ROUND_TIME_S:g}s",
     dispatch_steps: Annotated[
         int,
@@ -51,16 +51,21 @@ def dispatchers(
         int, typer.Option(min=0, max=int(EVALUATIONS.high), help="Orders that order-... tries per waiting job.")
     ] = USUAL_SEARCH.evaluations,
     cell_time: Annotated[
-        str, typer.Option(help="CPU time after which a replay is stopped, and shown as such.")
+        str, typer.Option(metavar="TIME", help="CPU time after which a replay is stopped, and shown as such.")
     ] = "10m",
     part: Annotated[
-        str | None, typer.Option(help="replays, queues (made-up ones), or both by commas; both is the default.")
+        str | None,
+        typer.Option(metavar="LIST", help="replays, queues (made-up ones), or both by commas; both is the default."),
     ] = None,
-    nodes: Annotated[str | None, typer.Option(help="Sizes of the machines of made-up queues, by commas.")] = None,
-    queues: Annotated[str | None, typer.Option(help="Lengths of made-up queues, by commas.")] = None,
+    nodes: Annotated[
+        str | None, typer.Option(metavar="LIST", help="Sizes of the machines of made-up queues, by commas.")
+    ] = None,
+    queues: Annotated[str | None, typer.Option(metavar="LIST", help="Lengths of made-up queues, by commas.")] = None,
     workers: Annotated[int, typer.Option(min=1, max=MOST_WORKERS, help="Processes side by side.")] = 1,
     fresh: Annotated[bool, typer.Option("--fresh", help="Start anew instead of going on.")] = False,
-    out: Annotated[Path, typer.Option(help="Where results go, below OUT/studies/dispatchers.")] = Path("reports"),
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Where results go, below OUT/studies/dispatchers.")] = Path(
+        "reports"
+    ),
     markdown: Annotated[bool, typer.Option("--markdown", help="Print the tables for a document.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
     quiet: NoRemarksOption = False,

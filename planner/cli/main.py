@@ -26,6 +26,7 @@ from planner.cli import (
     study,
     table,
 )
+from planner.cli.help_words import in_plain_words
 from planner.cli.terminal import say
 from planner.errors import InputError, PlannerError
 from planner.printable import LONGEST_LINE, is_text, one_line
@@ -152,7 +153,7 @@ def _command() -> Any:
     """The commands as the parser has them, made once: that takes longer than most of what they do."""
     from typer.main import get_command
 
-    return get_command(app)
+    return in_plain_words(get_command(app))
 
 
 def run(arguments: Sequence[str]) -> int:

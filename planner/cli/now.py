@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 AtOption = Annotated[
     str | None, typer.Option(metavar="TIME", help="The moment, as 2024-06-01T10:00+02:00; default: this one.")
 ]
-HoursOption = Annotated[float, typer.Option(help="How far ahead to plan; at least to the end of the day.")]
+HoursOption = Annotated[
+    float, typer.Option(metavar="HOURS", help="How far ahead to plan; at least to the end of the day.")
+]
 
 
 def now(

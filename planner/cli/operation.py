@@ -19,21 +19,30 @@ SITES = ("curie", "sample")
 def operation(
     only: Annotated[
         list[str] | None,
-        typer.Option(help="Cells whose names fit, such as 'curie/fr-2012/as-is/replan-*/requested'; may be repeated."),
+        typer.Option(
+            metavar="PATTERN",
+            help="Cells whose names fit, such as 'curie/fr-2012/as-is/replan-*/requested'; may be repeated.",
+        ),
     ] = None,
-    sites: Annotated[str, typer.Option(help="By commas.")] = "curie,sample",
+    sites: Annotated[str, typer.Option(metavar="LIST", help="By commas.")] = "curie,sample",
     every: Annotated[bool, typer.Option("--every", help="Every policy at every tariff and load: hours.")] = False,
     quick: Annotated[bool, typer.Option("--quick", help="Two policies on a day of the sample site: seconds.")] = False,
-    data: Annotated[Path | None, typer.Option(help="Folder of traces and prices; default PLANNER_DATA.")] = None,
-    trace: Annotated[Path | None, typer.Option(help="Another SWF trace in place of Curie's.")] = None,
+    data: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Folder of traces and prices; default PLANNER_DATA.")
+    ] = None,
+    trace: Annotated[Path | None, typer.Option(metavar="FILE", help="Another SWF trace in place of Curie's.")] = None,
     trace_cores: Annotated[int, typer.Option(min=1, help="Cores of the traced machine, to scale jobs.")] = 93_312,
     nodes: Annotated[int, typer.Option(min=1, max=100_000, help="Nodes of 32 cores that stand in for it.")] = 300,
     first: Annotated[str, typer.Option("--from", metavar="YYYY-MM-DD", help="First day of the trace.")] = "2012-06-11",
     last: Annotated[str, typer.Option("--to", metavar="YYYY-MM-DD", help="Last day of the trace.")] = "2012-06-15",
-    bound_time: Annotated[str, typer.Option(help="For each bound, at most; 0 leaves bounds out.")] = "300s",
+    bound_time: Annotated[
+        str, typer.Option(metavar="TIME", help="For each bound, at most; 0 leaves bounds out.")
+    ] = "300s",
     workers: Annotated[int, typer.Option(min=1, max=MOST_WORKERS, help="Processes side by side.")] = 1,
     fresh: Annotated[bool, typer.Option("--fresh", help="Start anew instead of going on.")] = False,
-    out: Annotated[Path, typer.Option(help="Where results go, below OUT/studies/operation.")] = Path("reports"),
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Where results go, below OUT/studies/operation.")] = Path(
+        "reports"
+    ),
     markdown: Annotated[bool, typer.Option("--markdown", help="Print the tables for a document.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
     quiet: day.NoRemarksOption = False,

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from planner.power.compare import Line
     from planner.scenario.schema import Scenario
 
-app = typer.Typer(help="What jobs draw, learned from finished ones (docs/power.md).", no_args_is_help=True)
+app = typer.Typer(help="What jobs draw, learned from finished ones.", no_args_is_help=True)
 
 FromOption = Annotated[
     list[Path] | None,
@@ -48,18 +48,20 @@ NOT_LEARNED = "power.learned=null"
 
 @app.callback()
 def power() -> None:
-    """What jobs draw, learned from finished ones (docs/power.md)."""
+    """What jobs draw, learned from finished ones."""
 
 
 @app.command("learn")
 def learn(
-    out: Annotated[Path, typer.Option(help="The file to write, for the key power.learned of a scenario.")],
+    out: Annotated[
+        Path, typer.Option(metavar="FILE", help="The file to write, for the key power.learned of a scenario.")
+    ],
     files: FromOption = None,
     days: DaysOption = None,
     scenario: ScenarioOption = None,
     settings: SettingsOption = None,
     until: Annotated[
-        str | None, typer.Option(metavar="YYYY-MM-DD", help="Only from jobs that ended before this day.")
+        str | None, typer.Option(metavar="YYYY-MM-DD", help="Only from jobs that ended before this day, also today.")
     ] = None,
     one_node: OneNodeOption = False,
     as_json: JsonOption = False,
@@ -78,7 +80,7 @@ def learn(
     from planner.store.learned_power import learned_file, write_learned_power
 
     site = open_scenario(scenario, (*(settings or ()), NOT_LEARNED), slurm=True)
-    until_unix = None if until is None else Horizon(parse_day(until), site.zone).start_unix
+    until_unix = None if until is None else Horizon(parse_day(until, site.zone), site.zone).start_unix
     read = _read(files, days, site, until_unix, one_node, quiet=quiet)
     file = learned_file(read.finished, read.digests, dt.datetime.now(dt.UTC).isoformat(timespec="seconds"))
     write_learned_power(file, out)

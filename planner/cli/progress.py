@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Any
 
@@ -35,6 +37,22 @@ class Progress:
     ) -> None:
         if self._bar is not None:
             self._bar.stop()
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """Make room on the terminal for lines that stay."""
+        if self._bar is not None:
+            self._bar.stop()
+        try:
+            yield
+        finally:
+            if self._bar is not None:
+                self._bar.start()
+
+    def doing(self, what: str) -> None:
+        """Say which step is under way, until there is a profit to show."""
+        if self._bar is not None:
+            self._bar.update(self._task, description=f"{self._title}: {what}")
 
     def rename(self, title: str) -> None:
         """Say what is done, and begin to count anew."""

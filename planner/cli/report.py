@@ -5,13 +5,15 @@ from __future__ import annotations
 import calendar
 import datetime as dt
 import re
+from contextlib import suppress
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from planner.cli.day import QuietOption, parse_day
+from planner.cli import complete
+from planner.cli.day import FirstOption, LastOption, QuietOption, parse_day, require_days
 from planner.cli.terminal import say, say_json
 from planner.errors import InputError
 from planner.places import is_folder
@@ -29,19 +31,31 @@ SHOWN = 40
 
 
 def report(
-    date: Annotated[str | None, typer.Option("--day", metavar="YYYY-MM-DD", help="One day.")] = None,
-    first: Annotated[str | None, typer.Option("--from", metavar="YYYY-MM-DD", help="The first day.")] = None,
-    last: Annotated[str | None, typer.Option("--to", metavar="YYYY-MM-DD", help="The last day.")] = None,
-    month: Annotated[str | None, typer.Option(metavar="YYYY-MM", help="A whole month.")] = None,
-    by: Annotated[str, typer.Option(metavar="account|user|job", help="What a line is.")] = "account",
-    scenario: Annotated[
-        str | None, typer.Option("--scenario", "-s", help="Whose days; not needed where there is one.")
+    date: Annotated[
+        str | None,
+        typer.Option("--day", metavar="YYYY-MM-DD", help="One day, also yesterday.", autocompletion=complete.days),
     ] = None,
-    out: Annotated[Path, typer.Option(help="The folder of results, as for plan --day.")] = Path("reports"),
+    first: FirstOption = None,
+    last: LastOption = None,
+    month: Annotated[str | None, typer.Option(metavar="YYYY-MM", help="A whole month.")] = None,
+    by: Annotated[str, typer.Option(metavar="account|user|account-user|job", help="What a line is.")] = "account",
+    scenario: Annotated[
+        str | None,
+        typer.Option(
+            "--scenario",
+            "-s",
+            metavar="NAME",
+            autocompletion=complete.scenarios,
+            help="Whose days; not needed where there is one.",
+        ),
+    ] = None,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="The folder of results, as for plan --day.")] = Path(
+        "reports"
+    ),
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Report revenue, energy, costs and profit over written days, by account, user or job.
+    """Report revenue, energy, costs and profit over written days, by account, user, both or job.
 
     Writes CSV, Parquet and HTML to OUT/SCENARIO/costs. The lines, with that of the site, are the days' totals exactly.
     Booked days count as they happened, and are set beside their plans; others are marked as only planned.
@@ -49,13 +63,15 @@ def report(
 
     Example: plan report --month 2024-06 --by account
     """
-    low, high, asked = _range(date, first, last, month)
+    require_days(date, first, last)
 
     from planner.store.costs import FOLDER, WAYS, read_days
 
     if by not in WAYS:
         raise InputError(f"cannot report by {by!r}; choose {', '.join(WAYS)}")
+    _one_range(date, first, last, month)
     name = _scenario(out, scenario)
+    low, high, asked = _range(date, first, last, month, _zone(out / name))
     days, skipped = read_days(out / name, low, high)
     for path, why in skipped:
         say(f"skipped {path}: {why}", err=True)
@@ -154,26 +170,42 @@ def _plain(value: Any) -> Any:
     return value if value is None or isinstance(value, str | int | float) else float(value)
 
 
-def _range(
-    date: str | None, first: str | None, last: str | None, month: str | None
-) -> tuple[dt.date | None, dt.date | None, str]:
-    """First and last day, and the range in words."""
+def _one_range(date: str | None, first: str | None, last: str | None, month: str | None) -> None:
+    """InputError unless the options say one range, or none."""
     ways = [date is not None, first is not None or last is not None, month is not None]
     if sum(ways) > 1:
         raise InputError("give --day, or --from and --to, or --month; not several of them")
+    if month is not None and not re.fullmatch(r"\d{4}-\d{2}", month, re.ASCII):
+        raise InputError(f"cannot read {month!r} as a month; write it as 2024-06")
+    if (first is None) != (last is None):
+        raise InputError("give both --from and --to")
+
+
+def _zone(folder: Path) -> str:
+    """The zone of the last day in a folder of days that can be read; UTC where there is none."""
+    from planner.store.results import read_summary
+
+    for path in sorted(folder.glob("????-??-??"), reverse=True):
+        with suppress(InputError):
+            return read_summary(path).zone
+    return "UTC"
+
+
+def _range(
+    date: str | None, first: str | None, last: str | None, month: str | None, zone: str
+) -> tuple[dt.date | None, dt.date | None, str]:
+    """First and last day, and the range in words; ``zone`` says which day is today."""
     if date is not None:
-        day = parse_day(date)
+        day = parse_day(date, zone)
         return day, day, day.isoformat()
     if month is not None:
-        if not re.fullmatch(r"\d{4}-\d{2}", month, re.ASCII):
-            raise InputError(f"cannot read {month!r} as a month; write it as 2024-06")
         low = parse_day(f"{month}-01")
         return low, low.replace(day=calendar.monthrange(low.year, low.month)[1]), month
     if first is None and last is None:
         return None, None, "all days"
-    if first is None or last is None:
-        raise InputError("give both --from and --to")
-    low, high = parse_day(first), parse_day(last)
+    assert first is not None
+    assert last is not None
+    low, high = parse_day(first, zone), parse_day(last, zone)
     if high < low:
         raise InputError(f"the range ends on {high}, before it begins on {low}; swap --from and --to")
     return low, high, f"{low} to {high}"

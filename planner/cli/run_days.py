@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -11,8 +12,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from planner.cli import day
+from planner.cli import complete, day
 from planner.cli.terminal import say, say_json
+from planner.units import clock
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -21,9 +23,14 @@ if TYPE_CHECKING:
     from planner.domain.day_summary import DaySummary
     from planner.runs.one_day import Settings
 
+HEAD = f"{'day':<11}{'profit':>12}{'PUE':>7}{'use %':>7}{'started':>9}{'finished':>9}{'running':>9}{'waiting':>9}"
 
-FromOption = Annotated[str, typer.Option("--from", metavar="YYYY-MM-DD", help="The first day.")]
-ToOption = Annotated[str, typer.Option("--to", metavar="YYYY-MM-DD", help="The last day.")]
+FromOption = Annotated[
+    str, typer.Option("--from", metavar="YYYY-MM-DD", help="The first day, also today.", autocompletion=complete.days)
+]
+ToOption = Annotated[
+    str, typer.Option("--to", metavar="YYYY-MM-DD", help="The last day, also tomorrow.", autocompletion=complete.days)
+]
 UntilEmptyOption = Annotated[
     bool, typer.Option("--until-empty", help="Go on after the last day, without new jobs, until none is left.")
 ]
@@ -48,7 +55,10 @@ def run_range(
     fresh: day.FreshOption = False,
     bound_time: day.BoundTimeOption = day.BOUND_TIME,
     run_bound_time: Annotated[
-        str, typer.Option(help="Time for the bound of the whole run; 0, or no bound of the days, leaves it out.")
+        str,
+        typer.Option(
+            metavar="TIME", help="Time for the bound of the whole run; 0, or no bound of the days, leaves it out."
+        ),
     ] = day.RUN_BOUND_TIME,
     rebook: day.RebookOption = False,
     page: Annotated[bool, typer.Option(help="Whether every day gets a report.html; without, days are quicker.")] = True,
@@ -62,9 +72,10 @@ def run_range(
 
     Example: plan run --from 2024-06-01 --to 2024-06-07 --scenario air-summer
     """
-    from_day, to_day = day.parse_day(first), day.parse_day(last)
+    day.require_days(first, last)
     run_bound_s = day.solve_time(run_bound_time, "--run-bound-time")
     chosen = day.open_settings(day.Request.of(context, first))
+    from_day, to_day = (day.parse_day(text, chosen.scenario.zone) for text in (first, last))
 
     from dataclasses import replace
 
@@ -76,7 +87,11 @@ def run_range(
     folder = out / chosen.scenario.name
     summaries: list[DaySummary] = []
     kept: list[bool] = []
-    with _interrupts() as interrupts, Progress(f"{from_day} to {to_day}", quiet=quiet) as progress:
+    shows_rows = not (as_json or quiet)
+    left = TimeLeft((to_day - from_day).days + 1)
+    if shows_rows:
+        say(HEAD)
+    with _interrupts() as interrupts, Progress(f"{from_day}: reading the inputs", quiet=quiet) as progress:
         for each in run_days(
             chosen,
             from_day,
@@ -86,45 +101,50 @@ def run_range(
             fresh=fresh,
             on_trial=progress.trial,
             on_bound=progress.bound,
+            on_step=progress.doing,
             still_wanted=interrupts.end,
         ):
             summaries.append(each.summary)
             kept.append(each.planned is None)
-            progress.rename(f"{each.day} done, {len(kept)} days")
+            if shows_rows:
+                with progress.aside():
+                    say(day_text(each.summary, was_there=kept[-1]))
+            progress.rename(left.after(planned=each.planned is not None))
             day.remark_stand_in(each.summary)
             if not quiet and each.planned is not None:
                 day.remark(each.planned.day)
     if as_json:
         say_json([summary.as_dict() for summary in summaries])
     elif not quiet:
-        say(days_text(summaries, kept))
+        say(all_text(summaries))
         if run_bound_s > 0 and chosen.bound_time_s > 0:
             profit_eur = sum(each.totals.profit_eur for each in summaries[: (to_day - from_day).days + 1])
             say(bound_text(_bound_of(chosen, from_day, to_day, folder, run_bound_s, fresh=fresh), profit_eur))
         say(f"\n{folder}")
 
 
-def days_text(summaries: Sequence[DaySummary], kept: Sequence[bool]) -> str:
-    """One line per day, and their sum; ``kept`` are those that an earlier run had written."""
-    head = f"{'day':<11}{'profit':>12}{'PUE':>7}{'use %':>7}{'started':>9}{'finished':>9}{'running':>9}{'waiting':>9}"
-    lines = [head]
-    for summary, was_there in zip(summaries, kept, strict=True):
-        totals, jobs = summary.totals, summary.jobs
-        lines.append(
-            f"{summary.day!s:<11}{totals.profit_eur:>12,.2f}{totals.pue:>7.3f}"
-            f"{100 * summary.utilisation_fraction:>7.1f}{jobs.started:>9,}{jobs.finished:>9,}"
-            f"{jobs.running:>9,}{jobs.deferred:>9,}{'  kept' if was_there else ''}"
-            f"{'' if summary.has_plan else '  no plan found'}"
-        )
+def day_text(summary: DaySummary, *, was_there: bool) -> str:
+    """The line of one day."""
+    totals, jobs = summary.totals, summary.jobs
+    return (
+        f"{summary.day!s:<11}{totals.profit_eur:>12,.2f}{totals.pue:>7.3f}"
+        f"{100 * summary.utilisation_fraction:>7.1f}{jobs.started:>9,}{jobs.finished:>9,}"
+        f"{jobs.running:>9,}{jobs.deferred:>9,}{'  kept' if was_there else ''}"
+        f"{'' if summary.has_plan else '  no plan found'}"
+    )
+
+
+def all_text(summaries: Sequence[DaySummary]) -> str:
+    """The sum of the days, and on how many of them there is no plan."""
     profit = sum(summary.totals.profit_eur for summary in summaries)
     it, cooling = sum(s.totals.it_kwh for s in summaries), sum(s.totals.cooling_kwh for s in summaries)
     finished = sum(summary.jobs.finished for summary in summaries)
     started = sum(summary.jobs.started for summary in summaries)
     last = summaries[-1].jobs
-    lines.append(
+    lines = [
         f"{'all':<11}{profit:>12,.2f}{1 + cooling / it if it else 1:>7.3f}{'':>7}{started:>9,}{finished:>9,}"
         f"{last.running:>9,}{last.deferred:>9,}"
-    )
+    ]
     without = sum(not summary.has_plan for summary in summaries)
     if without:
         lines.append(f"The engine found no plan on {without} of {len(summaries)} days: no job starts on those.")
@@ -134,7 +154,12 @@ def days_text(summaries: Sequence[DaySummary], kept: Sequence[bool]) -> str:
 def bound_text(bound: Bound, profit_eur: float) -> str:
     """What no plans of these days could have earned together, and how far these are from it."""
     gap = bound.gap_fraction(profit_eur)
-    said = "" if gap is None else f"; these are {100 * gap:.2f} % below it"
+    if gap is None:
+        said = ""
+    elif gap > 0.5:  # of nearly idle days, where a share of next to nothing says nothing
+        said = f"; these are {bound.profit_eur - profit_eur:,.2f} below it"
+    else:
+        said = f"; these are {100 * gap:.2f} % below it"
     return f"No plans of these days, with all jobs known ahead, could earn more than {bound.profit_eur:,.2f}{said}."
 
 
@@ -146,6 +171,28 @@ def _bound_of(settings: Settings, first: dt.date, last: dt.date, folder: Path, t
     previous = None if fresh else ground_of(folder, settings.scenario, first)
     handover = None if previous is None else previous.handover
     return run_bound(settings.scenario, first, last, handover, time_limit_s=time_s)
+
+
+class TimeLeft:
+    """How many days of a run are done, and about how long the others take: as long each as those that were planned."""
+
+    def __init__(self, days: int, clock_s: Callable[[], float] = time.monotonic) -> None:
+        self._days, self._clock_s = days, clock_s
+        self._done, self._planned, self._spent_s, self._since_s = 0, 0, 0.0, clock_s()
+
+    def after(self, *, planned: bool) -> str:
+        """What to say after one more day; days that were kept take no time."""
+        now_s = self._clock_s()
+        self._done += 1
+        if planned:
+            self._planned += 1
+            self._spent_s += now_s - self._since_s
+        self._since_s = now_s
+        left = self._days - self._done
+        if left <= 0:
+            return f"{self._done} of {self._days} days done, and on until no job is left"
+        about = f", about {clock(left * self._spent_s / self._planned)} left" if self._planned else ""
+        return f"{self._done} of {self._days} days done{about}"
 
 
 class _Interrupts:

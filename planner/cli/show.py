@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from planner import defaults
+from planner.cli.complete import fitting
 from planner.cli.terminal import say, say_json
 from planner.errors import InputError
 
@@ -92,6 +93,17 @@ def _predictors() -> dict[str, str]:
     return {name: text for name, (_, text) in PREDICTORS.items()}
 
 
+def _docs() -> dict[str, str]:
+    """The documents, each with its title and place."""
+    from planner.places import shipped_folder
+
+    found = {}
+    for path in sorted((shipped_folder() / "docs").glob("*.md")):
+        with path.open(encoding="utf-8") as stream:
+            found[path.stem] = f"{stream.readline().lstrip('# ').strip()}: {path}"
+    return found
+
+
 def _schema() -> dict[str, Any]:
     from planner.scenario.editor_schema import editor_schema
 
@@ -108,11 +120,19 @@ TOPICS: dict[str, Callable[[], dict[str, Any]]] = {
     "schema": _schema,
     "engines": _engines,
     "versions": _versions,
+    "docs": _docs,
 }
 
 
+def _topics(incomplete: str) -> list[str]:
+    """What the tab key offers."""
+    return fitting(TOPICS, incomplete)
+
+
 def show(
-    topic: Annotated[str, typer.Argument(metavar="|".join(TOPICS), help="What to list.")],
+    topic: Annotated[
+        str, typer.Argument(metavar="TOPIC", help=f"What to list: {', '.join(TOPICS)}.", autocompletion=_topics)
+    ],
     params: Annotated[
         bool,
         typer.Option("--params", help="With methods: the keys of a scenario that each goes by."),

@@ -13,7 +13,8 @@ import typer
 
 from planner import defaults
 from planner.bounds import BOUND_STEPS, DISPATCH_STEPS, EVALUATIONS, OFFLINE_STEPS, PERCENT, PROCESSORS, SEED, SOLVE_S
-from planner.cli.day import NoRemarksOption, SettingsOption, open_scenario, parse_day, solve_time
+from planner.cli import complete
+from planner.cli.day import NoRemarksOption, SettingsOption, open_scenario, parse_day, require_days, solve_time
 from planner.cli.terminal import listed, say, say_json
 from planner.errors import InputError
 from planner.online.offline_search import OfflineSearch
@@ -31,36 +32,79 @@ def simulate(
     ] = None,
     policy: Annotated[
         list[str] | None,
-        typer.Option("--policy", "-p", help="easy, list, saf-list, order-af, ...; may be repeated, or by commas."),
+        typer.Option(
+            "--policy",
+            "-p",
+            metavar="NAME",
+            autocompletion=complete.policies,
+            help="easy, list, saf-list, order-af, ...; may be repeated, or by commas.",
+        ),
     ] = None,
     estimate: Annotated[
         list[str] | None,
-        typer.Option("--estimate", "-e", help="actual, requested, actual*0.5, or a predictor; may be repeated."),
+        typer.Option(
+            "--estimate", "-e", metavar="NAME", help="actual, requested, actual*0.5, or a predictor; may be repeated."
+        ),
     ] = None,
     processors: Annotated[
         int | None, typer.Option(min=1, max=int(PROCESSORS.high), help="One pool of this size; else the SWF header's.")
     ] = None,
-    scenario: Annotated[str | None, typer.Option("--scenario", "-s", help="The cluster of a scenario instead.")] = None,
-    first: Annotated[str | None, typer.Option("--from", help="First day of the scenario's jobs.")] = None,
-    last: Annotated[str | None, typer.Option("--to", help="Last day; the first one if not given.")] = None,
+    scenario: Annotated[
+        str | None,
+        typer.Option(
+            "--scenario",
+            "-s",
+            metavar="NAME",
+            help="The cluster of a scenario instead.",
+            autocompletion=complete.scenarios,
+        ),
+    ] = None,
+    first: Annotated[
+        str | None,
+        typer.Option("--from", metavar="YYYY-MM-DD", help="First day of the scenario's jobs, also yesterday."),
+    ] = None,
+    last: Annotated[
+        str | None, typer.Option("--to", metavar="YYYY-MM-DD", help="Last day; the first one if not given.")
+    ] = None,
     settings: SettingsOption = None,
-    metrics: Annotated[str | None, typer.Option(help="By commas; see `plan show metrics`. all: every one.")] = None,
+    metrics: Annotated[
+        str | None, typer.Option(metavar="LIST", help="By commas; see `plan show metrics`. all: every one.")
+    ] = None,
     trim: Annotated[
-        str, typer.Option(help="none; steady: without warm-up and cool-down; last: without the job that ends last.")
+        str,
+        typer.Option(
+            metavar="none|steady|last",
+            help="none; steady: without warm-up and cool-down; last: without the job that ends last.",
+        ),
     ] = "none",
-    correction: Annotated[str, typer.Option(help="Of an outlived estimate: request, steps, double.")] = "request",
+    correction: Annotated[
+        str, typer.Option(metavar="WORD", help="Of an outlived estimate: request, steps, double.")
+    ] = "request",
     rounds: Annotated[
-        str, typer.Option(help="second: at most one scheduling round per second; event: one after every event.")
+        str,
+        typer.Option(
+            metavar="second|event",
+            help="second: at most one scheduling round per second; event: one after every event.",
+        ),
     ] = "second",
     predictions: Annotated[
-        str, typer.Option(help="Of waiting jobs: usual (as published), arrival (kept), or round (made anew).")
+        str,
+        typer.Option(
+            metavar="usual|arrival|round",
+            help="Of waiting jobs: usual (as published), arrival (kept), or round (made anew).",
+        ),
     ] = "usual",
     round_estimates: Annotated[
         bool, typer.Option("--round-estimates", help="Round actual*0.5 and the like up to whole seconds.")
     ] = False,
-    wide: Annotated[str, typer.Option(help="Jobs wider than the machine: reject or clip.")] = "reject",
+    wide: Annotated[
+        str, typer.Option(metavar="reject|clip", help="Jobs wider than the machine: reject or clip.")
+    ] = "reject",
     unrequested: Annotated[
-        str, typer.Option(help="SWF jobs without a requested time: keep (it is their runtime) or drop.")
+        str,
+        typer.Option(
+            metavar="keep|drop", help="SWF jobs without a requested time: keep (it is their runtime) or drop."
+        ),
     ] = "keep",
     partition: Annotated[str | None, typer.Option(help="Only SWF jobs of these partitions; numbers by commas.")] = None,
     queue: Annotated[str | None, typer.Option(help="Only SWF jobs of these queues; numbers by commas.")] = None,
@@ -72,10 +116,15 @@ def simulate(
         int, typer.Option(min=0, max=int(EVALUATIONS.high), help="Orders that order-... tries per waiting job.")
     ] = USUAL_SEARCH.evaluations,
     engine: Annotated[
-        str, typer.Option(help="CP engine of cp-..., hcp19 and pcp19; see `plan show engines`.")
+        str,
+        typer.Option(
+            metavar="NAME",
+            autocompletion=complete.engines,
+            help="CP engine of cp-..., hcp19 and pcp19; see `plan show engines`.",
+        ),
     ] = defaults.ROUND_ENGINE,
     time_limit: Annotated[
-        str, typer.Option(help="What it gets in each round: 1s, 20s; twice that if it finds nothing.")
+        str, typer.Option(metavar="TIME", help="What it gets in each round: 1s, 20s; twice that if it finds nothing.")
     ] = f"{defaults.ROUND_TIME_S:g}s",
     dispatch_steps: Annotated[
         int,
@@ -83,20 +132,25 @@ def simulate(
     ] = defaults.DISPATCH_STEPS,
     offline: Annotated[
         list[str] | None,
-        typer.Option(help="Also a schedule that knows all jobs ahead, best for af, awf, bsld or p2sf; by commas."),
+        typer.Option(
+            metavar="LIST", help="Also a schedule that knows all jobs ahead, best for af, awf, bsld or p2sf; by commas."
+        ),
     ] = None,
     offline_steps: Annotated[
         int, typer.Option(min=0, max=int(OFFLINE_STEPS.high), help="Steps per job of --offline.")
     ] = OfflineSearch.steps,
     offline_seconds: Annotated[
-        float | None, typer.Option(help="Ends --offline by time instead; not the same in every run.")
+        float | None, typer.Option(metavar="SECONDS", help="Ends --offline by time instead; not the same in every run.")
     ] = None,
     offline_bound: Annotated[
         int, typer.Option(min=0, max=int(BOUND_STEPS.high), help="Steps of the proof beside --offline; 0: none.")
     ] = OfflineSearch.bound_steps,
-    out: Annotated[Path | None, typer.Option(help="Folder for metrics.csv, and jobs.csv and .swf of each run.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Folder for metrics.csv, and jobs.csv and .swf of each run.")
+    ] = None,
     page: Annotated[
-        Path | None, typer.Option(help="HTML page of the metrics and of how long jobs waited, to write.")
+        Path | None,
+        typer.Option(metavar="FILE", help="HTML page of the metrics and of how long jobs waited, to write."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
     quiet: NoRemarksOption = False,
@@ -124,6 +178,7 @@ def simulate(
         raise InputError("give a trace, or --scenario and --from: the days whose submissions are replayed")
     if jobs is not None and (first is not None or last is not None):
         raise InputError("--from and --to choose among the scenario's own jobs; a trace is replayed whole")
+    require_days(first, last)
     if offline and scenario is not None:
         raise InputError("--offline plans one pool of processors, not a scenario's cluster; give --processors instead")
     if offline_seconds is not None:
@@ -151,8 +206,8 @@ def simulate(
     conduct = Conduct(correction, rounds, predictions, deadlines, seed, evaluations)
     used = RoundEngine(engine, limit_s, dispatch_steps)
     if jobs is None and resolved is not None and first is not None:
-        begin = parse_day(first)
-        end = begin if last is None else parse_day(last)
+        begin = parse_day(first, resolved.zone)
+        end = begin if last is None else parse_day(last, resolved.zone)
         require_order(begin, end)
         source = read_window(resolved, begin, end)
     elif jobs is not None and resolved is not None:

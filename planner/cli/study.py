@@ -24,7 +24,7 @@ TracesArgument = Annotated[list[Path], typer.Argument(metavar="TRACE...", help="
 ProcessorsOption = Annotated[
     int | None, typer.Option(min=1, max=int(PROCESSORS.high), help="Machine size; else the SWF header's.")
 ]
-CsvOption = Annotated[Path | None, typer.Option("--out", help="Folder for the tables as CSV.")]
+CsvOption = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Folder for the tables as CSV.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print as JSON.")]
 RowsOf = Callable[..., Sequence[Mapping[str, object]]]
 """Makes the rows of a table from a trace; calls `on_run` with each run."""

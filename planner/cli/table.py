@@ -23,8 +23,10 @@ def table() -> None:
 
 @app.command("build")
 def build(
-    out: Annotated[Path, typer.Option(help="The CSV to write.")],
-    plant: Annotated[str, typer.Option(help="air, hybrid, or a YAML file of nameplate values.")] = "air",
+    out: Annotated[Path, typer.Option(metavar="FILE", help="The CSV to write.")],
+    plant: Annotated[
+        str, typer.Option(metavar="NAME", help="air, hybrid, or a YAML file of nameplate values.")
+    ] = "air",
     max_power_kw: Annotated[
         float, typer.Option(min=TABLE_KW.low, max=TABLE_KW.high, help="IT power that the plant is built for.")
     ] = 150.0,
@@ -39,7 +41,9 @@ def build(
         float, typer.Option(min=TABLE_STEP_C.low, max=TABLE_STEP_C.high, help="Step of the columns.")
     ] = 5.0,
     clamp: Annotated[bool, typer.Option(help="Take the nearest cell outside the table, instead of an error.")] = False,
-    picture: Annotated[Path | None, typer.Option(help="Also draw the table: a .png, .svg or .pdf.")] = None,
+    picture: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Also draw the table: a .png, .svg or .pdf.")
+    ] = None,
 ) -> None:
     """Build the PUE table of a cooling plant: cooling energy per IT energy, by IT power and outside temperature."""
     from dataclasses import replace

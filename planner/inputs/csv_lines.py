@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TextIO
@@ -11,15 +12,35 @@ from planner.errors import FileFormatError
 
 LONGEST_LINE = 1_000_000
 """Characters of a line; a longer one is no table."""
+SIGNS = {",": "commas", ";": "semicolons"}
+"""Separators of cells, as messages call them."""
+_QUOTED = re.compile(r'"[^"]*"')
+_DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?", re.ASCII)
 
 
-def numbered_rows(path: Path, stream: TextIO) -> Iterator[tuple[int, list[str]]]:
+def separator_of(stream: TextIO) -> str:
+    """What stands between the cells of a table, by its first line: a comma, or a semicolon as spreadsheets have it.
+
+    The stream is then at its start again.
+    """
+    first = next((line for line in iter(lambda: stream.readline(LONGEST_LINE), "") if line.strip()), "")
+    stream.seek(0)
+    bare = _QUOTED.sub("", first)
+    return ";" if bare.count(";") > bare.count(",") else ","
+
+
+def with_point(text: str, separator: str) -> str:
+    """A number with a decimal point, where a table with semicolons may have written it with a comma: 0,25."""
+    return text.replace(",", ".") if separator == ";" and _DECIMAL_COMMA.fullmatch(text) else text
+
+
+def numbered_rows(path: Path, stream: TextIO, separator: str = ",") -> Iterator[tuple[int, list[str]]]:
     """Rows that are not blank, each with the line on which it begins.
 
     The csv module rather than pandas: it knows the line of every row, also after quoted line breaks, does not pad
     short rows and makes no index of long ones.
     """
-    reader = csv.reader(short_lines(path, stream), strict=True, skipinitialspace=True)
+    reader = csv.reader(short_lines(path, stream), delimiter=separator, strict=True, skipinitialspace=True)
     while True:
         begins = reader.line_num + 1
         try:

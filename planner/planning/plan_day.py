@@ -82,6 +82,7 @@ def plan_day(
     *,
     bound_time_s: float = BOUND_TIME_S,
     on_bound: Callable[[float], None] | None = None,
+    on_step: Callable[[str], None] | None = None,
 ) -> PlannedDay:
     """Plan a day, audit the plan and bound the profit of all plans.
 
@@ -92,7 +93,7 @@ def plan_day(
 
     The bound is worked out beside the search, which has its own time limit: ``on_bound`` is called with it while the
     search goes on, unless that looks ahead. ``bound_time_s`` 0 leaves the bound out. What is carried out with real
-    runtimes has a bound of its own: the plan's does not limit it.
+    runtimes has a bound of its own: the plan's does not limit it. ``on_step`` is told what is done next.
     """
     rules = day.scenario.rules
     if method == "replan" and rules.execute == "actual":
@@ -108,8 +109,12 @@ def plan_day(
         bounding = pool.submit(_bound, day.problem, bound_time_s, heard, given_up)
         bounding_real = pool.submit(_bound, happened, bound_time_s if is_real else 0.0, None, given_up)
         try:
+            step = on_step or (lambda what: None)
+            step("making the search ready, which takes longest the first time")
             make_ready(method, day.ahead or day.problem)
+            step("searching")
             result, later, weight = _decided(day, method, params)
+            step("proving what no plan can exceed")
             bound, real_bound = bounding.result(), bounding_real.result()
             bound = _within_limit(day, bound, weight, bound_time_s, given_up)
         except BaseException:

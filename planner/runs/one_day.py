@@ -104,17 +104,20 @@ def do_day(
     closed: bool = False,
     on_trial: Callable[[Trial], None] | None = None,
     on_bound: Callable[[float], None] | None = None,
+    on_step: Callable[[str], None] | None = None,
     still_wanted: Callable[[], None] | None = None,
 ) -> DoneDay:
     """Plan a day from what the day before left and write its folder.
 
     ``closed``: no new jobs come in. ``still_wanted`` is called before anything is written, and may raise. BookedError
-    when the day is booked, unless the settings say that it may be planned again.
+    when the day is booked, unless the settings say that it may be planned again. ``on_step`` is told what is done next.
     """
     facts = settings.run_facts(None if previous is None else previous.mark, closed=closed)
     with held(target):
         if not settings.rebook:
             require_unbooked(target)
+        step = on_step or (lambda what: None)
+        step("reading jobs, weather and prices")
         built: Day = build_day(settings.scenario, day, None if previous is None else previous.handover, closed=closed)
         if settings.method in LOOKING_AHEAD:
             built = with_days_ahead(built)
@@ -124,7 +127,9 @@ def do_day(
             settings.params(on_trial),
             bound_time_s=settings.bound_time_s,
             on_bound=on_bound,
+            on_step=step,
         )
+        step("writing the day")
         if still_wanted is not None:
             still_wanted()
         return written(settings, planned, target, facts)
@@ -166,7 +171,7 @@ def ground_of(folder: Path, scenario: Scenario, day: dt.date) -> Previous | None
         after, before = earlier + dt.timedelta(days=1), day - dt.timedelta(days=1)
         raise InputError(
             f"{folder} has a result of {earlier} and none of {before}: what runs or waits would be lost;"
-            f" plan run --from {after}, or start anew with --fresh"
+            f" plan run --from {after} --to {before} first, or start anew with --fresh"
         )
     return previous
 

@@ -66,6 +66,7 @@ def replan(
     *,
     on_trial: Callable[[Trial], None] | None = None,
     on_bound: Callable[[float], None] | None = None,
+    on_step: Callable[[str], None] | None = None,
 ) -> Replanned:
     """Plan the day of a moment from then on, and write it in a folder of days; its last version is kept.
 
@@ -98,7 +99,12 @@ def replan(
             intake=intake,
         )
         planned = plan_day(
-            built, settings.method, settings.params(on_trial), bound_time_s=settings.bound_time_s, on_bound=on_bound
+            built,
+            settings.method,
+            settings.params(on_trial),
+            bound_time_s=settings.bound_time_s,
+            on_bound=on_bound,
+            on_step=on_step,
         )
         done = written(settings, planned, target, with_snapshot(facts, snapshot, conflicts))
     return Replanned(done, conflicts, snapshot.left_alone)

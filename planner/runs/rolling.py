@@ -71,6 +71,7 @@ def run_days(
     fresh: bool = False,
     on_trial: Callable[[Trial], None] | None = None,
     on_bound: Callable[[float], None] | None = None,
+    on_step: Callable[[str], None] | None = None,
     still_wanted: Callable[[], None] | None = None,
 ) -> Iterator[DoneDay]:
     """Plan and write days one after another, in folders named by them; each is handed out when it is written.
@@ -103,6 +104,7 @@ def run_days(
                 closed=closed,
                 on_trial=on_trial,
                 on_bound=on_bound,
+                on_step=on_step,
                 still_wanted=still_wanted,
             )
             index_is_due = kept is not None

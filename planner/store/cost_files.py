@@ -79,9 +79,9 @@ def _row(by: By, line: CostLine) -> dict[str, Any]:
     about: dict[str, Any] = {"kind": by}
     if by == "job":
         about |= {"job_id": line.key, "name": _all(line.names)}
-    if by in ("job", "account"):
+    if by in ("job", "account", "account-user"):
         about["account"] = line.key if by == "account" else _all(line.accounts)
-    if by in ("job", "user"):
+    if by in ("job", "user", "account-user"):
         about["user"] = line.key if by == "user" else _all(line.users)
     about |= {"jobs": len(line.job_ids), "days": len(line.days)}
     wait = line.mean_wait_h
@@ -93,21 +93,23 @@ def _row(by: By, line: CostLine) -> dict[str, Any]:
 
 
 def write_report(report: CostReport, page: str, folder: Path, stem: str) -> list[Path]:
-    """Write CSV, Parquet and HTML, and the CSV of planned against real where some days have both; all in one step."""
+    """Write CSV, Parquet and HTML, and planned against real where some days have both; all in one step."""
     rows = report_rows(report)
     contents = {f"{stem}.csv": _csv(rows), f"{stem}.parquet": _parquet(rows), f"{stem}.html": encoded(page)}
     if report.planned is not None:
-        contents[planned_name(stem)] = _csv(planned_rows(report.planned, report.by))
+        compared = planned_rows(report.planned, report.by)
+        contents |= {planned_name(stem): _csv(compared), planned_name(stem, "parquet"): _parquet(compared)}
     with held(folder, PATIENCE_S), renewed(folder) as fresh:
-        (fresh / planned_name(stem)).unlink(missing_ok=True)  # that of an earlier report need not hold any more
+        for kind in ("csv", "parquet"):  # those of an earlier report need not hold any more
+            (fresh / planned_name(stem, kind)).unlink(missing_ok=True)
         for name, content in contents.items():
             put(fresh / name, content)
     return [folder / name for name in contents]
 
 
-def planned_name(stem: str) -> str:
-    """The name of the file with planned against real."""
-    return f"{stem}-planned.csv"
+def planned_name(stem: str, kind: str = "csv") -> str:
+    """The name of a file with planned against real."""
+    return f"{stem}-planned.{kind}"
 
 
 def _csv(rows: list[dict[str, Any]]) -> bytes:
@@ -123,9 +125,10 @@ def _parquet(rows: list[dict[str, Any]]) -> bytes:
     import pyarrow.parquet
 
     def column(name: str) -> Any:
-        if name in QUANTITIES:
+        if any(isinstance(row[name], Decimal) for row in rows):
             return pa.array([row[name] for row in rows], type=pa.decimal128(28, 6))
-        kind = {"jobs": pa.int64(), "days": pa.int64(), "mean_wait_h": pa.float64()}.get(name, pa.string())
+        counts = dict.fromkeys(("jobs", "days", "planned_jobs", "real_jobs"), pa.int64())
+        kind = (counts | {"mean_wait_h": pa.float64()}).get(name, pa.string())
         cells = [row[name] for row in rows]
         return pa.array([encoded(c).decode() if isinstance(c, str) else c for c in cells], type=kind)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
@@ -19,7 +20,7 @@ from planner.store.seals import changed
 from planner.store.versions import VERSIONS
 from planner.store.write_tables import COLUMNS, STATES
 
-By = Literal["account", "user", "job"]
+By = Literal["account", "user", "account-user", "job"]
 WAYS: tuple[str, ...] = get_args(By)
 
 FOLDER = "costs"
@@ -27,6 +28,7 @@ FOLDER = "costs"
 
 QUANTITIES = (
     "core_hours",
+    "gpu_hours",
     "work_kwh",
     "idle_kwh",
     "it_kwh",
@@ -40,12 +42,14 @@ QUANTITIES = (
     "cost_eur",
     "profit_eur",
 )
-"""What is summed; ``kwh`` is IT and cooling, ``cost_eur`` the four costs."""
+"""What is summed; ``kwh`` is IT and cooling, ``cost_eur`` the four costs, ``gpu_hours`` those that jobs asked for."""
 
-_IN_ROWS = tuple(name for name in QUANTITIES if name not in ("it_kwh", "kwh", "cost_eur"))
+_IN_ROWS = tuple(name for name in QUANTITIES if name not in ("gpu_hours", "it_kwh", "kwh", "cost_eur"))
 _COSTS = ("it_cost_eur", "cooling_cost_eur", "carbon_cost_eur", "demand_cost_eur")
 _CENT = Decimal("0.005")
 _DIGIT = Decimal("0.000001")
+
+_GPUS = re.compile(r"(?P<count>\d+)x [^;]*?\bgpus=(?P<gpus>[\d.]+)")
 
 Sums = dict[str, Decimal]
 
@@ -156,8 +160,8 @@ def read_cost_day(folder: Path, day: dt.date, scenario: str) -> CostDay:
         problem = f"it is {summary.day} of {one_line(summary.scenario, 40)}; the folder is another day's"
         raise FileFormatError(folder / "summary.json", problem, remedy="move it where it belongs")
     tables = {"schedule": read_table(folder / "schedule.csv", COLUMNS["schedule"])}
-    jobs = tuple(read_rows(folder, tables, "schedule", lambda row: _job_day(row, day)))
-    totals = _totals(summary.totals)
+    jobs = tuple(read_rows(folder, tables, "schedule", lambda row: _job_day(row, day, summary.horizon.length_s)))
+    totals = _totals(summary.totals) | {"gpu_hours": sum((job.sums["gpu_hours"] for job in jobs), Decimal(0))}
     site = {name: totals[name] - sum((job.sums[name] for job in jobs), Decimal(0)) for name in QUANTITIES}
     site_cost = _exact(summary.site_cost_eur)
     wrong = next(changed(folder, run), None)
@@ -168,12 +172,19 @@ def read_cost_day(folder: Path, day: dt.date, scenario: str) -> CostDay:
     return CostDay(day, summary.currency, jobs, totals, site, summary.booked is not None)
 
 
-def _job_day(row: dict[str, str], day: dt.date) -> JobDay:
-    sums = {name: amount(row, name) for name in _IN_ROWS}
+def _job_day(row: dict[str, str], day: dt.date, length_s: int) -> JobDay:
+    sums = {name: amount(row, name) for name in _IN_ROWS} | {"gpu_hours": _gpu_hours(row, length_s)}
     wait_s = None
     if choice(row, "state", *STATES) != "carried" and not row["start_s"].startswith("-"):
         wait_s = (moment(row, "start_time") - moment(row, "submit_time")).total_seconds()
     return JobDay(row["job_id"], row["name"], row["account"], row["user"], day, wait_s, _with_sums(sums))
+
+
+def _gpu_hours(row: dict[str, str], length_s: int) -> Decimal:
+    """GPUs that a job asked for, times the hours that it ran within the day."""
+    gpus = sum(int(group["count"]) * Decimal(group["gpus"]) for group in _GPUS.finditer(row["unit_groups"]))
+    ran_s = max(0, min(int(row["end_s"]), length_s) - max(int(row["start_s"]), 0))
+    return (Decimal(gpus) * ran_s / 3600).quantize(_DIGIT)
 
 
 def _totals(written: DayTotals) -> Sums:
@@ -194,11 +205,12 @@ def _with_sums(sums: Sums) -> Sums:
 
 
 def cost_lines(days: Iterable[CostDay], by: By) -> list[CostLine]:
-    """One line an account, user or job, the largest revenue first."""
+    """One line an account, user, account with user, or job, the largest revenue first."""
     lines: dict[str, CostLine] = {}
     for day in days:
         for job in day.jobs:
-            key = {"account": job.account, "user": job.user, "job": job.job}[by]
+            both = f"{job.account or '-'} / {job.user or '-'}"
+            key = {"account": job.account, "user": job.user, "account-user": both, "job": job.job}[by]
             lines.setdefault(key, CostLine(key)).add(job)
     return sorted(lines.values(), key=lambda line: (-line.sums["revenue_eur"], line.key))
 

@@ -40,6 +40,7 @@ def inputs_of(day: Day, previous: Previous | None = None) -> dict[str, Any]:
         "full_power_w": round(full_w),
         "table_power_w": [int(problem.table.powers_w[0]), int(problem.table.powers_w[-1])],
         "inputs": [intake.as_dict() for intake in day.intakes],
+        "energy": _energy(day),
     }
 
 
@@ -66,9 +67,36 @@ def inputs_text(day: Day, previous: Previous | None = None) -> str:
     for what, intake in zip(("jobs", "weather", "cooling table"), day.intakes, strict=True):
         first, *rest = intake.lines()
         lines += [f"  {what} from {first}", *(f"  {line}" for line in rest)]
+    for each in facts["energy"]:
+        members = f", the mean of {', '.join(each['members'])}" if each["members"] else ""
+        low, high = each["range"]
+        lines.append(f"  {each['what']} from {each['source']}: {low:,.6g} to {high:,.6g} {each['unit']}{members}")
     if facts["full_power_w"] > facts["table_power_w"][1] and not day.problem.table.clamp:
         lines += ["", "  warning: a full machine may draw more than the table covers; build a larger table"]
     return "\n".join(lines)
+
+
+def _energy(day: Day) -> list[dict[str, Any]]:
+    """Where prices, fees, carbon intensity and sun come from, and their range over the day; only those there are."""
+    scenario, columns = day.scenario, day.problem.segment_columns
+    per_kwh = f"{scenario.currency}/kWh"
+    told = (
+        ("prices", scenario.tariff, columns.price_eur_per_kwh, per_kwh),
+        ("fees", scenario.fees, columns.fee_eur_per_kwh, per_kwh),
+        ("carbon", scenario.carbon, columns.carbon_g_per_kwh, "g/kWh"),
+        ("solar", scenario.solar, columns.solar_w / 1000, "kW"),
+    )
+    return [
+        {
+            "what": what,
+            "source": "the scenario" if (file := getattr(choice, "file", None)) is None else file.as_posix(),
+            "members": list(getattr(choice, "members", None) or ()),
+            "range": [float(values.min()), float(values.max())],
+            "unit": unit,
+        }
+        for what, choice, values, unit in told
+        if what == "prices" or values.any() or getattr(choice, "file", None) is not None
+    ]
 
 
 def _number(value: float) -> int | float:

@@ -37,5 +37,22 @@ def write_parquet(table: Table, path: Path) -> None:
     pyarrow.parquet.write_table(pa.table(arrays), path)
 
 
+def columns_of(table: Table) -> dict[str, Any]:
+    """The columns of a table with the same types, for pandas; an unknown is NA, NaT or NaN."""
+    import pandas as pd
+
+    types: dict[Kind, str] = {
+        "text": "str",
+        "time": "datetime64[us, UTC]",
+        "whole": "Int64",
+        "number": "float64",
+        "flag": "boolean",
+    }
+    return {
+        name: pd.Series([_value(kind_of(name), row[index]) for row in table.rows], dtype=types[kind_of(name)])
+        for index, name in enumerate(table.columns)
+    }
+
+
 def _value(kind: Kind, text: str) -> object:
     return None if not text and kind != "text" else _VALUE[kind](text)

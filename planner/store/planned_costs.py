@@ -70,7 +70,7 @@ def _line(by: By, key: str, planned: CostLine | None, real: CostLine | None) -> 
 
 def planned_rows(found: PlannedAgainstReal, by: By) -> list[dict[str, Any]]:
     """The lines as rows of a table; every column is the sum of the days' totals, planned and real."""
-    name = {"job": "job_id"}.get(by, by)
+    name = {"job": "job_id", "account-user": "account_user"}.get(by, by)
     return [
         {"kind": line.kind, name: line.key, "planned_jobs": line.planned_jobs, "real_jobs": line.real_jobs}
         | {

@@ -18,6 +18,9 @@ from planner.planning.plan_day import PlannedDay
 from planner.printable import printable
 from planner.units import clock, rounded
 
+LARGEST_GAP = 0.5
+"""A gap that is told in percent; of a nearly idle day, which earns cents, the distance in money says more."""
+
 
 def summarise(
     planned: PlannedDay,
@@ -259,7 +262,11 @@ def _how_near(limit_eur: float | None, gap: float | None, currency: str) -> str:
     if limit_eur is None:
         return ""
     limit = f"{limit_eur:,.2f} {currency}"
-    return f"no schedule can earn more than {limit}" if gap is None else f"within {_up(gap)} % of {limit}"
+    if gap is None:
+        return f"no schedule can earn more than {limit}"
+    if gap > LARGEST_GAP:
+        return f"{gap * limit_eur:,.2f} {currency} below {limit}"
+    return f"within {_up(gap)} % of {limit}"
 
 
 def _up(fraction: float) -> str:

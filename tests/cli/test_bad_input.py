@@ -102,7 +102,7 @@ BAD: dict[str, tuple[Callable[[Path], None], list[str], str]] = {
     "nonsense day": (
         nothing,
         ["--day", "nonsense"],
-        r"cannot read 'nonsense' as a day; write it as 2024-06-01$",
+        r"cannot read 'nonsense' as a day; write it as 2024-06-01, or yesterday, today or tomorrow$",
     ),
     "day that is not": (nothing, ["--day", "2024-02-30"], r"'2024-02-30' as a day"),
     "day out of range": (nothing, ["--day", "9999-12-31"], r"out of range; its year must be from 1970 to 2199$"),

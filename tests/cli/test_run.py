@@ -216,7 +216,7 @@ def test_gap(site: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Days that would leave others out are refused, since work would be lost; --fresh starts anew."""
     line = bad_line(capsys, "run", "--from", "2024-06-09", "--to", "2024-06-10", *QUICK)
     assert f"has a result of {LAST} and none of 2024-06-08" in line
-    assert "plan run --from 2024-06-07, or start anew with --fresh" in line
+    assert "plan run --from 2024-06-07 --to 2024-06-08 first, or start anew with --fresh" in line
     assert bad_line(capsys, "--day", "2024-06-09", *QUICK) == line
     plan("--day", "2024-06-09", *QUICK, "--fresh")
     line = bad_line(capsys, "run", "--from", LAST, "--to", FIRST, *QUICK)

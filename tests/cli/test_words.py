@@ -158,7 +158,13 @@ def test_check_json(site: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.parametrize(
     ("topic", "word"),
-    [("methods", "multisearch"), ("orderings", "+latest-start"), ("scenarios", "site"), ("versions", "numpy")],
+    [
+        ("methods", "multisearch"),
+        ("orderings", "+latest-start"),
+        ("scenarios", "site"),
+        ("versions", "numpy"),
+        ("docs", "python"),
+    ],
 )
 def test_show(site: Path, topic: str, word: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Every topic lists names with a sentence each, and the same as JSON."""

@@ -61,7 +61,7 @@ def week(tmp_path: Path, planned_week: Path, monkeypatch: pytest.MonkeyPatch) ->
     return tmp_path / "week" / "reports" / "site"
 
 
-@pytest.mark.parametrize("by", ["account", "user", "job"])
+@pytest.mark.parametrize("by", ["account", "user", "account-user", "job"])
 def test_a_month_sums_to_its_ledgers(month: Path, by: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Over 30 sample days the lines of the CSV, the site's own among them, are the days' totals to the last digit."""
     plan("report", "--month", "2024-06", "--by", by, "--out", str(month))
@@ -189,3 +189,26 @@ def test_json(week: Path, capsys: pytest.CaptureFixture[str]) -> None:
     told = json.loads(capsys.readouterr().out)
     assert {line["kind"] for line in told["lines"]} == {"account", "site"}
     assert sum(line["profit_eur"] for line in told["lines"]) == pytest.approx(float(ledger_sums(week)["profit_eur"]))
+
+
+def test_gpu_hours_by_hand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two units of 2 GPUs for 3 h are 12 GPU-hours; a job that runs on after midnight counts where it runs."""
+    monkeypatch.chdir(tmp_path)
+    plan("init", ".")
+    Path("jobs.csv").write_text(
+        "job_id,submit_time,requested_h,units,cores_per_unit,gpus_per_unit,account,user\n"
+        "a,2024-05-31T20:00Z,3,2,8,2,maths,ann\n"
+        "b,2024-05-31T20:00Z,30,1,8,1,maths,bob\n"
+        "c,2024-05-31T20:00Z,5,1,8,,maths,bob\n"
+    )
+    machine = "cluster.classes={gpu: {count: 4, capacity: {cores: 16, gpus: 4}}}"
+    for day in ("2024-06-01", "2024-06-02"):
+        plan("--day", day, "-s", "site", "--jobs", "jobs.csv", "--set", machine, "-m", "est", "--bound-time", "0", "-q")
+    plan("report", "--by", "account-user", "-q")
+    rows = {row["user"]: row for row in rows_of(Path("reports/site/costs/all-days-by-account-user.csv"))}
+    assert Decimal(rows["ann"]["gpu_hours"]) == 12
+    assert Decimal(rows["bob"]["gpu_hours"]) == 30
+    assert Decimal(rows[""]["gpu_hours"]) == 0
+    plan("report", "--day", "2024-06-01", "--by", "user", "-q")
+    first = {row["user"]: row for row in rows_of(Path("reports/site/costs/2024-06-01-by-user.csv"))}
+    assert Decimal(first["bob"]["gpu_hours"]) == 24

@@ -8,6 +8,7 @@ import shutil
 from decimal import Decimal
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from planner.cli.main import run
@@ -65,7 +66,28 @@ def test_booked_days_count_as_they_happened(days: Path, capsys: pytest.CaptureFi
     assert page.count(">booked<") == 2
 
 
-@pytest.mark.parametrize("by", ["account", "user", "job"])
+def test_lines_of_users_within_accounts_are_their_jobs(days: Path) -> None:
+    """Each pair once, with the sums of the jobs of that account and that user; Parquet has the same numbers."""
+    plan("report", "--month", "2024-06", "--by", "job", "-q")
+    plan("report", "--month", "2024-06", "--by", "account-user", "-q")
+    wanted: dict[tuple[str, str], Decimal] = {}
+    for row in rows_of(days / "costs" / "2024-06-by-job.csv"):
+        if row["kind"] == "job":
+            pair = (row["account"], row["user"])
+            wanted[pair] = wanted.get(pair, Decimal(0)) + Decimal(row["revenue_eur"])
+    found = [row for row in rows_of(days / "costs" / "2024-06-by-account-user.csv") if row["kind"] != "site"]
+    assert len(found) == len(wanted)
+    assert {(row["account"], row["user"]): Decimal(row["revenue_eur"]) for row in found} == wanted
+    stem = days / "costs" / "2024-06-by-account-user-planned"
+    frame = pd.read_parquet(f"{stem}.parquet")
+    rows = rows_of(stem.with_suffix(".csv"))
+    assert frame["account_user"].tolist() == [row["account_user"] for row in rows]
+    for name in ("planned_profit_eur", "real_profit_eur", "difference_kwh"):
+        assert frame[name].tolist() == [Decimal(row[name]) for row in rows]
+    assert frame["real_jobs"].tolist() == [int(row["real_jobs"]) for row in rows]
+
+
+@pytest.mark.parametrize("by", ["account", "user", "account-user", "job"])
 def test_planned_against_real_is_the_days_totals(days: Path, by: str) -> None:
     """Of the two booked days: planned columns sum to the plans' totals, real ones to the books', to the last digit."""
     plan("report", "--month", "2024-06", "--by", by, "-q")

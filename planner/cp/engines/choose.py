@@ -38,14 +38,16 @@ def engine_named(name: str) -> Engine:
         raise InputError(f"unknown engine {name!r}; known: {', '.join(ENGINES)}")
     engine = ENGINES[name]
     if not engine.available():
-        raise SolverError(f"the engine {name} is not installed; {engine.remedy}, or leave --engine out")
+        raise SolverError(
+            f"the engine {name} is not installed; {engine.remedy}, or use another method, policy or engine"
+        )
     return engine
 
 
 def choose_engine(name: str | None, model: CpoModel) -> Engine:
     """The engine for a model: the one asked for, else licensed CP Optimizer, the Community Edition if it fits, CP-SAT.
 
-    SolverError when the one asked for is missing or too small.
+    SolverError when the one asked for is missing or too small, or when there is none.
     """
     if name is not None:
         engine = engine_named(name)
@@ -56,4 +58,8 @@ def choose_engine(name: str | None, model: CpoModel) -> Engine:
             )
         return engine
     order = (ENGINES["cpo"], ENGINES["cpo-community"], ENGINES["cpsat"])
-    return next(engine for engine in order if engine.available() and engine.fits(model))
+    found = next((engine for engine in order if engine.available() and engine.fits(model)), None)
+    if found is None:
+        remedy = f"{ENGINES['cpsat'].remedy}, or use a method without one, such as harvest"
+        raise SolverError(f"no CP engine that takes this model is installed; {remedy}")
+    return found

@@ -12,6 +12,7 @@ from planner.inputs.jobs.table import read_job_rows
 from planner.inputs.jobs.table_choices import row_time
 from planner.inputs.jobs.unit_shape import unit_shape_of
 from planner.inputs.snapshots.state_rows import STATE_COLUMNS, TIMES
+from planner.places import document
 from planner.power.asked import Asked
 from planner.power.learned import FinishedJob
 from planner.power.limits import has_own_nodes
@@ -89,7 +90,7 @@ def table_candidates(paths: Sequence[Path], scenario: Scenario, left_out: Counte
             power=per_core(0.0),
             cluster=cluster,
             further=STATE_COLUMNS,
-            described_in="docs/power.md",
+            described_in=document("power.md"),
         )
         for job, row in rows:
             end_unix = row_time(row, *TIMES["end"], Counter())

@@ -23,10 +23,14 @@ from planner.inputs.jobs.table_units import resource_columns, row_units
 from planner.inputs.jobs.table_writer import write_job_table
 from planner.inputs.jobs.unit_shape import MEMORY
 from planner.inputs.slurm_times import FORMS, slurm_duration_s
+from planner.places import document
 from planner.power.asked import Asked, PowerModel
 from planner.units import SECONDS_PER_HOUR, parse_duration
 
 __all__ = ["read_job_rows", "read_job_table", "write_job_table"]
+
+DESCRIBED_IN = document("jobs-files.md")
+"""Where people find the columns."""
 
 RESOURCES = (MEMORY, "gpus")
 """Resources besides cores that a table may always name."""
@@ -121,7 +125,7 @@ def read_job_rows(
     kind: str = "auto",
     zone: str | None = None,
     further: Collection[str] = (),
-    described_in: str = "docs/jobs-files.md",
+    described_in: str = DESCRIBED_IN,
 ) -> tuple[list[tuple[Job, Row]], Intake]:
     """The jobs of a table, each with its row, as for `read_job_table`.
 

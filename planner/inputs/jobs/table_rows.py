@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 
 from planner.bounds import JOBS_OF_A_FILE, UNIX_S, Bounds
 from planner.errors import FileFormatError
-from planner.inputs.csv_lines import numbered_rows
+from planner.inputs.csv_lines import SIGNS, numbered_rows, separator_of, with_point
 from planner.inputs.slurm_times import local_moments
 from planner.text_files import open_text
 
@@ -27,13 +27,17 @@ _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row: its cells by column, without the empty ones; ``zone`` is that of times without an offset."""
+    """One row: its cells by column, without the empty ones; ``zone`` is that of times without an offset.
+
+    ``separator`` is what stood between the cells: with semicolons numbers may have a decimal comma.
+    """
 
     path: Path
     place: int
     counted_in: str
     cells: Mapping[str, str]
     zone: ZoneInfo | None = None
+    separator: str = ","
 
     def __contains__(self, column: str) -> bool:
         return column in self.cells
@@ -64,7 +68,7 @@ class Row:
         return int(value)
 
     def _decimal(self, column: str) -> Decimal | None:
-        text = self.cells[column].strip()
+        text = with_point(self.cells[column].strip(), self.separator)
         return Decimal(text) if _NUMBER.fullmatch(text) else None
 
     def flag(self, column: str) -> bool:
@@ -127,7 +131,8 @@ def read_csv_rows(path: Path | str, zone: ZoneInfo | None = None) -> tuple[list[
     """Column names and rows of a CSV file, plain or compressed; blank lines are skipped."""
     path = Path(path)
     with open_text(path, newline="") as stream:
-        lines = numbered_rows(path, stream)
+        separator = separator_of(stream)
+        lines = numbered_rows(path, stream, separator)
         number, names = next(lines, (1, []))
         columns = [name.strip() for name in names]
         if not columns:
@@ -141,10 +146,10 @@ def read_csv_rows(path: Path | str, zone: ZoneInfo | None = None) -> tuple[list[
                     path,
                     f"expected {len(columns)} fields, found {len(values)}",
                     line=number,
-                    remedy="give one field for each column name of the first line; quote text with commas",
+                    remedy=f"give one field for each column name of the first line; quote text with {SIGNS[separator]}",
                 )
             cells = {name: text for name, text in zip(columns, values, strict=True) if text.strip()}
-            rows.append(Row(path, number, "line", cells, zone))
+            rows.append(Row(path, number, "line", cells, zone, separator))
     return columns, rows
 
 

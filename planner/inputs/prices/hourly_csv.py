@@ -16,7 +16,7 @@ import numpy as np
 from planner.bounds import VALUE_IN_FILE, Bounds
 from planner.domain.horizon import zone_named
 from planner.errors import FileFormatError
-from planner.inputs.csv_lines import numbered_rows
+from planner.inputs.csv_lines import SIGNS, numbered_rows, separator_of, with_point
 from planner.inputs.local_times import Moments, unix_moments
 from planner.inputs.weather.samples import Samples
 from planner.printable import shortened
@@ -27,7 +27,7 @@ _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 
 def read_timed_csv(path: Path | str, *, zone: str | None = None) -> TimedCsv:
-    """Read a CSV (plain, .gz or .xz) whose rows carry a time.
+    """Read a CSV (plain, .gz or .xz) whose rows carry a time, its cells parted by commas or by semicolons.
 
     Parameters
     ----------
@@ -39,7 +39,8 @@ def read_timed_csv(path: Path | str, *, zone: str | None = None) -> TimedCsv:
     """
     path = Path(path)
     with open_text(path, newline="") as stream:
-        rows = numbered_rows(path, stream)
+        separator = separator_of(stream)
+        rows = numbered_rows(path, stream, separator)
         _, head = next(rows, (1, []))
         names = _distinct([name.strip() for name in head])
         lines: list[int] = []
@@ -50,13 +51,13 @@ def read_timed_csv(path: Path | str, *, zone: str | None = None) -> TimedCsv:
                     path,
                     f"expected {len(names)} fields, found {len(values)}",
                     line=line,
-                    remedy="give a comma-separated file; quote text with commas",
+                    remedy=f"give as many as the first line has; quote text with {SIGNS[separator]}",
                 )
             lines.append(line)
             cells.append([value.strip() for value in values[: len(names)]] + [""] * (len(names) - len(values)))
     if not cells:
         raise FileFormatError(path, "has no rows", remedy="give a file with a header and values")
-    return TimedCsv(path, names, tuple(zip(*cells, strict=True)), tuple(lines), zone)
+    return TimedCsv(path, names, tuple(zip(*cells, strict=True)), tuple(lines), zone, separator)
 
 
 def _distinct(names: Sequence[str]) -> tuple[str, ...]:
@@ -71,13 +72,17 @@ def _distinct(names: Sequence[str]) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class TimedCsv:
-    """The text of a table, column by column, its times read on demand; ``lines`` are those of its rows."""
+    """The text of a table, column by column, its times read on demand; ``lines`` are those of its rows.
+
+    ``separator`` is what stood between the cells: with semicolons numbers may have a decimal comma.
+    """
 
     path: Path
     names: tuple[str, ...]
     columns: tuple[tuple[str, ...], ...]
     lines: tuple[int, ...]
     zone: str | None = None
+    separator: str = ","
 
     @cached_property
     def time_name(self) -> str:
@@ -140,7 +145,7 @@ class TimedCsv:
     def samples(self, name: str, what: str, bounds: Bounds = VALUE_IN_FILE) -> Samples:
         """One column as samples; empty cells are holes, anything else must be a number within bounds."""
         texts = self._texts(name)
-        numbers = np.array([_number(text) for text in texts], dtype=np.float64)
+        numbers = np.array([_number(with_point(text, self.separator)) for text in texts], dtype=np.float64)
         empty = np.array([text.lower() in ("", "nan", "na") for text in texts], dtype=np.bool_)
         inside = (numbers >= bounds.low) & (numbers <= bounds.high)
         bad = np.flatnonzero(~inside & ~empty)

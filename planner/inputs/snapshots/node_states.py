@@ -15,6 +15,7 @@ from planner.domain.snapshot import SINCE_EVER, NodeState, Outage
 from planner.errors import FileFormatError, InputError
 from planner.inputs.jobs.any_rows import read_rows
 from planner.inputs.jobs.table_rows import Row, require_known
+from planner.places import document
 from planner.scenario.words import guess
 
 COLUMNS = ("node", "state", "from", "to")
@@ -35,10 +36,12 @@ def read_node_states(
     """
     path = Path(path)
     columns, rows = read_rows(path, zone=None if zone is None else zone_named(zone))
-    require_known(path, columns, COLUMNS, "docs/snapshots.md")
+    require_known(path, columns, COLUMNS, document("snapshots.md"))
     for column in ("node", "state"):
         if column not in columns:
-            raise FileFormatError(path, f"no column {column}", remedy="add it; docs/snapshots.md lists all columns")
+            raise FileFormatError(
+                path, f"no column {column}", remedy=f"add it; {document('snapshots.md')} lists all columns"
+            )
     outages: set[Outage] = set()
     for row in rows:
         outages |= _outages(row, cluster, repaired)

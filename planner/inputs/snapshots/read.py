@@ -21,6 +21,7 @@ from planner.inputs.jobs.table import read_job_rows
 from planner.inputs.jobs.unit_shape import unit_shape_of
 from planner.inputs.snapshots.node_states import read_node_states
 from planner.inputs.snapshots.state_rows import STATE_COLUMNS, StateRow, state_row
+from planner.places import document
 from planner.scenario.schema import Scenario
 
 EARLY_START = "start before submission: kept as written"
@@ -61,7 +62,7 @@ def read_snapshot(
         cluster=scenario.cluster,
         zone=scenario.zone,
         further=STATE_COLUMNS,
-        described_in="docs/snapshots.md",
+        described_in=document("snapshots.md"),
     )
     has_states = any("state" in row for _, row in found)
     rows = [state_row(job, row, scenario.cluster, intake.repaired, has_states=has_states) for job, row in found]

@@ -1,0 +1,195 @@
+"""The Python interface: what `import planner` offers; docs/python.md has examples.
+
+Every step of `plan --day` by itself: a scenario is loaded, a day built of its inputs, planned, settled, audited and
+bounded. What comes out is data: plain objects, or pandas frames with the columns of the files (docs/outputs.md).
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from planner import defaults
+from planner.accounting.audit import Violation
+from planner.accounting.audit import audit as _audit
+from planner.accounting.bound import Bound, profit_bound
+from planner.accounting.settle import settle as _settle
+from planner.domain.ledger import Ledger
+from planner.domain.plan import Plan
+from planner.domain.problem import Problem
+from planner.errors import InputError
+from planner.inputs.build import Day
+from planner.inputs.build import build_day as _build_day
+from planner.methods import LOOKING_AHEAD
+from planner.places import scenario_folders
+from planner.planning.ahead import with_days_ahead
+from planner.planning.plan_day import PlannedDay
+from planner.planning.plan_day import plan_day as _plan_day
+from planner.runs.one_day import Settings, do_day
+from planner.scenario.load import load_scenario as _load_scenario
+from planner.scenario.schema import Scenario
+from planner.store.parquet import columns_of
+from planner.store.read_tables import read_table
+from planner.store.results import read_summary
+from planner.store.summary import summarise
+from planner.store.write import tables_of
+from planner.store.write_tables import COLUMNS, Table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class Frames:
+    """A day as pandas frames, with the columns of its CSV files, and its summary as in ``summary.json``.
+
+    Times are in UTC; ``schedule`` and ``deferred`` are indexed by ``job_id``, ``segments`` counts from 0.
+    """
+
+    schedule: pd.DataFrame
+    deferred: pd.DataFrame
+    segments: pd.DataFrame
+    summary: dict[str, Any]
+
+
+def load_scenario(name: str | Path = "sample", settings: Mapping[str, object] | None = None) -> Scenario:
+    """A scenario by its name or file; names are looked up in ``./scenarios`` and among the shipped ones.
+
+    ``settings`` replace keys, such as ``{"tariff.eur_per_kwh": 0.2}``. InputError says all that is wrong, and where.
+    """
+    import json
+
+    overrides = [f"{key}={json.dumps(value, ensure_ascii=False)}" for key, value in (settings or {}).items()]
+    return _load_scenario(name, folders=scenario_folders(Path.cwd()), overrides=overrides)
+
+
+def build_day(scenario: Scenario, day: str | dt.date) -> Day:
+    """Read every input of a day; its ``problem`` has all numbers, ``rejected`` the jobs that can never run."""
+    return _build_day(scenario, _date(day))
+
+
+def plan_day(
+    day: Day,
+    method: str = defaults.METHOD,
+    *,
+    time_limit_s: float = defaults.TIME_LIMIT_S,
+    iterations: int = defaults.ITERATIONS,
+    bound_time_s: float = defaults.BOUND_TIME_S,
+    workers: int = 0,
+) -> PlannedDay:
+    """Plan a day by a method of `plan show methods`; the plan is audited, and its profit bounded.
+
+    The result has the plan in ``result.plan``, what follows from it in ``ledger``, who does not start in ``deferrals``,
+    and in ``bound`` what no plan can exceed, unless ``bound_time_s`` is 0. The same steps and seed give the same plan,
+    as long as the time limit does not end them.
+    """
+    settings = Settings(day.scenario, method, time_limit_s, iterations, workers, bound_time_s=bound_time_s)
+    built = with_days_ahead(day) if method in LOOKING_AHEAD and day.ahead is None else day
+    return _plan_day(built, method, settings.params(), bound_time_s=bound_time_s)
+
+
+def write_day(
+    scenario: Scenario,
+    day: str | dt.date,
+    out: str | Path = "reports",
+    method: str = defaults.METHOD,
+    *,
+    time_limit_s: float = defaults.TIME_LIMIT_S,
+    iterations: int = defaults.ITERATIONS,
+    bound_time_s: float = defaults.BOUND_TIME_S,
+    workers: int = 0,
+) -> Path:
+    """Plan a day by itself and write its folder and page, as `plan --day --fresh` does; returns the folder."""
+    date = _date(day)
+    settings = Settings(scenario, method, time_limit_s, iterations, workers, bound_time_s=bound_time_s)
+    return do_day(settings, date, Path(out) / scenario.name / date.isoformat(), None).folder
+
+
+def settle(problem: Problem, plan: Plan) -> Ledger:
+    """What a plan uses, earns and costs, by segment and by job; ``totals`` has the sums."""
+    return _settle(problem, plan)
+
+
+def audit(problem: Problem, plan: Plan) -> list[Violation]:
+    """All rules of the day that a plan breaks; an empty list is the only good answer."""
+    return _audit(problem, plan)
+
+
+def bound(problem: Problem, time_limit_s: float = defaults.BOUND_TIME_S) -> Bound:
+    """What no plan of the day can exceed, in ``profit_eur``; ``gap_fraction`` says how far below it a profit is."""
+    return profit_bound(problem, time_limit_s=time_limit_s)
+
+
+def frames(planned: PlannedDay) -> Frames:
+    """A planned day as frames, the same as `read_day` gives once it is written."""
+    tables = {name: _frame(table) for name, table in tables_of(planned).items()}
+    return Frames(**tables, summary=dict(summarise(planned).as_dict()))
+
+
+def read_day(folder: str | Path) -> Frames:
+    """The results of a written day as frames; InputError names a file that is missing or damaged."""
+    folder = Path(folder)
+    tables = {name: _frame(read_table(folder / f"{name}.csv", columns)) for name, columns in COLUMNS.items()}
+    return Frames(**tables, summary=dict(read_summary(folder).as_dict()))
+
+
+def simulate(
+    trace: str | Path,
+    policies: Sequence[str] = ("easy",),
+    estimates: Sequence[str] = ("requested",),
+    *,
+    processors: int | None = None,
+    scenario: Scenario | None = None,
+    metrics: Sequence[str] = (),
+) -> pd.DataFrame:
+    """Replay a trace (SWF, CSV, Parquet) under on-line policies; a row for each policy with each estimate.
+
+    On one pool of ``processors``, else as many as an SWF header says, or on the cluster of a ``scenario``. Names are
+    those of `plan show policies` and `plan show metrics`; without ``metrics`` those of `plan simulate`.
+    """
+    import pandas as pd
+
+    from planner.inputs.traces import read_cluster, read_pool
+    from planner.metrics.registry import DEFAULT
+    from planner.online.estimates import estimate_named
+    from planner.online.policies import policy_named
+    from planner.runs.simulate import Measured
+    from planner.runs.simulate import simulate as replay
+
+    if processors is not None and scenario is not None:
+        raise InputError("give processors or scenario, not both: one pool, or the scenario's cluster")
+    source = read_pool(Path(trace), processors) if scenario is None else read_cluster(Path(trace), scenario)
+    measured = Measured.named(list(metrics or DEFAULT), scenario=scenario)
+    runs = replay(source, [policy_named(n) for n in policies], [estimate_named(n) for n in estimates], measured)
+    return pd.DataFrame([run.row() for run in runs])
+
+
+def power_figure(day: Frames, path: str | Path | None = None) -> str:
+    """The day's mean IT and cooling power by segment as SVG; also written to ``path`` where one is given."""
+    from planner.pages.power_svg import power_svg
+
+    parts = day.segments
+    hours = (parts["end_s"] - parts["start_s"]) / 3600
+    edges_h = [*(parts["start_s"] / 3600).tolist(), float(parts["end_s"].iloc[-1]) / 3600]
+    curves = {"IT": (parts["it_kwh"] / hours).tolist(), "cooling": (parts["cooling_kwh"] / hours).tolist()}
+    text = power_svg(f"{day.summary['scenario']}, {day.summary['day']}", edges_h, curves)
+    if path is not None:
+        Path(path).write_text(text, encoding="utf-8")
+    return text
+
+
+def _frame(table: Table) -> pd.DataFrame:
+    import pandas as pd
+
+    frame = pd.DataFrame(columns_of(table))
+    return frame.set_index("job_id") if "job_id" in frame else frame
+
+
+def _date(day: str | dt.date) -> dt.date:
+    try:
+        return day if isinstance(day, dt.date) else dt.date.fromisoformat(day)
+    except ValueError:
+        raise InputError(f"cannot read {day!r} as a day; write it as 2024-06-01") from None

@@ -1,0 +1,137 @@
+"""Claims about the Python interface: what `import planner` offers, and that the examples in its document run."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pandas as pd
+import pytest
+
+import planner
+from tests.test_architecture import PACKAGE
+
+DOCS = PACKAGE.parent / "docs"
+BLOCKS = re.findall(r"```python\n(.*?)```", (DOCS / "python.md").read_text("utf-8"), re.DOTALL)
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """The names that the examples of the document leave, run one after the other in an empty folder."""
+    names: dict[str, Any] = {}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(tmp_path_factory.mktemp("script"))
+        for block in BLOCKS:
+            exec(compile(block, "docs/python.md", "exec"), names)
+        names["figure"] = Path("power.svg").read_text("utf-8")
+    return names
+
+
+def test_the_first_example_is_short() -> None:
+    """A day is planned and its power plotted in at most 15 lines."""
+    assert "power_figure" in BLOCKS[0]
+    assert len(BLOCKS[0].splitlines()) <= 15
+
+
+def test_settle_audit_and_bound_agree_with_the_plan(told: dict[str, Any]) -> None:
+    """The ledger is that of the result, and the bound is not below it."""
+    assert told["ledger"].totals == told["planned"].ledger.totals
+    assert told["limit"].profit_eur >= told["ledger"].totals.profit_eur > 0
+    assert told["result"].summary["totals"]["profit_eur"] == pytest.approx(told["ledger"].totals.profit_eur, abs=1e-6)
+
+
+def test_frames_have_types_and_sums(told: dict[str, Any]) -> None:
+    """Jobs and segments sum up to the totals, apart from what no job carries; times are times."""
+    result = told["result"]
+    totals = result.summary["totals"]
+    assert len(result.schedule) == result.summary["jobs"]["started"]
+    assert result.segments["revenue_eur"].sum() == pytest.approx(totals["revenue_eur"], abs=1e-4)
+    assert result.schedule["revenue_eur"].sum() == pytest.approx(totals["revenue_eur"], abs=1e-2)
+    assert isinstance(result.schedule["start_time"].dtype, pd.DatetimeTZDtype)
+    assert result.schedule.index.name == "job_id"
+
+
+def test_a_written_day_reads_back_as_the_same_frames(told: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    planned = planner.plan_day(told["day"], "est", bound_time_s=0)
+    made, again = planner.frames(planned), told["again"]
+    for name in ("schedule", "deferred", "segments"):
+        pd.testing.assert_frame_equal(getattr(made, name), getattr(again, name), check_exact=False, atol=1e-6)
+    assert again.summary["totals"]["profit_eur"] == pytest.approx(made.summary["totals"]["profit_eur"])
+
+
+def test_the_figure_is_svg_with_a_curve_for_each_power(told: dict[str, Any]) -> None:
+    """IT power stands above cooling power everywhere: its points are higher up, at smaller y."""
+    root = ElementTree.fromstring(told["figure"])
+    space = "{http://www.w3.org/2000/svg}"
+    curves = [
+        [float(point.split(",")[1]) for point in each.attrib["points"].split()]
+        for each in root.iter(f"{space}polyline")
+    ]
+    assert len(curves) == 2
+    assert len(curves[0]) == 2 * len(told["result"].segments)
+    assert all(it < cooling for it, cooling in zip(*curves, strict=True))
+
+
+def test_simulate_by_hand(tmp_path: Path) -> None:
+    """3 processors. EASY: a at 0, c beside it at 20, b, which needs 2, when a ends at 1800: it waits 1790 s."""
+    trace = tmp_path / "trace.csv"
+    rows = ("a,0,3600,1800,2", "b,10,3600,3600,2", "c,20,600,300,1")
+    trace.write_text("\n".join(["job_id,submit_unix,requested_s,runtime_s,cores", *rows]))
+    found = planner.simulate(trace, ["easy"], ["actual"], processors=3, metrics=["wait"])
+    assert found.loc[0, ["policy", "estimate", "jobs"]].tolist() == ["easy", "actual", 3]
+    assert found.loc[0, "wait"] == pytest.approx(1790 / 3)
+    with pytest.raises(planner.InputError, match="not both"):
+        planner.simulate(trace, processors=3, scenario=planner.load_scenario())
+
+
+def test_every_name_is_documented_typed_and_there() -> None:
+    text = (DOCS / "python.md").read_text("utf-8")
+    for name in planner.__all__:
+        if name in ("__version__", "Frames"):
+            continue
+        assert getattr(planner, name).__doc__, name
+        assert f"`{name}" in text, name
+    assert (PACKAGE / "py.typed").is_file()
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'; public are Frames"):
+        _ = planner.nonsense
+    assert set(planner.__all__) <= set(dir(planner))
+
+
+def test_bad_input_is_one_line() -> None:
+    with pytest.raises(planner.InputError, match="cannot read '1 June' as a day"):
+        planner.build_day(planner.load_scenario(), "1 June")
+    with pytest.raises(planner.InputError, match="unknown scenario 'smaple'"):
+        planner.load_scenario("smaple")
+
+
+def test_import_stays_light() -> None:
+    """Neither numpy nor pandas is loaded before something is asked for."""
+    script = "import sys, planner; sys.exit(bool({'numpy', 'pandas', 'numba', 'pydantic'} & set(sys.modules)))"
+    assert subprocess.run([sys.executable, "-c", script], check=False, env=_environment()).returncode == 0
+
+
+def test_the_script_ends_in_a_figure(tmp_path: Path) -> None:
+    """Dearer electricity earns less, at each of the four prices."""
+    done = subprocess.run(
+        [sys.executable, str(DOCS / "compare_prices.py"), str(tmp_path)],
+        check=True,
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env=_environment(),
+        timeout=600,
+    )
+    profits = [float(line.split()[1]) for line in done.stdout.splitlines()[2:6]]
+    assert profits == sorted(profits, reverse=True)
+    assert len(set(profits)) == 4
+    assert (tmp_path / "power.svg").read_text("utf-8").startswith("<svg")
+
+
+def _environment() -> dict[str, str]:
+    path = os.pathsep.join(filter(None, (str(PACKAGE.parent), os.environ.get("PYTHONPATH"))))
+    return os.environ | {"PYTHONPATH": path}
