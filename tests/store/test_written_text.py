@@ -90,7 +90,8 @@ def planned_day() -> Any:
     result = multisearch(problem)
     assert result.plan.start_s.tolist() == [3 * HOUR]
     intakes = tuple(Intake(name, 1) for name in ("jobs.csv", "weather.csv", "table.csv"))
-    scenario = SimpleNamespace(name="site", sources=(Path("site.yaml"),), currency="EUR")
+    energy = dict.fromkeys(("tariff", "fees", "carbon", "solar"))
+    scenario = SimpleNamespace(name="site", sources=(Path("site.yaml"),), currency="EUR", **energy)
     chosen = SimpleNamespace(problem=problem, scenario=scenario, intakes=intakes, rejected=())
     return SimpleNamespace(day=chosen, result=result, happened=problem, ledger=result.ledger)
 
