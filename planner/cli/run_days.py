@@ -89,8 +89,6 @@ def run_range(
     kept: list[bool] = []
     shows_rows = not (as_json or quiet)
     left = TimeLeft((to_day - from_day).days + 1)
-    if shows_rows:
-        say(HEAD)
     with _interrupts() as interrupts, Progress(f"{from_day}: reading the inputs", quiet=quiet) as progress:
         for each in run_days(
             chosen,
@@ -108,7 +106,8 @@ def run_range(
             kept.append(each.planned is None)
             if shows_rows:
                 with progress.aside():
-                    say(day_text(each.summary, was_there=kept[-1]))
+                    row = day_text(each.summary, was_there=kept[-1])
+                    say(row if len(kept) > 1 else f"{HEAD}\n{row}")
             progress.rename(left.after(planned=each.planned is not None))
             day.remark_stand_in(each.summary)
             if not quiet and each.planned is not None:

@@ -45,7 +45,7 @@ def assert_sums(folder: Path) -> dict[str, float]:
     same = [
         name for name in rows_of(folder / "segments.csv")[0] if name in totals and name not in ("pue", "profit_eur")
     ]
-    assert len(same) == 12
+    assert len(same) in (12, 13)  # and the sun that is curtailed, where there is a roof
     for name in same:
         assert column_sum(folder / "segments.csv", name) == pytest.approx(totals[name], abs=0.005)
     return totals
