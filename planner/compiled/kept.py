@@ -26,8 +26,13 @@ STALE_S = 3600.0
 
 
 def is_kept(function: Callable[..., Any], folder: Path) -> bool:
-    """Whether there is whole machine code of a function somewhere below a folder, for any types of its arguments."""
-    return any(_opened(path) is not None for path in folder.rglob(f"{_name(function)}.*.nbc"))
+    """Whether there is whole machine code of a function below a folder, for any types of its arguments.
+
+    Another copy of the planner keeps its own there, which this one does not load.
+    """
+    own = getattr(function, "_cache", None)
+    place = Path(own.cache_path) if isinstance(own, KeptCode) else folder
+    return any(_opened(path) is not None for path in place.rglob(f"{_name(function)}.*.nbc"))
 
 
 class KeptCode(FunctionCache):  # type: ignore[misc]
