@@ -171,8 +171,10 @@ class Objective:
                 pieces.append(md.max([0, drawn - sun]) if sun else drawn)
             means.append(md.sum(pieces) if len(pieces) > 1 else pieces[0])
         so_far = self.scale.money(problem.rates.demand_so_far_kw * problem.rates.demand_eur_per_kw)
-        self.constant_eur += problem.rates.demand_so_far_kw * problem.rates.demand_eur_per_kw
-        return md.max([so_far, *means]) if so_far or len(means) > 1 else means[0]
+        if so_far:
+            # Only what is above the peak so far is charged.
+            return md.max([0, *(mean - so_far for mean in means)])
+        return md.max(means) if len(means) > 1 else means[0]
 
     def _times_cell(self, index: int, segment: Segment, stretch: tuple[int, int], eur_per_mws: Any) -> Any:
         """Energy of a stretch times the value of its segment's row, in units of money."""
