@@ -5,19 +5,27 @@ from __future__ import annotations
 import datetime as dt
 import os
 import sys
+import tempfile
+import time
 from dataclasses import replace
 from pathlib import Path
 
 from planner.domain.cluster import Cluster, NodeClass
+from planner.domain.day_summary import DaySummary
 from planner.domain.problem import Problem
 from planner.inputs.build import build_day
 from planner.inputs.jobs.power import drawn_per_core
 from planner.inputs.sample.workload import generate_jobs
 from planner.places import shipped_folder
+from planner.runs.one_day import Settings
+from planner.runs.rolling import run_days
 from planner.scenario.load import load_scenario
+from planner.scenario.schema import Scenario
 
 ROOT = Path(__file__).resolve().parent.parent
 CURIE_DAY = "2012-08-07"
+AMPLE_TIME_S = 3600.0
+"""So that steps end a search, and not the clock."""
 
 
 def data_folder() -> Path:
@@ -61,3 +69,15 @@ def large_day(nodes: int = 5_000, cores: int = 128, jobs: int = 20_000) -> Probl
         made += generate_jobs(day, zone="UTC", cluster=cluster, seed=0, power=drawn_per_core(), load=1.0)[0]
     table = replace(problem.table, clamp=True)
     return replace(problem, cluster=cluster, jobs=tuple(made[:jobs]), table=table)
+
+
+def planned_days(scenario: Scenario, first: dt.date, days: int, iterations: int) -> tuple[list[DaySummary], float]:
+    """Days planned one after another by HarvestSearch with that many steps each, and how long it took [s]."""
+    settings = Settings(
+        scenario, "harvest", time_limit_s=AMPLE_TIME_S, iterations=iterations, bound_time_s=0.0, page=False
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        began = time.perf_counter()
+        done = list(run_days(settings, first, first + dt.timedelta(days=days - 1), Path(folder)))
+        took = time.perf_counter() - began
+    return [each.summary for each in done], took

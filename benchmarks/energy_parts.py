@@ -16,11 +16,12 @@ import argparse
 import datetime as dt
 import sys
 import tempfile
-import time
 from dataclasses import dataclass
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from days import planned_days
 
 from planner.csv_text import csv_text
 from planner.domain.horizon import Horizon
@@ -29,15 +30,12 @@ from planner.inputs.weather.solar import solar_of
 from planner.pages.bar_groups import Bar, bar_groups
 from planner.pages.markup import document, el
 from planner.places import shipped_folder
-from planner.runs.one_day import Settings
-from planner.runs.rolling import run_days
 from planner.scenario.load import load_scenario
 from planner.scenario.schema import Scenario
 from planner.studies.curie23.sites import TRACE, data_folder
 from planner.studies.operation.moved_years import write_moved
 from planner.studies.operation.sites import EUR_PER_USD
 
-AMPLE_TIME_S = 3600.0
 CURIE_FIRST, CURIE_NODES, CURIE_CORES = dt.date(2012, 6, 11), 300, 93_312
 COMMON = (
     "power.includes_idle=false",
@@ -147,14 +145,8 @@ class Outcome:
 
 def run(scenario: Scenario, first: dt.date, days: int, iterations: int) -> Outcome:
     """Plan the days one after another."""
-    settings = Settings(
-        scenario, "harvest", time_limit_s=AMPLE_TIME_S, iterations=iterations, bound_time_s=0.0, page=False
-    )
-    with tempfile.TemporaryDirectory() as folder:
-        began = time.perf_counter()
-        done = list(run_days(settings, first, first + dt.timedelta(days=days - 1), Path(folder)))
-        took = time.perf_counter() - began
-    totals = [each.summary.totals for each in done]
+    done, took = planned_days(scenario, first, days, iterations)
+    totals = [each.totals for each in done]
     return Outcome(
         sum(each.profit_eur for each in totals),
         sum(each.energy_cost_eur - each.feed_in_eur - each.battery_eur for each in totals),

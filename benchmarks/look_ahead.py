@@ -14,8 +14,6 @@ from __future__ import annotations
 import argparse
 import datetime as dt
 import sys
-import tempfile
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,14 +21,12 @@ from unittest.mock import patch
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from planner.runs.one_day import Settings
-from planner.runs.rolling import run_days
+from days import planned_days
+
 from planner.runs.whole_run import run_bound
 from planner.scenario.schema import Scenario
 from planner.studies.curie23.cells import CALIBRATIONS, FIRST_DAY, SCENARIOS
 from planner.studies.curie23.sites import data_folder, study_scenario
-
-AMPLE_TIME_S = 3600.0
 
 VARIANTS: dict[str, tuple[str, int, dict[str, Callable[..., object]]]] = {
     "by-day": ("each day by itself", 1, {}),
@@ -61,15 +57,9 @@ def replaced(parts: dict[str, Callable[..., object]]) -> Iterator[None]:
 
 def run(scenario: Scenario, first: dt.date, days: int, iterations: int) -> tuple[float, float, float]:
     """Profit of the days [EUR], use of the machine and time of a day [s]."""
-    settings = Settings(
-        scenario, "harvest", time_limit_s=AMPLE_TIME_S, iterations=iterations, bound_time_s=0.0, page=False
-    )
-    with tempfile.TemporaryDirectory() as folder:
-        began = time.perf_counter()
-        done = list(run_days(settings, first, first + dt.timedelta(days=days - 1), Path(folder)))
-        took = time.perf_counter() - began
-    profit = sum(each.summary.totals.profit_eur for each in done)
-    use = sum(each.summary.utilisation_fraction or 0.0 for each in done) / days
+    done, took = planned_days(scenario, first, days, iterations)
+    profit = sum(each.totals.profit_eur for each in done)
+    use = sum(each.utilisation_fraction or 0.0 for each in done) / days
     return profit, use, took / days
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
+import pytest
+
 from planner.cli.main import run
 
 DAY = "2024-06-01"
@@ -89,3 +91,12 @@ def plan(*arguments: str) -> None:
     """Run the command line and expect it to end well."""
     code = run(list(arguments))
     assert code == 0, f"plan {' '.join(arguments)} ended with {code}"
+
+
+def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    """Run the command line and expect it to end with exit code 2 and one line, which is returned."""
+    capsys.readouterr()
+    code = run(list(arguments))
+    assert code == 2, f"plan {' '.join(arguments)} ended with {code}"
+    (line,) = capsys.readouterr().err.splitlines()
+    return line

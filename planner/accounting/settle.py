@@ -136,7 +136,8 @@ def _flows(problem: Problem, plan: Plan) -> _Flows:
     segments = problem.segment_columns
     edges, length_s = segments.edges_s, segments.length_s
     work_mws = energy_between(edges, work.start_s, work.end_s, work.power_mw)
-    idle_mws = _idle_energy(problem, work, edges)
+    asleep = _asleep(problem, work)
+    idle_mws = _idle_energy(problem, work, asleep, edges)
     it_mws = work_mws + idle_mws
     cooling = _cooling(problem, it_mws, length_s, segments.temperature_c)
 
@@ -145,9 +146,9 @@ def _flows(problem: Problem, plan: Plan) -> _Flows:
     site_kwh = it_kwh + cooling_kwh
     sun_kwh = segments.solar_w * length_s / (MILLI * SECONDS_PER_HOUR)
     solar_kwh = np.where(segments.uses_sun, np.minimum(sun_kwh, site_kwh), 0.0)
-    pieces = _Pieces.of(problem, work, edges, cooling)
+    pieces = _Pieces.of(problem, work, asleep, cooling)
     battery = _dispatch(problem, pieces, site_kwh - solar_kwh, sun_kwh - solar_kwh)
-    node, start_s, end_s = _asleep(problem, work) if problem.nodes.sleeps else (edges[:0], edges[:0], edges[:0])
+    node, start_s, end_s = asleep
     asleep_h = energy_between(edges, start_s, end_s, np.ones_like(node)) / SECONDS_PER_HOUR
     return _Flows(
         work, asleep_h, work_kwh, idle_kwh, it_kwh, cooling_kwh, solar_kwh, sun_kwh - solar_kwh, pieces, battery
@@ -193,7 +194,7 @@ def _gather(problem: Problem, plan: Plan) -> _Work:
     )
 
 
-def _idle_energy(problem: Problem, work: _Work, edges: Ints) -> Ints:
+def _idle_energy(problem: Problem, work: _Work, asleep: _Asleep, edges: Ints) -> Ints:
     """What nodes draw by themselves between edges: while nothing runs on them, and where jobs' power leaves it out."""
     nodes = problem.nodes
     if not nodes.idle_mw.any():
@@ -201,14 +202,19 @@ def _idle_energy(problem: Problem, work: _Work, edges: Ints) -> Ints:
     node, start_s, end_s = merged_intervals(work.busy_node, work.busy_start_s, work.busy_end_s)
     drawn = int(nodes.idle_mw.sum()) * np.diff(edges)
     drawn -= energy_between(edges, start_s, end_s, (nodes.idle_mw - nodes.busy_mw)[node])
-    if nodes.sleeps:
-        node, start_s, end_s = _asleep(problem, work)
-        drawn -= energy_between(edges, start_s, end_s, (nodes.idle_mw - nodes.asleep_mw)[node])
-    return drawn
+    node, start_s, end_s = asleep
+    return drawn - energy_between(edges, start_s, end_s, (nodes.idle_mw - nodes.asleep_mw)[node])
 
 
-def _asleep(problem: Problem, work: _Work) -> tuple[Ints, Ints, Ints]:
-    """When nodes sleep: nodes, starts and ends. A node that an outage closes stays on."""
+_Asleep = tuple[Ints, Ints, Ints]
+"""When nodes sleep: nodes, starts and ends."""
+
+
+def _asleep(problem: Problem, work: _Work) -> _Asleep:
+    """When nodes sleep; one that an outage closes stays on."""
+    if not problem.nodes.sleeps:
+        nobody = np.zeros(0, dtype=np.int64)
+        return nobody, nobody, nobody
     closed, rule, day_s = problem.closed_room, problem.cluster.idle_rule, problem.horizon.length_s
     sleeps = np.flatnonzero(problem.nodes.asleep_mw != problem.nodes.idle_mw)
     # Every node is awake at both ends of the day: that is where its first rest begins, and its last one ends.
@@ -243,13 +249,14 @@ class _Pieces:
     segment_length_s: Ints
 
     @classmethod
-    def of(cls, problem: Problem, work: _Work, edges: Ints, cooling: Floats) -> _Pieces:
+    def of(cls, problem: Problem, work: _Work, asleep: _Asleep, cooling: Floats) -> _Pieces:
         interval, columns = problem.rates.demand_interval_s, problem.segment_columns
+        edges = columns.edges_s
         ticks = np.append(np.arange(0, problem.horizon.length_s, interval), problem.horizon.length_s)
         pieces = np.unique(np.concatenate([edges, ticks]))
         segment = np.searchsorted(edges, pieces[:-1], side="right") - 1
         it_mws = energy_between(pieces, work.start_s, work.end_s, work.power_mw)
-        it_mws = it_mws + _idle_energy(problem, work, pieces)
+        it_mws = it_mws + _idle_energy(problem, work, asleep, pieces)
         site_mws = it_mws * (1 + cooling[segment])
         sun_mws = np.where(columns.uses_sun, columns.solar_w, 0.0)[segment] * MILLI * np.diff(pieces)
         return cls(ticks, pieces, segment, np.maximum(0, site_mws - sun_mws), columns.length_s)

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from planner.errors import OutputError, PlannerError
 from planner.runs.fanout import Failure, side_by_side
 from planner.store.files import alone_in, put
-from planner.store.provenance import versions
+from planner.store.provenance import digest, versions
 
 PACKAGE = Path(__file__).resolve().parents[1]
 IDLE_ROOMS = ("cli", "cooling", "pages", "site", "store")
@@ -73,6 +73,26 @@ def made(tasks: Mapping[Key, Task], workers: int, on_done: OnDone) -> dict[Key, 
     """What pieces of JSON say; those that are missing are made."""
     make_missing(tasks.values(), workers, on_done)
     return {key: json.loads(task.path.read_bytes()) for key, task in tasks.items()}
+
+
+def replays_of(
+    folder: Path,
+    cells: Mapping[Key, Path],
+    task_of: Callable[[Path, Key, str], Task],
+    workers: int,
+    *,
+    fresh: bool,
+    on_done: OnDone,
+) -> dict[Key, Any]:
+    """What the replays of some cells say, each of the file of its trace; those that are missing are made.
+
+    ``task_of`` makes the task of a cell from the file, the cell and the file's digest; ``fresh`` forgets what was kept.
+    """
+    if fresh:
+        clear(folder / "pieces")
+    digests = {path: digest(path) for path in set(cells.values())}
+    tasks = {cell: task_of(path, cell, digests[path]) for cell, path in cells.items()}
+    return made(tasks, workers, on_done)
 
 
 def clear(folder: Path) -> None:

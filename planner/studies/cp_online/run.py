@@ -10,12 +10,11 @@ from pathlib import Path
 from planner.online.queue_search import USUAL_SEARCH
 from planner.runs.figures import Row
 from planner.store.folder import held
-from planner.store.provenance import digest
 from planner.studies.cp_online.cells import ESTIMATES, POLICIES, Cell, cells_of
 from planner.studies.cp_online.replays import measured_bytes
 from planner.studies.cp_online.rows import rows_of
 from planner.studies.cp_online.show import write_tables
-from planner.studies.kept import OnDone, Task, clear, code_mark, made, piece
+from planner.studies.kept import OnDone, Task, code_mark, piece, replays_of
 from planner.studies.trace_files import trace_name
 
 MAKERS = ("cells", "replays")
@@ -36,22 +35,18 @@ class Study:
     jobs: int | None = None
     workers: int = 1
 
-    def cells(self) -> list[tuple[Path, Cell]]:
+    def cells(self) -> dict[Cell, Path]:
         """Every cell with the file of its trace."""
-        return [
-            (path, cell)
+        return {
+            cell: path
             for path in self.traces
             for cell in cells_of(trace_name(path), self.policies, self.estimates, self.seeds)
-        ]
+        }
 
     def run(self, *, fresh: bool = False, on_done: OnDone = lambda name: None) -> list[Row]:
         """The rows of the table; everything that is missing is made, and all of it shown in files."""
         with held(self.folder):
-            if fresh:
-                clear(self.folder / "pieces")
-            digests = {path: digest(path) for path in self.traces}
-            tasks = {cell: self._task(path, cell, digests[path]) for path, cell in self.cells()}
-            found = made(tasks, self.workers, on_done)
+            found = replays_of(self.folder, self.cells(), self._task, self.workers, fresh=fresh, on_done=on_done)
             rows = rows_of(found, is_whole=self.jobs is None)
             write_tables(rows, found, self.folder)
             return rows

@@ -9,12 +9,11 @@ from pathlib import Path
 
 from planner.runs.figures import Row
 from planner.store.folder import held
-from planner.store.provenance import digest
 from planner.studies.deadlines.cells import PERCENTS, POLICIES, Cell, Choice, cell_files
 from planner.studies.deadlines.replays import measured_bytes
 from planner.studies.deadlines.rows import draw_rows, rows_of
 from planner.studies.deadlines.show import write_tables
-from planner.studies.kept import OnDone, Task, clear, code_mark, made, piece
+from planner.studies.kept import OnDone, Task, code_mark, piece, replays_of
 from planner.studies.trace_files import trace_name
 
 MAKERS = ("cells", "replays")
@@ -43,11 +42,7 @@ class Study:
     def run(self, *, fresh: bool = False, on_done: OnDone = lambda name: None) -> list[Row]:
         """The rows of the table; everything that is missing is made, and all of it shown in files."""
         with held(self.folder):
-            if fresh:
-                clear(self.folder / "pieces")
-            digests = {path: digest(path) for path in self.traces}
-            tasks = {cell: self._task(path, cell, digests[path]) for cell, path in self.cells().items()}
-            found = made(tasks, self.workers, on_done)
+            found = replays_of(self.folder, self.cells(), self._task, self.workers, fresh=fresh, on_done=on_done)
             draws = draw_rows(found)
             rows = rows_of(draws)
             write_tables(rows, draws, found, self.choice, self.folder)

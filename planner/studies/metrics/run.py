@@ -9,8 +9,7 @@ from pathlib import Path
 
 from planner.runs.figures import Row
 from planner.store.folder import held
-from planner.store.provenance import digest
-from planner.studies.kept import OnDone, Task, clear, code_mark, made, piece
+from planner.studies.kept import OnDone, Task, code_mark, piece, replays_of
 from planner.studies.metrics.cells import PARTS, TRIM, UNREQUESTED, Cell, cells_of
 from planner.studies.metrics.replays import measured_bytes
 from planner.studies.metrics.rows import Found, distortion_rows, policy_rows, predictor_rows
@@ -50,11 +49,7 @@ class Study:
     def run(self, *, fresh: bool = False, on_done: OnDone = lambda name: None) -> list[Row]:
         """The rows of all tables; everything that is missing is made, and all of it shown in files."""
         with held(self.folder):
-            if fresh:
-                clear(self.folder / "pieces")
-            digests = {path: digest(path) for path in self.traces}
-            tasks = {cell: self._task(path, cell, digests[path]) for cell, path in self.cells().items()}
-            found = made(tasks, self.workers, on_done)
+            found = replays_of(self.folder, self.cells(), self._task, self.workers, fresh=fresh, on_done=on_done)
             rows = [row for path in self.traces for part in self.parts for row in self._rows(part, path, found)]
             write_tables(rows, self.folder, is_whole=self.jobs is None)
             return rows
