@@ -37,7 +37,7 @@ from planner.search.stop import MaxRuntime
 BOUND_TOLERANCE = 5e-4
 """The bound is at most this part above the best one: 0.05 % in a gap of a percent is near enough, and quick."""
 
-SOONER_SHARE, SOONER_TIME_SHARE = 0.4, 0.1
+SOONER_SHARE, SOONER_TIME_SHARE = 0.25, 0.1
 """Steps for starting jobs sooner, as part of those of the search; and the most time, as part of its limit."""
 
 
