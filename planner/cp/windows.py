@@ -21,7 +21,7 @@ from planner.cp.seats import Seats
 from planner.cp.subproblem import Subproblem, empty_plan, must_start
 from planner.domain.candidate import Stop
 from planner.domain.columns import Ints
-from planner.domain.job_order import overdue_first, submission_rank
+from planner.domain.job_order import overdue_first
 from planner.domain.plan import DEFERRED, Plan
 from planner.domain.problem import Problem
 from planner.units import SECONDS_PER_HOUR
@@ -83,7 +83,7 @@ def solve_in_windows(
 
 def _by_turn(problem: Problem) -> Ints:
     """All jobs: the overdue ones first, then those that must start today, then by submission."""
-    jobs = np.argsort(submission_rank(problem))
+    jobs = np.argsort(problem.submission_rank)
     urgent = np.array([must_start(problem, int(job)) for job in jobs], dtype=bool)
     return overdue_first(problem, np.concatenate([jobs[urgent], jobs[~urgent]]).astype(np.int64))
 

@@ -23,14 +23,6 @@ def predecessors_first(problem: Problem, order: Ints) -> Ints:
     return links.sorted(order) if len(links) else order
 
 
-def submission_rank(problem: Problem) -> Ints:
-    """Rank of each job by submit time, then by id as people count: the last word in every ordering."""
-    keys = [job.submission_key for job in problem.jobs]
-    rank = np.empty(len(keys), dtype=np.int64)
-    rank[sorted(range(len(keys)), key=keys.__getitem__)] = np.arange(len(keys))
-    return rank
-
-
 def by_priority(problem: Problem, order: Ints) -> Ints:
     """The same sequence with jobs of high priority before others."""
     return order[np.argsort(-problem.priority[order], kind="stable")]

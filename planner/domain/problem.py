@@ -104,6 +104,14 @@ class Problem:
         return np.array([job.id in self.overdue for job in self.jobs], dtype=np.bool_)
 
     @cached_property
+    def submission_rank(self) -> Ints:
+        """Rank of each job by submit time, then by id as people count: the last word in every ordering."""
+        keys = [job.submission_key for job in self.jobs]
+        rank = np.empty(len(keys), dtype=np.int64)
+        rank[sorted(range(len(keys)), key=keys.__getitem__)] = np.arange(len(keys))
+        return rank
+
+    @cached_property
     def columns(self) -> JobColumns:
         """The jobs to be placed, as arrays.
 

@@ -10,7 +10,7 @@ import numpy as np
 from planner.accounting.settle import settle
 from planner.domain.candidate import BestSoFar, Candidate, Listener, never
 from planner.domain.columns import Floats, Ints, job_columns
-from planner.domain.job_order import by_priority, overdue_first, profit_per_kw, submission_rank
+from planner.domain.job_order import by_priority, overdue_first, profit_per_kw
 from planner.domain.packing import most_cells
 from planner.domain.plan import DEFERRED, Plan
 from planner.domain.problem import Problem
@@ -46,7 +46,7 @@ STRICT = "-strict"
 def rule_order(problem: Problem, name: str) -> Ints:
     """Indices of the problem's jobs in the order of a rule: by priority first, unless its key knows what they count."""
     rule = name.removesuffix(STRICT)
-    order = np.lexsort((submission_rank(problem), RULES[rule](problem))).astype(np.int64)
+    order = np.lexsort((problem.submission_rank, RULES[rule](problem))).astype(np.int64)
     return overdue_first(problem, order if rule == "profit" else by_priority(problem, order))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from planner.domain.job_order import by_priority, submission_rank
+from planner.domain.job_order import by_priority
 from planner.domain.plan import Plan
 from planner.domain.problem import Problem
 from planner.online.day_rules import ground_of
@@ -23,7 +23,7 @@ def easy_plan(problem: Problem, happened: Problem) -> Plan:
     from planner.online.kernel.easy_walk import Ahead, walk_easy
 
     expected_s = problem.columns.duration_s
-    ground = ground_of(happened, expected_s, by_priority(problem, np.argsort(submission_rank(problem))))
+    ground = ground_of(happened, expected_s, by_priority(problem, np.argsort(problem.submission_rank)))
     machine = ground.machine._replace(open=np.zeros_like(ground.machine.free))
     ahead = Ahead(
         length=expected_s,

@@ -16,7 +16,6 @@ import numpy as np
 
 from planner.bounds import DAY_S
 from planner.domain.horizon import Horizon
-from planner.domain.job_order import submission_rank
 from planner.domain.plan import DEFERRED, Plan
 from planner.domain.problem import Problem
 from planner.domain.segment import split_segments
@@ -62,7 +61,7 @@ def part_known(day: Day) -> float:
 
 def _reaches_beyond(problem: Problem) -> bool:
     """Whether some job that may start today has no room today, if all are placed in order of submission."""
-    plan = decode(problem, np.argsort(submission_rank(problem)).astype(np.int64))
+    plan = decode(problem, np.argsort(problem.submission_rank).astype(np.int64))
     return bool((~plan.is_placed & (problem.columns.release_s < problem.horizon.length_s)).any())
 
 

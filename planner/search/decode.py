@@ -8,7 +8,7 @@ import numpy as np
 
 from planner.domain.closed_room import UNTIL_FURTHER_NOTICE_S
 from planner.domain.columns import Ints
-from planner.domain.job_order import overdue_first, predecessors_first, submission_rank
+from planner.domain.job_order import overdue_first, predecessors_first
 from planner.domain.plan import DEFERRED, Plan
 from planner.domain.problem import Problem
 from planner.machine.node_timelines import (
@@ -67,7 +67,7 @@ def decode_after(problem: Problem, plan: Plan, until_s: int, *, from_s: int = 0)
     node_of_unit = plan.node_of_unit.copy()
     last = np.where(plan.is_placed, plan.start_s, problem.horizon.length_s)
     others = np.flatnonzero(~stays)
-    others = others[np.lexsort((submission_rank(problem)[others], last[others]))]
+    others = others[np.lexsort((problem.submission_rank[others], last[others]))]
     order = np.concatenate([np.flatnonzero(stays), predecessors_first(problem, others)])
     place_all(copy_timelines(opening), jobs, order, start_s, node_of_unit)
     return Plan(start_s, node_of_unit)

@@ -22,7 +22,6 @@ from planner.domain.job_order import (
     group_core_equivalents,
     job_core_equivalents,
     overdue_first,
-    submission_rank,
 )
 from planner.domain.problem import Problem
 from planner.search.margin import job_margin_per_s
@@ -134,6 +133,4 @@ def job_order(problem: Problem, ordering: str) -> Ints:
         keys[0] = -keys[0]
     urgent_first = np.where(columns.latest_start_s < problem.horizon.length_s, columns.latest_start_s, np.inf)
     # np.lexsort takes the least significant key first.
-    return overdue_first(
-        problem, np.lexsort((submission_rank(problem), *reversed(keys), urgent_first)).astype(np.int64)
-    )
+    return overdue_first(problem, np.lexsort((problem.submission_rank, *reversed(keys), urgent_first)).astype(np.int64))

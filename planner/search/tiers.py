@@ -14,7 +14,7 @@ import numpy as np
 
 from planner.domain.candidate import BestSoFar, Candidate
 from planner.domain.columns import Floats, Ints
-from planner.domain.job_order import job_core_equivalents, submission_rank
+from planner.domain.job_order import job_core_equivalents
 from planner.domain.problem import Problem
 from planner.domain.result import Trial
 from planner.search.complete import evaluate_decoded
@@ -151,7 +151,7 @@ class _Facts:
         # A job that waits for others may not come into the day at all.
         inside = np.minimum(columns.duration_s, np.maximum(1, day - columns.release_s))
         margin = np.divide(job_margin_per_s(problem), equivalents, out=np.zeros(len(columns)), where=equivalents > 0)
-        submitted = submission_rank(problem)
+        submitted = problem.submission_rank
         best_first = np.lexsort((submitted, -margin))
         rank = np.empty(len(columns))
         capacity = problem.cluster.total("cores") * day
