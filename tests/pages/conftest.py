@@ -24,6 +24,9 @@ FLAGS = (
 HOSTILE = "<script>alert(1)</script>"
 OWNED = "</script><script>document.title='owned'</script>"
 
+PATIENCE_MS = 300_000
+"""A page may take long on a machine that others keep busy; what is looked at is what it shows."""
+
 Opener = Callable[..., Page]
 
 
@@ -49,6 +52,7 @@ def open_page(browser: Browser) -> Iterator[Opener]:
     def opened(path: Path, *, width: int = 1400, scheme: str = "light") -> Page:
         context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme, offline=True)
         contexts.append(context)
+        context.set_default_timeout(PATIENCE_MS)
         page = context.new_page()
         page.on("console", lambda message: complaints.append(f"{message.type}: {message.text}"))
         page.on("pageerror", lambda error: complaints.append(str(error)))
