@@ -14,7 +14,7 @@ from __future__ import annotations
 import argparse
 import datetime as dt
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from unittest.mock import patch
@@ -28,7 +28,7 @@ from planner.scenario.schema import Scenario
 from planner.studies.curie23.cells import CALIBRATIONS, FIRST_DAY, SCENARIOS
 from planner.studies.curie23.sites import data_folder, study_scenario
 
-VARIANTS: dict[str, tuple[str, int, dict[str, Callable[..., object]]]] = {
+VARIANTS: dict[str, tuple[str, int, dict[str, object]]] = {
     "by-day": ("each day by itself", 1, {}),
     "ahead": ("two days together: the default", 2, {}),
     "in-full": (
@@ -37,14 +37,19 @@ VARIANTS: dict[str, tuple[str, int, dict[str, Callable[..., object]]]] = {
         {"planner.planning.ahead.part_known": lambda day: 1.0},
     ),
     "half": ("the same, with it counting half", 2, {"planner.planning.ahead.part_known": lambda day: 0.5}),
+    "by-age": (
+        "the same, with it counting the part of the queue that is older than a day, however small",
+        2,
+        {"planner.planning.ahead.LEAST_COUNTS": 0.0},
+    ),
     "three": ("three days together", 3, {}),
 }
 """By name: in words, days planned together, and what stands in for parts of the planner."""
 
 
 @contextmanager
-def replaced(parts: dict[str, Callable[..., object]]) -> Iterator[None]:
-    """Let other functions stand in for parts of the planner."""
+def replaced(parts: dict[str, object]) -> Iterator[None]:
+    """Let other functions or numbers stand in for parts of the planner."""
     patches = [patch(name, other) for name, other in parts.items()]
     for each in patches:
         each.start()

@@ -4,8 +4,9 @@ A day that is planned by itself takes whatever fills it best, and may leave the 
 fill gaps. In a plan of several days those are kept for the gaps that later days will have.
 
 What comes in on later days is not known. So the money of a later day counts less: as much as the part of the queue that
-is older than a day. A queue of which all came in within the last day is as good as gone tomorrow, and others will have
-come; of one that has waited for a week, tomorrow's plan is made today.
+is older than a day, and at least half. Of a queue that has waited for a week, tomorrow's plan is made today. A queue of
+the last day alone will be another one tomorrow; but many plans of today earn the same but for some euros, and what they
+leave for tomorrow is worth more than that.
 """
 
 from __future__ import annotations
@@ -22,19 +23,19 @@ from planner.domain.segment import split_segments
 from planner.inputs.build import Day, frame
 from planner.search.decode import decode, decode_after
 
+LEAST_COUNTS = 0.5
+"""The least that money of a later day counts, as a part of today's."""
+
 
 def with_days_ahead(day: Day) -> Day:
     """The day with the time after it that a search is to plan with it; as it is where there is nothing to look at.
 
-    That is so where the scenario wants each day by itself, where all jobs have room on the day, and where the queue is
-    of the last day alone.
+    That is so where the scenario wants each day by itself, and where all jobs have room on the day.
     """
     days, problem = day.scenario.search.lookahead_days, day.problem
     if days == 1 or day.ahead is not None or not _reaches_beyond(problem):
         return day
-    counts = part_known(day)
-    if counts == 0:
-        return day
+    counts = max(LEAST_COUNTS, part_known(day))
     horizon = problem.horizon
     last = horizon
     for _ in range(days - 1):

@@ -60,20 +60,27 @@ def test_later_days_count_as_much_as_the_queue_is_old(tmp_path: Path) -> None:
     assert counts == {False: 1.0, True: pytest.approx(2 / 3)}
 
 
+def test_later_days_of_a_young_queue_count_half(tmp_path: Path) -> None:
+    """All came in within the last day: others will have come tomorrow, and still what is left for it counts."""
+    day = built(site(tmp_path, [(-3, 20, 8), (-3, 20, 8)]))
+    assert part_known(day) == 0
+    assert day.ahead is not None
+    assert [segment.counts for segment in day.ahead.segments if segment.start_s >= 86400] == [0.5]
+
+
 @pytest.mark.parametrize(
     ("jobs", "settings"),
     [
         (TWO_DAYS_OF_WORK, ("search.lookahead_days=1",)),
         ([(-48, 4, 8), (-48, 4, 8)], ()),
-        ([(-3, 20, 8), (-3, 20, 8)], ()),
         ([], ()),
     ],
-    ids=["each day by itself", "all have room", "all came in today", "nobody"],
+    ids=["each day by itself", "all have room", "nobody"],
 )
 def test_days_that_are_planned_by_themselves(
     jobs: list[tuple[int, float, int]], settings: tuple[str, ...], tmp_path: Path
 ) -> None:
-    """Nothing is looked at where the scenario says so, where all have room, and where the queue is of the last day."""
+    """Nothing is looked at where the scenario says so, and where all have room."""
     assert built(site(tmp_path, jobs, *settings)).ahead is None
 
 
