@@ -62,7 +62,7 @@ def test_later_days_count_as_much_as_the_queue_is_old(tmp_path: Path) -> None:
 
 def test_later_days_of_a_young_queue_count_half(tmp_path: Path) -> None:
     """All came in within the last day: others will have come tomorrow, and still what is left for it counts."""
-    day = built(site(tmp_path, [(-3, 20, 8), (-3, 20, 8)]))
+    day = built(site(tmp_path, [(-3, 20, 8)] * 3))
     assert part_known(day) == 0
     assert day.ahead is not None
     assert [segment.counts for segment in day.ahead.segments if segment.start_s >= 86400] == [0.5]
@@ -149,4 +149,4 @@ def test_jobs_start_sooner_only_where_every_job_starts(
     day = build_day(site(tmp_path, [(-1, each, 8) for each in hours]), FIRST)
     planned = plan_day(day, "harvest", Params(workers=1, iterations=500), bound_time_s=0)
     assert planned.result.plan.is_placed.all() == is_hastened
-    assert asked == ([200] if is_hastened else [])
+    assert asked == ([125] if is_hastened else [])

@@ -13,22 +13,22 @@ from planner.search.harvest import harvest
 from tests.factories import random_problem
 
 NAMES = (
-    "tiers of 0.8 by 4 h, size 0.0/1.0",
-    "tiers of 0.768 by 4.1 h, size -0.0/1.2",
-    "tiers of 0.523 by 3.6 h, size 0.2/0.9",
-    "tiers of 0.748 by 4.7 h, size -0.2/1.0",
-    "tiers of 0.766 by 3.1 h, size 0.1/1.1",
-    "tiers of 0.6 by 1 h, size 1.0/0.5",
-    "tiers of 1 by day, size 1.0/1.0",
-    "tiers of 0.05 by day, size 0.0/1.0",
-    "tiers of 0.824 by 5.2 h, size 0.2/1.0",
-    "tiers of 0.1 by 0.25 h, size 0.0/-1.0",
-    "rebuilt from tiers of 0.8 by 4 h, size 0.0/1.0",
+    "tiers of 2 by 4 h, size 0.3/1.0",
+    "tiers of 1.4 by 4 h, size 1.0/1.0",
+    "tiers of 1.71 by 4.4 h, size 0.2/1.1",
+    "tiers of 1.94 by 4.7 h, size 0.3/1.2",
+    "tiers of 1.95 by 3.7 h, size 0.4/1.3",
+    "tiers of 1.75 by 4.8 h, size 0.3/1.1",
+    "tiers of 2.21 by 4.6 h, size -0.1/1.2",
+    "tiers of 1.98 by 4.9 h, size 0.5/1.1",
+    "tiers of 2.08 by 5.1 h, size 0.4/0.9",
+    "tiers of 1.4 by day, size 0.3/1.0",
+    "rebuilt from tiers of 2 by 4 h, size 0.3/1.0",
 )
 
-PROFITS = (8.260564, 8.260564, 8.260564, 8.260564, 8.007436, 7.880588, 7.796788, 7.755513, 7.695801, 7.695157, 8.477697)
+PROFITS = (8.260564, 8.260564, 8.260564, 8.260564, 8.260564, 8.260564, 8.260564, 8.260564, 8.166473, 7.93059, 8.477697)
 
-STARTED = (9, 9, 9, 9, 9, 10, 10, 10, 8, 10, 9)
+STARTED = (9, 9, 9, 9, 9, 9, 9, 9, 7, 10, 9)
 
 STARTS = [
     -1,
