@@ -121,8 +121,8 @@ def output_columns() -> str:
 
     parts = [
         "# Output columns\n\nOf the CSV files of a day, in their order. Parquet files (`--also parquet`) have the same"
-        " columns with times in UTC, flags for `yes` and `no`, and null where a cell is empty. Columns marked with * are"
-        " there only where the day has such a thing. [What a run leaves](outputs.md) has the rest.\n"
+        " columns with times in UTC, flags for `yes` and `no`, and null where a cell is empty. Columns marked with *"
+        " are there only where the day has such a thing. [What a run leaves](outputs.md) has the rest.\n"
     ]
     further = {*RULES, *CONTRACT_COLUMNS}
     for name, columns in COLUMNS.items():
@@ -155,9 +155,9 @@ def input_columns() -> str:
 
     return "\n".join(
         [
-            "# Input columns\n\nAll columns that the tables may have; an unknown one is an error. Which are necessary, and"
-            " how cells are written, is in [Job files](jobs-files.md) and [Snapshots](snapshots.md). Resources that a"
-            " cluster has by other names have the same three columns as `gpus`.\n",
+            "# Input columns\n\nAll columns that the tables may have; an unknown one is an error. Which are necessary,"
+            " and how cells are written, is in [Job files](jobs-files.md) and [Snapshots](snapshots.md). Resources that"
+            " a cluster has by other names have the same three columns as `gpus`.\n",
             "## Tables of jobs\n\n" + rows([*COLUMNS, *sizes], meanings),
             "## Snapshots, besides\n\n" + rows(STATE_COLUMNS, snapshots),
             "## Tables of nodes\n\n" + rows(node_states.COLUMNS, nodes),
@@ -184,9 +184,9 @@ back. `[]` is each item of a list, `<name>` any key. Keys marked with * may be m
 **Versions.** `run.json` has the version of the planner that wrote the folder (`planner`), those of Python and of the
 packages (`versions`), and the SHA-256 of every other file (`outputs`): it speaks for `summary.json` too, which has no
 version of its own. There is no number of the format beside these. A reader lets be what it does not know, so later
-versions may write more keys; a key that is new may be missing in folders of earlier versions. A key that goes or changes
-its meaning is in the [changes](changelog.md), and a folder that cannot be read any more is refused with one line that
-says which key, and to plan the day again.
+versions may write more keys; a key that is new may be missing in folders of earlier versions. A key that goes or
+changes its meaning is in the [changes](changelog.md), and a folder that cannot be read any more is refused with one
+line that says which key, and to plan the day again.
 
 The file of learned power (`plan power learn`) has a number: `format` is {FORMAT}, beside `what`, "{WHAT}". Another
 number is refused.
@@ -248,7 +248,8 @@ def policies() -> str:
     return "\n".join(
         [
             "# Policies and predictors\n\n`plan simulate --policy NAME --estimate PREDICTOR` and"
-            " `plan compare --policy NAME`; [The simulator](simulator.md) says how they work. `plan show policies` prints the same.\n",
+            " `plan compare --policy NAME`; [The simulator](simulator.md) says how they work."
+            " `plan show policies` prints the same.\n",
             named(TOPICS["policies"](), "policy"),
             "## Predictors of runtimes\n",
             named(TOPICS["predictors"](), "predictor"),
@@ -261,6 +262,6 @@ def metrics() -> str:
     from planner.cli.show import TOPICS
 
     return (
-        "# Metrics\n\n`plan simulate --metrics NAME,...`; [The simulator](simulator.md#metrics) has the formulas. Q is a"
-        " job's wait, D its runtime, F both together, r its width.\n\n" + named(TOPICS["metrics"](), "metric")
+        "# Metrics\n\n`plan simulate --metrics NAME,...`; [The simulator](simulator.md#metrics) has the formulas. Q is"
+        " a job's wait, D its runtime, F both together, r its width.\n\n" + named(TOPICS["metrics"](), "metric")
     )
