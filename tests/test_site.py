@@ -22,7 +22,7 @@ LINKS_ALONE = {"canonical", "prev", "next", "edit"}
 
 def build(config: Path, out: Path) -> subprocess.CompletedProcess[str]:
     """Build the site as `make docs` does, into another folder."""
-    called = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--config-file", str(config), "--site-dir", str(out)]
+    called = [sys.executable, "-m", "mkdocs", "build", "--config-file", str(config), "--site-dir", str(out)]
     return subprocess.run(called, capture_output=True, text=True, check=False, timeout=600)
 
 

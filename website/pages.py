@@ -5,6 +5,7 @@ MkDocs calls the functions that begin with ``on_`` (`hooks` in mkdocs.yml).
 
 from __future__ import annotations
 
+import json
 import posixpath
 import re
 import sys
@@ -30,8 +31,11 @@ ELSEWHERE = {
 FILES = ("LICENSE", "tables/air.png", "tables/hybrid.png")
 """Other files of the repository that pages lead to or show."""
 
+WORKER = "iframe-worker.js"
+"""Its name tells the plugin `offline` that it need not fetch one of this name from elsewhere."""
+
 _LINK = re.compile(r"(\]\()([^)#\s]+)((?:#[^)\s]*)?\))")
-_CODE = re.compile(r"^(?: {4}|\t).*$|^(`{3,}).*?^\1`*$|`[^`\n]+`", re.MULTILINE | re.DOTALL)
+_CODE = re.compile(r"^(?: {4}|\t)[^\n]*$|^(`{3,})[^\n]*\n.*?^\1$|`[^`\n]+`", re.MULTILINE | re.DOTALL)
 
 
 def on_files(files: Any, config: Any) -> Any:
@@ -44,7 +48,25 @@ def on_files(files: Any, config: Any) -> Any:
         files.append(File.generated(config, page, content=content))
     style = (Path(__file__).parent / "style.css").read_text("utf-8")
     files.append(File.generated(config, "style.css", content=style))
+    files.append(File.generated(config, WORKER, content=worker_from_disk(config.theme.dirs)))
     return files
+
+
+def worker_from_disk(folders: list[str]) -> str:
+    """A script that lets the search work on pages from disk.
+
+    There browsers start no worker from a file, so the one of the search is started from its text.
+    """
+    (source,) = [path for folder in folders for path in Path(folder).glob("assets/javascripts/workers/search.*.min.js")]
+    return f"""\
+if (location.protocol === "file:") {{
+  const text = {json.dumps(source.read_text("utf-8"))};
+  const Plain = Worker;
+  window.Worker = class extends Plain {{
+    constructor() {{ super(URL.createObjectURL(new Blob([text], {{ type: "text/javascript" }}))); }}
+  }};
+}}
+"""
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
@@ -57,11 +79,11 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
         kept.append(code[0])
         return f"\0{len(kept) - 1}\0"
 
-    text = _LINK.sub(lambda link: link[1] + on_site(link[2], source) + link[3], _CODE.sub(keep, markdown))
+    text = _LINK.sub(lambda link: link[1] + page_of(link[2], source) + link[3], _CODE.sub(keep, markdown))
     return re.sub("\0(\\d+)\0", lambda code: kept[int(code[1])], text)
 
 
-def on_site(link: str, source: str) -> str:
+def page_of(link: str, source: str) -> str:
     """Where a link in a file of the repository leads on the site; links to other hosts stay."""
     if "://" in link or link.startswith("mailto:"):
         return link

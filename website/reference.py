@@ -40,7 +40,7 @@ def pages() -> dict[str, str]:
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """A table in Markdown."""
     lines = [head, ["---"] * len(head), *rows]
-    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines) + "\n"
+    return "\n".join("| " + " | ".join(re.sub(r"(?<!\\)\|", r"\\|", cell) for cell in line) + " |" for line in lines) + "\n"
 
 
 def named(entries: Mapping[str, str], what: str) -> str:
@@ -109,7 +109,7 @@ def documented(document: str, heading: str = "") -> dict[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {}
     for line in text.splitlines():
         if line.startswith("| `"):
-            first, *others = (cell.strip() for cell in line.strip("| \n").replace("\\|", "\0").split(" | "))
+            first, *others = (cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1])
             for name in re.findall(r"`([^`]+)`", first):
                 found.setdefault(name, tuple(others))
     return found
