@@ -81,7 +81,7 @@ def _commands(command: Any, name: str, parent: Any) -> Iterator[str]:
 
 def _sentence(text: str) -> str:
     """A help text on one line, with words that Markdown would take for its own as they are."""
-    return re.sub(r"([<>*_`])", r"\\\1", " ".join(text.split()))
+    return re.sub(r"([<>*_])", r"\\\1", " ".join(text.split()))
 
 
 def exit_codes() -> str:
@@ -130,9 +130,9 @@ def output_columns() -> str:
         rows = []
         for column in with_rules(columns, CONTRACT_COLUMNS if name == "segments" else RULES):
             unit, meaning = meanings[column]
-            mark = "\\*" if column in further else ""
-            rows.append((f"`{column}`{mark}", _KIND[kind_of(column)], unit, meaning))
-        parts.append(f"## {name}.csv\n\n" + table(["column", "cells", "unit", "meaning"], rows))
+            mark, kind = "\\*" if column in further else "", _KIND[kind_of(column)]
+            rows.append((f"`{column}`{mark}", f"{kind}, {unit}" if unit not in ("", "time") else kind, meaning))
+        parts.append(f"## {name}.csv\n\n" + table(["column", "cells", "meaning"], rows))
     return "\n".join(parts)
 
 
