@@ -40,7 +40,10 @@ def pages() -> dict[str, str]:
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """A table in Markdown."""
     lines = [head, ["---"] * len(head), *rows]
-    return "\n".join("| " + " | ".join(re.sub(r"(?<!\\)\|", r"\\|", cell) for cell in line) + " |" for line in lines) + "\n"
+    return (
+        "\n".join("| " + " | ".join(re.sub(r"(?<!\\)\|", r"\\|", cell) for cell in line) + " |" for line in lines)
+        + "\n"
+    )
 
 
 def named(entries: Mapping[str, str], what: str) -> str:
