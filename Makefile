@@ -27,7 +27,7 @@ lint: .venv/ready
 
 # Without the network, and warnings are errors.
 docs: .venv/ready
-	.venv/bin/python -m mkdocs build --clean --config-file website/mkdocs.yml
+	NO_MKDOCS_2_WARNING=1 .venv/bin/python -m mkdocs build --clean --config-file website/mkdocs.yml
 	@echo site/index.html
 
 # What `make test` has a slice of, whole: `make --keep-going --jobs 2 campaign` runs the parts side by side.

@@ -1,7 +1,7 @@
 """Claims of all documents but the tutorials: each command in them runs, or says in `NOT_RUN` why it is not run here.
 
-A document's commands run one after the other in a folder with a small site, a day that is planned, and the files that
-documents speak of.
+Each runs in a folder of its own, with a small site and the files that documents speak of; a day is planned there for
+those that read reports.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import pytest
 from typer.main import get_command
 
 from planner.cli.main import app, run
-from tests.days import DAY, plan, write_small_site
+from tests.days import DAY, JOBS, plan, write_small_site
 from tests.doc_commands import DOCUMENTS, ROOT, TUTORIALS, commands, inline_commands
 from tests.slurm.saved import save
 from tests.slurm_documents import job
@@ -35,6 +35,7 @@ NOT_RUN = {
     r"plan book --day 2024-06-01$": "asks Slurm; tests/slurm/test_slurm_book.py",
     r"plan power learn --out": "asks Slurm; tests/cli/test_power_from_accounts.py",
     r"plan --install-completion": "changes the files of the user's shell",
+    r"plan compare air-summer": "two weeks of the sample site, which take minutes; tests/cli/test_compare.py",
     r"plan compare SCENARIO": "a scenario that readers have to choose; tests/cli/test_site_contracts.py",
     r"plan compare site --day 2024-06-01 --members": "a forecast with members; tests/cli/test_members.py",
     r"python benchmarks/": "minutes to hours; tests/test_benchmarks.py loads each",
@@ -43,11 +44,19 @@ NOT_RUN = {
 }
 """Commands that are not run here, by how they begin, with the reason and where else they are tested."""
 
+PROGRAM = get_command(app)
+"""The program as its parser has it, with all commands and options."""
+
 QUEUE = """\
 job_id,submit_time,requested_h,runtime_s,units,cores_per_unit,power_w,account,user
 one,2024-05-31T08:00:00+02:00,6,9000,2,8,200,physics,ann
 two,2024-05-31T09:00:00+02:00,2,7200,1,4,60,chem,cy
 """
+NEW = """\
+monday,2024-06-03T08:00:00+02:00,2,1,8,8,100,bio,dee,,,
+tuesday,2024-06-04T08:00:00+02:00,4,2,8,8,200,bio,dee,,,
+"""
+"""Jobs of the site that come while others are replayed."""
 FINISHED = """\
 job_id,submit_time,end_time,requested_h,units,cores,user,account,name,exclusive,power_w
 a,2024-05-28T08:00:00+02:00,2024-05-28T10:12:00+02:00,4,2,16,ann,physics,relax,true,150
@@ -69,6 +78,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
         f"{number} {60 * number} -1 {300 * number} 10 -1 -1 10 3600 -1 1 1 1 1 1 1 -1 -1" for number in range(1, 30)
     )
     for name, text in {
+        "jobs/queue.csv": JOBS + NEW,
         "queue.csv": QUEUE,
         "jobs.csv": QUEUE,
         "finished.csv": FINISHED,
@@ -109,10 +119,10 @@ def fails(command: str) -> str | None:
 def test_commands_of_a_document_run(
     document: Path, prepared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """All that are not excused, in their order; those that are excused have options that the program knows."""
-    shutil.copytree(prepared, tmp_path / "here")
-    monkeypatch.chdir(tmp_path / "here")
-    for command in commands(document):
+    """All that are not excused, each in a folder of its own; those that are excused are known to the program."""
+    for number, command in enumerate(commands(document)):
+        without = () if "report" in command else ("reports",)
+        monkeypatch.chdir(shutil.copytree(prepared, tmp_path / str(number), ignore=shutil.ignore_patterns(*without)))
         if reason_not_to_run(command) is None:
             wrong = fails(command)
         elif command.startswith("plan "):
@@ -125,10 +135,13 @@ def test_commands_of_a_document_run(
 
 def unknown(words: Sequence[str]) -> str | None:
     """The first command or option that the program does not have, of a command line that is not run; None for none."""
-    command = get_command(app)
+    command = PROGRAM
     for place, word in enumerate(words):
         if word.startswith("-"):
-            if not any(word in option.opts for option in command.params) and word not in ("-h", "--help"):
+            if not any(word in (*option.opts, *option.secondary_opts) for option in command.params) and word not in (
+                "-h",
+                "--help",
+            ):
                 return f"there is no option {word}"
         elif hasattr(command, "commands") and not any(each.startswith("-") for each in words[:place]):
             if word not in command.commands:
