@@ -2,12 +2,13 @@
 #
 #   make plan DAY=2024-06-01    plan a day of the built-in sample site
 #   make test                   run the tests
+#   make docs                   the documents as a site, in site/index.html
 #   make campaign               disturb it: 10,500 mutated inputs, 300 kills, 500 small days, 300 small queues (half an hour, and longer for the queues)
 
 PYTHON ?= python3
 DAY ?= 2024-06-01
 
-.PHONY: plan kernels test lint bench campaign campaign-fuzz campaign-faults campaign-days campaign-queues clean
+.PHONY: plan kernels test lint docs bench campaign campaign-fuzz campaign-faults campaign-days campaign-queues clean
 
 plan: .venv/ready
 	.venv/bin/plan --day $(DAY)
@@ -23,6 +24,11 @@ lint: .venv/ready
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
 	.venv/bin/mypy
+
+# Without the network, and warnings are errors.
+docs: .venv/ready
+	NO_MKDOCS_2_WARNING=1 .venv/bin/python -m mkdocs build --clean --config-file website/mkdocs.yml
+	@echo site/index.html
 
 # What `make test` has a slice of, whole: `make --keep-going --jobs 2 campaign` runs the parts side by side.
 campaign: campaign-fuzz campaign-faults campaign-days campaign-queues
@@ -49,4 +55,4 @@ bench: .venv/ready
 	touch .venv/ready
 
 clean:
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv site .mypy_cache .ruff_cache .pytest_cache .hypothesis

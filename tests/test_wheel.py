@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.doc_commands import follow
 from tests.test_architecture import MODULES, PACKAGE, imports_of
 
 ROOT = PACKAGE.parent
@@ -81,24 +82,25 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_wheel_plans_away_from_the_repository(installed: Path, tmp_path: Path) -> None:
-    """The commands of a new site's README, an audit, and a message that names a document which is there."""
+    """The first tutorial, and a message that names a document which is there."""
     plain = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PLANNER_DATA")}
 
-    def run(*words: str, code: int = 0, folder: Path = tmp_path) -> str:
+    def run(*words: str, code: int = 0) -> str:
         # By the environment's own Python: the first line of a program may be too long for the system.
         called = [str(installed / "python"), "-m", "planner", *words]
-        done = subprocess.run(called, capture_output=True, text=True, check=False, env=plain, cwd=folder, timeout=600)
+        done = subprocess.run(called, capture_output=True, text=True, check=False, env=plain, cwd=tmp_path, timeout=600)
         assert done.returncode == code, done.stderr
         return done.stdout + done.stderr
 
     where = [str(installed / "python"), "-c", "import planner; print(planner.__file__)"]
     seen = subprocess.run(where, capture_output=True, text=True, check=True, env=plain, cwd=tmp_path).stdout
     assert Path(seen.strip()).is_relative_to(installed.parent)
-    run("init", "mysite")
-    mine = tmp_path / "mysite"
-    run("check", "--scenario", "site", folder=mine)
-    run("--day", "2024-06-01", "--scenario", "site", "--bound-time", "0", "-m", "multisearch", folder=mine)
-    assert "clean" in run("audit", "reports/site/2024-06-01", folder=mine)
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    (programs / "plan").write_text(f'#!/bin/sh\nexec {installed / "python"} -m planner "$@"\n')
+    (programs / "plan").chmod(0o755)
+    (tmp_path / "empty").mkdir()
+    follow(ROOT / "docs/tutorial-first-site.md", tmp_path / "empty", programs, plain)
     (tmp_path / "bad.csv").write_text("job_id,colour\n1,red\n")
     told = run("check", "--day", "2024-06-01", "--jobs", "bad.csv", code=2)
     named = re.search(r"(\S+\.md) lists all", told)

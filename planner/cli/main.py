@@ -31,12 +31,22 @@ from planner.cli.terminal import say
 from planner.errors import InputError, PlannerError
 from planner.printable import LONGEST_LINE, is_text, one_line
 
-EXIT_CODES = """\
-Exit codes: 0 done; 1 error; 2 bad input (the line says where and what to do); 3 the day is booked and nothing was
-changed; 4 engine missing or died; 5 a plan breaks a rule (from plan audit: or its files do not agree with it); 6 the
-output cannot be written or another run holds it; 7 from plan report: a folder was named and skipped, the rest is
-reported; 8 Slurm's commands are missing, fail or do not answer; 9 Slurm has not taken a change, or its queue is not as
-it was left; 130 interrupted; 143 terminated (SIGTERM)."""
+EXIT_CODES = {
+    0: "done",
+    1: "another error",
+    2: "bad input: the line says where, what, and what to do",
+    3: "the day is booked and nothing was changed (--rebook writes it anew all the same)",
+    4: "an engine is missing or died",
+    5: "a plan breaks a rule (a bug of the planner), or from plan audit: its files do not agree with it",
+    6: "the output cannot be written, or another run holds it",
+    7: "from plan report: a damaged or foreign folder was named and skipped, the rest is reported",
+    8: "Slurm's commands are missing, fail or do not answer",
+    9: "from plan slurm: Slurm has not taken a change, or its queue is not as it was left",
+    129: "terminated by SIGHUP; locks and begun files are removed",
+    130: "interrupted; nothing more was written, and the days of a run that were done stand",
+    143: "terminated by SIGTERM, likewise",
+}
+"""What the exit code of a command means, for --help and the reference."""
 
 INTERRUPTED = 130
 """What the parser makes of Ctrl-C."""
@@ -64,7 +74,7 @@ app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog=EXIT_CODES,
+    epilog=f"Exit codes: {'; '.join(f'{code} {text}' for code, text in EXIT_CODES.items())}.",
 )
 
 app.command("run")(run_days.run_range)
