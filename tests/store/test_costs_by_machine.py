@@ -30,15 +30,15 @@ search: {lookahead_days: 1}
 """
 JOBS = """\
 job_id,submit_time,requested_h,units,cores_per_unit,gpus_per_unit,power_w,account,user,partition,qos
-a,2024-05-31T20:00Z,6,1,4,,90,maths,ann,batch,high
-b,2024-05-31T20:01Z,2,2,4,,80,maths,bob,batch,
-c,2024-05-31T20:02Z,3,2,8,2,400,bio,cy,accel,high
-d,2024-05-31T20:03Z,5,4,2,,120,bio,cy,"any",
+1,2024-05-31T20:00Z,6,1,4,,90,maths,ann,batch,high
+2,2024-05-31T20:01Z,2,2,4,,80,maths,bob,batch,
+3,2024-05-31T20:02Z,3,2,8,2,400,bio,cy,accel,high
+4,2024-05-31T20:03Z,5,4,2,,120,bio,cy,"any",
 """
 RAN = """\
 JobID|User|Account|Partition|State|Submit|Start|End|NodeList|AllocCPUS|AllocTRES
-a|ann|maths|batch|COMPLETED|2024-05-31T22:00:00|2024-06-01T01:00:00|2024-06-01T05:00:00|cpu1|4|cpu=4,node=1
-e|eve|maths|accel|COMPLETED|2024-05-31T22:00:00|2024-06-01T02:00:00|2024-06-01T04:00:00|gpu1|8|cpu=8,node=1,gres/gpu=4
+1|ann|maths|batch|COMPLETED|2024-05-31T22:00:00|2024-06-01T01:00:00|2024-06-01T05:00:00|cpu1|4|cpu=4,node=1
+5|eve|maths|accel|COMPLETED|2024-05-31T22:00:00|2024-06-01T02:00:00|2024-06-01T04:00:00|gpu1|8|cpu=8,node=1,gres/gpu=4
 """
 DAY = "2024-06-01"
 
@@ -64,7 +64,7 @@ def test_partition_and_co2_are_in_the_schedule_and_audited(costs: Path, capsys: 
     """Each job keeps its partition, and has its part of the CO2: 0.35 kg for each of its kWh, as all are bought."""
     folder = costs.parent / DAY
     rows = rows_of(folder / "schedule.csv")
-    assert {row["job_id"]: row["partition"] for row in rows} == {"a": "batch", "b": "batch", "c": "accel", "d": "any"}
+    assert {row["job_id"]: row["partition"] for row in rows} == {"1": "batch", "2": "batch", "3": "accel", "4": "any"}
     for row in rows:
         kwh = sum(float(row[name]) for name in ("work_kwh", "idle_kwh", "cooling_kwh"))
         assert float(row["carbon_kg"]) == pytest.approx(0.35 * kwh, abs=2e-6)
@@ -78,10 +78,10 @@ def test_partition_and_co2_are_in_the_schedule_and_audited(costs: Path, capsys: 
 
 
 def test_lines_by_class_partition_and_qos(costs: Path) -> None:
-    """Core-hours and GPU-hours by hand: a 24, b 16, c 48 with 12 GPU-hours, d 40 on both classes."""
+    """Core-hours and GPU-hours by hand: 1 has 24, 2 has 16, 3 has 48 with 12 GPU-hours, 4 has 40 on any class."""
     classes = lines(costs, "class", "class")
     where = {row["job_id"]: row["nodes"] for row in rows_of(costs.parent / DAY / "schedule.csv")}
-    both = "+".join(name for name in ("cpu", "gpu") if name in where["d"])
+    both = "+".join(name for name in ("cpu", "gpu") if name in where["4"])
     wanted = {"cpu": 40, "gpu": 48}
     wanted[both] = wanted.get(both, 0) + 40
     assert {key: float(row["core_hours"]) for key, row in classes.items() if key} == wanted
