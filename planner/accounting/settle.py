@@ -335,4 +335,5 @@ def _job_lines(
         cooling_cost_eur=share @ lines.cooling_cost_eur,
         carbon_cost_eur=share @ lines.carbon_cost_eur,
         demand_cost_eur=demand_share * demand_cost,
+        carbon_kg=share @ lines.carbon_kg,
     )

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import Any
 
+from planner.domain.gap import distance, is_share
 from planner.domain.result import Trial
 
 
@@ -64,9 +65,16 @@ class Progress:
         """Count one more candidate."""
         self._best = max(self._best, trial.profit_eur)
         if self._bar is not None:
-            gap = f", within {max(0.0, 1 - self._best / self._bound):.2%} of the bound" if self._bound > 0 else ""
-            text = f"{self._title}: {trial.name}, best profit {self._best:,.2f}{gap}"
+            text = f"{self._title}: {trial.name}, best profit {self._best:,.2f}{self._near()}"
             self._bar.update(self._task, advance=1, description=text)
+
+    def _near(self) -> str:
+        """How near the best profit is to the limit, where there is one above 0."""
+        if not self._bound > 0:
+            return ""
+        gap = max(0.0, 1 - self._best / self._bound)
+        far = distance(self._bound, gap, lambda amount: f"{amount:,.2f}")
+        return f", within {far} of the bound" if is_share(gap) else f", {far} below the bound"
 
     def bound(self, profit_eur: float) -> None:
         """Show a limit on the profit of any plan."""

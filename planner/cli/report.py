@@ -1,4 +1,4 @@
-"""``plan report``: what accounts, users and jobs earned and cost over written days."""
+"""``plan report``: what accounts, users, partitions and jobs earned and cost over written days."""
 
 from __future__ import annotations
 
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 SKIPPED = 7
 """Exit code when a folder was skipped; everything else is reported."""
 
+ALWAYS = ("core_hours", "revenue_eur", "cost_eur", "profit_eur")
+"""Quantities of planned against real that are shown even where they are zero."""
+
 SHOWN = 40
 """Lines on the terminal; all are in the files."""
 
@@ -38,7 +41,13 @@ def report(
     first: FirstOption = None,
     last: LastOption = None,
     month: Annotated[str | None, typer.Option(metavar="YYYY-MM", help="A whole month.")] = None,
-    by: Annotated[str, typer.Option(metavar="account|user|account-user|job", help="What a line is.")] = "account",
+    by: Annotated[
+        str,
+        typer.Option(
+            metavar="account|user|account-user|class|partition|qos|job",
+            help="What a line is; class is that of the nodes that jobs ran on.",
+        ),
+    ] = "account",
     scenario: Annotated[
         str | None,
         typer.Option(
@@ -55,7 +64,7 @@ def report(
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Report revenue, energy, costs and profit over written days, by account, user, both or job.
+    """Report revenue, energy, CO2, costs and profit over written days, by account, user, class, partition, QOS or job.
 
     Writes CSV, Parquet and HTML to OUT/SCENARIO/costs. The lines, with that of the site, are the days' totals exactly.
     Booked days count as they happened, and are set beside their plans; others are marked as only planned.
@@ -112,21 +121,25 @@ def report(
 
 def report_text(made: CostReport) -> str:
     """The report as a table of at most 40 lines, with the site's own line and the sum."""
-    heads = [made.by, "jobs", "core-hours", "kWh", "revenue", "IT", "cooling", "other", "profit", "wait h"]
+    quantities = {"core_hours": ("core-hours", 0), "gpu_hours": ("GPU-hours", 0), "kwh": ("kWh", 1)}
+    quantities |= {"carbon_kg": ("kg CO2", 1)}
+    used = {name: told for name, told in quantities.items() if name in ("core_hours", "kwh") or made.totals[name]}
+    heads = [made.by, "jobs", *(title for title, _ in used.values())]
+    heads += ["revenue", "IT", "cooling", "other", "profit", "wait h"]
 
     def cells(label: str, jobs: str, sums: dict[str, Any], wait: float | None) -> list[str]:
         other = sums["carbon_cost_eur"] + sums["demand_cost_eur"]
         money = [sums["revenue_eur"], sums["it_cost_eur"], sums["cooling_cost_eur"], other, sums["profit_eur"]]
         waited = "-" if wait is None else f"{wait:,.1f}"
         amounts = [_shown(each, 2) for each in money]
-        return [label, jobs, _shown(sums["core_hours"], 0), _shown(sums["kwh"], 1), *amounts, waited]
+        return [label, jobs, *(_shown(sums[name], digits) for name, (_, digits) in used.items()), *amounts, waited]
 
     lines = [
         cells(printable(line.key) or "-", f"{len(line.job_ids):,}", line.sums, line.mean_wait_h)
         for line in made.lines[:SHOWN]
     ]
     if len(made.lines) > SHOWN:
-        lines.append([f"... and {len(made.lines) - SHOWN:,} more", *([""] * 9)])
+        lines.append([f"... and {len(made.lines) - SHOWN:,} more", *([""] * (len(heads) - 1))])
     lines.append(cells("site, no job's", "", made.site, None))
     jobs = len({job for line in made.lines for job in line.job_ids})
     lines.append(cells("all", f"{jobs:,}", made.totals, made.mean_wait_h))
@@ -138,7 +151,9 @@ def report_text(made: CostReport) -> str:
 
 def planned_text(made: CostReport, found: PlannedAgainstReal) -> str:
     """Planned against real as a table of at most 40 lines."""
-    names = {"core_hours": "core-hours", "revenue_eur": "revenue", "cost_eur": "energy cost", "profit_eur": "profit"}
+    every = {"core_hours": "core-hours", "gpu_hours": "GPU-hours", "carbon_kg": "kg CO2"}
+    every |= {"revenue_eur": "revenue", "cost_eur": "energy cost", "profit_eur": "profit"}
+    names = {name: title for name, title in every.items() if name in ALWAYS or found.has(name)}
     heads = [made.by, *(f"{name}{part}" for name in names.values() for part in ("", " diff"))]
 
     def cells(line: PlannedLine) -> list[str]:

@@ -14,6 +14,7 @@ import typer
 
 from planner.cli import complete, day
 from planner.cli.terminal import say, say_json
+from planner.domain.gap import distance
 from planner.units import clock
 
 if TYPE_CHECKING:
@@ -153,12 +154,8 @@ def all_text(summaries: Sequence[DaySummary]) -> str:
 def bound_text(bound: Bound, profit_eur: float) -> str:
     """What no plans of these days could have earned together, and how far these are from it."""
     gap = bound.gap_fraction(profit_eur)
-    if gap is None:
-        said = ""
-    elif gap > 0.5:  # of nearly idle days, where a share of next to nothing says nothing
-        said = f"; these are {bound.profit_eur - profit_eur:,.2f} below it"
-    else:
-        said = f"; these are {100 * gap:.2f} % below it"
+    far = "" if gap is None else distance(bound.profit_eur, gap, lambda amount: f"{amount:,.2f}")
+    said = f"; these are {far} below it" if far else ""
     return f"No plans of these days, with all jobs known ahead, could earn more than {bound.profit_eur:,.2f}{said}."
 
 

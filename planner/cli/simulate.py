@@ -281,7 +281,10 @@ def write_page(path: Path, title: str, notes: list[str], runs: Sequence[Run]) ->
     from planner.pages.replay import replay_page
     from planner.store.replay_files import write_text
 
-    waits = [(f"{run.policy}, {run.estimate}", run.replay.wait_s[run.replay.is_started]) for run in runs]
+    waits = [
+        (f"{run.policy}, {run.estimate}", (run.replay.start_s - run.replay.ready_s)[run.replay.is_started])
+        for run in runs
+    ]
     remarks = [run.remark for run in runs if run.remark]
     meanings = {name: metric.meaning for name, metric in METRICS.items()}
     text = replay_page(title, [*notes, *remarks], [run.row() for run in runs], meanings, waits)

@@ -92,6 +92,8 @@ class Job:
         Jobs that must come first.
     qos
         Quality of service that it was submitted with, where the source knows it.
+    partition
+        Partitions that it was submitted to, with commas, where the source knows them; its classes are their nodes.
     """
 
     id: str
@@ -113,6 +115,7 @@ class Job:
     priority: float = 1.0
     after: tuple[Dependency, ...] = ()
     qos: str = ""
+    partition: str = ""
 
     def __post_init__(self) -> None:
         if not self.id:

@@ -60,8 +60,8 @@ class JobLines:
     """One line per job that runs today: first those that run at midnight, then the placed ones.
 
     The costs of idle nodes, cooling and carbon are shared among the jobs of a segment in proportion to their
-    energy in it, the demand charge in proportion to their energy of the day; ``idle_kwh`` and ``cooling_kwh``
-    are those shares.
+    energy in it, the demand charge in proportion to their energy of the day; ``idle_kwh``, ``cooling_kwh`` and
+    ``carbon_kg`` are those shares.
     """
 
     job_ids: tuple[str, ...]
@@ -77,6 +77,7 @@ class JobLines:
     cooling_cost_eur: Floats
     carbon_cost_eur: Floats
     demand_cost_eur: Floats
+    carbon_kg: Floats
 
     @property
     def profit_eur(self) -> Floats:

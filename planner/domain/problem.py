@@ -57,6 +57,8 @@ class Problem:
     ``by_priority``: the jobs to be placed earn what they count, their priority times the money. It is how methods see a
     day of several priorities; what such a problem settles to is no money.
     ``never`` are the ids of jobs that can never run here: whatever waits for them waits today, too.
+    ``outside`` is the temperature of the weather: from when on [s] it is how much [C]. It is there to be shown; cooling
+    goes by that of the segments.
     """
 
     horizon: Horizon
@@ -72,6 +74,7 @@ class Problem:
     outages: tuple[NodeOutage, ...] = ()
     by_priority: bool = False
     never: frozenset[str] = frozenset()
+    outside: tuple[tuple[int, float], ...] = ()
 
     def __post_init__(self) -> None:
         known = {job.id for job in self.jobs} | {work.job.id for work in self.running}

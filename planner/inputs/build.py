@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 from planner.domain.closed_room import node_outages
 from planner.domain.fit import Fit
@@ -16,6 +17,7 @@ from planner.domain.plan import Deferral
 from planner.domain.problem import Problem
 from planner.domain.pue_table import PueTable
 from planner.domain.segment import Segment, cut_segments, join_segments, split_segments, stretch_segments
+from planner.domain.series import StepSeries
 from planner.domain.site_state import SiteState
 from planner.domain.snapshot import Snapshot
 from planner.errors import CoverageError
@@ -116,10 +118,12 @@ def frame(
     table, table_intake = read_cooling(scenario.cooling.table, scenario.cooling.lookup)
     of_days: list[tuple[Horizon, tuple[Segment, ...]]] = []
     intakes: list[Intake] = []
+    outside: list[tuple[int, float]] = []
     for day in horizon.days():
         try:
-            segments, intake = _segments(scenario, day, table)
+            segments, intake, temperatures = _segments(scenario, day, table)
             intakes.append(intake)
+            outside += [(max(0, unix - horizon.start_unix), value) for unix, value in temperatures]
         except CoverageError:
             if not (repeats and of_days):
                 raise
@@ -139,22 +143,33 @@ def frame(
         rates=rates_of(scenario, horizon.day, state),
         defer=scenario.rules.defer,
         outages=node_outages(scenario.outages, horizon),
+        outside=tuple(outside),
     )
     return problem, [weather_intake, table_intake]
 
 
-def _segments(scenario: Scenario, horizon: Horizon, table: PueTable) -> tuple[tuple[Segment, ...], Intake]:
+def _segments(
+    scenario: Scenario, horizon: Horizon, table: PueTable
+) -> tuple[tuple[Segment, ...], Intake, list[tuple[int, float]]]:
+    """The segments of a day, what the reader of weather kept, and the temperature as the weather has it."""
     is_wet = scenario.cooling.temperature == "wet-bulb"
     weather, intake = weather_of(scenario.weather, horizon, humidity=is_wet)
+    temperature_c = wet_bulb_of(weather) if is_wet else weather.temperature_c
     price = price_of(scenario.tariff, horizon)
     segments = cut_segments(
         horizon,
         table,
-        wet_bulb_of(weather) if is_wet else weather.temperature_c,
+        temperature_c,
         solar_w=solar_of(scenario.solar, weather, horizon),
         price_eur_per_kwh=price,
         fee_eur_per_kwh=fee_of(scenario.fees, horizon),
         feed_in_eur_per_kwh=feed_in_of(scenario.feed_in, price, horizon),
         carbon_g_per_kwh=carbon_of(scenario.carbon, horizon),
     )
-    return segments, intake
+    return segments, intake, _steps(temperature_c.between(horizon.start_unix, horizon.end_unix))
+
+
+def _steps(series: StepSeries) -> list[tuple[int, float]]:
+    """From when on [Unix seconds] a series has which value, each once."""
+    pairs = list(zip(series.edges_unix.tolist(), series.values.tolist(), strict=False))
+    return [pairs[0], *(now for before, now in pairwise(pairs) if now[1] != before[1])]

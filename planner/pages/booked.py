@@ -78,27 +78,33 @@ def against_plan(summary: DaySummary, planned: PlannedFigures) -> Html:
 
 COMPARED = {
     "core_hours": "core\u2011hours",
+    "gpu_hours": "GPU\u2011hours",
+    "carbon_kg": "kg\u00a0CO₂",
     "revenue_eur": "revenue",
     "cost_eur": "energy\u00a0cost",
     "profit_eur": "profit",
 }
 """Quantities of the table of planned against real, with their headings, which do not break."""
+LESS_IS_BETTER = ("cost_eur", "carbon_kg")
+WHERE_USED = ("gpu_hours", "carbon_kg")
+"""Quantities that not every site has: they are shown where they are not zero."""
 ROWS = 1000
 
 
 def planned_table(found: PlannedAgainstReal, by: str, currency: str) -> Html:
     """What was planned for every account, user or job, what happened, and the difference."""
+    names = {name: title for name, title in COMPARED.items() if name not in WHERE_USED or found.has(name)}
     columns = [Column(by, number=False)]
-    for title in COMPARED.values():
+    for title in names.values():
         columns += [Column("", "planned"), Column(title, "real"), Column("", "difference")]
 
     def cells(line: PlannedLine) -> list[Part]:
         label = {"site": "site, no job's", "all": "all"}.get(line.kind, line.key or "–")
         shown: list[Part] = [label]
-        for name in COMPARED:
+        for name in names:
             real, more = float(line.real[name]), line.difference(name)
             digits = 2 if name.endswith("_eur") else 1
-            is_good = (more > 0) == (name != "cost_eur")
+            is_good = (more > 0) == (name not in LESS_IS_BETTER)
             text = plain(float(more), digits)
             difference = el("span", f"{'+' if more > 0 else ''}{text}", class_="good" if is_good else "bad")
             shown += [

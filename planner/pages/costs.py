@@ -16,6 +16,15 @@ from planner.store.costs import QUANTITIES, CostDay, Sums
 
 ROWS = 1000
 """Lines on the page; all are in the CSV."""
+LINE_QUANTITIES = (
+    *("core_hours", "gpu_hours", "it_kwh", "cooling_kwh", "carbon_kg", "revenue_eur", "it_cost_eur"),
+    *("cooling_cost_eur", "carbon_cost_eur", "demand_cost_eur", "profit_eur"),
+)
+DAY_QUANTITIES = (
+    *("core_hours", "gpu_hours", "it_kwh", "cooling_kwh", "carbon_kg", "revenue_eur", "cost_eur", "profit_eur"),
+)
+WHERE_USED = ("gpu_hours", "carbon_kg", "carbon_cost_eur", "demand_cost_eur")
+"""Quantities that not every site has: they are shown where they are not zero."""
 
 
 def costs_page(report: CostReport, csv_name: str) -> str:
@@ -97,8 +106,13 @@ def _tiles(report: CostReport, totals: Sums) -> Html:
         amount("Cooling energy", "cooling_cost_eur", unit(float(totals["cooling_kwh"]), "kWh")),
         tile("PUE", pue, f"{pue:.3f}", "whole site over IT"),
     ]
-    charges = [("Carbon", "carbon_cost_eur"), ("Demand charge", "demand_cost_eur")]
-    shown += [amount(name, key) for name, key in charges if totals[key]]
+    if totals["gpu_hours"]:
+        shown.append(tile("GPU-hours", float(totals["gpu_hours"]), plain(float(totals["gpu_hours"])), "asked for"))
+    if totals["carbon_kg"]:
+        emitted = unit(float(totals["carbon_kg"]), "kg CO₂", 1)
+        shown.append(amount("Carbon", "carbon_cost_eur", emitted))
+    if totals["demand_cost_eur"]:
+        shown.append(amount("Demand charge", "demand_cost_eur"))
     return el("dl", shown, class_="tiles")
 
 
@@ -159,18 +173,9 @@ def _pue(day: CostDay) -> float:
 
 def _lines(report: CostReport, totals: Sums, csv_name: str) -> Html:
     rows = report_rows(report)
-    names = [name for name in ("job_id", "name", "account", "user") if name in rows[0]]
-    extra = [name for name in ("carbon_cost_eur", "demand_cost_eur") if totals[name]]
-    kept = [
-        "core_hours",
-        "it_kwh",
-        "cooling_kwh",
-        "revenue_eur",
-        "it_cost_eur",
-        "cooling_cost_eur",
-        *extra,
-        "profit_eur",
-    ]
+    others = () if report.by == "job" else ("class", "partition", "qos")
+    names = [name for name in ("job_id", "name", "account", "user", *others) if name in rows[0]]
+    kept = [name for name in LINE_QUANTITIES if name not in WHERE_USED or totals[name]]
     columns = [
         *(Column(name.replace("_id", ""), number=False, wrap=True) for name in names),
         *([Column("jobs")] if report.by != "job" else []),
@@ -204,7 +209,7 @@ def _lines(report: CostReport, totals: Sums, csv_name: str) -> Html:
 
 
 def _days(report: CostReport, totals: Sums) -> Html:
-    kept = ["core_hours", "it_kwh", "cooling_kwh", "revenue_eur", "cost_eur", "profit_eur"]
+    kept = [name for name in DAY_QUANTITIES if name not in WHERE_USED or totals[name]]
     columns = [
         Column("day", number=False),
         Column("", number=False),
@@ -238,6 +243,8 @@ def _days(report: CostReport, totals: Sums) -> Html:
 def _column(name: str, currency: str) -> Column:
     titles = dict(zip(QUANTITIES, QUANTITIES, strict=True)) | {
         "core_hours": "core-hours",
+        "gpu_hours": "GPU-hours",
+        "carbon_kg": "CO₂",
         "it_kwh": "IT",
         "cooling_kwh": "cooling",
         "revenue_eur": "revenue",
@@ -248,7 +255,8 @@ def _column(name: str, currency: str) -> Column:
         "cost_eur": "costs",
         "profit_eur": "profit",
     }
-    return Column(titles[name], "" if name == "core_hours" else "kWh" if name.endswith("kwh") else currency)
+    units = {"hours": "", "kwh": "kWh", "kg": "kg", "eur": currency}
+    return Column(titles[name], units[name.rpartition("_")[2]])
 
 
 def _digits(name: str) -> int:

@@ -24,8 +24,9 @@ from planner.pages.formats import (
 )
 from planner.pages.gantt import gantt_data
 from planner.pages.markup import Html, Part, document, el
-from planner.pages.series import clock_axis, column, submitted_s
+from planner.pages.series import clock_axis
 from planner.store.results import cluster_of
+from planner.store.waits import waits_of
 from planner.store.write_tables import Table
 
 SHARES = (
@@ -41,14 +42,13 @@ def day_page(summary: DaySummary, run: dict[str, Any], tables: dict[str, Table])
     schedule, deferred, segments = tables["schedule"], tables["deferred"], tables["segments"]
     currency = summary.currency
     cluster = cluster_of(run)
-    starts = [int(text) for text in column(schedule, "start_s")]
-    waits = [start - int(came) for start, came in zip(starts, submitted_s(schedule, horizon), strict=True)]
-    panels = day_panels(schedule, deferred, segments, horizon, currency, run["scenario"]["cooling"])
+    waits = waits_of(schedule, horizon, {}).tolist()
+    panels = day_panels(schedule, deferred, segments, horizon, currency, run)
     use = use_panel(schedule, cluster, horizon)
     nodes = gantt_data(schedule, cluster, currency, waits)
     payload = {
         "axis": clock_axis(horizon),
-        "grids": day_grids(segments, horizon.length_s),
+        "grids": day_grids(segments, run, horizon.length_s),
         "panels": [panel.spec() for panel in (*panels["above"], use, *panels["below"])],
         "gantt": nodes,
     }

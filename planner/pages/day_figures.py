@@ -31,23 +31,23 @@ COLOURS_OF_USE = (0, 1, 4, 3, 5, 7)
 """Colours of the resources, of those that accounts have."""
 
 
-def day_grids(segments: Table, length_s: int) -> dict[str, list[int]]:
-    """Edges of the segments and of the minutes [s]."""
+def day_grids(segments: Table, run: Mapping[str, Any], length_s: int) -> dict[str, list[int]]:
+    """Edges of the segments, of the minutes and of what the weather says [s]."""
     edges = [int(text) for text in column(segments, "start_s")] + [length_s]
-    return {"segments": edges, "minutes": minute_edges(length_s).tolist()}
+    weather = [*run["outside"]["start_s"], length_s]
+    return {"segments": edges, "minutes": minute_edges(length_s).tolist(), "weather": weather}
 
 
 def day_panels(
-    schedule: Table, deferred: Table, segments: Table, horizon: Horizon, currency: str, cooling_rules: Mapping[str, Any]
+    schedule: Table, deferred: Table, segments: Table, horizon: Horizon, currency: str, run: Mapping[str, Any]
 ) -> dict[str, list[Panel]]:
-    """The figures of a day above and below that of the nodes; ``cooling_rules`` are the scenario's."""
+    """The figures of a day above and below that of the nodes."""
     start, end = numbers(segments, "start_s"), numbers(segments, "end_s")
     hours = (end - start) / 3600
     starts, ends = _whole(schedule, "start_s"), _whole(schedule, "end_s")
     edges = minute_edges(horizon.length_s)
     it, cooling = numbers(segments, "it_kwh"), numbers(segments, "cooling_kwh")
     work_kw = mean_work_kw(edges, starts, ends, numbers(schedule, "power_w"))
-    temperature = numbers(segments, "temperature_c")
     pue = numbers(segments, "pue")
     power = Panel(
         "power",
@@ -60,17 +60,6 @@ def day_panels(
         ],
         height=230,
     )
-    digits = temperature_digits(temperature)
-    bulb = "Wet-bulb" if cooling_rules.get("temperature") == "wet-bulb" else "Outside"
-    exact = cooling_rules.get("lookup") == "linear"
-    weather = Panel(
-        "temperature",
-        f"{bulb} temperature, °C{'' if exact else ', to the nearest step of the PUE table'}",
-        f"Between {plain(temperature.min(), digits)} and {plain(temperature.max(), digits)} degrees.",
-        [layer("step", "segments", "temperature", "temperature", rounded(temperature, 1), "°C", digits)],
-        height=110,
-        zero=False,
-    )
     tariff = _tariff(segments, currency)
     efficiency = Panel(
         "pue",
@@ -80,9 +69,23 @@ def day_panels(
         height=110,
         zero=False,
     )
-    above = [power, *energy_panels(segments, hours), weather, tariff]
+    above = [power, *energy_panels(segments, hours), _weather(segments, run), tariff]
     below = [*_money(segments, hours, currency), efficiency, _queue(schedule, deferred, starts, ends, horizon)]
     return {"above": above, "below": below}
+
+
+def _weather(segments: Table, run: Mapping[str, Any]) -> Panel:
+    """The temperature of the weather, and the step of the PUE table that cooling was looked up at, where it is one."""
+    rules = run["scenario"]["cooling"]
+    outside = np.array(run["outside"]["temperature_c"])
+    layers = [layer("step", "weather", "temperature", "temperature", rounded(outside, 1), "°C", 1)]
+    if rules.get("lookup") != "linear":
+        steps = numbers(segments, "temperature_c")
+        name, digits = "nearest step of the PUE table", temperature_digits(steps)
+        layers.append(layer("step", "segments", name, "soft", rounded(steps, 1), "°C", digits, dash=True))
+    bulb = "Wet-bulb" if rules.get("temperature") == "wet-bulb" else "Outside"
+    aloud = f"Between {plain(outside.min(), 1)} and {plain(outside.max(), 1)} degrees."
+    return Panel("temperature", f"{bulb} temperature, °C", aloud, layers, height=110, zero=False)
 
 
 def use_panel(schedule: Table, cluster: Cluster, horizon: Horizon) -> Panel:

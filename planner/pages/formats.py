@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
-
 from planner.domain.day_summary import DaySummary
+from planner.domain.gap import distance, is_share
 
 MINUS = "\u2212"
 THIN = "\u202f"
@@ -81,7 +80,13 @@ def gap_text(bound_eur: float, gap: float | None, currency: str) -> str:
         return f"no schedule can earn more than {money(bound_eur, currency)}"
     if gap <= 0:
         return "proven: no schedule can earn more"
-    return f"within {math.ceil(1e4 * gap - 1e-6) / 100:g}{THIN}% of the best possible"
+    far = gap_distance(bound_eur, gap, currency)
+    return f"within {far} of the best possible" if is_share(gap) else f"{far} below the best possible"
+
+
+def gap_distance(bound_eur: float, gap: float, currency: str) -> str:
+    """How far a profit is at most below its limit, as a share or in money."""
+    return distance(bound_eur, gap, lambda amount: money(amount, currency), THIN)
 
 
 def counted(number: int, singular: str, plural: str | None = None) -> str:

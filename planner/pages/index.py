@@ -10,9 +10,10 @@ from pathlib import Path
 from urllib.parse import quote
 
 from planner.domain.day_summary import DaySummary
+from planner.domain.gap import is_share
 from planner.errors import FileFormatError, OutputError
 from planner.pages.booked import mark
-from planner.pages.formats import counted, money, percent, plain
+from planner.pages.formats import counted, gap_distance, money, percent, plain
 from planner.pages.grid import Column, grid
 from planner.pages.markup import Html, Part, document, el
 from planner.store.files import alone_in, put
@@ -38,6 +39,20 @@ class Entry:
     def page(self) -> str:
         """The link to its page."""
         return quote(f"{self.folder.as_posix()}/report.html")
+
+    @property
+    def gap(self) -> float | None:
+        """How far the profit is at most from the best possible, as a share; None on a nearly idle day too."""
+        gap = self.summary.profit_gap_fraction
+        return gap if gap is not None and is_share(gap) else None
+
+    @property
+    def distance(self) -> str:
+        """The same in words: on a nearly idle day in money."""
+        limit_eur, gap = self.summary.profit_bound_eur, self.summary.profit_gap_fraction
+        if limit_eur is None or gap is None:
+            return ""
+        return gap_distance(limit_eur, gap, self.summary.currency)
 
 
 def write_index(reports: Path) -> Path:
@@ -134,11 +149,13 @@ def _card(days: list[Entry]) -> Html:
     first, last = days[-1].summary.day, days[0].summary.day
     currency = days[0].summary.currency
     profits = [each.summary.totals.profit_eur for each in days]
-    gaps = [gap for each in days if (gap := each.summary.profit_gap_fraction) is not None]
+    worst = max((each for each in days if each.gap is not None), key=lambda each: each.gap or 0.0, default=None)
     span = f"{first}" if first == last else f"{first} to {last}"
     said = f"{counted(len(days), 'day')}, {span}: profit {money(sum(profits), currency)}"
     said += f", {money(sum(profits) / len(profits), currency)} a day" if len(days) > 1 else ""
-    said += f"; at most {percent(max(gaps), 2)} below the best possible" if gaps else ""
+    said += f"; at most {worst.distance} below the best possible" if worst is not None else ""
+    idle = sum(each.gap is None and bool(each.distance) for each in days)
+    said += f", but for {counted(idle, 'nearly idle day')}" if idle and worst is not None else ""
     return el(
         "div",
         el("h2", days[0].scenario),
@@ -179,7 +196,7 @@ def _month(days: list[Entry], year_month: tuple[int, int], scenario: str) -> tup
     year, month = year_month
     by_day = {each.summary.day.day: each for each in days}
     profits = [each.summary.totals.profit_eur for each in days]
-    gaps = [each.summary.profit_gap_fraction or 0.0 for each in days]
+    gaps = [each.gap or 0.0 for each in days]
     weeks = [
         el("tr", [el("td", _cell(by_day.get(number), number, profits, gaps)) for number in week])
         for week in calendar.Calendar().monthdayscalendar(year, month)
@@ -198,9 +215,9 @@ def _cell(entry: Entry | None, number: int, profits: list[float], gaps: list[flo
         return ""
     if entry is None:
         return el("small", str(number))
-    summary, gap = entry.summary, entry.summary.profit_gap_fraction
+    summary, gap, far = entry.summary, entry.gap, entry.distance
     profit, currency = summary.totals.profit_eur, summary.currency
-    near = "" if gap is None else f", at most {percent(gap, 2)} below the best possible"
+    near = f", at most {far} below the best possible" if far else ""
     label = f"{summary.day}: profit {money(profit, currency)}{near}{', booked' if summary.booked else ''}"
     short = money(profit, currency, 0) if abs(profit) < 1e5 else f"{plain(profit / 1000)}k"
     style = f"--profit-part:{_strength(profit, profits)}%;--gap-part:{0 if gap is None else _strength(gap, gaps)}%"
@@ -208,7 +225,7 @@ def _cell(entry: Entry | None, number: int, profits: list[float], gaps: list[flo
         "a",
         str(number),
         el("small", short, class_="of-profit"),
-        el("small", "–" if gap is None else percent(gap), class_="of-gap"),
+        el("small", percent(gap) if gap is not None else far or "–", class_="of-gap"),
         href=entry.page,
         style=style,
         aria_label=label,
@@ -238,13 +255,13 @@ def _table(days: list[Entry]) -> Html:
 
 
 def _row(entry: Entry) -> list[Part]:
-    summary, totals, gap = entry.summary, entry.summary.totals, entry.summary.profit_gap_fraction
+    summary, totals = entry.summary, entry.summary.totals
     return [
         el("a", summary.day.isoformat(), href=entry.page),
         entry.scenario,
         mark(booked=True) if summary.booked else summary.method,
         el("data", money(totals.profit_eur, summary.currency), value=repr(totals.profit_eur)),
-        "–" if gap is None else percent(gap, 2),
+        el("data", entry.distance, value=repr(summary.profit_gap_fraction)) if entry.distance else "–",
         money(totals.revenue_eur, summary.currency),
         plain(totals.it_kwh),
         plain(totals.cooling_kwh),

@@ -19,7 +19,7 @@ from planner.errors import InputError
 from planner.online.policies import Policy
 from planner.pages.compare import compare_page
 from planner.pages.index import write_index
-from planner.pages.series import column, submitted_s
+from planner.pages.series import column
 from planner.runs.fanout import Engine, Outcome, RunTask, run_tasks
 from planner.runs.figures import Row, day_rows, run_row
 from planner.runs.members import forecast_members, member_rows
@@ -30,6 +30,7 @@ from planner.store.files import put
 from planner.store.folder import held, renewed
 from planner.store.read_tables import read_table
 from planner.store.replay_files import write_rows
+from planner.store.waits import Came, take_in, waits_of
 from planner.store.write_tables import COLUMNS, encoded
 
 LONGEST_NAME = 100
@@ -136,13 +137,13 @@ def _planned(task: RunTask, summaries: Outcome) -> Found:
 
 
 def _waits_of(folder: Path, summaries: Outcome) -> Ints:
-    """From submission to start of every job that the days of a run start [s]."""
-    found = []
+    """From when it could first start to its start, of every job that the days of a run start [s]."""
+    found, came = [], Came()
     for summary in summaries:
         table = read_table(folder / summary.day.isoformat() / "schedule.csv", COLUMNS["schedule"])
         is_new = np.array([state == "planned" for state in column(table, "state")], dtype=np.bool_)
-        start_s = np.array(column(table, "start_s"), dtype=np.int64)
-        found.append((start_s - submitted_s(table, summary.horizon))[is_new])
+        found.append(waits_of(table, summary.horizon, came)[is_new])
+        take_in(came, table, summary.horizon)
     return np.concatenate(found)
 
 

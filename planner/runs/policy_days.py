@@ -80,7 +80,8 @@ def _rows(
     end_s = horizons[-1].end_unix - begin_unix
     starts = result.start_s < end_s
     last_end_s = int(result.end_s[starts].max(initial=0))
-    waits = Waits.of((result.start_s - own_s)[starts])
+    depends = np.array([bool(job.after) for job in source.jobs], dtype=np.bool_)
+    waits = Waits.of((result.start_s - np.where(depends, result.ready_s, own_s))[starts])
     return sum_row(names, rows, horizons, begin_unix + last_end_s) | wait_columns(waits) | promise(result), rows
 
 

@@ -49,7 +49,7 @@ class CostReport:
 
     @property
     def mean_wait_h(self) -> float | None:
-        """Mean time from submission to start of all jobs that start in these days [h]."""
+        """Mean time from when they could first start to start of all jobs that start in these days [h]."""
         waits = [wait for line in self.lines for wait in line.waits_s]
         return sum(waits) / len(waits) / 3600 if waits else None
 
@@ -79,10 +79,16 @@ def _row(by: By, line: CostLine) -> dict[str, Any]:
     about: dict[str, Any] = {"kind": by}
     if by == "job":
         about |= {"job_id": line.key, "name": _all(line.names)}
-    if by in ("job", "account", "account-user"):
-        about["account"] = line.key if by == "account" else _all(line.accounts)
-    if by in ("job", "user", "account-user"):
-        about["user"] = line.key if by == "user" else _all(line.users)
+    others = {
+        "account": ("account-user", line.accounts),
+        "user": ("account-user", line.users),
+        "class": ("class", line.classes),
+        "partition": ("partition", line.partitions),
+        "qos": ("qos", line.qos),
+    }
+    for name, (way, values) in others.items():
+        if by in ("job", name, way):
+            about[name] = _all(values)
     about |= {"jobs": len(line.job_ids), "days": len(line.days)}
     wait = line.mean_wait_h
     return (

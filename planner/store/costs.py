@@ -1,26 +1,33 @@
-"""Costs over written days by account, user or job: every sum exact, and equal to the totals of the days."""
+"""Costs over written days by account, user, class of nodes, partition, QOS or job.
+
+Every sum is exact, and equal to the totals of the days.
+"""
 
 from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Literal, get_args
 
+from planner.domain.cluster import Cluster
 from planner.domain.day_summary import DayTotals
+from planner.domain.horizon import Horizon
+from planner.domain.node_text import parse_unit_nodes
 from planner.errors import FileFormatError, PlannerError
 from planner.printable import one_line
-from planner.store.cells import amount, choice, moment
+from planner.store.cells import OFFSET_S, amount, choice, moment, whole
 from planner.store.read_tables import read_rows, read_table
-from planner.store.results import REMEDY, read_run, read_summary
+from planner.store.results import REMEDY, cluster_of, read_run, read_summary
 from planner.store.seals import changed
 from planner.store.versions import VERSIONS
-from planner.store.write_tables import COLUMNS, STATES
+from planner.store.waits import Came, take_in, waits_of
+from planner.store.write_tables import COLUMNS, STATES, Table
 
-By = Literal["account", "user", "account-user", "job"]
+By = Literal["account", "user", "account-user", "class", "partition", "qos", "job"]
 WAYS: tuple[str, ...] = get_args(By)
 
 FOLDER = "costs"
@@ -34,6 +41,7 @@ QUANTITIES = (
     "it_kwh",
     "cooling_kwh",
     "kwh",
+    "carbon_kg",
     "revenue_eur",
     "it_cost_eur",
     "cooling_cost_eur",
@@ -56,12 +64,19 @@ Sums = dict[str, Decimal]
 
 @dataclass(frozen=True)
 class JobDay:
-    """One job on one day: what the row of schedule.csv says."""
+    """One job on one day: what the row of schedule.csv says.
+
+    ``node_class`` is the class of the nodes that it ran on, several with a plus; ``wait_s`` is None where it did not
+    start on the day.
+    """
 
     job: str
     name: str
     account: str
     user: str
+    node_class: str
+    partition: str
+    qos: str
     day: dt.date
     wait_s: float | None
     sums: Sums
@@ -75,6 +90,7 @@ class CostDay:
     """
 
     day: dt.date
+    horizon: Horizon
     currency: str
     jobs: tuple[JobDay, ...]
     totals: Sums
@@ -93,6 +109,9 @@ class CostLine:
     accounts: set[str] = field(default_factory=set)
     users: set[str] = field(default_factory=set)
     names: set[str] = field(default_factory=set)
+    classes: set[str] = field(default_factory=set)
+    partitions: set[str] = field(default_factory=set)
+    qos: set[str] = field(default_factory=set)
     waits_s: list[float] = field(default_factory=list)
     sums: Sums = field(default_factory=lambda: dict.fromkeys(QUANTITIES, Decimal(0)))
 
@@ -103,6 +122,9 @@ class CostLine:
         self.accounts.add(job.account)
         self.users.add(job.user)
         self.names.add(job.name)
+        self.classes.add(job.node_class)
+        self.partitions.add(job.partition)
+        self.qos.add(job.qos)
         if job.wait_s is not None:
             self.waits_s.append(job.wait_s)
         for name in QUANTITIES:
@@ -110,7 +132,7 @@ class CostLine:
 
     @property
     def mean_wait_h(self) -> float | None:
-        """Mean time from submission to start of the jobs that start in these days [h]."""
+        """Mean time from when they could first start to start of the jobs that start in these days [h]."""
         return sum(self.waits_s) / len(self.waits_s) / 3600 if self.waits_s else None
 
 
@@ -119,6 +141,7 @@ def read_days(
 ) -> tuple[list[CostDay], list[tuple[Path, str]]]:
     """The days of a scenario's folder that lie in the range, and what was skipped there with its reason."""
     days, skipped = [], []
+    came: Came = {}
     for path in sorted(folder.iterdir()):
         if not path.is_dir() or path.name.startswith(".") or path.name == FOLDER:
             continue
@@ -130,16 +153,18 @@ def read_days(
         if (first is not None and day < first) or (last is not None and day > last):
             continue
         try:
-            found = read_cost_day(path, day, path.resolve().parent.name)
+            found, schedule = read_cost_day(path, day, path.resolve().parent.name, came)
         except PlannerError as error:
             skipped.append((path, str(error)))
             continue
         version = plan_of(path)
         if version is not None:
             try:
-                found = replace(found, planned=read_cost_day(version, day, path.resolve().parent.name))
+                planned, _ = read_cost_day(version, day, path.resolve().parent.name, came)
+                found = replace(found, planned=planned)
             except PlannerError as error:
                 skipped.append((version, str(error)))
+        take_in(came, schedule, found.horizon)
         days.append(found)
     return days, skipped
 
@@ -153,14 +178,18 @@ def plan_of(folder: Path) -> Path | None:
     return version if version.is_dir() else None
 
 
-def read_cost_day(folder: Path, day: dt.date, scenario: str) -> CostDay:
-    """A written day; FileFormatError when a file is missing or damaged, is of another day, or its sums do not hold."""
+def read_cost_day(folder: Path, day: dt.date, scenario: str, came: Came) -> tuple[CostDay, Table]:
+    """A written day and its schedule; ``came`` has the jobs of earlier days, for which others may have waited.
+
+    FileFormatError when a file is missing or damaged, is of another day, or its sums do not hold.
+    """
     run, summary = read_run(folder), read_summary(folder)
     if (summary.day, summary.scenario) != (day, scenario):
         problem = f"it is {summary.day} of {one_line(summary.scenario, 40)}; the folder is another day's"
         raise FileFormatError(folder / "summary.json", problem, remedy="move it where it belongs")
     tables = {"schedule": read_table(folder / "schedule.csv", COLUMNS["schedule"])}
-    jobs = tuple(read_rows(folder, tables, "schedule", lambda row: _job_day(row, day, summary.horizon.length_s)))
+    cluster, horizon = cluster_of(run), summary.horizon
+    jobs = tuple(read_rows(folder, tables, "schedule", lambda row: _job_day(row, day, horizon.length_s, cluster)))
     totals = _totals(summary.totals) | {"gpu_hours": sum((job.sums["gpu_hours"] for job in jobs), Decimal(0))}
     site = {name: totals[name] - sum((job.sums[name] for job in jobs), Decimal(0)) for name in QUANTITIES}
     site_cost = _exact(summary.site_cost_eur)
@@ -169,15 +198,39 @@ def read_cost_day(folder: Path, day: dt.date, scenario: str) -> CostDay:
         raise FileFormatError(*wrong, remedy=REMEDY)
     if abs(site["profit_eur"] + site_cost) > _CENT or abs(site["revenue_eur"]) > _CENT:
         raise FileFormatError(folder, "its jobs do not sum to its totals", remedy=REMEDY)
-    return CostDay(day, summary.currency, jobs, totals, site, summary.booked is not None)
+    waits = waits_of(tables["schedule"], horizon, came).tolist()
+    jobs = tuple(
+        replace(job, wait_s=None if job.wait_s is None else wait) for job, wait in zip(jobs, waits, strict=True)
+    )
+    return CostDay(day, horizon, summary.currency, jobs, totals, site, summary.booked is not None), tables["schedule"]
 
 
-def _job_day(row: dict[str, str], day: dt.date, length_s: int) -> JobDay:
-    sums = {name: amount(row, name) for name in _IN_ROWS} | {"gpu_hours": _gpu_hours(row, length_s)}
-    wait_s = None
-    if choice(row, "state", *STATES) != "carried" and not row["start_s"].startswith("-"):
-        wait_s = (moment(row, "start_time") - moment(row, "submit_time")).total_seconds()
-    return JobDay(row["job_id"], row["name"], row["account"], row["user"], day, wait_s, _with_sums(sums))
+def _job_day(row: dict[str, str], day: dt.date, length_s: int, cluster: Cluster) -> JobDay:
+    """The job of a row; its wait is from submission, as long as nothing is known of the others."""
+    sums = {name: amount(row, name) if name in row else Decimal(0) for name in _IN_ROWS}
+    sums["gpu_hours"] = _gpu_hours(row, length_s)
+    waited = (moment(row, "start_time") - moment(row, "submit_time")).total_seconds()
+    is_new = choice(row, "state", *STATES) != "carried" and whole(row, "start_s", OFFSET_S) >= 0
+    return JobDay(
+        job=row["job_id"],
+        name=row["name"],
+        account=row["account"],
+        user=row["user"],
+        node_class=_classes(row["unit_nodes"], cluster),
+        partition=row.get("partition", ""),
+        qos=row.get("qos", ""),
+        day=day,
+        wait_s=waited if is_new else None,
+        sums=_with_sums(sums),
+    )
+
+
+def _classes(unit_nodes: str, cluster: Cluster) -> str:
+    """The classes of the nodes that a job ran on."""
+    nodes = parse_unit_nodes(unit_nodes)
+    if any(node >= cluster.node_count for node in nodes):
+        raise ValueError(f"unit_nodes names a node that is none of the {cluster.node_count}")
+    return "+".join(cluster.classes[index].name for index in sorted({cluster.class_index(node) for node in nodes}))
 
 
 def _gpu_hours(row: dict[str, str], length_s: int) -> Decimal:
@@ -204,13 +257,27 @@ def _with_sums(sums: Sums) -> Sums:
     return sums | {"it_kwh": it_kwh, "kwh": it_kwh + sums["cooling_kwh"], "cost_eur": cost}
 
 
+_KEYS: dict[str, Callable[[JobDay], str]] = {
+    "account": lambda job: job.account,
+    "user": lambda job: job.user,
+    "account-user": lambda job: f"{job.account or '-'} / {job.user or '-'}",
+    "class": lambda job: job.node_class,
+    "partition": lambda job: job.partition,
+    "qos": lambda job: job.qos,
+    "job": lambda job: job.job,
+}
+"""What jobs of a line have in common, by what a report is by."""
+
+
 def cost_lines(days: Iterable[CostDay], by: By) -> list[CostLine]:
-    """One line an account, user, account with user, or job, the largest revenue first."""
-    lines: dict[str, CostLine] = {}
+    """One line for all that have the same account, user, both, node class, partition or QOS, or for each job.
+
+    The largest revenue is first.
+    """
+    key_of, lines = _KEYS[by], dict[str, CostLine]()
     for day in days:
         for job in day.jobs:
-            both = f"{job.account or '-'} / {job.user or '-'}"
-            key = {"account": job.account, "user": job.user, "account-user": both, "job": job.job}[by]
+            key = key_of(job)
             lines.setdefault(key, CostLine(key)).add(job)
     return sorted(lines.values(), key=lambda line: (-line.sums["revenue_eur"], line.key))
 

@@ -1,4 +1,4 @@
-"""Planned against real: what accounts, users or jobs were planned to use and earn, and what they did."""
+"""Planned against real: what accounts, users, partitions or jobs were planned to use and earn, and what they did."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from planner.store.costs import By, CostDay, CostLine, Sums, cost_lines, summed
 
-COMPARED = ("core_hours", "kwh", "revenue_eur", "cost_eur", "profit_eur")
+COMPARED = ("core_hours", "gpu_hours", "kwh", "carbon_kg", "revenue_eur", "cost_eur", "profit_eur")
 """Quantities that are set side by side; ``kwh`` is IT and cooling, ``cost_eur`` energy with all charges."""
 SITE = "site"
 
@@ -36,6 +36,11 @@ class PlannedAgainstReal:
 
     days: int
     lines: tuple[PlannedLine, ...] = field(default_factory=tuple)
+
+    def has(self, name: str) -> bool:
+        """Whether anything of a quantity was planned or is real."""
+        total = self.total
+        return bool(total.planned[name] or total.real[name])
 
     @property
     def total(self) -> PlannedLine:

@@ -103,6 +103,7 @@ def read_day(folder: Path) -> WrittenDay:
             defer=scenario["rules"]["defer"],
             now_s=now_s,
             outages=node_outages(outages_of(run), summary.horizon),
+            outside=_outside(run),
             never=frozenset(row[0] for row in tables["deferred"].rows if row[kind] == REJECTED),
         )
         plan = Plan.of(problem, {job.id: placement for job, placement in planned})
@@ -110,6 +111,12 @@ def read_day(folder: Path) -> WrittenDay:
     except InputError as error:
         raise _no_day(folder, error) from error
     return WrittenDay(folder, problem, plan, happened, tables, summary, run)
+
+
+def _outside(run: dict[str, Any]) -> tuple[tuple[int, float], ...]:
+    """The temperature of the weather; earlier versions did not keep it."""
+    kept = run.get("outside", {"start_s": [], "temperature_c": []})
+    return tuple(zip(kept["start_s"], kept["temperature_c"], strict=False))
 
 
 def _rates(run: dict[str, Any]) -> Rates:

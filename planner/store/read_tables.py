@@ -21,7 +21,7 @@ from planner.inputs.jobs.unit_groups import parse_unit_groups
 from planner.printable import one_line
 from planner.store.cells import OFFSET_S, choice, moment, number, whole
 from planner.store.results import REMEDY, TOLD, text_of
-from planner.store.write_tables import CONTRACT_COLUMNS, RULES, SEGMENT_COLUMNS, STATES, Table, with_rules
+from planner.store.write_tables import CONTRACT_COLUMNS, JOB_COLUMNS, RULES, SEGMENT_COLUMNS, STATES, Table, with_rules
 
 T = TypeVar("T")
 
@@ -37,7 +37,8 @@ LONGEST_CELL = 256 * 1024 * 1024
 def read_table(path: Path, columns: tuple[str, ...]) -> Table:
     """A CSV as it stands, once its columns are the ones that a run writes and no row is cut short.
 
-    Besides ``columns`` a table of jobs may have those of `RULES`, and one of segments `CONTRACT_COLUMNS`.
+    Besides ``columns`` a table of jobs may have those of `RULES`, a schedule `JOB_COLUMNS`, and one of segments
+    `CONTRACT_COLUMNS`.
     """
     text = text_of(path)
     if not text.endswith("\n"):
@@ -47,7 +48,7 @@ def read_table(path: Path, columns: tuple[str, ...]) -> Table:
         with _long_cells():
             reader = csv.reader(io.StringIO(text, newline=""), strict=True)
             header = tuple(next(reader, []))
-            more = CONTRACT_COLUMNS if columns == SEGMENT_COLUMNS else RULES
+            more = CONTRACT_COLUMNS if columns == SEGMENT_COLUMNS else (*RULES, *JOB_COLUMNS)
             columns = with_rules(columns, [name for name in more if name in header])
             if header != columns:
                 odd = ", ".join(sorted(set(header) ^ set(columns))) or "their order"
@@ -141,6 +142,7 @@ def job_of(row: dict[str, str], cluster: Cluster) -> Job:
         priority=number(row, "priority", bounds.PRIORITY) if row.get("priority") else 1.0,
         after=parse_dependencies(row.get("dependency", "")),
         qos=row.get("qos", ""),
+        partition=row.get("partition", ""),
     )
 
 

@@ -133,12 +133,13 @@ RUN = Record(
         "scenario": _SCENARIO,
         "rates": shape_of(Rates),
         "left": shape_of(SiteState),
+        "outside": Record({"start_s": Every(COUNT, least=1), "temperature_c": Every(number(), least=1)}),
         "bound": Maybe(MAPPING),
         "real_bound": Maybe(MAPPING),
         "outputs": Named(DIGEST),
         "seal": DIGEST,
     },
-    frozenset({"outputs", "seal", "snapshot", "books", "conflicts", "real_bound", "rates", "left"}),
+    frozenset({"outputs", "seal", "snapshot", "books", "conflicts", "real_bound", "rates", "left", "outside"}),
 )
 """What run.json says. Results of the earliest versions have no ``outputs``; those that need them say so."""
 

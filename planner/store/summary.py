@@ -10,6 +10,7 @@ import numpy as np
 from planner.accounting.bound import Bound
 from planner.domain.books import Booked
 from planner.domain.day_summary import Baseline, DayFigures, DaySummary, DayTotals, EasyDay, JobCounts, Waits
+from planner.domain.gap import distance, is_share
 from planner.domain.ledger import Ledger
 from planner.domain.plan import Plan
 from planner.domain.problem import Problem
@@ -17,9 +18,6 @@ from planner.planning.baselines import wait_s
 from planner.planning.plan_day import PlannedDay
 from planner.printable import printable
 from planner.units import clock, rounded
-
-LARGEST_GAP = 0.5
-"""A gap that is told in percent; of a nearly idle day, which earns cents, the distance in money says more."""
 
 
 def summarise(
@@ -264,14 +262,8 @@ def _how_near(limit_eur: float | None, gap: float | None, currency: str) -> str:
     limit = f"{limit_eur:,.2f} {currency}"
     if gap is None:
         return f"no schedule can earn more than {limit}"
-    if gap > LARGEST_GAP:
-        return f"{gap * limit_eur:,.2f} {currency} below {limit}"
-    return f"within {_up(gap)} % of {limit}"
-
-
-def _up(fraction: float) -> str:
-    """A share in percent, rounded up."""
-    return f"{math.ceil(1e4 * fraction) / 100:g}"
+    far = distance(limit_eur, gap, lambda amount: f"{amount:,.2f} {currency}")
+    return f"within {far} of {limit}" if is_share(gap) else f"{far} below {limit}"
 
 
 def _rest(jobs: JobCounts) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 
 from planner.domain.books import Booked, PlannedFigures
 from planner.domain.day_summary import Baseline, DaySummary, EasyDay
+from planner.domain.problem import Problem
 from planner.domain.site_state import SiteState
 from planner.errors import InputError
 from planner.planning.plan_day import PlannedDay
@@ -61,6 +62,7 @@ def write_day(
         bounds = {"bound": planned.bound, "real_bound": planned.real_bound}
         left = SiteState.after(planned.happened or planned.day.problem, planned.ledger)
         run = {**run, "rates": asdict(planned.day.problem.rates), "left": {**asdict(left), "day": left.day.isoformat()}}
+        run = {**run, "outside": _outside(planned.day.problem)}
         run = {**run, **{name: None if bound is None else asdict(bound) for name, bound in bounds.items()}}
         if page is not None:
             (folder / "report.html").write_bytes(encoded(page(summary, run, tables)))
@@ -76,6 +78,12 @@ def tables_of(planned: PlannedDay) -> dict[str, Table]:
         "deferred": deferred_table(problem.horizon, planned.deferrals),
         "segments": segment_table(problem, planned.ledger),
     }
+
+
+def _outside(problem: Problem) -> dict[str, list[float]]:
+    """The temperature of the weather; that of the segments where nothing else is known."""
+    known = problem.outside or tuple((segment.start_s, segment.temperature_c) for segment in problem.segments)
+    return {"start_s": [start_s for start_s, _ in known], "temperature_c": [celsius for _, celsius in known]}
 
 
 def _beside_its_plan(summary: DaySummary, booked: Booked, folder: Path) -> DaySummary:

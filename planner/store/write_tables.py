@@ -78,6 +78,7 @@ RULES: dict[str, Callable[[Job, Horizon], str]] = {
     ),
     "dependency": lambda job, horizon: format_dependencies(job.after),
     "qos": lambda job, horizon: job.qos,
+    "partition": lambda job, horizon: job.partition,
 }
 """Columns after these that a table has only if one of its jobs has such a rule, and the cell of each job."""
 
@@ -104,6 +105,8 @@ SCHEDULE_COLUMNS = (
     "deadline_met",
 )
 _LEDGER_COLUMNS = SCHEDULE_COLUMNS[SCHEDULE_COLUMNS.index("core_hours") : -1]
+JOB_COLUMNS = ("carbon_kg",)
+"""Columns after these that a schedule has only if the day has such a thing: one that is not zero for all jobs."""
 DEFERRED_COLUMNS = (*REQUEST_COLUMNS, "times_deferred", "planned_start", "kind", "reason")
 SEGMENT_COLUMNS = (
     "start_time",
@@ -161,7 +164,7 @@ Kind = Literal["text", "time", "whole", "number", "flag"]
 
 _KINDS: dict[Kind, tuple[str, ...]] = {
     "text": (
-        *("job_id", "account", "user", "name", "unit_groups", "node_class", "dependency", "qos"),
+        *("job_id", "account", "user", "name", "unit_groups", "node_class", "dependency", "qos", "partition"),
         *("state", "nodes", "unit_nodes", "kind", "reason"),
     ),
     "time": (
@@ -194,6 +197,7 @@ def schedule_table(problem: Problem, plan: Plan, ledger: Ledger, happened: Probl
         job, ran_s = jobs[placed.job_id]
         work.append((job, "planned", placed.start_s, placed.start_s + ran_s, placed.nodes))
     rules = _rules_of([job for job, *_ in work], problem.horizon)
+    extras = [name for name in JOB_COLUMNS if getattr(lines, name).any()]
     rows = [
         (
             *request_row(job, problem.horizon, rules),
@@ -207,15 +211,17 @@ def schedule_table(problem: Problem, plan: Plan, ledger: Ledger, happened: Probl
             number(equivalents, 3),
             *map(number, figures),
             _deadline_met(problem, job, end_s),
+            *map(number, more),
         )
-        for (job, state, start_s, end_s, nodes), equivalents, figures in zip(
+        for (job, state, start_s, end_s, nodes), equivalents, figures, more in zip(
             work,
             lines.core_equivalents.tolist(),
             np.column_stack([getattr(lines, name) for name in _LEDGER_COLUMNS]).tolist(),
+            [[getattr(lines, name)[k] for name in extras] for k in range(len(work))],
             strict=True,
         )
     ]
-    columns = with_rules(SCHEDULE_COLUMNS, rules)
+    columns = with_rules(SCHEDULE_COLUMNS, [*rules, *extras])
     start, name = columns.index("start_s"), 0
     return Table(columns, tuple(sorted(rows, key=lambda row: (int(row[start]), row[name]))))
 
@@ -292,11 +298,15 @@ def segment_table(problem: Problem, ledger: Ledger) -> Table:
 
 
 def with_rules(columns: tuple[str, ...], rules: Iterable[str]) -> tuple[str, ...]:
-    """The columns of a table in which jobs have some of `RULES`, or segments some of `CONTRACT_COLUMNS`."""
+    """The columns of a table in which jobs have some of `RULES` and `JOB_COLUMNS`, or segments `CONTRACT_COLUMNS`."""
+    names = list(rules)
     if columns == SEGMENT_COLUMNS:
-        return (*columns, *(name for name in rules if name in CONTRACT_COLUMNS))
+        return (*columns, *(name for name in names if name in CONTRACT_COLUMNS))
     requests, others = columns[: len(REQUEST_COLUMNS)], columns[len(REQUEST_COLUMNS) :]
-    return (*requests, *rules, *others) if requests == REQUEST_COLUMNS else columns
+    if requests != REQUEST_COLUMNS:
+        return columns
+    last = [name for name in names if name in JOB_COLUMNS] if columns == SCHEDULE_COLUMNS else []
+    return (*requests, *(name for name in names if name in RULES), *others, *last)
 
 
 def _rules_of(jobs: Sequence[Job], horizon: Horizon) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -45,6 +46,12 @@ def test_a_written_day_is_audited_and_settled_again(
     assert "clean" in capsys.readouterr().out
     segments = rows_of(folder / "segments.csv")
     temperatures = [float(row["temperature_c"]) for row in segments]
+    outside = json.loads((folder / "run.json").read_text())["outside"]
+    assert outside["start_s"] == [3600 * k for k in range(24)]
+    if "wet-bulb" in choice or choice == "both":
+        assert (outside["temperature_c"][0], outside["temperature_c"][-1]) == pytest.approx((13.78, 23.2), abs=0.1)
+    else:
+        assert outside["temperature_c"] == [20 + 0.5 * k for k in range(24)]
     if choice == "linear":
         assert temperatures == [20 + 0.5 * k for k in range(24)]
     elif choice == "wet-bulb":

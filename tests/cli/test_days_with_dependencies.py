@@ -74,6 +74,27 @@ def test_days_continue_with_what_waits_and_nothing_is_lost(site: Path, method: s
         plan("audit", f"reports/site/{day}")
 
 
+def test_waits_count_from_when_a_job_could_start(site: Path) -> None:
+    """Reports and comparisons count no time in which a job waits for others: Slurm would not call it eligible.
+
+    ``long`` waits 16 h from 8:00 to midnight and ``free`` 15 h 53 min. ``with`` may start when ``long`` does, ``next``
+    when it ends and ``last`` after that, and so they do: at once. Under EASY it is the same.
+    """
+    plan("run", "--from", DAYS[0], "--to", DAYS[2], "--method", "est", *QUICK)
+    plan("report", "--by", "job", "-q")
+    rows = rows_of(site / "reports/site/costs/all-days-by-job.csv")
+    assert {row["job_id"]: float(row["mean_wait_h"]) for row in rows[:-1]} == {
+        **dict.fromkeys(("with", "next", "last"), 0),
+        "long": 16,
+        "free": pytest.approx(15 + 53 / 60, abs=1e-4),
+    }
+    plan("compare", "site", "--from", DAYS[0], "--to", DAYS[2], "-m", "est", *QUICK)
+    runs = rows_of(next(site.glob("reports/compare/*/*/runs.csv")))
+    assert {row["kind"]: float(row["mean_wait_s"]) for row in runs} == dict.fromkeys(
+        ("plan", "policy"), pytest.approx((16 * 3600 + 15 * 3600 + 53 * 60) / 5)
+    )
+
+
 def test_a_queue_that_waits_for_a_job_that_never_runs_does_not_become_empty(
     site: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -32,7 +32,15 @@ def test_the_gap_is_what_is_missing_of_the_bound(shown: tuple[Progress, Shown]) 
     progress, bar = shown
     progress.bound(200.0)
     progress.trial(Trial("+area", 150.0, 3))
-    assert bar.text == "plan: +area, best profit 150.00, within 25.00% of the bound"
+    assert bar.text == "plan: +area, best profit 150.00, within 25 % of the bound"
+
+
+def test_a_nearly_idle_day_is_told_in_money(shown: tuple[Progress, Shown]) -> None:
+    """A loss of 0.86 EUR where 4.53 EUR is possible: 5.39 EUR, not 118.99 % of next to nothing."""
+    progress, bar = shown
+    progress.bound(4.53)
+    progress.trial(Trial("one", -0.86, 3))
+    assert bar.text == "plan: one, best profit -0.86, 5.39 below the bound"
 
 
 def test_the_best_profit_stays_when_a_trial_is_worse(shown: tuple[Progress, Shown]) -> None:
@@ -41,7 +49,7 @@ def test_the_best_profit_stays_when_a_trial_is_worse(shown: tuple[Progress, Show
     progress.bound(150.0)
     progress.trial(Trial("one", 150.0 + 1e-9, 3))
     progress.trial(Trial("two", 120.0, 3))
-    assert bar.text == "plan: two, best profit 150.00, within 0.00% of the bound"
+    assert bar.text == "plan: two, best profit 150.00, within 0 % of the bound"
 
 
 def test_without_a_bound_there_is_no_gap(shown: tuple[Progress, Shown]) -> None:

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from planner.accounting.bound import Bound
 from planner.cli.main import run
-from planner.cli.run_days import HEAD, TimeLeft
+from planner.cli.run_days import HEAD, TimeLeft, bound_text
 from planner.runs import rolling
 from planner.store.summary import _how_near
 
@@ -59,6 +60,9 @@ def test_a_nearly_idle_day_is_told_in_money() -> None:
     assert _how_near(4.53, 5.39 / 4.53, "EUR") == "5.39 EUR below 4.53 EUR"
     assert _how_near(200.0, 0.25, "EUR") == "within 25 % of 200.00 EUR"
     assert _how_near(-3.0, None, "EUR") == "no schedule can earn more than -3.00 EUR"
+    runs = ((Bound(4.53, 1, 0.0, 0, None), -0.86), (Bound(200.0, 1, 0.0, 0, None), 150.0))
+    told = [bound_text(bound, profit_eur).rpartition("; ")[2] for bound, profit_eur in runs]
+    assert told == ["these are 5.39 below it.", "these are 25 % below it."]
 
 
 def test_check_says_where_energy_comes_from(site: Path, capsys: pytest.CaptureFixture[str]) -> None:

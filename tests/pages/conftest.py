@@ -12,6 +12,7 @@ import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.days import DAY, SITE, plan, small_table
+from tests.pages.study_pages import write_pages
 
 FLAGS = (
     "--no-sandbox",
@@ -90,6 +91,12 @@ def comparison(tmp_path_factory: pytest.TempPathFactory) -> Path:
         words = ("--from", DAY, "--to", "2024-06-03", "-m", "multisearch", "--set", "jobs.load=0.4", "-q")
         plan("compare", "air-summer", "hybrid-summer", "-p", "replan", *words)
     return next((base / "reports" / "compare").glob("*/*"))
+
+
+@pytest.fixture(scope="session")
+def study_pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Pages of studies, and one of replays."""
+    return write_pages(tmp_path_factory.mktemp("studies"))
 
 
 RICH_SITE = """\

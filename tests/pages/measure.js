@@ -9,7 +9,9 @@ const beyond = () => {
   }
   for (const mark of document.querySelectorAll("svg circle, svg rect, svg text")) {
     if (mark.closest("clipPath") || mark.closest("[clip-path]")) continue;
-    const box = mark.getBoundingClientRect(), svg = (mark.closest(".still, .strip, .plot") || mark.closest("svg")).getBoundingClientRect();
+    // A figure that scrolls within its holder may be wider than that; its marks must still be inside the figure.
+    const held = mark.closest(".still, .strip, .plot"), whole = held && held.scrollWidth <= held.clientWidth + 1 ? held : mark.closest("svg");
+    const box = mark.getBoundingClientRect(), svg = whole.getBoundingClientRect();
     if (box.left < svg.left - 1 || box.right > svg.right + 1) found.push(name(mark));
   }
   return found;

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 from playwright.sync_api import Page
 
+from planner.domain.horizon import Horizon
+from planner.inputs.weather.read import weather_of
+from planner.scenario.weather import SampleWeather
 from tests.days import DAY, column_sum, rows_of
 from tests.pages.conftest import HOSTILE, OWNED, Opener
 from tests.pages.look import cells, is_drawn, number, value
@@ -112,10 +117,30 @@ def test_sun_battery_and_carbon_are_drawn_as_settled(rich_day: Path, open_page: 
 
 
 def test_no_figure_of_what_a_site_does_not_have(sample_days: Path, open_page: Opener) -> None:
-    """The sample site has no sun, battery or carbon; its temperature is said to be the PUE table's step."""
+    """The sample site has no sun, battery or carbon."""
     page = open_page(sample_days / "sample" / DAY / "report.html")
     assert [figure for figure in ENERGY if page.locator(f"#{figure}").count()] == []
-    assert "step of the PUE table" in page.locator("#temperature figcaption").inner_text()
+
+
+def test_temperature_is_the_weathers_own(sample_days: Path, open_page: Opener) -> None:
+    """Where cooling goes by steps of the PUE table, the weather is drawn as it was, beside the step nearest to it."""
+    folder = sample_days / "sample" / DAY
+    page = open_page(folder / "report.html")
+    weather, steps = next(each for each in page.evaluate("page.data.panels") if each["id"] == "temperature")["layers"]
+    assert (weather["name"], steps["name"]) == ("temperature", "nearest step of the PUE table")
+    day, _ = weather_of(SampleWeather(source="sample"), Horizon(dt.date.fromisoformat(DAY), "Europe/Paris"))
+    edges = page.evaluate("page.data.grids.weather")
+    start = int(day.temperature_c.edges_unix[0])
+    own = day.temperature_c.at(np.array(edges[:-1]) + start)
+    assert len(set(own.tolist())) > 12
+    assert weather["values"] == pytest.approx(own.tolist(), abs=0.0501)
+    assert steps["values"] == [float(row["temperature_c"]) for row in rows_of(folder / "segments.csv")]
+    page.mouse.move(*middle(page, "temperature"))
+    page.wait_for_timeout(100)
+    width = page.locator("#temperature .plot").evaluate("plot => plot.clientWidth")
+    at_s = (width / 2 - 58) / (width - 78) * 86400
+    there = day.temperature_c.at(np.array([start + int(at_s)]))[0]
+    assert f"{there:.1f} °C" in page.locator(".tip").inner_text()
 
 
 def test_use_of_gpus_and_memory(rich_day: Path, open_page: Opener) -> None:

@@ -14,7 +14,7 @@ import pytest
 from planner.domain.horizon import Horizon
 from planner.pages.bar_groups import Bar, bar_groups
 from planner.pages.formats import MINUS, THIN, gap_words, hours, money, plain, signed_money
-from planner.pages.index import write_index
+from planner.pages.index import Entry, index_page, write_index
 from planner.pages.lines import Line, by_factors, by_tens, from_zero, lines
 from planner.pages.markup import data, el, join
 from planner.pages.series import clock_axis, count_at, mean_work_kw, minute_edges
@@ -58,11 +58,26 @@ def test_money_and_numbers() -> None:
         (100.0, 0.0, "proven: no schedule can earn more"),
         (100.0, 0.006, f"within 0.6{THIN}% of the best possible"),
         (100.0, 0.00601, f"within 0.61{THIN}% of the best possible"),
+        (4.53, 5.39 / 4.53, "€5.39 below the best possible"),
     ],
 )
 def test_gap_in_words(bound: float | None, gap: float | None, text: str) -> None:
     """The proven gap is said in words and rounded up, never down."""
     assert gap_words(day_summary(bound_eur=bound, gap_fraction=gap)) == text
+
+
+def test_the_index_tells_idle_days_in_money() -> None:
+    """A nearly idle day has money in place of a share of 119 %, and no day is coloured by that share."""
+    days = [
+        Entry(Path("site") / f"2024-06-0{k}", day_summary(day=dt.date(2024, 6, k), bound_eur=bound, gap_fraction=gap))
+        for k, (bound, gap) in enumerate([(4.53, 5.39 / 4.53), (100.0, 0.02), (100.0, 0.031)], start=1)
+    ]
+    page = index_page(days, [])
+    assert "119" not in page
+    assert f"at most 3.1{THIN}% below the best possible, but for 1 nearly idle day." in page
+    assert ">€5.39</data>" in page
+    assert "2024-06-01: profit €1.00, at most €5.39 below the best possible" in page
+    assert re.findall(r"--gap-part:(\d+)%", page) == ["0", "43", "60"]
 
 
 def test_work_by_the_minute_is_all_the_work() -> None:

@@ -14,6 +14,7 @@ import pyarrow.parquet
 import pytest
 
 from planner.cli.main import run
+from planner.store.costs import WAYS
 from tests.days import plan, rows_of, write_small_site
 
 EXACT = ("core_hours", "work_kwh", "idle_kwh", "it_kwh", "cooling_kwh", "revenue_eur", "it_cost_eur", "profit_eur")
@@ -61,7 +62,7 @@ def week(tmp_path: Path, planned_week: Path, monkeypatch: pytest.MonkeyPatch) ->
     return tmp_path / "week" / "reports" / "site"
 
 
-@pytest.mark.parametrize("by", ["account", "user", "account-user", "job"])
+@pytest.mark.parametrize("by", WAYS)
 def test_a_month_sums_to_its_ledgers(month: Path, by: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Over 30 sample days the lines of the CSV, the site's own among them, are the days' totals to the last digit."""
     plan("report", "--month", "2024-06", "--by", by, "--out", str(month))

@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 from planner.cli.main import run
+from planner.store.costs import WAYS
 from tests.days import plan, rows_of, write_small_site
 
 DAYS = ("2024-06-01", "2024-06-02", "2024-06-03")
@@ -87,7 +88,7 @@ def test_lines_of_users_within_accounts_are_their_jobs(days: Path) -> None:
     assert frame["real_jobs"].tolist() == [int(row["real_jobs"]) for row in rows]
 
 
-@pytest.mark.parametrize("by", ["account", "user", "account-user", "job"])
+@pytest.mark.parametrize("by", WAYS)
 def test_planned_against_real_is_the_days_totals(days: Path, by: str) -> None:
     """Of the two booked days: planned columns sum to the plans' totals, real ones to the books', to the last digit."""
     plan("report", "--month", "2024-06", "--by", by, "-q")

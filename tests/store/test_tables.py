@@ -29,6 +29,7 @@ from planner.store.verify import disagreements
 from planner.store.write_tables import (
     COLUMNS,
     CONTRACT_COLUMNS,
+    JOB_COLUMNS,
     RULES,
     Table,
     deferred_table,
@@ -51,7 +52,9 @@ def test_every_column_is_documented(table: str) -> None:
     section = re.split(r"^## ", OUTPUTS, flags=re.MULTILINE)
     (text,) = [part for part in section if part.startswith(f"`{table}.csv`")]
     named = re.findall(r"^\| `(\w+)` \|", text, flags=re.MULTILINE)
-    assert named == list(with_rules(COLUMNS[table], CONTRACT_COLUMNS if table == "segments" else RULES))
+    assert named == list(
+        with_rules(COLUMNS[table], CONTRACT_COLUMNS if table == "segments" else (*RULES, *JOB_COLUMNS))
+    )
 
 
 @pytest.mark.parametrize("part", [DaySummary, DayTotals, JobCounts, Baseline, EasyDay, Waits])

@@ -190,6 +190,7 @@ def _job(
         account=said.account,
         user=said.user,
         name=said.name,
+        partition=said.partition,
     )
     if known is None:
         return asked
@@ -205,6 +206,7 @@ def _job(
         revenue_weight=known.revenue_weight,
         promise=known.promise,
         qos=known.qos,
+        partition=said.partition or known.partition,
     )
 
 

@@ -191,6 +191,7 @@ def _job(
             priority=float(row.number("priority", bounds.PRIORITY)) if "priority" in row else 1.0,
             after=parse_dependencies(row.words("dependency")),
             qos=row.words("qos"),
+            partition=asked.partition,
         )
     except FileFormatError:
         raise

@@ -49,7 +49,10 @@ def write_columns(columns: Columns, path: Path | str) -> None:
 
 
 def job_table_columns(jobs: Sequence[Job]) -> Columns:
-    """The columns of a job table that say all that jobs have; those about rules of the queue only if a job has some."""
+    """The columns of a job table that say all that jobs have; those about rules of the queue only if a job has some.
+
+    The node classes of a job say what its partition does, and hold on every machine that has them.
+    """
     columns: Columns = {
         "job_id": [job.id for job in jobs],
         "submit_time": [utc_text(job.submit_unix) for job in jobs],

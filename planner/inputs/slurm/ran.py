@@ -177,6 +177,7 @@ def _started(
         name=ran.name,
         deadline_unix=ran.deadline_unix,
         qos=ran.qos,
+        partition=ran.partition,
     )
     return StartedJob(
         job,

@@ -179,6 +179,7 @@ class SlurmSite:
                 name=queued.name,
                 deadline_unix=queued.deadline_unix,
                 qos=queued.qos,
+                partition=asked.partition,
                 **fields,
             ), ()
         except InputError as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
+from planner.domain.gap import is_share
 from planner.pages.formats import THIN, counted, percent, plain
 from planner.pages.grid import Column
 from planner.runs.figures import Row
@@ -82,7 +83,10 @@ def _limit_texts(key: str) -> tuple[Callable[[Row], str], Callable[[Row], str]]:
         return "" if row[key] is None else plain(row[key])
 
     def gap(row: Row) -> str:
-        return "" if not row[key] else percent(1 - row["profit_eur"] / row[key], 2)
+        if row[key] is None or row[key] <= 0:
+            return ""
+        gap = 1 - row["profit_eur"] / row[key]
+        return percent(gap, 2) if is_share(gap) else plain(gap * row[key])
 
     return limit, gap
 
