@@ -1,6 +1,7 @@
 """What a promise costs in waiting: EASY, conservative backfilling and re-planning that holds nothing.
 
     python benchmarks/promise_price.py                            June and the eight other weeks of the study
+    python benchmarks/promise_price.py --ways EASY "0 h"          some of the policies
     python benchmarks/promise_price.py --weeks 2012-06-11 --who   which jobs wait longer
 
 Every week is Monday to Friday of CEA Curie, as in `plan study operation`, with requested times. The same jobs are
@@ -39,20 +40,21 @@ def main() -> None:
     """Replay all weeks and print a row for each."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--weeks", nargs="+", default=WEEKS, help="Mondays")
+    parser.add_argument("--ways", nargs="+", default=list(WAYS), choices=WAYS, help="policies; all unless named")
     parser.add_argument("--who", action="store_true", help="mean waits by width and requested time, on nodes")
     asked = parser.parse_args()
     print("mean wait [min], bounded slowdown, promises broken\n")
-    print("| week | " + " | ".join((*WAYS, *(f"pool: {name}" for name in WAYS))) + " |")
-    print("| --- |" + " ---: |" * (2 * len(WAYS)))
+    print("| week | " + " | ".join((*asked.ways, *(f"pool: {name}" for name in asked.ways))) + " |")
+    print("| --- |" + " ---: |" * (2 * len(asked.ways)))
     with tempfile.TemporaryDirectory() as folder:
         for week in asked.weeks:
             monday = dt.date.fromisoformat(week)
             ground = Ground(Path(folder), curie_days=Days(monday, monday + dt.timedelta(days=4)))
             trace = source_of(ground, CURIE, AS_IS).trace
-            on_nodes = {name: _replayed(trace, name) for name in WAYS}
+            on_nodes = {name: _replayed(trace, name) for name in asked.ways}
             pooled = _pooled(trace)
             print(f"| {week} | " + " | ".join(_words(each) for each in on_nodes.values()), end="", flush=True)
-            print(" | " + " | ".join(_words(_replayed(pooled, name)) for name in WAYS) + " |", flush=True)
+            print(" | " + " | ".join(_words(_replayed(pooled, name)) for name in asked.ways) + " |", flush=True)
             if asked.who:
                 _show_who(trace, on_nodes)
 
