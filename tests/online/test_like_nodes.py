@@ -256,3 +256,23 @@ def test_a_node_that_is_lost_is_not_like_the_others() -> None:
 def test_where_sizes_differ_nodes_keep_their_rows() -> None:
     """Units of one and of two cores share nodes of two: what has room depends on who is where."""
     assert with_like_nodes(random_cluster_trace(0)) is None
+
+
+@pytest.mark.parametrize(
+    ("policy", "start_s"),
+    [("easy", 0), ("replan", 0), ("list", 10), ("conservative", 10), ("deadline", 10)],
+)
+def test_whose_reservations_hold_nodes_where_sizes_differ(policy: str, start_s: int) -> None:
+    """Two nodes of 4 cores, 2 cores of the first and the whole second one in use until 10; then 3 and 2 cores wait.
+
+    The 3 cores are reserved from 10 on, on the first node. The 2 cores have room now on that node alone, for 20 s: they
+    start at once if the reservation can go to the second node at the same time, else at 10 on the second.
+    """
+    zeros = np.zeros(4, dtype=np.int64)
+    lasts = np.array([10, 10, 10, 20])
+    jobs = pool_trace(("a", "b", "wide", "long"), zeros, lasts, lasts, np.array([2, 4, 3, 2]), 8)
+    trace = with_changes(jobs, machine=Machine(np.array([[4], [4]], dtype=np.int64)))
+    result = replay(trace, policy_named(policy), trace.requested_s, replanning=Replanning(max_delay_s=0))
+    assert violations(result) == []
+    assert result.start_s.tolist() == [0, 0, 10, start_s]
+    assert result.node_of_unit[2] == (1 if start_s == 0 else 0)
