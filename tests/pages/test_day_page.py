@@ -128,9 +128,10 @@ def test_temperature_is_the_weathers_own(sample_days: Path, open_page: Opener) -
     page = open_page(folder / "report.html")
     weather, steps = next(each for each in page.evaluate("page.data.panels") if each["id"] == "temperature")["layers"]
     assert (weather["name"], steps["name"]) == ("temperature", "nearest step of the PUE table")
-    day, _ = weather_of(SampleWeather(source="sample"), Horizon(dt.date.fromisoformat(DAY), "Europe/Paris"))
+    horizon = Horizon(dt.date.fromisoformat(DAY), "America/New_York")
+    day, _ = weather_of(SampleWeather(source="sample"), horizon)
     edges = page.evaluate("page.data.grids.weather")
-    start = int(day.temperature_c.edges_unix[0])
+    start = horizon.start_unix
     own = day.temperature_c.at(np.array(edges[:-1]) + start)
     assert len(set(own.tolist())) > 12
     assert weather["values"] == pytest.approx(own.tolist(), abs=0.0501)
