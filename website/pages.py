@@ -35,6 +35,7 @@ WORKER = "iframe-worker.js"
 """Its name tells the plugin `offline` that it need not fetch one of this name from elsewhere."""
 
 _LINK = re.compile(r"(\]\()([^)#\s]+)((?:#[^)\s]*)?\))")
+_FILE_NAME = re.compile(r"\[[\w./-]+\.md\](?=\(([^)#\s]+)[)#])")
 _CODE = re.compile(r"^(?: {4}|\t)[^\n]*$|^(`{3,})[^\n]*\n.*?^\1$|`[^`\n]+`", re.MULTILINE | re.DOTALL)
 
 
@@ -79,8 +80,16 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
         kept.append(code[0])
         return f"\0{len(kept) - 1}\0"
 
-    text = _LINK.sub(lambda link: link[1] + page_of(link[2], source) + link[3], _CODE.sub(keep, markdown))
+    text = _CODE.sub(keep, markdown)
+    text = _FILE_NAME.sub(lambda link: f"[{title(link[1], source)}]", text)
+    text = _LINK.sub(lambda link: link[1] + page_of(link[2], source) + link[3], text)
     return re.sub("\0(\\d+)\0", lambda code: kept[int(code[1])], text)
+
+
+def title(link: str, source: str) -> str:
+    """The first heading of the document that a link leads to: on the site, better than the name of its file."""
+    path = ROOT / posixpath.normpath(posixpath.join(posixpath.dirname(source), link))
+    return path.read_text("utf-8").partition("\n")[0].lstrip("# ") if path.is_file() else link
 
 
 def page_of(link: str, source: str) -> str:
