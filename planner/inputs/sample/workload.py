@@ -13,7 +13,7 @@ from planner.domain.horizon import Horizon
 from planner.domain.intake import Intake
 from planner.domain.job import Job, UnitGroup
 from planner.errors import InputError
-from planner.inputs.sample.lublin import BUCKET_S, Floats, cycle_weights, draw_runtimes, draw_sizes, draw_submit_times
+from planner.inputs.sample.lublin import BUCKET_S, CYCLE_WEIGHTS, Floats, draw_runtimes, draw_sizes, draw_submit_times
 from planner.inputs.sample.people import draw_users, population, program_name
 from planner.inputs.sample.pools import GPUS, Pool, pools_of
 from planner.inputs.sample.requests import draw_requests
@@ -117,8 +117,7 @@ def day_factor(day: dt.date, rng: np.random.Generator) -> float:
 def _weights_of(horizon: Horizon) -> Floats:
     """Weight of each half-hour of the day by its wall-clock time; a day may have 46 or 50 of them."""
     starts = [horizon.to_datetime(offset_s) for offset_s in range(0, horizon.length_s, BUCKET_S)]
-    weights = cycle_weights()
-    return np.array([weights[start.hour * 2 + start.minute // 30] for start in starts])
+    return np.array([CYCLE_WEIGHTS[start.hour * 2 + start.minute // 30] for start in starts])
 
 
 def _fill(pool: Pool, rng: np.random.Generator, work_core_s: float, largest_share: float) -> list[_Draft]:

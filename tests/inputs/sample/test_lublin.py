@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from planner.inputs.sample.lublin import cycle_weights, draw_runtimes, draw_sizes, draw_submit_times
+from planner.inputs.sample.lublin import CYCLE_WEIGHTS, draw_runtimes, draw_sizes, draw_submit_times
 
 JOBS = 100_000
 
@@ -61,9 +61,16 @@ def test_runtimes_of_wide_jobs_are_long() -> None:
     assert np.median(logs) == pytest.approx(float(stats.gamma(312, scale=0.03).median()), abs=0.02)
 
 
+def test_the_day_is_the_published_gamma() -> None:
+    """Half-hours 11 to 58 of gamma(8.1737, scale 3.9631), of which the 49th is again the first of the day."""
+    buckets = np.arange(11, 59)
+    shares = np.diff(stats.gamma(8.1737, scale=3.9631).cdf(np.append(buckets - 0.5, 58.5)))
+    assert np.roll(shares / shares.sum(), 10) == pytest.approx(CYCLE_WEIGHTS, rel=1e-12)
+
+
 def test_the_day_peaks_after_noon_and_is_quietest_before_dawn() -> None:
     """The published cycle peaks about 14:00 (mode of the gamma: half-hour 28.4) and turns about 5:00."""
-    weights = cycle_weights()
+    weights = np.array(CYCLE_WEIGHTS)
     assert weights.sum() == pytest.approx(1.0)
     # Mode (8.1737 - 1) * 3.9631 = 28.43: the 28th half-hour, which begins at 13:30 and has index 27.
     assert int(weights.argmax()) == 27
@@ -73,7 +80,7 @@ def test_the_day_peaks_after_noon_and_is_quietest_before_dawn() -> None:
 
 def test_submissions_follow_the_cycle() -> None:
     """Over many days the hours of submission have the shares of the daily cycle."""
-    weights = cycle_weights()
+    weights = np.array(CYCLE_WEIGHTS)
     times = np.concatenate([draw_submit_times(np.random.default_rng([7, day]), 500, weights) for day in range(200)])
     shares = np.bincount(times // 1800, minlength=48) / len(times)
     assert np.abs(shares - weights).max() < 0.004
