@@ -14,45 +14,50 @@ plan: .venv/ready
 	.venv/bin/plan --day $(DAY)
 
 # Once and before all tests: left to them, every process would compile what it is the first to need.
-kernels: .venv/ready
+kernels: .venv/dev
 	.venv/bin/python -m tests.compile_kernels
 
 test: kernels
 	.venv/bin/python -m pytest
 
-lint: .venv/ready
+lint: .venv/dev
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
 	.venv/bin/mypy
 
 # Without the network, and warnings are errors.
-docs: .venv/ready
+docs: .venv/dev
 	NO_MKDOCS_2_WARNING=1 .venv/bin/python -m mkdocs build --clean --config-file website/mkdocs.yml
 	@echo site/index.html
 
 # What `make test` has a slice of, whole: `make --keep-going --jobs 2 campaign` runs the parts side by side.
 campaign: campaign-fuzz campaign-faults campaign-days campaign-queues
 
-campaign-fuzz: .venv/ready
+campaign-fuzz: .venv/dev
 	.venv/bin/python -m tests.fuzz --count 10500
 
-campaign-faults: .venv/ready
+campaign-faults: .venv/dev
 	.venv/bin/python -m tests.faults --kills 300
 
-campaign-days: .venv/ready
+campaign-days: .venv/dev
 	.venv/bin/python -m tests.small_days --count 500
 
-campaign-queues: .venv/ready
+campaign-queues: .venv/dev
 	.venv/bin/python -m tests.small_queues --count 300
 
-bench: .venv/ready
+bench: .venv/dev
 	.venv/bin/python benchmarks/placement.py
 
+# What planning needs, and on top of it what tests, checks and documents need.
 .venv/ready: pyproject.toml
 	$(PYTHON) -m venv .venv
 	.venv/bin/python -m pip install --quiet --upgrade pip
-	.venv/bin/python -m pip install --quiet --editable ".[dev]"
+	.venv/bin/python -m pip install --quiet --editable .
 	touch .venv/ready
+
+.venv/dev: .venv/ready
+	.venv/bin/python -m pip install --quiet --editable ".[dev]"
+	touch .venv/dev
 
 clean:
 	rm -rf .venv site .mypy_cache .ruff_cache .pytest_cache .hypothesis
