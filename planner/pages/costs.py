@@ -193,7 +193,7 @@ def _lines(report: CostReport, totals: Sums, csv_name: str) -> Html:
         return [
             *heads,
             *([f"{row['jobs']:,}"] if report.by != "job" else []),
-            "–" if wait is None else plain(wait, 1),
+            "–" if wait is None else el("data", plain(wait, 1), value=str(wait)),
             *(el("data", plain(float(row[name]), _digits(name)), value=str(row[name])) for name in kept),
             percent(float(row["profit_eur"]) / whole) if whole else "–",
         ]

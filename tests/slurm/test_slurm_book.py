@@ -22,7 +22,8 @@ slurm: {idle_w: 0}
 power: {w_per_core: 5}
 """
 FORMAT = (
-    "JobID,JobName,User,Account,State,Submit,Start,End,Elapsed,Timelimit,NodeList,AllocCPUS,AllocTRES,ConsumedEnergyRaw"
+    "JobID,JobName,User,Account,Partition,State,Submit,Start,End,Elapsed,Timelimit,NodeList,AllocCPUS,AllocTRES,"
+    "ConsumedEnergyRaw"
 )
 
 

@@ -1,4 +1,4 @@
-"""Writes jobs as a table, CSV or Parquet, that reads back as exactly the same jobs."""
+"""Writes jobs as a table, CSV or Parquet, that reads back as the same jobs, by node classes instead of partitions."""
 
 from __future__ import annotations
 
