@@ -26,9 +26,6 @@ if TYPE_CHECKING:
 SKIPPED = 7
 """Exit code when a folder was skipped; everything else is reported."""
 
-ALWAYS = ("core_hours", "revenue_eur", "cost_eur", "profit_eur")
-"""Quantities of planned against real that are shown even where they are zero."""
-
 SHOWN = 40
 """Lines on the terminal; all are in the files."""
 
@@ -121,9 +118,11 @@ def report(
 
 def report_text(made: CostReport) -> str:
     """The report as a table of at most 40 lines, with the site's own line and the sum."""
+    from planner.store.costs import WHERE_USED
+
     quantities = {"core_hours": ("core-hours", 0), "gpu_hours": ("GPU-hours", 0), "kwh": ("kWh", 1)}
     quantities |= {"carbon_kg": ("kg CO2", 1)}
-    used = {name: told for name, told in quantities.items() if name in ("core_hours", "kwh") or made.totals[name]}
+    used = {name: told for name, told in quantities.items() if name not in WHERE_USED or made.totals[name]}
     heads = [made.by, "jobs", *(title for title, _ in used.values())]
     heads += ["revenue", "IT", "cooling", "other", "profit", "wait h"]
 
@@ -151,9 +150,11 @@ def report_text(made: CostReport) -> str:
 
 def planned_text(made: CostReport, found: PlannedAgainstReal) -> str:
     """Planned against real as a table of at most 40 lines."""
+    from planner.store.costs import WHERE_USED
+
     every = {"core_hours": "core-hours", "gpu_hours": "GPU-hours", "carbon_kg": "kg CO2"}
     every |= {"revenue_eur": "revenue", "cost_eur": "energy cost", "profit_eur": "profit"}
-    names = {name: title for name, title in every.items() if name in ALWAYS or found.has(name)}
+    names = {name: title for name, title in every.items() if name not in WHERE_USED or found.has(name)}
     heads = [made.by, *(f"{name}{part}" for name in names.values() for part in ("", " diff"))]
 
     def cells(line: PlannedLine) -> list[str]:

@@ -9,6 +9,7 @@ from planner.domain.day_summary import DaySummary
 from planner.pages.formats import counted, money, plain, signed_money, signed_percent, unit
 from planner.pages.grid import Column, grid
 from planner.pages.markup import Html, Part, el
+from planner.store.costs import WHERE_USED
 from planner.store.planned_costs import PlannedAgainstReal, PlannedLine
 
 
@@ -86,8 +87,6 @@ COMPARED = {
 }
 """Quantities of the table of planned against real, with their headings, which do not break."""
 LESS_IS_BETTER = ("cost_eur", "carbon_kg")
-WHERE_USED = ("gpu_hours", "carbon_kg")
-"""Quantities that not every site has: they are shown where they are not zero."""
 ROWS = 1000
 
 

@@ -12,7 +12,7 @@ from planner.pages.grid import Column, grid
 from planner.pages.markup import Html, Part, document, el
 from planner.pages.panel import Panel, layer
 from planner.store.cost_files import CostReport, planned_name, report_rows
-from planner.store.costs import QUANTITIES, CostDay, Sums
+from planner.store.costs import QUANTITIES, WHERE_USED, CostDay, Sums
 
 ROWS = 1000
 """Lines on the page; all are in the CSV."""
@@ -23,8 +23,6 @@ LINE_QUANTITIES = (
 DAY_QUANTITIES = (
     *("core_hours", "gpu_hours", "it_kwh", "cooling_kwh", "carbon_kg", "revenue_eur", "cost_eur", "profit_eur"),
 )
-WHERE_USED = ("gpu_hours", "carbon_kg", "carbon_cost_eur", "demand_cost_eur")
-"""Quantities that not every site has: they are shown where they are not zero."""
 
 
 def costs_page(report: CostReport, csv_name: str) -> str:

@@ -36,7 +36,8 @@ SPREAD = 0.15
 RELEASE_FACTORS = (0.7, 1.4)
 """The release stretch of a tiering near another, least and most, as parts of the other's."""
 
-_RELEASES_S = (1, 900, 3600, 14400, 10**9)
+_WHOLE_DAY_S = 10**9
+_RELEASES_S = (1, 900, 3600, 14400, _WHOLE_DAY_S)
 """Release stretches of the grid: from each second by itself to the whole day at once [s]."""
 
 _WIDTHS = (0.02, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.5, 2.0, 4.0, 100.0)
@@ -75,14 +76,14 @@ class Tiering:
 FIRST = tuple(
     Tiering(release_s, width, wide, 1.0)
     for release_s, width, wide in (
-        (1e9, 1.0, 0.3),
-        (1e9, 1.4, 0.3),
-        (1e9, 2.0, 0.3),
-        (1e9, 1.0, 0.0),
-        (1e9, 1.4, 0.0),
-        (1e9, 1.4, 0.5),
-        (14400.0, 2.0, 0.3),
-        (14400.0, 1.4, 1.0),
+        (_WHOLE_DAY_S, 1.0, 0.3),
+        (_WHOLE_DAY_S, 1.4, 0.3),
+        (_WHOLE_DAY_S, 2.0, 0.3),
+        (_WHOLE_DAY_S, 1.0, 0.0),
+        (_WHOLE_DAY_S, 1.4, 0.0),
+        (_WHOLE_DAY_S, 1.4, 0.5),
+        (14400, 2.0, 0.3),
+        (14400, 1.4, 1.0),
     )
 )
 """The batch that comes first: of 192 orders tried on thirteen mornings of a long queue, those that were often the best.

@@ -79,16 +79,10 @@ def _row(by: By, line: CostLine) -> dict[str, Any]:
     about: dict[str, Any] = {"kind": by}
     if by == "job":
         about |= {"job_id": line.key, "name": _all(line.names)}
-    others = {
-        "account": ("account-user", line.accounts),
-        "user": ("account-user", line.users),
-        "class": ("class", line.classes),
-        "partition": ("partition", line.partitions),
-        "qos": ("qos", line.qos),
-    }
-    for name, (way, values) in others.items():
-        if by in ("job", name, way):
-            about[name] = _all(values)
+    others = {"account": line.accounts, "user": line.users}
+    others |= {"class": line.classes, "partition": line.partitions, "qos": line.qos}
+    told = {"job": others.keys(), "account-user": {"account", "user"}}.get(by, {by})
+    about |= {name: _all(values) for name, values in others.items() if name in told}
     about |= {"jobs": len(line.job_ids), "days": len(line.days)}
     wait = line.mean_wait_h
     return (

@@ -59,6 +59,9 @@ _DIGIT = Decimal("0.000001")
 
 _GPUS = re.compile(r"(?P<count>\d+)x [^;]*?\bgpus=(?P<gpus>[\d.]+)")
 
+WHERE_USED = ("gpu_hours", "carbon_kg", "carbon_cost_eur", "demand_cost_eur")
+"""Quantities that not every site has: people are shown them where they are not zero."""
+
 Sums = dict[str, Decimal]
 
 
