@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from planner.csv_text import csv_text
-from planner.inputs.sample.lublin import Floats, Ints, cycle_weights, draw_runtimes, draw_sizes, draw_submit_times
+from planner.inputs.sample.lublin import CYCLE_WEIGHTS, Floats, Ints, draw_runtimes, draw_sizes, draw_submit_times
 from planner.inputs.sample.requests import draw_requests
 from planner.units import SECONDS_PER_HOUR
 
@@ -49,7 +49,7 @@ def made_jobs(days: int, load: float, seed: int) -> list[tuple[object, ...]]:
         )
     count = int(np.searchsorted(np.cumsum(sizes * runtime_s), work_core_s))
     per_core = rng.choice(GB_PER_CORE, count)
-    submit_s = draw_submit_times(rng, count, np.tile(cycle_weights(), days))
+    submit_s = draw_submit_times(rng, count, np.tile(CYCLE_WEIGHTS, days))
     begin = int(FIRST.timestamp())
     return [
         # To a tenth of a GB, or a full unit might come out a hair above what a node has.
