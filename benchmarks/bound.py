@@ -9,11 +9,13 @@ from __future__ import annotations
 import resource
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from days import backlog_day, curie_day, data_folder
 
 from planner.accounting.bound import profit_bound
+from planner.domain.problem import Problem
 from planner.methods import Params
 from planner.search.multisearch import multisearch
 
@@ -35,7 +37,8 @@ def main() -> None:
     print(
         f"{'day':<26}{'margin':<8}{'tariff':<8}{'profit':>10}{'bound':>10}{'gap':>9}{'time':>9}{'rounds':>8}{'memory':>10}"
     )
-    for name, build in {"Curie 2012-08-07": curie_day, "Curie, 14,000 pending": backlog_day}.items():
+    days: dict[str, Callable[..., Problem]] = {"Curie 2012-08-07": curie_day, "Curie, 14,000 pending": backlog_day}
+    for name, build in days.items():
         for margin, income in MARGINS.items():
             for tariff, price in tariffs(prices).items():
                 problem = build(more=(*income, *price))

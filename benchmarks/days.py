@@ -12,6 +12,7 @@ from pathlib import Path
 
 from planner.domain.cluster import Cluster, NodeClass
 from planner.domain.day_summary import DaySummary
+from planner.domain.job import Job
 from planner.domain.problem import Problem
 from planner.inputs.build import build_day
 from planner.inputs.jobs.power import drawn_per_core
@@ -63,7 +64,8 @@ def large_day(nodes: int = 5_000, cores: int = 128, jobs: int = 20_000) -> Probl
     """A large machine with synthetic jobs, all submitted before the day."""
     problem = curie_day()
     cluster = Cluster((NodeClass("big", nodes, {"cores": cores, "memory_gb": 4 * cores}),))
-    day, made = problem.horizon.day, []
+    day = problem.horizon.day
+    made: list[Job] = []
     while len(made) < jobs:
         day -= dt.timedelta(days=1)
         made += generate_jobs(day, zone="UTC", cluster=cluster, seed=0, power=drawn_per_core(), load=1.0)[0]

@@ -17,6 +17,7 @@ import datetime as dt
 import sys
 import tempfile
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
@@ -100,13 +101,16 @@ class Ground:
         return load_scenario("sample", folders=[shipped_folder() / "scenarios"], overrides=tuple(settings))
 
     def _prices(self) -> list[str]:
-        years, days = self.year - self.first.year, {"first": self.first, "last": self.first + dt.timedelta(days=9)}
+        moved = partial(
+            write_moved,
+            years=self.year - self.first.year,
+            first=self.first,
+            last=self.first + dt.timedelta(days=9),
+        )
         prices, carbon = (self.made / f"{self.site}-{self.year}-{name}.csv" for name in ("prices", "carbon"))
         source = self.data / "prices" / f"DE-LU_electricity_prices_{self.year}.csv.gz"
-        write_moved(source, prices, column="price", years=years, factor=EUR_PER_USD[self.year], **days)
-        write_moved(
-            self.data / "carbon" / f"DE-LU_{self.year}_hourly.csv.gz", carbon, column="carbon", years=years, **days
-        )
+        moved(source, prices, column="price", factor=EUR_PER_USD[self.year])
+        moved(self.data / "carbon" / f"DE-LU_{self.year}_hourly.csv.gz", carbon, column="carbon")
         return ["tariff.kind=hourly", f"tariff.file={prices}", "tariff.unit=EUR/MWh", f"carbon.file={carbon}"]
 
     def _sun(self) -> Path:
@@ -176,7 +180,7 @@ def measure(ground: Ground, days: int, iterations: int) -> dict[str, Outcome]:
 def speed(ground: Ground, days: int, iterations: int) -> None:
     """Time of planning with nothing and with everything, one after the other."""
     run(ground.scenario(VARIANTS["all"]), ground.first, 1, 500)  # machine code is loaded before the clock starts
-    took = {}
+    took: dict[str, float] = {}
     for name in ("none", "all", "none", "all"):
         again = run(ground.scenario(VARIANTS[name]), ground.first, days, iterations).took_s
         took[name] = min(again, took.get(name, again))

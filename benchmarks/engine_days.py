@@ -34,8 +34,6 @@ from planner.search.multisearch import multisearch
 from planner.studies.curie23.cells import CALIBRATIONS, FIRST_DAY
 from planner.studies.curie23.sites import data_folder, study_scenario
 
-WORKERS = 2
-
 
 def day_problem(day: dt.date, rolled: Path) -> Problem:
     """A day of the study as MultiSearch's plans of the days before leave it."""
@@ -48,19 +46,19 @@ def day_problem(day: dt.date, rolled: Path) -> Problem:
     return build_day(scenario, day, None if previous is None else previous.handover).problem
 
 
-def found_in_windows(problem: Problem, engine: str, seconds: float) -> tuple[str, float | None]:
+def found_in_windows(problem: Problem, engine: str, seconds: float, workers: int) -> tuple[str, float | None]:
     """What the method `cp` finds: its form, and the profit; None where it is nothing."""
     result = cp.default_search(
-        problem, engine=engine, time_limit_s=seconds, workers=WORKERS, complete=partial(decode, problem)
+        problem, engine=engine, time_limit_s=seconds, workers=workers, complete=partial(decode, problem)
     )
     assert not audit(problem, result.plan, leaves_room=True)
     return result.best_trial, None if result.status == "nothing" else result.ledger.profit_eur
 
 
-def found_at_once(problem: Problem, engine: str, seconds: float) -> tuple[str, float | None]:
+def found_at_once(problem: Problem, engine: str, seconds: float, workers: int) -> tuple[str, float | None]:
     """What an engine finds when the whole day is one model with all costs."""
     model = ProfitModel(problem, Subproblem.whole_day(problem, pooled=True))
-    answer = ENGINES[engine].solve(model.cpo, time_limit_s=seconds, workers=WORKERS)
+    answer = ENGINES[engine].solve(model.cpo, time_limit_s=seconds, workers=workers)
     if answer.solution is None:
         return "whole day", None
     plan = Seats(problem, partial(decode, problem)).taken(empty_plan(problem), model.starts(answer.solution))
@@ -74,6 +72,7 @@ def main() -> None:
     asked.add_argument("days", nargs="+", type=dt.date.fromisoformat)
     asked.add_argument("--engine", choices=[name for name, engine in ENGINES.items() if engine.available()])
     asked.add_argument("--form", choices=["windows", "whole"], default="windows")
+    asked.add_argument("--workers", type=int, default=2)
     asked.add_argument("--rolled", type=Path)
     given = asked.parse_args()
     engines = [given.engine] if given.engine else [name for name, engine in ENGINES.items() if engine.available()]
@@ -86,7 +85,7 @@ def main() -> None:
             print(f"{day}: {len(problem.jobs)} jobs, running work {held:.2f} EUR, multisearch {best:.2f} EUR")
             for name in engines:
                 began = time.perf_counter()
-                form, profit = find(problem, name, given.seconds)
+                form, profit = find(problem, name, given.seconds, given.workers)
                 took = time.perf_counter() - began
                 text = "nothing" if profit is None else f"{profit:.2f} EUR, {100 * profit / best:.1f} %"
                 print(f"  {name:<14} {form:<45} {took:7.1f} s  {text}", flush=True)

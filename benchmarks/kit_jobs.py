@@ -79,7 +79,7 @@ def main() -> None:
     given = parser.parse_args()
     jobs = made_jobs(given.days, given.load, given.seed)
     given.file.write_text(csv_text([COLUMNS, *jobs]), encoding="utf-8")
-    short = sum(job[COLUMNS.index("runtime_s")] < SECONDS_PER_HOUR for job in jobs)
+    short = sum(int(str(job[COLUMNS.index("runtime_s")])) < SECONDS_PER_HOUR for job in jobs)
     print(
         f"{given.file}: {len(jobs):,} made-up jobs of {given.days} days, {100 * short / len(jobs):.0f} % under an hour"
     )

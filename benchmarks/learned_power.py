@@ -15,6 +15,7 @@ import datetime as dt
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from days import data_folder
@@ -58,7 +59,8 @@ def with_power(problem: Problem, power_w: Callable[[str], float]) -> Problem:
 def profits(problem: Problem, models: Sequence[PowerModel], asked: Mapping[str, Asked], params: Params) -> list[float]:
     """What the plan that knows the truth earns, and what those of the models do, all at the true power."""
     found = []
-    days = [problem, *(with_power(problem, lambda name, model=model: model(asked[name])) for model in models)]
+    drawn: list[Callable[[str], float]] = [partial(lambda model, name: model(asked[name]), model) for model in models]
+    days = [problem, *(with_power(problem, power_w) for power_w in drawn)]
     for day in days:
         plan = method_named("harvest")(day, params, MaxRuntime(600)).plan
         assert not audit(problem, plan)

@@ -170,6 +170,8 @@ def mutants_of(room: str, path: str) -> Iterator[Mutant]:
     for text in source.splitlines(keepends=True):
         lines.append(lines[-1] + len(text))
     for node, after in _changes(ast.parse(source)):
+        assert node.end_lineno is not None
+        assert node.end_col_offset is not None
         begin = lines[node.lineno - 1] + node.col_offset
         end = lines[node.end_lineno - 1] + node.end_col_offset
         before = " ".join(source[begin:end].decode().split())
@@ -186,7 +188,9 @@ def _changes(tree: ast.AST) -> Iterator[tuple[ast.expr | ast.stmt, str]]:
             yield node.test, f"(not ({ast.unparse(node.test)}))"
         elif isinstance(node, ast.AugAssign) and type(node.op) in SWAPS:
             yield node, ast.unparse(ast.AugAssign(node.target, SWAPS[type(node.op)](), node.value))
-        elif isinstance(node, (ast.Return, ast.Continue, ast.Break)) or _is_call(node):
+        elif isinstance(node, (ast.Return, ast.Continue, ast.Break)) or (
+            isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)
+        ):
             yield node, "pass"
 
 
@@ -199,11 +203,6 @@ def _code(node: ast.AST) -> Iterator[ast.AST]:
         for child in value if isinstance(value, list) else [value]:
             if isinstance(child, ast.AST) and not isinstance(child, ast.JoinedStr):
                 yield from _code(child)
-
-
-def _is_call(node: ast.AST) -> bool:
-    """Whether a statement is a call for its effect."""
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)
 
 
 def _other_expressions(node: ast.expr) -> Iterator[ast.expr]:

@@ -81,9 +81,16 @@ def say(run: Run, engine: str, objective: str, usual: Run, order: Run) -> None:
 def slice_of(source: Source, first: int, count: int) -> Source:
     """Some jobs of a pool's trace that follow each other."""
     trace, kept = source.trace, slice(first, first + count)
-    columns = (trace.submit_s, trace.runtime_s, trace.requested_s, trace.width)
-    cut = [column[kept] for column in columns]
-    return replace(source, trace=pool_trace(trace.ids[kept], *cut, int(trace.machine.processors), source=trace.source))
+    cut = pool_trace(
+        trace.ids[kept],
+        trace.submit_s[kept],
+        trace.runtime_s[kept],
+        trace.requested_s[kept],
+        trace.width[kept],
+        int(trace.machine.processors),
+        source=trace.source,
+    )
+    return replace(source, trace=cut)
 
 
 if __name__ == "__main__":

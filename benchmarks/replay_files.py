@@ -34,8 +34,8 @@ def main() -> None:
             result = replay(trace, policy_named("easy"), trace.requested_s)
             replayed_s = time.process_time() - began
             with tempfile.TemporaryDirectory() as folder:
-                swf_s = _cpu_s(lambda path, result=result: write_replay_swf(result, path), Path(folder) / "jobs.swf")  # type: ignore[misc]
-                csv_s = _cpu_s(lambda path, result=result: write_batsim_jobs(result, path), Path(folder) / "jobs.csv")  # type: ignore[misc]
+                swf_s = _cpu_s(lambda path, result=result: write_replay_swf(result, path), Path(folder) / "jobs.swf")
+                csv_s = _cpu_s(lambda path, result=result: write_batsim_jobs(result, path), Path(folder) / "jobs.csv")
             told = f"SWF {swf_s:6.2f} s, jobs.csv {csv_s:6.2f} s; the replay itself {replayed_s:6.2f} s"
             print(f"{count:9,} jobs on {name:6} {told}")
 

@@ -206,8 +206,10 @@ def name_of(job: AccountedJob) -> str:
 
 def entry_of(job: AccountedJob) -> Entry:
     """A job as the accounts have it."""
-    start = job.start_unix or job.end_unix
-    return Entry(start, job.end_unix, frozenset(job.nodes), (job.cpus or 0) * (job.end_unix - start))
+    end = job.end_unix
+    assert end is not None, f"job {name_of(job)} has not ended"
+    start = job.start_unix or end
+    return Entry(start, end, frozenset(job.nodes), (job.cpus or 0) * (end - start))
 
 
 def read_ledger() -> dict[str, Entry]:
