@@ -174,7 +174,8 @@ def input_columns() -> str:
 def json_keys() -> str:
     """The keys of the JSON files that a day leaves, as the planner checks them when it reads them back."""
     from planner import __version__
-    from planner.inputs.learned_power import FORMAT, WHAT
+    from planner.domain.day_summary import FORMAT
+    from planner.inputs import learned_power
     from planner.store.results import RUN, SUMMARY
 
     head = f"""\
@@ -184,15 +185,15 @@ The shape of the JSON files that a day leaves, as this version ({__version__}) c
 back. `[]` is each item of a list, `<name>` any key. Keys marked with * may be missing. What they mean is in
 [What a run leaves](outputs.md).
 
-**Versions.** `run.json` has the version of the planner that wrote the folder (`planner`), those of Python and of the
-packages (`versions`), and the SHA-256 of every other file (`outputs`): it speaks for `summary.json` too, which has no
-version of its own. There is no number of the format beside these. A reader lets be what it does not know, so later
-versions may write more keys; a key that is new may be missing in folders of earlier versions. A key that goes or
-changes its meaning is in the [changes](changelog.md), and a folder that cannot be read any more is refused with one
-line that says which key, and to plan the day again.
+**Versions.** `format` is the number of the form: {FORMAT} in this version, and where it is missing. The planner refuses
+another number with one line, and so should your script. A key that is new does not change the number: let be what you
+do not know, and expect that it may be missing in folders of earlier versions. A key that goes or changes its meaning
+raises the number, and is in the [changes](changelog.md). Besides, `run.json` has the version of the planner that wrote
+the folder (`planner`), those of Python and of the packages (`versions`), and the SHA-256 of every other file
+(`outputs`).
 
-The file of learned power (`plan power learn`) has a number: `format` is {FORMAT}, beside `what`, "{WHAT}". Another
-number is refused.
+The file of learned power (`plan power learn`) has a number of its own: `format` is {learned_power.FORMAT}, beside
+`what`, "{learned_power.WHAT}". Another number is refused.
 """
     files = {"summary.json": SUMMARY, "run.json": RUN}
     parts = [f"## {name}\n\n" + table(["key", "value"], _keys(shape)) for name, shape in files.items()]

@@ -18,6 +18,12 @@ from planner.domain.promises import Promises
 from planner.domain.result import Status, Trial
 from planner.units import rounded
 
+FORMAT = 1
+"""Number of the form of ``summary.json``, ``run.json`` and ``compare.json``.
+
+A key that is new does not change it; a key that goes, or means something else, does.
+"""
+
 
 @dataclass(frozen=True)
 class DayTotals(Sums):
@@ -125,6 +131,7 @@ class DaySummary:
     a day that is not a plan but what really happened.
     """
 
+    format: int = FORMAT
     scenario: str
     day: dt.date
     zone: str

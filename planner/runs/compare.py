@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from planner.domain.columns import Ints
-from planner.domain.day_summary import Waits
+from planner.domain.day_summary import FORMAT, Waits
 from planner.domain.horizon import Horizon
 from planner.errors import InputError
 from planner.online.policies import Policy
@@ -254,6 +254,7 @@ def _span(first: dt.date, last: dt.date) -> str:
 def _write(comparison: Comparison, scenarios: Sequence[Scenario]) -> None:
     """Put the tables and the page beside the days, all in one step."""
     about: dict[str, Any] = {
+        "format": FORMAT,
         "baseline": comparison.baseline,
         "currency": comparison.currency,
         "from": comparison.first.isoformat(),

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from planner import __version__
+from planner.domain.day_summary import FORMAT
 from planner.domain.snapshot import Snapshot
 from planner.scenario.schema import Scenario
 
@@ -39,6 +40,7 @@ def provenance(
     was planned from a snapshot has besides.
     """
     return {
+        "format": FORMAT,
         "planner": __version__,
         "command": list(command),
         "began": began,

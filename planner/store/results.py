@@ -12,9 +12,9 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from planner import bounds
+from planner import __version__, bounds
 from planner.domain.cluster import Cluster, IdleRule, NodeClass
-from planner.domain.day_summary import DaySummary
+from planner.domain.day_summary import FORMAT, DaySummary
 from planner.domain.executed import ExecuteRule
 from planner.domain.job import DeferRule
 from planner.domain.rates import Rates
@@ -38,6 +38,7 @@ from planner.store.shape import (
     Shape,
     misfit,
     number,
+    shown,
     whole,
 )
 from planner.store.typed import made, shape_of
@@ -114,6 +115,7 @@ SNAPSHOT = Record(
 
 RUN = Record(
     {
+        "format": COUNT,
         "planner": TEXT,
         "command": Every(TEXT),
         "began": TEXT,
@@ -139,7 +141,9 @@ RUN = Record(
         "outputs": Named(DIGEST),
         "seal": DIGEST,
     },
-    frozenset({"outputs", "seal", "snapshot", "books", "conflicts", "real_bound", "rates", "left", "outside"}),
+    frozenset(
+        {"format", "outputs", "seal", "snapshot", "books", "conflicts", "real_bound", "rates", "left", "outside"}
+    ),
 )
 """What run.json says. Results of the earliest versions have no ``outputs``; those that need them say so."""
 
@@ -220,6 +224,10 @@ def _read(path: Path, shape: Shape) -> dict[str, Any]:
         raise FileFormatError(path, "it is damaged (nested too deeply)", remedy=REMEDY) from error
     except ValueError as error:
         raise FileFormatError(path, f"it is damaged ({one_line(str(error), TOLD)})", remedy=REMEDY) from error
+    written = content.get("format", FORMAT) if isinstance(content, dict) else FORMAT
+    if written != FORMAT:
+        problem = f"it has format {shown(written)}, and this planner ({__version__}) reads format {FORMAT}"
+        raise FileFormatError(path, problem, remedy=f"read it with the planner that wrote it, or {REMEDY}")
     wrong = misfit(content, shape)
     if wrong is None and shape is RUN:
         wrong = _no_cluster(content)

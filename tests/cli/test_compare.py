@@ -43,6 +43,7 @@ def test_files(compared: Path) -> None:
     assert [row["kind"] for row in runs] == ["policy", "policy", "plan", "plan"] * 2
     assert len(days) == 4 * 8
     told = json.loads((compared / "compare.json").read_text())
+    assert told["format"] == 1
     assert (told["baseline"], told["from"], told["to"]) == ("site:multisearch", FIRST, LAST)
     assert [row["profit_eur"] for row in told["runs"]] == [float(row["profit_eur"]) for row in runs]
     assert len(list(compared.glob("runs/*/*/*/summary.json"))) == 16
