@@ -1,4 +1,4 @@
-"""Pages of studies and of replays with figures that are made up, as long and wide as real ones."""
+"""Pages of studies and of replays with figures or jobs that are made up, as long and wide as real ones."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from planner.studies.cp_online.rows import rows_of as cp_online_rows
 from planner.studies.cp_online.show import page_of as cp_online_page
 from planner.studies.curie23.cells import StudyChoice
 from planner.studies.curie23.show import page_of as curie23_page
+from planner.studies.deadlines.run import Study
 from planner.studies.dispatchers.cells import Cell
 from planner.studies.dispatchers.rows import replay_rows
 from planner.studies.dispatchers.show import page_of as dispatchers_page
@@ -25,11 +26,12 @@ from planner.studies.operation.show import page_of as operation_page
 from planner.studies.published import POLICIES
 from tests.curie23_days import shown
 from tests.studies.test_cp_online_study import told as cp_online_told
+from tests.studies.test_deadlines_study import write_eighty_jobs
 from tests.studies.test_dispatchers_study import told as dispatchers_told
 from tests.studies.test_metrics_study import told as metrics_told
 from tests.studies.test_operation_study import told as operation_told
 
-STUDIES = ("replay", "metrics", "curie23", "operation", "cp-online", "dispatchers")
+STUDIES = ("replay", "metrics", "deadlines", "curie23", "operation", "cp-online", "dispatchers")
 ESTIMATES = ("actual", "requested")
 
 
@@ -38,11 +40,14 @@ def write_pages(folder: Path) -> dict[str, Path]:
     pages = {name: folder / f"{name}.html" for name in STUDIES}
     for name, text in made_up().items():
         pages[name].write_text(text, encoding="utf-8")
+    traces = [write_eighty_jobs(folder / f"{name}.swf") for name in ("SDSC-DS-2004-2.1-cln", "HPC2N-2002-2.2-cln")]
+    Study(traces, folder / "deadlines", seeds=2).run()
+    (folder / "deadlines" / "deadlines.html").replace(pages["deadlines"])
     return pages
 
 
 def made_up() -> dict[str, str]:
-    """The pages by name."""
+    """Most of the pages by name."""
     cells = cells_of(Group(SAMPLE, "bands"), full=True)
     settled = {cell: operation_told(100.0 - k, 60.0 * k) for k, cell in enumerate(cells)}
     bounds = {cell: {"profit_eur": 960.0 + (cell.max_delay_h or 0)} for cell in cells if cell.is_bounded}

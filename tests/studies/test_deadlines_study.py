@@ -87,8 +87,7 @@ def test_the_published_half_is_compared() -> None:
     assert (other["published_at_most"], other["met"], other["ours"]) == (None, "", 0.45)
 
 
-@pytest.fixture
-def trace(tmp_path: Path) -> Path:
+def write_eighty_jobs(path: Path) -> Path:
     """Eighty jobs on eight processors, more than they can do at once, of two partitions."""
     rng = np.random.default_rng(5)
     lines = ["; MaxProcs: 8"]
@@ -97,9 +96,14 @@ def trace(tmp_path: Path) -> Path:
         asked = runtime + int(rng.integers(0, 5000))
         fields = [number, number * 90, -1, runtime, width, -1, -1, width, asked, -1, 1, 1, 1, -1, 1, 1 + number % 2]
         lines.append(" ".join(map(str, [*fields, -1, -1])))
-    path = tmp_path / "eighty.swf"
     path.write_text("\n".join(lines) + "\n")
     return path
+
+
+@pytest.fixture
+def trace(tmp_path: Path) -> Path:
+    """The file of eighty jobs."""
+    return write_eighty_jobs(tmp_path / "eighty.swf")
 
 
 def test_the_study_runs_and_goes_on(
