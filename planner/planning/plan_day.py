@@ -114,14 +114,14 @@ def plan_day(
             make_ready(method, day.ahead or day.problem)
             step("searching")
             result, later, weight = _decided(day, method, params)
+            if method in HASTENED and not _has_carbon_goal(day):
+                result = _hastened(day.problem, result, params)
             step("proving what no plan can exceed")
             bound, real_bound = bounding.result(), bounding_real.result()
             bound = _within_limit(day, bound, weight, bound_time_s, given_up)
         except BaseException:
             given_up.set()
             raise
-    if method in HASTENED and not _has_carbon_goal(day):
-        result = _hastened(day.problem, result, params)
     ledger = settle(happened, result.plan) if is_real else result.ledger
     deferrals = (*_deferred(day, result, later), *day.rejected, *day.withdrawn)
     _require_all_told(day, result, deferrals)

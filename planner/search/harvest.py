@@ -140,7 +140,7 @@ class _Harvest:
 
     def _keep_best_of(self, chains: list[Chain]) -> None:
         """Keep the best plan of the chains if it earns more once it is completed and settled, and breaks no rule."""
-        for chain in chains:
+        for chain in sorted(chains, key=lambda each: -each.best_profit_eur):
             best = self._so_far.best
             if chain.best_profit_eur <= best.profit_eur:
                 continue
