@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from planner.accounting.settle import settle
@@ -9,23 +11,36 @@ from planner.accounting.turns import ready_moments
 from planner.domain.candidate import never
 from planner.domain.columns import Ints
 from planner.domain.day_summary import Baseline, EasyDay, Waits
+from planner.domain.ledger import Totals
 from planner.domain.plan import Plan
 from planner.domain.problem import Problem, Running
 from planner.methods import METHODS, RULES, Params
 from planner.online.easy_day import easy_plan
-from planner.planning.plan_day import PlannedDay
 from planner.units import rounded
 
 
-def easy_baseline(planned: PlannedDay) -> EasyDay:
-    """What EASY makes of a planned day, and what the plan, as it was carried out, saves against it.
+@dataclass(frozen=True)
+class Baselines:
+    """What a day is without a search: what each rule would earn, and EASY's plan with its totals."""
+
+    rules: tuple[Baseline, ...]
+    easy_plan: Plan
+    easy_totals: Totals
+
+
+def baselines_of(problem: Problem, happened: Problem) -> Baselines:
+    """What rules and EASY make of a day.
 
     EASY expects that jobs run as long as they asked. They end as in the day that was carried out, so that both are on
     the same footing.
     """
-    happened = planned.happened
-    plan = easy_plan(planned.day.problem, happened)
-    easy, ours = settle(happened, plan).totals, planned.ledger.totals
+    plan = easy_plan(problem, happened)
+    return Baselines(rule_baselines(problem), plan, settle(happened, plan).totals)
+
+
+def easy_day(baselines: Baselines, happened: Problem, ours: Totals) -> EasyDay:
+    """The day under EASY, and what the plan, as it was carried out, saves against it."""
+    plan, easy = baselines.easy_plan, baselines.easy_totals
     return EasyDay(
         profit_eur=rounded(easy.profit_eur),
         revenue_eur=rounded(easy.revenue_eur),

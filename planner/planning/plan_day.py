@@ -28,6 +28,7 @@ from planner.errors import AuditError
 from planner.inputs.build import Day
 from planner.methods import HASTENED, RULES, Params, method_named
 from planner.planning.ahead import after_the_day, first_day_of
+from planner.planning.baselines import Baselines, baselines_of
 from planner.planning.carbon_goal import limited_bound, weighed, within_limit
 from planner.planning.promises import why_broken_promises, with_promises
 from planner.planning.ready import make_ready
@@ -62,6 +63,8 @@ class PlannedDay:
         How the promises to users are kept; None where there are none.
     booked
         What the books say, for a day that is not planned but booked.
+    baselines
+        What rules and EASY make of the day; None when they were not asked for.
     """
 
     day: Day
@@ -73,6 +76,7 @@ class PlannedDay:
     real_bound: Bound | None = None
     promises: Promises | None = None
     booked: Booked | None = None
+    baselines: Baselines | None = None
 
 
 def plan_day(
@@ -81,6 +85,7 @@ def plan_day(
     params: Params,
     *,
     bound_time_s: float = BOUND_TIME_S,
+    with_baselines: bool = False,
     on_bound: Callable[[float], None] | None = None,
     on_step: Callable[[str], None] | None = None,
 ) -> PlannedDay:
@@ -93,11 +98,14 @@ def plan_day(
 
     The bound is worked out beside the search, which has its own time limit: ``on_bound`` is called with it while the
     search goes on, unless that looks ahead. ``bound_time_s`` 0 leaves the bound out. What is carried out with real
-    runtimes has a bound of its own: the plan's does not limit it. ``on_step`` is told what is done next.
+    runtimes has a bound of its own: the plan's does not limit it. So is, ``with_baselines``, what rules and EASY make
+    of the day. ``on_step`` is told what is done next.
     """
     rules = day.scenario.rules
     if method == "replan" and rules.execute == "actual":
-        return _carried_out(day, params, bound_time_s=bound_time_s, on_bound=on_bound)
+        planned = _carried_out(day, params, bound_time_s=bound_time_s, on_bound=on_bound)
+        found = baselines_of(planned.day.problem, planned.happened) if with_baselines else None
+        return replace(planned, baselines=found)
     if rules.max_delay_s is not None or method == "replan":
         day = _promising(day)
     given_up = threading.Event()
@@ -112,6 +120,7 @@ def plan_day(
             step = on_step or (lambda what: None)
             step("making the search ready, which takes longest the first time")
             make_ready(method, day.ahead or day.problem)
+            comparing = pool.submit(baselines_of, day.problem, happened) if with_baselines else None
             step("searching")
             result, later, weight = _decided(day, method, params)
             if method in HASTENED and not _has_carbon_goal(day):
@@ -119,6 +128,7 @@ def plan_day(
             step("proving what no plan can exceed")
             bound, real_bound = bounding.result(), bounding_real.result()
             bound = _within_limit(day, bound, weight, bound_time_s, given_up)
+            baselines = None if comparing is None else comparing.result()
         except BaseException:
             given_up.set()
             raise
@@ -127,7 +137,7 @@ def plan_day(
     _require_all_told(day, result, deferrals)
     reason = why_broken_promises(day.problem, result.method)
     promises = promises_of(day.problem, result.plan, later, reason=reason)
-    return PlannedDay(day, result, happened, ledger, deferrals, bound, real_bound, promises)
+    return PlannedDay(day, result, happened, ledger, deferrals, bound, real_bound, promises, baselines=baselines)
 
 
 def _has_carbon_goal(day: Day) -> bool:

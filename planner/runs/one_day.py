@@ -19,7 +19,6 @@ from planner.methods import LOOKING_AHEAD, Params, method_named
 from planner.pages.day import day_page
 from planner.pages.index import write_index
 from planner.planning.ahead import with_days_ahead
-from planner.planning.baselines import easy_baseline, rule_baselines
 from planner.planning.plan_day import PlannedDay, plan_day
 from planner.scenario.schema import Scenario
 from planner.store.continue_from import Previous, read_previous
@@ -126,6 +125,7 @@ def do_day(
             settings.method,
             settings.params(on_trial),
             bound_time_s=settings.bound_time_s,
+            with_baselines=settings.page,
             on_bound=on_bound,
             on_step=step,
         )
@@ -139,8 +139,7 @@ def written(settings: Settings, planned: PlannedDay, target: Path, facts: dict[s
     """Write a planned day, with its page and the index where pages are wanted; the caller holds the folder."""
     problem = planned.day.problem
     if settings.page:
-        rules, easy = rule_baselines(problem), easy_baseline(planned)
-        summary = write_day(planned, target, facts, settings.also, baselines=rules, easy=easy, page=day_page)
+        summary = write_day(planned, target, facts, settings.also, page=day_page)
         write_index(target.parent.parent)
     else:
         summary = write_day(planned, target, facts, settings.also)

@@ -103,6 +103,7 @@ def replan(
             settings.method,
             settings.params(on_trial),
             bound_time_s=settings.bound_time_s,
+            with_baselines=settings.page,
             on_bound=on_bound,
             on_step=on_step,
         )

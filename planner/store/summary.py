@@ -9,26 +9,20 @@ import numpy as np
 
 from planner.accounting.bound import Bound
 from planner.domain.books import Booked
-from planner.domain.day_summary import Baseline, DayFigures, DaySummary, DayTotals, EasyDay, JobCounts, Waits
+from planner.domain.day_summary import DayFigures, DaySummary, DayTotals, EasyDay, JobCounts, Waits
 from planner.domain.gap import distance, is_share
 from planner.domain.ledger import Ledger
 from planner.domain.plan import Plan
 from planner.domain.problem import Problem
-from planner.planning.baselines import wait_s
+from planner.planning.baselines import easy_day, wait_s
 from planner.planning.plan_day import PlannedDay
 from planner.printable import printable
 from planner.units import clock, rounded
 
 
-def summarise(
-    planned: PlannedDay,
-    baselines: tuple[Baseline, ...] | None = None,
-    easy: EasyDay | None = None,
-    *,
-    conflicts: int = 0,
-) -> DaySummary:
-    """Totals, jobs, method and trials of a planned day; ``easy`` and ``baselines`` where these were tried as well."""
-    day, result, bound = planned.day, planned.result, planned.bound
+def summarise(planned: PlannedDay, *, conflicts: int = 0) -> DaySummary:
+    """Totals, jobs, method and trials of a planned day; EASY and rules where these were tried as well."""
+    day, result, bound, baselines = planned.day, planned.result, planned.bound, planned.baselines
     limit_eur, gap = _limit(bound, result.ledger.profit_eur)
     real_limit_eur, real_gap = _limit(planned.real_bound, planned.ledger.profit_eur)
     return DaySummary(
@@ -61,13 +55,13 @@ def summarise(
         ),
         carbon_limit_kg=day.scenario.goal.carbon_limit_kg,
         waits=Waits.of(wait_s(planned.happened, result.plan)),
-        easy=easy,
+        easy=None if baselines is None else easy_day(baselines, planned.happened, planned.ledger.totals),
         trials=tuple(replace(trial, profit_eur=rounded(trial.profit_eur)) for trial in result.trials),
         inputs=tuple(day.intakes),
         moment=None if day.snapshot is None else day.problem.horizon.to_datetime(day.problem.now_s).isoformat(),
         conflicts=conflicts,
         promises=planned.promises,
-        baselines=baselines,
+        baselines=None if baselines is None else baselines.rules,
         booked=planned.booked,
     )
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from planner.domain.books import Booked, PlannedFigures
-from planner.domain.day_summary import Baseline, DaySummary, EasyDay
+from planner.domain.day_summary import DaySummary
 from planner.domain.problem import Problem
 from planner.domain.site_state import SiteState
 from planner.errors import InputError
@@ -36,17 +36,14 @@ def write_day(
     run: dict[str, Any],
     formats: tuple[str, ...] = (),
     *,
-    baselines: tuple[Baseline, ...] | None = None,
-    easy: EasyDay | None = None,
     page: Page | None = None,
 ) -> DaySummary:
     """Write a day's files in one step and return the day's summary.
 
-    ``easy`` is the day under EASY and ``baselines`` what the rules of common schedulers would earn, for the summary;
     ``page`` makes report.html. Where the day that stands there or this one was planned from a snapshot, the former is
     kept among the day's versions.
     """
-    summary = summarise(planned, baselines, easy, conflicts=len(run["conflicts"]))
+    summary = summarise(planned, conflicts=len(run["conflicts"]))
     tables = tables_of(planned)
     with replaced(target) as folder:
         keep_versions(target, folder, with_last=planned.day.snapshot is not None)
