@@ -3,15 +3,43 @@
 from __future__ import annotations
 
 import os
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
+from _pytest.terminal import TerminalReporter
 
 from planner import defaults
 from planner.accounting import broken
 
 SEARCH_STEPS = 1_000
 """Steps of a search where a command says nothing: enough for all that a search does, a twentieth of what users get."""
+
+
+WITHIN_ROUNDING = "figures of Table II within rounding"
+"""What a test records: the trace, how many of its published figures agree with ours, and of how many."""
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what takes minutes, unless the tests of the simulator were asked for by name."""
+    if any("online" in Path(each.split("::")[0]).parts for each in config.args):
+        return
+    left_out = [item for item in items if item.get_closest_marker("whole_table")]
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = [item for item in items if item not in left_out]
+
+
+def pytest_terminal_summary(terminalreporter: TerminalReporter) -> None:
+    """Say how many figures of the published table agree with ours, trace by trace."""
+    counts: dict[str, list[int]] = defaultdict(lambda: [0, 0])
+    for report in (*terminalreporter.stats.get("passed", ()), *terminalreporter.stats.get("failed", ())):
+        for name, value in report.user_properties:
+            if name == WITHIN_ROUNDING:
+                trace, met, of = value
+                counts[trace] = [counts[trace][0] + met, counts[trace][1] + of]
+    if counts:
+        told = ", ".join(f"{trace} {met} of {of}" for trace, (met, of) in counts.items())
+        terminalreporter.write_line(f"{WITHIN_ROUNDING}: {told}")
 
 
 def pytest_xdist_auto_num_workers() -> int:

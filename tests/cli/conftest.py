@@ -2,31 +2,31 @@
 
 from __future__ import annotations
 
-import contextlib
 import shutil
 from pathlib import Path
 
 import pytest
 
 from tests.days import BRIEF, DAY, plan, write_small_site
+from tests.made_once import made_once
 
 
 @pytest.fixture(scope="session")
 def sample_day(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of the sample site's day, planned once, with every kind of file."""
-    base = tmp_path_factory.mktemp("sample")
-    with contextlib.chdir(base):
-        plan("--day", DAY, "--scenario", "sample", *BRIEF, "--also", "parquet", "--also", "swf")
-    return base / "reports" / "sample" / DAY
+    words = ("--day", DAY, "--scenario", "sample", *BRIEF, "--also", "parquet", "--also", "swf")
+    return made_once(tmp_path_factory, "sample", lambda _: plan(*words)) / "reports" / "sample" / DAY
 
 
 @pytest.fixture(scope="session")
 def planned_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A small site with one day planned; copy it, never change it."""
-    base = write_small_site(tmp_path_factory.mktemp("site"))
-    with contextlib.chdir(base):
+
+    def make(base: Path) -> None:
+        write_small_site(base)
         plan("--day", DAY)
-    return base
+
+    return made_once(tmp_path_factory, "site", make)
 
 
 @pytest.fixture

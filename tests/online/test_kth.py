@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import gzip
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +16,7 @@ from planner.online.estimates import estimate_named
 from planner.online.policies import policy_named
 from planner.online.replay import replay
 from planner.runs.simulate import outcome_of
-from planner.studies.published import METRICS, POLICIES, POLICY_CHANGES, PREDICTIONS
+from planner.studies.published import METRICS, PREDICTIONS
 
 
 @pytest.fixture(scope="module")
@@ -65,46 +64,6 @@ def test_metrics_of_easy_to_eight_digits(kth: Source) -> None:
     values = measure(outcome_of(result), [metric_named(name) for name in METRICS], "none")
     expected = [71.72238511, 15187.60770338, 74030.66138819, 136735.30816278]
     assert [round(value, 8) for value in values.values()] == expected
-
-
-def require_published(source: Source, trace: str, estimate: str, trimming: str, policies: Sequence[str]) -> None:
-    """Every metric of the policies agrees with Table II of the metrics paper within rounding."""
-    metrics = [metric_named(name) for name in METRICS]
-
-    def values(policy: str) -> dict[str, float]:
-        result = replay(source.trace, policy_named(policy), estimate_named(estimate).make(source.trace))
-        return measure(outcome_of(result), metrics, trimming)
-
-    base = values("list")
-    for policy in policies:
-        ours, said = values(policy), POLICY_CHANGES[trace, estimate, policy]
-        percents = {name: 100 * (ours[name] / base[name] - 1) for name in METRICS}
-        assert {name: round(percent) for name, percent in percents.items()} == said, (policy, percents)
-
-
-@pytest.mark.parametrize("estimate", ["actual", "requested"])
-def test_published_percentages_within_rounding(kth: Source, estimate: str) -> None:
-    """All nine policies of the metrics paper's table, against List-REG: 36 figures of all jobs."""
-    assert len(POLICIES) == 9
-    require_published(kth, "KTH-SP2", estimate, "none", POLICIES)
-
-
-@pytest.mark.parametrize(
-    ("trace", "file", "policies"),
-    [
-        ("CTC-SP2", "CTC-SP2-1996-3.1-cln", POLICIES),
-        ("SDSC-BLUE", "SDSC-BLUE-2000-4.2-cln", ("easy", "saf-easy", "saf-greedy")),
-        ("CEA-CURIE", "CEA-Curie-2011-2.1-cln", ("easy", "saf-easy", "saf-greedy")),
-    ],
-)
-def test_published_percentages_without_the_job_that_ends_last(
-    planner_data: Path, trace: str, file: str, policies: tuple[str, ...]
-) -> None:
-    """With actual runtimes; of the long traces a few policies, and all by `plan study metrics`."""
-    path = planner_data / "swf" / f"{file}.swf.gz"
-    if not path.is_file():
-        pytest.skip(f"{file} is not in the data folder")
-    require_published(read_pool(path), trace, "actual", "last", policies)
 
 
 @pytest.mark.parametrize("run", PREDICTIONS[28_481, 100].bsld, ids="-".join)

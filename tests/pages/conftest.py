@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import shutil
 from collections.abc import Callable, Iterator
@@ -12,7 +11,8 @@ import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.days import DAY, SITE, plan, small_table
-from tests.pages.study_pages import write_pages
+from tests.made_once import made_once
+from tests.pages.study_pages import page_paths, write_pages
 
 FLAGS = (
     "--no-sandbox",
@@ -75,28 +75,28 @@ def open_page(browser: Browser) -> Iterator[Opener]:
 @pytest.fixture(scope="session")
 def sample_days(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The reports folder of three rolling days of the sample site with more work than fits, and their cost report."""
-    base = tmp_path_factory.mktemp("pages")
-    with contextlib.chdir(base):
+
+    def make(_: Path) -> None:
         more = ("--set", "jobs.load=1.3", "--scenario", "sample", "--method", "multisearch", "-q")
         plan("run", "--from", DAY, "--to", "2024-06-03", *more)
         plan("report", "--month", "2024-06", "--by", "account", "-q")
-    return base / "reports"
+
+    return made_once(tmp_path_factory, "pages", make) / "reports"
 
 
 @pytest.fixture(scope="session")
 def comparison(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of two scenarios compared over three days, with two policies beside the plans."""
-    base = tmp_path_factory.mktemp("compare")
-    with contextlib.chdir(base):
-        words = ("--from", DAY, "--to", "2024-06-03", "-m", "multisearch", "--set", "jobs.load=0.4", "-q")
-        plan("compare", "air-summer", "hybrid-summer", "-p", "replan", *words)
+    words = ("--from", DAY, "--to", "2024-06-03", "-m", "multisearch", "--set", "jobs.load=0.4", "-q")
+    words = ("compare", "air-summer", "hybrid-summer", "-p", "replan", *words)
+    base = made_once(tmp_path_factory, "compare", lambda _: plan(*words))
     return next((base / "reports" / "compare").glob("*/*"))
 
 
 @pytest.fixture(scope="session")
 def study_pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """Pages of studies, and one of replays."""
-    return write_pages(tmp_path_factory.mktemp("studies"))
+    return page_paths(made_once(tmp_path_factory, "studies", write_pages))
 
 
 RICH_SITE = """\
@@ -120,6 +120,17 @@ search: {lookahead_days: 1}
 """
 
 
+def write_site(base: Path, scenario: str, jobs: str) -> None:
+    """Write a site with one table of jobs."""
+    for name, text in {
+        "scenarios/site.yaml": scenario,
+        "jobs/queue.csv": jobs,
+        "tables/small.csv": small_table(),
+    }.items():
+        (base / name).parent.mkdir(parents=True, exist_ok=True)
+        (base / name).write_text(text, encoding="utf-8")
+
+
 def rich_jobs() -> str:
     """Jobs of many sizes and lengths, so that what is free on a node lies in pieces; some on GPUs."""
     rows = ["job_id,submit_time,requested_h,units,cores_per_unit,memory_gb_per_unit,gpus_per_unit,power_w,account"]
@@ -133,33 +144,30 @@ def rich_jobs() -> str:
 @pytest.fixture(scope="session")
 def rich_day(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a day with shared nodes, GPUs, photovoltaics, a battery, fees and carbon."""
-    base = tmp_path_factory.mktemp("rich")
-    texts = {"scenarios/site.yaml": RICH_SITE, "jobs/queue.csv": rich_jobs(), "tables/small.csv": small_table()}
-    for name, text in texts.items():
-        (base / name).parent.mkdir(parents=True, exist_ok=True)
-        (base / name).write_text(text, encoding="utf-8")
-    with contextlib.chdir(base):
+
+    def make(base: Path) -> None:
+        write_site(base, RICH_SITE, rich_jobs())
         plan("--day", DAY, "--method", "multisearch", "-q")
-    return base / "reports" / "site" / DAY
+
+    return made_once(tmp_path_factory, "rich", make) / "reports" / "site" / DAY
 
 
 @pytest.fixture(scope="session")
 def hostile_day(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a day whose jobs, accounts and users are named to break a page."""
-    base = tmp_path_factory.mktemp("hostile")
     jobs = (
         "job_id,submit_time,requested_h,units,cores_per_unit,power_w,account,user,name\n"
         f"j1,2024-05-31T08:00:00+02:00,6,2,8,300,<b>bold</b>,<img src=x onerror=alert(2)>,{HOSTILE}\n"
         f'"{OWNED}",2024-05-31T08:00:00+02:00,4,1,4,100,"a&amp;b",\'u\',{OWNED}\n'
         f"j3,2024-05-31T08:00:00+02:00,1,9,8,100,chem,ann,{HOSTILE}\n"
     )
-    for name, text in {"scenarios/site.yaml": SITE, "jobs/queue.csv": jobs, "tables/small.csv": small_table()}.items():
-        (base / name).parent.mkdir(parents=True, exist_ok=True)
-        (base / name).write_text(text, encoding="utf-8")
-    with contextlib.chdir(base):
+
+    def make(base: Path) -> None:
+        write_site(base, SITE, jobs)
         plan("--day", DAY, "--method", "multisearch", "-q")
         plan("report", "--day", DAY, "--by", "job", "-q")
-    return base / "reports" / "site" / DAY
+
+    return made_once(tmp_path_factory, "hostile", make) / "reports" / "site" / DAY
 
 
 @pytest.fixture(scope="session")
@@ -178,8 +186,6 @@ def curie_day(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "cluster.classes.gpu=null",
         "cluster.classes.cpu.count=300",
     )
-    base = tmp_path_factory.mktemp("curie")
     words = [word for setting in settings for word in ("--set", setting)]
-    with contextlib.chdir(base):
-        plan("--day", "2012-08-07", "--scenario", "sample", "--method", "multisearch", "-q", *words)
-    return base / "reports" / "sample" / "2012-08-07"
+    words = ["--day", "2012-08-07", "--scenario", "sample", "--method", "multisearch", "-q", *words]
+    return made_once(tmp_path_factory, "curie", lambda _: plan(*words)) / "reports" / "sample" / "2012-08-07"

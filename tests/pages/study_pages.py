@@ -35,15 +35,19 @@ STUDIES = ("replay", "metrics", "deadlines", "curie23", "operation", "cp-online"
 ESTIMATES = ("actual", "requested")
 
 
-def write_pages(folder: Path) -> dict[str, Path]:
-    """Write a page of each kind into a folder; where each is."""
-    pages = {name: folder / f"{name}.html" for name in STUDIES}
+def page_paths(folder: Path) -> dict[str, Path]:
+    """Where the page of each kind is."""
+    return {name: folder / f"{name}.html" for name in STUDIES}
+
+
+def write_pages(folder: Path) -> None:
+    """Write a page of each kind into a folder."""
+    pages = page_paths(folder)
     for name, text in made_up().items():
         pages[name].write_text(text, encoding="utf-8")
     traces = [write_eighty_jobs(folder / f"{name}.swf") for name in ("SDSC-DS-2004-2.1-cln", "HPC2N-2002-2.2-cln")]
     Study(traces, folder / "deadlines", seeds=2).run()
     (folder / "deadlines" / "deadlines.html").replace(pages["deadlines"])
-    return pages
 
 
 def made_up() -> dict[str, str]:

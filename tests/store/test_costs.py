@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import csv
 import json
 import shutil
@@ -16,6 +15,7 @@ import pytest
 from planner.cli.main import run
 from planner.store.costs import WAYS
 from tests.days import plan, rows_of, write_small_site
+from tests.made_once import made_once
 
 EXACT = ("core_hours", "work_kwh", "idle_kwh", "it_kwh", "cooling_kwh", "revenue_eur", "it_cost_eur", "profit_eur")
 
@@ -36,22 +36,20 @@ def summed(path: Path, column: str) -> Decimal:
 @pytest.fixture(scope="session")
 def month(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Thirty rolling days of the sample site with a fifth of its work; copy it, never change it."""
-    base = tmp_path_factory.mktemp("month")
-    with contextlib.chdir(base):
-        words = ("--scenario", "sample", "--set", "jobs.load=0.2", "--set", "cluster.classes.cpu.idle_w=50")
-        plan(
-            "run", "--from", "2024-06-01", "--to", "2024-06-30", "-m", "multisearch", "--bound-time", "0", "-q", *words
-        )
-    return base / "reports"
+    settings = ("--set", "jobs.load=0.2", "--set", "cluster.classes.cpu.idle_w=50")
+    words = ("--from", "2024-06-01", "--to", "2024-06-30", "-m", "multisearch", "--bound-time", "0", "-q", *settings)
+    return made_once(tmp_path_factory, "month", lambda _: plan("run", "--scenario", "sample", *words)) / "reports"
 
 
 @pytest.fixture(scope="session")
 def planned_week(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    base = write_small_site(tmp_path_factory.mktemp("week"))
-    with contextlib.chdir(base):
+
+    def make(base: Path) -> None:
+        write_small_site(base)
         for day in ("2024-06-01", "2024-06-02", "2024-06-03"):
             plan("--day", day, "-m", "multisearch", "-q", "--set", "cluster.classes.cpu.idle_w=60")
-    return base
+
+    return made_once(tmp_path_factory, "week", make)
 
 
 @pytest.fixture
