@@ -120,9 +120,9 @@ def plan_day(
             step = on_step or (lambda what: None)
             step("making the search ready, which takes longest the first time")
             make_ready(method, day.ahead or day.problem)
-            comparing = pool.submit(baselines_of, day.problem, happened) if with_baselines else None
             step("searching")
             result, later, weight = _decided(day, method, params)
+            comparing = pool.submit(baselines_of, day.problem, happened) if with_baselines else None
             if method in HASTENED and not _has_carbon_goal(day):
                 result = _hastened(day.problem, result, params)
             step("proving what no plan can exceed")
