@@ -170,7 +170,7 @@ def _show_together(rows: Sequence[Row]) -> None:
     """Rank correlation of the gain of regular jobs with everything else."""
     names = (*FACTS, *FOUND)
     ranks = np.array([row.means for row in rows]).argsort(axis=0).argsort(axis=0)
-    told = np.corrcoef(ranks, rowvar=False)[names.index("regular")]
+    told = np.atleast_2d(np.corrcoef(ranks, rowvar=False))[names.index("regular")]
     print(f"\nrank correlation of `regular` over {len(rows)} rows: ", end="")
     print(", ".join(f"{name} {value:+.2f}" for name, value in zip(names, told, strict=True) if name != "regular"))
 
