@@ -1,5 +1,7 @@
 """How long replays take: EASY and List-REG on KTH-SP2 and on all of Curie, and another simulator on the same jobs.
 
+The jobs of KTH-SP2 also run on nodes that jobs of several sizes share.
+
     python benchmarks/simulator.py [--data FOLDER] [--peer PYTHON] [--skip-list]
 
 CPU seconds of the replay alone, after one run that loads the compiled code; reading the trace is shown apart.
@@ -16,8 +18,12 @@ import resource
 import subprocess
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+
+from planner.domain.trace import Machine, Trace
 from planner.inputs.traces import read_pool
 from planner.online.estimates import estimate_named
 from planner.online.policies import policy_named
@@ -55,6 +61,10 @@ def main() -> None:
     for policy in ("easy", "list", "conservative"):
         for estimate in ("actual", "requested"):
             ours[policy, estimate] = measure(kth.name, trace, policy, estimate)
+    shared = on_shared_nodes(trace)
+    for policy in ("easy", "easy-sjbf", "saf-easy", "list"):
+        for estimate in ("actual", "requested"):
+            measure(f"{kth.name[:15]} on shared nodes", shared, policy, estimate)
     for name, cpu_s in RECORDED_CPU_S.items():
         policy = "list" if "List" in name else "easy"
         print(f"{name:32} {cpu_s:8.1f} s recorded, {cpu_s / ours[policy, 'actual']:8.0f} times ours")
@@ -68,6 +78,22 @@ def main() -> None:
         for estimate in ("actual", "requested"):
             measure(curie.name, trace, policy, estimate)
     print(f"largest memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB")
+
+
+def on_shared_nodes(pool: Trace) -> Trace:
+    """The same jobs on nodes of 4 processors and 8 GB: equal units of up to 4 processors with 0, 1 or 2 GB for each."""
+    count = -(-pool.width // 4)
+    processors = -(-pool.width // count)
+    memory = processors * (np.arange(len(pool)) % 3)
+    nodes = int(pool.machine.capacity[0, 0]) // 4
+    return replace(
+        pool,
+        width=count * processors,
+        machine=Machine(np.tile(np.array([4, 8]), (nodes, 1))),
+        group_count=count,
+        group_amount=np.column_stack([processors, memory]),
+        unit_ptr=np.concatenate([[0], np.cumsum(count)]),
+    )
 
 
 def measure(name: str, trace, policy: str, estimate: str) -> float:  # type: ignore[no-untyped-def]

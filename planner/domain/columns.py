@@ -210,3 +210,17 @@ def _pointers(lengths: Sequence[int]) -> Ints:
 
 def _ints(values: object) -> Ints:
     return np.fromiter(values, dtype=np.int64)  # type: ignore[call-overload, no-any-return]
+
+
+def distinct_rows(table: Ints) -> tuple[Ints, Ints]:
+    """The different rows of a table in ascending order, and which of them each row is.
+
+    As ``np.unique`` with an axis, which takes several times as long.
+    """
+    order = np.lexsort(table.T[::-1])
+    ordered = table[order]
+    is_first = np.ones(len(table), dtype=np.bool_)
+    is_first[1:] = np.any(ordered[1:] != ordered[:-1], axis=1)
+    which = np.empty(len(table), dtype=np.int64)
+    which[order] = np.cumsum(is_first) - 1
+    return ordered[is_first], which

@@ -9,6 +9,7 @@ other groups' numbers: it is exact, and cheap as long as few units differ from t
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 import numpy as np
 
@@ -36,8 +37,8 @@ def is_decidable(counts: Sequence[int], nodes: int) -> bool:
 def most_cells(group_ptr: Ints, group_count: Ints, nodes: int) -> int:
     """Cells of the largest table that the jobs with these groups need on this many nodes; at least one."""
     needed = 1
-    for job in np.flatnonzero(np.diff(group_ptr) > 1):
-        counts = group_count[group_ptr[job] : group_ptr[job + 1]].tolist()
+    count_of = group_count.tolist()
+    for counts in {tuple(count_of[first:last]) for first, last in pairwise(group_ptr.tolist()) if last - first > 1}:
         if is_decidable(counts, nodes):
             needed = max(needed, other_combinations(counts) * (nodes + 1))
     return needed

@@ -7,7 +7,7 @@ import numpy as np
 from planner.compiled import part
 from planner.machine.packing import pack_exactly
 from planner.machine.rng import below
-from planner.machine.timeline import NEVER, least_free
+from planner.machine.timeline import NEVER, entry_at, least_free
 
 
 @part
@@ -158,6 +158,21 @@ def copies_in(least, amount, most):
     """How many equal units fit into what is free, at most ``most``."""
     copies = most
     for resource in range(amount.shape[0]):
-        if amount[resource] > 0:
-            copies = min(copies, least[resource] // amount[resource])
-    return max(copies, 0)
+        asked = amount[resource]
+        if asked > 0 and copies * asked > least[resource]:
+            if least[resource] < asked:
+                return np.int64(0)
+            copies = least[resource] // asked
+    return copies
+
+
+@part
+def copies_until(times, free, length, node, amount, most, start, end):
+    """How many equal units a node has room for all the way from start to end, at most ``most``."""
+    entry = entry_at(times, length, node, start)
+    copies = copies_in(free[node, entry], amount, most)
+    entry += 1
+    while copies > 0 and entry < length[node] and times[node, entry] < end:
+        copies = copies_in(free[node, entry], amount, copies)
+        entry += 1
+    return copies

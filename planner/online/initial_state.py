@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from planner.domain.columns import Floats, Ints
+from planner.domain.columns import Floats, Ints, distinct_rows
 from planner.domain.packing import most_cells
 from planner.domain.trace import Trace
 from planner.online.kernel.state import State
@@ -63,8 +63,8 @@ def initial_state(
         job[places.RANK_FIRST] = -np.round(trace.priority * MILLI)
         # Under `replan` the second list is the order of submission, by which promises are made.
         job[places.BACK_FIRST] = 0 if policy.kind == "replan" else job[places.RANK_FIRST]
-    kinds, job[places.LIKE_KIND] = np.unique(np.array([trace.user, trace.requested_s]), axis=1, return_inverse=True)
-    job[places.LIKE_USER] = trace.user + 1 + kinds.shape[1]
+    kinds, job[places.LIKE_KIND] = distinct_rows(np.column_stack([trace.user, trace.requested_s]))
+    job[places.LIKE_USER] = trace.user + 1 + len(kinds)
     job[places.START] = job[places.RESERVED] = job[places.SAVED_START] = places.NONE_YET
     job[places.REFERENCE] = job[places.LATEST] = places.NONE_YET
     job[places.READY] = trace.submit_s
@@ -217,10 +217,8 @@ def _most_at_once(trace: Trace) -> int:
     """The most units of one kind that the empty machine takes at once, as far as any job asks."""
     capacity = trace.machine.capacity
     most = 0
-    for amount, count in {
-        (tuple(a.tolist()), int(c)) for a, c in zip(trace.group_amount, trace.group_count, strict=True)
-    }:
-        asked = np.array(amount)
-        copies = np.min(capacity[:, asked > 0] // asked[asked > 0], axis=1)
+    for asked in distinct_rows(np.column_stack([trace.group_amount, trace.group_count]))[0]:
+        amount, count = asked[:-1], asked[-1]
+        copies = np.min(capacity[:, amount > 0] // amount[amount > 0], axis=1)
         most = max(most, int(np.minimum(copies, count).sum()))
     return most

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from planner.domain.columns import Ints
+from planner.domain.columns import Ints, distinct_rows
 from planner.domain.trace import Machine, Trace
 from planner.online.past import Past
 
@@ -90,7 +90,7 @@ def with_like_nodes(trace: Trace) -> LikeNodes | None:
     if len(capacity) == 1 or len(trace) == 0:
         return None
     classes, class_of = _in_order(capacity)
-    units = np.unique(trace.group_amount, axis=0)
+    units, _ = distinct_rows(trace.group_amount)
     most = np.array([_units_per_node(each, units) for each in classes], dtype=np.int64)
     if not most.any():
         return None

@@ -9,7 +9,7 @@ import pytest
 
 from planner.compiled import kernel_of
 from planner.machine import heap, rng, timeline
-from planner.machine.choose_nodes import cheapest_node, pack_anywhere, share_out
+from planner.machine.choose_nodes import cheapest_node, copies_until, pack_anywhere, share_out
 from planner.machine.kth_smallest import smallest
 from planner.machine.node_timelines import Jobs, NodeTimelines, kernel_jobs, new_timelines
 from planner.machine.start_bounds import BOUND_COLUMNS, learned_start, remember
@@ -110,9 +110,10 @@ class DenseTimelines:
 
 
 def test_timelines_say_what_a_table_by_the_second_says() -> None:
-    """Units held and given back at random: the same entries, first rooms, least free amounts and tops throughout."""
+    """Units held and given back at random: the same entries, first rooms, copies, least free amounts and tops."""
     hold, first = kernel_of(timeline.hold_units), kernel_of(timeline.first_room)
     least_free, note_tops = kernel_of(timeline.least_free), kernel_of(timeline.note_tops)
+    copies_in_time = kernel_of(copies_until)
     draw = np.random.default_rng(1)
     found_room = 0
     for _ in range(40):
@@ -147,6 +148,10 @@ def test_timelines_say_what_a_table_by_the_second_says() -> None:
             expected = next(starts, timeline.NEVER)
             found_room += expected < timeline.NEVER
             assert first(*lines.rows, node, asked, copies, span, earliest, latest) == expected
+
+            most, until = int(draw.integers(1, 5)), earliest + span
+            fitting = (k for k in range(most, 0, -1) if np.all(padded[earliest:until] >= k * asked))
+            assert copies_in_time(*lines.rows, node, asked, most, earliest, until) == next(fitting, 0)
 
             least = np.zeros(2, np.int64)
             least_free(*lines.rows, node, start, end, least)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from planner.compiled import part
-from planner.machine.choose_nodes import copies_in
+from planner.machine.choose_nodes import copies_until
 from planner.machine.earliest import earliest_for_many
 from planner.machine.kth_smallest import smallest
 from planner.machine.packing import pack_exactly
@@ -80,6 +80,15 @@ def add_up_units(state, row, job):
             for resource in range(state.least.shape[1]):
                 state.least[state.unit[row, unit], resource] += state.group_amount[group, resource]
             unit += 1
+
+
+@part
+def may_start(state, rows, job, moment):
+    """Whether each group of a job, by itself, has room at a moment; if not, the job cannot start then."""
+    for group in range(state.ptr[GROUPS, job], state.ptr[GROUPS, job + 1]):
+        if not _has_room_for_group(state, rows, group, moment, moment + 1):
+            return False
+    return True
 
 
 @part
@@ -220,12 +229,25 @@ def _latest_for_group(state, rows, group, duration, earliest, latest):
 @part
 def _earliest_for_group(state, rows, group, duration, earliest, latest):
     """Earliest start at which all units of a group have room at once; else a time after ``latest``."""
+    if earliest == latest:
+        return earliest if _has_room_for_group(state, rows, group, earliest, earliest + duration) else NEVER
     for node in range(state.clock[NODES]):
         state.known[node] = -1
     return earliest_for_many(
         state.times, state.free, state.length, rows, state.capacity, state.most, state.known, state.ready,
         state.group_amount[group], state.group_count[group], duration, earliest, latest, latest,
     )  # fmt: skip
+
+
+@part
+def _has_room_for_group(state, rows, group, start, end):
+    """Whether all units of a group have room from start to end, nothing else of their job counted."""
+    amount, wanted = state.group_amount[group], state.group_count[group]
+    for node in range(state.clock[NODES]):
+        wanted -= copies_until(state.times, state.free, state.length, rows + node, amount, wanted, start, end)
+        if wanted == 0:
+            return True
+    return False
 
 
 @part
@@ -238,11 +260,12 @@ def _choose_nodes(state, rows, job, start, end):
         wanted = state.group_count[group]
         node = np.int64(0)
         while wanted > 0 and node < state.clock[NODES]:
-            least_free(state.times, state.free, state.length, rows + node, start, end, state.least[node])
-            for _ in range(copies_in(state.least[node], state.group_amount[group], wanted)):
+            amount = state.group_amount[group]
+            copies = copies_until(state.times, state.free, state.length, rows + node, amount, wanted, start, end)
+            for _ in range(copies):
                 state.unit[NODE, unit] = node
                 if last - first > 1:
-                    _hold(state, rows + node, state.group_amount[group], np.int64(1), start, end)
+                    _hold(state, rows + node, amount, np.int64(1), start, end)
                 unit += 1
                 wanted -= 1
             node += 1

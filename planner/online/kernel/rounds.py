@@ -10,7 +10,15 @@ import numpy as np
 
 from planner.compiled import part
 from planner.machine.timeline import NEVER, entry_at
-from planner.online.kernel.nodes import earliest_start, hold_job, idle_now, plan_rows, restore_nodes, save_nodes
+from planner.online.kernel.nodes import (
+    earliest_start,
+    hold_job,
+    idle_now,
+    may_start,
+    plan_rows,
+    restore_nodes,
+    save_nodes,
+)
 from planner.online.kernel.plans import begin_plan, has_room_in_plan, is_pool, look_at_machine, place_in_plan
 from planner.online.kernel.queue_order import begin, drop_gone
 from planner.online.kernel.state import BACKFILL, ESTIMATE, MACHINE, NODES, PIN, QUEUE, QUEUED, START, WIDTH
@@ -75,17 +83,15 @@ def easy_round(state, now):
 @part
 def _start_beside_reservation(state, head, now):
     """Reserve room for the head; start, in backfill order, what leaves it room at that time, on whichever nodes."""
-    shadow = earliest_start(state, MACHINE, head, now, NEVER - 1)
-    until = shadow + max(np.int64(1), state.job[ESTIMATE, head])
-    idle, spare = idle_now(state), np.int64(0)
-    if shadow < NEVER:
-        hold_job(state, MACHINE, head, np.int64(1), shadow, until)
-        spare = _idle_at(state, shadow)
+    shadow, until, spare = np.int64(-1), np.int64(-1), np.int64(0)
+    idle = idle_now(state)
     for place in range(state.clock[QUEUED]):
         job = state.job[BACKFILL, place]
         width = state.job[WIDTH, job]
-        if job == head or state.job[START, job] >= 0 or width > idle:
+        if width > idle or job == head or state.job[START, job] >= 0 or not may_start(state, MACHINE, job, now):
             continue
+        if shadow < 0:
+            shadow, until, spare = _reserve(state, head, now)
         lasts = now + max(np.int64(1), state.job[ESTIMATE, job]) > shadow
         if can_start(state, job, now) or (
             lasts and width <= spare and _makes_way(state, head, job, now, shadow, until)
@@ -94,8 +100,19 @@ def _start_beside_reservation(state, head, now):
             idle -= width
             if lasts:
                 spare -= width
-    if shadow < NEVER:
+    if 0 <= shadow < NEVER:
         hold_job(state, MACHINE, head, np.int64(-1), shadow, until)
+
+
+@part
+def _reserve(state, head, now):
+    """Hold room for the head; returns from when, until when, and what is spare beside it then."""
+    shadow = earliest_start(state, MACHINE, head, now, NEVER - 1)
+    until = shadow + max(np.int64(1), state.job[ESTIMATE, head])
+    if shadow == NEVER:
+        return shadow, until, np.int64(0)
+    hold_job(state, MACHINE, head, np.int64(1), shadow, until)
+    return shadow, until, _idle_at(state, shadow)
 
 
 @part
