@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -15,9 +16,13 @@ ENDED = {
 }
 """Signals that end a run in good order, with the exit code that shells expect and the word for it."""
 
+RARE = (100_000, 50, 100)
+"""When the interpreter looks for objects that only refer to each other: rarely, for most that are made are kept."""
+
 
 def main() -> None:
     """Run the command line, and end with the exit code that fits."""
+    gc.set_threshold(*RARE)
     for number in ENDED:
         if signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler):  # nohup, say, ignores one
             signal.signal(number, _end)
@@ -32,9 +37,11 @@ def main() -> None:
         word = next((word for told, word in ENDED.values() if told == code), None)
         if word is not None:
             print(_told(word), file=sys.stderr)
-    # All is written and reported: what is left is the end of the interpreter, which nothing should disturb.
+    # All is written and reported: what is left is the end of the interpreter, which nothing should disturb. It need not
+    # look through all that was loaded for a last time, which would take longer than most commands do.
     for number in ENDED:
         signal.signal(number, signal.SIG_IGN)
+    gc.freeze()
     sys.exit(code)
 
 
