@@ -74,10 +74,11 @@ def open_page(browser: Browser) -> Iterator[Opener]:
 
 @pytest.fixture(scope="session")
 def sample_days(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The reports folder of three rolling days of the sample site with more work than fits, and their cost report."""
+    """The reports of three days of a quarter of the sample site with more work than fits, and their cost report."""
 
     def make(_: Path) -> None:
-        more = ("--set", "jobs.load=1.3", "--scenario", "sample", "--method", "multisearch", "-q")
+        machine = ("--set", "cluster.classes.cpu.count=70", "--set", "cluster.classes.gpu.count=8")
+        more = ("--set", "jobs.load=1.3", "--scenario", "sample", "--method", "multisearch", "-q", *machine)
         plan("run", "--from", DAY, "--to", "2024-06-03", *more)
         plan("report", "--month", "2024-06", "--by", "account", "-q")
 
