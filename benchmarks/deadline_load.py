@@ -6,7 +6,6 @@
     python benchmarks/deadline_load.py --days 1000                  deadlines that never bind
     python benchmarks/deadline_load.py --policy deadline-early      the other reading of DBF
     python benchmarks/deadline_load.py --all-parts --jobs 10000     every stretch of 10,000 jobs, and what goes together
-    python benchmarks/deadline_load.py --copies 4 --jobs 5000       four times machine and jobs, at the same load
 
 20 % of the jobs are drawn as `plan study deadlines` draws them. Columns: offered load, the work of all jobs over
 processors and time from first to last submission; mean wait under CBF, and the part of the jobs that wait there; work
@@ -67,7 +66,6 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=20_000, help="jobs of a part")
     parser.add_argument("--all-parts", action="store_true", help="all parts of a trace, not the first alone")
     parser.add_argument("--loads", nargs="+", default=[OWN], help=f"offered loads; {OWN}: as it is")
-    parser.add_argument("--copies", type=int, default=1, help="machines and parts put together")
     parser.add_argument("--percent", type=float, default=20.0, help="deadline jobs")
     parser.add_argument("--draws", type=int, default=3)
     parser.add_argument("--policy", default="deadline", choices=("deadline", "deadline-early"))
@@ -95,15 +93,7 @@ def offered_load(trace: Trace) -> float:
 def stretched(trace: Trace, load: float) -> Trace:
     """The same jobs, submitted so much faster or slower that they offer a load."""
     since_s = (trace.submit_s - trace.submit_s[0]) * (offered_load(trace) / load)
-    return _pool(trace, np.rint(since_s).astype(np.int64), np.arange(len(trace)), int(trace.machine.processors))
-
-
-def copied(trace: Trace, copies: int) -> Trace:
-    """The jobs several times on as many machines in one, each copy as if it began at another moment of the trace."""
-    since_s = trace.submit_s - trace.submit_s[0]
-    span_s = int(since_s[-1]) + 1
-    submit_s = np.concatenate([(since_s + span_s * each // copies) % span_s for each in range(copies)])
-    return _pool(trace, submit_s, np.tile(np.arange(len(trace)), copies), int(trace.machine.processors) * copies)
+    return _pool(trace, np.rint(since_s).astype(np.int64), np.arange(len(trace)))
 
 
 def _parts(name: str, asked: argparse.Namespace) -> Iterator[tuple[str, Trace]]:
@@ -112,16 +102,15 @@ def _parts(name: str, asked: argparse.Namespace) -> Iterator[tuple[str, Trace]]:
     count = max(1, len(trace) // asked.jobs) if asked.all_parts else 1
     for part in range(count):
         chosen = np.arange(len(trace))[part * asked.jobs : (part + 1) * asked.jobs]
-        same = _pool(trace, trace.submit_s[chosen], chosen, int(trace.machine.processors))
         words = trace_name(Path(name))
-        yield f"{words}, {part + 1}" if count > 1 else words, copied(same, asked.copies)
+        yield f"{words}, {part + 1}" if count > 1 else words, _pool(trace, trace.submit_s[chosen], chosen)
 
 
-def _pool(trace: Trace, submit_s: Ints, chosen: Ints, processors: int) -> Trace:
-    """Some jobs of a trace, each as often as it is chosen, submitted at these moments, on a pool."""
+def _pool(trace: Trace, submit_s: Ints, chosen: Ints) -> Trace:
+    """Some jobs of a trace, submitted at these moments, on its processors."""
     ids = tuple(str(place) for place in range(len(chosen)))
     columns = (trace.runtime_s[chosen], trace.requested_s[chosen], trace.width[chosen])
-    return pool_trace(ids, submit_s, *columns, processors)
+    return pool_trace(ids, submit_s, *columns, int(trace.machine.processors))
 
 
 def _row(trace: Trace, asked: argparse.Namespace) -> Row:
@@ -138,7 +127,7 @@ def _draw(trace: Trace, base_s: Ints, asked: argparse.Namespace, seed: int) -> t
     if asked.days is not None:
         due_s = np.where(regular, -1, trace.submit_s + round(asked.days * DAY_S))
     chosen = np.flatnonzero(regular)
-    alone = _pool(trace, trace.submit_s[chosen], chosen, int(trace.machine.processors))
+    alone = _pool(trace, trace.submit_s[chosen], chosen)
     none_s = _waits(alone, "conservative", asked.estimate)
     wait_s = _waits(trace, asked.policy, asked.estimate, due_s)[chosen]
     work = trace.runtime_s * trace.width

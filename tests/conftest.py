@@ -21,10 +21,9 @@ WITHIN_ROUNDING = "figures of Table II within rounding"
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what takes minutes, unless the tests of the simulator were asked for by name."""
-    if any("online" in Path(each.split("::")[0]).parts for each in config.args):
-        return
-    left_out = [item for item in items if item.get_closest_marker("whole_table")]
+    """Leave out the long logs in full, or, if the tests of the simulator were asked for by name, the part of them."""
+    is_asked = any("online" in Path(each.split("::")[0]).parts for each in config.args)
+    left_out = [item for item in items if item.get_closest_marker("part_of_table" if is_asked else "whole_table")]
     config.hook.pytest_deselected(items=left_out)
     items[:] = [item for item in items if item not in left_out]
 

@@ -45,9 +45,10 @@ BRIEF = ("--iterations", "1000", "--time-limit", "10m")
 """A short search that no busy machine cuts shorter, so that it gives the same plan everywhere."""
 
 
-def write_small_site(folder: Path) -> Path:
-    """Write the small site, with its scenario named ``site`` so that it is the default."""
-    for name, text in {"scenarios/site.yaml": SITE, "jobs/queue.csv": JOBS, "tables/small.csv": small_table()}.items():
+def write_small_site(folder: Path, scenario: str = SITE, jobs: str = JOBS) -> Path:
+    """Write the small site, or another in its place, with its scenario named ``site`` so that it is the default."""
+    texts = {"scenarios/site.yaml": scenario, "jobs/queue.csv": jobs, "tables/small.csv": small_table()}
+    for name, text in texts.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8")
     return folder

@@ -57,6 +57,7 @@ def test_every_figure_of_the_short_logs(planner_data: Path, log: Log, estimate: 
     require_published(log, planner_data, estimate, POLICIES, record_property)
 
 
+@pytest.mark.part_of_table
 @pytest.mark.parametrize("log", [BLUE, CURIE], ids=lambda log: log.trace)
 def test_some_policies_of_the_long_logs(planner_data: Path, log: Log) -> None:
     require_published(log, planner_data, "actual", ("easy", "saf-easy", "saf-greedy"), lambda name, value: None)

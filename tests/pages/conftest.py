@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from tests.days import DAY, SITE, plan, small_table
+from tests.days import DAY, plan, write_small_site
 from tests.made_once import made_once
 from tests.pages.study_pages import page_paths, write_pages
 
@@ -121,17 +121,6 @@ search: {lookahead_days: 1}
 """
 
 
-def write_site(base: Path, scenario: str, jobs: str) -> None:
-    """Write a site with one table of jobs."""
-    for name, text in {
-        "scenarios/site.yaml": scenario,
-        "jobs/queue.csv": jobs,
-        "tables/small.csv": small_table(),
-    }.items():
-        (base / name).parent.mkdir(parents=True, exist_ok=True)
-        (base / name).write_text(text, encoding="utf-8")
-
-
 def rich_jobs() -> str:
     """Jobs of many sizes and lengths, so that what is free on a node lies in pieces; some on GPUs."""
     rows = ["job_id,submit_time,requested_h,units,cores_per_unit,memory_gb_per_unit,gpus_per_unit,power_w,account"]
@@ -147,7 +136,7 @@ def rich_day(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a day with shared nodes, GPUs, photovoltaics, a battery, fees and carbon."""
 
     def make(base: Path) -> None:
-        write_site(base, RICH_SITE, rich_jobs())
+        write_small_site(base, RICH_SITE, rich_jobs())
         plan("--day", DAY, "--method", "multisearch", "-q")
 
     return made_once(tmp_path_factory, "rich", make) / "reports" / "site" / DAY
@@ -164,7 +153,7 @@ def hostile_day(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
 
     def make(base: Path) -> None:
-        write_site(base, SITE, jobs)
+        write_small_site(base, jobs=jobs)
         plan("--day", DAY, "--method", "multisearch", "-q")
         plan("report", "--day", DAY, "--by", "job", "-q")
 
