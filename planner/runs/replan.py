@@ -26,7 +26,7 @@ from planner.slurm.current import record_of
 from planner.slurm.journal import read_ours
 from planner.slurm.wanted import JOURNAL
 from planner.store.folder import held
-from planner.store.last_plan import LastPlan, last_plan_of, read_last_plan
+from planner.store.last_plan import LastPlan, last_plan_of, read_last_plan, site_state_of
 from planner.store.provenance import with_snapshot
 
 
@@ -97,13 +97,14 @@ def replan(
             hours=asked.hours,
             times_deferred=times_deferred_of(folder, scenario, horizon, last),
             intake=intake,
+            site=site_state_of(folder, scenario, horizon, last),
         )
         planned = plan_day(
             built,
             settings.method,
             settings.params(on_trial),
             bound_time_s=settings.bound_time_s,
-            with_baselines=settings.page,
+            with_baselines=settings.baselines,
             on_bound=on_bound,
             on_step=on_step,
         )
