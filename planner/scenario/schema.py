@@ -12,7 +12,7 @@ from pydantic import ModelWrapValidatorHandler, PrivateAttr, ValidationInfo, fie
 
 from planner import bounds
 from planner.domain.cluster import Cluster
-from planner.domain.snapshot import Outage
+from planner.domain.situation import Outage
 from planner.scenario.carbon import Carbon, NoCarbon
 from planner.scenario.chooser import Kinds
 from planner.scenario.cluster import ClusterSection, WrittenAsSection

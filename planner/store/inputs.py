@@ -6,12 +6,12 @@ from typing import Any
 
 from planner.inputs.build import Day
 from planner.printable import printable
-from planner.store.continue_from import Previous
+from planner.store.last_plan import LastPlan
 from planner.units import SECONDS_PER_HOUR
 
 
-def inputs_of(day: Day, previous: Previous | None = None) -> dict[str, Any]:
-    """The inputs of a day in numbers, as plain data; ``previous`` is the day that it continues from."""
+def inputs_of(day: Day, previous: LastPlan | None = None) -> dict[str, Any]:
+    """The inputs of a day in numbers, as plain data; ``previous`` is the plan that it continues from."""
     problem = day.problem
     cluster, segments = problem.cluster, problem.segment_columns
     capacity = cluster.total("cores") * problem.horizon.length_s / SECONDS_PER_HOUR
@@ -27,7 +27,7 @@ def inputs_of(day: Day, previous: Previous | None = None) -> dict[str, Any]:
         "hours": problem.horizon.length_s / SECONDS_PER_HOUR,
         "continues": None if previous is None else previous.mark["day"],
         "running": len(problem.running),
-        "waiting": 0 if previous is None else len(previous.handover.waiting),
+        "waiting": 0 if previous is None else len(previous.deferred),
         "jobs": len(problem.jobs),
         "rejected": [{"job_id": why.job_id, "reason": why.reason} for _, why in day.rejected],
         "requested_core_hours": round(asked, 1),
@@ -44,7 +44,7 @@ def inputs_of(day: Day, previous: Previous | None = None) -> dict[str, Any]:
     }
 
 
-def inputs_text(day: Day, previous: Previous | None = None) -> str:
+def inputs_text(day: Day, previous: LastPlan | None = None) -> str:
     """The same in a few lines."""
     facts = inputs_of(day, previous)
     low_c, high_c = facts["temperature_c"]

@@ -18,8 +18,7 @@ from planner.domain.day_summary import FORMAT, DaySummary
 from planner.domain.executed import ExecuteRule
 from planner.domain.job import DeferRule
 from planner.domain.rates import Rates
-from planner.domain.site_state import SiteState
-from planner.domain.snapshot import NodeState, Outage
+from planner.domain.situation import NodeState, Outage, SiteState
 from planner.errors import FileFormatError, InputError
 from planner.printable import one_line
 from planner.store.shape import (
@@ -128,6 +127,7 @@ RUN = Record(
         "continues": Maybe(Named(TEXT)),
         "closed": FLAG,
         "snapshot": Maybe(SNAPSHOT),
+        "outages": _OUTAGES,
         "books": Record({"known_until_unix": whole(bounds.UNIX_S)}),
         "conflicts": Every(TEXT),
         "versions": Named(TEXT),
@@ -143,6 +143,7 @@ RUN = Record(
     },
     frozenset(
         {"format", "outputs", "seal", "snapshot", "books", "conflicts", "real_bound", "rates", "left", "outside"}
+        | {"outages"}
     ),
 )
 """What run.json says. Results of the earliest versions have no ``outputs``; those that need them say so."""
@@ -173,8 +174,8 @@ def cluster_of(run: Mapping[str, Any]) -> Cluster:
 
 
 def outages_of(run: Mapping[str, Any]) -> tuple[Outage, ...]:
-    """The outages that a run knew of: those of its snapshot, or where it had none, of its scenario."""
-    known = (run.get("snapshot") or run["scenario"]).get("outages", ())
+    """The outages that a run knew of: those of its situation, or where that had none of its own, of its scenario."""
+    known = (run.get("snapshot") or (run if "outages" in run else run["scenario"])).get("outages", ())
     return tuple(Outage(**{field.name: each[field.name] for field in fields(Outage)}) for each in known)
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from planner.bounds import YEAR_S
 from planner.domain.cluster import CORES
 from planner.domain.job import Job, UnitGroup
-from planner.domain.snapshot import StartedJob
+from planner.domain.situation import StartedJob
 from planner.inputs.slurm.accounting import AccountedJob
 from planner.inputs.slurm.job import AllocatedNode, QueuedJob
 from planner.inputs.slurm.machine import Machine
