@@ -17,8 +17,8 @@ from planner.domain.problem import Problem
 from planner.inputs.build import build_day
 from planner.inputs.jobs.power import drawn_per_core
 from planner.inputs.sample.workload import generate_jobs
+from planner.methods import Params
 from planner.places import shipped_folder
-from planner.runs.one_day import Settings
 from planner.runs.rolling import run_days
 from planner.scenario.load import load_scenario
 from planner.scenario.schema import Scenario
@@ -75,8 +75,7 @@ def large_day(nodes: int = 5_000, cores: int = 128, jobs: int = 20_000) -> Probl
 
 def planned_days(scenario: Scenario, first: dt.date, days: int, iterations: int) -> tuple[list[DaySummary], float]:
     """Days planned one after another by HarvestSearch with that many steps each, and how long it took [s]."""
-    settings = Settings(
-        scenario,
+    params = Params(
         "harvest",
         time_limit_s=AMPLE_TIME_S,
         iterations=iterations,
@@ -86,6 +85,6 @@ def planned_days(scenario: Scenario, first: dt.date, days: int, iterations: int)
     )
     with tempfile.TemporaryDirectory() as folder:
         began = time.perf_counter()
-        done = list(run_days(settings, first, first + dt.timedelta(days=days - 1), Path(folder)))
+        done = list(run_days(scenario, params, first, first + dt.timedelta(days=days - 1), Path(folder)))
         took = time.perf_counter() - began
     return [each.summary for each in done], took

@@ -28,7 +28,8 @@ from planner.cp.subproblem import Subproblem, empty_plan
 from planner.domain.horizon import Horizon
 from planner.domain.problem import Problem
 from planner.inputs.build import build
-from planner.runs.one_day import Settings, previous_of
+from planner.methods import Params
+from planner.runs.one_day import previous_of
 from planner.runs.rolling import run_days
 from planner.search.decode import decode
 from planner.search.multisearch import multisearch
@@ -41,8 +42,8 @@ def day_problem(day: dt.date, rolled: Path) -> Problem:
     """A day of the study as MultiSearch's plans of the days before leave it."""
     scenario = study_scenario("air-summer", data_folder(None), CALIBRATIONS["ours"].settings)
     if day > FIRST_DAY:
-        settings = Settings(scenario, "multisearch", time_limit_s=3600.0, bound_time_s=0.0, page=False, baselines=False)
-        for _ in run_days(settings, FIRST_DAY, day - dt.timedelta(days=1), rolled):
+        params = Params("multisearch", time_limit_s=3600.0, bound_time_s=0.0, page=False, baselines=False)
+        for _ in run_days(scenario, params, FIRST_DAY, day - dt.timedelta(days=1), rolled):
             pass
     horizon = Horizon(day, scenario.zone)
     return build(scenario, horizon, *situation_of(scenario, horizon, previous_of(rolled, scenario, day))).problem

@@ -23,12 +23,12 @@ from planner.domain.problem import Problem
 from planner.errors import InputError
 from planner.inputs.build import Day
 from planner.inputs.build import build_day as _build_day
-from planner.methods import LOOKING_AHEAD, usual_method
+from planner.methods import LOOKING_AHEAD, Params, usual_method
 from planner.places import scenario_folders
 from planner.planning.ahead import with_days_ahead
 from planner.planning.plan_day import PlannedDay
 from planner.planning.plan_day import plan_day as _plan_day
-from planner.runs.one_day import Settings, do_day
+from planner.runs.one_day import do_day
 from planner.scenario.load import load_scenario as _load_scenario
 from planner.scenario.schema import Scenario
 from planner.store.parquet import columns_of
@@ -88,10 +88,16 @@ def plan_day(
     and in ``bound`` what no plan can exceed, unless ``bound_time_s`` is 0. The same steps and seed give the same plan,
     as long as the time limit does not end them.
     """
-    method = method or _usual(day.scenario)
-    settings = Settings(day.scenario, method, time_limit_s, iterations, workers, bound_time_s=bound_time_s)
-    built = with_days_ahead(day) if method in LOOKING_AHEAD and day.ahead is None else day
-    return _plan_day(built, method, settings.params(), bound_time_s=bound_time_s)
+    params = Params(
+        method or usual_method(day.scenario),
+        time_limit_s=time_limit_s,
+        iterations=iterations,
+        bound_time_s=bound_time_s,
+        workers=workers,
+        baselines=False,
+    )
+    built = with_days_ahead(day) if params.method in LOOKING_AHEAD and day.ahead is None else day
+    return _plan_day(built, params.under(day.scenario))
 
 
 def write_day(
@@ -107,10 +113,14 @@ def write_day(
 ) -> Path:
     """Plan a day by itself and write its folder and page, as `plan --day --fresh` does; returns the folder."""
     date = _date(day)
-    settings = Settings(
-        scenario, method or _usual(scenario), time_limit_s, iterations, workers, bound_time_s=bound_time_s
+    params = Params(
+        method or usual_method(scenario),
+        time_limit_s=time_limit_s,
+        iterations=iterations,
+        bound_time_s=bound_time_s,
+        workers=workers,
     )
-    return do_day(settings, date, Path(out) / scenario.name / date.isoformat(), None).folder
+    return do_day(scenario, params, date, Path(out) / scenario.name / date.isoformat(), None).folder
 
 
 def settle(problem: Problem, plan: Plan) -> Ledger:
@@ -184,10 +194,6 @@ def power_figure(day: Frames, path: str | Path | None = None) -> str:
     if path is not None:
         Path(path).write_text(text, encoding="utf-8")
     return text
-
-
-def _usual(scenario: Scenario) -> str:
-    return usual_method(promises=scenario.rules.max_delay_s is not None)
 
 
 def _frame(table: Table) -> pd.DataFrame:

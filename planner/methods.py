@@ -6,31 +6,74 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from planner.defaults import METHOD, TIME_LIMIT_S
+from planner.defaults import BOUND_TIME_S, METHOD, TIME_LIMIT_S
 from planner.domain.candidate import Listener, Stop
 from planner.domain.problem import Problem
 from planner.domain.result import Result
 from planner.domain.search_params import SearchParams
 from planner.errors import InputError
+from planner.scenario.schema import Scenario
+
+
+def _nothing(*what: object) -> None:
+    """What those do who are told something and do not care."""
 
 
 @dataclass(frozen=True)
 class Params:
-    """What a method gets besides the problem.
+    """How days are planned, whatever the day: one object from the command line or a script down to the method.
 
-    ``workers`` never changes an answer; ``on_trial`` is called with each candidate as it is tried. ``engine`` names the
-    CP engine, None lets the planner choose; ``time_limit_s`` is what an engine that cannot ask ``stop`` gets.
-    ``iterations`` limits a search by its own steps, so that the answer depends on the seed alone; None leaves it to the
-    clock. ``search`` has the parameters of each method.
+    Attributes
+    ----------
+    method
+        The name of the method.
+    seed, search
+        Where randomness begins, and the parameters of each method; both are a scenario's (`under`).
+    workers
+        Threads, 0 for one per core; they never change an answer.
+    engine
+        The CP engine by name; None lets the planner choose.
+    time_limit_s
+        When a search ends; what an engine gets that cannot ask ``stop``.
+    iterations
+        Limits a search by its own steps, so that the answer depends on the seed alone; None leaves it to the clock.
+    bound_time_s
+        Time for the bound on the profit; 0 leaves it out.
+    baselines, page
+        Whether a day is compared with rules and EASY, and whether it gets its page.
+    also, command, rebook
+        Further formats to write; the command line, for provenance; whether days that are booked may be written over.
+    on_trial, on_bound, on_step
+        Who is told of each candidate as it is tried, of the bound, and of what is done next.
+    still_wanted
+        Is called before a day is written, and may raise.
     """
 
+    method: str = METHOD
     seed: int = 0
     workers: int = 0
-    on_trial: Listener | None = None
     engine: str | None = None
     time_limit_s: float = TIME_LIMIT_S
     iterations: int | None = None
+    bound_time_s: float = BOUND_TIME_S
     search: SearchParams = field(default_factory=SearchParams)
+    baselines: bool = True
+    page: bool = True
+    also: tuple[str, ...] = ()
+    command: tuple[str, ...] = ()
+    rebook: bool = False
+    on_trial: Listener | None = None
+    on_bound: Callable[[float], None] = _nothing
+    on_step: Callable[[str], None] = _nothing
+    still_wanted: Callable[[], None] = _nothing
+
+    def __post_init__(self) -> None:
+        method_named(self.method)
+
+    def under(self, scenario: Scenario) -> Params:
+        """The same with what a scenario says of searches."""
+        search = replace(scenario.search.params(), replan=scenario.replan.params())
+        return replace(self, seed=scenario.seed, search=search)
 
     @property
     def worker_count(self) -> int:
@@ -197,9 +240,9 @@ def method_named(name: str) -> Method:
     return METHODS[name][0]
 
 
-def usual_method(*, promises: bool, from_moment: bool = False) -> str:
+def usual_method(scenario: Scenario, *, from_moment: bool = False) -> str:
     """The method where nobody names one: what keeps promises, where a site gives any or plans from a moment on."""
-    return "replan" if promises or from_moment else METHOD
+    return "replan" if from_moment or scenario.rules.max_delay_s is not None else METHOD
 
 
 def require_engine(name: str) -> None:

@@ -12,9 +12,6 @@ from planner import defaults
 from planner.cli import compare, curie, main, run_days
 from planner.cp.default_search import default_search
 from planner.methods import METHODS, Params
-from planner.places import shipped_folder
-from planner.runs.one_day import Settings
-from planner.scenario.load import load_scenario
 from planner.studies.curie23.cells import StudyChoice
 from planner.units import parse_duration
 
@@ -33,7 +30,6 @@ def test_commands_have_the_time_limit(command: Callable[..., Any]) -> None:
 
 def test_python_has_the_time_limit() -> None:
     """Whoever plans without the command line has the same limit."""
-    scenario = load_scenario("sample", folders=[shipped_folder() / "scenarios"])
     said = inspect.signature(default_search).parameters["time_limit_s"].default
-    limits = {Params().time_limit_s, Settings(scenario, defaults.METHOD).time_limit_s, StudyChoice().time_limit_s, said}
+    limits = {Params().time_limit_s, StudyChoice().time_limit_s, said}
     assert limits == {defaults.TIME_LIMIT_S}

@@ -160,7 +160,7 @@ def compare(
     first, last = _days(date, first, last)
     limit_s, bound_s = day.solve_time(time_limit, "--time-limit"), day.solve_time(bound_time, "--bound-time")
 
-    from planner.methods import method_named
+    from planner.methods import Params, method_named
 
     methods = method or [defaults.METHOD]
     for name in methods:
@@ -179,11 +179,9 @@ def compare(
 
     from planner.runs.compare import compare_runs
     from planner.runs.fanout import Engine
-    from planner.runs.one_day import Settings
 
-    how = Settings(
-        scenario=opened[0],
-        method=methods[0],
+    how = Params(
+        methods[0],
         time_limit_s=limit_s,
         iterations=iterations or defaults.ITERATIONS,
         engine=engine,

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import datetime as dt
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -24,8 +23,9 @@ if TYPE_CHECKING:
     from planner.domain.day_summary import DaySummary
     from planner.domain.situation import LeftAlone
     from planner.inputs.build import Day
+    from planner.methods import Params
     from planner.planning.plan_day import PlannedDay
-    from planner.runs.one_day import Asked, DoneDay, Settings
+    from planner.runs.one_day import Asked, DoneDay
     from planner.scenario.schema import Scenario
 
 REASONS_SHOWN = 10
@@ -162,78 +162,40 @@ RebookOption = Annotated[
 ]
 
 
-@dataclass(frozen=True)
-class Request:
-    """What the user asked of ``plan --day`` or ``plan run``."""
-
-    date: str
-    scenario: str | None
-    method: str | None
-    time_limit: str
-    seed: int | None
-    jobs: Path | None
-    out: Path
-    settings: tuple[str, ...]
-    also: tuple[str, ...]
-    workers: int
-    engine: str | None
-    iterations: int | None
-    as_json: bool
-    quiet: bool
-    command: tuple[str, ...]
-    bound_time: str
-    fresh: bool = False
-    snapshot: Path | None = None
-    nodes: Path | None = None
-    rebook: bool = False
-
-    @classmethod
-    def of(cls, context: typer.Context, date: str) -> Request:
-        """The request in a command's options, which have the names of the fields."""
-        options = {field.name: context.params[field.name] for field in fields(cls) if field.name in context.params}
-        lists = {name: tuple(options[name] or ()) for name in ("settings", "also")}
-        return cls(**{**options, **lists, "date": date, "command": tuple(context.obj or ())})
-
-
-def plan_one(request: Request) -> None:
+def plan_one(context: typer.Context, date: str) -> None:
     """Plan a day, write its folder, and print its summary."""
-    require_days(request.date)
-    refuse_contradictions(request)
-    settings = open_settings(request)
-    day = parse_day(request.date, settings.scenario.zone)
+    require_days(date)
+    given = context.params
+    refuse_contradictions(given)
+    scenario, params = opened(context)
 
     from planner.domain.horizon import Horizon
     from planner.runs.one_day import Asked
 
-    midnight = Horizon(day, settings.scenario.zone).start_unix
-    nightly = request.snapshot is None
-    asked = Asked(midnight, nightly=nightly, fresh=request.fresh, snapshot=request.snapshot, nodes=request.nodes)
-    done = plan_asked(request, settings, asked)
-    if done.is_first and not (request.fresh or request.quiet):
+    day = parse_day(date, scenario.zone)
+    midnight, nightly = Horizon(day, scenario.zone).start_unix, given["snapshot"] is None
+    asked = Asked(midnight, nightly=nightly, fresh=given["fresh"], snapshot=given["snapshot"], nodes=given["nodes"])
+    done = plan_asked(scenario, params, asked, given["out"], quiet=given["quiet"])
+    if done.is_first and not (given["fresh"] or given["quiet"]):
         remark_gap(done.folder.parent, day)
-    say_summary(request, done)
+    say_day(done.summary, done.folder, as_json=given["as_json"], quiet=given["quiet"])
 
 
-def plan_asked(request: Request, settings: Settings, asked: Asked) -> DoneDay:
+def plan_asked(scenario: Scenario, params: Params, asked: Asked, out: Path, *, quiet: bool) -> DoneDay:
     """Plan a day from a moment on, write its folder, and say what was odd about its inputs."""
     from planner.cli.progress import Progress
-    from planner.runs.one_day import Watch, plan_from
+    from planner.domain.horizon import Horizon
+    from planner.runs.one_day import plan_from
 
-    with Progress("planning", quiet=request.quiet) as progress:
-        watch = Watch(progress.trial, progress.bound, progress.doing)
-        done = plan_from(settings, asked, request.out / settings.scenario.name, watch)
+    with Progress(f"planning {Horizon.of_unix(asked.moment_unix, scenario.zone).day}", quiet=quiet) as progress:
+        done = plan_from(scenario, progress.watching(params), asked, out / scenario.name)
     remark_stand_in(done.summary)
-    if done.planned is not None and not request.quiet:
+    if done.planned is not None and not quiet:
         remark(done.planned.day)
-        remark_limit(done.planned, settings.time_limit_s)
+        remark_limit(done.planned, params.time_limit_s)
         remark_left_alone(done.planned.day.situation.left_alone)
         remark_conflicts(done.conflicts)
     return done
-
-
-def say_summary(request: Request, done: DoneDay) -> None:
-    """Print the summary of a written day as the user wants it."""
-    say_day(done.summary, done.folder, as_json=request.as_json, quiet=request.quiet)
 
 
 def say_day(summary: DaySummary, folder: Path, *, as_json: bool, quiet: bool) -> None:
@@ -246,45 +208,52 @@ def say_day(summary: DaySummary, folder: Path, *, as_json: bool, quiet: bool) ->
         say(summary_text(summary, str(folder)))
 
 
-def refuse_contradictions(request: Request) -> None:
+def refuse_contradictions(given: Mapping[str, Any]) -> None:
     """InputError for options that a snapshot leaves without a meaning, or that need one."""
-    if request.snapshot is None:
-        if request.nodes is not None:
+    if given["snapshot"] is None:
+        if given["nodes"] is not None:
             raise InputError("--nodes goes with --snapshot, whose nodes it is about; give both")
         return
-    if request.jobs is not None:
+    if given["jobs"] is not None:
         raise InputError("--snapshot has all jobs, so that --jobs would be lost; leave one of them out")
-    if request.fresh:
+    if given.get("fresh"):
         raise InputError(
             "--snapshot says what runs and waits, so that there is nothing to start anew; leave out --fresh"
         )
 
 
-def open_settings(request: Request, *, from_moment: bool = False) -> Settings:
-    """How the user wants days to be planned; ``from_moment``: from a moment on, for which jobs may come from Slurm."""
-    from planner.methods import method_named, require_engine, usual_method
+def opened(context: typer.Context, *more: str, from_moment: bool = False) -> tuple[Scenario, Params]:
+    """The scenario that the user means, and how its days are to be planned, by the options of a command.
 
-    limit_s, bound_s = solve_time(request.time_limit, "--time-limit"), solve_time(request.bound_time, "--bound-time")
-    if request.method is not None:
-        method_named(request.method)
-    if request.engine is not None:
-        require_engine(request.engine)
-    scenario = open_scenario(request.scenario, request.settings, request.seed, request.jobs, slurm=from_moment)
+    ``more`` are settings of the scenario that go before the user's. ``from_moment``: the day is planned from a moment
+    on, for which jobs may come from Slurm.
+    """
+    from planner.methods import Params, method_named, require_engine, usual_method
 
-    from planner.runs.one_day import Settings
+    given = context.params
+    limit_s, bound_s = solve_time(given["time_limit"], "--time-limit"), solve_time(given["bound_time"], "--bound-time")
+    if given["method"] is not None:
+        method_named(given["method"])
+    if given["engine"] is not None:
+        require_engine(given["engine"])
+    settings = (*more, *(given["settings"] or ()))
+    scenario = open_scenario(given["scenario"], settings, given["seed"], given["jobs"], slurm=from_moment)
 
-    promises = scenario.rules.max_delay_s is not None
-    return Settings(
-        scenario=scenario,
-        method=request.method or usual_method(promises=promises, from_moment=from_moment),
+    from planner.store.write import require_formats
+
+    also = tuple(given["also"] or ())
+    require_formats(also)
+    return scenario, Params(
+        given["method"] or usual_method(scenario, from_moment=from_moment),
+        workers=given["workers"],
+        engine=given["engine"],
         time_limit_s=limit_s,
-        iterations=request.iterations or defaults.ITERATIONS,
-        workers=request.workers,
-        engine=request.engine,
+        iterations=given["iterations"] or defaults.ITERATIONS,
         bound_time_s=bound_s,
-        also=request.also,
-        command=request.command,
-        rebook=request.rebook,
+        page=given.get("page", True),
+        also=also,
+        command=tuple(context.obj or ()),
+        rebook=given["rebook"],
     )
 
 

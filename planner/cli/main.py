@@ -128,7 +128,7 @@ def plan(
         return
     if date is None:
         raise typer.BadParameter("say which day to plan, as in --day 2024-06-01", param_hint="--day")
-    day.plan_one(day.Request.of(context, date))
+    day.plan_one(context, date)
 
 
 def _refuse_options(context: typer.Context, command: str) -> None:

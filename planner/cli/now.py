@@ -15,7 +15,8 @@ from planner.cli import day
 from planner.errors import InputError
 
 if TYPE_CHECKING:
-    from planner.runs.one_day import Asked, Settings
+    from planner.runs.one_day import Asked
+    from planner.scenario.schema import Scenario
 
 AtOption = Annotated[
     str | None, typer.Option(metavar="TIME", help="The moment, as 2024-06-01T10:00+02:00; default: this one.")
@@ -61,57 +62,50 @@ def now(
     Example: plan now --snapshot queue.csv --hours 48
     """
     moment = parse_moment(at)
-    request = day.Request.of(context, "")
-    day.refuse_contradictions(request)
-    request = _of_folder(request)
+    day.refuse_contradictions(context.params)
+    documents = _documents(snapshot, nodes)
 
     from planner.inputs.build import HOURS
     from planner.runs.one_day import Asked
 
     HOURS.require("--hours", hours)
-    how = day.open_settings(request, from_moment=True)
-    asked = Asked(moment, snapshot=request.snapshot, nodes=nodes, hours=hours)
-    if how.scenario.jobs.source == "slurm":
-        how, asked = _of_slurm(request, how, at, hours)
-    done = day.plan_asked(request, how, asked)
-    if not apply:
-        day.say_summary(request, done)
-        return
+    chosen, params = day.opened(context, *documents, from_moment=True)
+    asked = Asked(moment, snapshot=None if documents else snapshot, nodes=nodes, hours=hours)
+    if chosen.jobs.source == "slurm":
+        chosen, asked = _of_slurm(chosen, asked, at)
+    done = day.plan_asked(chosen, params, asked, out, quiet=quiet)
+    if not (apply and as_json):
+        day.say_day(done.summary, done.folder, as_json=as_json, quiet=quiet)
+    if apply:
+        from planner.cli.slurm import applied
 
-    from planner.cli.slurm import applied
-
-    if not as_json:
-        day.say_summary(request, done)
-    applied(done.folder, yes=True, as_json=as_json, quiet=quiet, also={"plan": done.summary.as_dict()})
+        applied(done.folder, yes=True, as_json=as_json, quiet=quiet, also={"plan": done.summary.as_dict()})
 
 
-def _of_folder(request: day.Request) -> day.Request:
-    """A saved folder of Slurm's documents in the place of a table is a setting of the scenario."""
+def _documents(snapshot: Path | None, nodes: Path | None) -> tuple[str, ...]:
+    """A saved folder of Slurm's documents in the place of a table, as settings of the scenario; none for a table."""
     from planner.places import is_folder
 
-    if request.snapshot is None or not is_folder(request.snapshot):
-        return request
-    if request.nodes is not None:
+    if snapshot is None or not is_folder(snapshot):
+        return ()
+    if nodes is not None:
         raise InputError("--nodes goes with a table; Slurm itself says which nodes cannot be used; leave it out")
-    place = json.dumps(str(request.snapshot.resolve()), ensure_ascii=False)
-    own = ("jobs.source=slurm", f"slurm.documents={place}")
-    return replace(request, snapshot=None, settings=(*own, *request.settings))
+    return "jobs.source=slurm", f"slurm.documents={json.dumps(str(snapshot.resolve()), ensure_ascii=False)}"
 
 
-def _of_slurm(request: day.Request, settings: Settings, at: str | None, hours: float) -> tuple[Settings, Asked]:
-    """The settings with the cluster of Slurm, and what it says; its moment is that of planning."""
+def _of_slurm(scenario: Scenario, asked: Asked, at: str | None) -> tuple[Scenario, Asked]:
+    """The scenario with the cluster of Slurm, and what it says; its moment is that of planning."""
     if at is not None:
         raise InputError(
             "--at does not go with Slurm, which is planned from the moment that it speaks of; leave it out"
         )
-    if request.snapshot is not None:
+    if asked.snapshot is not None:
         raise InputError("jobs.source is slurm and --snapshot is a table; give a folder of `plan slurm snapshot`")
 
     from planner.inputs.slurm.documents import read_saved
     from planner.inputs.slurm.site import SlurmSite
-    from planner.runs.one_day import Asked
 
-    chosen = settings.scenario.slurm
+    chosen = scenario.slurm
     if chosen.is_live:
         from planner.slurm.commands import Slurm
         from planner.slurm.snapshot import take
@@ -120,10 +114,7 @@ def _of_slurm(request: day.Request, settings: Settings, at: str | None, hours: f
     else:
         documents = read_saved(chosen.documents)
     site = SlurmSite.of(documents, chosen)
-    return (
-        replace(settings, scenario=site.scenario(settings.scenario)),
-        Asked(documents.moment_unix, hours=hours, slurm=site),
-    )
+    return site.scenario(scenario), replace(asked, moment_unix=documents.moment_unix, slurm=site)
 
 
 def parse_moment(text: str | None) -> int:

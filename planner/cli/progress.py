@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from planner.domain.gap import distance, is_share
 from planner.domain.result import Trial
+
+if TYPE_CHECKING:
+    from planner.methods import Params
 
 
 class Progress:
@@ -38,6 +42,11 @@ class Progress:
     ) -> None:
         if self._bar is not None:
             self._bar.stop()
+
+    def watching(self, params: Params, still_wanted: Callable[[], None] | None = None) -> Params:
+        """The same parameters with this bar told of what is done; ``still_wanted`` is asked before a day is written."""
+        asked = still_wanted or params.still_wanted
+        return replace(params, on_trial=self.trial, on_bound=self.bound, on_step=self.doing, still_wanted=asked)
 
     @contextmanager
     def aside(self) -> Iterator[None]:

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     import datetime as dt
 
     from planner.domain.day_summary import DaySummary
-    from planner.runs.one_day import Settings
     from planner.runs.whole_run import WholeRun
+    from planner.scenario.schema import Scenario
 
 HEAD = f"{'day':<11}{'profit':>12}{'PUE':>7}{'use %':>7}{'started':>9}{'finished':>9}{'running':>9}{'waiting':>9}"
 
@@ -75,18 +75,13 @@ def run_range(
     """
     day.require_days(first, last)
     run_bound_s = day.solve_time(run_bound_time, "--run-bound-time")
-    chosen = day.open_settings(day.Request.of(context, first))
-    from_day, to_day = (day.parse_day(text, chosen.scenario.zone) for text in (first, last))
-
-    from dataclasses import replace
+    chosen, params = day.opened(context)
+    from_day, to_day = (day.parse_day(text, chosen.zone) for text in (first, last))
 
     from planner.cli.progress import Progress
-    from planner.runs.one_day import Watch
     from planner.runs.rolling import run_days
 
-    chosen = replace(chosen, page=page)
-
-    folder = out / chosen.scenario.name
+    folder = out / chosen.name
     summaries: list[DaySummary] = []
     kept: list[bool] = []
     shows_rows = not (as_json or quiet)
@@ -94,12 +89,12 @@ def run_range(
     with _interrupts() as interrupts, Progress(f"{from_day}: reading the inputs", quiet=quiet) as progress:
         for each in run_days(
             chosen,
+            progress.watching(params, interrupts.end),
             from_day,
             to_day,
             folder,
             until_empty=until_empty,
             fresh=fresh,
-            watch=Watch(progress.trial, progress.bound, progress.doing, interrupts.end),
         ):
             summaries.append(each.summary)
             kept.append(each.planned is None)
@@ -113,7 +108,9 @@ def run_range(
                 day.remark(each.planned.day)
     if shows_rows:
         say(all_text(summaries))
-    whole = _whole_run(chosen, from_day, to_day, folder, run_bound_s, summaries, fresh=fresh)
+    whole = _whole_run(
+        chosen, from_day, to_day, folder, run_bound_s if params.bound_time_s > 0 else 0.0, summaries, fresh=fresh
+    )
     if as_json:
         say_json({"days": [summary.as_dict() for summary in summaries], "run": whole.as_dict()})
     elif not quiet:
@@ -158,7 +155,7 @@ def bound_text(bound_eur: float, gap: float | None) -> str:
 
 
 def _whole_run(
-    settings: Settings,
+    scenario: Scenario,
     first: dt.date,
     last: dt.date,
     folder: Path,
@@ -173,9 +170,9 @@ def _whole_run(
 
     profit_eur = sum(each.totals.profit_eur for each in summaries[: (last - first).days + 1])
     bound = None
-    if bound_time_s > 0 and settings.bound_time_s > 0:
-        before = None if fresh else ground_of(folder, settings.scenario, first)
-        bound = run_bound(settings.scenario, first, last, before, time_limit_s=bound_time_s)
+    if bound_time_s > 0:
+        before = None if fresh else ground_of(folder, scenario, first)
+        bound = run_bound(scenario, first, last, before, time_limit_s=bound_time_s)
     whole = WholeRun.of(first, last, profit_eur, bound)
     if bound is not None:
         whole.write(folder)

@@ -14,7 +14,7 @@ from planner.accounting.bound import Bound, profit_bound
 from planner.accounting.broken import why_broken
 from planner.accounting.promises import promises_of
 from planner.accounting.settle import settle
-from planner.defaults import BOUND_TIME_S, ITERATIONS
+from planner.defaults import ITERATIONS
 from planner.domain.books import Booked
 from planner.domain.executed import executed
 from planner.domain.job import Job
@@ -79,16 +79,7 @@ class PlannedDay:
     baselines: Baselines | None = None
 
 
-def plan_day(
-    day: Day,
-    method: str,
-    params: Params,
-    *,
-    bound_time_s: float = BOUND_TIME_S,
-    with_baselines: bool = False,
-    on_bound: Callable[[float], None] | None = None,
-    on_step: Callable[[str], None] | None = None,
-) -> PlannedDay:
+def plan_day(day: Day, params: Params) -> PlannedDay:
     """Plan a day, audit the plan and bound the profit of all plans.
 
     A day that looks ahead is decided on the longer stretch, and then cut to the day: what the plan starts later waits.
@@ -97,11 +88,11 @@ def plan_day(
     the result says so.
 
     The bound is worked out beside the search, which has its own time limit: ``on_bound`` is called with it while the
-    search goes on, unless that looks ahead. ``bound_time_s`` 0 leaves the bound out. What is carried out with real
-    runtimes has a bound of its own: the plan's does not limit it. So is, ``with_baselines``, what rules and EASY make
-    of the day. ``on_step`` is told what is done next.
+    search goes on, unless that looks ahead. What is carried out with real runtimes has a bound of its own: the plan's
+    does not limit it. So is what rules and EASY make of the day.
     """
-    rules = day.scenario.rules
+    rules, method, on_bound = day.scenario.rules, params.method, params.on_bound
+    bound_time_s, with_baselines = params.bound_time_s, params.baselines
     if method == "replan" and rules.execute == "actual":
         planned = _carried_out(day, params, bound_time_s=bound_time_s, on_bound=on_bound)
         found = baselines_of(planned.day.problem, planned.happened) if with_baselines else None
@@ -117,11 +108,11 @@ def plan_day(
         bounding = pool.submit(_bound, day.problem, bound_time_s, heard, given_up)
         bounding_real = pool.submit(_bound, happened, bound_time_s if is_real else 0.0, None, given_up)
         try:
-            step = on_step or (lambda what: None)
+            step = params.on_step
             step("making the search ready, which takes longest the first time")
             make_ready(method, day.ahead or day.problem)
             step("searching")
-            result, later, weight = _decided(day, method, params)
+            result, later, weight = _decided(day, params)
             comparing = pool.submit(baselines_of, day.problem, happened) if with_baselines else None
             if method in HASTENED and not _has_carbon_goal(day):
                 result = _hastened(day.problem, result, params)
@@ -145,14 +136,14 @@ def _has_carbon_goal(day: Day) -> bool:
     return bool(goal.carbon_weight) or goal.carbon_limit_kg is not None
 
 
-def _decided(day: Day, method: str, params: Params) -> tuple[Result, dict[str, int], float]:
+def _decided(day: Day, params: Params) -> tuple[Result, dict[str, int], float]:
     """The result of the day, when jobs that it starts later start, and the weight of CO2 that a limit asked for."""
     goal = day.scenario.goal
     found: list[tuple[Result, dict[str, int]]] = []
 
     def decide(weight: float) -> Result:
         ahead = None if day.ahead is None else weighed(day.ahead, weight)
-        result = _searched(replace(day, problem=weighed(day.problem, weight), ahead=ahead), method, params)
+        result = _searched(replace(day, problem=weighed(day.problem, weight), ahead=ahead), params)
         begins: dict[str, int] = {}
         if day.ahead is not None:
             result, begins = cut_to_day(day.problem, day.ahead, result)
@@ -178,9 +169,9 @@ def _within_limit(
     return bound if dearer is None else limited_bound(bound, dearer, weight, limit_kg)
 
 
-def _searched(day: Day, method: str, params: Params) -> Result:
+def _searched(day: Day, params: Params) -> Result:
     """The accepted result of a method, of the day or of the day and the time after it."""
-    problem = day.ahead or day.problem
+    problem, method = day.ahead or day.problem, params.method
     # As many steps for each of the days that are planned together.
     days = sum(1 for _ in problem.horizon.days())
     steps = None if params.iterations is None else params.iterations * days

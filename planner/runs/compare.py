@@ -16,6 +16,7 @@ from planner.domain.columns import Ints
 from planner.domain.day_summary import FORMAT, Waits
 from planner.domain.horizon import Horizon
 from planner.errors import InputError
+from planner.methods import Params
 from planner.online.policies import Policy
 from planner.pages.compare import compare_page
 from planner.pages.index import write_index
@@ -23,7 +24,7 @@ from planner.pages.series import column
 from planner.runs.fanout import Engine, Outcome, RunTask, run_tasks
 from planner.runs.figures import Row, day_rows, run_row
 from planner.runs.members import forecast_members, member_rows
-from planner.runs.one_day import Settings, require_order
+from planner.runs.one_day import require_order
 from planner.runs.policy_days import NO_PROMISE, policy_days, wait_columns
 from planner.scenario.schema import Scenario
 from planner.store.files import put
@@ -65,7 +66,7 @@ def compare_runs(
     last: dt.date,
     out: Path,
     *,
-    how: Settings,
+    how: Params,
     policies: Sequence[Policy] = (),
     baseline: str | None = None,
     by_member: bool = False,
@@ -74,7 +75,7 @@ def compare_runs(
 ) -> Comparison:
     """Plan the same days in every scenario by every method, and set the results beside what EASY makes of the jobs.
 
-    Every run starts anew on the first day. ``how`` gives all but scenario and method; ``policies`` are replayed on the
+    Every run starts anew on the first day. ``how`` gives all but the method; ``policies`` are replayed on the
     same jobs, after EASY. ``baseline`` is a scenario, with the first method, or ``SCENARIO:METHOD``. ``by_member``:
     plans are settled under each member of their scenario's forecasts as well. Days and tables are left in a folder of
     their own below ``out``.
@@ -92,7 +93,8 @@ def compare_runs(
     tasks = [
         RunTask(
             f"{scenario.name}, {method}",
-            replace(how, scenario=scenario, method=method),
+            scenario,
+            replace(how, method=method),
             first,
             last,
             folder / "runs" / scenario.name / method,
@@ -108,7 +110,7 @@ def compare_runs(
                 group.append(found)
                 told(f"{scenario.name}, {found[0]['method']}")
             for task, outcome in zip(tasks, outcomes, strict=True):
-                if task.settings.scenario is scenario:
+                if task.scenario is scenario:
                     group.append(_planned(task, outcome))
             runs += _with_savings(group)
         comparison = _compared(scenarios, runs, base, (first, last), folder)
@@ -118,7 +120,7 @@ def compare_runs(
                 members=[
                     row
                     for task, outcome in zip(tasks, outcomes, strict=True)
-                    for row in member_rows(task.settings.scenario, task.settings.method, outcome, task.folder)
+                    for row in member_rows(task.scenario, task.params.method, outcome, task.folder)
                 ],
             )
         _write(comparison, scenarios)
@@ -131,7 +133,7 @@ Found = tuple[Row, list[Row]]
 
 
 def _planned(task: RunTask, summaries: Outcome) -> Found:
-    names = {"scenario": task.settings.scenario.name, "method": task.settings.method, "kind": "plan"}
+    names = {"scenario": task.scenario.name, "method": task.params.method, "kind": "plan"}
     waits = wait_columns(Waits.of(_waits_of(task.folder, summaries)))
     return run_row(names, summaries) | waits | NO_PROMISE, day_rows(names, summaries)
 

@@ -20,8 +20,9 @@ from typing import TypeVar
 
 from planner.domain.day_summary import DaySummary
 from planner.errors import InputError, OutputError, PlannerError, SolverError
-from planner.runs.one_day import Settings
+from planner.methods import Params
 from planner.runs.rolling import run_days
+from planner.scenario.schema import Scenario
 
 Answer = TypeVar("Answer")
 
@@ -39,7 +40,8 @@ class RunTask:
     """A run of days by one method in one scenario, from nothing; ``name`` is for messages."""
 
     name: str
-    settings: Settings
+    scenario: Scenario
+    params: Params
     first: dt.date
     last: dt.date
     folder: Path
@@ -94,7 +96,9 @@ def run_tasks(
 def do_task(number: int, task: RunTask) -> tuple[int, Outcome | Failure]:
     """Run one task, wherever that is."""
     try:
-        days = run_days(task.settings, task.first, task.last, task.folder, until_empty=task.until_empty, fresh=True)
+        days = run_days(
+            task.scenario, task.params, task.first, task.last, task.folder, until_empty=task.until_empty, fresh=True
+        )
         return number, [done.summary for done in days]
     except PlannerError as error:
         return number, Failure(error.exit_code, str(error))
@@ -166,7 +170,7 @@ def _on_dask(tasks: Sequence[RunTask], engine: Engine) -> Iterator[tuple[int, Ou
 
 def _with_threads(task: RunTask, threads: int) -> RunTask:
     """Tasks that run side by side share the cores; the number of threads changes no answer."""
-    return replace(task, settings=replace(task.settings, workers=task.settings.workers or threads))
+    return replace(task, params=replace(task.params, workers=task.params.workers or threads))
 
 
 def _require_here(task: RunTask, outcome: Outcome) -> None:

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from planner.bounds import RUN_DAYS
-from planner.defaults import BOUND_TIME_S, TIME_LIMIT_S
 from planner.domain.conflicts import situation_conflicts
 from planner.domain.day_summary import DaySummary
 from planner.domain.horizon import Horizon
 from planner.domain.intake import Intake
-from planner.domain.result import Trial
 from planner.domain.situation import Situation
 from planner.errors import BookedError, InputError
 from planner.inputs.build import build
 from planner.inputs.slurm.site import SlurmSite
 from planner.inputs.snapshots.read import read_snapshot
-from planner.methods import LOOKING_AHEAD, Params, method_named
+from planner.methods import LOOKING_AHEAD, Params
 from planner.pages.day import day_page
 from planner.pages.index import write_index
 from planner.planning.ahead import with_days_ahead
@@ -36,64 +34,6 @@ from planner.store.provenance import provenance, with_situation
 from planner.store.results import is_booked
 from planner.store.write import require_formats, write_day
 from planner.units import SECONDS_PER_HOUR
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How days are planned, whatever the day.
-
-    ``bound_time_s`` 0 leaves the bound out; ``also`` are further formats to write; ``command`` is kept for provenance;
-    ``page`` says whether every day gets its page, ``baselines`` whether it is compared with rules and EASY, ``rebook``
-    that days which are booked may be written over.
-    """
-
-    scenario: Scenario
-    method: str
-    time_limit_s: float = TIME_LIMIT_S
-    iterations: int | None = None
-    workers: int = 0
-    engine: str | None = None
-    bound_time_s: float = BOUND_TIME_S
-    also: tuple[str, ...] = ()
-    command: tuple[str, ...] = ()
-    page: bool = True
-    baselines: bool = True
-    rebook: bool = False
-
-    def __post_init__(self) -> None:
-        method_named(self.method)
-        require_formats(self.also)
-
-    def params(self, on_trial: Callable[[Trial], None] | None = None) -> Params:
-        """What the method gets."""
-        return Params(
-            seed=self.scenario.seed,
-            workers=self.workers,
-            on_trial=on_trial,
-            engine=self.engine,
-            time_limit_s=self.time_limit_s,
-            iterations=self.iterations,
-            search=replace(self.scenario.search.params(), replan=self.scenario.replan.params()),
-        )
-
-    def run_facts(
-        self, mark: Mapping[str, str] | None, *, closed: bool, files: tuple[Path, ...] = ()
-    ) -> dict[str, Any]:
-        """What run.json says about a day that continues from the one with this mark; ``files`` are further inputs."""
-        return provenance(
-            self.scenario,
-            method=self.method,
-            seed=self.scenario.seed,
-            workers=self.params().worker_count,
-            time_limit_s=self.time_limit_s,
-            command=self.command,
-            began=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
-            engine=self.engine,
-            iterations=self.iterations,
-            continues=mark,
-            closed=closed,
-            files=files,
-        )
 
 
 @dataclass(frozen=True)
@@ -121,22 +61,6 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Watch:
-    """Who is told what, while a day is planned: each candidate, the bound, and what is done next.
-
-    ``still_wanted`` is called before anything is written, and may raise.
-    """
-
-    on_trial: Callable[[Trial], None] | None = None
-    on_bound: Callable[[float], None] | None = None
-    on_step: Callable[[str], None] = lambda what: None
-    still_wanted: Callable[[], None] = lambda: None
-
-
-UNWATCHED = Watch()
-
-
-@dataclass(frozen=True)
 class DoneDay:
     """A written day: its summary, and what was planned; None where an earlier run had already written it.
 
@@ -160,82 +84,91 @@ class Found:
     conflicts: tuple[str, ...] = ()
 
 
-def plan_from(settings: Settings, asked: Asked, folder: Path, watch: Watch = UNWATCHED) -> DoneDay:
+def plan_from(scenario: Scenario, params: Params, asked: Asked, folder: Path) -> DoneDay:
     """Plan the day of a moment from then on, and write it in a folder of days.
 
-    BookedError when the day is booked, unless the settings say that it may be planned again.
+    BookedError when the day is booked, unless it may be planned again.
     """
-    horizon = Horizon.of_unix(asked.moment_unix, settings.scenario.zone)
+    horizon = Horizon.of_unix(asked.moment_unix, scenario.zone)
     target = folder / horizon.day.isoformat()
     if asked.nightly:
-        watch.on_step("reading the day before")
-        last = None if asked.fresh else nightly_ground_of(folder, settings.scenario, horizon.day)
-        return do_day(settings, horizon.day, target, last, watch=watch)
-    facts = settings.run_facts(None, closed=False, files=asked.files)
+        params.on_step("reading the day before")
+        last = None if asked.fresh else nightly_ground_of(folder, scenario, horizon.day)
+        return do_day(scenario, params, horizon.day, target, last)
+    facts = run_facts(scenario, params, files=asked.files)
     until_unix = None if asked.hours is None else asked.moment_unix + round(asked.hours * SECONDS_PER_HOUR)
-    return _do(
-        settings, horizon, target, facts, lambda: _found(settings.scenario, asked, folder, horizon), watch, until_unix
-    )
+    return _do(scenario, params, horizon, target, facts, lambda: _found(scenario, asked, folder, horizon), until_unix)
 
 
 def do_day(
-    settings: Settings,
-    day: dt.date,
-    target: Path,
-    last: LastPlan | None,
-    *,
-    closed: bool = False,
-    watch: Watch = UNWATCHED,
+    scenario: Scenario, params: Params, day: dt.date, target: Path, last: LastPlan | None, *, closed: bool = False
 ) -> DoneDay:
     """Plan a day from what the plan of the day before left at midnight, and write its folder.
 
     ``closed``: no new jobs come in.
     """
-    horizon = Horizon(day, settings.scenario.zone)
-    facts = settings.run_facts(None if last is None else last.mark, closed=closed)
+    horizon = Horizon(day, scenario.zone)
+    facts = run_facts(scenario, params, last, closed=closed)
 
     def find() -> Found:
-        return Found(*situation_of(settings.scenario, horizon, last, closed=closed))
+        return Found(*situation_of(scenario, horizon, last, closed=closed))
 
-    return replace(_do(settings, horizon, target, facts, find, watch), is_first=last is None)
+    return replace(_do(scenario, params, horizon, target, facts, find), is_first=last is None)
 
 
 def _do(
-    settings: Settings,
+    scenario: Scenario,
+    params: Params,
     horizon: Horizon,
     target: Path,
     facts: dict[str, Any],
     find: Callable[[], Found],
-    watch: Watch,
     until_unix: int | None = None,
 ) -> DoneDay:
     """Plan the day of a situation and write its folder, alone in it."""
-    scenario = settings.scenario
+    require_formats(params.also)
     with held(target):
-        if not settings.rebook:
+        if not params.rebook:
             require_unbooked(target)
-        watch.on_step("reading jobs, weather and prices")
+        params.on_step("reading jobs, weather and prices")
         found = find()
         situation = with_estimates(found.situation, scenario.cluster, scenario.rules.estimate)
         built = build(scenario, horizon, situation, found.intake, until_unix)
-        if settings.method in LOOKING_AHEAD and situation.moment_unix == horizon.start_unix:
+        if params.method in LOOKING_AHEAD and situation.moment_unix == horizon.start_unix:
             built = with_days_ahead(built)
-        planned = plan_day(
-            built,
-            settings.method,
-            settings.params(watch.on_trial),
-            bound_time_s=settings.bound_time_s,
-            with_baselines=settings.baselines,
-            on_bound=watch.on_bound,
-            on_step=watch.on_step,
-        )
-        watch.on_step("writing the day")
-        watch.still_wanted()
+        planned = plan_day(built, params.under(scenario))
+        params.on_step("writing the day")
+        params.still_wanted()
         facts = with_situation(facts, situation, scenario.outages, found.conflicts)
-        summary = write_day(planned, target, facts, settings.also, page=day_page if settings.page else None)
-        if settings.page:
+        summary = write_day(planned, target, facts, params.also, page=day_page if params.page else None)
+        if params.page:
             write_index(target.parent.parent)
     return DoneDay(horizon.day, target, summary, planned, found.conflicts)
+
+
+def run_facts(
+    scenario: Scenario,
+    params: Params,
+    last: LastPlan | None = None,
+    *,
+    closed: bool = False,
+    files: tuple[Path, ...] = (),
+) -> dict[str, Any]:
+    """What run.json says about a day that continues from the last plan; ``files`` are further inputs."""
+    return provenance(
+        scenario,
+        method=params.method,
+        seed=scenario.seed,
+        workers=params.worker_count,
+        time_limit_s=params.time_limit_s,
+        command=params.command,
+        began=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
+        engine=params.engine,
+        iterations=params.iterations,
+        continues=None if last is None else last.mark,
+        closed=closed,
+        files=files,
+    )
 
 
 def _found(scenario: Scenario, asked: Asked, folder: Path, day: Horizon) -> Found:

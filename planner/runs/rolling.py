@@ -11,8 +11,10 @@ from typing import Any
 from planner.domain.day_summary import JobCounts
 from planner.domain.horizon import Horizon
 from planner.errors import AuditError, FileFormatError, InputError
+from planner.methods import Params
 from planner.pages.index import write_index
-from planner.runs.one_day import UNWATCHED, DoneDay, Settings, Watch, do_day, ground_of, require_order, require_unbooked
+from planner.runs.one_day import DoneDay, do_day, ground_of, require_order, require_unbooked, run_facts
+from planner.scenario.schema import Scenario
 from planner.store.folder import clear_left_overs
 from planner.store.last_plan import LastPlan, read_last_plan
 from planner.store.provenance import SAME
@@ -60,29 +62,28 @@ class Balance:
 
 
 def run_days(
-    settings: Settings,
+    scenario: Scenario,
+    params: Params,
     first: dt.date,
     last: dt.date,
     folder: Path,
     *,
     until_empty: bool = False,
     fresh: bool = False,
-    watch: Watch = UNWATCHED,
 ) -> Iterator[DoneDay]:
     """Plan and write days one after another, in folders named by them; each is handed out when it is written.
 
     The first day continues from the result of the day before it where there is one, unless ``fresh``. Days that an
     earlier run has already written from the same ground are kept. ``until_empty`` goes on after the last day, without
     new jobs, until nothing runs or waits. BookedError, before anything is written, when one of the days is booked,
-    unless the settings say that it may be planned again.
+    unless it may be planned again.
     """
     require_order(first, last)
-    scenario = settings.scenario
     last_plan = None if fresh else ground_of(folder, scenario, first)
     balance = Balance.opening(last_plan)
     horizon = Horizon(first, scenario.zone)
     index_is_due = False
-    if not settings.rebook:
+    if not params.rebook:
         for offset in range((last - first).days + 1):
             require_unbooked(folder / (first + dt.timedelta(days=offset)).isoformat())
     clear_left_overs(folder)
@@ -90,8 +91,8 @@ def run_days(
         while horizon.day <= last or (until_empty and last_plan is not None and last_plan.leaves_work):
             closed = horizon.day > last
             target = folder / horizon.day.isoformat()
-            kept = _kept(settings, horizon.day, target, last_plan, closed=closed)
-            done = kept or do_day(settings, horizon.day, target, last_plan, closed=closed, watch=watch)
+            kept = _kept(scenario, params, horizon.day, target, last_plan, closed=closed)
+            done = kept or do_day(scenario, params, horizon.day, target, last_plan, closed=closed)
             index_is_due = kept is not None
             last_plan = read_last_plan(target, scenario, horizon)
             balance.add(horizon.day, done.summary.jobs, last_plan)
@@ -101,11 +102,13 @@ def run_days(
             horizon = horizon.next_day()
     finally:
         # Whoever wrote a day that was kept may have been killed before it came to the index.
-        if index_is_due and settings.page:
+        if index_is_due and params.page:
             write_index(folder.parent)
 
 
-def _kept(settings: Settings, day: dt.date, target: Path, before: LastPlan | None, *, closed: bool) -> DoneDay | None:
+def _kept(
+    scenario: Scenario, params: Params, day: dt.date, target: Path, before: LastPlan | None, *, closed: bool
+) -> DoneDay | None:
     """The day as an earlier run wrote it, when that run had the same ground and its files are whole."""
     if not target.is_dir():
         return None
@@ -113,10 +116,10 @@ def _kept(settings: Settings, day: dt.date, target: Path, before: LastPlan | Non
         run, summary = read_run(target), read_summary(target)
     except FileFormatError:
         return None
-    wanted = _plain(settings.run_facts(None if before is None else before.mark, closed=closed))
+    wanted = _plain(run_facts(scenario, params, before, closed=closed))
     if any(run.get(key) != wanted[key] for key in SAME):
         return None
-    if settings.bound_time_s > 0 and summary.profit_bound_eur is None:
+    if params.bound_time_s > 0 and summary.profit_bound_eur is None:
         return None
     return DoneDay(day, target, summary) if not any(changed(target, run)) else None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -36,8 +37,8 @@ def test_rows_are_shown_as_days_finish(
 
     def watched(*given: Any, **named: Any) -> Any:
         seen.append(capsys.readouterr().out)
-        named["on_step"] = seen.append
-        return plan_one(*given, **named)
+        scenario, params, *rest = given
+        return plan_one(scenario, replace(params, on_step=seen.append), *rest, **named)
 
     monkeypatch.setattr(rolling, "do_day", watched)
     assert run(["run", "--from", "2024-06-01", "--to", "2024-06-03", *QUICK]) == 0
@@ -61,7 +62,7 @@ def test_a_nearly_idle_day_is_told_in_money() -> None:
     assert _how_near(200.0, 0.25, "EUR") == "within 25 % of 200.00 EUR"
     assert _how_near(-3.0, None, "EUR") == "no schedule can earn more than -3.00 EUR"
     runs = ((Bound(4.53, 1, 0.0, 0, None), -0.86), (Bound(200.0, 1, 0.0, 0, None), 150.0))
-    told = [bound_text(bound, profit_eur).rpartition("; ")[2] for bound, profit_eur in runs]
+    told = [bound_text(bound.profit_eur, bound.gap_fraction(profit)).rpartition("; ")[2] for bound, profit in runs]
     assert told == ["these are 5.39 below it.", "these are 25 % below it."]
 
 

@@ -88,7 +88,7 @@ def test_money_of_a_later_day_counts_less(tmp_path: Path) -> None:
     """Settled with a second day that counts two thirds, a plan comes to today's profit and two thirds of tomorrow's."""
     day = built(site(tmp_path, TWO_DAYS_OF_WORK))
     assert day.ahead is not None
-    planned = plan_day(day, "multisearch", Params(workers=1), bound_time_s=0)
+    planned = plan_day(day, Params("multisearch", workers=1, bound_time_s=0, baselines=False))
     assert not audit(day.problem, planned.result.plan, leaves_room=True)
     # Both long jobs and the short one: 0.32 EUR an hour less energy; 24 h today, 18 h tomorrow.
     hour = 8 * 0.05 - 0.08 * 0.2 * (1 + 0.104 + 0.12)
@@ -101,7 +101,7 @@ def test_money_of_a_later_day_counts_less(tmp_path: Path) -> None:
 def test_a_job_planned_for_tomorrow_waits_and_says_until_when(tmp_path: Path) -> None:
     """What the plan of both days starts tomorrow is deferred, with its planned start."""
     day = built(site(tmp_path, TWO_DAYS_OF_WORK))
-    planned = plan_day(day, "multisearch", Params(workers=1), bound_time_s=0)
+    planned = plan_day(day, Params("multisearch", workers=1, bound_time_s=0, baselines=False))
     assert planned.deferrals or planned.result.plan.is_placed.all()
     for _, why in planned.deferrals:
         assert why.reason.startswith("planned to start at 2024-06-04")
@@ -147,6 +147,6 @@ def test_jobs_start_sooner_only_where_every_job_starts(
 
     monkeypatch.setattr("planner.search.sooner.sooner", watched)
     day = build_day(site(tmp_path, [(-1, each, 8) for each in hours]), FIRST)
-    planned = plan_day(day, "harvest", Params(workers=1, iterations=500), bound_time_s=0)
+    planned = plan_day(day, Params("harvest", workers=1, iterations=500, bound_time_s=0, baselines=False))
     assert planned.result.plan.is_placed.all() == is_hastened
     assert asked == ([125] if is_hastened else [])

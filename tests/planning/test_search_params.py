@@ -14,7 +14,6 @@ from planner.domain.search_params import DelayParams, HarvestParams, RelaxationP
 from planner.errors import ScenarioError
 from planner.methods import METHODS, Params, method_named
 from planner.places import shipped_folder
-from planner.runs.one_day import Settings
 from planner.scenario.load import load_scenario
 from planner.scenario.schema import Scenario
 from planner.search.orderings import ORDERINGS
@@ -44,7 +43,7 @@ def test_what_a_scenario_says_is_what_its_methods_get() -> None:
         DelayParams(1800),
         RelaxationParams(0, 20, 2.0),
     )
-    assert Settings(scenario, "harvest").params().search == wanted
+    assert Params().under(scenario).search == wanted
 
 
 @pytest.mark.parametrize(

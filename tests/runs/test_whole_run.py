@@ -18,8 +18,8 @@ import pytest
 from planner.accounting.bound import profit_bound
 from planner.domain.horizon import Horizon
 from planner.inputs.build import build
+from planner.methods import Params
 from planner.planning.plan_day import BOUND_TOLERANCE
-from planner.runs.one_day import Settings
 from planner.runs.rolling import run_days
 from planner.runs.whole_run import run_bound, run_problem
 from planner.scenario.load import load_scenario
@@ -140,11 +140,9 @@ def run_profit(scenario: Scenario, days: int, folder: Path, *, lookahead_days: i
     scenario = scenario.model_copy(
         update={"search": scenario.search.model_copy(update={"lookahead_days": lookahead_days})}
     )
-    settings = Settings(
-        scenario, "harvest", time_limit_s=600, iterations=600, workers=1, bound_time_s=0, page=False, baselines=False
-    )
+    params = Params("harvest", time_limit_s=600, iterations=600, workers=1, bound_time_s=0, page=False, baselines=False)
     last = FIRST + dt.timedelta(days=days - 1)
-    return sum(done.summary.totals.profit_eur for done in run_days(settings, FIRST, last, folder))
+    return sum(done.summary.totals.profit_eur for done in run_days(scenario, params, FIRST, last, folder))
 
 
 @pytest.mark.parametrize("seed", range(24))

@@ -17,7 +17,7 @@ from planner.studies.curie23.choices import choice_rows
 from planner.studies.curie23.curves import curve_rows
 from planner.studies.curie23.rows import run_rows
 from planner.studies.curie23.show import StudyFound, write_study
-from planner.studies.curie23.sites import data_folder, require_known, scenario_of, settings_of
+from planner.studies.curie23.sites import data_folder, params_of, require_known, scenario_of
 from planner.studies.kept import IDLE_ROOMS, Task, code_mark, made, piece
 
 BOUND_MAKERS = ("cells", "sites")
@@ -94,7 +94,8 @@ def _bound(group: Group, choice: StudyChoice, traces: Path, time_s: float) -> by
 def _task(cell: Cell, scenario: Scenario, choice: StudyChoice, folder: Path, command: Sequence[str]) -> RunTask:
     return RunTask(
         cell.name,
-        settings_of(cell, scenario, choice, command),
+        scenario,
+        params_of(cell, choice, command),
         FIRST_DAY,
         FIRST_DAY + dt.timedelta(days=choice.days - 1),
         folder / "runs" / choice.ground(cell.calibration) / cell.scenario / cell.run,

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 from planner.errors import InputError
+from planner.methods import Params
 from planner.places import scenario_folders, shipped_folder
-from planner.runs.one_day import Settings
 from planner.scenario.load import load_scenario
 from planner.scenario.schema import Scenario
 from planner.studies.curie23.cells import BY_THE_CLOCK, CALIBRATIONS, RUNS, SCENARIOS, Cell, Group, StudyChoice
@@ -55,14 +54,15 @@ def scenario_of(group: Group, data: Path, choice: StudyChoice, more: tuple[str, 
     return study_scenario(group.scenario, data, settings)
 
 
-def settings_of(cell: Cell, scenario: Scenario, choice: StudyChoice, command: Sequence[str]) -> Settings:
+def params_of(cell: Cell, choice: StudyChoice, command: Sequence[str]) -> Params:
     """How the days of a cell are planned."""
     method = RUNS[cell.run].method
-    usual = Settings(
-        scenario, method, iterations=choice.iterations, command=tuple(command), page=False, baselines=False
-    )
-    return replace(
-        usual,
+    return Params(
+        method,
+        iterations=choice.iterations,
+        command=tuple(command),
+        page=False,
+        baselines=False,
         time_limit_s=choice.time_limit_s if method in BY_THE_CLOCK else AMPLE_TIME_S,
         bound_time_s=choice.bound_time_s if cell.run in choice.bounded else 0.0,
     )

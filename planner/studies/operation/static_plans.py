@@ -35,7 +35,7 @@ def carry_out_plans(
     place_of = {job.id: index for index, job in enumerate(jobs)}
     start_s = np.full(len(trace), -1, dtype=np.int64)
     node_of_unit = np.full(int(trace.unit_ptr[-1]), -1, dtype=np.int64)
-    params = Params(seed=scenario.seed, workers=workers, search=scenario.search.params())
+    params = Params(METHOD, workers=workers, bound_time_s=0, baselines=False).under(scenario)
     left, known, horizon = Situation(first.start_unix, outages=scenario.outages), 0, first
     while np.any(start_s < 0):
         until = horizon.end_unix if sees_day else horizon.start_unix
@@ -44,7 +44,7 @@ def carry_out_plans(
         pending = sorted([*left.pending, *fresh], key=lambda job: job.submission_key)
         left = replace(left, pending=tuple(pending))
         day = build(scenario, horizon, left, Intake("no new jobs"))
-        planned = plan_day(day, METHOD, params, bound_time_s=0)
+        planned = plan_day(day, params)
         begun = list(planned.result.plan.placements(day.problem))
         for placement in begun:
             index = place_of[placement.job_id]
