@@ -293,12 +293,10 @@ def write_page(path: Path, title: str, notes: list[str], runs: Sequence[Run]) ->
 
 def require_engines(policies: Sequence[Policy], engine: str) -> None:
     """An error with the remedy when an engine is unknown, or is not installed though a policy needs it."""
-    needed = {"cpsat" if each.dispatcher == "pcp21-cpsat" else engine for each in policies if each.needs_engine}
-    if needed or engine != defaults.ROUND_ENGINE:
+    if any(each.needs_engine for each in policies) or engine != defaults.ROUND_ENGINE:
         from planner.methods import require_engine
 
-        for name in sorted(needed | {engine}):
-            require_engine(name)
+        require_engine(engine)
 
 
 def table_text(rows: Sequence[Mapping[str, object]]) -> str:

@@ -58,18 +58,14 @@ DISPATCHERS: dict[str, str] = {
     "pcp21": "plans starts and nodes of the jobs that could start now by a search of its own with the published"
     " branching; needs no engine (PCP'21; Galleguillos et al. 2021)",
     "pcp21s": "pcp21 that goes back to starts before it goes back to nodes (PCP'21s)",
-    "pcp21-cpsat": "pcp21 as a model of boxes that CP-SAT solves, with limits that do not depend on the clock",
 }
 """The kind ``cp`` for machines with node classes and several resources: who plans what could start now."""
 
 OF_2019 = ("hcp19", "pcp19")
-"""Those that break ties by area alone, and skip a round in which nothing changed."""
+"""Those that need a CP engine, break ties by area alone, and skip a round in which nothing changed."""
 
 NODES_AFTERWARDS = ("hcp19",)
 """Those that plan starts alone, and choose nodes in their own way for what starts now."""
-
-ENGINE_DISPATCHERS = (*OF_2019, "pcp21-cpsat")
-"""Those that need a CP engine; the last one needs CP-SAT."""
 
 KINDS = tuple(SENTENCES)
 """Kinds of policy, in the order of their numbers in `planner.online.kernel.state`."""
@@ -145,7 +141,7 @@ class Policy:
     @property
     def needs_engine(self) -> bool:
         """Whether it can do nothing without a CP engine."""
-        return self.kind == "cp" and (not self.dispatcher or self.dispatcher in ENGINE_DISPATCHERS)
+        return self.kind == "cp" and (not self.dispatcher or self.dispatcher in OF_2019)
 
     @property
     def needs_prices(self) -> bool:

@@ -153,8 +153,6 @@ class RoundEngine:
         """Who plans the queues of a policy, and with what limit."""
         if not policy.needs_engine:
             return f"a search with {self.dispatch_steps:,} steps"
-        if policy.dispatcher == "pcp21-cpsat":
-            return f"cpsat with {self.time_limit_s:g} s of work"
         return f"{self.engine} with {self.time_limit_s:g} s"
 
 

@@ -91,7 +91,7 @@ def test_policies_that_are_listed() -> None:
     named += [f"{order}-replan" for order in orders]
     sums = ("af", "awf", "bsld", "p2sf", "bsld-ahead", "af-ahead", "stretch", "bsld+", "p2sf+")
     named += [f"{kind}-{each}" for kind in ("order", "cp") for each in sums] + ["order-p2sf-ratio", "order-profit"]
-    named += ["hcp19", "pcp19", "pcp21", "pcp21s", "pcp21-cpsat"]
+    named += ["hcp19", "pcp19", "pcp21", "pcp21s"]
     kinds = {"strict", "greedy", "list", "easy", "conservative", "deadline", "deadline-early", "replan"}
     assert set(POLICIES) == {*kinds, *named}
     assert all(policy_named(name).name == name for name in POLICIES)

@@ -15,11 +15,6 @@ def dispatcher_named(name: str, *, engine: str, time_limit_s: float, steps: int,
 
     from planner.cp.engines.choose import engine_named
 
-    if name == "pcp21-cpsat":
-        engine_named("cpsat")
-        from planner.cp.dispatch.pcp21_cpsat import Pcp21CpSat
-
-        return Pcp21CpSat(time_limit_s, seed)
     if name == "hcp19":
         from planner.cp.dispatch.hcp19 import Hcp19
 
@@ -28,4 +23,4 @@ def dispatcher_named(name: str, *, engine: str, time_limit_s: float, steps: int,
         from planner.cp.dispatch.pcp19 import Pcp19
 
         return Pcp19(engine_named(engine), time_limit_s, seed)
-    raise InputError(f"unknown dispatcher {name!r}; known: hcp19, pcp19, pcp21, pcp21s, pcp21-cpsat")
+    raise InputError(f"unknown dispatcher {name!r}; known: hcp19, pcp19, pcp21, pcp21s")
