@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from planner import bounds
-from planner.scenario.forms import Duration, Whole, Within
+from planner.scenario.forms import Duration, Within
 from planner.scenario.sections import Key, Section
 from planner.scenario.values import Several, existing_folder
 
@@ -51,15 +51,6 @@ class SlurmSection(Section):
             "duration",
             "no begin time is set later than this after a job was submitted, or after its user's own begin time",
             default="no limit",
-        ),
-    ] = None
-    reserve_nodes: Annotated[
-        int | None,
-        Whole(bounds.NODES),
-        Key(
-            "nodes",
-            "an opted-in job that is planned on at least so many nodes gets them reserved for its planned start",
-            default="nobody gets a reservation",
         ),
     ] = None
 

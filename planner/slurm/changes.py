@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from planner.domain.job import counting_key
 from planner.slurm.current import Queue, Record, when
 from planner.slurm.ours import Ours
-from planner.slurm.reserved import ReservationChange
 
 JOB_ID = re.compile(r"[1-9][0-9]{0,9}(?:_[0-9]{1,10})?")
 FURTHEST_S = 366 * 86_400
@@ -88,16 +87,13 @@ class Proposal:
     changes: tuple[Change, ...]
     refusals: tuple[Refusal, ...]
     unchanged: tuple[str, ...]
-    reservations: tuple[ReservationChange, ...] = ()
-    unreserved: tuple[Refusal, ...] = ()
-    """Wide jobs that get no reservation, and why; their begin times are set all the same."""
 
 
 @dataclass(frozen=True)
 class Outcome:
     """What became of one change."""
 
-    change: Change | ReservationChange
+    change: Change
     taken: bool
     note: str
     """Why it was not taken; empty when it was."""

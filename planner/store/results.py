@@ -95,9 +95,7 @@ _SCENARIO = Record(
             {
                 "opt_in": Record({"partitions": Every(TEXT), "qos": Every(TEXT), "comment": Every(TEXT)}),
                 "max_delay_s": Maybe(whole(bounds.MAX_DELAY_S)),
-                "reserve_nodes": Maybe(whole(bounds.NODES)),
-            },
-            frozenset({"reserve_nodes"}),
+            }
         ),
     },
     frozenset({"outages", "slurm"}),
