@@ -104,7 +104,7 @@ def applied(
     wanted = read_wanted(folder)
     require_not_over(wanted, folder, int(time.time()))
     slurm, journal = Slurm(), journal_of(folder)
-    proposal = plan_changes(slurm, wanted.starts, wanted.rules, journal)
+    proposal = plan_changes(slurm, wanted.starts, wanted.rules, journal, latest=wanted.latest)
     outcomes = carry_out(slurm, proposal.changes, journal) if yes else None
     if quiet and not as_json:
         say_not_taken(outcomes or ())

@@ -21,10 +21,16 @@ Clock = Callable[[], float]
 
 
 def plan_changes(
-    slurm: Slurm, wanted: Mapping[str, int], rules: Rules, journal: Path, clock: Clock = time.time
+    slurm: Slurm,
+    wanted: Mapping[str, int],
+    rules: Rules,
+    journal: Path,
+    clock: Clock = time.time,
+    *,
+    latest: Mapping[str, int] | None = None,
 ) -> Proposal:
-    """What `carry_out` would send for these starts; changes nothing."""
-    return propose(wanted, read_queue(slurm), rules, read_ours(journal), int(clock()))
+    """What `carry_out` would send for these starts, none later than the ``latest`` promised; changes nothing."""
+    return propose(wanted, read_queue(slurm), rules, read_ours(journal), int(clock()), latest)
 
 
 def plan_undo(slurm: Slurm, journal: Path, clock: Clock = time.time) -> Proposal:

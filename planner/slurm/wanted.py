@@ -31,14 +31,18 @@ class Wanted:
         for a job that is deferred without one.
     left_alone
         Jobs of the plan that it never starts, each with its reason.
+    latest
+        The latest start that the user of each job was promised [Unix seconds]; none where the scenario promises
+        nothing.
     rules
-        Whose begin times may be set, and how far.
+        Whose begin times may be set.
     until_unix
         When the day of the plan is over.
     """
 
     starts: Mapping[str, int]
     left_alone: Mapping[str, str]
+    latest: Mapping[str, int]
     rules: Rules
     until_unix: int
 
@@ -62,7 +66,10 @@ def read_wanted(folder: Path) -> Wanted:
     starts = {row["job_id"]: start for row, start in scheduled if row["state"] == "planned" and start is not None}
     starts |= {row["job_id"]: start or until_unix for row, start in deferred if row["kind"] == "deferred"}
     left_alone = {row["job_id"]: row["reason"] for row, _ in deferred if row["kind"] == "rejected"}
-    return Wanted(starts, left_alone, rules_of(run), until_unix)
+    promises = run["scenario"]["rules"].get("max_delay_s") is not None
+    latest = read_rows(folder, tables, "schedule", _latest) + read_rows(folder, tables, "deferred", _latest)
+    promised = {job: unix for job, unix in latest if promises and unix is not None}
+    return Wanted(starts, left_alone, promised, rules_of(run), until_unix)
 
 
 def require_not_over(wanted: Wanted, folder: Path, now_unix: int) -> None:
@@ -82,9 +89,13 @@ def rules_of(run: Mapping[str, Any]) -> Rules:
             frozenset(opt_in.get("partitions", ())),
             frozenset(opt_in.get("qos", ())),
             frozenset(opt_in.get("comment", ())),
-        ),
-        said.get("max_delay_s"),
+        )
     )
+
+
+def _latest(row: Mapping[str, str]) -> tuple[str, int | None]:
+    """A job and the latest start that its user was promised."""
+    return row["job_id"], _unix(row, "latest_start")
 
 
 def _require_folder(folder: Path) -> None:
