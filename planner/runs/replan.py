@@ -112,10 +112,10 @@ def replan(
 
 
 def _read(scenario: Scenario, asked: Replan, folder: Path) -> tuple[Snapshot, Intake]:
-    """The snapshot by tables, or by Slurm; begin times and reservations that we have set there bind nobody."""
+    """The snapshot by tables, or by Slurm; begin times that we have set there bind nobody."""
     if asked.slurm is not None:
         ours = read_ours(folder / JOURNAL)
-        return asked.slurm.snapshot(scenario, lambda job: ours.own_begin(record_of(job)), ours.job_of)
+        return asked.slurm.snapshot(scenario, lambda job: ours.own_begin(record_of(job)))
     assert asked.snapshot is not None
     return read_snapshot(asked.snapshot, at_unix=asked.moment_unix, scenario=scenario, nodes_path=asked.nodes)
 

@@ -254,7 +254,8 @@ class Rules(Section):
         Key(
             "duration",
             "the promise to users: no job starts later than this after its reference start, when it would have started"
-            " on arrival under list scheduling in submit order; plans say how it was kept",
+            " on arrival under list scheduling in submit order; plans say how it was kept, and Slurm gets no begin time"
+            " later than that",
             default="no promise; `0h` under the policy `replan`",
         ),
     ] = None

@@ -1,20 +1,16 @@
-"""Sets begin times and makes reservations in Slurm: look first (`plan_changes`), then send, read back, compare."""
+"""Sets begin times in Slurm: look first (`plan_changes`), then send, read back, compare."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from planner.errors import SlurmError
 from planner.slurm.changes import JOB_ID, Change, Outcome, Proposal, Rules, propose
 from planner.slurm.commands import Slurm
 from planner.slurm.current import Queue, Record, read_queue, when
-from planner.slurm.journal import read_ours, write_changes, write_reservations, write_reserved, write_results
-from planner.slurm.reservations import Place, propose_give_back, propose_reservations
-from planner.slurm.reserve import outcomes_of, require_plain, send
-from planner.slurm.reserved import ReservationChange, reservations_now
+from planner.slurm.journal import read_ours, write_changes, write_results
 from planner.slurm.undo import propose_undo
 from planner.store.files import alone_in
 
@@ -31,26 +27,15 @@ def plan_changes(
     journal: Path,
     clock: Clock = time.time,
     *,
-    places: Mapping[str, Place] | None = None,
+    latest: Mapping[str, int] | None = None,
 ) -> Proposal:
-    """What `carry_out` would send for these starts; changes nothing. Wide jobs get reservations at their ``places``."""
-    queue, ours, now_unix = read_queue(slurm), read_ours(journal), int(clock())
-    proposal = propose(wanted, queue, rules, ours, now_unix)
-    if not places and not ours.reservations:
-        return proposal
-    refused = {each.job: each.reason for each in proposal.refusals}
-    found = propose_reservations(places or {}, refused, queue, reservations_now(slurm), ours, now_unix)
-    return replace(proposal, reservations=found.changes, unreserved=found.refusals)
+    """What `carry_out` would send for these starts, none later than the ``latest`` promised; changes nothing."""
+    return propose(wanted, read_queue(slurm), rules, read_ours(journal), int(clock()), latest)
 
 
 def plan_undo(slurm: Slurm, journal: Path, clock: Clock = time.time) -> Proposal:
     """What `carry_out` would send to take back what is still ours; changes nothing."""
-    queue, ours = read_queue(slurm), read_ours(journal)
-    proposal = propose_undo(queue, ours, int(clock()))
-    if not ours.reservations:
-        return proposal
-    found = propose_give_back(queue, reservations_now(slurm), ours)
-    return replace(proposal, reservations=found.changes, refusals=(*proposal.refusals, *found.refusals))
+    return propose_undo(read_queue(slurm), read_ours(journal), int(clock()))
 
 
 def carry_out(
@@ -59,13 +44,12 @@ def carry_out(
     journal: Path,
     clock: Clock = time.time,
     *,
-    reservations: Sequence[ReservationChange] = (),
     undo: bool = False,
 ) -> list[Outcome]:
-    """Send changes, read queue and reservations back, and say for each whether Slurm has taken it.
+    """Send changes, read the queue back, and say for each whether Slurm has taken it.
 
     The journal is on the disk before anything is sent. Whatever fails from then on, what has reached Slurm can be
-    undone. Reservations go first: a job that is let go should find its nodes kept.
+    undone.
 
     Raises
     ------
@@ -74,24 +58,18 @@ def carry_out(
     OutputError
         The journal cannot be written; nothing was sent.
     """
-    if not changes and not reservations:
+    if not changes:
         return []
     updates = "".join(_update(change) for change in changes)
-    for each in reservations:
-        require_plain(each)
     with alone_in(journal.parent):
-        write_reservations(journal, reservations, int(clock()))
         write_changes(journal, changes, int(clock()), undo=undo)
-        reserved = [send(slurm, change) for change in reservations]
         # Its status says no more than that some update failed, such as that of a job which has just started.
-        said = slurm.run("scontrol", stdin=updates).errors if changes else ""
+        said = slurm.run("scontrol", stdin=updates).errors
         queue, now_unix = read_queue(slurm), int(clock())
         alone = {change.job for change in changes}
-        begun = [(change, _outcome(change, queue, alone, said, now_unix)) for change in changes]
-        kept = list(zip(reservations, outcomes_of(slurm, reservations, reserved, queue), strict=True))
-        write_reserved(journal, ((change, each.taken, each.note) for change, each in kept), int(clock()))
-        write_results(journal, ((change, each.taken, each.note) for change, each in begun), int(clock()), undo=undo)
-    return [outcome for _, outcome in (*kept, *begun)]
+        outcomes = [_outcome(change, queue, alone, said, now_unix) for change in changes]
+        write_results(journal, ((each.change, each.taken, each.note) for each in outcomes), int(clock()), undo=undo)
+    return outcomes
 
 
 def _update(change: Change) -> str:

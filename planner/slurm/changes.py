@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from planner.domain.job import counting_key
 from planner.slurm.current import Queue, Record, when
 from planner.slurm.ours import Ours
-from planner.slurm.reserved import ReservationChange
 
 JOB_ID = re.compile(r"[1-9][0-9]{0,9}(?:_[0-9]{1,10})?")
 FURTHEST_S = 366 * 86_400
@@ -48,16 +47,12 @@ class Rules:
     ----------
     opt_in
         Whose begin times may be changed.
-    max_delay_s
-        How long after a job was submitted, or after its user's own begin time, it may be made to begin [s]; None: no
-        such limit.
     deadline_margin_s
         How long before the last possible moment a job with a deadline must begin [s]. Slurm does not start a job in the
         very second in which it may begin.
     """
 
     opt_in: OptIn
-    max_delay_s: int | None = None
     deadline_margin_s: int = 0
 
 
@@ -88,16 +83,13 @@ class Proposal:
     changes: tuple[Change, ...]
     refusals: tuple[Refusal, ...]
     unchanged: tuple[str, ...]
-    reservations: tuple[ReservationChange, ...] = ()
-    unreserved: tuple[Refusal, ...] = ()
-    """Wide jobs that get no reservation, and why; their begin times are set all the same."""
 
 
 @dataclass(frozen=True)
 class Outcome:
     """What became of one change."""
 
-    change: Change | ReservationChange
+    change: Change
     taken: bool
     note: str
     """Why it was not taken; empty when it was."""
@@ -110,7 +102,14 @@ class Outcome:
         return not self.taken and not self.overtaken
 
 
-def propose(wanted: Mapping[str, int], queue: Queue, rules: Rules, ours: Ours, now_unix: int) -> Proposal:
+def propose(
+    wanted: Mapping[str, int],
+    queue: Queue,
+    rules: Rules,
+    ours: Ours,
+    now_unix: int,
+    latest: Mapping[str, int] | None = None,
+) -> Proposal:
     """The changes that make every job begin no earlier than wanted; a start that has come holds no job any longer.
 
     Parameters
@@ -125,6 +124,8 @@ def propose(wanted: Mapping[str, int], queue: Queue, rules: Rules, ours: Ours, n
         What was set earlier, which tells the user's own begin time from ours.
     now_unix
         The present [unix s].
+    latest
+        The latest start that the user of a job was promised [unix s]; no limit for jobs that have none.
     """
     changes: list[Change] = []
     refusals: list[Refusal] = []
@@ -134,6 +135,8 @@ def propose(wanted: Mapping[str, int], queue: Queue, rules: Rules, ours: Ours, n
         for job in jobs:
             # An array is changed as a whole, so that one of its tasks refuses for all.
             reason = reason or _why_not(job, start_unix, rules, ours, now_unix)
+        if not reason and latest and start_unix > latest.get(job_id, start_unix):
+            reason = f"would begin later than its user was promised, {when(latest[job_id])}"
         if reason:
             refusals.append(Refusal(job_id, reason))
         else:
@@ -186,7 +189,6 @@ def _why_not(job: Record, start_unix: int, rules: Rules, ours: Ours, now_unix: i
     """Why a waiting job must not begin at a moment; empty when it may."""
     own_unix = ours.own_begin(job)
     latest_unix = job.latest_begin_unix
-    earliest_unix = job.submit_unix if own_unix is None else max(own_unix, job.submit_unix)
     if job.held:
         return "held"
     if job.heterogeneous:
@@ -201,6 +203,4 @@ def _why_not(job: Record, start_unix: int, rules: Rules, ours: Ours, now_unix: i
         return f"Slurm would cancel it: to end by its deadline it must begin by {when(latest_unix)}"
     if own_unix is not None and own_unix > max(now_unix, start_unix):
         return f"its user lets it begin at {when(own_unix)} at the earliest"
-    if rules.max_delay_s is not None and start_unix > earliest_unix + rules.max_delay_s:
-        return f"would be delayed beyond {when(earliest_unix + rules.max_delay_s)}, the most that is allowed"
     return ""

@@ -41,9 +41,6 @@ class Record:
     limit_s: int | None
     """None: unlimited."""
     deadline_unix: int | None
-    user: str = ""
-    reservation: str = ""
-    """The reservation that the job belongs to."""
 
     @property
     def latest_begin_unix(self) -> int | None:
@@ -130,6 +127,4 @@ def record_of(*jobs: QueuedJob) -> Record:
         comment=job.comment,
         limit_s=job.limit_s,
         deadline_unix=job.deadline_unix,
-        user=job.user,
-        reservation=job.reservation,
     )

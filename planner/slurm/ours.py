@@ -1,13 +1,11 @@
-"""Which begin times and reservations are ours: set by an earlier run, and not changed by anybody since."""
+"""Which begin times are ours: set by an earlier run, and not changed by anybody since."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from planner.inputs.slurm.reservations import Reservation
 from planner.slurm.current import Record
-from planner.slurm.reserved import Reserved
 
 Key = tuple[str, int]
 """Job id and submit time: Slurm gives ids anew, and a job that is queued again has a new submit time."""
@@ -24,22 +22,10 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Made:
-    """The reservation that was made for a job."""
-
-    job: str
-    submit_unix: int
-    sent: tuple[Reserved, ...]
-    """All that it was made to hold, the newest last; where a run was killed, it still holds what was sent earlier."""
-
-
-@dataclass(frozen=True)
 class Ours:
     """All that was set and not undone."""
 
     entries: Mapping[Key, Entry] = field(default_factory=dict)
-    reservations: Mapping[str, Made] = field(default_factory=dict)
-    """By their names."""
 
     def of(self, job: Record) -> Entry | None:
         """What was set for a job, as long as it has a begin time of ours; else None.
@@ -56,16 +42,6 @@ class Ours:
         """The begin time that the job has without us."""
         entry = self.of(job)
         return job.begin_unix if entry is None else entry.old_unix
-
-    def made(self, reservation: Reservation) -> Made | None:
-        """For whom a reservation was made by us, as long as it holds what we made it hold; else None."""
-        made = self.reservations.get(reservation.name)
-        return made if made is not None and Reserved.of(reservation) in made.sent else None
-
-    def job_of(self, reservation: Reservation) -> str | None:
-        """The job that a reservation of ours was made for; None: it is not ours."""
-        made = self.made(reservation)
-        return None if made is None else made.job
 
 
 def with_sent(entries: Mapping[Key, Entry], key: Key, old_unix: int | None, new_unix: int) -> Entry:

@@ -1,14 +1,12 @@
-"""Compares Slurm with what it should be: begin times that were wanted or set, and reservations that were made."""
+"""Compares Slurm with what it should be: begin times that were wanted or set."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from planner.inputs.slurm.reservations import Reservation
 from planner.slurm.current import Queue, Record, when
 from planner.slurm.ours import Ours
-from planner.slurm.reservations import find_job
 
 
 @dataclass(frozen=True)
@@ -58,30 +56,6 @@ def differences(expected: Iterable[Expected], queue: Queue, now_unix: int) -> li
             text = "is another job, submitted later" if records else "is no longer in the queue"
             found.append(Difference(each.job, f"{text}; was to begin at {when(each.begin_unix)}"))
         found += [Difference(job.id, text) for job in same if (text := _difference(each, job, now_unix))]
-    return found
-
-
-def reservation_differences(
-    ours: Ours, queue: Queue, present: Iterable[Reservation], now_unix: int
-) -> list[Difference]:
-    """Every job that waits and is not in its reservation, or whose reservation is not as it was made.
-
-    One that has started or ended needs none: the next apply, or Slurm itself, deletes what is left of it.
-    """
-    by_name = {each.name: each for each in present}
-    found: list[Difference] = []
-    for name, made in ours.reservations.items():
-        job, there = find_job(made, queue), by_name.get(name)
-        if job is None or not job.pending:
-            continue
-        if there is None:
-            end_unix = made.sent[-1].end_unix
-            if end_unix is None or end_unix > now_unix:
-                found.append(Difference(made.job, f"has no reservation {name}"))
-        elif ours.made(there) is None:
-            found.append(Difference(made.job, f"the reservation {name} is not as it was made"))
-        elif job.reservation != name:
-            found.append(Difference(made.job, f"is not in its reservation {name}"))
     return found
 
 

@@ -87,17 +87,21 @@ _SCENARIO = Record(
         "cluster": _CLUSTER,
         "cooling": Record({"table": WORD}),
         "revenue": Record({"eur_per_core_hour": number(bounds.EUR_PER_CORE_HOUR)}),
-        "rules": Record({"defer": shape_of(DeferRule), "execute": shape_of(ExecuteRule)}, frozenset({"execute"})),
+        "rules": Record(
+            {
+                "defer": shape_of(DeferRule),
+                "execute": shape_of(ExecuteRule),
+                "max_delay_s": Maybe(whole(bounds.MAX_DELAY_S)),
+            },
+            frozenset({"execute", "max_delay_s"}),
+        ),
         "demand": Record({"eur_per_kw": number(bounds.EUR_PER_KW), "interval_s": whole(bounds.DEMAND_INTERVAL_S)}),
         "carbon": Record({"eur_per_tonne": number(bounds.EUR_PER_TONNE)}),
         "outages": _OUTAGES,
         "slurm": Record(
             {
                 "opt_in": Record({"partitions": Every(TEXT), "qos": Every(TEXT), "comment": Every(TEXT)}),
-                "max_delay_s": Maybe(whole(bounds.MAX_DELAY_S)),
-                "reserve_nodes": Maybe(whole(bounds.NODES)),
-            },
-            frozenset({"reserve_nodes"}),
+            }
         ),
     },
     frozenset({"outages", "slurm"}),

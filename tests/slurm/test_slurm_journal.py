@@ -142,6 +142,19 @@ def test_a_file_that_is_no_journal_is_refused(tmp_path: Path, line: str) -> None
         read_ours(path)
 
 
+def test_reservations_of_an_earlier_version_are_passed_over(tmp_path: Path) -> None:
+    """Their lines stand between others in journals that are kept; begin times can be undone all the same."""
+    path = tmp_path / "journal.jsonl"
+    write_changes(path, [Change("42", NOW - HOUR, None, NOW)], NOW)
+    ours = read_ours(path)
+    held = {"nodes": "n[1-4]", "user": "ann", "start": NOW, "end": NOW + HOUR}
+    line = {"kind": "reserve", "at": NOW, "job": "42", "submit": NOW - HOUR, "name": "plan-42", "old": None}
+    with path.open("a", encoding="utf-8") as stream:
+        stream.write(json.dumps({**line, "new": held}) + "\n")
+        stream.write(json.dumps({**line, "kind": "reserved", "new": held, "taken": True, "note": ""}) + "\n")
+    assert read_ours(path) == ours
+
+
 def test_a_journal_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
     """Nothing is sent then: the caller never gets that far."""
     with pytest.raises(OutputError, match="the journal cannot be written"):

@@ -34,11 +34,6 @@ def obstacles_of(job: QueuedJob, row: Fields, others: Sequence[str]) -> tuple[st
     return tuple(found)
 
 
-def in_reservation(job: QueuedJob) -> str:
-    """Why a job of a reservation is left alone."""
-    return f"it runs in the reservation {_quoted(job.reservation)}"
-
-
 def _of_waiting(job: QueuedJob) -> list[str]:
     found = []
     if job.held:
@@ -57,7 +52,7 @@ def _of_resources(job: QueuedJob, row: Fields, others: Sequence[str]) -> list[st
     if job.licences:
         found.append(f"it needs licences ({_quoted(job.licences)})")
     if job.reservation:
-        found.append(in_reservation(job))
+        found.append(f"it runs in the reservation {_quoted(job.reservation)}")
     if row.text("burst_buffer"):
         found.append("it needs a burst buffer")
     if others:

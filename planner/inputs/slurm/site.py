@@ -4,8 +4,8 @@ alone."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
 
 from planner.domain.intake import Intake
 from planner.domain.job import Job
@@ -16,11 +16,9 @@ from planner.inputs.jobs.power import power_notes, power_of
 from planner.inputs.slurm.documents import Documents
 from planner.inputs.slurm.job import QueuedJob
 from planner.inputs.slurm.machine import Machine, machine_of
-from planner.inputs.slurm.obstacles import in_reservation
 from planner.inputs.slurm.outages import outages_of
 from planner.inputs.slurm.queue import Queue
 from planner.inputs.slurm.ran import Ran, of_accounts, of_queue, started_jobs
-from planner.inputs.slurm.reservations import Reservation
 from planner.inputs.slurm.to_domain import (
     Said,
     after_others,
@@ -37,8 +35,6 @@ from planner.scenario.slurm import SlurmSection
 
 OwnBegin = Callable[[QueuedJob], int | None]
 """The begin time that a job has from its user, whatever the planner has set since; None: not set."""
-MadeFor = Callable[[Reservation], str | None]
-"""The job that the planner made a reservation for; None: it is somebody else's."""
 
 
 @dataclass(frozen=True)
@@ -58,10 +54,8 @@ class SlurmSite:
         cluster = self.machine.cluster(written.cluster, written.slurm)
         return written.model_copy(update={"cluster": cluster})
 
-    def snapshot(
-        self, scenario: Scenario, own_begin: OwnBegin, made_for: MadeFor = lambda reservation: None
-    ) -> tuple[Snapshot, Intake]:
-        """What is true at the moment of the documents; begin times and reservations of the planner's own bind nobody.
+    def snapshot(self, scenario: Scenario, own_begin: OwnBegin) -> tuple[Snapshot, Intake]:
+        """What is true at the moment of the documents; begin times of the planner's own bind nobody.
 
         Raises
         ------
@@ -75,11 +69,9 @@ class SlurmSite:
         ran = self._ran(queue, left, intake)
         started, told = started_jobs(ran, self.machine, power, moment)
         intake.repaired.update({f"started jobs {reason}": count for reason, count in told.items()})
-        reservations = self.documents.reservations()
-        own = {each.name: job for each in reservations if (job := made_for(each)) is not None}
-        pending = self._pending(queue, power, own_begin, own, left)
+        pending = self._pending(queue, power, own_begin, left)
         busy = {node for each in started if each.is_running for node in each.nodes}
-        outages = outages_of(self.machine, [each for each in reservations if each.name not in own], busy, moment)
+        outages = outages_of(self.machine, self.documents.reservations(), busy, moment)
         snapshot = Snapshot(
             moment, pending, started, outages=outages, left_alone=tuple(left), source=self.documents.source
         )
@@ -114,20 +106,13 @@ class SlurmSite:
             intake.notes.append(f"{again} jobs have run before and wait or run again: what they did before is left out")
         return list(found.values())
 
-    def _pending(
-        self,
-        queue: Queue,
-        power: PowerModel,
-        own_begin: OwnBegin,
-        own: Mapping[str, str],
-        left: list[LeftAlone],
-    ) -> tuple[Job, ...]:
-        """The waiting jobs; ``own`` has the planner's own reservations, and the job of each."""
+    def _pending(self, queue: Queue, power: PowerModel, own_begin: OwnBegin, left: list[LeftAlone]) -> tuple[Job, ...]:
+        """The waiting jobs that can be planned."""
         jobs: dict[str, Job] = {}
         labels = labels_by_id(queue.jobs)
         running = Counter(job.array_job_id for job in queue.of_state("running"))
         before: Counter[int | None] = Counter()
-        for each in (_without_own(job, own) for job in queue.of_state("pending")):
+        for each in queue.of_state("pending"):
             array = each.array_job_id
             said = (within_limit(each, before[array], running[array]), after_others(each, labels))
             job, reasons = self._job(each, power, own_begin, said)
@@ -194,13 +179,6 @@ class SlurmSite:
         if self.machine.left_out:
             intake.notes.append(f"{self.machine.left_out} nodes are in no partition that is planned")
         intake.notes += self.documents.remarks
-
-
-def _without_own(job: QueuedJob, own: Mapping[str, str]) -> QueuedJob:
-    """The same job, which the planner's own reservation for it does not keep from being planned."""
-    if own.get(job.reservation) != job.label:
-        return job
-    return replace(job, obstacles=tuple(each for each in job.obstacles if each != in_reservation(job)))
 
 
 def _without_those_before(jobs: dict[str, Job], waiting: Collection[str]) -> list[LeftAlone]:

@@ -191,26 +191,6 @@ def test_begin_times_of_ours_bind_nobody(scenario: Scenario) -> None:
     assert [each.begin_unix for each in site.snapshot(site.scenario(scenario), own_begin)[0].pending] == [None]
 
 
-def test_reservations_of_ours_bind_nobody(scenario: Scenario) -> None:
-    """Their nodes take work and their jobs are planned; those of others, and what others put into ours, are not."""
-    rows = [
-        {"name": name, "node_list": nodes, "start_time": NOW + 600, "end_time": NOW + 7200, "flags": []}
-        for name, nodes in (("plan-6", "n[1-2]"), ("course", "n3"))
-    ]
-    queue = [job(6, resv_name="plan-6"), job(7, resv_name="plan-6"), job(8, resv_name="course")]
-    site = site_of(queue, reservations_json=answer({"reservations": rows}))
-    assert [each.node for each in taken(site, scenario).outages] == [0, 1, 2]
-    found, _ = site.snapshot(
-        site.scenario(scenario), lambda queued: None, lambda each: "6" if each.name == "plan-6" else None
-    )
-    assert [each.id for each in found.pending] == ["6"]
-    assert [each.node for each in found.outages] == [2]
-    assert {each.job_id: each.reason for each in found.left_alone} == {
-        "7": "it runs in the reservation plan-6",
-        "8": "it runs in the reservation course",
-    }
-
-
 def test_jobs_run_on_nodes_of_their_partitions_alone(scenario: Scenario) -> None:
     """By the classes of these nodes; a job that may run on all names none."""
     nodes = [node("n1"), node("d1", partitions=("debug",))]
