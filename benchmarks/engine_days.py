@@ -39,7 +39,7 @@ def day_problem(day: dt.date, rolled: Path) -> Problem:
     """A day of the study as MultiSearch's plans of the days before leave it."""
     scenario = study_scenario("air-summer", data_folder(None), CALIBRATIONS["ours"].settings)
     if day > FIRST_DAY:
-        settings = Settings(scenario, "multisearch", time_limit_s=3600.0, bound_time_s=0.0, page=False)
+        settings = Settings(scenario, "multisearch", time_limit_s=3600.0, bound_time_s=0.0, page=False, baselines=False)
         for _ in run_days(settings, FIRST_DAY, day - dt.timedelta(days=1), rolled):
             pass
     previous = previous_of(rolled, scenario, day)

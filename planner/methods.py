@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from planner.defaults import TIME_LIMIT_S
+from planner.defaults import METHOD, TIME_LIMIT_S
 from planner.domain.candidate import Listener, Stop
 from planner.domain.problem import Problem
 from planner.domain.result import Result
@@ -195,6 +195,11 @@ def method_named(name: str) -> Method:
     if name not in METHODS:
         raise InputError(f"unknown method {name!r}; known: {', '.join(METHODS)}")
     return METHODS[name][0]
+
+
+def usual_method(*, promises: bool, from_moment: bool = False) -> str:
+    """The method where nobody names one: what keeps promises, where a site gives any or plans from a moment on."""
+    return "replan" if promises or from_moment else METHOD
 
 
 def require_engine(name: str) -> None:

@@ -190,6 +190,7 @@ def compare(
         bound_time_s=bound_s,
         command=tuple(context.obj or ()),
         page=False,
+        baselines=False,
     )
     others = len({each.name for each in policies} | {"easy"})
     with TaskBar("comparing", len(opened) * (len(methods) + others), quiet=quiet) as bar:

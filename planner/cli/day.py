@@ -284,28 +284,23 @@ def refuse_contradictions(request: Request) -> None:
         )
 
 
-def open_settings(request: Request, usual: str | None = None, *, slurm: bool = False) -> Settings:
-    """How the user wants days to be planned; ``usual`` is the method unless another is asked for.
-
-    ``slurm``: jobs may come from Slurm.
-
-    Else that is the loop's own where the site promises something, and the planner's search where it does not.
-    """
-    from planner.methods import method_named, require_engine
+def open_settings(request: Request, *, from_moment: bool = False) -> Settings:
+    """How the user wants days to be planned; ``from_moment``: from a moment on, for which jobs may come from Slurm."""
+    from planner.methods import method_named, require_engine, usual_method
 
     limit_s, bound_s = solve_time(request.time_limit, "--time-limit"), solve_time(request.bound_time, "--bound-time")
     if request.method is not None:
         method_named(request.method)
     if request.engine is not None:
         require_engine(request.engine)
-    scenario = open_scenario(request.scenario, request.settings, request.seed, request.jobs, slurm=slurm)
+    scenario = open_scenario(request.scenario, request.settings, request.seed, request.jobs, slurm=from_moment)
 
     from planner.runs.one_day import Settings
 
     promises = scenario.rules.max_delay_s is not None
     return Settings(
         scenario=scenario,
-        method=request.method or usual or ("replan" if promises else defaults.METHOD),
+        method=request.method or usual_method(promises=promises, from_moment=from_moment),
         time_limit_s=limit_s,
         iterations=request.iterations or defaults.ITERATIONS,
         workers=request.workers,

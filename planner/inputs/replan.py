@@ -13,6 +13,7 @@ from planner.domain.intake import Intake
 from planner.domain.job import Job
 from planner.domain.plan import Deferral
 from planner.domain.problem import Problem, Running
+from planner.domain.site_state import SiteState
 from planner.domain.snapshot import Snapshot, StartedJob
 from planner.errors import InputError
 from planner.inputs.build import Day, frame, overdue, sorted_out
@@ -34,12 +35,14 @@ def day_from_snapshot(
     hours: float | None = None,
     times_deferred: Mapping[str, int] | None = None,
     intake: Intake | None = None,
+    site: SiteState | None = None,
 ) -> Day:
     """The whole calendar day that a snapshot is of.
 
     What has started today, ended or not, is fixed; pending jobs start from the snapshot's moment on. With ``hours`` the
     day is decided on the stretch from its midnight to so many hours after the moment, where that is longer than the
-    day. ``times_deferred`` says on how many earlier days jobs were deferred.
+    day. ``times_deferred`` says on how many earlier days jobs were deferred, ``site`` what the day before left of the
+    site besides jobs.
     """
     horizon = Horizon(day, scenario.zone)
     if not horizon.start_unix <= snapshot.moment_unix < horizon.end_unix:
@@ -51,7 +54,7 @@ def day_from_snapshot(
     ended_before = [each for each in snapshot.started if ended_by(each, horizon.start_unix)]
     if ended_before:
         intake.notes.append(f"{len(ended_before)} jobs ended before {day}: they are part of earlier days")
-    empty, intakes = frame(scenario, horizon)
+    empty, intakes = frame(scenario, horizon, state=site)
     return Day(
         scenario,
         filled(scenario, empty, waiting, rejected, snapshot, times),
@@ -60,7 +63,7 @@ def day_from_snapshot(
         times,
         withdrawn=tuple((job, taken_back(job)) for job in snapshot.withdrawn),
         snapshot=snapshot,
-        ahead=_ahead(scenario, horizon, waiting, rejected, snapshot, times, hours),
+        ahead=_ahead(scenario, horizon, waiting, rejected, snapshot, times, hours, site),
     )
 
 
@@ -72,6 +75,7 @@ def _ahead(
     snapshot: Snapshot,
     times: Mapping[str, int],
     hours: float | None,
+    site: SiteState | None,
 ) -> Problem | None:
     """The day and the time after it that is looked at; None when that is no longer than the day."""
     if hours is None:
@@ -80,7 +84,7 @@ def _ahead(
     length_s = horizon.to_s(snapshot.moment_unix) + round(hours * SECONDS_PER_HOUR)
     if length_s <= horizon.length_s:
         return None
-    empty, _ = frame(scenario, Horizon.from_moment(horizon.start_unix, length_s, scenario.zone))
+    empty, _ = frame(scenario, Horizon.from_moment(horizon.start_unix, length_s, scenario.zone), state=site)
     return filled(scenario, empty, waiting, rejected, snapshot, times)
 
 

@@ -23,7 +23,7 @@ from planner.runs.one_day import require_unbooked
 from planner.runs.replan import times_deferred_of
 from planner.scenario.schema import Scenario
 from planner.store.folder import held
-from planner.store.last_plan import LastPlan, plan_before_books
+from planner.store.last_plan import LastPlan, plan_before_books, site_state_of
 from planner.store.provenance import provenance, with_books
 from planner.store.results import read_run, read_summary
 from planner.store.seals import changed
@@ -121,6 +121,7 @@ def _known(folder: Path, scenario: Scenario, horizon: Horizon, last: LastPlan | 
         (*to_start, *(each.job for each in last.unstarted if each.kind in told)),
         tuple(each.job for each in last.unstarted if is_todays and each.kind == "withdrawn"),
         times_deferred_of(folder, scenario, horizon, last),
+        site_state_of(folder, scenario, horizon, last),
     )
 
 

@@ -33,7 +33,8 @@ class Settings:
     """How days are planned, whatever the day.
 
     ``bound_time_s`` 0 leaves the bound out; ``also`` are further formats to write; ``command`` is kept for provenance;
-    ``page`` says whether every day gets its page; ``rebook`` that days which are booked may be written over.
+    ``page`` says whether every day gets its page, ``baselines`` whether it is compared with rules and EASY, ``rebook``
+    that days which are booked may be written over.
     """
 
     scenario: Scenario
@@ -46,6 +47,7 @@ class Settings:
     also: tuple[str, ...] = ()
     command: tuple[str, ...] = ()
     page: bool = True
+    baselines: bool = True
     rebook: bool = False
 
     def __post_init__(self) -> None:
@@ -125,7 +127,7 @@ def do_day(
             settings.method,
             settings.params(on_trial),
             bound_time_s=settings.bound_time_s,
-            with_baselines=settings.page,
+            with_baselines=settings.baselines,
             on_bound=on_bound,
             on_step=step,
         )

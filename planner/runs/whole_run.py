@@ -8,9 +8,12 @@ inside. The first day begins with what the day before it left. The bound of a ru
 from __future__ import annotations
 
 import datetime as dt
+import json
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
 
 from planner.accounting.bound import Bound, profit_bound
 from planner.accounting.bound.bound import SLOT_S
@@ -24,10 +27,39 @@ from planner.inputs.jobs.known import known_jobs
 from planner.planning.plan_day import BOUND_TOLERANCE
 from planner.runs.replay_ledger import frame_of, window_of
 from planner.scenario.schema import Scenario
-from planner.units import SECONDS_PER_HOUR
+from planner.store.files import alone_in, put
+from planner.store.write_tables import encoded
+from planner.units import SECONDS_PER_HOUR, rounded
 
 MOST_SLOTS = 200
 """Slots with a price of their own, about: in a long run they are longer than an hour."""
+
+
+@dataclass(frozen=True)
+class WholeRun:
+    """The days of a run together: what they earn, and the bound on it, None where that was not worked out."""
+
+    first: dt.date
+    last: dt.date
+    profit_eur: float
+    bound_eur: float | None
+    gap_fraction: float | None
+
+    @classmethod
+    def of(cls, first: dt.date, last: dt.date, profit_eur: float, bound: Bound | None) -> WholeRun:
+        """The days from the first to the last, which earn this much."""
+        limit_eur = None if bound is None else rounded(bound.profit_eur)
+        gap = None if bound is None else bound.gap_fraction(profit_eur)
+        return cls(first, last, rounded(profit_eur), limit_eur, gap)
+
+    def as_dict(self) -> dict[str, Any]:
+        """As plain data."""
+        return {**asdict(self), "first": self.first.isoformat(), "last": self.last.isoformat()}
+
+    def write(self, folder: Path) -> None:
+        """Write it beside the days, as run-FIRST-LAST.json."""
+        with alone_in(folder):
+            put(folder / f"run-{self.first}-{self.last}.json", encoded(json.dumps(self.as_dict(), indent=2) + "\n"))
 
 
 def run_bound(

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 from planner.domain.horizon import Horizon
 from planner.domain.job import Job
 from planner.domain.plan import DeferralKind
+from planner.domain.rates import Rates
+from planner.domain.site_state import SiteState
 from planner.domain.snapshot import Outage, Snapshot, StartedJob
 from planner.errors import FileFormatError, InputError
 from planner.scenario.schema import Scenario
@@ -17,6 +19,7 @@ from planner.store.cells import choice, whole
 from planner.store.continue_from import read_previous
 from planner.store.read_tables import job_of, read_rows, read_table, scheduled_of
 from planner.store.results import cluster_of, is_booked, known_until_of, outages_of, read_run
+from planner.store.typed import made
 from planner.store.versions import VERSIONS, plans_of
 from planner.store.write_tables import COLUMNS
 
@@ -35,7 +38,8 @@ class LastPlan:
     """What was planned, or has happened, on a day.
 
     ``schedule`` has a start, nodes and an end for every job that runs that day; ``cancelled`` in it are those that were
-    ended by somebody. ``known_until_unix`` is the moment from which jobs may be new.
+    ended by somebody. ``known_until_unix`` is the moment from which jobs may be new. ``began`` and ``left`` are
+    what the site carries over besides jobs when the day begins and when it ends; None where early versions wrote it.
     """
 
     horizon: Horizon
@@ -43,6 +47,8 @@ class LastPlan:
     unstarted: tuple[Unstarted, ...]
     outages: tuple[Outage, ...]
     known_until_unix: int
+    began: SiteState | None = None
+    left: SiteState | None = None
 
     @property
     def jobs(self) -> tuple[Job, ...]:
@@ -128,7 +134,31 @@ def read_last_plan(folder: Path, scenario: Scenario, horizon: Horizon) -> LastPl
         tuple(unstarted),
         outages_of(run),
         known_until if known_until is not None else horizon.end_unix if sees_day else horizon.start_unix,
+        _began(run, horizon),
+        made(SiteState, run["left"]) if "left" in run else None,
     )
+
+
+def _began(run: Mapping[str, Any], horizon: Horizon) -> SiteState | None:
+    """The state in which a day found its site."""
+    if "rates" not in run:
+        return None
+    rates: Rates = made(Rates, run["rates"])
+    held = None if rates.battery is None else rates.battery.start_kwh
+    return SiteState(horizon.day, rates.demand_so_far_kw, held)
+
+
+def site_state_of(folder: Path, scenario: Scenario, today: Horizon, last: LastPlan | None) -> SiteState | None:
+    """The state of the site at the midnight before a day: as the last plan has it, and where they are made, the books.
+
+    None on a first day.
+    """
+    if last is None or last.horizon.day != today.day:
+        return None if last is None else last.left
+    before = today.day_before()
+    if is_booked(folder / before.day.isoformat()):
+        return read_last_plan(folder / before.day.isoformat(), scenario, before).left
+    return last.began
 
 
 def plan_before_books(folder: Path, scenario: Scenario, day: Horizon) -> LastPlan | None:

@@ -140,7 +140,9 @@ def run_profit(scenario: Scenario, days: int, folder: Path, *, lookahead_days: i
     scenario = scenario.model_copy(
         update={"search": scenario.search.model_copy(update={"lookahead_days": lookahead_days})}
     )
-    settings = Settings(scenario, "harvest", time_limit_s=600, iterations=600, workers=1, bound_time_s=0, page=False)
+    settings = Settings(
+        scenario, "harvest", time_limit_s=600, iterations=600, workers=1, bound_time_s=0, page=False, baselines=False
+    )
     last = FIRST + dt.timedelta(days=days - 1)
     return sum(done.summary.totals.profit_eur for done in run_days(settings, FIRST, last, folder))
 

@@ -11,6 +11,7 @@ from planner.domain.horizon import Horizon
 from planner.domain.intake import Intake
 from planner.domain.job import Job
 from planner.domain.possible import overused
+from planner.domain.site_state import SiteState
 from planner.domain.snapshot import Snapshot, StartedJob
 from planner.errors import InputError
 from planner.inputs.books.accounted import accounted_day
@@ -30,13 +31,14 @@ class Known:
 
     ``jobs`` are all of its jobs by name. ``expected`` are those of them that wait at the end of the day unless the
     books say otherwise, ``withdrawn`` those that it knows to be taken back. ``times_deferred`` says on how many earlier
-    days jobs were deferred.
+    days jobs were deferred, ``site`` what the day before left of the site besides jobs.
     """
 
     jobs: Mapping[str, Job] = field(default_factory=dict)
     expected: tuple[Job, ...] = ()
     withdrawn: tuple[Job, ...] = ()
     times_deferred: Mapping[str, int] = field(default_factory=dict)
+    site: SiteState | None = None
 
 
 @dataclass(frozen=True)
@@ -129,7 +131,7 @@ def booked_day(scenario: Scenario, horizon: Horizon, happened: Happened, known: 
             f"jobs shared more than a node has, or were spread unevenly; booked as the source says: {too_much}"
         )
     waiting, rejected = sorted_out(scenario, snapshot.pending)
-    empty, intakes = frame(scenario, horizon)
+    empty, intakes = frame(scenario, horizon, state=known.site)
     day = Day(
         scenario,
         filled(scenario, empty, waiting, rejected, snapshot, known.times_deferred),

@@ -58,7 +58,9 @@ def scenario_of(group: Group, data: Path, choice: StudyChoice, more: tuple[str, 
 def settings_of(cell: Cell, scenario: Scenario, choice: StudyChoice, command: Sequence[str]) -> Settings:
     """How the days of a cell are planned."""
     method = RUNS[cell.run].method
-    usual = Settings(scenario, method, iterations=choice.iterations, command=tuple(command), page=False)
+    usual = Settings(
+        scenario, method, iterations=choice.iterations, command=tuple(command), page=False, baselines=False
+    )
     return replace(
         usual,
         time_limit_s=choice.time_limit_s if method in BY_THE_CLOCK else AMPLE_TIME_S,
