@@ -23,7 +23,7 @@ from planner.accounting.settle import settle
 from planner.cp import default_search as cp
 from planner.cp.engines.choose import ENGINES
 from planner.cp.model import ProfitModel
-from planner.cp.seats import Seats
+from planner.cp.repair import Seats
 from planner.cp.subproblem import Subproblem, empty_plan
 from planner.domain.problem import Problem
 from planner.inputs.build import build_day
