@@ -64,8 +64,7 @@ FILES = (
 
 TESTS: dict[str, dict[str, tuple[str, ...]]] = {
     "accounting": {
-        "planner/accounting/audit.py": AUDIT,
-        "planner/accounting/broken.py": ("tests/search/test_whole_plan_rules.py",),
+        "planner/accounting/audit.py": (*AUDIT, "tests/search/test_whole_plan_rules.py"),
         "planner/accounting/room.py": ("tests/accounting/test_energy.py", *AUDIT, "tests/cp/test_repair.py"),
         "planner/accounting/settle.py": ("tests/accounting/test_job_shares.py", "tests/accounting/test_settle.py"),
         "planner/accounting/energy.py": ("tests/accounting/test_energy.py", "tests/accounting/test_settle.py", *AUDIT),

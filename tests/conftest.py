@@ -10,7 +10,7 @@ import pytest
 from _pytest.terminal import TerminalReporter
 
 from planner import defaults
-from planner.accounting import broken
+from planner.accounting import audit
 
 SEARCH_STEPS = 1_000
 """Steps of a search where a command says nothing: enough for all that a search does, a twentieth of what users get."""
@@ -49,7 +49,7 @@ def pytest_xdist_auto_num_workers() -> int:
 @pytest.fixture(autouse=True, scope="session")
 def strict_audit() -> None:
     """A plan of ours that breaks a rule fails the test, wherever a search would go on without it."""
-    broken.raises = True
+    audit.raises = True
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -61,7 +61,7 @@ def brief_searches() -> None:
 @pytest.fixture
 def lenient_audit(monkeypatch: pytest.MonkeyPatch) -> None:
     """As in production: the search goes on without a broken plan, and its result says so."""
-    monkeypatch.setattr(broken, "raises", False)
+    monkeypatch.setattr(audit, "raises", False)
 
 
 @pytest.fixture(scope="session")

@@ -12,8 +12,7 @@ from docplex.cp.model import CpoModel
 
 from planner.cp.fixed_work import FixedWork, Pulse
 from planner.cp.objective import Objective
-from planner.cp.pooled import whole_node_class
-from planner.cp.subproblem import Subproblem
+from planner.cp.subproblem import Subproblem, whole_node_class
 from planner.cp.variables import Use, Variables
 from planner.domain.problem import Problem
 

@@ -21,8 +21,7 @@ import docplex.cp.modeler as md
 import numpy as np
 
 from planner.cp.fixed_work import FixedWork
-from planner.cp.rates import Rate, interval_rates
-from planner.cp.scale import MONEY_STEPS, Scale
+from planner.cp.interval_rates import MONEY_STEPS, Rate, Scale, interval_rates
 from planner.cp.subproblem import Subproblem, must_start
 from planner.cp.variables import Variables
 from planner.domain.job_order import cooled_prices

@@ -39,10 +39,10 @@ def unit(value: float, name: str, digits: int = 0) -> str:
     return f"{plain(value, digits)}{THIN}{name}"
 
 
-def signed_unit(value: float, name: str, digits: int = 0) -> str:
+def signed_unit(value: float, name: str) -> str:
     """A difference and its unit, with its sign."""
-    text = unit(value, name, digits)
-    return f"+{text}" if round(value, digits) > 0 else text
+    text = unit(value, name)
+    return f"+{text}" if round(value) > 0 else text
 
 
 def percent(fraction: float, digits: int = 1) -> str:

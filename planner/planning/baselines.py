@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from planner.accounting.room import ready_moments
 from planner.accounting.settle import settle
-from planner.accounting.turns import ready_moments
 from planner.domain.candidate import never
 from planner.domain.columns import Ints
 from planner.domain.day_summary import Baseline, EasyDay, Waits

@@ -9,13 +9,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from planner.accounting.audit import audit, require_clean
+from planner.accounting.audit import audit, require_clean, why_broken
 from planner.accounting.bound import Bound, profit_bound
-from planner.accounting.broken import why_broken
 from planner.accounting.promises import promises_of
 from planner.accounting.settle import settle
 from planner.defaults import BOUND_TIME_S, ITERATIONS
 from planner.domain.books import Booked
+from planner.domain.candidate import MaxRuntime
 from planner.domain.executed import executed
 from planner.domain.job import Job
 from planner.domain.later_begins import may_begin
@@ -33,7 +33,6 @@ from planner.planning.carbon_goal import limited_bound, weighed, within_limit
 from planner.planning.promises import why_broken_promises, with_promises
 from planner.planning.ready import make_ready
 from planner.planning.waiting import Waiting
-from planner.search.stop import MaxRuntime
 
 BOUND_TOLERANCE = 5e-4
 """The bound is at most this part above the best one: 0.05 % in a gap of a percent is near enough, and quick."""

@@ -126,7 +126,7 @@ class RoundEngine:
         if policy.kind != "cp":
             return None
         if policy.dispatcher:
-            from planner.cp.dispatch.choose import dispatcher_named
+            from planner.cp.dispatch import dispatcher_named
 
             return dispatcher_named(
                 policy.dispatcher,
@@ -137,7 +137,7 @@ class RoundEngine:
             )
 
         from planner.cp.engines.choose import engine_named
-        from planner.cp.queue_solver import EngineSolver
+        from planner.cp.queue_model import EngineSolver
 
         return EngineSolver(engine_named(self.engine), self.time_limit_s, seed)
 

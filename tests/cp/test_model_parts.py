@@ -13,15 +13,13 @@ from docplex.cp.model import CpoModel
 from ortools.sat.python import cp_model
 
 from planner.cp.engines import cpo
-from planner.cp.engines.cpsat_bands import Bands
-from planner.cp.engines.cpsat_terms import Arithmetic, Term, constant
+from planner.cp.engines.cpsat_terms import Arithmetic, Bands, Term, constant
 from planner.cp.engines.engine import UNKNOWN
 from planner.cp.fixed_work import FixedWork
-from planner.cp.insertion import without
-from planner.cp.neighbourhoods import PICKERS
-from planner.cp.pooled import assign_nodes, busy_share, is_exact
-from planner.cp.scale import ENERGY_STEPS, MONEY_STEPS, Scale
-from planner.cp.subproblem import Subproblem
+from planner.cp.interval_rates import ENERGY_STEPS, MONEY_STEPS, Scale
+from planner.cp.relaxation import PICKERS
+from planner.cp.repair import without
+from planner.cp.subproblem import Subproblem, assign_nodes, busy_share, is_exact
 from planner.domain.cluster import Cluster, NodeClass
 from planner.domain.plan import DEFERRED, Plan
 from planner.domain.problem import Problem, Running

@@ -9,7 +9,7 @@ import pytest
 
 from planner.accounting.audit import audit
 from planner.cp.engines.choose import ENGINES
-from planner.cp.queue_solver import EngineSolver
+from planner.cp.queue_model import EngineSolver
 from planner.domain.dependency import parse_dependencies
 from planner.domain.executed import executed
 from planner.domain.plan import DEFERRED

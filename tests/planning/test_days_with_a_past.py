@@ -21,7 +21,7 @@ from planner.domain.segment import Segment
 from planner.errors import InputError
 from planner.methods import Params, method_named
 from planner.search.harvest import harvest
-from planner.search.kernel.rebuild import rebuild
+from planner.search.kernel.rebuild_steps import rebuild
 from planner.search.kernel.search_state import CURRENT, Habits
 from planner.search.multisearch import multisearch
 from planner.search.rebuild import Chain

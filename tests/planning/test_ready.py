@@ -16,7 +16,7 @@ from planner.online.kernel.dispatch import walk
 from planner.places import shipped_folder
 from planner.planning import ready
 from planner.scenario.load import load_scenario
-from planner.search.kernel.rebuild import rebuild
+from planner.search.kernel.rebuild_steps import rebuild
 
 
 def sample_problem() -> Problem:

@@ -9,7 +9,7 @@ import pytest
 
 from planner.accounting.bound import profit_bound
 from planner.accounting.settle import settle
-from planner.domain.candidate import never
+from planner.domain.candidate import MaxRuntime, never
 from planner.domain.cluster import Cluster, NodeClass
 from planner.domain.cluster_trace import cluster_trace_of
 from planner.domain.job import Job, UnitGroup
@@ -19,7 +19,6 @@ from planner.online.easy_day import easy_plan
 from planner.online.policies import policy_named
 from planner.online.replanning import NO_REPLANNING
 from planner.online.replay import replay
-from planner.search.stop import MaxRuntime
 from tests.factories import DAY, random_problem
 
 RICH = Job("rich", DAY.start_unix, 86_400, (UnitGroup.of(1, {"cores": 4.0}),), 10.0, revenue_weight=2.0)

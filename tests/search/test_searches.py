@@ -12,7 +12,7 @@ import pytest
 from planner.accounting.audit import audit
 from planner.accounting.settle import settle
 from planner.domain.battery import Battery
-from planner.domain.candidate import BestSoFar, never
+from planner.domain.candidate import BestSoFar, MaxRuntime, never
 from planner.domain.cluster import Cluster, IdleRule, NodeClass
 from planner.domain.job import Job, UnitGroup
 from planner.domain.plan import Placement, Plan
@@ -30,7 +30,6 @@ from planner.search.kernel.search_state import CURRENT, Habits
 from planner.search.multisearch import multisearch
 from planner.search.orderings import job_order
 from planner.search.rebuild import Chain, load_plan
-from planner.search.stop import MaxRuntime
 from planner.search.tiers import TierSearch
 from tests.factories import DAY, flat_table, random_problem, small_table
 from tests.plain_day import HOUR, day, job

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from planner.accounting.bound.shares import Shares
-from planner.accounting.bound.slots import Slots
+from planner.accounting.bound.grid import Shares, Slots
 from planner.accounting.energy import energy_between, merged_intervals, overlap_s
 from planner.domain.columns import Floats, Ints
 from planner.domain.problem import Problem

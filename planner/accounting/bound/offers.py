@@ -15,9 +15,8 @@ from itertools import product
 import numpy as np
 import numpy.typing as npt
 
+from planner.accounting.bound.grid import Shares, Slots
 from planner.accounting.bound.kernel.best_starts import OfferTable, best_values, start_list
-from planner.accounting.bound.shares import Shares
-from planner.accounting.bound.slots import Slots
 from planner.domain.columns import NO_DEADLINE, Floats, Ints
 from planner.domain.problem import Problem
 from planner.errors import InputError

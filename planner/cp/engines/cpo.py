@@ -16,8 +16,7 @@ from docplex.cp.solver.solver import CpoSolver
 from docplex.cp.utils import CpoException
 
 from planner.cp.engines.cpsat import QUIET, answer_of
-from planner.cp.engines.engine import UNKNOWN, Answer, Engine, Heard
-from planner.cp.engines.model_size import COMMUNITY_BITS, bits, calls_any
+from planner.cp.engines.engine import COMMUNITY_BITS, UNKNOWN, Answer, Engine, Heard, bits, calls_any
 from planner.errors import SolverError
 
 EXECUTABLE = "cpoptimizer"

@@ -7,31 +7,88 @@ the search goes back to starts alone), then it waits until something changes, an
 This finds a best plan if it is not cut short. In some best plan each job starts now, when another ends, or when the
 free room changes: else it could start earlier on its nodes, as those who start after it do not mind. And jobs are
 placed in the order of their starts, so that every change which a waiting job can wait for is known.
+
+The positions of a node are alike: a unit has room in a node that has enough of every resource left, whether or not the
+free positions are neighbours. So a choice of positions is a choice of nodes. Equal units of a job stand in the order of
+their nodes. Of nodes with equal timelines that hold nothing of the job yet, one is tried.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from planner.compiled import kernel, part
-from planner.cp.dispatch.kernel.node_choices import first_nodes, next_nodes
-from planner.cp.dispatch.kernel.tables import (
-    AT_ONCE,
-    BEST_NODE,
-    BEST_START,
-    GROUP,
-    IS_PLACED,
-    LENGTH,
-    LEVEL,
-    NODE,
-    PER_SECOND,
-    POWER,
-    SOLUTIONS,
-    START,
-    STEPS,
-)
+from planner.domain.columns import Floats, Ints
+from planner.machine.choose_nodes import copies_in
 from planner.machine.earliest import earliest_for_many
-from planner.machine.timeline import NEVER, entry_at, first_room, hold_units
+from planner.machine.timeline import NEVER, are_alike, entry_at, first_room, hold_units, least_free
+
+# Places in the table of counters.
+LEVEL, STEPS, SOLUTIONS, IS_CUT = np.arange(4, dtype=np.int64)
+COUNTERS = 4
+
+# Rows of the table of units: the node of each unit now, and in the best plan; its group.
+NODE, BEST_NODE, GROUP = np.arange(3, dtype=np.int64)
+
+# Rows of the table of jobs: how long it runs and what it draws; whether it is placed, and when; the best start.
+LENGTH, POWER, IS_PLACED, START, BEST_START = np.arange(5, dtype=np.int64)
+
+# Rows of the table of costs: of a start now, and of every second later.
+AT_ONCE, PER_SECOND = np.arange(2, dtype=np.int64)
+
+
+class Tables(NamedTuple):
+    """Everything of one search; jobs in order of priority.
+
+    Attributes
+    ----------
+    job, cost
+        One column per job; the rows are named above.
+    group_ptr, group_count, group_amount, unit_ptr
+        Groups of equal units: where those of each job begin, how many units each has, and what a unit asks of every
+        resource; where the units of each job begin.
+    unit
+        One column per unit; the rows are named above.
+    times, free, length
+        Timelines of what is free (`planner.machine.timeline`): one row per node, then one for power if it is limited.
+    capacity, most
+        The most that each node ever has free of every resource, and of the first one alone.
+    earliest
+        One row per level: before when no job can start beside those that are placed.
+    moment, chosen, spent
+        Per level: the second that is looked at, the job that is placed there (-1: none yet), and what the jobs of the
+        levels before cost.
+    known, ready, least, watts
+        Scratch space.
+    counter, best
+        Counters, named above, and what the best plan costs.
+    """
+
+    job: Ints
+    cost: Floats
+    group_ptr: Ints
+    group_count: Ints
+    group_amount: Ints
+    unit_ptr: Ints
+    unit: Ints
+    times: Ints
+    free: Ints
+    length: Ints
+    capacity: Ints
+    most: Ints
+    earliest: Ints
+    moment: Ints
+    chosen: Ints
+    spent: Floats
+    known: Ints
+    ready: Ints
+    least: Ints
+    watts: Ints
+    counter: Ints
+    best: Floats
+
 
 ROUNDING = 1e-12
 """A plan is better if it costs less by more than this part."""
@@ -184,3 +241,96 @@ def _hold(tables, job, sign):
 def _cost(tables, job, start):
     """What a start of a job counts for."""
     return tables.cost[AT_ONCE, job] + tables.cost[PER_SECOND, job] * start
+
+
+MOST_TRIES = 10_000
+"""So often a unit goes back to another node for one choice; then there is none as far as the search knows."""
+
+
+@part
+def first_nodes(tables, job, start, tries_others):
+    """Choose the lowest nodes for all units of a job; whether all have room.
+
+    Without ``tries_others`` a unit that finds no room ends the choice.
+    """
+    _look(tables, job, start)
+    return _fill(tables, job, tables.unit_ptr[job], np.int64(0), tries_others)
+
+
+@part
+def next_nodes(tables, job, start):
+    """Choose the nodes after those that a job has, in order of their numbers; whether there are any."""
+    _look(tables, job, start)
+    for unit in range(tables.unit_ptr[job], tables.unit_ptr[job + 1]):
+        _take(tables, unit, np.int64(1))
+    last = tables.unit_ptr[job + 1] - 1
+    _take(tables, last, np.int64(-1))
+    return _fill(tables, job, last, _node_after(tables, job, last), True)
+
+
+@part
+def _look(tables, job, start):
+    """Write what each node has left for a job from a start on."""
+    end = start + tables.job[LENGTH, job]
+    for node in range(tables.capacity.shape[0]):
+        least_free(tables.times, tables.free, tables.length, node, start, end, tables.least[node])
+
+
+@part
+def _fill(tables, job, unit, node, tries_others):
+    """Give a unit the first node with room from a node on, and the units after it theirs; go back where one has none.
+
+    The units before it stay where they are, unless it has to go back to them.
+    """
+    first, last = tables.unit_ptr[job], tables.unit_ptr[job + 1]
+    tries = 0
+    while unit < last:
+        amount = tables.group_amount[tables.unit[GROUP, unit]]
+        if unit > first and tables.unit[GROUP, unit] == tables.unit[GROUP, unit - 1]:
+            node = max(node, tables.unit[NODE, unit - 1])
+        while node < tables.capacity.shape[0] and copies_in(tables.least[node], amount, np.int64(1)) == 0:
+            node += 1
+        if node < tables.capacity.shape[0]:
+            tables.unit[NODE, unit] = node
+            _take(tables, unit, np.int64(1))
+            unit, node = unit + 1, np.int64(0)
+        else:
+            unit -= 1
+            if unit < first or not tries_others:
+                return False
+            tries += 1
+            tables.counter[STEPS] += 1
+            if tries > MOST_TRIES:
+                tables.counter[IS_CUT] = 1
+                return False
+            _take(tables, unit, np.int64(-1))
+            node = _node_after(tables, job, unit)
+    return True
+
+
+@part
+def _node_after(tables, job, unit):
+    """The first node after that of a unit which differs from it; the units after this one have none."""
+    old = tables.unit[NODE, unit]
+    node = old + 1
+    while node < tables.capacity.shape[0] and _are_alike(tables, job, unit, old, node):
+        node += 1
+    return node
+
+
+@part
+def _are_alike(tables, job, unit, one, other):
+    """Whether two nodes have equal timelines and hold none of the job's units before this one."""
+    for before in range(tables.unit_ptr[job], unit):
+        if tables.unit[NODE, before] == one or tables.unit[NODE, before] == other:
+            return False
+    times, free, length = tables.times, tables.free, tables.length
+    return are_alike(times, free, length, one, times, free, length, other)
+
+
+@part
+def _take(tables, unit, sign):
+    """Take what a unit asks from what its node has left for the job (sign 1), or give it back (sign -1)."""
+    amount = tables.group_amount[tables.unit[GROUP, unit]]
+    for resource in range(amount.shape[0]):
+        tables.least[tables.unit[NODE, unit], resource] -= sign * amount[resource]

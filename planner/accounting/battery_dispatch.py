@@ -7,8 +7,7 @@ For each segment, with b what the site buys without the battery and r the sun th
     least sum of  price * (from_grid - given) + feed_in * from_sun  +  demand charge * peak
 
 A battery that takes and gives in one segment does so in turns, so that both share its hours. Its size grows with the
-segments and demand intervals of the day alone.
-"""
+segments and demand intervals of the day alone."""
 
 from __future__ import annotations
 
@@ -52,10 +51,10 @@ class PeakRows:
     so_far_kw: float
 
 
-def idle_battery(segments: int, level_kwh: float = 0.0) -> Dispatch:
+def idle_battery(segments: int) -> Dispatch:
     """A battery that does nothing."""
     nothing = np.zeros(segments)
-    return Dispatch(nothing, nothing, nothing, np.full(segments, level_kwh))
+    return Dispatch(nothing, nothing, nothing, nothing)
 
 
 def best_dispatch(

@@ -1,25 +1,79 @@
-"""Prices by descent: the bound is a convex function of the prices, and a smooth form of it is followed downhill.
+"""How prices are found for which the bound is low: on a full machine, by descent, and by a linear program.
 
-The bound that follows from prices is a sum of greatest values: of each job over its starts, of the site's side over its
-choices. Each is replaced by a smooth form that is a little higher (`best_starts`), and L-BFGS-B lowers the sum; then
-again with less smoothing, from the best prices so far. What counts is the bound itself at the prices met on the way.
+**A full machine.** Where more jobs wait than the machine can run, what they would all earn says little: the machine is
+full before that. So room is sold at what jobs pay for it above their energy. At the price of the one who pays best no
+job earns anything above its price, and the bound is what the full machine earns at most. At a price at which those who
+pay more just fill the machine the bound is lower still, as a rule. This needs no search.
 
-The work of a step is jobs times slots, whatever the prices: where the linear program becomes too large for its solver,
-this still ends in minutes. How far the prices are from the best ones it cannot say.
+**Descent.** The bound is a convex function of the prices: a sum of greatest values, of each job over its starts, of the
+site's side over its choices. Each is replaced by a smooth form that is a little higher (`best_starts`), and L-BFGS-B
+lowers the sum; then again with less smoothing, from the best prices so far. What counts is the bound itself at the
+prices met on the way. The work of a step is jobs times slots, whatever the prices: where the linear program becomes too
+large for its solver, this still ends in minutes. How far the prices are from the best ones it cannot say.
+
+**The linear program.** The site with a few starts of each offer, solved by HiGHS.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from planner.accounting.bound.kernel.best_starts import OfferTable, smooth_values, start_list
+from planner.accounting.bound.offers import Offers
 from planner.accounting.bound.site import SiteModel
-from planner.domain.columns import Floats
+from planner.accounting.energy import overlap_s
+from planner.domain.columns import Floats, Ints
+from planner.units import SECONDS_PER_HOUR
+
+
+def full_machine_prices(site: SiteModel, offers: Offers, class_of: Ints, energy: Floats) -> Iterator[Floats]:
+    """Prices of all rows, from given ones for energy: room in one measure of each class at what jobs pay for it."""
+    if not len(offers):
+        return
+    power_eur = site.job_prices(energy)[-1]
+    for measures in _one_of_each_class(class_of):
+        used = offers.uses[:, measures].sum(axis=1)
+        able = np.flatnonzero(used > 0)
+        if not len(able):
+            continue
+        eur, kw = offers.eur_per_h[able] / used[able], offers.uses[able, -1] / used[able]
+        most = np.array([max(0.0, float(np.max(eur - kw * each))) for each in power_eur])
+        last = _last_with_room(site, offers, able, eur - kw * power_eur.mean(), measures)
+        for room_eur in (most, np.maximum(0.0, eur[last] - kw[last] * power_eur)):
+            price = energy.copy()
+            site.job_prices(price)[measures] = room_eur
+            yield price
+
+
+def _one_of_each_class(class_of: Ints) -> Iterator[Ints]:
+    """The first measure of every class, the second, and so on; a class that has fewer takes its last."""
+    of_class = [np.flatnonzero(class_of == each) for each in np.unique(class_of)]
+    for place in range(max((len(each) for each in of_class), default=0)):
+        yield np.array([each[min(place, len(each) - 1)] for each in of_class], dtype=np.int64)
+
+
+def _last_with_room(site: SiteModel, offers: Offers, able: Ints, worth: Floats, measures: Ints) -> int:
+    """Who comes last of those that pay best and together just fill the machine; a place among the able."""
+    jobs, first = np.unique(offers.job[able], return_index=True)
+    order = first[np.argsort(-worth[first], kind="stable")]
+    wanted_h = offers.uses[able[order]][:, measures].sum(axis=1) * offers.duration_s[able[order]] / SECONDS_PER_HOUR
+    rows = (measures[:, None] * site.slots + np.arange(site.slots)).reshape(-1)
+    room_h = float(np.maximum(site.rhs[rows], 0.0).sum()) + _busy_hours(site, rows)
+    full = int(np.searchsorted(np.cumsum(wanted_h), room_h))
+    return int(order[min(full, len(jobs) - 1)])
+
+
+def _busy_hours(site: SiteModel, rows: Ints) -> float:
+    """Node-hours that can be in use on rows whose room is that of nodes in use, with idle power."""
+    entries = site.matrix[rows]
+    return float((-entries @ site.high).sum()) if entries.nnz else 0.0
+
 
 SMOOTHINGS = (3e-3, 1e-3, 3e-4, 1e-4)
 """How much is smoothed, as a part of what each job can earn; one after another."""
@@ -178,3 +232,78 @@ def _free_prices(site: SiteModel, *, is_limited: bool) -> tuple[Any, Floats]:
         if row not in known:
             add(row, -math.inf if site.is_equal[row] else 0.0)
     return csr_array((np.ones(len(rows)), (rows, free)), shape=(len(site.rhs), len(low))), np.array(low)
+
+
+@dataclass(frozen=True)
+class Solved:
+    """Prices of the site's rows, the value of the program, and what each start earns above its price.
+
+    ``away`` is the part of each job that did not start although it must: with any above 0 the value says nothing.
+    """
+
+    price: Floats
+    value_eur: float
+    worth: Floats
+    income: Floats
+    away: Floats
+
+
+def solve_master(
+    site: SiteModel,
+    offers: Offers,
+    offer: Ints,
+    start_s: Ints,
+    *,
+    away_eur: Floats,
+    away_kwh: Floats,
+    time_limit_s: float,
+) -> Solved | None:
+    """Solve the program over some starts; None when HiGHS does not finish.
+
+    A job runs at most once, in parts of starts that add up to at most 1. One that must start has parts that add up to
+    1, or has ``away_eur`` for the rest: the few starts at hand may not fit beside each other. That takes no room, but
+    still the energy ``away_kwh`` that no start avoids, so that the program always has a solution.
+    """
+    from scipy.optimize import linprog
+    from scipy.sparse import csr_array, diags_array, eye_array, hstack, vstack
+
+    end_s = np.minimum(start_s + offers.duration_s[offer], offers.slots.edges_s[-1])
+    seconds = csr_array(overlap_s(offers.slots.edges_s, start_s, end_s))
+    income = offers.eur_per_h[offer] * (end_s - start_s) / SECONDS_PER_HOUR
+    uses = offers.uses[offer] / SECONDS_PER_HOUR
+    entered = [(diags_array(uses[:, quantity]) @ seconds).T for quantity in range(site.quantities)]
+    untouched = csr_array((len(site.rhs) - site.quantities * site.slots, len(offer)))
+    columns = vstack([*entered, untouched], format="csr")
+    jobs, which = np.unique(offers.job[offer], return_inverse=True)
+    once = csr_array((np.ones(len(offer)), (which, np.arange(len(offer)))), shape=(len(jobs), len(offer)))
+    owed = offers.is_owed[jobs]
+    absent = csr_array(eye_array(len(jobs)))[:, owed]
+    drawn = csr_array(away_kwh[jobs[owed]].T)
+    above, below = (site.quantities - 1) * site.slots, len(site.rhs) - site.quantities * site.slots
+    absent_uses = vstack([csr_array((above, drawn.shape[1])), drawn, csr_array((below, drawn.shape[1]))])
+    rows = hstack([columns, site.matrix, absent_uses], format="csr")
+    job_rows = hstack([once, csr_array((len(jobs), len(site.cost))), absent], format="csr")
+    equal, whole = site.is_equal, np.ones(absent.shape[1])
+    found = linprog(
+        -np.concatenate([income, site.cost, away_eur[jobs[owed]]]),
+        A_ub=vstack([rows[~equal], job_rows[~owed]], format="csr"),
+        b_ub=np.concatenate([site.rhs[~equal], np.ones(int(np.count_nonzero(~owed)))]),
+        A_eq=vstack([rows[equal], job_rows[owed]], format="csr"),
+        b_eq=np.concatenate([site.rhs[equal], whole]),
+        bounds=np.column_stack(
+            [
+                np.concatenate([np.zeros(len(offer)), site.low, 0 * whole]),
+                np.concatenate([np.ones(len(offer)), site.high, whole]),
+            ]
+        ),
+        method="highs-ds",
+        options={"time_limit": max(0.01, time_limit_s)},
+    )
+    if found.status != 0:
+        return None
+    price = np.zeros(len(site.rhs))
+    price[~equal] = -found.ineqlin.marginals[: int(np.count_nonzero(~equal))]
+    price[equal] = -found.eqlin.marginals[: int(np.count_nonzero(equal))]
+    away = np.zeros(len(away_eur))
+    away[jobs[owed]] = found.x[len(offer) + len(site.cost) :]
+    return Solved(price, -float(found.fun), income - columns.T @ price, income, away)

@@ -1,7 +1,11 @@
-"""HCP'19: a CP engine plans the starts as if all nodes were one, then best fit gives nodes to what starts now.
+"""The dispatchers of 2019, for which a CP engine plans the waiting jobs with a time limit that doubles.
 
-Where the pool promised more than the nodes can hold, a job is passed over until the next dispatch; nothing is solved
-again.
+HCP'19: the engine plans the starts as if all nodes were one, then best fit gives nodes to what starts now. Where the
+pool promised more than the nodes can hold, a job is passed over until the next dispatch; nothing is solved again.
+
+PCP'19: the engine chooses starts and nodes at once, with an optional interval per unit and node. The model is that of
+`planner.cp.queue_model`: an alternative per group of equal units, a cumulative per node and resource. Equal units share
+their intervals, so that they need no order of their own. It grows with the machine.
 """
 
 from __future__ import annotations
@@ -10,12 +14,37 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from planner.cp.dispatch.engine_plans import plan_by_engine
-from planner.cp.dispatch.room_table import RoomTable
+from planner.cp.dispatch.pcp21 import RoomTable, climb
 from planner.cp.engines.engine import Engine
-from planner.cp.queue_solver import as_one_node
+from planner.cp.queue_model import MOST_SEATS, QueueModel, as_one_node, ask_engine, seat_count
 from planner.domain.columns import Ints
 from planner.domain.waiting_queue import NOTHING_FOUND, QueueAnswer, QueuePlan, WaitingQueue
+from planner.errors import SolverError
+
+
+def plan_by_engine(
+    engine: Engine, queue: WaitingQueue, known: QueuePlan, *, time_limit_s: float, seed: int
+) -> QueueAnswer:
+    """The best plan that an engine finds; it begins with nothing, and after each limit with its own last plan.
+
+    An engine that dies, or for which the model is too large, finds nothing. The known plan says how late the last start
+    can be, no more.
+    """
+    model = QueueModel(queue, known)
+    if not engine.fits(model.cpo):
+        return NOTHING_FOUND
+
+    def ask(factor: int) -> QueueAnswer:
+        answer = ask_engine(engine, model, time_limit_s * factor, seed)
+        if answer.plan is not None:
+            model.start_from(answer.plan)
+        return answer
+
+    try:
+        return climb(queue, ask)
+    except SolverError:
+        return NOTHING_FOUND
+
 
 LATER = 1
 """The start of a job that the pool starts now and for which no nodes were found: not now [s]."""
@@ -80,3 +109,18 @@ def _fill(free: Ints, amounts: Ints, order: Ints) -> Ints | None:
         if np.any(free[chosen[unit]] < 0):
             return None
     return chosen
+
+
+@dataclass(frozen=True)
+class Pcp19:
+    """Plans queues as PCP'19 does; a queue with too many choices of nodes counts as not solved."""
+
+    engine: Engine
+    time_limit_s: float
+    seed: int = 0
+
+    def __call__(self, queue: WaitingQueue, known: QueuePlan, *, from_known: bool = False) -> QueueAnswer:
+        """Starts and nodes of all jobs."""
+        if seat_count(queue) > MOST_SEATS:
+            return NOTHING_FOUND
+        return plan_by_engine(self.engine, queue, known, time_limit_s=self.time_limit_s, seed=self.seed)
