@@ -10,7 +10,8 @@ from planner.cli.terminal import say, say_json
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from planner.slurm.changes import Change, Outcome, Proposal
+    from planner.slurm.changes import Outcome, Proposal
+    from planner.slurm.journal import Change
 
 NAMED = 5
 """Jobs that a line names of those that share a reason."""
@@ -61,7 +62,7 @@ def _changes(proposal: Proposal, outcomes: Sequence[Outcome] | None) -> list[dic
 
 
 def _in_words(change: Change) -> str:
-    from planner.slurm.current import when
+    from planner.slurm.journal import when
 
     if change.at_once:
         return f"may begin at once, no longer at {when(change.old_unix)}"

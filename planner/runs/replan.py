@@ -28,7 +28,6 @@ from planner.runs.one_day import nightly_ground_of
 from planner.runs.one_day import require_unbooked
 from planner.runs.one_day import written
 from planner.scenario.schema import Scenario
-from planner.slurm.current import record_of
 from planner.slurm.journal import read_ours
 from planner.slurm.wanted import JOURNAL
 from planner.store.folder import held
@@ -125,7 +124,7 @@ def _read(scenario: Scenario, asked: Replan, folder: Path) -> tuple[Snapshot, In
     """The snapshot by tables, or by Slurm; begin times that we have set there bind nobody."""
     if asked.slurm is not None:
         ours = read_ours(folder / JOURNAL)
-        return asked.slurm.snapshot(scenario, lambda job: ours.own_begin(record_of(job)))
+        return asked.slurm.snapshot(scenario, ours.own_begin)
     assert asked.snapshot is not None
     return read_snapshot(asked.snapshot, at_unix=asked.moment_unix, scenario=scenario, nodes_path=asked.nodes)
 

@@ -7,11 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from planner.errors import SlurmError
-from planner.slurm.changes import JOB_ID, Change, Outcome, Proposal, Rules, propose
+from planner.inputs.slurm.job import SlurmJob
+from planner.inputs.slurm.queue import Queue
+from planner.slurm.changes import JOB_ID, Outcome, Proposal, Rules, propose, propose_undo
 from planner.slurm.commands import Slurm
-from planner.slurm.current import Queue, Record, read_queue, when
-from planner.slurm.journal import read_ours, write_changes, write_results
-from planner.slurm.undo import propose_undo
+from planner.slurm.journal import Change, read_ours, when, write_changes, write_results
+from planner.slurm.snapshot import queue_now
 from planner.store.files import alone_in
 
 CLOCKS_DIFFER_S = 60
@@ -30,12 +31,12 @@ def plan_changes(
     latest: Mapping[str, int] | None = None,
 ) -> Proposal:
     """What `carry_out` would send for these starts, none later than the ``latest`` promised; changes nothing."""
-    return propose(wanted, read_queue(slurm), rules, read_ours(journal), int(clock()), latest)
+    return propose(wanted, queue_now(slurm), rules, read_ours(journal), int(clock()), latest)
 
 
 def plan_undo(slurm: Slurm, journal: Path, clock: Clock = time.time) -> Proposal:
     """What `carry_out` would send to take back what is still ours; changes nothing."""
-    return propose_undo(read_queue(slurm), read_ours(journal), int(clock()))
+    return propose_undo(queue_now(slurm), read_ours(journal), int(clock()))
 
 
 def carry_out(
@@ -65,7 +66,7 @@ def carry_out(
         write_changes(journal, changes, int(clock()), undo=undo)
         # Its status says no more than that some update failed, such as that of a job which has just started.
         said = slurm.run("scontrol", stdin=updates).errors
-        queue, now_unix = read_queue(slurm), int(clock())
+        queue, now_unix = queue_now(slurm), int(clock())
         alone = {change.job for change in changes}
         outcomes = [_outcome(change, queue, alone, said, now_unix) for change in changes]
         write_results(journal, ((each.change, each.taken, each.note) for each in outcomes), int(clock()), undo=undo)
@@ -83,24 +84,24 @@ def _outcome(change: Change, queue: Queue, alone: set[str], said: str, now_unix:
     records = _records(change, queue, alone)
     if not records:
         return Outcome(change, False, "no longer in the queue", overtaken=True)
-    waiting = [job for job in records if job.pending]
+    waiting = [job for job in records if job.is_pending]
     others = [job for job in waiting or records if not _as_wanted(change, job, now_unix)]
     if not others:
         return Outcome(change, True, "")
     if not waiting:
-        return Outcome(change, False, f"already started or ended ({others[0].state})", overtaken=True)
+        return Outcome(change, False, f"already started or ended ({others[0].state_text})", overtaken=True)
     reason = _reason(change.job, said)
     return Outcome(change, False, f"begins at {when(others[0].begin_unix)}" + (f" ({reason})" if reason else ""))
 
 
-def _records(change: Change, queue: Queue, alone: set[str]) -> list[Record]:
+def _records(change: Change, queue: Queue, alone: set[str]) -> list[SlurmJob]:
     """The records that a change is about; where an array has fallen apart since, its tasks without their own change."""
     found = queue.find(change.job)
-    candidates = [found] if found is not None else [job for job in queue.array(change.job) if job.id not in alone]
+    candidates = [found] if found is not None else [job for job in queue.array(change.job) if job.record not in alone]
     return [job for job in candidates if job.submit_unix == change.submit_unix]
 
 
-def _as_wanted(change: Change, job: Record, now_unix: int) -> bool:
+def _as_wanted(change: Change, job: SlurmJob, now_unix: int) -> bool:
     if job.begin_unix == change.new_unix:
         return True
     # Slurm forgets a begin time that has come where the job still waits for another one, and makes one that comes

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from planner.slurm.current import Queue, Record, when
-from planner.slurm.ours import Ours
+from planner.inputs.slurm.job import SlurmJob
+from planner.inputs.slurm.queue import Queue
+from planner.slurm.journal import Ours, when
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ def differences(expected: Iterable[Expected], queue: Queue, now_unix: int) -> li
     by_itself = {each.job for each in expected}
     found: list[Difference] = []
     for each in expected:
-        records = [job for job in queue.array(each.job) if job.id == each.job or job.id not in by_itself]
+        records = [job for job in queue.array(each.job) if job.record == each.job or job.record not in by_itself]
         if not records:
             one = queue.find(each.job)
             records = [] if one is None else [one]
@@ -55,12 +56,12 @@ def differences(expected: Iterable[Expected], queue: Queue, now_unix: int) -> li
         if not same and each.begin_unix > now_unix:
             text = "is another job, submitted later" if records else "is no longer in the queue"
             found.append(Difference(each.job, f"{text}; was to begin at {when(each.begin_unix)}"))
-        found += [Difference(job.id, text) for job in same if (text := _difference(each, job, now_unix))]
+        found += [Difference(job.record, text) for job in same if (text := _difference(each, job, now_unix))]
     return found
 
 
-def _difference(expected: Expected, job: Record, now_unix: int) -> str:
-    if not job.pending:
+def _difference(expected: Expected, job: SlurmJob, now_unix: int) -> str:
+    if not job.is_pending:
         early = job.start_unix is not None and job.start_unix < expected.begin_unix
         return f"started at {when(job.start_unix)}, before {when(expected.begin_unix)}" if early else ""
     if max(job.begin_unix or 0, expected.begin_unix) <= now_unix:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from planner.slurm.changes import Change, OptIn, Proposal, Refusal, Rules, propose
-from planner.slurm.current import Record, when
-from planner.slurm.ours import Entry, Ours
+from planner.inputs.slurm.job import SlurmJob
+from planner.slurm.changes import OptIn, Proposal, Refusal, Rules, propose
+from planner.slurm.journal import Change, Entry, Ours, when
 from planner.slurm.wanted import read_wanted
 from tests.days import BRIEF, DAY, plan, rows_of, write_small_site
 from tests.slurm.queued import HOUR, NOW, queue_of, waiting
@@ -19,7 +19,7 @@ LATER = NOW + 2 * HOUR
 
 
 def proposed(
-    *jobs: Record,
+    *jobs: SlurmJob,
     wanted: dict[str, int] | None = None,
     rules: Rules = BATCH,
     ours: Ours | None = None,
@@ -30,7 +30,7 @@ def proposed(
     return propose(wanted, queue_of(*jobs), rules, ours or Ours(), NOW, latest)
 
 
-def refused(*jobs: Record, **more: object) -> str:
+def refused(*jobs: SlurmJob, **more: object) -> str:
     """The one reason for which everything is refused."""
     proposal = proposed(*jobs, **more)  # type: ignore[arg-type]
     assert proposal.changes == proposal.unchanged == ()
@@ -67,7 +67,7 @@ def test_held_jobs_are_refused() -> None:
 
 def test_heterogeneous_jobs_are_refused() -> None:
     """Their parts begin together."""
-    assert "heterogeneous" in refused(waiting(heterogeneous=True))
+    assert "heterogeneous" in refused(waiting(het_job_id=42))
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_only_job_ids_are_taken(job_id: str) -> None:
 )
 def test_a_job_must_be_opted_in(opt_in: OptIn, covered: bool) -> None:
     """By all of its partitions, by its QOS, or by a whole word of its comment."""
-    job = waiting(partitions=frozenset({"batch", "gpu"}), qos="flexible", comment="power_w=300;shift, x")
+    job = waiting(partitions=("batch", "gpu"), qos="flexible", comment="power_w=300;shift, x")
     assert bool(proposed(job, rules=Rules(opt_in)).changes) is covered
     if not covered:
         assert refused(job, rules=Rules(opt_in)) == "not opted in by partition, QOS or comment"

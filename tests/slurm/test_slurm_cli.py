@@ -12,7 +12,7 @@ import pytest
 
 from planner.cli.main import run
 from planner.slurm.commands import Slurm
-from planner.slurm.current import read_queue
+from planner.slurm.snapshot import queue_now
 from planner.slurm.wanted import JOURNAL, read_wanted
 from tests.days import BRIEF, DAY, plan, rows_of, tree, write_small_site
 from tests.slurm.cluster import SEARCH, Cluster
@@ -75,7 +75,7 @@ def planned_day(said: Said, *more: str) -> Path:
 
 def begin_of(job_id: str) -> int | None:
     """When a job may begin, as Slurm has it now."""
-    found = read_queue(Slurm()).find(job_id)
+    found = queue_now(Slurm()).find(job_id)
     assert found is not None
     return found.begin_unix
 

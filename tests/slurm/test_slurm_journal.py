@@ -9,10 +9,8 @@ from pathlib import Path
 import pytest
 
 from planner.errors import FileFormatError, OutputError
-from planner.slurm.changes import Change, Proposal
-from planner.slurm.journal import read_ours, write_changes, write_results
-from planner.slurm.ours import Entry, Ours
-from planner.slurm.undo import propose_undo
+from planner.slurm.changes import Proposal, propose_undo
+from planner.slurm.journal import Change, Entry, Ours, read_ours, write_changes, write_results
 from tests.slurm.queued import HOUR, NOW, queue_of, waiting
 
 SUBMIT = NOW - HOUR

@@ -12,8 +12,9 @@ from planner.domain.cluster import CORES, Cluster, NodeClass
 from planner.errors import InputError
 from planner.inputs.books.measured import mean_power_w, sharing
 from planner.inputs.jobs.finished import NO_END, NO_POWER, TWICE, Candidate
-from planner.inputs.slurm.accounting import AccountedJob, Accounts
+from planner.inputs.slurm.accounting import Accounts
 from planner.inputs.slurm.as_asked import asked_of
+from planner.inputs.slurm.job import SlurmJob
 from planner.inputs.slurm.machine import Machine
 from planner.power.learned import FinishedJob
 from planner.scenario.schema import Scenario
@@ -67,9 +68,9 @@ def accounted_candidates(
                 yield found
 
 
-def _each_once(sources: Iterable[tuple[str, Accounts]], left_out: Counter[str]) -> list[AccountedJob]:
+def _each_once(sources: Iterable[tuple[str, Accounts]], left_out: Counter[str]) -> list[SlurmJob]:
     """Every run of every job; of one that is there twice the record that knows its end."""
-    found: dict[tuple[str, int, int | None], AccountedJob] = {}
+    found: dict[tuple[str, int, int | None], SlurmJob] = {}
     for source, accounts in sources:
         for job in accounts.jobs:
             if job.start_unix is not None and job.end_unix is not None and job.end_unix < job.start_unix:
@@ -83,7 +84,7 @@ def _each_once(sources: Iterable[tuple[str, Accounts]], left_out: Counter[str]) 
     return list(found.values())
 
 
-def _has_run(job: AccountedJob, left_out: Counter[str]) -> bool:
+def _has_run(job: SlurmJob, left_out: Counter[str]) -> bool:
     """Whether a job had nodes for a second or more; those that had not are left out, and were in nobody's way."""
     if job.start_unix is not None and job.nodes and job.end_unix != job.start_unix:
         return True
@@ -92,7 +93,7 @@ def _has_run(job: AccountedJob, left_out: Counter[str]) -> bool:
 
 
 def _candidate(
-    job: AccountedJob, end_unix: int, scenario: Scenario, machine: Machine | None, is_shared: bool
+    job: SlurmJob, end_unix: int, scenario: Scenario, machine: Machine | None, is_shared: bool
 ) -> Candidate | str:
     """The job, or why it cannot be learned from."""
     assert job.start_unix is not None
@@ -100,7 +101,7 @@ def _candidate(
     if not classes:
         return NOT_PLANNED
     cores = sum(each.capacity[CORES] for each in classes)
-    if (job.cpus or 0) > cores:
+    if (job.had.cpus or 0) > cores:
         return TOO_LARGE
     try:
         asked = asked_of(job, cores, scenario.cluster, machine)

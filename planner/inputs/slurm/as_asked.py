@@ -9,16 +9,14 @@ from dataclasses import replace
 from planner.domain.cluster import CORES, Cluster
 from planner.errors import InputError
 from planner.inputs.jobs.unit_shape import MEMORY
-from planner.inputs.slurm.accounting import AccountedJob
-from planner.inputs.slurm.job import Request
+from planner.inputs.slurm.job import Request, SlurmJob
 from planner.inputs.slurm.machine import GPUS, MB_PER_GB, Kind, Machine
 from planner.inputs.slurm.to_domain import on_classes
-from planner.inputs.slurm.tres import Amounts
 from planner.inputs.slurm.units import units_of
 from planner.power.asked import Asked
 
 
-def asked_of(job: AccountedJob, whole_cpus: float, cluster: Cluster, machine: Machine | None) -> Asked:
+def asked_of(job: SlurmJob, whole_cpus: float, cluster: Cluster, machine: Machine | None) -> Asked:
     """The request of a job that ran.
 
     Parameters
@@ -36,12 +34,8 @@ def asked_of(job: AccountedJob, whole_cpus: float, cluster: Cluster, machine: Ma
     InputError
         No such job could be planned: its partition is not planned, or no node can hold it.
     """
-    amounts = _amounts(job, has_gpus=GPUS in cluster.resources)
-    # That a job wants whole nodes may stand in its script only; but then it got more CPUs than it asked for.
-    cpus = job.cpus or 0
-    is_whole = bool(job.exclusive) or (cpus >= whole_cpus and cpus > (amounts.cpus or 0))
-    request = _request(amounts, len(job.nodes), is_whole)
-    kinds, why = _kinds(job.partition, cluster) if machine is None else machine.allowed(request, (job.partition,))
+    request = _request(job, whole_cpus, has_gpus=GPUS in cluster.resources)
+    kinds, why = _kinds(job.partition, cluster) if machine is None else machine.allowed(request, job.partitions)
     if not kinds:
         raise InputError(why)
     classes = on_classes(kinds, [each.name for each in cluster.classes])[0].get("classes", ())
@@ -55,28 +49,31 @@ def asked_of(job: AccountedJob, whole_cpus: float, cluster: Cluster, machine: Ma
         job.name,
         job.partition,
         classes,
-        is_whole,
+        bool(request.exclusive),
     )
 
 
-def _amounts(job: AccountedJob, *, has_gpus: bool) -> Amounts:
-    """What the job asked for; what it had, where the accounts do not say. GPUs count where nodes have any."""
-    found = job.asked if job.asked.cpus else Amounts(len(job.nodes), job.cpus, job.memory_mb, job.gpus)
-    return found if has_gpus else replace(found, gpus=None)
+def _request(job: SlurmJob, whole_cpus: float, *, has_gpus: bool) -> Request:
+    """What the job asked for; what it had, where the accounts do not say. GPUs count where nodes have any.
 
-
-def _request(amounts: Amounts, nodes: int, is_whole: bool) -> Request:
-    """Accounts do not know tasks: each CPU is one, so that they are spread as evenly as can be."""
-    cpus = amounts.cpus or nodes
-    memory_mb = amounts.memory_mb or 0
-    return Request(
-        min_nodes=amounts.nodes or nodes,
+    Accounts do not know tasks: each CPU is one, so that they are spread as evenly as can be.
+    """
+    asked, had, nodes = job.request, job.had, len(job.nodes)
+    if not asked.cpus:
+        asked = replace(asked, min_nodes=nodes, cpus=had.cpus, memory_in_all_mb=had.memory_mb, gpus_in_all=had.gpus)
+    # That a job wants whole nodes may stand in its script only; but then it got more CPUs than it asked for.
+    got = had.cpus or 0
+    is_whole = bool(asked.exclusive) or (got >= whole_cpus and got > (asked.cpus or 0))
+    cpus = asked.cpus or nodes
+    memory_mb = asked.memory_in_all_mb or 0
+    return replace(
+        asked,
         cpus=cpus,
         tasks=cpus,
         # By CPU where that is even: shares of nodes are rounded up.
         memory_per_cpu_mb=None if memory_mb % cpus else memory_mb // cpus,
         memory_in_all_mb=memory_mb,
-        gpus_in_all=amounts.gpus,
+        gpus_in_all=asked.gpus_in_all if has_gpus else None,
         exclusive=is_whole,
     )
 

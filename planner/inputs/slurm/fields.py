@@ -75,7 +75,7 @@ class Fields:
 
     def names(self, key: str) -> tuple[str, ...]:
         """Names of a list, or of a text with commas between them."""
-        return tuple(name.strip() for word in self.words(key) for name in word.split(",") if name.strip())
+        return tuple(name for word in self.words(key) for name in names_of(word))
 
     def flag(self, key: str) -> bool:
         """Whether something is so; not so where nothing is said."""
@@ -144,6 +144,11 @@ class Fields:
         if not isinstance(value, dict):
             raise InputError(f"{self.source}: {place} is {shown(value)}, expected an object")
         return Fields(self.source, place, value)
+
+
+def names_of(text: str) -> tuple[str, ...]:
+    """Names of a text with commas between them."""
+    return tuple(name.strip() for name in text.split(",") if name.strip())
 
 
 def number_of(value: object) -> int | float | None:

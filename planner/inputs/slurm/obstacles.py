@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from planner import bounds
 from planner.inputs.slurm.fields import Fields
-from planner.inputs.slurm.job import QueuedJob
+from planner.inputs.slurm.job import SlurmJob
 from planner.printable import one_line
 
 
-def obstacles_of(job: QueuedJob, row: Fields, others: Sequence[str]) -> tuple[str, ...]:
+def obstacles_of(job: SlurmJob, row: Fields, others: Sequence[str]) -> tuple[str, ...]:
     """Why the job cannot be planned; for a running job, why nobody can tell when and where it ends.
 
     Parameters
@@ -28,13 +28,13 @@ def obstacles_of(job: QueuedJob, row: Fields, others: Sequence[str]) -> tuple[st
         case "running":
             found = _of_running(job)
         case "other":
-            found = [f"Slurm has it as {_quoted(' '.join(job.state_words))}, neither waiting nor running"]
+            found = [f"Slurm has it as {_quoted(job.state_text)}, neither waiting nor running"]
         case _:
             found = []
     return tuple(found)
 
 
-def _of_waiting(job: QueuedJob) -> list[str]:
+def _of_waiting(job: SlurmJob) -> list[str]:
     found = []
     if job.held:
         found.append("it is held")
@@ -47,7 +47,7 @@ def _of_waiting(job: QueuedJob) -> list[str]:
     return found
 
 
-def _of_resources(job: QueuedJob, row: Fields, others: Sequence[str]) -> list[str]:
+def _of_resources(job: SlurmJob, row: Fields, others: Sequence[str]) -> list[str]:
     found = []
     if job.licences:
         found.append(f"it needs licences ({_quoted(job.licences)})")
@@ -66,7 +66,7 @@ def _of_resources(job: QueuedJob, row: Fields, others: Sequence[str]) -> list[st
     return found
 
 
-def _of_running(job: QueuedJob) -> list[str]:
+def _of_running(job: SlurmJob) -> list[str]:
     found = []
     if job.limit_s is None and not job.is_completing:
         found.append("it runs without a time limit, so its end is not known")

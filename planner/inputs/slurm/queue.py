@@ -1,9 +1,9 @@
-"""Reads Slurm's queue from ``squeue --json``: a record of every job, and of every task of an array that waits."""
+"""Reads Slurm's queue from ``squeue --json``."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from planner import bounds
 from planner.errors import InputError
@@ -12,32 +12,54 @@ from planner.inputs.slurm.arrays import parse_tasks
 from planner.inputs.slurm.dependency import parse_dependency
 from planner.inputs.slurm.document import Source, parser_number, read_document
 from planner.inputs.slurm.fields import Fields
-from planner.inputs.slurm.job import JobState, QueuedJob
+from planner.inputs.slurm.job import JobState, Request, SlurmJob
 from planner.inputs.slurm.obstacles import obstacles_of
 from planner.inputs.slurm.request import read_request
 from planner.inputs.slurm.states import HELD, job_state, state_words
+from planner.inputs.slurm.tres import Amounts
 
 COMMAND = "squeue --json"
 
 
 @dataclass(frozen=True)
 class Queue:
-    """What Slurm says at one moment.
+    """What Slurm says at one moment: its records, in the order of the document."""
 
-    Attributes
-    ----------
-    jobs
-        Jobs that wait, run, or are in between, in the order of the document.
-    finished
-        Jobs that have ended; Slurm 22.05 lists them whatever it is asked for.
-    """
+    records: tuple[SlurmJob, ...] = ()
 
-    jobs: tuple[QueuedJob, ...] = ()
-    finished: tuple[QueuedJob, ...] = ()
+    @cached_property
+    def jobs(self) -> tuple[SlurmJob, ...]:
+        """Jobs that wait, run, or are in between, tasks of arrays one by one."""
+        return tuple(job for record in self.records if record.state != "finished" for job in record.one_by_one())
 
-    def of_state(self, state: JobState) -> tuple[QueuedJob, ...]:
+    @cached_property
+    def finished(self) -> tuple[SlurmJob, ...]:
+        """Jobs that have ended; Slurm 22.05 lists them whatever it is asked for."""
+        return tuple(record for record in self.records if record.state == "finished")
+
+    def of_state(self, state: JobState) -> tuple[SlurmJob, ...]:
         """The jobs of one state."""
         return tuple(job for job in (*self.jobs, *self.finished) if job.state == state)
+
+    @cached_property
+    def _by_name(self) -> dict[str, SlurmJob]:
+        found = {f"{job.array}_{task}": job for job in self.records for task in job.tasks}
+        return found | {job.record: job for job in self.records}
+
+    @cached_property
+    def _by_array(self) -> dict[str, list[SlurmJob]]:
+        found: dict[str, list[SlurmJob]] = {}
+        for job in self.records:
+            found.setdefault(job.array, []).append(job)
+        return found
+
+    def array(self, name: str) -> list[SlurmJob]:
+        """Every record of an array; empty when it is none."""
+        return self._by_array.get(name, []) if name else []
+
+    def find(self, name: str) -> SlurmJob | None:
+        """The record of exactly this name, or the one that a task is still a part of."""
+        return self._by_name.get(name)
 
 
 def read_queue(source: Source) -> Queue:
@@ -56,7 +78,8 @@ def read_queue(source: Source) -> Queue:
     root, rows = read_document(source, "jobs", COMMAND)
     parser = parser_number(root)
     places: dict[int, str] = {}
-    jobs: list[QueuedJob] = []
+    records: list[SlurmJob] = []
+    count = 0
     for row in rows:
         job, others = _job(row, parser)
         first = places.setdefault(job.job_id, row.place)
@@ -64,15 +87,14 @@ def read_queue(source: Source) -> Queue:
             raise InputError(
                 f"{row.source}: {row.place} and {first} are both job {job.job_id}; each may stand there once"
             )
-        job = replace(job, obstacles=obstacles_of(job, row, others))
-        jobs += _tasks(row, job)
-        bounds.JOBS_OF_A_FILE.require(f"{row.source}: the number of jobs", len(jobs))
-    return Queue(
-        tuple(job for job in jobs if job.state != "finished"), tuple(job for job in jobs if job.state == "finished")
-    )
+        job = _with_tasks(row, replace(job, obstacles=obstacles_of(job, row, others)))
+        records.append(job)
+        count += len(job.tasks) or 1
+        bounds.JOBS_OF_A_FILE.require(f"{row.source}: the number of jobs", count)
+    return Queue(tuple(records))
 
 
-def _job(row: Fields, parser: int | None) -> tuple[QueuedJob, tuple[str, ...]]:
+def _job(row: Fields, parser: int | None) -> tuple[SlurmJob, tuple[str, ...]]:
     """The job of a row without its obstacles, and what it asks for that cannot be counted."""
     job_id, submit = row.positive("job_id"), row.moment("submit_time")
     if job_id is None:
@@ -86,11 +108,12 @@ def _job(row: Fields, parser: int | None) -> tuple[QueuedJob, tuple[str, ...]]:
     priority = row.whole("priority")
     start = row.moment("start_time")
     waits = state == "pending"
+    allocated = () if waits else read_allocation(row)
     request, others = read_request(row, parser)
     if request.exclusive is None and is_whole(row) is not None:
         request = replace(request, exclusive=is_whole(row))
     reason = row.text("state_reason")
-    job = QueuedJob(
+    job = SlurmJob(
         job_id=job_id,
         name=row.text("name"),
         user=row.text("user_name"),
@@ -100,44 +123,42 @@ def _job(row: Fields, parser: int | None) -> tuple[QueuedJob, tuple[str, ...]]:
         comment=row.text("comment"),
         state=state,
         state_words=words,
-        reason="" if reason == "None" else reason,
         submit_unix=submit,
-        begin_unix=row.moment("eligible_time") or submit,
-        eligible_unix=row.moment("eligible_time"),
+        begin_unix=row.moment("eligible_time"),
         request=request,
         array_job_id=row.positive("array_job_id"),
         array_task_id=row.whole("array_task_id"),
         array_limit=row.positive("array_max_tasks"),
         het_job_id=row.positive("het_job_id"),
-        het_offset=row.whole("het_job_offset") if row.positive("het_job_id") else None,
         start_unix=None if waits else start,
-        end_unix=None if waits else row.moment("end_time"),
-        expected_start_unix=start if waits else None,
+        end_unix=row.moment("end_time") if state == "finished" else None,
         limit_s=row.minutes("time_limit"),
         deadline_unix=row.moment("deadline"),
-        priority=priority,
         held=waits and (row.flag("hold") or priority == 0 or reason.startswith("JobHeld") or bool(HELD & set(words))),
         dependency=parse_dependency(row.text("dependency")),
         licences=row.text("licenses"),
         reservation=row.text("resv_name"),
-        allocated=() if waits else read_allocation(row),
+        allocated=allocated,
+        had=_had(request, len(allocated)),
     )
     return job, others
 
 
-def _tasks(row: Fields, job: QueuedJob) -> Iterator[QueuedJob]:
-    """The job itself, or one record per waiting task of an array."""
+def _had(request: Request, nodes: int) -> Amounts:
+    """What a job has of all its nodes: the queue says what it asks for, and that it has got."""
+    gpus = request.gpus_per_node * nodes if request.gpus_per_node else request.gpus_in_all
+    return Amounts(nodes, request.cpus, request.memory_in_all_mb, gpus) if nodes else Amounts()
+
+
+def _with_tasks(row: Fields, job: SlurmJob) -> SlurmJob:
+    """The job, with the waiting tasks of the array that it stands for."""
     if job.state != "pending" or job.array_task_id is not None or not row.text("array_task_string").strip():
-        yield job
-        return
+        return job
     array = row.parsed("array_task_string", parse_tasks)
-    job = replace(
+    return replace(
         job,
         array_job_id=job.array_job_id or job.job_id,
         array_limit=array.limit or job.array_limit,
-        is_together=True,
+        tasks=array.tasks,
+        obstacles=(*job.obstacles, array.obstacle) if array.obstacle else job.obstacles,
     )
-    if array.obstacle:
-        yield replace(job, obstacles=(*job.obstacles, array.obstacle))
-    for task in array.tasks:
-        yield replace(job, array_task_id=task)

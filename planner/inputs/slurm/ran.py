@@ -9,14 +9,12 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from planner.bounds import YEAR_S
 from planner.domain.cluster import CORES
 from planner.domain.job import Job, UnitGroup
 from planner.domain.snapshot import StartedJob
-from planner.inputs.slurm.accounting import AccountedJob
-from planner.inputs.slurm.job import AllocatedNode, QueuedJob
+from planner.inputs.slurm.job import AllocatedNode, SlurmJob
 from planner.inputs.slurm.machine import Machine
 from planner.inputs.slurm.units import amounts_of
 from planner.power.asked import Asked, PowerModel
@@ -31,94 +29,13 @@ UnkillableStepTimeout, 60 s unless the site says otherwise.
 """
 
 
-@dataclass(frozen=True)
-class Ran:
-    """A job that has started, whatever document says so; ``end_unix`` None: it runs.
-
-    ``completing``: it has ended, but its nodes are not free yet.
-    """
-
-    label: str
-    name: str
-    user: str
-    account: str
-    partition: str
-    submit_unix: int
-    start_unix: int
-    end_unix: int | None
-    limit_s: int | None
-    deadline_unix: int | None
-    nodes: tuple[AllocatedNode, ...]
-    cancelled: bool = False
-    completing: bool = False
-    qos: str = ""
-
-    @property
-    def key(self) -> tuple[bool, bool, int, int, str]:
-        """Running jobs first, of these the ones that complete last, then in order of start."""
-        return self.end_unix is not None, self.completing, self.start_unix, self.submit_unix, self.label
-
-
-def of_queue(job: QueuedJob) -> Ran | None:
-    """A job of the queue that runs or has ended; None where Slurm does not say since when or on which nodes."""
-    if job.start_unix is None or not job.allocated:
-        return None
-    runs = job.state == "running"
-    count = len(job.allocated)
-    cpus = math.ceil((job.request.cpus or count) / count)
-    memory = math.ceil(job.request.memory_in_all_mb / count) if job.request.memory_in_all_mb else None
-    gpus = job.request.gpus_per_node or math.ceil((job.request.gpus_in_all or 0) / count)
-    nodes = tuple(
-        AllocatedNode(each.name, each.cpus or cpus, each.memory_mb or memory, gpus if each.gpus is None else each.gpus)
-        for each in job.allocated
-    )
-    return Ran(
-        job.label,
-        job.name,
-        job.user,
-        job.account,
-        ",".join(job.partitions),
-        job.submit_unix,
-        job.start_unix,
-        None if runs else job.end_unix or job.start_unix,
-        job.limit_s,
-        job.deadline_unix,
-        nodes,
-        cancelled="CANCELLED" in job.state_words,
-        completing=job.is_completing,
-        qos=job.qos,
-    )
-
-
-def of_accounts(job: AccountedJob) -> Ran | None:
-    """A job of the accounts; None where it never ran."""
-    if job.start_unix is None or not job.nodes:
-        return None
-    count = len(job.nodes)
-    share = AllocatedNode(
-        "",
-        math.ceil((job.cpus or count) / count),
-        math.ceil(job.memory_mb / count) if job.memory_mb else None,
-        math.ceil((job.gpus or 0) / count),
-    )
-    return Ran(
-        job.label,
-        job.name,
-        job.user,
-        job.account,
-        job.partition,
-        job.submit_unix,
-        job.start_unix,
-        job.end_unix,
-        job.limit_s,
-        None,
-        tuple(AllocatedNode(name, share.cpus, share.memory_mb, share.gpus) for name in job.nodes),
-        cancelled="CANCELLED" in job.state,
-    )
+def has_started(job: SlurmJob) -> bool:
+    """Whether Slurm says since when and on which nodes a job runs or ran."""
+    return job.start_unix is not None and bool(job.allocated)
 
 
 def started_jobs(
-    ran: Sequence[Ran], machine: Machine, power: PowerModel, moment_unix: int
+    ran: Sequence[SlurmJob], machine: Machine, power: PowerModel, moment_unix: int
 ) -> tuple[tuple[StartedJob, ...], Counter[str]]:
     """The same in the planner's types, in order of start, and how many were changed or left out, by reason.
 
@@ -127,8 +44,8 @@ def started_jobs(
     told: Counter[str] = Counter()
     room = _Room(machine)
     found = []
-    for each in sorted(ran, key=lambda each: each.key):
-        here = [node for node in each.nodes if node.name in machine.numbers]
+    for each in sorted(ran, key=_key):
+        here = [node for node in _shares(each) if node.name in machine.numbers]
         if not here:
             continue
         job = _started(each, here, machine, power, moment_unix, room, told)
@@ -138,7 +55,7 @@ def started_jobs(
 
 
 def _started(
-    ran: Ran,
+    ran: SlurmJob,
     nodes: Sequence[AllocatedNode],
     machine: Machine,
     power: PowerModel,
@@ -147,8 +64,9 @@ def _started(
     told: Counter[str],
 ) -> StartedJob | None:
     # Clocks of hosts differ a little: nothing has started or ended after the moment.
-    start = min(ran.start_unix, moment_unix)
-    end = None if ran.end_unix is None else max(start, min(ran.end_unix, moment_unix))
+    assert ran.start_unix is not None
+    start, ended = min(ran.start_unix, moment_unix), _end_unix(ran)
+    end = None if ended is None else max(start, min(ended, moment_unix))
     until = FOR_EVER if end is None else end
     kinds = [kind for kind, _ in machine.classes.values()]
     groups: dict[tuple[tuple[str, float], ...], list[int]] = defaultdict(list)
@@ -169,7 +87,7 @@ def _started(
     job = Job(
         id=ran.label,
         submit_unix=min(ran.submit_unix, start),
-        requested_s=moment_unix - start + COMPLETING_S if ran.completing else limit_s,
+        requested_s=moment_unix - start + COMPLETING_S if ran.is_completing else limit_s,
         units=units,
         power_w=power(Asked(ran.label, units, limit_s, ran.user, ran.account, ran.name, ran.partition)),
         account=ran.account,
@@ -184,7 +102,31 @@ def _started(
         start,
         tuple(number for members in groups.values() for number in members),
         end,
-        cancelled=ran.cancelled and end is not None,
+        cancelled=ran.is_cancelled and end is not None,
+    )
+
+
+def _end_unix(job: SlurmJob) -> int | None:
+    """When a job ended; None: it runs. One that has ended with no time for it had none."""
+    return None if job.state == "running" else job.end_unix or job.start_unix
+
+
+def _key(job: SlurmJob) -> tuple[object, ...]:
+    """Running jobs first, of these the ones that complete last, then in order of start."""
+    return _end_unix(job) is not None, job.is_completing, job.start_unix, job.submit_unix, job.label
+
+
+def _shares(job: SlurmJob) -> tuple[AllocatedNode, ...]:
+    """Its nodes with what it has of each: as Slurm says, else its even share of the sums."""
+    count = len(job.allocated)
+    cpus = math.ceil((job.had.cpus or count) / count)
+    memory_mb = math.ceil(job.had.memory_mb / count) if job.had.memory_mb else None
+    gpus = math.ceil((job.had.gpus or 0) / count)
+    return tuple(
+        AllocatedNode(
+            each.name, each.cpus or cpus, each.memory_mb or memory_mb, gpus if each.gpus is None else each.gpus
+        )
+        for each in job.allocated
     )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from planner.inputs.slurm.fields import Fields
 from planner.inputs.slurm.job import Request
-from planner.inputs.slurm.tres import Gres, parse_gres, parse_tres
+from planner.inputs.slurm.tres import Amounts, Gres, parse_gres, parse_tres
 
 LAST_SHARED_PARSER = 42
 """Data parsers up to v0.0.42 say ``none`` for an exclusive job; later ones leave the list empty for every job."""
@@ -58,6 +58,17 @@ def read_request(row: Fields, parser: int | None) -> tuple[Request, tuple[str, .
         features=row.text("features"),
     )
     return request, gpus.others
+
+
+def accounted_request(asked: Amounts, nodes: int, command: str) -> Request:
+    """The request of a job of the accounts, which have sums over all nodes, and the command that submitted it."""
+    return Request(
+        min_nodes=asked.nodes or nodes or 1,
+        cpus=asked.cpus,
+        memory_in_all_mb=asked.memory_mb,
+        gpus_in_all=asked.gpus,
+        exclusive=True if is_exclusive_command(command) else None,
+    )
 
 
 def is_exclusive_command(line: str) -> bool:

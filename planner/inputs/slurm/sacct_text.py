@@ -15,11 +15,12 @@ from zoneinfo import ZoneInfo
 
 from planner import bounds
 from planner.errors import FileFormatError, InputError
-from planner.inputs.slurm.accounting import GARBAGE_J, AccountedJob, Accounts
+from planner.inputs.slurm.accounting import GARBAGE_J, Accounts
 from planner.inputs.slurm.document import Source, content_of
-from planner.inputs.slurm.fields import NO_HOSTS
+from planner.inputs.slurm.fields import NO_HOSTS, names_of
 from planner.inputs.slurm.hostlist import expand
-from planner.inputs.slurm.request import is_exclusive_command
+from planner.inputs.slurm.job import AllocatedNode, SlurmJob
+from planner.inputs.slurm.request import accounted_request
 from planner.inputs.slurm.states import job_state, state_words
 from planner.inputs.slurm.tres import Amounts, parse_tres
 from planner.inputs.slurm_times import FORMS, moments_of, slurm_duration_s
@@ -81,7 +82,7 @@ def read_sacct_text(source: Source, zone: ZoneInfo) -> tuple[Accounts, Counter[s
     """
     name, content = content_of(source)
     repaired: Counter[str] = Counter()
-    jobs: list[AccountedJob] = []
+    jobs: list[SlurmJob] = []
     labels: list[str] = []
     for line in _lines(name, content):
         match = _LABEL.fullmatch(line.text("JobID"))
@@ -136,7 +137,7 @@ def _cells(name: str, number: int, row: str, columns: list[str]) -> list[str]:
     return [*cells[:place], "|".join(cells[place : place + more + 1]), *cells[place + more + 1 :]]
 
 
-def _job(line: _Line, label: re.Match[str], zone: ZoneInfo, repaired: Counter[str]) -> AccountedJob:
+def _job(line: _Line, label: re.Match[str], zone: ZoneInfo, repaired: Counter[str]) -> SlurmJob:
     words = state_words([line.text("State")])
     if not words:
         raise line.wrong("State", "a state such as COMPLETED")
@@ -147,29 +148,27 @@ def _job(line: _Line, label: re.Match[str], zone: ZoneInfo, repaired: Counter[st
     is_over = job_state(words) == "finished"
     if is_over and start is not None and end is not None and end < start:
         raise line.wrong("End", f"a time after Start, {line.text('Start')}")
-    amounts = _amounts(line)
     is_task = label[2] is not None and label[2].isdigit()
-    return AccountedJob(
+    nodes = _hosts(line)
+    return SlurmJob(
         job_id=line.whole("JobIDRaw") or int(label[1]) + int(label[3] or 0),  # parts of a job follow its number
         name=line.text("JobName"),
         user=line.text("User"),
         account=line.text("Account"),
-        partition=line.text("Partition"),
+        partitions=names_of(line.text("Partition")),
         comment=line.text("Comment"),
-        state=words,
+        state=job_state(words),
+        state_words=words,
         submit_unix=submit[0],
         start_unix=start,
         end_unix=end if is_over else None,
         limit_s=_limit_s(line),
         array_job_id=int(label[1]) if is_task else None,
         array_task_id=int(label[2]) if is_task else None,
-        nodes=_hosts(line),
-        cpus=amounts.cpus,
-        memory_mb=amounts.memory_mb,
-        gpus=amounts.gpus,
+        allocated=tuple(AllocatedNode(name) for name in nodes),
+        had=_amounts(line),
         energy_j=_energy_j(line),
-        exclusive=True if is_exclusive_command(line.text("SubmitLine")) else None,
-        asked=_tres(line, "ReqTRES"),
+        request=accounted_request(_tres(line, "ReqTRES"), len(nodes), line.text("SubmitLine")),
     )
 
 

@@ -14,11 +14,11 @@ from planner.domain.snapshot import LeftAlone, Snapshot
 from planner.errors import InputError
 from planner.inputs.jobs.power import power_notes, power_of
 from planner.inputs.slurm.documents import Documents
-from planner.inputs.slurm.job import QueuedJob
+from planner.inputs.slurm.job import SlurmJob
 from planner.inputs.slurm.machine import Machine, machine_of
 from planner.inputs.slurm.outages import outages_of
 from planner.inputs.slurm.queue import Queue
-from planner.inputs.slurm.ran import Ran, of_accounts, of_queue, started_jobs
+from planner.inputs.slurm.ran import has_started, started_jobs
 from planner.inputs.slurm.to_domain import (
     Said,
     after_others,
@@ -33,7 +33,7 @@ from planner.power.asked import Asked, PowerModel
 from planner.scenario.schema import Scenario
 from planner.scenario.slurm import SlurmSection
 
-OwnBegin = Callable[[QueuedJob], int | None]
+OwnBegin = Callable[[SlurmJob], int | None]
 """The begin time that a job has from its user, whatever the planner has set since; None: not set."""
 
 
@@ -81,22 +81,20 @@ class SlurmSite:
         intake.notes += power_notes(power, moment)
         return snapshot, intake
 
-    def _ran(self, queue: Queue, left: list[LeftAlone], intake: Intake) -> list[Ran]:
+    def _ran(self, queue: Queue, left: list[LeftAlone], intake: Intake) -> list[SlurmJob]:
         """Every job that has started: those of the queue, and those that the accounts have besides."""
-        found: dict[str, Ran] = {}
+        found: dict[str, SlurmJob] = {}
         for job in queue.of_state("running"):
             left += [LeftAlone(job.label, reason) for reason in job.obstacles]
-            ran = of_queue(job)
-            if ran is not None:
-                found[job.label] = ran
+            if has_started(job):
+                found[job.label] = job
         for job in queue.of_state("other"):
             left += [LeftAlone(job.label, reason) for reason in job.obstacles]
         known = {job.label for job in queue.jobs}
         # The queue first, as long as it has them: it knows what they had of each node, accounts only the sums.
-        ended = [*map(of_queue, queue.of_state("finished")), *map(of_accounts, self.documents.accounts().ended)]
         again = 0
-        for each in ended:
-            if each is None or each.label in found:
+        for each in (*queue.finished, *self.documents.accounts().ended):
+            if not has_started(each) or each.label in found:
                 continue
             if each.label in known:
                 again += 1  # it was put back into the queue
@@ -126,7 +124,7 @@ class SlurmSite:
         return tuple(sorted(jobs.values(), key=lambda job: job.submission_key))
 
     def _job(
-        self, queued: QueuedJob, power: PowerModel, own_begin: OwnBegin, among_others: Iterable[Said]
+        self, queued: SlurmJob, power: PowerModel, own_begin: OwnBegin, among_others: Iterable[Said]
     ) -> tuple[Job | None, tuple[str, ...]]:
         """A waiting job, or the reasons why it is left alone."""
         allowed, why = self.machine.allowed(queued.request, queued.partitions)
@@ -149,7 +147,7 @@ class SlurmSite:
                 queued.user,
                 queued.account,
                 queued.name,
-                ",".join(queued.partitions),
+                queued.partition,
                 fields.get("classes", ()),
                 fields["exclusive"],
             )

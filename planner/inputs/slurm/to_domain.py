@@ -10,7 +10,7 @@ from typing import Any
 
 from planner.domain.cluster import NodeClass
 from planner.domain.dependency import KINDS, Dependency
-from planner.inputs.slurm.job import QueuedJob
+from planner.inputs.slurm.job import SlurmJob
 
 Said = tuple[dict[str, Any], str]
 """Fields of a job, and why it cannot be planned; empty where it can."""
@@ -27,19 +27,19 @@ def on_classes(allowed: Iterable[str], every: Iterable[str]) -> Said:
     return ({"classes": found} if set(found) < set(every) else {}), ""
 
 
-def alone_on_nodes(job: QueuedJob) -> Said:
+def alone_on_nodes(job: SlurmJob) -> Said:
     """Whether a job wants nodes for itself; `units` then gives it all the cores of its nodes as well."""
     return {"exclusive": bool(job.request.exclusive)}, ""
 
 
-def not_before(job: QueuedJob, own_begin_unix: int | None, moment_unix: int) -> Said:
+def not_before(job: SlurmJob, own_begin_unix: int | None, moment_unix: int) -> Said:
     """The moment before which its user does not let a job begin."""
     if own_begin_unix is None or own_begin_unix <= moment_unix:
         return {}, ""
     return {"begin_unix": own_begin_unix}, ""
 
 
-def within_limit(job: QueuedJob, place: int, running: int) -> Said:
+def within_limit(job: SlurmJob, place: int, running: int) -> Said:
     """The limit of an array on its tasks at once: ``place`` is that of a waiting task, ``running`` how many run.
 
     Tasks beyond it start when others end, which no field of a job says.
@@ -49,7 +49,7 @@ def within_limit(job: QueuedJob, place: int, running: int) -> Said:
     return {}, f"its array may have only {job.array_limit} tasks at once"
 
 
-def labels_by_id(jobs: Iterable[QueuedJob]) -> dict[int, list[str]]:
+def labels_by_id(jobs: Iterable[SlurmJob]) -> dict[int, list[str]]:
     """The jobs that each of Slurm's numbers stands for: that of an array for all of its tasks."""
     found: dict[int, list[str]] = {}
     for job in jobs:
@@ -59,7 +59,7 @@ def labels_by_id(jobs: Iterable[QueuedJob]) -> dict[int, list[str]]:
     return found
 
 
-def after_others(job: QueuedJob, labels: Mapping[int, Sequence[str]]) -> Said:
+def after_others(job: SlurmJob, labels: Mapping[int, Sequence[str]]) -> Said:
     """The jobs that a job waits for, by the labels of those in the queue; others are long gone."""
     found = []
     for each in job.dependency.requirements:

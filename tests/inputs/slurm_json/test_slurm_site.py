@@ -16,7 +16,7 @@ from planner.domain.snapshot import Snapshot
 from planner.errors import InputError
 from planner.inputs.slurm.document import Source
 from planner.inputs.slurm.documents import Documents, read_saved
-from planner.inputs.slurm.job import QueuedJob
+from planner.inputs.slurm.job import SlurmJob
 from planner.inputs.slurm.machine import machine_of
 from planner.inputs.slurm.nodes import SlurmNode
 from planner.inputs.slurm.site import SlurmSite
@@ -53,7 +53,7 @@ def site_of(
 
 def taken(site: SlurmSite, scenario: Scenario) -> Snapshot:
     """The snapshot of a site whose begin times are all the users' own."""
-    return site.snapshot(site.scenario(scenario), lambda queued: queued.eligible_unix)[0]
+    return site.snapshot(site.scenario(scenario), lambda queued: queued.begin_unix)[0]
 
 
 def left_alone(site: SlurmSite, scenario: Scenario) -> dict[str, str]:
@@ -185,7 +185,7 @@ def test_begin_times_of_ours_bind_nobody(scenario: Scenario) -> None:
     site = site_of([job(6, eligible_time=NOW + 3600)])
     assert [each.begin_unix for each in taken(site, scenario).pending] == [NOW + 3600]
 
-    def own_begin(queued: QueuedJob) -> int | None:
+    def own_begin(queued: SlurmJob) -> int | None:
         return queued.submit_unix
 
     assert [each.begin_unix for each in site.snapshot(site.scenario(scenario), own_begin)[0].pending] == [None]
