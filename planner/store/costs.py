@@ -19,8 +19,7 @@ from planner.domain.horizon import Horizon
 from planner.domain.node_text import parse_unit_nodes
 from planner.errors import FileFormatError, PlannerError
 from planner.printable import one_line
-from planner.store.cells import OFFSET_S, amount, choice, moment, whole
-from planner.store.read_tables import read_rows, read_table
+from planner.store.read_tables import OFFSET_S, amount, choice, moment, read_rows, read_table, whole
 from planner.store.results import REMEDY, cluster_of, read_run, read_summary
 from planner.store.seals import changed
 from planner.store.versions import VERSIONS

@@ -13,9 +13,8 @@ from planner.domain.plan import DeferralKind
 from planner.domain.snapshot import Outage, Snapshot, StartedJob
 from planner.errors import FileFormatError, InputError
 from planner.scenario.schema import Scenario
-from planner.store.cells import choice, whole
 from planner.store.continue_from import read_previous
-from planner.store.read_tables import job_of, read_rows, read_table, scheduled_of
+from planner.store.read_tables import choice, job_of, read_rows, read_table, scheduled_of, whole
 from planner.store.results import cluster_of, is_booked, known_until_of, outages_of, read_run
 from planner.store.versions import VERSIONS, plans_of
 from planner.store.write_tables import COLUMNS

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import csv
+import datetime as dt
 import io
+import math
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
+from decimal import Decimal
 from pathlib import Path
 from typing import TypeVar, get_args
 
 from planner import bounds
+from planner.bounds import Bounds
 from planner.domain.cluster import Cluster
 from planner.domain.dependency import parse_dependencies
 from planner.domain.job import Job, Promise
@@ -19,8 +23,7 @@ from planner.domain.plan import DeferralKind, Placement
 from planner.errors import FileFormatError
 from planner.inputs.jobs.unit_groups import parse_unit_groups
 from planner.printable import one_line
-from planner.store.cells import OFFSET_S, choice, moment, number, whole
-from planner.store.results import REMEDY, TOLD, text_of
+from planner.store.results import QUOTED, REMEDY, shown, text_of
 from planner.store.write_tables import CONTRACT_COLUMNS, JOB_COLUMNS, RULES, SEGMENT_COLUMNS, STATES, Table, with_rules
 
 T = TypeVar("T")
@@ -52,7 +55,7 @@ def read_table(path: Path, columns: tuple[str, ...]) -> Table:
             columns = with_rules(columns, [name for name in more if name in header])
             if header != columns:
                 odd = ", ".join(sorted(set(header) ^ set(columns))) or "their order"
-                problem = f"other columns than expected: {one_line(odd, TOLD)}"
+                problem = f"other columns than expected: {one_line(odd, QUOTED)}"
                 raise FileFormatError(path, problem, line=1, remedy=REMEDY)
             for row in reader:
                 if len(row) != len(header):
@@ -60,7 +63,7 @@ def read_table(path: Path, columns: tuple[str, ...]) -> Table:
                     raise FileFormatError(path, problem, line=reader.line_num, remedy=REMEDY)
                 rows.append(tuple(row))
     except csv.Error as error:
-        raise FileFormatError(path, f"cannot read it ({one_line(str(error), TOLD)})", remedy=REMEDY) from error
+        raise FileFormatError(path, f"cannot read it ({one_line(str(error), QUOTED)})", remedy=REMEDY) from error
     return Table(header, tuple(rows))
 
 
@@ -80,7 +83,7 @@ def read_rows(folder: Path, tables: dict[str, Table], name: str, parse: Callable
         try:
             parsed.append(parse(dict(zip(tables[name].columns, row, strict=True))))
         except ValueError as error:
-            problem = f"cannot read the row of {one_line(row[0], 40)} ({one_line(str(error), TOLD)})"
+            problem = f"cannot read the row of {one_line(row[0], 40)} ({one_line(str(error), QUOTED)})"
             raise FileFormatError(folder / f"{name}.csv", problem, remedy=REMEDY) from error
     return parsed
 
@@ -153,3 +156,60 @@ def _promise(row: dict[str, str]) -> Promise | None:
     if latest < reference:
         raise ValueError("latest_start is before reference_start")
     return Promise(reference, latest)
+
+
+# Cells, each read as its type and within bounds; ValueError says what was expected.
+
+OFFSET_S = Bounds(-2 * bounds.REQUESTED_S.high, 2 * bounds.REQUESTED_S.high, "s")
+"""No start or end is further from its day."""
+_COUNT = Bounds(0, 10**9)
+
+_WHOLE = re.compile(r"-?\d{1,18}", re.ASCII)
+_AMOUNT = re.compile(r"-?\d{1,15}\.\d{1,6}", re.ASCII)
+Row = Mapping[str, str]
+
+
+def whole(row: Row, name: str, limits: Bounds = _COUNT) -> int:
+    """A whole number."""
+    text = row[name]
+    if not _WHOLE.fullmatch(text) or int(text) not in limits:
+        raise ValueError(f"{name} is {shown(text)}, expected a whole number {limits}")
+    return int(text)
+
+
+def number(row: Row, name: str, limits: Bounds) -> float:
+    """A number."""
+    try:
+        value = float(row[name])
+    except ValueError:
+        value = math.nan
+    if value not in limits:
+        raise ValueError(f"{name} is {shown(row[name])}, expected a number {limits}")
+    return value
+
+
+def amount(row: Row, name: str) -> Decimal:
+    """A number with at most six digits after the point, exactly."""
+    if not _AMOUNT.fullmatch(row[name]):
+        raise ValueError(f"{name} is {shown(row[name])}, expected a number with six digits after the point")
+    return Decimal(row[name])
+
+
+def moment(row: Row, name: str) -> dt.datetime:
+    """A time with its offset from UTC."""
+    try:
+        found = dt.datetime.fromisoformat(row[name])
+    except ValueError:
+        found = None
+    if found is None or not 1 < found.year < 9999:
+        raise ValueError(f"{name} is {shown(row[name])}, expected a time such as 2024-06-01T08:00:00+02:00")
+    if found.tzinfo is None:
+        raise ValueError(f"{name} is {shown(row[name])}, which has no offset from UTC")
+    return found
+
+
+def choice(row: Row, name: str, *known: str) -> str:
+    """One of a few words."""
+    if row[name] not in known:
+        raise ValueError(f"{name} is {shown(row[name])}; known: {', '.join(known)}")
+    return row[name]
