@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Discriminator, Tag
 
 from planner import bounds
-from planner.scenario.chooser import CarbonChooser
+from planner.scenario.chooser import KeyChooser
 from planner.scenario.forms import Within, problem
 from planner.scenario.sections import Key, Section
 from planner.scenario.values import InputFile, Words, Zone
@@ -58,5 +58,5 @@ Carbon = Annotated[
     Annotated[NoCarbon, Tag("no g_per_kwh or file")]
     | Annotated[ConstantCarbon, Tag("g_per_kwh")]
     | Annotated[HourlyCarbon, Tag("file")],
-    Discriminator(CarbonChooser("file", ("no g_per_kwh or file", "g_per_kwh", "file")).kind_of),
+    Discriminator(KeyChooser("file", ("no g_per_kwh or file", "g_per_kwh", "file")).kind_of),
 ]

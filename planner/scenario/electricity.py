@@ -44,6 +44,7 @@ class Fees(Section):
 class FeedIn(Section):
     """What the site's own sun earns that it does not use: a price of its own, or a part of the tariff's."""
 
+    rivals = ("eur_per_kwh", "of_price")
     eur_per_kwh: Annotated[
         float | None,
         Within(bounds.EUR_PER_KWH),
@@ -54,12 +55,6 @@ class FeedIn(Section):
         Within(bounds.FRACTION),
         Key("fraction", "instead: this part of the price of the hour, as of `tariff`", default="none"),
     ] = None
-
-    @model_validator(mode="after")
-    def _one_price(self) -> FeedIn:
-        if self.eur_per_kwh is not None and self.of_price is not None:
-            raise problem("stands beside eur_per_kwh", "keep one of them", at="of_price")
-        return self
 
 
 class Demand(Section):

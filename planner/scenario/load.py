@@ -10,7 +10,6 @@ from pydantic import ValidationError
 
 from planner.errors import ScenarioError
 from planner.scenario.fields import behind
-from planner.scenario.idle_keys import drop_idle
 from planner.scenario.layers import ScenarioSpec, read_spec
 from planner.scenario.marked import Marked
 from planner.scenario.problems import problem_lines
@@ -35,21 +34,23 @@ def load_scenario(name_or_path: str | Path, *, folders: Sequence[Path], override
 def resolve(spec: ScenarioSpec) -> Scenario:
     """The scenario of a spec; ScenarioError lists every problem."""
     entries = {"name": Marked(spec.name, spec.written.source)} | dict(spec.written.entries() or {})
-    written, lines = drop_idle(dataclasses.replace(spec.written, value=entries))
+    written = dataclasses.replace(spec.written, value=entries)
     try:
-        scenario = Scenario.model_validate(_whole(written), context={"sources": spec.sources})
+        return Scenario.model_validate(_whole(written), context={"sources": spec.sources})
     except ValidationError as error:
-        raise ScenarioError(f"scenario {spec.name}", [*problem_lines(error, written), *lines]) from None
-    if lines:
-        raise ScenarioError(f"scenario {spec.name}", lines)
-    return scenario
+        raise ScenarioError(f"scenario {spec.name}", problem_lines(error, written)) from None
 
 
 def _whole(written: Marked) -> dict[str, object]:
     """The scenario with an empty section for each that is not there, so that what it lacks is named key by key."""
-    said = plain(written)
-    assert isinstance(said, dict)
-    whole = {**said, **{name: {} for name in _SECTIONS if said.get(name) is None}}
+    given = plain(written)
+    assert isinstance(given, dict)
+    whole = {**given, **{name: {} for name in _SECTIONS if given.get(name) is None}}
+    for name, kinds in KINDS.items():
+        if isinstance(whole[name], dict):
+            # A null says nothing, also where another kind has the key.
+            words = kinds.words()
+            whole[name] = {word: value for word, value in whole[name].items() if value is not None or word not in words}
     if (
         isinstance(whole["jobs"], dict)
         and whole["jobs"].get("source") == "slurm"

@@ -14,18 +14,17 @@ Scalar = str | int | float | bool | dt.date | dt.datetime | None
 class Source:
     """A text that values come from: a file, or an option of the command line.
 
-    Relative paths in it start at ``folder``. Where several sources are merged, a higher ``layer`` wins.
+    Relative paths in it start at ``folder``.
     """
 
     label: str
     folder: Path
-    layer: int = 0
     numbered: bool = True
 
     @classmethod
-    def file(cls, path: Path, layer: int = 0) -> Source:
+    def file(cls, path: Path) -> Source:
         """A file, whose relative paths start at its own folder."""
-        return cls(str(path), path.parent, layer)
+        return cls(str(path), path.parent)
 
 
 @dataclass(frozen=True)

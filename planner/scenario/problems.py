@@ -67,6 +67,10 @@ def _line(error: ErrorDetails, written: Marked) -> str:
 def _text(error: ErrorDetails, path: Path, kind: str | None) -> str:
     value = error["input"]
     match error["type"]:
+        case "together":
+            return f"given together with {_dotted(path[:-1])}.{error['ctx']['rival']}; keep one of them"
+        case "extra_forbidden" if kind is not None and path[-1] in KINDS[str(path[0])].words() and len(path) == 2:
+            return KINDS[str(path[0])].misplaced(*map(str, path), kind)
         case "extra_forbidden":
             known = _known(path[:-1], kind)
             hint = guess(str(path[-1]), known) or f"known here: {', '.join(known)}"

@@ -24,9 +24,9 @@ from planner.scenario.search import Search
 from planner.scenario.sections import Cooling, Goal, Key, Power, Revenue, Rules, Section
 from planner.scenario.slurm import LIVE, SlurmSection
 from planner.scenario.solar import ModelledSolar, Solar
-from planner.scenario.tariff import Tariff
+from planner.scenario.tariff import HourlyTariff, Tariff
 from planner.scenario.values import Currency, Label, Prose, Zone
-from planner.scenario.weather import Weather
+from planner.scenario.weather import FileWeather, Weather
 from planner.scenario.words import guess
 
 
@@ -140,6 +140,14 @@ KINDS = {
     "carbon": Kinds.of(Carbon),
 }
 """The sections of which there are several kinds."""
+
+RIVALS = {
+    "power": Power.rivals,
+    "weather": FileWeather.rivals,
+    "tariff": HourlyTariff.rivals,
+    "feed_in": FeedIn.rivals,
+}
+"""Pairs of keys of which a section has one."""
 
 _KINDS_OF = {model: kinds for kinds in KINDS.values() for model in kinds.models.values()}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal, get_args
+from typing import Annotated, ClassVar, Literal, get_args
 
 from pydantic import (
     BaseModel,
@@ -17,7 +17,7 @@ from pydantic import (
     model_validator,
 )
 from pydantic.fields import FieldInfo
-from pydantic_core import CoreSchema
+from pydantic_core import CoreSchema, PydanticCustomError
 
 from planner import bounds
 from planner.domain.executed import ExecuteRule
@@ -50,19 +50,29 @@ class Section(BaseModel):
     """A mapping of known keys. A blank one is empty, and a known key with ``null`` says nothing."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+    rivals: ClassVar[tuple[str, str] | None] = None
+    """Two keys of which a section has one; that of a later layer replaces the other."""
 
     @model_validator(mode="before")
     @classmethod
-    def _as_said(cls, value: object) -> object:
+    def _as_written(cls, value: object) -> object:
         if not isinstance(value, dict):
             return {} if value is BLANK else value
         known = words_of(cls)
-        said = {word: each for word, each in value.items() if each is not None or word not in known}
+        given = {word: each for word, each in value.items() if each is not None or word not in known}
         # Words are compared as plain text; only a path needs to know its folder.
         paths = {word for word, field in known.items() if _is_path(field.annotation)}
         return {
-            word: str(each) if isinstance(each, Text) and word not in paths else each for word, each in said.items()
+            word: str(each) if isinstance(each, Text) and word not in paths else each for word, each in given.items()
         }
+
+    @field_validator("*")
+    @classmethod
+    def _without_rival(cls, value: object, info: ValidationInfo) -> object:
+        first, second = cls.rivals or ("", "")
+        if info.field_name == second and value is not None and info.data.get(first) is not None:
+            raise PydanticCustomError("together", "given together with {rival}", {"rival": first})
+        return value
 
 
 def _is_path(annotation: object) -> bool:
@@ -91,6 +101,8 @@ class Power(Section):
     ``learned`` goes before both for jobs that it knows something of, within the idle power of nodes and the two maxima.
     """
 
+    rivals = ("w_per_core", "draw_w_per_core")
+
     w_per_core: Annotated[
         float | None,
         Within(bounds.W_PER_CORE),
@@ -98,7 +110,6 @@ class Power(Section):
     ] = None
     draw_w_per_core: Annotated[
         DrawnBetween | None,
-        Field(validate_default=True),
         Key("W per core", "drawn per job, uniformly between two bounds; the default is the published study's"),
     ] = (7.8, 11.11)
 
@@ -133,10 +144,13 @@ class Power(Section):
         float | None, Within(bounds.NODE_W), Key("W per node", "no job is thought to draw more than this on each node")
     ] = None
 
-    @field_validator("draw_w_per_core")
+    @model_validator(mode="before")
     @classmethod
-    def _fixed_wins(cls, drawn: tuple[float, float] | None, info: ValidationInfo) -> tuple[float, float] | None:
-        return drawn if info.data.get("w_per_core") is None else None
+    def _as_written(cls, value: object) -> object:
+        """A fixed power wins over the default draw."""
+        given = super()._as_written(value)
+        is_fixed = isinstance(given, dict) and "w_per_core" in given
+        return {"draw_w_per_core": None} | given if is_fixed else given
 
 
 class Cooling(Section):

@@ -6,7 +6,7 @@ from typing import Annotated, get_args
 
 from pydantic import Discriminator, Tag
 
-from planner.scenario.chooser import CarbonChooser
+from planner.scenario.chooser import KeyChooser
 from planner.scenario.sections import Key, Section
 from planner.scenario.sections import Solar as ModelledSolar
 from planner.scenario.values import InputFile, Words, Zone
@@ -40,5 +40,5 @@ __all__ = ["FileSolar", "ModelledSolar", "Solar"]
 
 Solar = Annotated[
     Annotated[ModelledSolar, Tag("no file")] | Annotated[FileSolar, Tag("file")],
-    Discriminator(CarbonChooser("file", ("no file", "file")).kind_of),
+    Discriminator(KeyChooser("file", ("no file", "file")).kind_of),
 ]

@@ -19,10 +19,10 @@ from planner.scenario.marked import Marked, Scalar, Source
 from planner.text_files import open_text
 
 
-def read_yaml(path: Path, layer: int = 0) -> Marked:
+def read_yaml(path: Path) -> Marked:
     """The contents of a YAML file; FileFormatError with file and line when it cannot be read."""
     with open_text(path) as stream:
-        return parse_yaml(stream.read(), Source.file(path, layer))
+        return parse_yaml(stream.read(), Source.file(path))
 
 
 def parse_yaml(text: str, source: Source) -> Marked:

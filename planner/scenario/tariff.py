@@ -89,6 +89,7 @@ class BandTariff(Section):
 class HourlyTariff(Section):
     """Prices of a file, in its unit."""
 
+    rivals = ("column", "members")
     kind: Annotated[Literal["hourly"], _KIND]
     file: Annotated[InputFile, Key("path", "table of prices over time", default="required for hourly")]
     column: Annotated[Words | None, Key("text", "column of the price", default="found by its name")] = None

@@ -64,6 +64,7 @@ class ConstantWeather(Section):
 class SampleWeather(Section):
     """The typical year that ships with the planner."""
 
+    rivals = ("period", "season")
     source: Annotated[Literal["sample"], _SOURCE]
     period: Period | None = None
     season: SeasonOf = None
@@ -72,6 +73,7 @@ class SampleWeather(Section):
 class FileWeather(Section):
     """The weather of a file."""
 
+    rivals = ("period", "season")
     source: Annotated[
         Path,
         BeforeValidator(existing(*_WORDS)),

@@ -34,12 +34,6 @@ class Text(str):
         return made
 
 
-def given(entry: Marked, word: str) -> Marked | None:
-    """The entry of a mapping when it was given and is not ``null``."""
-    found = (entry.entries() or {}).get(word)
-    return None if found is None or (found.value is None and not found.blank) else found
-
-
 def plain(entry: Marked) -> object:
     """An entry without its marks."""
     if entry.blank:
