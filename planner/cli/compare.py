@@ -249,7 +249,7 @@ def _by_weight(
 
 def carbon_text(runs: Sequence[dict[str, Any]]) -> str:
     """Money against CO2, a line for each weight; nothing where none were asked for."""
-    from planner.pages.carbon_curve import carbon_curves
+    from planner.pages.compare import carbon_curves
 
     lines = []
     for curve in carbon_curves(runs):

@@ -210,7 +210,7 @@ def plan_one(request: Request) -> None:
         say_summary(request, plan_from(request, settings, Replan(midnight, request.snapshot, request.nodes)))
         return
 
-    from planner.cli.progress import Progress
+    from planner.cli.terminal import Progress
 
     folder = request.out / settings.scenario.name
     with Progress(f"planning {day}", quiet=request.quiet) as progress:
@@ -238,7 +238,7 @@ def plan_one(request: Request) -> None:
 
 def plan_from(request: Request, settings: Settings, asked: Replan) -> DoneDay:
     """Plan a day from a moment on, write its folder, and say what was odd about its inputs."""
-    from planner.cli.progress import Progress
+    from planner.cli.terminal import Progress
     from planner.runs.replan import replan
 
     folder = request.out / settings.scenario.name

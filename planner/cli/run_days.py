@@ -80,7 +80,7 @@ def run_range(
 
     from dataclasses import replace
 
-    from planner.cli.progress import Progress
+    from planner.cli.terminal import Progress
     from planner.runs.rolling import run_days
 
     chosen = replace(chosen, page=page)

@@ -115,7 +115,7 @@ def _docs() -> dict[str, str]:
 
 
 def _schema() -> dict[str, Any]:
-    from planner.scenario.editor_schema import editor_schema
+    from planner.scenario.reference import editor_schema
 
     return editor_schema()
 

@@ -147,9 +147,8 @@ def simulate(
         names = [*METRICS, *(MONEY if scenario is not None else ())]
 
     from planner.inputs.traces import read_cluster, read_pool, read_window
-    from planner.runs.offline import simulate_offline
     from planner.runs.one_day import require_order
-    from planner.runs.simulate import Conduct, Measured, RoundEngine
+    from planner.runs.simulate import Conduct, Measured, RoundEngine, simulate_offline
     from planner.runs.simulate import simulate as replay_all
 
     resolved = None if scenario is None else open_scenario(scenario, tuple(settings or ()))

@@ -6,11 +6,9 @@ from collections.abc import Callable
 
 from planner.domain.books import Booked, PlannedFigures
 from planner.domain.day_summary import DaySummary
-from planner.pages.formats import counted, money, plain, signed_money, signed_percent, unit
-from planner.pages.grid import Column, grid
-from planner.pages.markup import Html, Part, el
+from planner.pages.markup import Column, Html, Part, counted, el, grid, money, plain, signed_money, signed_percent, unit
+from planner.store.cost_files import PlannedAgainstReal, PlannedLine
 from planner.store.costs import WHERE_USED
-from planner.store.planned_costs import PlannedAgainstReal, PlannedLine
 
 
 def mark(*, booked: bool) -> Html:

@@ -13,10 +13,8 @@ from planner.domain.day_summary import DaySummary
 from planner.domain.gap import is_share
 from planner.errors import FileFormatError, OutputError
 from planner.pages.booked import mark
-from planner.pages.formats import counted, gap_distance, money, percent, plain
-from planner.pages.grid import Column, grid
-from planner.pages.markup import Html, Part, document, el
-from planner.store.files import alone_in, put
+from planner.pages.markup import Column, Html, Part, counted, document, el, gap_distance, grid, money, percent, plain
+from planner.store.folder import alone_in, put
 from planner.store.results import read_summary
 from planner.store.write_tables import encoded
 

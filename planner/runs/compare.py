@@ -19,18 +19,16 @@ from planner.errors import InputError
 from planner.online.policies import Policy
 from planner.pages.compare import compare_page
 from planner.pages.index import write_index
-from planner.pages.series import column
+from planner.pages.panels import column
 from planner.runs.fanout import Engine, Outcome, RunTask, run_tasks
 from planner.runs.figures import Row, day_rows, run_row
 from planner.runs.members import forecast_members, member_rows
 from planner.runs.one_day import Settings, require_order
 from planner.runs.policy_days import NO_PROMISE, policy_days, wait_columns
 from planner.scenario.schema import Scenario
-from planner.store.files import put
-from planner.store.folder import held, renewed
-from planner.store.read_tables import read_table
+from planner.store.folder import held, put, renewed
+from planner.store.read_tables import Came, read_table, take_in, waits_of
 from planner.store.replay_files import write_rows
-from planner.store.waits import Came, take_in, waits_of
 from planner.store.write_tables import COLUMNS, encoded
 
 LONGEST_NAME = 100

@@ -18,9 +18,8 @@ from planner.domain.plain_classes import plainest_first
 from planner.domain.snapshot import SINCE_EVER, NodeState, Outage, outage_key
 from planner.errors import InputError
 from planner.scenario.electricity import Sleep
-from planner.scenario.forms import Moment, Whole, Within, problem
 from planner.scenario.sections import Key, Named, Section
-from planner.scenario.values import Name, Words
+from planner.scenario.values import Moment, Name, Whole, Within, Words, problem
 from planner.scenario.words import guess
 
 

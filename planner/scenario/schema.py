@@ -13,19 +13,16 @@ from pydantic import ModelWrapValidatorHandler, PrivateAttr, ValidationInfo, fie
 from planner import bounds
 from planner.domain.cluster import Cluster
 from planner.domain.snapshot import Outage
-from planner.scenario.carbon import Carbon, NoCarbon
 from planner.scenario.chooser import Kinds
 from planner.scenario.cluster import ClusterSection, WrittenAsSection
-from planner.scenario.electricity import BatterySection, Demand, FeedIn, Fees
-from planner.scenario.forms import Whole, problem
+from planner.scenario.electricity import BatterySection, Carbon, Demand, FeedIn, Fees, ModelledSolar, NoCarbon, Solar
 from planner.scenario.jobs import Jobs, SlurmJobs
 from planner.scenario.replan import Replan
 from planner.scenario.search import Search
 from planner.scenario.sections import Cooling, Goal, Key, Power, Revenue, Rules, Section
 from planner.scenario.slurm import LIVE, SlurmSection
-from planner.scenario.solar import ModelledSolar, Solar
 from planner.scenario.tariff import HourlyTariff, Tariff
-from planner.scenario.values import Currency, Label, Prose, Zone
+from planner.scenario.values import Currency, Label, Prose, Whole, Zone, problem
 from planner.scenario.weather import FileWeather, Weather
 from planner.scenario.words import guess
 

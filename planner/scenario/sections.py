@@ -1,4 +1,4 @@
-"""What sections of a scenario are made of, and those of one form: power, cooling, revenue, rules and solar."""
+"""What sections of a scenario are made of, and those of one form: power, cooling, revenue, rules and goal."""
 
 from __future__ import annotations
 
@@ -23,10 +23,9 @@ from planner import bounds
 from planner.domain.executed import ExecuteRule
 from planner.domain.job import DeferRule
 from planner.domain.rates import UsePrice
-from planner.scenario.forms import Duration, JsonSchema, Whole, Within
-from planner.scenario.values import DrawnBetween, Flag, InputFile, Name, Words
+from planner.scenario.marked import BLANK, Text
+from planner.scenario.values import DrawnBetween, Duration, Flag, InputFile, JsonSchema, Name, Whole, Within, Words
 from planner.scenario.words import CoolingLookup, CoolingTemperature
-from planner.scenario.written import BLANK, Text
 
 
 @dataclass(frozen=True)
@@ -295,16 +294,3 @@ class Goal(Section):
         Within(bounds.CARBON_KG),
         Key("kg", "what a day should emit at most; the weight is raised until its plan does", default="no limit"),
     ] = None
-
-
-class Solar(Section):
-    """The site's own photovoltaics; azimuth 180 is south."""
-
-    peak_kw: Annotated[float, Within(bounds.SOLAR_KW), Key("kW", "peak power of the site's photovoltaics")] = 0.0
-    tilt_deg: Annotated[float, Within(bounds.TILT_DEG), Key("degrees", "tilt of the modules from the horizontal")] = (
-        30.0
-    )
-    azimuth_deg: Annotated[
-        float, Within(bounds.AZIMUTH_DEG), Key("degrees", "direction they face, clockwise from north: 180 is south")
-    ] = 180.0
-    losses_fraction: Annotated[float, Within(bounds.FRACTION), Key("fraction", "losses between modules and use")] = 0.14

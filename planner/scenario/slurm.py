@@ -8,9 +8,8 @@ from typing import Annotated
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from planner import bounds
-from planner.scenario.forms import Duration, Whole, Within
 from planner.scenario.sections import Key, Section
-from planner.scenario.values import Several, existing_folder
+from planner.scenario.values import Duration, Several, Whole, Within, existing_folder
 
 LIVE = Path("live")
 """Stands for Slurm itself, as it is at the moment of planning."""

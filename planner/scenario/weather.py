@@ -9,9 +9,8 @@ from pydantic import BeforeValidator, Discriminator, Tag, WithJsonSchema, model_
 
 from planner import bounds
 from planner.scenario.chooser import Chooser
-from planner.scenario.forms import Within, problem
 from planner.scenario.sections import Key, Section
-from planner.scenario.values import Day, Members, Zone, existing
+from planner.scenario.values import Day, Members, Within, Zone, existing, problem
 from planner.scenario.words import Season, WeatherFormat
 
 _WORDS = ("sample", "constant")

@@ -16,7 +16,7 @@ from planner.slurm.reservations import Place, propose_give_back, propose_reserva
 from planner.slurm.reserve import outcomes_of, require_plain, send
 from planner.slurm.reserved import ReservationChange, reservations_now
 from planner.slurm.undo import propose_undo
-from planner.store.files import alone_in
+from planner.store.folder import alone_in
 
 CLOCKS_DIFFER_S = 60
 """How much the controller's clock may differ from ours where a job was let go at once [s]."""

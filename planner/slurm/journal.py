@@ -21,7 +21,7 @@ from planner.places import is_there
 from planner.slurm.changes import Change
 from planner.slurm.ours import Entry, Key, Made, Ours, with_sent
 from planner.slurm.reserved import ReservationChange, Reserved
-from planner.store.files import flush
+from planner.store.folder import flush
 from planner.text_files import open_text
 
 LONGEST_LINE = 1 << 20

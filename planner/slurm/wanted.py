@@ -11,9 +11,9 @@ from planner.errors import InputError
 from planner.inputs.slurm.hostlist import expand
 from planner.slurm.changes import OptIn, Rules
 from planner.slurm.reservations import Place
+from planner.store.provenance import changed
 from planner.store.read_tables import moment, read_rows, read_table
 from planner.store.results import read_run, read_summary
-from planner.store.seals import changed
 from planner.store.write_tables import COLUMNS
 from planner.units import utc_text
 

@@ -19,11 +19,21 @@ from planner.domain.horizon import Horizon
 from planner.domain.node_text import parse_unit_nodes
 from planner.errors import FileFormatError, PlannerError
 from planner.printable import one_line
-from planner.store.read_tables import OFFSET_S, amount, choice, moment, read_rows, read_table, whole
+from planner.store.provenance import changed
+from planner.store.read_tables import (
+    OFFSET_S,
+    Came,
+    amount,
+    choice,
+    moment,
+    read_rows,
+    read_table,
+    take_in,
+    waits_of,
+    whole,
+)
 from planner.store.results import REMEDY, cluster_of, read_run, read_summary
-from planner.store.seals import changed
 from planner.store.versions import VERSIONS
-from planner.store.waits import Came, take_in, waits_of
 from planner.store.write_tables import COLUMNS, STATES, Table
 
 By = Literal["account", "user", "account-user", "class", "partition", "qos", "job"]

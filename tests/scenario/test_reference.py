@@ -16,9 +16,8 @@ from planner.inputs.prices import tariff
 from planner.inputs.weather.read import READERS
 from planner.inputs.weather.season import SEASONS
 from planner.places import shipped_folder
-from planner.scenario.editor_schema import editor_schema
 from planner.scenario.marked import Source
-from planner.scenario.reference import key_table, schema_keys
+from planner.scenario.reference import editor_schema, key_table, schema_keys
 from planner.scenario.strict_yaml import parse_yaml, read_yaml
 from planner.scenario.words import JobsFormat, PriceUnit, Season, WeatherFormat
 

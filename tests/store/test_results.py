@@ -23,9 +23,8 @@ from planner.domain.day_summary import Baseline, EasyDay, Waits
 from planner.domain.intake import Intake
 from planner.domain.result import Trial
 from planner.errors import FileFormatError
-from planner.store.provenance import digest
+from planner.store.provenance import digest, sealed
 from planner.store.results import read_run, read_summary, shown
-from planner.store.seals import sealed
 from tests.days import plan, rows_of
 from tests.factories import day_summary
 from tests.rolling import write_rolling_site
