@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from types import TracebackType
 from typing import Annotated, Any
 
 import typer
@@ -14,7 +12,7 @@ import typer
 from planner import defaults
 from planner.bounds import WORKERS
 from planner.cli import complete, day
-from planner.cli.terminal import listed, say, say_json
+from planner.cli.terminal import TaskBar, listed, say, say_json
 from planner.errors import InputError
 from planner.units import clock
 
@@ -314,35 +312,3 @@ def _days(date: str | None, first: str | None, last: str | None) -> tuple[str, s
 def _near(path: Path) -> str:
     """A path as the user would write it from here."""
     return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)
-
-
-class TaskBar:
-    """A bar on stderr for people, of tasks done; silent elsewhere."""
-
-    def __init__(self, title: str, total: int, *, quiet: bool) -> None:
-        self._title, self._total = title, total
-        self._shows = not quiet and sys.stderr.isatty()
-        self._bar: Any = None
-
-    def __enter__(self) -> TaskBar:
-        if self._shows:
-            from rich.console import Console
-            from rich.progress import Progress
-
-            self._bar = Progress(console=Console(stderr=True), transient=True)
-            self._bar.start()
-            self._task = self._bar.add_task(self._title, total=self._total)
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._bar is not None:
-            self._bar.stop()
-
-    def advance(self, name: str) -> None:
-        """Count a task that is done."""
-        if self._bar is not None:
-            from rich.markup import escape
-
-            self._bar.update(self._task, advance=1, description=escape(f"{self._title}: {name} done"))

@@ -221,7 +221,7 @@ def _plain(
     def word(kind: re.Match[str]) -> str:
         return " " + _WORDS.get((kind[1] or kind[2]).lower(), "TEXT") if is_option else ""
 
-    def told(context: Any) -> tuple[str, str] | None:
+    def answer(context: Any) -> tuple[str, str] | None:
         found = record(context)
         if found is None:
             return None
@@ -229,7 +229,7 @@ def _plain(
         text = _RANGE.sub(lambda limits: f"{_amount(limits[1])} to {_amount(limits[2])}", text)
         return _TYPE.sub(word, names), _AT_LEAST.sub(lambda limit: f"at least {_amount(limit[1])}", text)
 
-    return told
+    return answer
 
 
 def _amount(text: str) -> str:

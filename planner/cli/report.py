@@ -120,7 +120,7 @@ def report_text(made: CostReport) -> str:
 
     quantities = {"core_hours": ("core-hours", 0), "gpu_hours": ("GPU-hours", 0), "kwh": ("kWh", 1)}
     quantities |= {"carbon_kg": ("kg CO2", 1)}
-    used = {name: told for name, told in quantities.items() if name not in WHERE_USED or made.totals[name]}
+    used = {name: shown for name, shown in quantities.items() if name not in WHERE_USED or made.totals[name]}
     heads = [made.by, "jobs", *(title for title, _ in used.values())]
     heads += ["revenue", "IT", "cooling", "other", "profit", "wait h"]
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -15,7 +13,7 @@ from planner import defaults
 from planner.bounds import PERCENT, PROCESSORS, SEED
 from planner.cli import complete
 from planner.cli.day import NoRemarksOption, SettingsOption, open_scenario, parse_day, require_days, solve_time
-from planner.cli.terminal import listed, say, say_json
+from planner.cli.terminal import ReplayBar, listed, say, say_json
 from planner.errors import InputError
 from planner.online.offline_search import OfflineSearch
 
@@ -212,8 +210,8 @@ def simulate(
         for run in runs:
             if run.remark:
                 say(run.remark)
-        told = f"; {conduct.changed()}" if conduct.changed() else ""
-        say(f"{TRIMMING[trim]}; {size}{told}")
+        changed = f"; {conduct.changed()}" if conduct.changed() else ""
+        say(f"{TRIMMING[trim]}; {size}{changed}")
         for line in filter(None, (run.engine_line(used) for run in runs)):
             say(line)
 
@@ -275,35 +273,3 @@ def _cell(value: object) -> str:
     if isinstance(value, float):
         return f"{value:.4f}" if abs(value) < 1000 else f"{value:,.1f}"
     return f"{value:,}" if isinstance(value, int) else str(value)
-
-
-class ReplayBar:
-    """A bar on stderr for people: the run at hand and its finished jobs; silent elsewhere."""
-
-    def __init__(self, *, quiet: bool) -> None:
-        self._shows = not quiet and sys.stderr.isatty()
-        self._bar: Any = None
-        self._tasks: dict[str, Any] = {}
-
-    def __enter__(self) -> ReplayBar:
-        if self._shows:
-            from rich.console import Console
-            from rich.progress import Progress
-
-            self._bar = Progress(console=Console(stderr=True), transient=True)
-            self._bar.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._bar is not None:
-            self._bar.stop()
-
-    def update(self, title: str, done: int, total: int) -> None:
-        """Show how many jobs of a run have finished."""
-        if self._bar is None:
-            return
-        if title not in self._tasks:
-            self._tasks[title] = self._bar.add_task(title, total=total)
-        self._bar.update(self._tasks[title], completed=done)

@@ -8,13 +8,15 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 import typer
 
 from planner.domain.gap import distance, is_share
-from planner.domain.result import Trial
 from planner.printable import one_line, printable, printable_json
+
+if TYPE_CHECKING:
+    from planner.domain.result import Trial
 
 
 def say(text: object = "", *, err: bool = False) -> None:
@@ -50,25 +52,21 @@ def listed(given: list[str] | None, default: str) -> list[str]:
     return [name.strip() for text in texts for name in text.split(",") if name.strip()]
 
 
-class Progress:
-    """Shows the best profit so far, and how far it is below the bound once that is known."""
+class _Bar:
+    """A bar on stderr for people; silent elsewhere."""
 
-    def __init__(self, title: str, *, quiet: bool) -> None:
-        self._title = title
-        self._bar: Any = None
-        self._best, self._bound = float("-inf"), float("nan")
+    def __init__(self, *, quiet: bool) -> None:
         self._shows = not quiet and sys.stderr.isatty()
+        self._bar: Any = None
 
-    def __enter__(self) -> Progress:
+    def __enter__(self) -> Self:
         if self._shows:
             from rich.console import Console
-            from rich.progress import Progress as Bar
-            from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
+            from rich.progress import Progress as RichProgress
 
-            columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-            self._bar = Bar(*columns, console=Console(stderr=True), transient=True)
+            self._bar = RichProgress(*self._columns(), console=Console(stderr=True), transient=True)
             self._bar.start()
-            self._task = self._bar.add_task(self._title)
+            self._begin()
         return self
 
     def __exit__(
@@ -76,6 +74,64 @@ class Progress:
     ) -> None:
         if self._bar is not None:
             self._bar.stop()
+
+    def _columns(self) -> tuple[Any, ...]:
+        """What a line shows; none: what is usual."""
+        return ()
+
+    def _begin(self) -> None:
+        """Put the first line on the bar."""
+
+
+class TaskBar(_Bar):
+    """Tasks done."""
+
+    def __init__(self, title: str, total: int, *, quiet: bool) -> None:
+        super().__init__(quiet=quiet)
+        self._title, self._total = title, total
+
+    def _begin(self) -> None:
+        self._task = self._bar.add_task(self._title, total=self._total)
+
+    def advance(self, name: str) -> None:
+        """Count a task that is done."""
+        if self._bar is not None:
+            from rich.markup import escape
+
+            self._bar.update(self._task, advance=1, description=escape(f"{self._title}: {name} done"))
+
+
+class ReplayBar(_Bar):
+    """A line for each run, with its finished jobs."""
+
+    def __init__(self, *, quiet: bool) -> None:
+        super().__init__(quiet=quiet)
+        self._tasks: dict[str, Any] = {}
+
+    def update(self, title: str, done: int, total: int) -> None:
+        """Show how many jobs of a run have finished."""
+        if self._bar is None:
+            return
+        if title not in self._tasks:
+            self._tasks[title] = self._bar.add_task(title, total=total)
+        self._bar.update(self._tasks[title], completed=done)
+
+
+class Progress(_Bar):
+    """Shows the best profit so far, and how far it is below the bound once that is known."""
+
+    def __init__(self, title: str, *, quiet: bool) -> None:
+        super().__init__(quiet=quiet)
+        self._title = title
+        self._best, self._bound = float("-inf"), float("nan")
+
+    def _columns(self) -> tuple[Any, ...]:
+        from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
+
+        return SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn()
+
+    def _begin(self) -> None:
+        self._task = self._bar.add_task(self._title)
 
     @contextmanager
     def aside(self) -> Iterator[None]:

@@ -183,8 +183,8 @@ def lines(
         style = f"fill:none;stroke:var(--{each.colour});stroke-width:1.8"
         style += ";stroke-dasharray:6 4" if each.dashed else ""
         parts.append(el("polyline", el("title", each.name), points=path, style=style))
-    said = ", ".join(_aloud(each, at_end=at_end) for each in curves)
-    drawing = el("svg", parts, viewBox=f"0 0 {width} {height}", role="img", aria_label=f"{title}: {said}")
+    aloud = ", ".join(_aloud(each, at_end=at_end) for each in curves)
+    drawing = el("svg", parts, viewBox=f"0 0 {width} {height}", role="img", aria_label=f"{title}: {aloud}")
     entries = [
         el("span", el("i", style=f"--c:var(--{each.colour})", class_="dash" if each.dashed else "thin"), each.name)
         for each in curves
@@ -297,8 +297,8 @@ def bar_groups(title: str, groups: Sequence[tuple[str, Sequence[Bar]]]) -> Html:
             parts += _bar(label, bar, at(bar.value or 0.0), top)
             top += BAR_HEIGHT
         top += gap
-    said = "; ".join(f"{label} {', '.join(f'{bar.word} {bar.text}' for bar in bars)}" for label, bars in groups)
-    drawing = el("svg", parts, viewBox=f"0 0 {WIDTH} {height}", role="img", aria_label=f"{title}: {said}")
+    aloud = "; ".join(f"{label} {', '.join(f'{bar.word} {bar.text}' for bar in bars)}" for label, bars in groups)
+    drawing = el("svg", parts, viewBox=f"0 0 {WIDTH} {height}", role="img", aria_label=f"{title}: {aloud}")
     return el("figure", el("figcaption", title, _bar_legend(groups)), el("div", drawing, class_="still", tabindex=0))
 
 

@@ -149,15 +149,15 @@ def _card(days: list[Entry]) -> Html:
     profits = [each.summary.totals.profit_eur for each in days]
     worst = max((each for each in days if each.gap is not None), key=lambda each: each.gap or 0.0, default=None)
     span = f"{first}" if first == last else f"{first} to {last}"
-    said = f"{counted(len(days), 'day')}, {span}: profit {money(sum(profits), currency)}"
-    said += f", {money(sum(profits) / len(profits), currency)} a day" if len(days) > 1 else ""
-    said += f"; at most {worst.distance} below the best possible" if worst is not None else ""
+    text = f"{counted(len(days), 'day')}, {span}: profit {money(sum(profits), currency)}"
+    text += f", {money(sum(profits) / len(profits), currency)} a day" if len(days) > 1 else ""
+    text += f"; at most {worst.distance} below the best possible" if worst is not None else ""
     idle = sum(each.gap is None and bool(each.distance) for each in days)
-    said += f", but for {counted(idle, 'nearly idle day')}" if idle and worst is not None else ""
+    text += f", but for {counted(idle, 'nearly idle day')}" if idle and worst is not None else ""
     return el(
         "div",
         el("h2", days[0].scenario),
-        el("p", said, "."),
+        el("p", text, "."),
         _spark(days) if len(days) > 1 else None,
         el("p", el("a", f"Newest day: {last}", href=days[0].page)),
         class_="card",
@@ -166,7 +166,7 @@ def _card(days: list[Entry]) -> Html:
 
 
 def _spark(days: list[Entry]) -> Html:
-    """Profit from day to day as a line without axes, its lowest and highest day said below."""
+    """Profit from day to day as a line without axes, its lowest and highest day named below."""
     first, currency = days[-1].summary.day, days[0].summary.currency
     points = [((each.summary.day - first).days, each.summary.totals.profit_eur) for each in reversed(days)]
     low, high = min(value for _, value in points), max(value for _, value in points)

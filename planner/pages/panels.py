@@ -60,7 +60,7 @@ def _mark(layer: dict[str, Any]) -> str | None:
 def layer(
     kind: str, grid: str, name: str, colour: str, values: Sequence[float | None], unit: str, digits: int, **more: Any
 ) -> dict[str, Any]:
-    """One layer: ``stack``, ``step`` or ``line`` over the pieces of a grid; None is a gap in a step or line."""
+    """One layer: ``stack``, ``step`` or ``line`` over the steps of a grid; None is a gap in a step or line."""
     named = {"kind": kind, "grid": grid, "name": name, "colour": colour, "values": list(values)}
     return {**named, "unit": unit, "digits": digits, **more}
 

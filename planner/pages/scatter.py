@@ -23,7 +23,7 @@ CORNERS: dict[str, tuple[tuple[float, float], ...]] = {
 
 @dataclass(frozen=True)
 class Point:
-    """A point with its name and what is said when it is pointed at.
+    """A point with its name and what is shown when it is pointed at.
 
     ``pinned``: it does not stretch the axes; where it lies beyond them, it stands at the edge, and its name says where
     it is.

@@ -82,7 +82,7 @@ def compare_runs(
     if by_member:
         for scenario in scenarios:
             forecast_members(scenario, Horizon(first, scenario.zone))
-    told = on_done or (lambda name: None)
+    done = on_done or (lambda name: None)
     replayed = list(dict.fromkeys([EASY, *policies]))
     pairs = [(scenario, method) for scenario in scenarios for method in methods]
     base = _baseline(baseline, [scenario.name for scenario in scenarios], methods)
@@ -98,13 +98,13 @@ def compare_runs(
         for scenario, method in pairs
     ]
     with held(folder):
-        outcomes = run_tasks(tasks, engine or Engine(), lambda task: told(task.name))
+        outcomes = run_tasks(tasks, engine or Engine(), lambda task: done(task.name))
         runs: list[Found] = []
         for scenario in scenarios:
             group = []
             for found in () if scenario.outages else policy_days(scenario, replayed, first, last):
                 group.append(found)
-                told(f"{scenario.name}, {found[0]['method']}")
+                done(f"{scenario.name}, {found[0]['method']}")
             for task, outcome in zip(tasks, outcomes, strict=True):
                 if task.settings.scenario is scenario:
                     group.append(_planned(task, outcome))

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from planner.online.round_watch import RoundWatch
 
 OnRun = Callable[[str, int, int], None]
-"""Hears of a run: its name, and how many jobs of how many have finished."""
+"""Is called with a run: its name, and how many jobs of how many have finished."""
 
 
 @dataclass(frozen=True)
@@ -73,8 +73,8 @@ class Run:
         counts = self.replay.engine_counts
         if counts is None:
             return ""
-        told = f"{counts.rounds:,} rounds, {counts.proven:,} proven optimal, {counts.fallbacks:,} fell back to list"
-        return f"{self.policy}, {self.estimate}: {used.words(self.replay.policy)} planned {told}"
+        rounds = f"{counts.rounds:,} rounds, {counts.proven:,} proven optimal, {counts.fallbacks:,} fell back to list"
+        return f"{self.policy}, {self.estimate}: {used.words(self.replay.policy)} planned {rounds}"
 
 
 @dataclass(frozen=True)
@@ -110,8 +110,8 @@ class Conduct:
 
     def changed(self) -> str:
         """What differs from the usual, in words."""
-        told = asdict(self).items()
-        return ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in told if value != getattr(USUAL, name))
+        items = asdict(self).items()
+        return ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in items if value != getattr(USUAL, name))
 
 
 USUAL = Conduct()

@@ -111,8 +111,8 @@ class BatterySection(Section):
             raise problem("missing", "a battery needs it: write power_kw: 50", at="power_kw")
         most = bounds.BATTERY_KW_PER_KWH.high * self.capacity_kwh
         if self.power_kw > most:
-            told = f"{self.power_kw:g} kW would empty {self.capacity_kwh:g} kWh in less than three minutes"
-            raise problem(told, f"give at most {most:g}, or a larger capacity_kwh", at="power_kw")
+            text = f"{self.power_kw:g} kW would empty {self.capacity_kwh:g} kWh in less than three minutes"
+            raise problem(text, f"give at most {most:g}, or a larger capacity_kwh", at="power_kw")
         return self
 
 

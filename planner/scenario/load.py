@@ -78,8 +78,8 @@ def problem_lines(error: ValidationError, written: Marked) -> list[str]:
         for depth in range(len(each["loc"])):
             firsts.setdefault(each["loc"][: depth + 1], index)
     bad_names = {each["loc"][:-1] for each in found if each["loc"][-1:] == (_OF_A_NAME,)}
-    told = [each for each in found if each["loc"][-1:] == (_OF_A_NAME,) or not _within(each["loc"], bad_names)]
-    return [_line(each, written) for each in sorted(told, key=lambda each: _rank(each, firsts))]
+    kept = [each for each in found if each["loc"][-1:] == (_OF_A_NAME,) or not _within(each["loc"], bad_names)]
+    return [_line(each, written) for each in sorted(kept, key=lambda each: _rank(each, firsts))]
 
 
 def _within(place: Place, places: set[Place]) -> bool:

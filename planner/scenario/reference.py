@@ -68,8 +68,8 @@ def schema_keys() -> tuple[str, ...]:
 
 def key_rows() -> list[tuple[str, str, str, str]]:
     """Key, unit, default and meaning of every key, apart from ``base``."""
-    about = [(key, field, key_of(field)) for key, field in _fields()]
-    return [(key, said.unit, said.default or _default(field), said.meaning) for key, field, said in about]
+    found = [(key, field, key_of(field)) for key, field in _fields()]
+    return [(key, about.unit, about.default or _default(field), about.meaning) for key, field, about in found]
 
 
 def key_table() -> str:
@@ -119,39 +119,39 @@ _NULL: JsonSchema = {"type": "null"}
 
 
 def editor_schema() -> JsonSchema:
-    """The schema of one file, which is one layer: nothing is required, ``null`` takes away what a base said.
+    """The schema of one file, which is one layer: nothing is required, ``null`` takes away what a base has.
 
     It knows keys, kinds, words and ranges; whether files exist and layers make a whole is seen when they are read.
     """
     schema = _layered(Scenario.model_json_schema())
     for kinds in KINDS.values():
         for model in kinds.models.values():
-            said = schema["$defs"][model.__name__]["properties"]
-            said |= {word: _NULL for word in kinds.words() if word not in said}
+            made = schema["$defs"][model.__name__]["properties"]
+            made |= {word: _NULL for word in kinds.words() if word not in made}
     base = {"type": ["string", "null"], "description": BASE.meaning}
     return {"$schema": _DIALECT, "title": "Scenario", **schema, "properties": {"base": base, **schema["properties"]}}
 
 
 def _layered(schema: JsonSchema) -> JsonSchema:
     """A schema and all within it, as one layer may write it."""
-    said = {word: value for word, value in schema.items() if word not in ("title", "required", "default", "oneOf")}
+    made = {word: value for word, value in schema.items() if word not in ("title", "required", "default", "oneOf")}
     if "oneOf" in schema:
         # A layer that does not say its kind may fit several.
-        said["anyOf"] = schema["oneOf"]
-    for only in said.pop("allOf", ()):
+        made["anyOf"] = schema["oneOf"]
+    for only in made.pop("allOf", ()):
         # Earlier versions of pydantic write a reference that has a default so.
-        said |= _layered(only)
+        made |= _layered(only)
     for word in ("properties", "$defs"):
-        if word in said:
-            inner = {name: _layered(each) for name, each in said[word].items()}
-            said[word] = {name: _or_null(each) for name, each in inner.items()} if word == "properties" else inner
-    if "anyOf" in said:
-        said["anyOf"] = [_layered(each) for each in said["anyOf"]]
-    if "items" in said:
-        said["items"] = _layered(said["items"])
-    if isinstance(said.get("additionalProperties"), dict):
-        said["additionalProperties"] = _or_null(_layered(said["additionalProperties"]))
-    return said
+        if word in made:
+            inner = {name: _layered(each) for name, each in made[word].items()}
+            made[word] = {name: _or_null(each) for name, each in inner.items()} if word == "properties" else inner
+    if "anyOf" in made:
+        made["anyOf"] = [_layered(each) for each in made["anyOf"]]
+    if "items" in made:
+        made["items"] = _layered(made["items"])
+    if isinstance(made.get("additionalProperties"), dict):
+        made["additionalProperties"] = _or_null(_layered(made["additionalProperties"]))
+    return made
 
 
 def _or_null(schema: JsonSchema) -> JsonSchema:

@@ -68,7 +68,7 @@ class Scenario(Section):
     @field_validator("cluster")
     @classmethod
     def _as_jobs_draw(cls, cluster: Cluster, info: ValidationInfo) -> Cluster:
-        """Whether the power of jobs includes that of their nodes is said with the power of jobs."""
+        """Whether the power of jobs includes that of their nodes is a key of the power of jobs."""
         power = info.data.get("power", Power())
         return dataclasses.replace(
             cluster, idle_rule=dataclasses.replace(cluster.idle_rule, included=power.includes_idle)

@@ -31,8 +31,8 @@ JsonSchema = dict[str, Any]
 
 def problem(text: str, remedy: str = "", *, at: str = "") -> PydanticCustomError:
     """What is wrong with a value, ready to raise; ``at`` is a key or an index inside it."""
-    said = printable(f"{text}; {remedy}" if remedy else text)
-    return PydanticCustomError("problem", "{said}", {"said": said, "at": at})
+    message = printable(f"{text}; {remedy}" if remedy else text)
+    return PydanticCustomError("problem", "{message}", {"message": message, "at": at})
 
 
 def unexpected(expected: str, value: object, remedy: str = "") -> PydanticCustomError:

@@ -153,13 +153,10 @@ def report_rows(report: CostReport) -> list[dict[str, Any]]:
 
 
 def _row(by: By, line: CostLine) -> dict[str, Any]:
-    about: dict[str, Any] = {"kind": by}
-    if by == "job":
-        about |= {"job_id": line.key, "name": _all(line.names)}
-    others = {"account": line.accounts, "user": line.users}
-    others |= {"class": line.classes, "partition": line.partitions, "qos": line.qos}
-    told = {"job": others.keys(), "account-user": {"account", "user"}}.get(by, {by})
-    about |= {name: _all(values) for name, values in others.items() if name in told}
+    about: dict[str, Any] = {"kind": by} | ({"job_id": line.key} if by == "job" else {})
+    named = {name.removeprefix("node_"): " ".join(sorted(values)) for name, values in line.about.items()}
+    shown = {"job": named.keys(), "account-user": {"account", "user"}}.get(by, {by})
+    about |= {name: text for name, text in named.items() if name in shown}
     about |= {"jobs": len(line.job_ids), "days": len(line.days)}
     wait = line.mean_wait_h
     return (
@@ -212,7 +209,3 @@ def _parquet(rows: list[dict[str, Any]]) -> bytes:
     sink = pa.BufferOutputStream()
     pyarrow.parquet.write_table(pa.table({name: column(name) for name in rows[0]}), sink)
     return bytes(sink.getvalue().to_pybytes())
-
-
-def _all(names: set[str]) -> str:
-    return " ".join(sorted(names))

@@ -66,7 +66,7 @@ def inputs_text(day: Day, previous: Previous | None = None) -> str:
         "",
         f"  jobs      {facts['jobs']:,}, asking {facts['requested_core_hours']:,.0f} core-hours:"
         f" {100 * facts['load_fraction']:.0f} % of the day",
-        f"  before    {_ground(facts)}",
+        f"  before    {_before(facts)}",
         f"  rejected  {len(facts['rejected']):,}",
         f"  machine   {facts['nodes']:,} nodes, {facts['cores']:,.0f} cores",
         f"  segments  {facts['segments']}, {low_c:g} to {high_c:g} C,"
@@ -92,7 +92,7 @@ def _energy(day: Day) -> list[dict[str, Any]]:
     """Where prices, fees, carbon intensity and sun come from, and their range over the day; only those there are."""
     scenario, columns = day.scenario, day.problem.segment_columns
     per_kwh = f"{scenario.currency}/kWh"
-    told = (
+    sources = (
         ("prices", scenario.tariff, columns.price_eur_per_kwh, per_kwh),
         ("fees", scenario.fees, columns.fee_eur_per_kwh, per_kwh),
         ("carbon", scenario.carbon, columns.carbon_g_per_kwh, "g/kWh"),
@@ -106,7 +106,7 @@ def _energy(day: Day) -> list[dict[str, Any]]:
             "range": [float(values.min()), float(values.max())],
             "unit": unit,
         }
-        for what, choice, values, unit in told
+        for what, choice, values, unit in sources
         if what == "prices" or values.any() or getattr(choice, "file", None) is not None
     ]
 
@@ -116,7 +116,7 @@ def _number(value: float) -> int | float:
     return int(value) if value.is_integer() else value
 
 
-def _ground(facts: dict[str, Any]) -> str:
+def _before(facts: dict[str, Any]) -> str:
     if facts["continues"] is None:
         return "nothing: the day starts anew"
     return f"{facts['continues']}, which leaves {facts['running']:,} jobs running and {facts['waiting']:,} waiting"
