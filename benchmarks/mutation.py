@@ -94,8 +94,7 @@ TESTS: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "cp": {"planner/cp/*.py": CP, "planner/cp/engines/*.py": CP},
     "store": {
-        "planner/store/folder.py": ("tests/store/test_lock_identity.py", "tests/store/test_folder.py"),
-        "planner/store/folder.py": ("tests/store/test_folder.py", *FILES),
+        "planner/store/folder.py": ("tests/store/test_lock_identity.py", "tests/store/test_folder.py", *FILES),
         "planner/store/continue_from.py": ("tests/cli/test_run.py",),
         "planner/store/replay_files.py": ("tests/cli/test_simulate.py", "tests/cli/test_compare.py"),
         "planner/store/write.py": (*FILES, "tests/cli/test_day.py"),

@@ -19,7 +19,7 @@ from planner.online.offline_search import OfflineSearch
 
 if TYPE_CHECKING:
     from planner.online.policies import Policy
-    from planner.runs.simulate import Run
+    from planner.runs.simulate import ReplayRun
 
 
 def simulate(
@@ -227,7 +227,7 @@ def numbers_of(text: str | None, option: str) -> tuple[int, ...]:
     return found
 
 
-def write_page(path: Path, title: str, notes: list[str], runs: Sequence[Run]) -> None:
+def write_page(path: Path, title: str, notes: list[str], runs: Sequence[ReplayRun]) -> None:
     """Write the page of replays."""
     from planner.metrics.registry import METRICS
     from planner.pages.replay import replay_page

@@ -101,39 +101,39 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Scale:
+class AxisScale:
     """Where values stand, as a part of the whole from its low to its high end, and the numbers that are written."""
 
     part: Callable[[float], float]
     ticks: Sequence[float]
 
 
-def from_zero(values: Sequence[float], beyond: float = 1.0) -> Scale:
+def from_zero(values: Sequence[float], beyond: float = 1.0) -> AxisScale:
     """A plain scale from zero, or the least value below it, to the largest value, or so many times as far."""
     low = min([0.0, *values]) * beyond
     high = max([0.0, *values]) * beyond or (0.0 if low else 1.0)
-    return Scale(lambda value: (value - low) / (high - low), round_ticks(low, high))
+    return AxisScale(lambda value: (value - low) / (high - low), round_ticks(low, high))
 
 
-def between(values: Sequence[float]) -> Scale:
+def between(values: Sequence[float]) -> AxisScale:
     """A plain scale from the least value to the largest."""
     low = min(values, default=0.0)
     high = max([low, *values]) if max(values, default=low) > low else low + 1.0
-    return Scale(lambda value: (value - low) / (high - low), round_ticks(low, high))
+    return AxisScale(lambda value: (value - low) / (high - low), round_ticks(low, high))
 
 
-def by_tens(values: Sequence[float]) -> Scale:
+def by_tens(values: Sequence[float]) -> AxisScale:
     """A scale from one power of ten to another, each with as much room, for values above zero."""
     low = math.floor(math.log10(min(values, default=1.0)))
     high = max(low + 1, math.ceil(math.log10(max(values, default=1.0))))
-    return Scale(lambda value: (math.log10(value) - low) / (high - low), [10.0**k for k in range(low, high + 1)])
+    return AxisScale(lambda value: (math.log10(value) - low) / (high - low), [10.0**k for k in range(low, high + 1)])
 
 
-def by_factors(values: Sequence[float]) -> Scale:
+def by_factors(values: Sequence[float]) -> AxisScale:
     """A scale from the least value to the largest on which equal factors take as much room; all values are written."""
     ticks = sorted(set(values)) or [1.0]
     low, high = math.log(ticks[0]), math.log(ticks[-1])
-    return Scale(lambda value: (math.log(value) - low) / (high - low or 1.0), ticks)
+    return AxisScale(lambda value: (math.log(value) - low) / (high - low or 1.0), ticks)
 
 
 def lines(

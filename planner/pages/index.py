@@ -22,7 +22,7 @@ NAME = "index.html"
 
 
 @dataclass(frozen=True)
-class Entry:
+class IndexEntry:
     """A written day: where it is, below the reports folder, and its summary."""
 
     folder: Path
@@ -64,11 +64,11 @@ def write_index(reports: Path) -> Path:
     return target
 
 
-def entries(reports: Path) -> Iterator[Entry]:
+def entries(reports: Path) -> Iterator[IndexEntry]:
     """Every day that can be read; others are left to ``plan report``, which names them."""
     for path in sorted(reports.glob("*/[0-9]*/summary.json")):
         try:
-            yield Entry(path.parent.relative_to(reports), read_summary(path.parent))
+            yield IndexEntry(path.parent.relative_to(reports), read_summary(path.parent))
         except FileFormatError:
             continue
 
@@ -79,7 +79,7 @@ def comparisons(reports: Path) -> list[str]:
     return sorted((path.relative_to(reports).as_posix() for path in found), reverse=True)
 
 
-def index_page(days: list[Entry], others: list[str]) -> str:
+def index_page(days: list[IndexEntry], others: list[str]) -> str:
     """The page: every scenario in a sentence and a line, months at a glance, then every day, newest first."""
     newest = sorted(days, key=lambda each: each.scenario)
     newest.sort(key=lambda each: each.summary.day, reverse=True)
@@ -124,7 +124,7 @@ def words_of(path: str) -> str:
     return f"Costs of {parts[0]} by {by}: {asked.replace('_', ' to ')}"
 
 
-def _filters(newest: list[Entry], scenarios: list[str]) -> Html:
+def _filters(newest: list[IndexEntry], scenarios: list[str]) -> Html:
     """Boxes that show some of the days only; choices of one are left out."""
     months = sorted({each.summary.day.isoformat()[:7] for each in newest}, reverse=True)
 
@@ -142,7 +142,7 @@ def _filters(newest: list[Entry], scenarios: list[str]) -> Html:
     )
 
 
-def _card(days: list[Entry]) -> Html:
+def _card(days: list[IndexEntry]) -> Html:
     """A scenario in a sentence, its newest day, and its profit from day to day."""
     first, last = days[-1].summary.day, days[0].summary.day
     currency = days[0].summary.currency
@@ -165,7 +165,7 @@ def _card(days: list[Entry]) -> Html:
     )
 
 
-def _spark(days: list[Entry]) -> Html:
+def _spark(days: list[IndexEntry]) -> Html:
     """Profit from day to day as a line without axes, its lowest and highest day named below."""
     first, currency = days[-1].summary.day, days[0].summary.currency
     points = [((each.summary.day - first).days, each.summary.totals.profit_eur) for each in reversed(days)]
@@ -190,7 +190,7 @@ def _colouring() -> Html:
     return el("p", "coloured by ", choices, " ", hint, class_="choice")
 
 
-def _month(days: list[Entry], year_month: tuple[int, int], scenario: str) -> tuple[tuple[int, int], Html]:
+def _month(days: list[IndexEntry], year_month: tuple[int, int], scenario: str) -> tuple[tuple[int, int], Html]:
     year, month = year_month
     by_day = {each.summary.day.day: each for each in days}
     profits = [each.summary.totals.profit_eur for each in days]
@@ -208,7 +208,7 @@ def _month(days: list[Entry], year_month: tuple[int, int], scenario: str) -> tup
     return year_month, whole
 
 
-def _cell(entry: Entry | None, number: int, profits: list[float], gaps: list[float]) -> Part:
+def _cell(entry: IndexEntry | None, number: int, profits: list[float], gaps: list[float]) -> Part:
     if not number:
         return ""
     if entry is None:
@@ -236,7 +236,7 @@ def _strength(value: float, among: list[float]) -> int:
     return 12 + round(48 * (value - low) / (high - low)) if high > low else 30
 
 
-def _table(days: list[Entry]) -> Html:
+def _table(days: list[IndexEntry]) -> Html:
     columns = [
         *(Column(title, number=False) for title in ("day", "scenario", "method")),
         Column("profit"),
@@ -252,7 +252,7 @@ def _table(days: list[Entry]) -> Html:
     return grid("Every day with its page", columns, [_row(each) for each in days], name="days")
 
 
-def _row(entry: Entry) -> list[Part]:
+def _row(entry: IndexEntry) -> list[Part]:
     summary, totals = entry.summary, entry.summary.totals
     return [
         el("a", summary.day.isoformat(), href=entry.page),

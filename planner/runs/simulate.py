@@ -36,7 +36,7 @@ OnRun = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)
-class Run:
+class ReplayRun:
     """One replay with its metrics; ``counted`` says how many jobs the trimming rule left.
 
     ``remark`` is a line for people below the table, ``at_least`` what no schedule can be below in the metric that an
@@ -175,7 +175,7 @@ def simulate(
     engine: RoundEngine = USUAL_ENGINE,
     watch: RoundWatch | None = None,
     on_run: OnRun | None = None,
-) -> list[Run]:
+) -> list[ReplayRun]:
     """Replay every policy with every estimate; each replay is checked before it is measured.
 
     A watch times the rounds of one replay after the other, and has those of the last in the end.
@@ -215,12 +215,12 @@ def simulate(
 
 def checked_run(
     source: Source, names: tuple[str, str], result: Replay, measured: Measured, cpu_s: float, remark: str = ""
-) -> Run:
+) -> ReplayRun:
     """A replay under the names of its policy and its estimate, checked and then measured."""
     require_sound(result)
     outcome = outcome_of(result)
     values = measure(outcome, list(measured.metrics), measured.trimming) | _money(source, result, measured)
-    return Run(*names, result, values, len(outcome.trimmed(measured.trimming)), cpu_s, remark)
+    return ReplayRun(*names, result, values, len(outcome.trimmed(measured.trimming)), cpu_s, remark)
 
 
 def cpu_now_s() -> float:
@@ -262,7 +262,7 @@ def simulate_offline(
     *,
     conduct: Conduct = USUAL,
     on_run: OnRun | None = None,
-) -> list[Run]:
+) -> list[ReplayRun]:
     """Improve for every objective what the on-line policy ``order`` for it does with actual runtimes.
 
     Beside it stands what no schedule can be below, where that can be proven.
@@ -307,7 +307,7 @@ def _remark(name: str, first: str, found: OfflineSchedule) -> str:
     return f"{name}: {100 * part:.2f} % of the objective of {first}, from which it started; {found.steps:,} steps"
 
 
-def _with_bound(run: Run, metric: str, steps: int) -> Run:
+def _with_bound(run: ReplayRun, metric: str, steps: int) -> ReplayRun:
     """The run with what no schedule can be below in its metric, and how far above that it is; all jobs count."""
     least = lower_bound(run.replay.trace, metric, steps=steps).value
     value = measure(outcome_of(run.replay), [metric_named(metric)], "none")[metric]

@@ -11,7 +11,7 @@ from pathlib import Path
 from planner.errors import FileFormatError, InputError, ScenarioError
 from planner.places import is_file
 from planner.printable import is_text
-from planner.scenario.marked import Marked, Source
+from planner.scenario.marked import Marked, TextSource
 from planner.scenario.strict_yaml import parse_yaml, read_yaml
 from planner.scenario.words import guess
 
@@ -145,7 +145,7 @@ def _override(text: str) -> Marked:
         raise InputError(f"--set {text}: expected key=value; write, for example, --set tariff.eur_per_kwh=0.2")
     if words == ["base"]:
         raise InputError(f"--set {text}: base cannot be set; choose the scenario by its name or path")
-    source = Source(f"--set {text}", Path.cwd(), numbered=False)
+    source = TextSource(f"--set {text}", Path.cwd(), numbered=False)
     entry = parse_yaml(value, source)
     for word in reversed(words):
         entry = Marked({word: entry}, source)

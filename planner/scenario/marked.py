@@ -14,7 +14,7 @@ Scalar = str | int | float | bool | dt.date | dt.datetime | None
 
 
 @dataclass(frozen=True)
-class Source:
+class TextSource:
     """A text that values come from: a file, or an option of the command line.
 
     Relative paths in it start at ``folder``.
@@ -25,7 +25,7 @@ class Source:
     numbered: bool = True
 
     @classmethod
-    def file(cls, path: Path) -> Source:
+    def file(cls, path: Path) -> TextSource:
         """A file, whose relative paths start at its own folder."""
         return cls(str(path), path.parent)
 
@@ -38,7 +38,7 @@ class Marked:
     """
 
     value: Scalar | Mapping[str, Marked] | tuple[Marked, ...]
-    source: Source
+    source: TextSource
     line: int = 1
     blank: bool = False
 

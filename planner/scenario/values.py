@@ -135,7 +135,7 @@ class Moment(_Form):
         return {"type": "string"}
 
 
-class Scale(_Form):
+class Ratio(_Form):
     """A number within bounds, or a fraction of two such as ``9600/93312``."""
 
     def read(self, value: object) -> float:
@@ -328,7 +328,7 @@ Currency = Annotated[str, BeforeValidator(_currency)]
 """A currency's code of three letters."""
 InputFile = Annotated[Path, BeforeValidator(existing())]
 """A file that exists; a relative path starts at the folder of the file that wrote it."""
-CoreScale = Annotated[float, Scale(CORE_SCALE)]
+CoreScale = Annotated[float, Ratio(CORE_SCALE)]
 Watts = Annotated[float, Within(W_PER_CORE)]
 DrawnBetween = Annotated[tuple[Watts, Watts], BeforeValidator(_two), AfterValidator(_ascending)]
 """Two numbers from 0 up, low then high."""
