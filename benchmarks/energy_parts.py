@@ -28,7 +28,7 @@ from planner.csv_text import csv_text
 from planner.domain.horizon import Horizon
 from planner.inputs.weather.read import weather_of
 from planner.inputs.weather.solar import solar_of
-from planner.pages.bar_groups import Bar, bar_groups
+from planner.pages.charts import Bar, bar_groups
 from planner.pages.markup import document, el
 from planner.places import shipped_folder
 from planner.scenario.load import load_scenario

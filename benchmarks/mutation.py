@@ -26,8 +26,10 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator
+from collections.abc import Sequence
+from dataclasses import asdict
+from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -93,11 +95,10 @@ TESTS: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "cp": {"planner/cp/*.py": CP, "planner/cp/engines/*.py": CP},
     "store": {
-        "planner/store/folder.py": ("tests/store/test_lock_identity.py", "tests/store/test_folder.py"),
-        "planner/store/files.py": ("tests/store/test_folder.py", *FILES),
+        "planner/store/folder.py": ("tests/store/test_lock_identity.py", "tests/store/test_folder.py", *FILES),
         "planner/store/continue_from.py": ("tests/cli/test_run.py",),
         "planner/store/replay_files.py": ("tests/cli/test_simulate.py", "tests/cli/test_compare.py"),
-        "planner/store/swf.py": (*FILES, "tests/cli/test_day.py"),
+        "planner/store/write.py": (*FILES, "tests/cli/test_day.py"),
         "planner/store/*.py": FILES,
     },
 }

@@ -146,7 +146,7 @@ TABLE_ROWS = Bounds(1, 50_000, "rows")
 TABLE_COLUMNS = Bounds(1, 401, "columns")
 SEGMENTS = Bounds(1, 1_500, "segments")
 DEMAND_INTERVAL_S = Bounds(60, DAY_S, "s")
-"""Of a scenario: shorter ones would cut the day into more pieces than a search can count again and again."""
+"""Of a scenario: shorter ones would cut the day into more segments than a search can count again and again."""
 ANY_INTERVAL_S = Bounds(1, DAY_S, "s")
 
 # Times. Nothing after the year 9998, so that every zone can write it.

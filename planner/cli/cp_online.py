@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from planner.bounds import EVALUATIONS, PROCESSORS
-from planner.cli.compare import TaskBar
 from planner.cli.day import NoRemarksOption
 from planner.cli.study_output import named_or_all, show_study
+from planner.cli.terminal import TaskBar
 from planner.online.queue_search import USUAL_SEARCH
 
 if TYPE_CHECKING:

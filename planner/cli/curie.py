@@ -9,9 +9,9 @@ import typer
 
 from planner import defaults
 from planner.cli import day
-from planner.cli.compare import AddressOption, BackendOption, ProcessesOption, TaskBar
+from planner.cli.compare import AddressOption, BackendOption, ProcessesOption
 from planner.cli.study_output import named_or_all, show_study
-from planner.cli.terminal import say
+from planner.cli.terminal import TaskBar, say
 
 BOUND_TIME = f"{defaults.STUDY_BOUND_TIME_S:g}s"
 

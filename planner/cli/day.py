@@ -4,21 +4,27 @@ from __future__ import annotations
 
 import datetime as dt
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, fields
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
 import typer
-
+from collections.abc import Sequence
+from dataclasses import dataclass
+from dataclasses import fields
+from pathlib import Path
 from planner import defaults
-from planner.bounds import ITERATIONS, PLANNED_YEARS, SEED, SOLVE_S, WORKERS
+from planner.bounds import ITERATIONS
+from planner.bounds import PLANNED_YEARS
+from planner.bounds import SEED
+from planner.bounds import SOLVE_S
+from planner.bounds import WORKERS
 from planner.cli import complete
 from planner.cli.complete import WORDS
-from planner.cli.terminal import say, say_json
+from planner.cli.terminal import say
+from planner.cli.terminal import say_json
 from planner.errors import InputError
 from planner.printable import printable
-from planner.units import clock, parse_duration
+from planner.units import clock
+from planner.units import parse_duration
+from typing import Annotated
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from planner.domain.day_summary import DaySummary
@@ -210,7 +216,7 @@ def plan_one(request: Request) -> None:
         say_summary(request, plan_from(request, settings, Replan(midnight, request.snapshot, request.nodes)))
         return
 
-    from planner.cli.progress import Progress
+    from planner.cli.terminal import Progress
 
     folder = request.out / settings.scenario.name
     with Progress(f"planning {day}", quiet=request.quiet) as progress:
@@ -238,7 +244,7 @@ def plan_one(request: Request) -> None:
 
 def plan_from(request: Request, settings: Settings, asked: Replan) -> DoneDay:
     """Plan a day from a moment on, write its folder, and say what was odd about its inputs."""
-    from planner.cli.progress import Progress
+    from planner.cli.terminal import Progress
     from planner.runs.replan import replan
 
     folder = request.out / settings.scenario.name

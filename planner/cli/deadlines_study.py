@@ -8,10 +8,10 @@ from typing import Annotated
 import typer
 
 from planner.bounds import PERCENT, PROCESSORS
-from planner.cli.compare import TaskBar
 from planner.cli.day import NoRemarksOption
 from planner.cli.simulate import numbers_of
 from planner.cli.study_output import named_or_all, show_study
+from planner.cli.terminal import TaskBar
 from planner.errors import InputError
 
 MOST_WORKERS = 2

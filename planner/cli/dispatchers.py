@@ -9,10 +9,10 @@ import typer
 
 from planner import defaults
 from planner.bounds import DISPATCH_STEPS, EVALUATIONS, QUEUE_JOBS, QUEUE_NODES
-from planner.cli.compare import TaskBar
 from planner.cli.day import NoRemarksOption, open_scenario, solve_time
 from planner.cli.simulate import require_engines
 from planner.cli.study_output import named_or_all, show_study
+from planner.cli.terminal import TaskBar
 from planner.errors import InputError
 from planner.online.queue_search import USUAL_SEARCH
 

@@ -8,9 +8,9 @@ from typing import Annotated
 import typer
 
 from planner.bounds import PROCESSORS
-from planner.cli.compare import TaskBar
 from planner.cli.day import NoRemarksOption
 from planner.cli.study_output import show_study
+from planner.cli.terminal import TaskBar
 from planner.errors import InputError
 
 MOST_WORKERS = 2

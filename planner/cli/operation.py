@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from planner.cli import day
-from planner.cli.compare import TaskBar
 from planner.cli.study_output import show_study
+from planner.cli.terminal import TaskBar
 from planner.errors import InputError
 
 MOST_WORKERS = 2

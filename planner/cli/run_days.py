@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import signal
 import time
-from collections.abc import Callable, Iterator, Sequence
+import typer
+from collections.abc import Callable
+from collections.abc import Iterator
+from collections.abc import Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from types import FrameType
-from typing import TYPE_CHECKING, Annotated
-
-import typer
-
-from planner.cli import complete, day
-from planner.cli.terminal import say, say_json
+from planner.cli import complete
+from planner.cli import day
+from planner.cli.terminal import say
+from planner.cli.terminal import say_json
 from planner.domain.gap import distance
 from planner.units import clock
+from types import FrameType
+from typing import Annotated
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -80,7 +83,7 @@ def run_range(
 
     from dataclasses import replace
 
-    from planner.cli.progress import Progress
+    from planner.cli.terminal import Progress
     from planner.runs.rolling import run_days
 
     chosen = replace(chosen, page=page)

@@ -73,7 +73,7 @@ def _tables(
     unrequested: str = "keep",
 ) -> Tables:
     """Every table of every trace, by the names of both."""
-    from planner.cli.simulate import ReplayBar
+    from planner.cli.terminal import ReplayBar
     from planner.inputs.traces import read_pool
 
     tables: Tables = {}

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from planner.pages.formats import counted, hours, plain, signed_percent
-from planner.pages.grid import Column, grid
-from planner.pages.markup import Html, Part, el
+from planner.pages.markup import Column, Html, Part, counted, el, grid, hours, plain, signed_percent
 
 Row = dict[str, Any]
 

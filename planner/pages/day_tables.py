@@ -7,10 +7,21 @@ from collections.abc import Callable
 
 from planner.domain.day_summary import DaySummary
 from planner.domain.result import Trial
-from planner.pages.formats import counted, hours, money, plain, signed_money, signed_percent
-from planner.pages.grid import Column, grid
-from planner.pages.markup import Html, Part, el, join
-from planner.pages.series import column, numbers, temperature_digits
+from planner.pages.markup import (
+    Column,
+    Html,
+    Part,
+    counted,
+    el,
+    grid,
+    hours,
+    join,
+    money,
+    plain,
+    signed_money,
+    signed_percent,
+)
+from planner.pages.panels import column, numbers, temperature_digits
 from planner.store.write_tables import Table
 
 LARGEST = 25

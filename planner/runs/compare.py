@@ -19,18 +19,16 @@ from planner.errors import InputError
 from planner.online.policies import Policy
 from planner.pages.compare import compare_page
 from planner.pages.index import write_index
-from planner.pages.series import column
+from planner.pages.panels import column
 from planner.runs.fanout import Engine, Outcome, RunTask, run_tasks
 from planner.runs.figures import Row, day_rows, run_row
 from planner.runs.members import forecast_members, member_rows
 from planner.runs.one_day import Settings, require_order
 from planner.runs.policy_days import NO_PROMISE, policy_days, wait_columns
 from planner.scenario.schema import Scenario
-from planner.store.files import put
-from planner.store.folder import held, renewed
-from planner.store.read_tables import read_table
+from planner.store.folder import held, put, renewed
+from planner.store.read_tables import Came, read_table, take_in, waits_of
 from planner.store.replay_files import write_rows
-from planner.store.waits import Came, take_in, waits_of
 from planner.store.write_tables import COLUMNS, encoded
 
 LONGEST_NAME = 100
@@ -84,7 +82,7 @@ def compare_runs(
     if by_member:
         for scenario in scenarios:
             forecast_members(scenario, Horizon(first, scenario.zone))
-    told = on_done or (lambda name: None)
+    done = on_done or (lambda name: None)
     replayed = list(dict.fromkeys([EASY, *policies]))
     pairs = [(scenario, method) for scenario in scenarios for method in methods]
     base = _baseline(baseline, [scenario.name for scenario in scenarios], methods)
@@ -100,13 +98,13 @@ def compare_runs(
         for scenario, method in pairs
     ]
     with held(folder):
-        outcomes = run_tasks(tasks, engine or Engine(), lambda task: told(task.name))
+        outcomes = run_tasks(tasks, engine or Engine(), lambda task: done(task.name))
         runs: list[Found] = []
         for scenario in scenarios:
             group = []
             for found in () if scenario.outages else policy_days(scenario, replayed, first, last):
                 group.append(found)
-                told(f"{scenario.name}, {found[0]['method']}")
+                done(f"{scenario.name}, {found[0]['method']}")
             for task, outcome in zip(tasks, outcomes, strict=True):
                 if task.settings.scenario is scenario:
                     group.append(_planned(task, outcome))

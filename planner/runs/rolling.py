@@ -17,9 +17,8 @@ from planner.pages.index import write_index
 from planner.runs.one_day import DoneDay, Settings, do_day, ground_of, require_order, require_unbooked
 from planner.store.continue_from import Previous, read_previous
 from planner.store.folder import clear_left_overs
-from planner.store.provenance import SAME
+from planner.store.provenance import SAME, changed
 from planner.store.results import read_run, read_summary
-from planner.store.seals import changed
 
 MOST_DAYS = 3660
 

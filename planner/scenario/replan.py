@@ -8,9 +8,8 @@ from pydantic import Field
 
 from planner import bounds
 from planner.domain.search_params import ReplanParams
-from planner.scenario.forms import Duration, Whole, Within
 from planner.scenario.sections import Key, Section
-from planner.scenario.values import Flag
+from planner.scenario.values import Duration, Flag, Whole, Within
 
 
 class Replan(Section):

@@ -1,32 +1,41 @@
-"""What sections of a scenario are made of, and those of one form: power, cooling, revenue, rules and solar."""
+"""What sections of a scenario are made of, and those of one form: power, cooling, revenue, rules and goal."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal, get_args
-
-from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    GetJsonSchemaHandler,
-    ValidationInfo,
-    field_validator,
-    model_validator,
-)
-from pydantic.fields import FieldInfo
-from pydantic_core import CoreSchema
-
 from planner import bounds
 from planner.domain.executed import ExecuteRule
 from planner.domain.job import DeferRule
 from planner.domain.rates import UsePrice
-from planner.scenario.forms import Duration, JsonSchema, Whole, Within
-from planner.scenario.values import DrawnBetween, Flag, InputFile, Name, Words
-from planner.scenario.words import CoolingLookup, CoolingTemperature
-from planner.scenario.written import BLANK, Text
+from planner.scenario.marked import BLANK
+from planner.scenario.marked import Text
+from planner.scenario.values import DrawnBetween
+from planner.scenario.values import Duration
+from planner.scenario.values import Flag
+from planner.scenario.values import InputFile
+from planner.scenario.values import JsonSchema
+from planner.scenario.values import Name
+from planner.scenario.values import Whole
+from planner.scenario.values import Within
+from planner.scenario.values import Words
+from planner.scenario.words import CoolingLookup
+from planner.scenario.words import CoolingTemperature
+from pydantic import BaseModel
+from pydantic import BeforeValidator
+from pydantic import ConfigDict
+from pydantic import Field
+from pydantic import GetJsonSchemaHandler
+from pydantic import ValidationInfo
+from pydantic import field_validator
+from pydantic import model_validator
+from pydantic.fields import FieldInfo
+from pydantic_core import CoreSchema
+from pydantic_core import PydanticCustomError
+from typing import Annotated
+from typing import ClassVar
+from typing import Literal
+from typing import get_args
 
 
 @dataclass(frozen=True)
@@ -50,19 +59,29 @@ class Section(BaseModel):
     """A mapping of known keys. A blank one is empty, and a known key with ``null`` says nothing."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+    rivals: ClassVar[tuple[str, str] | None] = None
+    """Two keys of which a section has one; that of a later layer replaces the other."""
 
     @model_validator(mode="before")
     @classmethod
-    def _as_said(cls, value: object) -> object:
+    def _as_written(cls, value: object) -> object:
         if not isinstance(value, dict):
             return {} if value is BLANK else value
         known = words_of(cls)
-        said = {word: each for word, each in value.items() if each is not None or word not in known}
+        given = {word: each for word, each in value.items() if each is not None or word not in known}
         # Words are compared as plain text; only a path needs to know its folder.
         paths = {word for word, field in known.items() if _is_path(field.annotation)}
         return {
-            word: str(each) if isinstance(each, Text) and word not in paths else each for word, each in said.items()
+            word: str(each) if isinstance(each, Text) and word not in paths else each for word, each in given.items()
         }
+
+    @field_validator("*")
+    @classmethod
+    def _without_rival(cls, value: object, info: ValidationInfo) -> object:
+        first, second = cls.rivals or ("", "")
+        if info.field_name == second and value is not None and info.data.get(first) is not None:
+            raise PydanticCustomError("together", "given together with {rival}", {"rival": first})
+        return value
 
 
 def _is_path(annotation: object) -> bool:
@@ -91,6 +110,8 @@ class Power(Section):
     ``learned`` goes before both for jobs that it knows something of, within the idle power of nodes and the two maxima.
     """
 
+    rivals = ("w_per_core", "draw_w_per_core")
+
     w_per_core: Annotated[
         float | None,
         Within(bounds.W_PER_CORE),
@@ -98,7 +119,6 @@ class Power(Section):
     ] = None
     draw_w_per_core: Annotated[
         DrawnBetween | None,
-        Field(validate_default=True),
         Key("W per core", "drawn per job, uniformly between two bounds; the default is the published study's"),
     ] = (7.8, 11.11)
 
@@ -133,10 +153,13 @@ class Power(Section):
         float | None, Within(bounds.NODE_W), Key("W per node", "no job is thought to draw more than this on each node")
     ] = None
 
-    @field_validator("draw_w_per_core")
+    @model_validator(mode="before")
     @classmethod
-    def _fixed_wins(cls, drawn: tuple[float, float] | None, info: ValidationInfo) -> tuple[float, float] | None:
-        return drawn if info.data.get("w_per_core") is None else None
+    def _as_written(cls, value: object) -> object:
+        """A fixed power wins over the default draw."""
+        given = super()._as_written(value)
+        is_fixed = isinstance(given, dict) and "w_per_core" in given
+        return {"draw_w_per_core": None} | given if is_fixed else given
 
 
 class Cooling(Section):
@@ -282,16 +305,3 @@ class Goal(Section):
         Within(bounds.CARBON_KG),
         Key("kg", "what a day should emit at most; the weight is raised until its plan does", default="no limit"),
     ] = None
-
-
-class Solar(Section):
-    """The site's own photovoltaics; azimuth 180 is south."""
-
-    peak_kw: Annotated[float, Within(bounds.SOLAR_KW), Key("kW", "peak power of the site's photovoltaics")] = 0.0
-    tilt_deg: Annotated[float, Within(bounds.TILT_DEG), Key("degrees", "tilt of the modules from the horizontal")] = (
-        30.0
-    )
-    azimuth_deg: Annotated[
-        float, Within(bounds.AZIMUTH_DEG), Key("degrees", "direction they face, clockwise from north: 180 is south")
-    ] = 180.0
-    losses_fraction: Annotated[float, Within(bounds.FRACTION), Key("fraction", "losses between modules and use")] = 0.14

@@ -18,8 +18,7 @@ from planner.printable import one_line
 from planner.scenario.schema import Scenario
 from planner.store.provenance import digest
 from planner.store.read_tables import deferred_of, read_rows, read_table, refused_of, scheduled_of
-from planner.store.results import TOLD, cluster_of, is_booked, known_until_of, read_run
-from planner.store.typed import made
+from planner.store.results import QUOTED, cluster_of, is_booked, known_until_of, made, read_run
 from planner.store.versions import VERSIONS
 from planner.store.write_tables import COLUMNS
 
@@ -113,7 +112,7 @@ def _handover(folder: Path, run: Mapping[str, Any], horizon: Horizon) -> Handove
     try:
         running = [_carried(job, placed, length_s, end_s) for job, _, placed, end_s in scheduled if end_s > length_s]
     except InputError as error:
-        raise FileFormatError(folder / "schedule.csv", f"it is damaged: {one_line(str(error), TOLD)}") from error
+        raise FileFormatError(folder / "schedule.csv", f"it is damaged: {one_line(str(error), QUOTED)}") from error
     if any(node >= cluster.node_count for work in running for node in work.nodes):
         raise FileFormatError(folder / "schedule.csv", "it is damaged: a job is on a node that is not there")
     waiting = tuple(Waiting(*each) for each in deferred if each is not None)

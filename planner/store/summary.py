@@ -164,32 +164,32 @@ def _books(booked: Booked, totals: DayTotals, money: str) -> list[str]:
 
 def _kept(summary: DaySummary) -> list[str]:
     """How the promises to users are kept."""
-    told = summary.promises
-    if told is None:
+    kept = summary.promises
+    if kept is None:
         return []
-    delay = f", by {clock(told.mean_delay_s)} on average, {clock(told.longest_delay_s)} at most" if told.delayed else ""
-    lines = [f"  promises        {told.given:>14,} given     {told.delayed:,} jobs after their reference start{delay}"]
-    if told.broken:
-        first = told.broken[0]
-        more = f", and {len(told.broken) - 1:,} more" if len(told.broken) > 1 else ""
+    delay = f", by {clock(kept.mean_delay_s)} on average, {clock(kept.longest_delay_s)} at most" if kept.delayed else ""
+    lines = [f"  promises        {kept.given:>14,} given     {kept.delayed:,} jobs after their reference start{delay}"]
+    if kept.broken:
+        first = kept.broken[0]
+        more = f", and {len(kept.broken) - 1:,} more" if len(kept.broken) > 1 else ""
         late = f"job {printable(first.job_id)} by {clock(first.late_s)} ({first.reason}){more}"
-        lines.append(f"  broken promises {len(told.broken):>14,}           {late}")
+        lines.append(f"  broken promises {len(kept.broken):>14,}           {late}")
     return lines
 
 
 def _against(summary: DaySummary) -> list[str]:
     """What the day earns and uses more or less than under EASY, and than the best rule."""
-    told, money, easy, rule = [], summary.currency, summary.easy, summary.best_baseline
+    lines, money, easy, rule = [], summary.currency, summary.easy, summary.best_baseline
     if easy is not None:
         carbon = f", {_less(easy.saved_carbon_kg)} kg CO2" if easy.carbon_kg or easy.saved_carbon_kg else ""
         energy = f"{_less(easy.saved_kwh)} kWh{carbon}"
-        told.append(f"  against EASY    {easy.saved_eur:>+14,.2f} {money}   {energy}; {_waited(summary, easy)}")
+        lines.append(f"  against EASY    {easy.saved_eur:>+14,.2f} {money}   {energy}; {_waited(summary, easy)}")
     if rule is not None:
         more = summary.planned_profit_eur - rule.profit_eur
-        told.append(
+        lines.append(
             f"  against rules   {more:>+14,.2f} {money}   the best is {rule.name}, every job as long as it asked"
         )
-    return told
+    return lines
 
 
 def _less(saved: float) -> str:

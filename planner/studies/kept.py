@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from planner.errors import OutputError, PlannerError
 from planner.runs.fanout import Failure, side_by_side
-from planner.store.files import alone_in, put
+from planner.store.folder import alone_in, put
 from planner.store.provenance import digest, versions
 
 PACKAGE = Path(__file__).resolve().parents[1]

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from planner.pages.formats import MINUS, THIN
-from planner.pages.grid import Column, grid
-from planner.pages.markup import Html
+from planner.pages.markup import MINUS, THIN, Column, Html, grid
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ import pytest
 from planner.accounting.audit import audit
 from planner.accounting.settle import settle
 from planner.domain.executed import executed, ran_s
-from planner.pages.formats import gap_text, gap_words
+from planner.pages.markup import gap_text, gap_words
 from planner.runs.figures import day_rows
 from planner.search.multisearch import multisearch
 from planner.store.results import read_summary

@@ -16,9 +16,8 @@ from planner.inputs.prices import tariff
 from planner.inputs.weather.read import READERS
 from planner.inputs.weather.season import SEASONS
 from planner.places import shipped_folder
-from planner.scenario.editor_schema import editor_schema
-from planner.scenario.marked import Source
-from planner.scenario.reference import key_table, schema_keys
+from planner.scenario.marked import TextSource
+from planner.scenario.reference import editor_schema, key_table, schema_keys
 from planner.scenario.strict_yaml import parse_yaml, read_yaml
 from planner.scenario.words import JobsFormat, PriceUnit, Season, WeatherFormat
 
@@ -69,7 +68,7 @@ def _in_range(schema: dict[str, Any], value: float) -> bool:
 
 def as_json(text: str) -> Any:
     """A layer as an editor sees it: dates are text."""
-    return json.loads(json.dumps(parse_yaml(text, Source("test", Path())).plain(), default=str))
+    return json.loads(json.dumps(parse_yaml(text, TextSource("test", Path())).plain(), default=str))
 
 
 def test_readme_has_the_table_of_the_models() -> None:

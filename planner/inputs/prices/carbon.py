@@ -12,7 +12,7 @@ from planner.domain.series import StepSeries
 from planner.errors import FileFormatError
 from planner.inputs.local_times import clock_shifts
 from planner.inputs.prices.hourly_csv import read_timed_csv
-from planner.scenario.carbon import Carbon, ConstantCarbon, HourlyCarbon
+from planner.scenario.electricity import Carbon, ConstantCarbon, HourlyCarbon
 
 
 def carbon_of(choice: Carbon, horizon: Horizon) -> StepSeries | None:

@@ -12,7 +12,7 @@ from planner.domain.weather import Weather
 from planner.errors import InputError
 from planner.inputs.local_times import clock_shifts
 from planner.inputs.weather.solar_file import solar_from_file
-from planner.scenario.solar import FileSolar, Solar
+from planner.scenario.electricity import FileSolar, Solar
 
 POWER_PER_C = -0.0035
 """Change of a module's power with cell temperature [1/C]: "premium" (monocrystalline) modules in [1]_."""

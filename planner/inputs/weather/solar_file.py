@@ -12,7 +12,7 @@ from planner.domain.series import StepSeries
 from planner.errors import InputError
 from planner.inputs.local_times import clock_shifts
 from planner.inputs.prices.hourly_csv import read_timed_csv
-from planner.scenario.solar import FileSolar
+from planner.scenario.electricity import FileSolar
 
 _WATTS = {"W": 1.0, "kW": 1e3, "MW": 1e6}
 _UNIT_AT_END = re.compile(r"(?:^|[_ (\[/])(mw|kw|w)[)\]]?$", re.IGNORECASE)

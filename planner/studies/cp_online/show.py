@@ -6,11 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from planner.pages.dots import Dot, dots
-from planner.pages.formats import plain
-from planner.pages.grid import Column
-from planner.pages.lines import Line, lines
-from planner.pages.markup import Html, document, el
+from planner.pages.charts import Dot, Line, dots, lines
+from planner.pages.markup import Column, Html, document, el, plain
 from planner.runs.figures import Row
 from planner.store.replay_files import write_rows, write_text
 from planner.studies.cp_online.cells import BASE, METRICS, Cell

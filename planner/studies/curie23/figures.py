@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from planner.pages.lines import Line, lines
+from planner.pages.charts import Line, lines
 from planner.pages.markup import Html, el
 from planner.runs.figures import Row
 from planner.studies.curie23.cells import SCENARIOS

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from planner.pages.formats import counted
-from planner.pages.markup import Html, document, el
+from planner.pages.markup import Html, counted, document, el
 from planner.runs.figures import Row
 from planner.store.provenance import versions
 from planner.store.replay_files import write_rows, write_text

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from planner.pages.lines import Line, lines
+from planner.pages.charts import Line, lines
 from planner.pages.markup import Html, document, el
 from planner.runs.figures import Row
 from planner.store.replay_files import write_rows, write_text

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from planner.pages.formats import plain
-from planner.pages.grid import Column
+from planner.pages.markup import Column, plain
 from planner.runs.figures import Row
 from planner.studies.deadlines.cells import Choice
 from planner.studies.deadlines.rows import Found

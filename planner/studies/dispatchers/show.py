@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from planner.pages.bar_groups import Bar, bar_groups
-from planner.pages.formats import plain
-from planner.pages.lines import Line, lines
-from planner.pages.markup import Html, document, el
+from planner.pages.charts import Bar, Line, bar_groups, lines
+from planner.pages.markup import Html, document, el, plain
 from planner.runs.figures import Row
 from planner.store.replay_files import write_rows, write_text
 from planner.studies.dispatchers.tables import (

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from planner.pages.formats import THIN, hours, plain
-from planner.pages.grid import Column
+from planner.pages.markup import THIN, Column, hours, plain
 from planner.runs.figures import Row
 from planner.studies.table import Table
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from planner.pages.dots import Dot, dots
-from planner.pages.lines import Line, lines
+from planner.pages.charts import Dot, Line, dots, lines
 from planner.pages.markup import Html, document, el
 from planner.runs.figures import Row
 from planner.store.replay_files import write_rows, write_text

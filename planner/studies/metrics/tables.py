@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from planner.metrics.outcome import TRIMMING
-from planner.pages.formats import plain
-from planner.pages.grid import Column
+from planner.pages.markup import Column, plain
 from planner.runs.figures import Row
 from planner.studies.metrics.cells import BASE
 from planner.studies.published import METRICS, PREDICTED

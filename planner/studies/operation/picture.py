@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import cycle
 
-from planner.pages.formats import hours, money, percent, plain, signed_money
-from planner.pages.markup import Html
+from planner.pages.markup import Html, hours, money, percent, plain, signed_money
 from planner.pages.scatter import Axis, Point, Series, scatter
 from planner.runs.figures import Row
 from planner.studies.operation.cells import REPLAN, RULES, STATIC

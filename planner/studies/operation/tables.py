@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from planner.pages.formats import hours, percent, plain, signed_percent
-from planner.pages.grid import Column
+from planner.pages.markup import Column, hours, percent, plain, signed_percent
 from planner.runs.figures import Row
 from planner.studies.operation.cells import ABLATED_H, AS_IS, CHANGES, KNOWN, MAX_DELAYS_H, OVERLOAD, REPLAN, STATIC
 from planner.studies.table import Table

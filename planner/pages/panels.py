@@ -1,21 +1,136 @@
-"""The data of the figure of nodes over time: every job with the runs of nodes that it holds, and its shares of them."""
+"""Figures along the axis of a page: what the script draws, and the series of a day that they show."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from planner.domain.cluster import CORES, Cluster
-from planner.domain.columns import Ints
+from planner.domain.columns import Floats, Ints
+from planner.domain.horizon import Horizon
 from planner.domain.job import UnitGroup
 from planner.domain.node_text import parse_unit_nodes
 from planner.inputs.jobs.unit_groups import parse_unit_groups
-from planner.pages.formats import money
-from planner.pages.series import column, mean_work_kw, numbers, rounded
+from planner.pages.markup import Html, el, money
 from planner.store.write_tables import Table
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A figure: its id, its title, how to read it aloud, and its layers as the script takes them."""
+
+    id: str
+    title: str
+    aloud: str
+    layers: list[dict[str, Any]]
+    height: int = 150
+    zero: bool = True
+    extra: dict[str, Any] = field(default_factory=dict)
+
+    def spec(self) -> dict[str, Any]:
+        """The figure for the script."""
+        return {"id": self.id, "height": self.height, "zero": self.zero, "layers": self.layers, **self.extra}
+
+    def html(self) -> Html:
+        """The element that the script draws in."""
+        marks = [
+            el(
+                "span",
+                el("i", class_=_mark(layer), style=f"--c:var(--{layer['colour']})"),
+                layer["name"],
+            )
+            for layer in self.layers
+        ]
+        label = f"{self.title}. {self.aloud} Arrow keys read it step by step; plus and minus zoom; 0 shows all."
+        plot = el(
+            "div", class_="plot", role="application", tabindex=0, aria_label=label, style=f"height:{self.height}px"
+        )
+        return el("figure", el("figcaption", self.title, el("span", marks, class_="legend")), plot, id=self.id)
+
+
+def _mark(layer: dict[str, Any]) -> str | None:
+    return None if layer["kind"] == "stack" else "dash" if layer.get("dash") else "thin"
+
+
+def layer(
+    kind: str, grid: str, name: str, colour: str, values: Sequence[float | None], unit: str, digits: int, **more: Any
+) -> dict[str, Any]:
+    """One layer: ``stack``, ``step`` or ``line`` over the steps of a grid; None is a gap in a step or line."""
+    named = {"kind": kind, "grid": grid, "name": name, "colour": colour, "values": list(values)}
+    return {**named, "unit": unit, "digits": digits, **more}
+
+
+MINUTE_S = 60
+MARK_S = 1800
+"""Distance of the marks that say what the wall clock shows [s]; clocks change by whole multiples of it."""
+
+
+def column(table: Table, name: str) -> list[str]:
+    """The cells of a column."""
+    index = table.columns.index(name)
+    return [row[index] for row in table.rows]
+
+
+def numbers(table: Table, name: str) -> Floats:
+    """The cells of a column of numbers."""
+    return np.array(column(table, name), dtype=np.float64)
+
+
+def temperature_digits(temperature_c: Floats) -> int:
+    """Decimals that temperatures are shown with: none where all are whole, as steps of a PUE table mostly are."""
+    return 0 if bool(np.all(temperature_c == np.round(temperature_c))) else 1
+
+
+def clock_axis(horizon: Horizon) -> dict[str, Any]:
+    """The day as an axis: its length, and the minutes of the wall clock at each mark."""
+    marks = range(0, horizon.length_s + 1, MARK_S)
+    moments = [horizon.to_datetime(offset_s) for offset_s in marks]
+    clock = [1440 * (m.date() - horizon.day).days + 60 * m.hour + m.minute for m in moments]
+    return {"kind": "clock", "lo": 0, "hi": horizon.length_s, "least": 120, "mark_s": MARK_S, "clock": clock}
+
+
+def submitted_s(table: Table, horizon: Horizon) -> Ints:
+    """Submit times from midnight [s]."""
+    import datetime as dt
+
+    times = [int(dt.datetime.fromisoformat(text).timestamp()) for text in column(table, "submit_time")]
+    return np.array(times, dtype=np.int64) - horizon.start_unix
+
+
+def minute_edges(length_s: int) -> Ints:
+    """Edges of the day's minutes [s]."""
+    return np.append(np.arange(0, length_s, MINUTE_S), length_s)
+
+
+def mean_work_kw(edges: Ints, start_s: Ints, end_s: Ints, power_w: Floats) -> Floats:
+    """Mean power of the jobs between each pair of edges [kW]."""
+    at = np.concatenate([start_s, end_s])
+    change = np.concatenate([power_w, -power_w])
+    order = np.argsort(at, kind="stable")
+    at, level = at[order], np.cumsum(change[order])
+    if not len(at):
+        return np.zeros(len(edges) - 1)
+    drawn = np.concatenate([[0.0], np.cumsum(level[:-1] * np.diff(at))])
+    by_edge = np.interp(edges, at, drawn)
+    return np.asarray(np.diff(by_edge) / np.diff(edges) / 1000, dtype=np.float64)
+
+
+def count_at(edges: Ints, since_s: Ints, until_s: Ints) -> Ints:
+    """How many are there at each edge but the last, of those that come at ``since_s`` and go at ``until_s``."""
+    came = np.searchsorted(np.sort(since_s), edges[:-1], side="right")
+    gone = np.searchsorted(np.sort(until_s), edges[:-1], side="right")
+    return np.asarray(came - gone, dtype=np.int64)
+
+
+def rounded(values: Sequence[float] | Floats, digits: int) -> list[float]:
+    """Values for a page: with as many digits as can be seen."""
+    return [round(float(value), digits) + 0.0 for value in values]
+
 
 COLOURS = 8
 """Accounts with a colour of their own; the others share one."""
