@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from planner.domain.day_summary import DaySummary
+from typing import TYPE_CHECKING
+
 from planner.domain.gap import distance, is_share
+
+if TYPE_CHECKING:
+    from planner.domain.day_summary import DaySummary
 
 MINUS = "\u2212"
 THIN = "\u202f"

@@ -50,5 +50,5 @@ class Study:
 
     def _task(self, path: Path, cell: Cell, mark: str) -> Task:
         facts = {"trace": mark, "choice": asdict(self.choice), "draws": [asdict(each) for each in cell.draws]}
-        kept = piece(self.folder, "replays", cell.name, facts, code_mark("deadlines", MAKERS))
+        kept = piece(self.folder, "replays", cell.name, facts, code_mark(tuple(f"deadlines/{each}" for each in MAKERS)))
         return Task(cell.name, kept, partial(measured_bytes, path, self.choice, cell))

@@ -16,8 +16,7 @@ from planner.studies.dispatchers.growth import dispatched_bytes
 from planner.studies.dispatchers.replays import measured_bytes
 from planner.studies.dispatchers.rows import queue_rows, replay_rows
 from planner.studies.dispatchers.show import write_tables
-from planner.studies.kept import OnDone, Task, clear, code_mark, made, piece
-from planner.studies.scenario_facts import scenario_facts
+from planner.studies.kept import OnDone, Task, clear, code_mark, made, piece, scenario_facts
 from planner.studies.trace_files import trace_name
 
 MAKERS = ("cells", "replays", "growth", "made_queues")
@@ -97,4 +96,4 @@ class Study:
 
 
 def _code() -> str:
-    return code_mark("dispatchers", MAKERS)
+    return code_mark(tuple(f"dispatchers/{each}" for each in MAKERS))

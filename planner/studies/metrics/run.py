@@ -64,5 +64,11 @@ class Study:
 
     def _task(self, path: Path, cell: Cell, mark: str) -> Task:
         facts = {"trace": mark, "processors": self.processors, "jobs": self.jobs}
-        kept = piece(self.folder, "replays", cell.name.replace("*", "x"), facts, code_mark("metrics", MAKERS))
+        kept = piece(
+            self.folder,
+            "replays",
+            cell.name.replace("*", "x"),
+            facts,
+            code_mark(tuple(f"metrics/{each}" for each in MAKERS)),
+        )
         return Task(cell.name, kept, partial(measured_bytes, path, self.processors, self.jobs, cell))
