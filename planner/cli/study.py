@@ -15,7 +15,6 @@ from planner.bounds import PROCESSORS
 from planner.cli.compare import TaskBar
 from planner.cli.curie import curie23
 from planner.cli.day import NoRemarksOption, solve_time
-from planner.cli.deadlines_study import deadlines
 from planner.cli.dispatchers import dispatchers
 from planner.cli.metrics_study import metrics
 from planner.cli.operation import operation
@@ -23,11 +22,12 @@ from planner.cli.study_output import show_study
 from planner.cli.terminal import say, say_json
 from planner.errors import InputError
 from planner.studies.cp_online import CpOnlineStudy
+from planner.studies.deadlines import DeadlineStudy
 from planner.studies.study import OPTION, Study, StudyOption
 
 app = typer.Typer(help="Published experiments, run end to end, with their figures beside ours.", no_args_is_help=True)
 
-STUDIES: tuple[type[Study], ...] = (CpOnlineStudy,)
+STUDIES: tuple[type[Study], ...] = (CpOnlineStudy, DeadlineStudy)
 
 TYPES: dict[str, Any] = {
     "text": str,
@@ -150,7 +150,6 @@ app.command("operation")(operation)
 app.command("curie23")(curie23)
 app.command("dispatchers")(dispatchers)
 app.command("metrics")(metrics)
-app.command("deadlines")(deadlines)
 
 
 TracesArgument = Annotated[list[Path], typer.Argument(metavar="TRACE...", help="SWF traces to run it on.")]

@@ -11,7 +11,7 @@ from planner.pages.replay import replay_page
 from planner.studies.cp_online import CpOnlineStudy
 from planner.studies.curie23.cells import StudyChoice
 from planner.studies.curie23.show import page_of as curie23_page
-from planner.studies.deadlines.run import Study
+from planner.studies.deadlines import DeadlineStudy
 from planner.studies.dispatchers.cells import Cell
 from planner.studies.dispatchers.rows import replay_rows
 from planner.studies.dispatchers.show import page_of as dispatchers_page
@@ -45,8 +45,9 @@ def write_pages(folder: Path) -> None:
     for name, text in made_up(folder).items():
         pages[name].write_text(text, encoding="utf-8")
     traces = [write_eighty_jobs(folder / f"{name}.swf") for name in ("SDSC-DS-2004-2.1-cln", "HPC2N-2002-2.2-cln")]
-    Study(traces, folder / "deadlines", seeds=2).run()
-    (folder / "deadlines" / "deadlines.html").replace(pages["deadlines"])
+    study = DeadlineStudy(traces=tuple(traces), out=folder, seeds=2)
+    study.run()
+    (study.folder / "deadlines.html").replace(pages["deadlines"])
 
 
 def made_up(folder: Path) -> dict[str, str]:
