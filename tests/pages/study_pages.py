@@ -15,13 +15,10 @@ from planner.studies.deadlines import DeadlineStudy
 from planner.studies.dispatchers.cells import Cell
 from planner.studies.dispatchers.rows import replay_rows
 from planner.studies.dispatchers.show import page_of as dispatchers_page
-from planner.studies.metrics.cells import Cell as MetricsCell
-from planner.studies.metrics.rows import policy_rows, published_rows
-from planner.studies.metrics.show import page_of as metrics_page
+from planner.studies.metrics import MetricsStudy
 from planner.studies.operation.cells import SAMPLE, Group, cells_of
 from planner.studies.operation.rows import rows_of
 from planner.studies.operation.show import page_of as operation_page
-from planner.studies.published import POLICIES
 from tests.curie23_days import shown
 from tests.studies.test_cp_online_study import found_of
 from tests.studies.test_cp_online_study import told as cp_online_told
@@ -64,16 +61,13 @@ def made_up(folder: Path) -> dict[str, str]:
         for policy in ("easy", "hcp19", "pcp19", "pcp21")
         for estimate in ESTIMATES
     }
-    trace = "CTC-SP2-1996-3.1-cln"
-    measured = {
-        MetricsCell(trace, policy, estimate): metrics_told(51.0 + k)
-        for estimate in ESTIMATES
-        for k, policy in enumerate(("list", *POLICIES))
-    }
-    policies = policy_rows(measured, trace, "last", "drop")
+    ctc = folder / "CTC-SP2-1996-3.1-cln.swf"
+    ctc.touch()
+    packed = MetricsStudy(traces=(ctc,), parts=("policies",))
+    measured = found_of(packed, (metrics_told(51.0 + k % 10) for k in range(20)))
     return {
         "replay": replays(),
-        "metrics": metrics_page(policies, published_rows(policies)),
+        "metrics": packed.page(packed.report(measured)),
         "curie23": curie23_page(shown(StudyChoice()), StudyChoice()),
         "operation": operation_page(rows_of(cells, settled, bounds, {})),
         "cp-online": queued.page(queued.report(planned)),
