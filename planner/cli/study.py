@@ -15,19 +15,19 @@ from planner.bounds import PROCESSORS
 from planner.cli.compare import TaskBar
 from planner.cli.curie import curie23
 from planner.cli.day import NoRemarksOption, solve_time
-from planner.cli.dispatchers import dispatchers
 from planner.cli.operation import operation
 from planner.cli.study_output import show_study
 from planner.cli.terminal import say, say_json
 from planner.errors import InputError
 from planner.studies.cp_online import CpOnlineStudy
 from planner.studies.deadlines import DeadlineStudy
+from planner.studies.dispatchers import DispatcherStudy
 from planner.studies.metrics import MetricsStudy
 from planner.studies.study import OPTION, Study, StudyOption
 
 app = typer.Typer(help="Published experiments, run end to end, with their figures beside ours.", no_args_is_help=True)
 
-STUDIES: tuple[type[Study], ...] = (CpOnlineStudy, MetricsStudy, DeadlineStudy)
+STUDIES: tuple[type[Study], ...] = (CpOnlineStudy, DispatcherStudy, MetricsStudy, DeadlineStudy)
 
 TYPES: dict[str, Any] = {
     "text": str,
@@ -148,7 +148,6 @@ for each in STUDIES:
     app.command(each.name)(command_of(each))
 app.command("operation")(operation)
 app.command("curie23")(curie23)
-app.command("dispatchers")(dispatchers)
 
 
 TracesArgument = Annotated[list[Path], typer.Argument(metavar="TRACE...", help="SWF traces to run it on.")]

@@ -12,9 +12,7 @@ from planner.studies.cp_online import CpOnlineStudy
 from planner.studies.curie23.cells import StudyChoice
 from planner.studies.curie23.show import page_of as curie23_page
 from planner.studies.deadlines import DeadlineStudy
-from planner.studies.dispatchers.cells import Cell
-from planner.studies.dispatchers.rows import replay_rows
-from planner.studies.dispatchers.show import page_of as dispatchers_page
+from planner.studies.dispatchers import DispatcherStudy
 from planner.studies.metrics import MetricsStudy
 from planner.studies.operation.cells import SAMPLE, Group, cells_of
 from planner.studies.operation.rows import rows_of
@@ -56,11 +54,12 @@ def made_up(folder: Path) -> dict[str, str]:
     cells = cells_of(Group(SAMPLE, "bands"), full=True)
     settled = {cell: operation_told(100.0 - k, 60.0 * k) for k, cell in enumerate(cells)}
     bounds = {cell: {"profit_eur": 960.0 + (cell.max_delay_h or 0)} for cell in cells if cell.is_bounded}
-    dispatched = {
-        Cell("eurora", "mine", policy, estimate): dispatchers_told()
+    dispatchers = DispatcherStudy()
+    dispatched = [
+        dispatchers_told("eurora", "mine", policy, estimate)
         for policy in ("easy", "hcp19", "pcp19", "pcp21")
         for estimate in ESTIMATES
-    }
+    ]
     ctc = folder / "CTC-SP2-1996-3.1-cln.swf"
     ctc.touch()
     packed = MetricsStudy(traces=(ctc,), parts=("policies",))
@@ -71,7 +70,7 @@ def made_up(folder: Path) -> dict[str, str]:
         "curie23": curie23_page(shown(StudyChoice()), StudyChoice()),
         "operation": operation_page(rows_of(cells, settled, bounds, {})),
         "cp-online": queued.page(queued.report(planned)),
-        "dispatchers": dispatchers_page(replay_rows(dispatched), []),
+        "dispatchers": dispatchers.page(dispatchers.report(dispatched)),
     }
 
 
