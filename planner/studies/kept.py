@@ -5,16 +5,24 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
+from collections.abc import Iterable
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
+from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
-
-from planner.errors import OutputError, PlannerError
-from planner.runs.fanout import Failure, side_by_side
-from planner.store.folder import alone_in, put
-from planner.store.provenance import digest, versions
+from planner.errors import OutputError
+from planner.errors import PlannerError
+from planner.runs.fanout import Failure
+from planner.runs.fanout import side_by_side
+from planner.scenario.schema import Scenario
+from planner.store.folder import alone_in
+from planner.store.folder import put
+from planner.store.provenance import digest
+from planner.store.provenance import versions
+from typing import Any
+from typing import TypeVar
 
 PACKAGE = Path(__file__).resolve().parents[1]
 IDLE_ROOMS = ("cli", "cooling", "pages", "site", "store")
@@ -43,12 +51,15 @@ def piece(folder: Path, kind: str, name: str, facts: Mapping[str, Any], code: st
 
 
 @cache
-def code_mark(study: str, makers: tuple[str, ...], idle_rooms: tuple[str, ...] = IDLE_ROOMS) -> str:
-    """A mark of all code that can change a piece: of the modules of studies, only those that make some."""
+def code_mark(makers: tuple[str, ...], idle_rooms: tuple[str, ...] = IDLE_ROOMS) -> str:
+    """A mark of all code that can change a piece: of the modules of studies, only those that make some.
+
+    A maker is named by its path in the room, such as ``replays`` or ``operation/sites``.
+    """
     text = hashlib.sha256()
     for path in sorted(PACKAGE.rglob("*.py")):
-        room, *rest = path.relative_to(PACKAGE).parts
-        if room in idle_rooms or (room == "studies" and (rest[0] != study or path.stem not in makers)):
+        room, *rest = path.relative_to(PACKAGE).with_suffix("").parts
+        if room in idle_rooms or (room == "studies" and "/".join(rest) not in makers):
             continue
         text.update(path.read_bytes())
     return text.hexdigest()
@@ -102,6 +113,24 @@ def clear(folder: Path) -> None:
             shutil.rmtree(folder)
     except OSError as error:
         raise OutputError(f"{folder}: cannot be removed: {error.strerror or error}") from error
+
+
+def scenario_facts(scenario: Scenario, *, without: tuple[str, ...] = ()) -> dict[str, Any]:
+    """What a piece owes to a scenario: all that it says but some sections, and the content of its files, wherever."""
+    told = {name: section for name, section in scenario.as_dict().items() if name not in (*without, "sources")}
+    text = json.dumps(told, default=str)
+    files = {path.as_posix(): path for path in scenario.files()}
+    inputs = {}
+    for written in sorted(files, key=len, reverse=True):
+        if written in text:
+            text = text.replace(written, files[written].name)
+            inputs[files[written].name] = _digest(files[written])
+    return {"scenario": json.loads(text), "inputs": inputs}
+
+
+@cache
+def _digest(path: Path) -> str:
+    return digest(path)
 
 
 def put_piece(path: Path, content: bytes) -> None:

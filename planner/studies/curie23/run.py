@@ -74,7 +74,7 @@ def _bounds_of(
     """What no plans of the first days of a scenario can earn together [EUR], kept between calls; None without time."""
     if time_s <= 0:
         return dict.fromkeys(groups)
-    code = code_mark("curie23", BOUND_MAKERS, BOUND_IDLE_ROOMS)
+    code = code_mark(tuple(f"curie23/{each}" for each in BOUND_MAKERS), BOUND_IDLE_ROOMS)
     tasks = {}
     for group in groups:
         facts = {"settings": choice.settings, "days": choice.days, "time_s": time_s, "traces": traces}

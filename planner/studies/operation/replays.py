@@ -18,10 +18,10 @@ from planner.online.policies import Policy, policy_named
 from planner.online.replanning import NO_REPLANNING
 from planner.online.replay import Replay, make_ready, replay
 from planner.runs.replanning import replanning_of
+from planner.studies.kept import scenario_facts
 from planner.studies.operation.cells import REPLAN, STATIC, Cell
 from planner.studies.operation.sites import Ground, scenario_of, source_of
 from planner.studies.operation.static_plans import carry_out_plans
-from planner.studies.scenario_facts import scenario_facts
 
 ARRAYS = (
     *("estimate_s", "start_s", "corrections", "node_of_unit", "deadline_s", "promised"),

@@ -11,7 +11,7 @@ from typing import Any
 from planner.runs.clairvoyant import TIME_S
 from planner.runs.figures import Row
 from planner.store.folder import held
-from planner.studies.kept import OnDone, Task, clear, make_missing, piece
+from planner.studies.kept import OnDone, Task, clear, make_missing, piece, scenario_facts
 from planner.studies.operation.cells import AS_IS, STATIC, TARIFFS, Cell, Group, baseline_of
 from planner.studies.operation.made_from import code
 from planner.studies.operation.replays import replay_bytes, replay_facts, replay_name
@@ -19,7 +19,6 @@ from planner.studies.operation.rows import rows_of
 from planner.studies.operation.settled import bound_bytes, days_taken, read_piece, settled_bytes
 from planner.studies.operation.show import write_tables
 from planner.studies.operation.sites import Ground, scenario_of_group
-from planner.studies.scenario_facts import scenario_facts
 
 
 @dataclass(frozen=True)
