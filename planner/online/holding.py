@@ -83,7 +83,8 @@ class HoldingReplay:
         self._origin_unix = trace.origin_unix or 0
         self._holding = holding
         self._next_s = first_s
-        self._strength = math.inf
+        strengths = holding.params.strengths
+        self._strength = strengths[len(strengths) // 2]
         self.eur_per_hour = 0.0
 
     @property
@@ -134,7 +135,9 @@ class HoldingReplay:
         if float(np.ptp(known)) <= LEAST_DIFFERENCE * float(np.abs(known).max()):
             return
         eur_per_hour = self.eur_per_hour = self._eur_per_waiting_hour(now_s, float(known.mean()))
-        self._strength = self._best_strength(now_s, eur_per_hour, capacity) if eur_per_hour < math.inf else math.inf
+        if eur_per_hour == math.inf:
+            return
+        self._strength = self._best_strength(now_s, eur_per_hour, capacity)
         if self._strength < math.inf:
             state.worth[places.EUR_PER_HELD_HOUR] = eur_per_hour * self._strength
 
@@ -163,7 +166,7 @@ class HoldingReplay:
         strengths = (math.inf, *params.strengths)
         total = np.zeros(len(strengths))
         paid_from, least = int(state.clock[places.PAID_FROM]), float(state.worth[places.LEAST_EUR_PER_KWH])
-        for number, days_back in enumerate(params.days_back):
+        for number, days_back in enumerate(self._days_back(now_s)):
             stream = np.random.default_rng([self._holding.seed, max(0, now_s), number])
             outlook, running = _outlook(state, self._trace, now_s, days_back * DAY_S, params.ahead_s, stream)
             for place, strength in enumerate(strengths):
@@ -171,9 +174,17 @@ class HoldingReplay:
                 total[place] += rollout(
                     outlook, running, now_s, paid_from, least, capacity, self._holding.max_delay_s, eur_per_hour, held
                 )
+        if not np.ptp(total):
+            return self._strength
         keeps = np.array([each == self._strength for each in strengths])
         total -= keeps * params.stay_fraction * np.abs(total)
         return strengths[int(np.argmin(total))]
+
+    def _days_back(self, now_s: int) -> tuple[int, ...]:
+        """How many days ago jobs arrived as they may arrive now: as far as there were such days, else yesterday."""
+        first_s = int(self._trace.submit_s[0]) if len(self._trace) else now_s
+        known = tuple(days for days in self._holding.params.days_back if now_s - days * DAY_S >= first_s)
+        return known or (1,)
 
 
 def _running(state: State, now_s: int) -> Ints:

@@ -62,8 +62,8 @@ class Replay:
     -1 where there is none, and ``promised`` 1 where the deadline policy's first reservation met it. ``cancel_s`` is
     when jobs were to be cancelled, -1 for those that were not; ``restarts`` how often each was lost with a node.
     ``ready_s`` is when each joined the queue: at its submission, or when all that it waits for had come first.
-    ``until_s`` is where the replay stopped. ``round_count`` counts scheduling rounds, and ``engine_counts`` those of
-    the policy ``cp`` in which its engine was asked.
+    ``from_s`` and ``until_s`` are where the replay began and stopped. ``round_count`` counts scheduling rounds, and
+    ``engine_counts`` those of the policy ``cp`` in which its engine was asked.
 
     Under policies that hold jobs, ``reference_s`` is the first moment at which the scheduler would have started each
     job, ``latest_s`` until when it might be held, ``held_until_s`` until when it was, and ``saved_eur`` what its energy
@@ -90,6 +90,7 @@ class Replay:
     outages: Outages
     until_s: int
     round_count: int
+    from_s: int = 0
     max_delay_s: int = 0
     eur_per_waiting_hour: float = 0.0
     engine_counts: EngineCounts | None = None
@@ -273,6 +274,7 @@ def replay(
         outages=outages,
         until_s=stop,
         round_count=int(state.clock[places.ROUNDS]),
+        from_s=0 if past is None else past.moment_s,
         max_delay_s=holding.max_delay_s,
         eur_per_waiting_hour=playing.eur_per_hour if isinstance(playing, HoldingReplay) else 0.0,
         engine_counts=None if planned is None else planned.counts,

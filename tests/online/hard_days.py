@@ -9,6 +9,7 @@ import numpy as np
 from planner.domain.trace import Trace
 from planner.domain.waiting_queue import QueueAnswer, QueuePlan, WaitingQueue
 from planner.online.estimates import estimate_named
+from planner.online.holding import NO_HOLDING, Holding
 from planner.online.outages import Outages
 from planner.online.past import Past
 from planner.online.policies import policy_named
@@ -27,6 +28,7 @@ class HardDay:
     deadline_s: np.ndarray
     correction: str
     rounds: str
+    holding: Holding = NO_HOLDING
 
     def replay(
         self,
@@ -48,6 +50,7 @@ class HardDay:
             correction=self.correction,
             rounds=self.rounds,
             deadline_s=self.deadline_s,
+            holding=self.holding,
             outages=self.outages,
             cancel_s=self.cancel_s,
             until_s=until_s,
