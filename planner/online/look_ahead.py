@@ -1,4 +1,4 @@
-"""A day under the policy ``replan``: as it is planned from now on, and as it is carried out with real runtimes.
+"""A day under the policy ``hold``: as it is planned from now on, and as it is carried out with real runtimes.
 
 Both are replays from what is true now. A plan lets every job run as long as planning thinks; carrying a day out, jobs
 become known when they are submitted and end when they really do.
@@ -6,7 +6,7 @@ become known when they are submitted and end when they really do.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -15,94 +15,73 @@ from planner.domain.candidate import BestSoFar, Candidate, Listener, never
 from planner.domain.closed_room import UNTIL_FURTHER_NOTICE_S
 from planner.domain.cluster_trace import cluster_trace_of
 from planner.domain.columns import Ints
-from planner.domain.executed import executed
-from planner.domain.job import Promise
+from planner.domain.executed import executed, ran_s
+from planner.domain.job import Job
 from planner.domain.plan import DEFERRED, Plan
 from planner.domain.problem import Problem, Running
+from planner.domain.promises import Hold
 from planner.domain.result import Result
-from planner.domain.search_params import ReplanParams
 from planner.domain.trace import Trace
+from planner.online.check import require_sound
 from planner.online.estimates import estimate_named
+from planner.online.holding import Holding
 from planner.online.outages import UNTIL_FURTHER_NOTICE, Outages
 from planner.online.past import Past
-from planner.online.policies import Policy
+from planner.online.policies import policy_named
 from planner.online.predictor import Predictor
-from planner.online.replanning import Replanning
-from planner.online.replay import LATE_REASONS, Replay, replay
+from planner.online.replay import Replay, replay
+from planner.units import SECONDS_PER_HOUR
 
-METHOD = "replan"
-
-
-@dataclass(frozen=True)
-class CarriedOut:
-    """A day as the loop carried it out: its result, what users were promised on arrival, and why it was broken."""
-
-    result: Result
-    promises: dict[str, Promise]
-    reasons: dict[str, str]
+METHOD = "hold"
 
 
-def look_ahead(problem: Problem, params: ReplanParams, *, seed: int = 0, on_trial: Listener | None = None) -> Result:
-    """The plan that keeps the promises of the problem's jobs, repairs, searches and holds as the loop does."""
-    if not problem.jobs:
-        return _result(problem, Plan.of(problem, {}), on_trial)
-    scene = Scene(problem, problem)
-    happened = scene.play(params, scene.trace.requested_s, max_delay_s=scene.longest_promise_s, seed=seed)
-    return _result(problem, scene.plan_of(happened), on_trial)
+NEVER_AGAIN_S = 10**9
+"""In a plan holds are decided once, with what is known now."""
 
 
-def promised(problem: Problem, max_delay_s: int) -> dict[str, Promise]:
-    """A promise for every job that waits and has none yet: its reference start and the delay that the site allows.
+def look_ahead(problem: Problem, holding: Holding, on_trial: Listener | None = None) -> Result:
+    """The time ahead as the site's scheduler goes through it, with every job as long as planning thinks.
 
-    It is what the loop would promise if the jobs arrived now, in the order of their submission.
+    Its holds are those of jobs that the scheduler would start now, or would have started before.
     """
+    once = replace(holding, params=replace(holding.params, every_s=NEVER_AGAIN_S))
+    found = _play(problem, problem, once, None, on_trial)
     now_unix = problem.horizon.start_unix + problem.now_s
-    new = {job.id for job in problem.jobs if job.promise is None and job.release_unix <= now_unix}
-    if not new:
-        return {}
-    scene = Scene(problem, problem)
-    params = ReplanParams(steps=0, holds=False)
-    moment = scene.play(params, scene.trace.requested_s, max_delay_s=max_delay_s, until_s=problem.now_s + 1)
-    return {job: promise for job, promise in scene.promises_of(moment).items() if job in new}
+    return replace(found, holds=tuple(each for each in found.holds if each.reference_unix <= now_unix))
 
 
 def carry_out(
-    problem: Problem,
-    params: ReplanParams,
-    *,
-    max_delay_s: int,
-    estimate: str = "requested",
-    seed: int = 0,
-    on_trial: Listener | None = None,
-) -> CarriedOut:
-    """The day with real runtimes, re-planned at every event; the plan is one of the day as it was carried out."""
-    real = executed(problem)
-    if not problem.jobs:
-        return CarriedOut(_result(real, Plan.of(real, {}), on_trial), {}, {})
-    scene = Scene(problem, real)
-    thought = estimate_named(estimate).make_whole(scene.trace)
-    happened = scene.play(params, thought, max_delay_s=max_delay_s, seed=seed)
-    late = [(job, int(why)) for job, why in zip(scene.trace.ids, happened.late_reason, strict=True) if why]
-    reasons = {job: LATE_REASONS[why] for job, why in late}
-    return CarriedOut(_result(real, scene.plan_of(happened), on_trial), scene.promises_of(happened), reasons)
+    problem: Problem, holding: Holding, *, estimate: str = "requested", on_trial: Listener | None = None
+) -> Result:
+    """The day with real runtimes; the plan is one of the day as it was carried out."""
+    return _play(problem, executed(problem), holding, estimate, on_trial)
 
 
-def _result(problem: Problem, plan: Plan, on_trial: Listener | None) -> Result:
+def _play(problem: Problem, real: Problem, holding: Holding, estimate: str | None, on_trial: Listener | None) -> Result:
+    """The result of a replay of the problem, in which jobs are as long as in the real one."""
+    plan, holds = Plan.of(real, {}), ()
+    if problem.jobs:
+        scene = Scene(problem, real, holding.history)
+        thought = scene.trace.requested_s if estimate is None else estimate_named(estimate).make_whole(scene.trace)
+        happened = scene.play(thought, holding)
+        require_sound(happened)
+        plan, holds = scene.plan_of(happened), scene.holds_of(happened)
     so_far = BestSoFar(never, on_trial)
-    found = Candidate(plan, settle(problem, plan), METHOD)
+    found = Candidate(plan, settle(real, plan), METHOD)
     so_far.keep_if_better(found)
     so_far.trials.append(found.trial)
     so_far.tell(found.trial)
-    return so_far.result(METHOD, leaves_room=True)
+    return so_far.result(METHOD, leaves_room=True, holds=holds)
 
 
 class Scene:
-    """A problem as a trace with a past: waiting jobs first, then those that run, brought into order of release.
+    """A problem as a trace with a past: waiting jobs, those that run, and those of days before, in order of release.
 
-    ``real`` is the same problem with jobs as long as they run in the replay.
+    ``real`` is the same problem with jobs as long as they run in the replay. Jobs of days before have gone: they tell
+    how long jobs last, and how many come.
     """
 
-    def __init__(self, problem: Problem, real: Problem) -> None:
+    def __init__(self, problem: Problem, real: Problem, history: tuple[Job, ...] = ()) -> None:
         self._problem = problem
         # What has ended is of interest too: it tells how long jobs like it last.
         running = list(zip(problem.running, real.running, strict=True))
@@ -111,9 +90,13 @@ class Scene:
             replace(job, submit_unix=min(job.submit_unix, self._unix(work.start_s)), begin_unix=None, after=())
             for job, work in zip(problem.started_jobs, problem.running, strict=True)
         ]
-        jobs = [*problem.jobs, *early]
+        known = {job.id for job in (*problem.jobs, *early)}
+        before = [replace(job, after=(), begin_unix=None) for job in history if job.id not in known]
+        jobs = [*problem.jobs, *early, *before]
         lengths = [job.planned_s for job in real.jobs] + [truth.end_s - truth.start_s for _, truth in running]
+        lengths += [ran_s(job) for job in before]
         thought = [job.planned_s for job in problem.jobs] + [self._thought_s(work) for work, _ in running]
+        thought += [job.planned_s for job in before]
         # A job is left out for which others come first so late that it cannot start within the problem.
         too_late = set(np.flatnonzero(real.columns.release_s >= problem.horizon.length_s).tolist())
         places = (place for place in range(len(jobs)) if place not in too_late)
@@ -129,31 +112,19 @@ class Scene:
             source=f"the jobs of {problem.horizon.day}",
         )
         self._promises = [jobs[place].promise for place in self._order]
+        self._is_history = np.array([place >= len(jobs) - len(before) for place in self._order], dtype=np.bool_)
 
-    @property
-    def longest_promise_s(self) -> int:
-        """The largest delay that any job was promised at most [s]."""
-        given = (each.latest_unix - each.reference_unix for each in self._promises if each is not None)
-        return max(given, default=0)
-
-    def play(
-        self,
-        params: ReplanParams,
-        estimate: Ints | Predictor,
-        *,
-        max_delay_s: int,
-        seed: int = 0,
-        until_s: int | None = None,
-    ) -> Replay:
-        """Replay from now until a moment of the problem, or its end."""
+    def play(self, estimate: Ints | Predictor, holding: Holding) -> Replay:
+        """Replay from now until the end of the problem."""
         problem, shift = self._problem, self._problem.horizon.start_unix - self.origin_unix
         return replay(
             self.trace,
-            Policy(METHOD),
+            policy_named(METHOD),
             estimate,
-            replanning=Replanning.of(problem, self.trace, params, max_delay_s=max_delay_s, seed=seed),
+            holding=holding,
             past=self._past(problem.now_s + shift),
-            until_s=(problem.horizon.length_s if until_s is None else until_s) + shift,
+            cancel_s=np.where(self._is_history, self.trace.submit_s, -1),
+            until_s=problem.horizon.length_s + shift,
             outages=_outages(problem, shift),
         )
 
@@ -169,28 +140,40 @@ class Scene:
                 node_of_unit[first:last] = happened.node_of_unit[self._units(index)]
         return Plan(start_s, node_of_unit)
 
-    def promises_of(self, happened: Replay) -> dict[str, Promise]:
-        """What the jobs were promised by then."""
-        pairs = zip(happened.reference_s.tolist(), happened.latest_s.tolist(), strict=True)
-        return {
-            job: Promise(self.origin_unix + reference, self.origin_unix + latest)
-            for job, (reference, latest) in zip(self.trace.ids, pairs, strict=True)
-            if reference >= 0
-        }
+    def holds_of(self, happened: Replay) -> tuple[Hold, ...]:
+        """The jobs of the problem that were held, or are at the end."""
+        now_s = self._unix(self._problem.now_s) - self.origin_unix
+        found = []
+        for index in np.flatnonzero(happened.held_until_s >= 0).tolist():
+            reference_s, until_s, latest_s = (
+                int(each[index]) for each in (happened.reference_s, happened.held_until_s, happened.latest_s)
+            )
+            waiting_h = max(0, until_s - max(now_s, reference_s)) / SECONDS_PER_HOUR
+            found.append(
+                Hold(
+                    job_id=self.trace.ids[index],
+                    reference_unix=self.origin_unix + reference_s,
+                    until_unix=self.origin_unix + until_s,
+                    latest_unix=self.origin_unix + latest_s,
+                    saved_eur=float(happened.saved_eur[index]),
+                    waiting_eur=happened.eur_per_waiting_hour * waiting_h,
+                )
+            )
+        return tuple(found)
 
     def _past(self, moment_s: int) -> Past:
         count, waiting = len(self._order), len(self._problem.jobs)
         start_s = np.full(count, -1, dtype=np.int64)
         nodes = np.full(int(self.trace.unit_ptr[-1]), -1, dtype=np.int64)
         for index, place in enumerate(self._order):
-            if place >= waiting:
+            if place >= waiting and not self._is_history[index]:
                 work = self._running[place - waiting]
                 start_s[index] = self._unix(work.start_s) - self.origin_unix
                 nodes[self._units(index)] = work.nodes
         times = [(-1, -1) if p is None else (p.reference_unix, p.latest_unix) for p in self._promises]
         given = np.array(times, dtype=np.int64).reshape(count, 2)
         reference_s, latest_s = np.where(given >= 0, given - self.origin_unix, -1).T.copy()
-        return Past(moment_s, start_s, nodes, reference_s, latest_s)
+        return Past(moment_s, start_s, nodes, reference_s, latest_s, self._is_history)
 
     def _thought_s(self, work: Running) -> int:
         """How long planning thinks that a job lasts which has started, or thought so before it ended [s]."""

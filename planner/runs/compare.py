@@ -5,31 +5,47 @@ from __future__ import annotations
 import datetime as dt
 import hashlib
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any
-
 import numpy as np
-
+from collections.abc import Callable
+from collections.abc import Sequence
+from dataclasses import dataclass
+from dataclasses import replace
+from pathlib import Path
 from planner.domain.columns import Ints
-from planner.domain.day_summary import FORMAT, Waits
+from planner.domain.day_summary import FORMAT
+from planner.domain.day_summary import Waits
 from planner.domain.horizon import Horizon
 from planner.errors import InputError
 from planner.online.policies import Policy
 from planner.pages.compare import compare_page
 from planner.pages.index import write_index
 from planner.pages.panels import column
-from planner.runs.fanout import Engine, Outcome, RunTask, run_tasks
-from planner.runs.figures import Row, day_rows, run_row
-from planner.runs.members import forecast_members, member_rows
-from planner.runs.one_day import Settings, require_order
-from planner.runs.policy_days import NO_PROMISE, policy_days, wait_columns
+from planner.runs.fanout import Engine
+from planner.runs.fanout import Outcome
+from planner.runs.fanout import RunTask
+from planner.runs.fanout import run_tasks
+from planner.runs.figures import Row
+from planner.runs.figures import day_rows
+from planner.runs.figures import run_row
+from planner.runs.members import forecast_members
+from planner.runs.members import member_rows
+from planner.runs.one_day import Settings
+from planner.runs.one_day import require_order
+from planner.runs.policy_days import NO_PROMISE
+from planner.runs.policy_days import policy_days
+from planner.runs.policy_days import wait_columns
 from planner.scenario.schema import Scenario
-from planner.store.folder import held, put, renewed
-from planner.store.read_tables import Came, read_table, take_in, waits_of
+from planner.store.folder import held
+from planner.store.folder import put
+from planner.store.folder import renewed
+from planner.store.read_tables import Came
+from planner.store.read_tables import read_table
+from planner.store.read_tables import take_in
+from planner.store.read_tables import waits_of
 from planner.store.replay_files import write_rows
-from planner.store.write_tables import COLUMNS, encoded
+from planner.store.write_tables import COLUMNS
+from planner.store.write_tables import encoded
+from typing import Any
 
 LONGEST_NAME = 100
 EASY = Policy("easy")
@@ -177,29 +193,27 @@ def _compared(
         last=span[1],
         runs=[with_difference(row, base_row) for row, _ in found],
         days=[day for _, days in found for day in days],
-        notes=_notes(scenarios, replans=any(row["delayed"] is not None for row, _ in found)),
+        notes=_notes(scenarios, holds=any(row["delayed"] is not None for row, _ in found)),
         folder=folder,
     )
 
 
-def _notes(scenarios: Sequence[Scenario], *, replans: bool) -> list[str]:
+def _notes(scenarios: Sequence[Scenario], *, holds: bool) -> list[str]:
     """On what footing plans and policies stand; named by scenarios where these differ."""
-    found = {scenario.name: _footing(scenario, replans=replans) for scenario in scenarios}
+    found = {scenario.name: _footing(scenario, holds=holds) for scenario in scenarios}
     first = next(iter(found.values()))
     if all(notes == first for notes in found.values()):
         return first
     return [f"{name}: {note}" for name, notes in found.items() for note in notes]
 
 
-def _footing(scenario: Scenario, *, replans: bool) -> list[str]:
+def _footing(scenario: Scenario, *, holds: bool) -> list[str]:
     rules = scenario.rules
     if scenario.outages:
         return ["Nodes are out of service, which policies do not know of, so that none is replayed."]
     length = "runs as long as it asked" if rules.execute == "requested" else "ends at its real runtime"
     promise = (
-        f"; replan may delay a job by at most {(rules.max_delay_s or 0) / 3600:g} h (rules.max_delay)"
-        if replans
-        else ""
+        f"; hold may hold a job for at most {(rules.max_delay_s or 0) / 3600:g} h (rules.max_delay)" if holds else ""
     )
     return [
         f"In plans and policies alike every job {length} (rules.execute: {rules.execute}).",

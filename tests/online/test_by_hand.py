@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import replace as with_changes
-
 import numpy as np
 import pytest
-
-from planner.domain.trace import Machine, pool_trace
+from dataclasses import replace as with_changes
+from planner.domain.trace import Machine
+from planner.domain.trace import pool_trace
 from planner.errors import InputError
 from planner.online.check import violations
 from planner.online.cvh import Learned
 from planner.online.drawn_deadlines import draw_deadlines
-from planner.online.kernel.learning import FEATURES, learn, predicted, products
-from planner.online.policies import ORDERS, POLICIES, policy_named
-from planner.online.predictors import Survivors, predictor_named
+from planner.online.kernel.learning import FEATURES
+from planner.online.kernel.learning import learn
+from planner.online.kernel.learning import predicted
+from planner.online.kernel.learning import products
+from planner.online.policies import ORDERS
+from planner.online.policies import POLICIES
+from planner.online.policies import policy_named
+from planner.online.predictors import Survivors
+from planner.online.predictors import predictor_named
 from planner.online.replay import replay
-from tests.online.traces import as_nodes, random_trace
+from tests.online.traces import as_nodes
+from tests.online.traces import random_trace
 
 HOUR = 3600
 
@@ -88,11 +94,10 @@ def test_policies_that_are_listed() -> None:
     orders = [order for order in ORDERS if order != "fcfs"]
     named = [f"{order}-{kind}" for order in orders for kind in ("list", "greedy", "strict", "easy")]
     named += [f"easy-{order[:-1]}bf" for order in orders] + ["saf-easy-sjbf"]
-    named += [f"{order}-replan" for order in orders]
     sums = ("af", "awf", "bsld", "p2sf", "bsld-ahead", "af-ahead", "stretch", "bsld+", "p2sf+")
     named += [f"{kind}-{each}" for kind in ("order", "cp") for each in sums] + ["order-p2sf-ratio", "order-profit"]
     named += ["hcp19", "pcp19", "pcp21", "pcp21s"]
-    kinds = {"strict", "greedy", "list", "easy", "conservative", "deadline", "deadline-early", "replan"}
+    kinds = {"strict", "greedy", "list", "easy", "conservative", "deadline", "deadline-early", "hold"}
     assert set(POLICIES) == {*kinds, *named}
     assert all(policy_named(name).name == name for name in POLICIES)
 

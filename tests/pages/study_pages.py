@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
-
-from planner.metrics.registry import DEFAULT, METRICS
+from pathlib import Path
+from planner.metrics.registry import DEFAULT
+from planner.metrics.registry import METRICS
 from planner.pages.replay import replay_page
 from planner.studies.cp_online import CpOnlineStudy
 from planner.studies.curie23.cells import StudyChoice
@@ -14,7 +13,9 @@ from planner.studies.curie23.show import page_of as curie23_page
 from planner.studies.deadlines import DeadlineStudy
 from planner.studies.dispatchers import DispatcherStudy
 from planner.studies.metrics import MetricsStudy
-from planner.studies.operation.cells import SAMPLE, Group, cells_of
+from planner.studies.operation.cells import Group
+from planner.studies.operation.cells import SAMPLE
+from planner.studies.operation.cells import cells_of
 from planner.studies.operation.rows import rows_of
 from planner.studies.operation.show import page_of as operation_page
 from tests.curie23_days import shown
@@ -78,9 +79,7 @@ def replays() -> str:
     """The page of ten replays of a thousand jobs, with every metric."""
     rng = np.random.default_rng(5)
     runs = [
-        (policy, estimate)
-        for policy in ("list", "easy", "conservative", "saf-list", "replan")
-        for estimate in ESTIMATES
+        (policy, estimate) for policy in ("list", "easy", "conservative", "saf-list", "hold") for estimate in ESTIMATES
     ]
     rows = [
         {"policy": policy, "estimate": estimate, "jobs": 1000, "rounds": 2412, "cpu_s": 12.25}
