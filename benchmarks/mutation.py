@@ -84,8 +84,7 @@ TESTS: dict[str, dict[str, tuple[str, ...]]] = {
         "planner/search/kernel/*.py": ("tests/search/test_walks.py", "tests/search/test_annealing.py", *SEARCH)
     },
     "online": {
-        "planner/online/day_rules.py": ("tests/online/test_rules.py",),
-        "planner/online/kernel/dispatch.py": ("tests/online/test_rules.py",),
+        "planner/online/day_replay.py": ("tests/online/test_rules.py", "tests/online/test_easy_day.py"),
         "planner/online/kernel/learning.py": ("tests/online/test_predictors.py",),
         "planner/online/kernel/*.py": ONLINE,
         "planner/online/cvh.py": ("tests/online/test_predictors.py",),

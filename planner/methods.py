@@ -115,9 +115,9 @@ def _replan(problem: Problem, params: Params, stop: Stop) -> Result:
 
 def _rule(name: str) -> Method:
     def method(problem: Problem, params: Params, stop: Stop) -> Result:
-        from planner.online.day_rules import walk_rule
+        from planner.online.day_replay import rule_plan
 
-        return walk_rule(problem, name, params.on_trial)
+        return rule_plan(problem, name, params.on_trial)
 
     return method
 

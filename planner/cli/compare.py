@@ -69,6 +69,7 @@ _LINES: tuple[tuple[str, str, Callable[[Any], str]], ...] = (
     ("jobs started", "started", lambda v: f"{v:,}"),
     ("still waiting", "deferred", lambda v: f"{v:,}"),
     ("mean wait", "mean_wait_s", wait_text),
+    ("  of which still wait", "still_waiting", lambda v: f"{v:,}"),
     ("95 % wait up to", "wait95_s", wait_text),
     ("jobs delayed", "delayed", lambda v: f"{v:,}"),
     ("  longest", "longest_delay_s", wait_text),

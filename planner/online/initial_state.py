@@ -33,6 +33,7 @@ def initial_state(
     past: Past | None = None,
     outages: Outages = NO_OUTAGES,
     cancel_s: Ints | None = None,
+    rank: Ints | None = None,
     search: QueueSearch = USUAL_SEARCH,
     per_second: int = 1,
 ) -> State:
@@ -59,7 +60,9 @@ def initial_state(
     job[places.ESTIMATE] = np.maximum(estimate, 1)
     job[places.DEADLINE_S] = np.where(deadline_s >= 0, deadline_s, NEVER)
     job[places.WIDTH], job[places.POWER] = trace.width, trace.power_mw
-    if trace.priority is not None:
+    if rank is not None:
+        job[places.RANK_FIRST] = job[places.BACK_FIRST] = rank
+    elif trace.priority is not None:
         job[places.RANK_FIRST] = -np.round(trace.priority * MILLI)
         # Under `replan` the second list is the order of submission, by which promises are made.
         job[places.BACK_FIRST] = 0 if policy.kind == "replan" else job[places.RANK_FIRST]
@@ -83,6 +86,7 @@ def initial_state(
     clock[places.SCAN_ONLY_IF_FITS] = int(policy.scans_only_if_fits(rounds, predicted=predicted))
     clock[places.EVERY_EVENT] = int(rounds == "event")
     clock[places.PER_SECOND] = per_second
+    clock[places.AS_RULE] = int(policy.as_rule)
     clock[places.EVERY_S], clock[places.MAX_DELAY_S] = conduct.every_s, conduct.max_delay_s
     clock[places.MAY_HOLD] = clock[places.HOLDS] = int(conduct.may_hold)
     clock[places.LISTED_AT] = places.NONE_YET

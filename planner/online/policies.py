@@ -83,6 +83,9 @@ TOTAL_SLOWDOWN = objective_named("stretch")
 RESERVING = ("conservative", "deadline", "deadline-early", "replan")
 """Those that keep reservations from round to round."""
 
+SIMPLE = ("strict", "greedy", "easy")
+"""Those that plan nothing ahead but one reservation."""
+
 PLANNING = ("order", "cp")
 """Those that plan the queue for a local objective."""
 
@@ -94,6 +97,8 @@ class Policy:
     That is the order of the queue unless another is given. With replan it is the order with which the search begins.
     ``objective`` is the local objective of order and cp, AF unless another is given; with ``plus`` its published seeds
     are improved one by one. With a ``dispatcher`` cp plans what could start now for the least total slowdown.
+    ``as_rule`` is for the rules that plans are compared with: strict looks at the queue again when a job has ended, not
+    when one arrives, and units of several sizes get nodes as in plans.
     """
 
     kind: str
@@ -102,6 +107,7 @@ class Policy:
     objective: Objective | None = None
     plus: bool = False
     dispatcher: str = ""
+    as_rule: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "backfill_order", self.backfill_order or self.order)
@@ -127,6 +133,8 @@ class Policy:
             raise InputError(f"unknown dispatcher {self.dispatcher!r}; known: {', '.join(DISPATCHERS)}")
         if self.dispatcher and (self.kind, self.objective) != ("cp", TOTAL_SLOWDOWN):
             raise InputError(f"dispatcher {self.dispatcher!r} is of the kind cp and plans for total slowdown")
+        if self.as_rule and self.kind not in ("strict", "greedy"):
+            raise InputError(f"policy {self.kind!r} is no rule; strict and greedy may be")
         if self.plus and not (self.objective and self.objective.seeds):
             raise InputError(f"{self.name}: no seeds were published for it; a plus goes with bsld and p2sf")
 

@@ -268,13 +268,13 @@ def accepted(problem: Problem, result: Result) -> Result:
 
 def _simple_results(problem: Problem) -> Iterator[Result]:
     """Results without any search: one for each ordering, the best first, then the oldest rule's."""
-    from planner.online.day_rules import walk_rule
+    from planner.online.day_replay import rule_plan
     from planner.search.multisearch import multisearch
     from planner.search.orderings import ORDERINGS
 
     single = [multisearch(problem, orderings=(ordering,)) for ordering in ORDERINGS]
     yield from sorted(single, key=lambda result: -result.ledger.profit_eur)
-    yield walk_rule(problem, "est")
+    yield rule_plan(problem, "est")
 
 
 def _bound(

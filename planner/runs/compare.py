@@ -15,6 +15,7 @@ import numpy as np
 from planner.domain.columns import Ints
 from planner.domain.day_summary import FORMAT, Waits
 from planner.domain.horizon import Horizon
+from planner.domain.plan import DEFERRED
 from planner.errors import InputError
 from planner.online.policies import Policy
 from planner.pages.compare import compare_page
@@ -30,7 +31,7 @@ from planner.store.files import put
 from planner.store.folder import held, renewed
 from planner.store.read_tables import read_table
 from planner.store.replay_files import write_rows
-from planner.store.waits import Came, take_in, waits_of
+from planner.store.waits import Came, ready_unix, start_unix, take_in
 from planner.store.write_tables import COLUMNS, encoded
 
 LONGEST_NAME = 100
@@ -132,19 +133,27 @@ Found = tuple[Row, list[Row]]
 
 def _planned(task: RunTask, summaries: Outcome) -> Found:
     names = {"scenario": task.settings.scenario.name, "method": task.settings.method, "kind": "plan"}
-    waits = wait_columns(Waits.of(_waits_of(task.folder, summaries)))
+    waits = wait_columns(_waits_of(task.folder, summaries))
     return run_row(names, summaries) | waits | NO_PROMISE, day_rows(names, summaries)
 
 
-def _waits_of(folder: Path, summaries: Outcome) -> Ints:
-    """From when it could first start to its start, of every job that the days of a run start [s]."""
-    found, came = [], Came()
+def _waits_of(folder: Path, summaries: Outcome) -> Waits:
+    """How long jobs waited from when they could first start: those that the run leaves waiting, until its end."""
+    came = Came()
+    ready: list[Ints] = []
+    start: list[Ints] = []
     for summary in summaries:
         table = read_table(folder / summary.day.isoformat() / "schedule.csv", COLUMNS["schedule"])
         is_new = np.array([state == "planned" for state in column(table, "state")], dtype=np.bool_)
-        found.append(waits_of(table, summary.horizon, came)[is_new])
         take_in(came, table, summary.horizon)
-    return np.concatenate(found)
+        ready.append(ready_unix(table, summary.horizon, came)[is_new])
+        start.append(start_unix(table, summary.horizon)[is_new])
+    last = summaries[-1]
+    table = read_table(folder / last.day.isoformat() / "deferred.csv", COLUMNS["deferred"])
+    waits = np.array([kind == "deferred" for kind in column(table, "kind")], dtype=np.bool_)
+    ready.append(ready_unix(table, last.horizon, came)[waits])
+    start.append(np.full(len(ready[-1]), DEFERRED, dtype=np.int64))
+    return Waits.of(np.concatenate(ready), np.concatenate(start), last.horizon.end_unix)
 
 
 def _with_savings(group: list[Found]) -> list[Found]:

@@ -19,8 +19,7 @@ from planner.domain.search_params import ReplanParams
 from planner.domain.trace import Trace, pool_trace
 from planner.methods import RULES
 from planner.online.check import violations
-from planner.online.day_rules import walk_rule
-from planner.online.easy_day import easy_plan
+from planner.online.day_replay import easy_plan, rule_plan
 from planner.online.look_ahead import carry_out, look_ahead, promised
 from planner.online.outages import Outages
 from planner.online.policies import KINDS, policy_named
@@ -232,7 +231,7 @@ def test_a_rule_starts_a_job_in_the_second_in_which_the_others_have_come_first(m
     waits = {"b": "afterok:a", "c": "after:b", "d": "afterany:r", "e": "afterok:z"}
     jobs = (job("a", 2), *(job(name, 1, after=text) for name, text in waits.items()))
     problem = day(*jobs, nodes=3, running=(held,), never=["z"])
-    found = walk_rule(problem, method).plan
+    found = rule_plan(problem, method).plan
     assert found.start_s.tolist() == [0, 2 * HOUR, 2 * HOUR, 5 * HOUR, DEFERRED]
 
 
@@ -253,7 +252,7 @@ def test_walks_through_crowded_days_are_clean(block: int) -> None:
         problem = with_changes(problem, jobs=tuple(sorted(jobs, key=lambda each: each.submission_key)))
         real = executed(problem)
         params = ReplanParams(steps=50)
-        plans = {name: (problem, walk_rule(problem, name).plan) for name in RULES}
+        plans = {name: (problem, rule_plan(problem, name).plan) for name in RULES}
         plans["easy"] = (real, easy_plan(problem, real))
         plans["replan"] = (problem, look_ahead(problem, params).plan)
         plans["carried out"] = (real, carry_out(problem, params, max_delay_s=0).result.plan)

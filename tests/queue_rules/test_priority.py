@@ -15,7 +15,7 @@ from planner.domain.cluster_trace import cluster_trace_of
 from planner.domain.job import Job, UnitGroup
 from planner.domain.problem import Problem
 from planner.methods import METHODS, Params, method_named
-from planner.online.easy_day import easy_plan
+from planner.online.day_replay import easy_plan
 from planner.online.policies import policy_named
 from planner.online.replanning import NO_REPLANNING
 from planner.online.replay import replay
