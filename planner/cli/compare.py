@@ -120,7 +120,7 @@ def compare(
             "-p",
             metavar="NAME",
             autocompletion=complete.policies,
-            help="Replayed on the same jobs beside EASY: replan, list, ...; repeated, or by commas.",
+            help="Replayed on the same jobs beside EASY: hold, list, ...; repeated, or by commas.",
         ),
     ] = None,
     baseline: Annotated[

@@ -289,7 +289,7 @@ def open_settings(request: Request, usual: str | None = None, *, slurm: bool = F
 
     ``slurm``: jobs may come from Slurm.
 
-    Else that is the loop's own where the site promises something, and the planner's search where it does not.
+    Else that is `hold` where the site says how long jobs may be held, and the planner's search where it does not.
     """
     from planner.methods import method_named, require_engine
 
@@ -305,7 +305,7 @@ def open_settings(request: Request, usual: str | None = None, *, slurm: bool = F
     promises = scenario.rules.max_delay_s is not None
     return Settings(
         scenario=scenario,
-        method=request.method or usual or ("replan" if promises else defaults.METHOD),
+        method=request.method or usual or ("hold" if promises else defaults.METHOD),
         time_limit_s=limit_s,
         iterations=request.iterations or defaults.ITERATIONS,
         workers=request.workers,

@@ -70,7 +70,7 @@ def now(
     from planner.runs.replan import Replan
 
     HOURS.require("--hours", hours)
-    how, asked = day.open_settings(request, usual="replan", slurm=True), Replan(moment, request.snapshot, nodes, hours)
+    how, asked = day.open_settings(request, usual="hold", slurm=True), Replan(moment, request.snapshot, nodes, hours)
     if how.scenario.jobs.source == "slurm":
         how, asked = _of_slurm(request, how, at, hours)
     done = day.plan_from(request, how, asked)

@@ -158,7 +158,7 @@ def simulate(
     """Replay a trace under on-line policies and measure what happened.
 
     Examples: plan simulate KTH-SP2.swf.gz -p list,easy -e actual,requested --metrics bsld,p2sf;
-    plan simulate --scenario sample --from 2024-06-01 --to 2024-06-07 -p easy,replan --set rules.max_delay=6h
+    plan simulate --scenario sample --from 2024-06-01 --to 2024-06-07 -p easy,hold --set rules.max_delay=6h
     """
     from planner.metrics.outcome import TRIMMING
     from planner.metrics.registry import DEFAULT, METRICS, MONEY

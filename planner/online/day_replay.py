@@ -1,4 +1,4 @@
-"""One day under a policy of the simulator: EASY and the rules of common schedulers, to hold a plan against.
+"""One day under a policy of the simulator: EASY and the rules of common schedulers, to compare a plan with.
 
 The problem of a day becomes a trace and what has happened by then: work that runs, nodes that are out, and all that the
 queue knows of its jobs. It is made as the traces of `plan simulate` are, so a policy does the same on both.
@@ -16,16 +16,18 @@ from planner.domain.candidate import BestSoFar, Candidate, Listener, never
 from planner.domain.closed_room import UNTIL_FURTHER_NOTICE_S
 from planner.domain.cluster_trace import cluster_trace_of
 from planner.domain.columns import Floats, Ints
+from planner.domain.executed import ran_s
+from planner.domain.job import Job
 from planner.domain.job_order import by_priority, overdue_first, profit_per_kw
 from planner.domain.plan import DEFERRED, Plan
 from planner.domain.problem import Problem, Running
 from planner.domain.result import Result
 from planner.domain.trace import Trace
+from planner.online.holding import NO_HOLDING, Holding
 from planner.online.outages import UNTIL_FURTHER_NOTICE, Outages
 from planner.online.past import Past
 from planner.online.policies import Policy
 from planner.online.predictor import Predictor
-from planner.online.replanning import NO_REPLANNING, Replanning
 from planner.online.replay import Replay, replay
 
 EASY = Policy("easy")
@@ -89,22 +91,27 @@ def rule_order(problem: Problem, name: str) -> Ints:
 
 
 class DayTrace:
-    """A problem as a trace with a past: jobs that wait and those that have started, in order of release.
+    """A problem as a trace with a past: jobs that wait, those that have started, and those of days before.
 
-    ``happened`` is the same problem with jobs as long as they run in the replay. ``expected_s`` is how long planning
-    thinks that each job of the trace runs.
+    They are in order of release. ``happened`` is the same problem with jobs as long as they run in the replay;
+    ``expected_s`` is how long planning thinks that each job of the trace runs. Jobs of days before have gone: they tell
+    how long jobs last, and how many come.
     """
 
-    def __init__(self, problem: Problem, happened: Problem) -> None:
+    def __init__(self, problem: Problem, happened: Problem, history: tuple[Job, ...] = ()) -> None:
         self._problem = problem
         # The clocks of a site may differ by a second: nobody starts before the submission.
         started = [
             replace(job, submit_unix=min(job.submit_unix, self._unix(work.start_s)), begin_unix=None, after=())
             for job, work in zip(problem.started_jobs, problem.running, strict=True)
         ]
-        jobs = [*problem.jobs, *started]
-        ran_s = [job.planned_s for job in happened.jobs] + [work.end_s - work.start_s for work in happened.running]
+        known = {job.id for job in (*problem.jobs, *started)}
+        before = [replace(job, after=(), begin_unix=None) for job in history if job.id not in known]
+        jobs = [*problem.jobs, *started, *before]
+        lasts_s = [job.planned_s for job in happened.jobs] + [work.end_s - work.start_s for work in happened.running]
+        lasts_s += [ran_s(job) for job in before]
         expected_s = [job.planned_s for job in problem.jobs] + [self._expected_s(work) for work in problem.running]
+        expected_s += [job.planned_s for job in before]
         # A job is left out for which others come first so late that it cannot start within the problem.
         too_late = set(np.flatnonzero(happened.columns.release_s >= problem.horizon.length_s).tolist())
         places = (place for place in range(len(jobs)) if place not in too_late)
@@ -112,7 +119,7 @@ class DayTrace:
         self._jobs = [jobs[place] for place in self._order]
         self.origin_unix = min([problem.horizon.start_unix, *(job.submit_unix for job in jobs)])
         self.expected_s: Ints = np.array([expected_s[place] for place in self._order], dtype=np.int64)
-        runtime_s = np.array([ran_s[place] for place in self._order], dtype=np.int64)
+        runtime_s = np.array([lasts_s[place] for place in self._order], dtype=np.int64)
         asked_s = np.array([job.requested_s for job in self._jobs], dtype=np.int64)
         self.trace: Trace = cluster_trace_of(
             self._jobs,
@@ -122,6 +129,7 @@ class DayTrace:
             origin_unix=self.origin_unix,
             source=f"the jobs of {problem.horizon.day}",
         )
+        self._is_history = np.array([place >= len(jobs) - len(before) for place in self._order], dtype=np.bool_)
 
     def play(
         self,
@@ -129,10 +137,9 @@ class DayTrace:
         estimate: Ints | Predictor | None = None,
         *,
         order: Ints | None = None,
-        replanning: Replanning = NO_REPLANNING,
-        until_s: int | None = None,
+        holding: Holding = NO_HOLDING,
     ) -> Replay:
-        """Replay from now until a moment of the problem, or its end, with the lengths that planning expects.
+        """Replay from now until the end of the problem, with the lengths that planning expects unless others are given.
 
         ``order`` are the problem's jobs in an order of the queue, in place of that of their priorities.
         """
@@ -141,9 +148,10 @@ class DayTrace:
             self.trace,
             policy,
             self.expected_s if estimate is None else estimate,
-            replanning=replanning,
+            holding=holding,
             past=self._past(),
-            until_s=(problem.horizon.length_s if until_s is None else until_s) + shift,
+            cancel_s=np.where(self._is_history, self.trace.submit_s, -1),
+            until_s=problem.horizon.length_s + shift,
             outages=_outages(problem, shift),
             rank=None if order is None else self._rank(order),
         )
@@ -164,7 +172,7 @@ class DayTrace:
         start_s = np.full(count, -1, dtype=np.int64)
         nodes = np.full(int(self.trace.unit_ptr[-1]), -1, dtype=np.int64)
         for index, place in enumerate(self._order):
-            if place >= waiting:
+            if place >= waiting and not self._is_history[index]:
                 work = self._problem.running[place - waiting]
                 start_s[index] = work.start_s + self._shift_s
                 nodes[self.trace.unit_ptr[index] : self.trace.unit_ptr[index + 1]] = work.nodes
@@ -172,13 +180,12 @@ class DayTrace:
         times = [(-1, -1) if each is None else (each.reference_unix, each.latest_unix) for each in promises]
         given = np.array(times, dtype=np.int64).reshape(count, 2)
         reference_s, latest_s = np.where(given >= 0, given - self.origin_unix, -1).T.copy()
-        return Past(self._problem.now_s + self._shift_s, start_s, nodes, reference_s, latest_s)
+        return Past(self._problem.now_s + self._shift_s, start_s, nodes, reference_s, latest_s, self._is_history)
 
     def _rank(self, order: Ints) -> Ints:
         """The place in an order of each job of the trace; those that have started have none."""
-        rank = np.zeros(len(self._problem.jobs) + len(self._problem.running), dtype=np.int64)
-        rank[order] = np.arange(len(order))
-        return rank[self._order]
+        rank = {int(place): number for number, place in enumerate(order)}
+        return np.array([rank.get(place, 0) for place in self._order], dtype=np.int64)
 
     def _expected_s(self, work: Running) -> int:
         """How long planning thinks that a job lasts which has started, or thought so before it ended [s]."""

@@ -188,29 +188,27 @@ def _compared(
         last=span[1],
         runs=[with_difference(row, base_row) for row, _ in found],
         days=[day for _, days in found for day in days],
-        notes=_notes(scenarios, replans=any(row["delayed"] is not None for row, _ in found)),
+        notes=_notes(scenarios, holds=any(row["delayed"] is not None for row, _ in found)),
         folder=folder,
     )
 
 
-def _notes(scenarios: Sequence[Scenario], *, replans: bool) -> list[str]:
+def _notes(scenarios: Sequence[Scenario], *, holds: bool) -> list[str]:
     """On what footing plans and policies stand; named by scenarios where these differ."""
-    found = {scenario.name: _footing(scenario, replans=replans) for scenario in scenarios}
+    found = {scenario.name: _footing(scenario, holds=holds) for scenario in scenarios}
     first = next(iter(found.values()))
     if all(notes == first for notes in found.values()):
         return first
     return [f"{name}: {note}" for name, notes in found.items() for note in notes]
 
 
-def _footing(scenario: Scenario, *, replans: bool) -> list[str]:
+def _footing(scenario: Scenario, *, holds: bool) -> list[str]:
     rules = scenario.rules
     if scenario.outages:
         return ["Nodes are out of service, which policies do not know of, so that none is replayed."]
     length = "runs as long as it asked" if rules.execute == "requested" else "ends at its real runtime"
     promise = (
-        f"; replan may delay a job by at most {(rules.max_delay_s or 0) / 3600:g} h (rules.max_delay)"
-        if replans
-        else ""
+        f"; hold may hold a job for at most {(rules.max_delay_s or 0) / 3600:g} h (rules.max_delay)" if holds else ""
     )
     return [
         f"In plans and policies alike every job {length} (rules.execute: {rules.execute}).",

@@ -61,7 +61,7 @@ class Settings:
             engine=self.engine,
             time_limit_s=self.time_limit_s,
             iterations=self.iterations,
-            search=replace(self.scenario.search.params(), replan=self.scenario.replan.params()),
+            search=replace(self.scenario.search.params(), hold=self.scenario.hold.params()),
         )
 
     def run_facts(

@@ -17,11 +17,12 @@ from planner.metrics.registry import MONEY, Metric, measure, metric_named
 from planner.online.check import require_sound
 from planner.online.drawn_deadlines import draw_deadlines
 from planner.online.estimates import Estimate
+from planner.online.holding import NO_HOLDING
 from planner.online.policies import Policy
+from planner.online.prices import NO_PROFIT
 from planner.online.queue_search import USUAL_SEARCH, QueueSearch
-from planner.online.replanning import NO_REPLANNING
 from planner.online.replay import Replay, make_ready, replay
-from planner.runs.replanning import replanning_of
+from planner.planning.energy_costs import holding_of_trace, profit_terms_of
 from planner.scenario.schema import Scenario
 
 if TYPE_CHECKING:
@@ -178,12 +179,14 @@ def simulate(
     """
     solvers = {policy: engine.solver(policy, conduct.seed) for policy in policies}
     deadlines = draw_deadlines(source.trace, conduct.deadline_percent, conduct.seed)
-    replanning = NO_REPLANNING
+    profit, holding = NO_PROFIT, NO_HOLDING
     needy = next((policy for policy in policies if policy.needs_prices), None)
     if needy is not None and measured.scenario is None:
         raise InputError(f"policy {needy.name!r} needs a scenario: what energy costs, and what work earns")
-    if measured.scenario is not None and any(policy.heeds_prices for policy in policies):
-        replanning = replanning_of(measured.scenario, source.trace)
+    if needy is not None:
+        profit = profit_terms_of(measured.scenario, source.trace)
+    if measured.scenario is not None and any(policy.holds for policy in policies):
+        holding = holding_of_trace(measured.scenario, source.trace)
     runs = []
     for estimate in estimates:
         for policy in policies:
@@ -198,7 +201,8 @@ def simulate(
                 rounds=conduct.rounds,
                 predictions=conduct.predictions,
                 deadline_s=deadlines,
-                replanning=replanning,
+                profit=profit,
+                holding=holding if policy.holds else NO_HOLDING,
                 search=QueueSearch(conduct.evaluations, conduct.seed),
                 solver=solvers[policy],
                 watch=watch,
@@ -238,6 +242,7 @@ def outcome_of(result: Replay) -> Outcome:
         estimate_s=result.estimate_s,
         reference_s=result.reference_s,
         promise_s=result.latest_s,
+        held_until_s=result.held_until_s,
     )
 
 

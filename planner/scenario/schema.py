@@ -18,8 +18,8 @@ from planner.scenario.chooser import Kinds
 from planner.scenario.cluster import ClusterSection, WrittenAsSection
 from planner.scenario.electricity import BatterySection, Demand, FeedIn, Fees
 from planner.scenario.forms import Whole, problem
+from planner.scenario.hold import Hold
 from planner.scenario.jobs import Jobs, SlurmJobs
-from planner.scenario.replan import Replan
 from planner.scenario.search import Search
 from planner.scenario.sections import Cooling, Goal, Key, Power, Revenue, Rules, Section
 from planner.scenario.slurm import LIVE, SlurmSection
@@ -56,7 +56,7 @@ class Scenario(Section):
     carbon: Carbon = NoCarbon()
     goal: Goal = Goal()
     search: Search = Search()
-    replan: Replan = Replan()
+    hold: Hold = Hold()
     slurm: SlurmSection = SlurmSection()
 
     @field_validator("goal")

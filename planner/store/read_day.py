@@ -50,8 +50,8 @@ class WrittenDay:
 
     @property
     def decided(self) -> Problem:
-        """The day whose rules the plan must keep: as it was planned, or as the loop carried it out."""
-        is_loop = self.summary.method == "replan" and self.summary.execute == "actual"
+        """The day whose rules the plan must keep: as it was planned, or as it was carried out under `hold`."""
+        is_loop = self.summary.method == "hold" and self.summary.execute == "actual"
         return self.happened if is_loop else self.problem
 
     @cached_property

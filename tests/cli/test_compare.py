@@ -15,7 +15,7 @@ from tests.days import column_sum, plan, rows_of
 from tests.rolling import CSVS, FIRST, LAST, QUICK, write_rolling_site, written
 
 DAYS = ("--from", FIRST, "--to", LAST)
-POLICIES = ("-p", "easy,replan", "--set", "rules.max_delay=2h")
+POLICIES = ("-p", "easy,hold", "--set", "rules.max_delay=2h")
 ONE = ("--bound-time", "0", "--processes", "1", "-q")
 
 
@@ -38,7 +38,7 @@ def test_files(compared: Path) -> None:
     """One row per run, one per day of each, the same as JSON, and every day's own folder."""
     runs, days = rows_of(compared / "runs.csv"), rows_of(compared / "days.csv")
     assert [(row["scenario"], row["method"]) for row in runs] == [
-        (scenario, name) for scenario in ("site", "warm") for name in ("easy", "replan", "multisearch", "est")
+        (scenario, name) for scenario in ("site", "warm") for name in ("easy", "hold", "multisearch", "est")
     ]
     assert [row["kind"] for row in runs] == ["policy", "policy", "plan", "plan"] * 2
     assert len(days) == 4 * 8
@@ -104,11 +104,11 @@ def test_waits_of_plans_are_those_of_their_schedules(compared: Path) -> None:
             assert float(row["wait95_s"]) == pytest.approx(np.percentile(waits, 95))
 
 
-def test_a_promise_is_told_of_replan_alone(compared: Path) -> None:
+def test_a_promise_is_told_of_hold_alone(compared: Path) -> None:
     """How many jobs were delayed, by how much at most, and that no promise of two hours was broken."""
     for row in rows_of(compared / "runs.csv"):
         told = [row[name] for name in ("delayed", "longest_delay_s", "broken_promises")]
-        if row["method"] == "replan":
+        if row["method"] == "hold":
             assert int(told[0]) >= 0
             assert 0 <= int(told[1]) <= 2 * 3600
             assert told[2] == "0"

@@ -89,7 +89,7 @@ def sample_days(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def comparison(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of two scenarios compared over three days, with two policies beside the plans."""
     words = ("--from", DAY, "--to", "2024-06-03", "-m", "multisearch", "--set", "jobs.load=0.4", "-q")
-    words = ("compare", "air-summer", "hybrid-summer", "-p", "replan", *words)
+    words = ("compare", "air-summer", "hybrid-summer", "-p", "hold", *words)
     base = made_once(tmp_path_factory, "compare", lambda _: plan(*words))
     return next((base / "reports" / "compare").glob("*/*"))
 

@@ -52,7 +52,7 @@ def test_equal_units_with_other_rules_are_tried_by_themselves() -> None:
     assert method_named("est")(problem, Params(), never).plan.start_s.tolist() == [0, 7200, 0]
 
 
-@pytest.mark.parametrize("method", ["multisearch", "harvest", "replan", "est"])
+@pytest.mark.parametrize("method", ["multisearch", "harvest", "hold", "est"])
 def test_what_has_started_stays_where_it_is(method: str) -> None:
     """A job that runs outside its classes is no reason to stop, earns what its node gives, and keeps its room."""
     cluster = Cluster((NodeClass("cpu", 1, {"cores": 4}), NodeClass("gpu", 1, {"cores": 4})))

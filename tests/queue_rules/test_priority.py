@@ -17,7 +17,6 @@ from planner.domain.problem import Problem
 from planner.methods import METHODS, Params, method_named
 from planner.online.day_replay import easy_plan
 from planner.online.policies import policy_named
-from planner.online.replanning import NO_REPLANNING
 from planner.online.replay import replay
 from planner.search.stop import MaxRuntime
 from tests.factories import DAY, random_problem
@@ -62,7 +61,7 @@ def test_easy_lets_high_priority_go_first() -> None:
         assert np.flatnonzero(easy_plan(problem, problem).is_placed).tolist() == [first]
 
 
-@pytest.mark.parametrize("policy", ["easy", "easy-sjbf", "list", "strict", "greedy", "replan"])
+@pytest.mark.parametrize("policy", ["easy", "easy-sjbf", "list", "strict", "greedy", "hold"])
 def test_the_simulator_lets_high_priority_go_first(policy: str) -> None:
     """Of jobs that wait for one busy node, the one of the highest priority goes first, then by submission."""
     cluster = Cluster((NodeClass("cpu", 1, {"cores": 4}),))
@@ -73,7 +72,7 @@ def test_the_simulator_lets_high_priority_go_first(policy: str) -> None:
     ]
     lengths = np.full(5, 100, dtype=np.int64)
     trace = cluster_trace_of(jobs, lengths, lengths, cluster, origin_unix=0, source="test")
-    result = replay(trace, policy_named(policy), lengths, replanning=replace(NO_REPLANNING, max_delay_s=1000))
+    result = replay(trace, policy_named(policy), lengths)
     assert result.start_s.tolist() == [0, 300, 100, 200, 400]
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from planner.runs.replanning import replanning_of
 
 from planner.domain.search_params import ReplanParams
 from planner.errors import InputError
@@ -16,7 +17,6 @@ from planner.inputs.traces import read_window
 from planner.online.policies import policy_named
 from planner.online.replay import replay
 from planner.places import shipped_folder
-from planner.runs.replanning import replanning_of
 from planner.runs.replay_ledger import settle_window, sum_of_days
 from planner.scenario.load import load_scenario
 from planner.studies import kept

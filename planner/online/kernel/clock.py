@@ -10,11 +10,11 @@ from planner.machine.timeline import NEVER, forget_past
 from planner.online.kernel.events import is_changing, resume, take_changes, void_reservations, withdraw
 from planner.online.kernel.followers import come_first, go_for_good
 from planner.online.kernel.held_back import arrive, is_held, join_queue
+from planner.online.kernel.holds import next_hold_end, release_due
 from planner.online.kernel.likely import note_length
 from planner.online.kernel.nodes import hold_job
 from planner.online.kernel.queue_order import real_end
 from planner.online.kernel.queue_search import order_round
-from planner.online.kernel.replan_rounds import next_change, replan_round
 from planner.online.kernel.reservation_rounds import conservative_round, deadline_round
 from planner.online.kernel.rounds import can_start, easy_round, greedy_round, list_round, strict_round
 from planner.online.kernel.state import (
@@ -45,18 +45,17 @@ from planner.online.kernel.state import (
     HAS_CANCELS,
     HELD,
     HELD_JOB,
+    HOLDING,
     JOINING,
     LIST,
     MACHINE,
     MOMENT,
     NOW,
     ORDERED,
-    OUTLIVED,
     PER_SECOND,
     POLICY,
     QUEUE,
     QUEUED,
-    REPLAN,
     REQUESTED,
     RESERVED,
     RESUME_AT,
@@ -150,9 +149,8 @@ def next_second(state):
             now = min(now, state.job[CANCEL_S, state.job[QUEUE, place]])
         for place in range(state.clock[HELD]):
             now = min(now, state.job[CANCEL_S, state.job[HELD_JOB, place]])
-    if state.clock[POLICY] == REPLAN:
-        now = min(now, next_change(state, state.clock[NOW]))
-    elif state.clock[POLICY] >= CONSERVATIVE:
+    now = min(now, next_hold_end(state))
+    if state.clock[POLICY] >= CONSERVATIVE:
         for place in range(state.clock[QUEUED]):
             reserved = state.job[RESERVED, state.job[QUEUE, place]]
             if reserved >= 0:
@@ -171,6 +169,7 @@ def entries_needed(state, now):
         next_job += 1
     held = (
         state.clock[HELD]
+        + state.clock[HOLDING]
         + state.clock[QUEUED]
         + next_job
         - state.clock[ARRIVED]
@@ -189,6 +188,7 @@ def open_second(state, now):
     forget_past(state.times, state.free, state.length, state.length.shape[0] // 2, now)
     resume(state, now)
     take_changes(state, now)
+    release_due(state, now)
     withdraw(state, now)
     _correct(state, now)
 
@@ -300,8 +300,6 @@ def run_round(state, now):
         conservative_round(state, now)
     elif policy in (DEADLINE, DEADLINE_EARLY):
         deadline_round(state, now)
-    elif policy == REPLAN:
-        replan_round(state, now)
 
 
 @part
@@ -340,7 +338,7 @@ def _correct(state, now):
             state.job[CORRECTIONS, job] += 1
         if due <= now or (end <= now and state.clock[EVERY_EVENT] == 0):
             continue
-        void_reservations(state, OUTLIVED)
+        void_reservations(state)
         hold_job(state, MACHINE, job, np.int64(1), now, due)
         state.job[EXPECTED_END, job] = due
         if due < end:
