@@ -9,19 +9,16 @@ the search. Prints CPU time of one search, the total slowdown of its plan, and w
 from __future__ import annotations
 
 import argparse
-import numpy as np
 import time
+
+import numpy as np
+
 from planner.cp.dispatch import dispatcher_named
 from planner.cp.dispatch.pcp21 import total_cost
-from planner.domain.columns import Floats
-from planner.domain.columns import Ints
-from planner.domain.waiting_queue import FreeRoom
-from planner.domain.waiting_queue import QueuePlan
-from planner.domain.waiting_queue import WaitingQueue
+from planner.domain.columns import Floats, Ints
+from planner.domain.waiting_queue import FreeRoom, QueuePlan, WaitingQueue
 from planner.online.policies import DISPATCHERS
-from planner.studies.dispatches import CAPACITY
-from planner.studies.dispatches import MadeQueue
-from planner.studies.dispatches import made_queue
+from planner.studies.dispatches import CAPACITY, MadeQueue, made_queue
 
 
 def main() -> None:

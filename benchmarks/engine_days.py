@@ -15,25 +15,23 @@ import tempfile
 import time
 from functools import partial
 from pathlib import Path
+
 from planner.accounting.audit import audit
 from planner.accounting.settle import settle
 from planner.cp import default_search as cp
 from planner.cp.engines.choose import ENGINES
 from planner.cp.model import ProfitModel
 from planner.cp.repair import Seats
-from planner.cp.subproblem import Subproblem
-from planner.cp.subproblem import empty_plan
+from planner.cp.subproblem import Subproblem, empty_plan
 from planner.domain.problem import Problem
 from planner.inputs.build import build_day
-from planner.runs.one_day import Settings
-from planner.runs.one_day import previous_of
+from planner.runs.one_day import Settings, previous_of
 from planner.runs.rolling import run_days
 from planner.search.decode import decode
 from planner.search.multisearch import multisearch
-from planner.studies.curie23.cells import CALIBRATIONS
-from planner.studies.curie23.cells import FIRST_DAY
-from planner.studies.curie23.sites import data_folder
-from planner.studies.curie23.sites import study_scenario
+from planner.studies.curie23.cells import CALIBRATIONS, FIRST_DAY
+from planner.studies.curie23.sites import data_folder, study_scenario
+
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 

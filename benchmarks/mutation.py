@@ -26,10 +26,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from collections.abc import Sequence
-from dataclasses import asdict
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -85,8 +83,7 @@ TESTS: dict[str, dict[str, tuple[str, ...]]] = {
         "planner/search/kernel/*.py": ("tests/search/test_walks.py", "tests/search/test_annealing.py", *SEARCH)
     },
     "online": {
-        "planner/online/day_rules.py": ("tests/online/test_rules.py",),
-        "planner/online/kernel/dispatch.py": ("tests/online/test_rules.py",),
+        "planner/online/day_replay.py": ("tests/online/test_rules.py", "tests/online/test_easy_day.py"),
         "planner/online/kernel/learning.py": ("tests/online/test_predictors.py",),
         "planner/online/kernel/*.py": ONLINE,
         "planner/online/cvh.py": ("tests/online/test_predictors.py",),

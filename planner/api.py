@@ -7,15 +7,15 @@ bounded. What comes out is data: plain objects, or pandas frames with the column
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
 from planner import defaults
 from planner.accounting.audit import Violation
 from planner.accounting.audit import audit as _audit
-from planner.accounting.bound import Bound
-from planner.accounting.bound import profit_bound
+from planner.accounting.bound import Bound, profit_bound
 from planner.accounting.settle import settle as _settle
 from planner.domain.ledger import Ledger
 from planner.domain.plan import Plan
@@ -23,25 +23,19 @@ from planner.domain.problem import Problem
 from planner.errors import InputError
 from planner.inputs.build import Day
 from planner.inputs.build import build_day as _build_day
-from planner.methods import LOOKING_AHEAD
-from planner.methods import usual_method
+from planner.methods import LOOKING_AHEAD, usual_method
 from planner.places import scenario_folders
 from planner.planning.ahead import with_days_ahead
 from planner.planning.plan_day import PlannedDay
 from planner.planning.plan_day import plan_day as _plan_day
-from planner.runs.one_day import Settings
-from planner.runs.one_day import do_day
+from planner.runs.one_day import Settings, do_day
 from planner.scenario.load import load_scenario as _load_scenario
 from planner.scenario.schema import Scenario
 from planner.store.read_tables import read_table
 from planner.store.results import read_summary
 from planner.store.summary import summarise
-from planner.store.write import columns_of
-from planner.store.write import tables_of
-from planner.store.write_tables import COLUMNS
-from planner.store.write_tables import Table
-from typing import Any
-from typing import TYPE_CHECKING
+from planner.store.write import columns_of, tables_of
+from planner.store.write_tables import COLUMNS, Table
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
-from dataclasses import field
-from dataclasses import replace
-from planner.defaults import METHOD
-from planner.defaults import TIME_LIMIT_S
-from planner.domain.candidate import Listener
-from planner.domain.candidate import Stop
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from planner.defaults import METHOD, TIME_LIMIT_S
+from planner.domain.candidate import Listener, Stop
 from planner.domain.problem import Problem
 from planner.domain.result import Result
 from planner.domain.search_params import SearchParams
 from planner.errors import InputError
-from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from planner.online.holding import Holding
@@ -124,9 +121,9 @@ def _hold(problem: Problem, params: Params, stop: Stop) -> Result:
 
 def _rule(name: str) -> Method:
     def method(problem: Problem, params: Params, stop: Stop) -> Result:
-        from planner.online.day_rules import walk_rule
+        from planner.online.day_replay import rule_plan
 
-        return walk_rule(problem, name, params.on_trial)
+        return rule_plan(problem, name, params.on_trial)
 
     return method
 

@@ -23,7 +23,6 @@ from planner.compiled import is_missing
 from planner.compiled.kept import KeptCode
 from planner.cp.dispatch.pcp21 import Pcp21
 from planner.domain.waiting_queue import QueueAnswer, QueuePlan, WaitingQueue
-from planner.online.easy_day import easy_plan
 from planner.online.lower_bounds import lower_bound
 from planner.online.offline import make_search_ready
 from planner.online.policies import policy_named
@@ -44,7 +43,7 @@ DAYS_ALONE = "days-alone"
 def compile_replays() -> None:
     """Replays with estimates, watched ones, with a predictor, and with an engine that knows nothing better."""
     pool, nodes = random_trace(0), random_cluster_trace(0)
-    replay(as_nodes(pool), policy_named("easy"), pool.requested_s)
+    replay(as_nodes(pool), policy_named("list"), pool.requested_s)
     replay(pool, policy_named("easy"), pool.requested_s)
     make_replay_ready(policy_named("easy"), lambda trace: trace.requested_s, is_watched=True)
     replay(pool, policy_named("easy-sjbf"), predictor_named("cvh")(pool))
@@ -58,7 +57,6 @@ def compile_days() -> None:
     problem = day(job("a", 1))
     for method in ("multisearch", "est", "harvest"):  # harvest last: alone it begins a process for what is missing
         make_ready(method, problem)
-    easy_plan(problem, problem)
     make_search_ready()
     for metric in ("af", "p2sf"):
         lower_bound(random_trace(0), metric, steps=1)

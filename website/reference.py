@@ -175,7 +175,8 @@ def json_keys() -> str:
     from planner import __version__
     from planner.domain.day_summary import FORMAT
     from planner.inputs import learned_power
-    from planner.store.results import RUN, SUMMARY
+    from planner.store.provenance import RUN
+    from planner.store.results import SUMMARY
 
     head = f"""\
 # JSON keys
@@ -201,7 +202,9 @@ The file of learned power (`plan power learn`) has a number of its own: `format`
 
 def _keys(shape: Any, key: str = "", mark: str = "") -> Iterator[tuple[str, str]]:
     """Every key below a shape, dotted, with what is expected."""
-    from planner.store.shape import Every, Maybe, Named, Record
+    from planner.store.shape import Every, Maybe, Record
+
+    from planner.scenario.sections import Named
 
     null = isinstance(shape, Maybe)
     shape = shape.shape if isinstance(shape, Maybe) else shape

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import typer
-from collections.abc import Callable
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
 from planner import defaults
 from planner.bounds import WORKERS
-from planner.cli import complete
-from planner.cli import day
-from planner.cli.terminal import TaskBar
-from planner.cli.terminal import listed
-from planner.cli.terminal import say
-from planner.cli.terminal import say_json
+from planner.cli import complete, day
+from planner.cli.terminal import TaskBar, listed, say, say_json
 from planner.errors import InputError
 from planner.units import clock
-from typing import Annotated
-from typing import Any
 
 BackendOption = Annotated[
     str, typer.Option(metavar="processes|dask", help="Where runs are planned: processes of this machine, or dask.")
@@ -71,6 +67,7 @@ _LINES: tuple[tuple[str, str, Callable[[Any], str]], ...] = (
     ("jobs started", "started", lambda v: f"{v:,}"),
     ("still waiting", "deferred", lambda v: f"{v:,}"),
     ("mean wait", "mean_wait_s", wait_text),
+    ("  of which still wait", "still_waiting", lambda v: f"{v:,}"),
     ("95 % wait up to", "wait95_s", wait_text),
     ("jobs delayed", "delayed", lambda v: f"{v:,}"),
     ("  longest", "longest_delay_s", wait_text),

@@ -4,27 +4,21 @@ from __future__ import annotations
 
 import datetime as dt
 import time
-import typer
 from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
 from planner import defaults
-from planner.bounds import ITERATIONS
-from planner.bounds import PLANNED_YEARS
-from planner.bounds import SEED
-from planner.bounds import SOLVE_S
-from planner.bounds import WORKERS
+from planner.bounds import ITERATIONS, PLANNED_YEARS, SEED, SOLVE_S, WORKERS
 from planner.cli import complete
 from planner.cli.complete import WORDS
-from planner.cli.terminal import say
-from planner.cli.terminal import say_json
+from planner.cli.terminal import say, say_json
 from planner.errors import InputError
 from planner.printable import printable
-from planner.units import clock
-from planner.units import parse_duration
-from typing import Annotated
-from typing import TYPE_CHECKING
+from planner.units import clock, parse_duration
 
 if TYPE_CHECKING:
     from planner.domain.day_summary import DaySummary

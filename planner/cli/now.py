@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-import typer
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
 from planner.bounds import PLANNED_YEARS
 from planner.cli import day
 from planner.errors import InputError
-from typing import Annotated
-from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from planner.runs.one_day import Settings

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import typer
 from pathlib import Path
+from typing import Annotated
+
+import typer
+
 from planner.cli import day
 from planner.cli.study_output import show_study
 from planner.cli.terminal import TaskBar
 from planner.errors import InputError
-from typing import Annotated
 
 MOST_WORKERS = 2
 SITES = ("curie", "sample")

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import signal
 import time
-import typer
-from collections.abc import Callable
-from collections.abc import Iterator
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from planner.cli import complete
-from planner.cli import day
-from planner.cli.terminal import say
-from planner.cli.terminal import say_json
+from types import FrameType
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from planner.cli import complete, day
+from planner.cli.terminal import say, say_json
 from planner.domain.gap import distance
 from planner.units import clock
-from types import FrameType
-from typing import Annotated
-from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import datetime as dt

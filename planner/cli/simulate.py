@@ -2,30 +2,20 @@
 
 from __future__ import annotations
 
-import typer
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
 from planner import defaults
-from planner.bounds import PERCENT
-from planner.bounds import PROCESSORS
-from planner.bounds import SEED
+from planner.bounds import PERCENT, PROCESSORS, SEED
 from planner.cli import complete
-from planner.cli.day import NoRemarksOption
-from planner.cli.day import SettingsOption
-from planner.cli.day import open_scenario
-from planner.cli.day import parse_day
-from planner.cli.day import require_days
-from planner.cli.day import solve_time
-from planner.cli.terminal import ReplayBar
-from planner.cli.terminal import listed
-from planner.cli.terminal import say
-from planner.cli.terminal import say_json
+from planner.cli.day import NoRemarksOption, SettingsOption, open_scenario, parse_day, require_days, solve_time
+from planner.cli.terminal import ReplayBar, listed, say, say_json
 from planner.errors import InputError
 from planner.online.offline_search import OfflineSearch
-from typing import Annotated
-from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from planner.online.policies import Policy

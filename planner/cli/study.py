@@ -4,29 +4,25 @@ from __future__ import annotations
 
 import inspect
 import math
-import typer
 from collections.abc import Callable
-from dataclasses import Field
-from dataclasses import fields
+from dataclasses import Field, fields
 from pathlib import Path
-from planner.cli.compare import TaskBar
+from typing import Annotated, Any
+
+import typer
+
 from planner.cli.curie import curie23
-from planner.cli.day import NoRemarksOption
-from planner.cli.day import solve_time
+from planner.cli.day import NoRemarksOption, solve_time
 from planner.cli.operation import operation
 from planner.cli.study_output import show_study
-from planner.cli.terminal import say
+from planner.cli.terminal import TaskBar, say
 from planner.errors import InputError
 from planner.studies.cp_online import CpOnlineStudy
 from planner.studies.deadlines import DeadlineStudy
 from planner.studies.dispatchers import DispatcherStudy
 from planner.studies.metrics import MetricsStudy
 from planner.studies.predictions import PredictionStudy
-from planner.studies.study import OPTION
-from planner.studies.study import Study
-from planner.studies.study import StudyOption
-from typing import Annotated
-from typing import Any
+from planner.studies.study import OPTION, Study, StudyOption
 
 app = typer.Typer(help="Published experiments, run end to end, with their figures beside ours.", no_args_is_help=True)
 

@@ -71,17 +71,28 @@ class Baseline:
 
 @dataclass(frozen=True)
 class Waits:
-    """How long jobs waited from submission to start [s]; of those that started, None where none did."""
+    """How long jobs waited from when they could first start to their start [s]; None where there was none.
+
+    ``still_waiting`` of them have not started by the end: their waits count until then, though they go on.
+    """
 
     mean_s: float | None
     p95_s: float | None
+    still_waiting: int = 0
 
     @classmethod
-    def of(cls, wait_s: Ints) -> Waits:
-        """The waits of jobs that started."""
+    def of(cls, ready_s: Ints, start_s: Ints, end_s: int) -> Waits:
+        """The waits of jobs until an end; starts are below 0 for jobs that do not start.
+
+        Whoever could not have started by the end has not begun to wait, and is left out.
+        """
+        starts = (start_s >= 0) & (start_s < end_s)
+        counts = starts | (ready_s < end_s)
+        wait_s = np.maximum(np.where(starts, start_s, end_s) - ready_s, 0)[counts]
         if not len(wait_s):
             return cls(None, None)
-        return cls(rounded(float(wait_s.mean())), rounded(float(np.percentile(wait_s, 95))))
+        still_waiting = int((counts & ~starts).sum())
+        return cls(rounded(float(wait_s.mean())), rounded(float(np.percentile(wait_s, 95))), still_waiting)
 
 
 @dataclass(frozen=True)

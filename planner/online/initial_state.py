@@ -34,6 +34,7 @@ def initial_state(
     past: Past | None = None,
     outages: Outages = NO_OUTAGES,
     cancel_s: Ints | None = None,
+    rank: Ints | None = None,
     search: QueueSearch = USUAL_SEARCH,
     per_second: int = 1,
 ) -> State:
@@ -60,7 +61,9 @@ def initial_state(
     job[places.ESTIMATE] = np.maximum(estimate, 1)
     job[places.DEADLINE_S] = np.where(deadline_s >= 0, deadline_s, NEVER)
     job[places.WIDTH], job[places.POWER] = trace.width, trace.power_mw
-    if trace.priority is not None:
+    if rank is not None:
+        job[places.RANK_FIRST] = job[places.BACK_FIRST] = rank
+    elif trace.priority is not None:
         job[places.RANK_FIRST] = -np.round(trace.priority * MILLI)
         job[places.BACK_FIRST] = job[places.RANK_FIRST]
     kinds, job[places.LIKE_KIND] = distinct_rows(np.column_stack([trace.user, trace.requested_s]))
@@ -81,6 +84,7 @@ def initial_state(
     clock[places.SCAN_ONLY_IF_FITS] = int(policy.scans_only_if_fits(rounds, predicted=predicted))
     clock[places.EVERY_EVENT] = int(rounds == "event")
     clock[places.PER_SECOND] = per_second
+    clock[places.AS_RULE] = int(policy.as_rule)
     clock[places.AHEAD_S] = profit.ahead_s
     clock[places.HOLDS], clock[places.MAX_DELAY_S] = int(policy.holds), max_delay_s
     clock[places.UNTIL] = clock[places.RESUME_AT] = NEVER

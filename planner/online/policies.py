@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from dataclasses import replace
+from dataclasses import dataclass, replace
+
 from planner.errors import InputError
-from planner.online.objectives import Objective
-from planner.online.objectives import PUBLISHED_SEEDS
+from planner.online.objectives import PUBLISHED_SEEDS, Objective, objective_named
 from planner.online.objectives import SENTENCES as OBJECTIVES
-from planner.online.objectives import objective_named
 
 ORDERS: dict[str, str] = {
     "fcfs": "by submit time",
@@ -79,6 +77,9 @@ TOTAL_SLOWDOWN = objective_named("stretch")
 RESERVING = ("conservative", "deadline", "deadline-early")
 """Those that keep reservations from round to round."""
 
+SIMPLE = ("strict", "greedy", "easy")
+"""Those that plan nothing ahead but one reservation."""
+
 PLANNING = ("order", "cp")
 """Those that plan the queue for a local objective."""
 
@@ -99,6 +100,8 @@ class Policy:
     That is the order of the queue unless another is given. With ``holds``, jobs that it would start may be held.
     ``objective`` is the local objective of order and cp, AF unless another is given; with ``plus`` its published seeds
     are improved one by one. With a ``dispatcher`` cp plans what could start now for the least total slowdown.
+    ``as_rule`` is for the rules that plans are compared with: strict looks at the queue again when a job has ended, not
+    when one arrives, and units of several sizes get nodes as in plans.
     """
 
     kind: str
@@ -107,6 +110,7 @@ class Policy:
     objective: Objective | None = None
     plus: bool = False
     dispatcher: str = ""
+    as_rule: bool = False
     holds: bool = False
 
     def __post_init__(self) -> None:
@@ -133,6 +137,8 @@ class Policy:
             raise InputError(f"unknown dispatcher {self.dispatcher!r}; known: {', '.join(DISPATCHERS)}")
         if self.dispatcher and (self.kind, self.objective) != ("cp", TOTAL_SLOWDOWN):
             raise InputError(f"dispatcher {self.dispatcher!r} is of the kind cp and plans for total slowdown")
+        if self.as_rule and self.kind not in ("strict", "greedy"):
+            raise InputError(f"policy {self.kind!r} is no rule; strict and greedy may be")
         if self.holds and self.kind not in HOLDING:
             raise InputError(f"jobs of {self.kind!r} cannot be held; those of {', '.join(HOLDING)} can")
         if self.plus and not (self.objective and self.objective.seeds):

@@ -21,7 +21,7 @@ from planner.online.initial_state import initial_state
 from planner.online.like_nodes import with_like_nodes
 from planner.online.outages import NO_OUTAGES, UNTIL_FURTHER_NOTICE, LostRun, Outages
 from planner.online.past import Past
-from planner.online.policies import Policy
+from planner.online.policies import SIMPLE, Policy
 from planner.online.predictor import Predictor
 from planner.online.prices import NO_PROFIT, ProfitTerms
 from planner.online.queue_search import USUAL_SEARCH, QueueSearch
@@ -137,6 +137,7 @@ def replay(
     until_s: int | None = None,
     outages: Outages = NO_OUTAGES,
     cancel_s: Ints | None = None,
+    rank: Ints | None = None,
     search: QueueSearch = USUAL_SEARCH,
     solver: QueueSolver | None = None,
     watch: RoundWatch | None = None,
@@ -173,6 +174,8 @@ def replay(
         Nodes that are lost for a while, with what runs there.
     cancel_s
         When each job is cancelled, -1 for never: a waiting job leaves the queue, a running one ends.
+    rank
+        What comes first in the order of the queue, in place of priorities: the job with the lowest.
     search
         How much the policy ``order`` tries.
     solver
@@ -221,7 +224,7 @@ def replay(
         trace if like is None else like.trace, policy, fixed, deadlines,
         correction=list(CORRECTIONS).index(correction), rounds=rounds, predicted=predicted, profit=profit,
         max_delay_s=holding.max_delay_s, past=past if like is None else like.past(past), outages=outages,
-        cancel_s=cancels, search=search, per_second=per_second,
+        cancel_s=cancels, rank=rank, search=search, per_second=per_second,
     )  # fmt: skip
     first = np.maximum(fixed, 1)
     planned: PlannedRounds | None = None
@@ -240,7 +243,7 @@ def replay(
     elif planned is not None or watch is not None:
         playing = SteppedReplay(state, schedule=schedule, on_progress=on_progress)
     else:
-        playing = FixedReplay(state, on_progress)
+        playing = FixedReplay(state, on_progress, is_simple=policy.kind in SIMPLE)
     if policy.holds and holding.may_hold:
         playing = HoldingReplay(playing, trace, holding, first_s=0 if past is None else past.moment_s)
     stop = UNTIL_FURTHER_NOTICE if until_s is None else until_s

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import numpy as np
 import threading
-from collections.abc import Callable
-from collections.abc import Iterator
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from dataclasses import replace
-from planner.accounting.audit import audit
-from planner.accounting.audit import require_clean
-from planner.accounting.audit import why_broken
-from planner.accounting.bound import Bound
-from planner.accounting.bound import profit_bound
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from planner.accounting.audit import audit, require_clean, why_broken
+from planner.accounting.bound import Bound, profit_bound
 from planner.accounting.promises import promises_of
 from planner.accounting.settle import settle
-from planner.defaults import BOUND_TIME_S
-from planner.defaults import ITERATIONS
+from planner.defaults import BOUND_TIME_S, ITERATIONS
 from planner.domain.books import Booked
 from planner.domain.candidate import MaxRuntime
 from planner.domain.executed import executed
@@ -31,20 +26,12 @@ from planner.domain.promises import Promises
 from planner.domain.result import Result
 from planner.errors import AuditError
 from planner.inputs.build import Day
-from planner.methods import HASTENED
-from planner.methods import Params
-from planner.methods import RULES
-from planner.methods import method_named
-from planner.planning.ahead import after_the_day
-from planner.planning.ahead import first_day_of
-from planner.planning.baselines import Baselines
-from planner.planning.baselines import baselines_of
-from planner.planning.carbon_goal import limited_bound
-from planner.planning.carbon_goal import weighed
-from planner.planning.carbon_goal import within_limit
+from planner.methods import HASTENED, RULES, Params, method_named
+from planner.planning.ahead import after_the_day, first_day_of
+from planner.planning.baselines import Baselines, baselines_of
+from planner.planning.carbon_goal import limited_bound, weighed, within_limit
 from planner.planning.energy_costs import holding_of_day
-from planner.planning.promises import why_late
-from planner.planning.promises import with_promises
+from planner.planning.promises import why_late, with_promises
 from planner.planning.ready import make_ready
 from planner.planning.waiting import Waiting
 
@@ -266,13 +253,13 @@ def accepted(problem: Problem, result: Result) -> Result:
 
 def _simple_results(problem: Problem) -> Iterator[Result]:
     """Results without any search: one for each ordering, the best first, then the oldest rule's."""
-    from planner.online.day_rules import walk_rule
+    from planner.online.day_replay import rule_plan
     from planner.search.multisearch import multisearch
     from planner.search.orderings import ORDERINGS
 
     single = [multisearch(problem, orderings=(ordering,)) for ordering in ORDERINGS]
     yield from sorted(single, key=lambda result: -result.ledger.profit_eur)
-    yield walk_rule(problem, "est")
+    yield rule_plan(problem, "est")
 
 
 def _bound(

@@ -4,41 +4,29 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+
 from planner.csv_text import csv_text
 from planner.domain.books import Booked
 from planner.domain.day_summary import DaySummary
 from planner.domain.horizon import Horizon
 from planner.domain.intake import Intake
 from planner.errors import InputError
-from planner.inputs.books.day import Happened
-from planner.inputs.books.day import Known
-from planner.inputs.books.day import booked_day
-from planner.inputs.books.day import of_accounts
-from planner.inputs.books.day import of_table
-from planner.inputs.books.day import require_over
+from planner.inputs.books.day import Happened, Known, booked_day, of_accounts, of_table, require_over
 from planner.inputs.slurm.accounting import Accounts
 from planner.pages.day import day_page
 from planner.pages.index import write_index
-from planner.planning.book_day import METHOD
-from planner.planning.book_day import book_day
+from planner.planning.book_day import METHOD, book_day
 from planner.planning.plan_day import PlannedDay
 from planner.runs.one_day import require_unbooked
 from planner.runs.replan import times_deferred_of
 from planner.scenario.schema import Scenario
 from planner.store.folder import held
-from planner.store.last_plan import LastPlan
-from planner.store.last_plan import plan_before_books
-from planner.store.last_plan import site_state_of
-from planner.store.provenance import changed
-from planner.store.provenance import provenance
-from planner.store.provenance import with_books
-from planner.store.results import read_run
-from planner.store.results import read_summary
-from planner.store.write import tables_of
-from planner.store.write import write_day
+from planner.store.last_plan import LastPlan, plan_before_books, site_state_of
+from planner.store.provenance import changed, provenance, with_books
+from planner.store.results import read_run, read_summary
+from planner.store.write import tables_of, write_day
 from planner.store.write_tables import encoded
 
 

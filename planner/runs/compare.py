@@ -5,47 +5,32 @@ from __future__ import annotations
 import datetime as dt
 import hashlib
 import json
-import numpy as np
-from collections.abc import Callable
-from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+
 from planner.domain.columns import Ints
-from planner.domain.day_summary import FORMAT
-from planner.domain.day_summary import Waits
+from planner.domain.day_summary import FORMAT, Waits
 from planner.domain.horizon import Horizon
+from planner.domain.plan import DEFERRED
 from planner.errors import InputError
 from planner.online.policies import Policy
 from planner.pages.compare import compare_page
 from planner.pages.index import write_index
 from planner.pages.panels import column
-from planner.runs.fanout import Engine
-from planner.runs.fanout import Outcome
-from planner.runs.fanout import RunTask
-from planner.runs.fanout import run_tasks
-from planner.runs.figures import Row
-from planner.runs.figures import day_rows
-from planner.runs.figures import run_row
-from planner.runs.members import forecast_members
-from planner.runs.members import member_rows
-from planner.runs.one_day import Settings
-from planner.runs.one_day import require_order
-from planner.runs.policy_days import NO_PROMISE
-from planner.runs.policy_days import policy_days
-from planner.runs.policy_days import wait_columns
+from planner.runs.fanout import Engine, Outcome, RunTask, run_tasks
+from planner.runs.figures import Row, day_rows, run_row
+from planner.runs.members import forecast_members, member_rows
+from planner.runs.one_day import Settings, require_order
+from planner.runs.policy_days import NO_PROMISE, policy_days, wait_columns
 from planner.scenario.schema import Scenario
-from planner.store.folder import held
-from planner.store.folder import put
-from planner.store.folder import renewed
-from planner.store.read_tables import Came
-from planner.store.read_tables import read_table
-from planner.store.read_tables import take_in
-from planner.store.read_tables import waits_of
+from planner.store.folder import held, put, renewed
+from planner.store.read_tables import Came, read_table, ready_unix, start_unix, take_in
 from planner.store.replay_files import write_rows
-from planner.store.write_tables import COLUMNS
-from planner.store.write_tables import encoded
-from typing import Any
+from planner.store.write_tables import COLUMNS, encoded
 
 LONGEST_NAME = 100
 EASY = Policy("easy")
@@ -146,19 +131,27 @@ Found = tuple[Row, list[Row]]
 
 def _planned(task: RunTask, summaries: Outcome) -> Found:
     names = {"scenario": task.settings.scenario.name, "method": task.settings.method, "kind": "plan"}
-    waits = wait_columns(Waits.of(_waits_of(task.folder, summaries)))
+    waits = wait_columns(_waits_of(task.folder, summaries))
     return run_row(names, summaries) | waits | NO_PROMISE, day_rows(names, summaries)
 
 
-def _waits_of(folder: Path, summaries: Outcome) -> Ints:
-    """From when it could first start to its start, of every job that the days of a run start [s]."""
-    found, came = [], Came()
+def _waits_of(folder: Path, summaries: Outcome) -> Waits:
+    """How long jobs waited from when they could first start: those that the run leaves waiting, until its end."""
+    came = Came()
+    ready: list[Ints] = []
+    start: list[Ints] = []
     for summary in summaries:
         table = read_table(folder / summary.day.isoformat() / "schedule.csv", COLUMNS["schedule"])
         is_new = np.array([state == "planned" for state in column(table, "state")], dtype=np.bool_)
-        found.append(waits_of(table, summary.horizon, came)[is_new])
         take_in(came, table, summary.horizon)
-    return np.concatenate(found)
+        ready.append(ready_unix(table, summary.horizon, came)[is_new])
+        start.append(start_unix(table, summary.horizon)[is_new])
+    last = summaries[-1]
+    table = read_table(folder / last.day.isoformat() / "deferred.csv", COLUMNS["deferred"])
+    waits = np.array([kind == "deferred" for kind in column(table, "kind")], dtype=np.bool_)
+    ready.append(ready_unix(table, last.horizon, came)[waits])
+    start.append(np.full(len(ready[-1]), DEFERRED, dtype=np.int64))
+    return Waits.of(np.concatenate(ready), np.concatenate(start), last.horizon.end_unix)
 
 
 def _with_savings(group: list[Found]) -> list[Found]:

@@ -3,38 +3,29 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable
-from collections.abc import Mapping
-from dataclasses import dataclass
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
+
 from planner.bounds import RUN_DAYS
-from planner.defaults import BOUND_TIME_S
-from planner.defaults import TIME_LIMIT_S
+from planner.defaults import BOUND_TIME_S, TIME_LIMIT_S
 from planner.domain.day_summary import DaySummary
 from planner.domain.horizon import Horizon
 from planner.domain.result import Trial
-from planner.errors import BookedError
-from planner.errors import InputError
-from planner.inputs.build import Day
-from planner.inputs.build import build_day
-from planner.methods import LOOKING_AHEAD
-from planner.methods import Params
-from planner.methods import method_named
+from planner.errors import BookedError, InputError
+from planner.inputs.build import Day, build_day
+from planner.methods import LOOKING_AHEAD, Params, method_named
 from planner.pages.day import day_page
 from planner.pages.index import write_index
 from planner.planning.ahead import with_days_ahead
-from planner.planning.plan_day import PlannedDay
-from planner.planning.plan_day import plan_day
+from planner.planning.plan_day import PlannedDay, plan_day
 from planner.scenario.schema import Scenario
-from planner.store.continue_from import Previous
-from planner.store.continue_from import read_previous
+from planner.store.continue_from import Previous, read_previous
 from planner.store.folder import held
 from planner.store.provenance import provenance
 from planner.store.results import is_booked
-from planner.store.write import require_formats
-from planner.store.write import write_day
-from typing import Any
+from planner.store.write import require_formats, write_day
 
 
 @dataclass(frozen=True)

@@ -80,10 +80,9 @@ def _rows(
             | {"rejected": 0 if rows else rejected, "bound_eur": None, "gap_fraction": None, "status": None}
         )
     end_s = horizons[-1].end_unix - begin_unix
-    starts = result.start_s < end_s
-    last_end_s = int(result.end_s[starts].max(initial=0))
+    last_end_s = int(result.end_s[result.start_s < end_s].max(initial=0))
     depends = np.array([bool(job.after) for job in source.jobs], dtype=np.bool_)
-    waits = Waits.of((result.start_s - np.where(depends, result.ready_s, own_s))[starts])
+    waits = Waits.of(np.where(depends, result.ready_s, own_s), result.start_s, end_s)
     return sum_row(names, rows, horizons, begin_unix + last_end_s) | wait_columns(waits) | promise(result), rows
 
 
@@ -111,7 +110,7 @@ def _jobs(jobs: tuple[Job, ...], result: Replay, own_s: Ints, begin_unix: int, s
 
 def wait_columns(waits: Waits) -> Row:
     """Waits as columns of a run."""
-    return {"mean_wait_s": waits.mean_s, "wait95_s": waits.p95_s}
+    return {"mean_wait_s": waits.mean_s, "wait95_s": waits.p95_s, "still_waiting": waits.still_waiting}
 
 
 NO_PROMISE: Row = {"delayed": None, "longest_delay_s": None, "broken_promises": None}

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+
 from planner.domain.conflicts import snapshot_conflicts
 from planner.domain.horizon import Horizon
 from planner.domain.intake import Intake
 from planner.domain.result import Trial
-from planner.domain.snapshot import LeftAlone
-from planner.domain.snapshot import Snapshot
+from planner.domain.snapshot import LeftAlone, Snapshot
 from planner.errors import InputError
 from planner.inputs.build import Day
 from planner.inputs.jobs.known import known_jobs
@@ -22,19 +20,12 @@ from planner.inputs.slurm.site import SlurmSite
 from planner.inputs.snapshots.read import read_snapshot
 from planner.planning.estimates import with_estimates
 from planner.planning.plan_day import plan_day
-from planner.runs.one_day import DoneDay
-from planner.runs.one_day import Settings
-from planner.runs.one_day import nightly_ground_of
-from planner.runs.one_day import require_unbooked
-from planner.runs.one_day import written
+from planner.runs.one_day import DoneDay, Settings, nightly_ground_of, require_unbooked, written
 from planner.scenario.schema import Scenario
 from planner.slurm.journal import read_ours
 from planner.slurm.wanted import JOURNAL
 from planner.store.folder import held
-from planner.store.last_plan import LastPlan
-from planner.store.last_plan import last_plan_of
-from planner.store.last_plan import read_last_plan
-from planner.store.last_plan import site_state_of
+from planner.store.last_plan import LastPlan, last_plan_of, read_last_plan, site_state_of
 from planner.store.provenance import with_snapshot
 
 

@@ -8,8 +8,8 @@ from pydantic import Field
 
 from planner import bounds
 from planner.domain.search_params import HoldParams
-from planner.scenario.forms import Duration, Within
 from planner.scenario.sections import Key, Section
+from planner.scenario.values import Duration, Within
 
 
 class Hold(Section):

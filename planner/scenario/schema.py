@@ -4,56 +4,27 @@ from __future__ import annotations
 
 import dataclasses
 import datetime as dt
-from collections.abc import Collection
-from collections.abc import Iterable
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
+from typing import Annotated, Any, Self
+
+from pydantic import ModelWrapValidatorHandler, PrivateAttr, ValidationInfo, field_validator, model_validator
+
 from planner import bounds
 from planner.domain.cluster import Cluster
 from planner.domain.snapshot import Outage
 from planner.scenario.chooser import Kinds
-from planner.scenario.cluster import ClusterSection
-from planner.scenario.cluster import WrittenAsSection
-from planner.scenario.electricity import BatterySection
-from planner.scenario.electricity import Carbon
-from planner.scenario.electricity import Demand
-from planner.scenario.electricity import FeedIn
-from planner.scenario.electricity import Fees
-from planner.scenario.electricity import ModelledSolar
-from planner.scenario.electricity import NoCarbon
-from planner.scenario.electricity import Solar
+from planner.scenario.cluster import ClusterSection, WrittenAsSection
+from planner.scenario.electricity import BatterySection, Carbon, Demand, FeedIn, Fees, ModelledSolar, NoCarbon, Solar
 from planner.scenario.hold import Hold
-from planner.scenario.jobs import Jobs
-from planner.scenario.jobs import SlurmJobs
+from planner.scenario.jobs import Jobs, SlurmJobs
 from planner.scenario.search import Search
-from planner.scenario.sections import Cooling
-from planner.scenario.sections import Goal
-from planner.scenario.sections import Key
-from planner.scenario.sections import Power
-from planner.scenario.sections import Revenue
-from planner.scenario.sections import Rules
-from planner.scenario.sections import Section
-from planner.scenario.slurm import LIVE
-from planner.scenario.slurm import SlurmSection
-from planner.scenario.tariff import HourlyTariff
-from planner.scenario.tariff import Tariff
-from planner.scenario.values import Currency
-from planner.scenario.values import Label
-from planner.scenario.values import Prose
-from planner.scenario.values import Whole
-from planner.scenario.values import Zone
-from planner.scenario.values import problem
-from planner.scenario.weather import FileWeather
-from planner.scenario.weather import Weather
+from planner.scenario.sections import Cooling, Goal, Key, Power, Revenue, Rules, Section
+from planner.scenario.slurm import LIVE, SlurmSection
+from planner.scenario.tariff import HourlyTariff, Tariff
+from planner.scenario.values import Currency, Label, Prose, Whole, Zone, problem
+from planner.scenario.weather import FileWeather, Weather
 from planner.scenario.words import guess
-from pydantic import ModelWrapValidatorHandler
-from pydantic import PrivateAttr
-from pydantic import ValidationInfo
-from pydantic import field_validator
-from pydantic import model_validator
-from typing import Annotated
-from typing import Any
-from typing import Self
 
 
 class Scenario(Section):

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from planner import bounds
-from planner.scenario.sections import Key
-from planner.scenario.sections import Section
-from planner.scenario.values import Duration
-from planner.scenario.values import Several
-from planner.scenario.values import Whole
-from planner.scenario.values import Within
-from planner.scenario.values import existing_folder
-from pydantic import BeforeValidator
-from pydantic import WithJsonSchema
 from typing import Annotated
+
+from pydantic import BeforeValidator, WithJsonSchema
+
+from planner import bounds
+from planner.scenario.sections import Key, Section
+from planner.scenario.values import Several, Within, existing_folder
 
 LIVE = Path("live")
 """Stands for Slurm itself, as it is at the moment of planning."""

@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Annotated, Literal, get_args
+
+from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
+
 from planner import bounds
 from planner.scenario.chooser import Chooser
-from planner.scenario.sections import Key
-from planner.scenario.sections import Section
-from planner.scenario.values import Clock
-from planner.scenario.values import InputFile
-from planner.scenario.values import Members
-from planner.scenario.values import Within
-from planner.scenario.values import Words
-from planner.scenario.values import Zone
-from planner.scenario.values import problem
+from planner.scenario.sections import Key, Section
+from planner.scenario.values import Clock, InputFile, Members, Within, Words, Zone, problem
 from planner.scenario.words import PriceUnit
-from pydantic import AfterValidator
-from pydantic import Discriminator
-from pydantic import Field
-from pydantic import Tag
-from pydantic import model_validator
-from typing import Annotated
-from typing import Literal
-from typing import get_args
 
 _DAY_MIN = 24 * 60
 _UNITS = [f"`{unit}`" for unit in get_args(PriceUnit)]

@@ -3,25 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+
 from planner.errors import SlurmError
 from planner.inputs.slurm.job import SlurmJob
 from planner.inputs.slurm.queue import Queue
-from planner.slurm.changes import JOB_ID
-from planner.slurm.changes import Outcome
-from planner.slurm.changes import Proposal
-from planner.slurm.changes import Rules
-from planner.slurm.changes import propose
-from planner.slurm.changes import propose_undo
+from planner.slurm.changes import JOB_ID, Outcome, Proposal, Rules, propose, propose_undo
 from planner.slurm.commands import Slurm
-from planner.slurm.journal import Change
-from planner.slurm.journal import read_ours
-from planner.slurm.journal import when
-from planner.slurm.journal import write_changes
-from planner.slurm.journal import write_results
+from planner.slurm.journal import Change, read_ours, when, write_changes, write_results
 from planner.slurm.snapshot import queue_now
 from planner.store.folder import alone_in
 

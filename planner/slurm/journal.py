@@ -14,21 +14,17 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable
-from collections.abc import Mapping
-from dataclasses import dataclass
-from dataclasses import field
-from datetime import UTC
-from datetime import datetime
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
-from planner.errors import FileFormatError
-from planner.errors import OutputError
+from typing import Any, BinaryIO
+
+from planner.errors import FileFormatError, OutputError
 from planner.inputs.slurm.job import SlurmJob
 from planner.places import is_there
 from planner.store.folder import flush
 from planner.text_files import open_text
-from typing import Any
-from typing import BinaryIO
 
 LONGEST_LINE = 1 << 20
 """Bytes; no line of a journal is as long."""

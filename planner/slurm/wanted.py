@@ -5,18 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
 from planner.errors import InputError
-from planner.slurm.changes import OptIn
-from planner.slurm.changes import Rules
+from planner.slurm.changes import OptIn, Rules
 from planner.store.provenance import changed
-from planner.store.read_tables import moment
-from planner.store.read_tables import read_rows
-from planner.store.read_tables import read_table
-from planner.store.results import read_run
-from planner.store.results import read_summary
+from planner.store.read_tables import moment, read_rows, read_table
+from planner.store.results import read_run, read_summary
 from planner.store.write_tables import COLUMNS
 from planner.units import utc_text
-from typing import Any
 
 JOURNAL = "slurm-journal.jsonl"
 """Name of the journal, which stands beside the days of a site."""

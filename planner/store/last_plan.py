@@ -2,39 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, get_args
+
 from planner.domain.horizon import Horizon
 from planner.domain.job import Job
 from planner.domain.plan import DeferralKind
 from planner.domain.rates import Rates
 from planner.domain.site_state import SiteState
-from planner.domain.snapshot import Outage
-from planner.domain.snapshot import Snapshot
-from planner.domain.snapshot import StartedJob
-from planner.errors import FileFormatError
-from planner.errors import InputError
+from planner.domain.snapshot import Outage, Snapshot, StartedJob
+from planner.errors import FileFormatError, InputError
 from planner.scenario.schema import Scenario
 from planner.store.continue_from import read_previous
-from planner.store.read_tables import choice
-from planner.store.read_tables import job_of
-from planner.store.read_tables import read_rows
-from planner.store.read_tables import read_table
-from planner.store.read_tables import scheduled_of
-from planner.store.read_tables import whole
-from planner.store.results import cluster_of
-from planner.store.results import is_booked
-from planner.store.results import known_until_of
-from planner.store.results import outages_of
-from planner.store.results import read_run
-from planner.store.typed import made
-from planner.store.versions import VERSIONS
-from planner.store.versions import plans_of
+from planner.store.read_tables import choice, job_of, read_rows, read_table, scheduled_of, whole
+from planner.store.results import cluster_of, is_booked, known_until_of, made, outages_of, read_run
+from planner.store.versions import VERSIONS, plans_of
 from planner.store.write_tables import COLUMNS
-from typing import Any
-from typing import get_args
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
+
 from planner import bounds
 from planner.accounting.settle import settle
 from planner.domain.closed_room import node_outages
@@ -12,36 +14,18 @@ from planner.domain.day_summary import DaySummary
 from planner.domain.executed import executed
 from planner.domain.job import Job
 from planner.domain.ledger import Ledger
-from planner.domain.plan import Placement
-from planner.domain.plan import Plan
-from planner.domain.problem import Problem
-from planner.domain.problem import Running
+from planner.domain.plan import Placement, Plan
+from planner.domain.problem import Problem, Running
 from planner.domain.pue_table import PueTable
 from planner.domain.rates import Rates
 from planner.domain.segment import Segment
-from planner.errors import FileFormatError
-from planner.errors import InputError
+from planner.errors import FileFormatError, InputError
 from planner.inputs.pue_csv import read_cooling
 from planner.printable import one_line
 from planner.store.provenance import digest
-from planner.store.read_tables import REJECTED
-from planner.store.read_tables import deferred_of
-from planner.store.read_tables import number
-from planner.store.read_tables import read_rows
-from planner.store.read_tables import read_table
-from planner.store.read_tables import scheduled_of
-from planner.store.read_tables import whole
-from planner.store.results import QUOTED
-from planner.store.results import REMEDY
-from planner.store.results import cluster_of
-from planner.store.results import made
-from planner.store.results import moment_of
-from planner.store.results import outages_of
-from planner.store.results import read_run
-from planner.store.results import read_summary
-from planner.store.write_tables import COLUMNS
-from planner.store.write_tables import Table
-from typing import Any
+from planner.store.read_tables import REJECTED, deferred_of, number, read_rows, read_table, scheduled_of, whole
+from planner.store.results import QUOTED, REMEDY, cluster_of, made, moment_of, outages_of, read_run, read_summary
+from planner.store.write_tables import COLUMNS, Table
 
 _SOLAR_W = bounds.Bounds(0, 1000 * bounds.SOLAR_KW.high, "W")
 

@@ -14,7 +14,7 @@ from planner.domain.gap import distance, is_share
 from planner.domain.ledger import Ledger
 from planner.domain.plan import Plan
 from planner.domain.problem import Problem
-from planner.planning.baselines import easy_day, wait_s
+from planner.planning.baselines import easy_day, waits_of
 from planner.planning.plan_day import PlannedDay
 from planner.printable import printable
 from planner.units import clock, rounded
@@ -54,7 +54,7 @@ def summarise(planned: PlannedDay, *, conflicts: int = 0) -> DaySummary:
             )
         ),
         carbon_limit_kg=day.scenario.goal.carbon_limit_kg,
-        waits=Waits.of(wait_s(planned.happened, result.plan)),
+        waits=waits_of(planned.happened, result.plan),
         easy=None if baselines is None else easy_day(baselines, planned.happened, planned.ledger.totals),
         trials=tuple(replace(trial, profit_eur=rounded(trial.profit_eur)) for trial in result.trials),
         inputs=tuple(day.intakes),
@@ -198,16 +198,18 @@ def _less(saved: float) -> str:
 
 
 def _waited(summary: DaySummary, easy: EasyDay) -> str:
-    """Waits here and under EASY, of jobs that start; and who does not start, where that differs."""
-    ours = None if summary.waits is None else summary.waits.mean_s
-    text = f"mean wait {_wait(ours)}, EASY {_wait(easy.waits.mean_s)}"
+    """Waits here and under EASY, and how many of them go on; how many jobs start, where that differs."""
+    text = f"mean wait {_wait(summary.waits)}, EASY {_wait(easy.waits)}"
     if summary.jobs.started == easy.started:
         return text
     return f"{text}; {summary.jobs.started:,} jobs start, EASY {easy.started:,}"
 
 
-def _wait(seconds: float | None) -> str:
-    return "-" if seconds is None else clock(seconds)
+def _wait(waits: Waits | None) -> str:
+    if waits is None or waits.mean_s is None:
+        return "-"
+    still = f" (of which {waits.still_waiting:,} still wait)" if waits.still_waiting else ""
+    return clock(waits.mean_s) + still
 
 
 def _against_limit(carbon_kg: float, limit_kg: float | None) -> str:

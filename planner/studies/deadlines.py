@@ -8,10 +8,8 @@ from statistics import mean, stdev
 from typing import TYPE_CHECKING
 
 from planner.bounds import PERCENT, Bounds
-from planner.pages.formats import plain
-from planner.pages.grid import Column
-from planner.pages.lines import Line, lines
-from planner.pages.markup import Html
+from planner.pages.charts import Line, lines
+from planner.pages.markup import Column, Html, plain
 from planner.studies.published import DEADLINES, deadline_trace
 from planner.studies.report import (
     PAIR_WIDTH,

@@ -14,11 +14,8 @@ from planner.defaults import ROUND_ENGINE, ROUND_TIME_S
 from planner.errors import InputError
 from planner.online.policies import policy_named
 from planner.online.queue_search import USUAL_SEARCH
-from planner.pages.bar_groups import Bar, bar_groups
-from planner.pages.formats import THIN, hours, plain
-from planner.pages.grid import Column
-from planner.pages.lines import lines
-from planner.pages.markup import Html
+from planner.pages.charts import Bar, bar_groups, lines
+from planner.pages.markup import THIN, Column, Html, hours, plain
 from planner.studies.published import DISPATCHERS
 from planner.studies.report import (
     Shown,

@@ -5,24 +5,17 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-from collections.abc import Callable
-from collections.abc import Iterable
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
-from planner.errors import OutputError
-from planner.errors import PlannerError
-from planner.runs.fanout import Failure
-from planner.runs.fanout import side_by_side
+from typing import Any, TypeVar
+
+from planner.errors import OutputError, PlannerError
+from planner.runs.fanout import Failure, side_by_side
 from planner.scenario.schema import Scenario
-from planner.store.folder import alone_in
-from planner.store.folder import put
-from planner.store.provenance import digest
-from planner.store.provenance import versions
-from typing import Any
-from typing import TypeVar
+from planner.store.folder import alone_in, put
+from planner.store.provenance import digest, versions
 
 PACKAGE = Path(__file__).resolve().parents[1]
 IDLE_ROOMS = ("cli", "cooling", "pages", "site", "store")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from planner.pages.formats import plain
+from planner.pages.markup import plain
 from planner.studies.published import PREDICTIONS, RUNS, Campaign
 from planner.studies.report import StudyReport, StudySection, StudyTable, grouped, numbers, table_of, words
 from planner.studies.study import StudyCell, TraceStudy

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import csv
 import json
+from pathlib import Path
+
 import numpy as np
 import pytest
-from pathlib import Path
+
 from planner.cli.main import run
 from planner.cp.engines.choose import ENGINES
 from planner.errors import InputError
@@ -14,11 +16,8 @@ from planner.inputs.jobs.swf_trace import read_swf_trace
 from planner.inputs.traces import read_pool
 from planner.online.estimates import estimate_named
 from planner.online.policies import policy_named
-from planner.runs.simulate import Conduct
-from planner.runs.simulate import Measured
-from planner.runs.simulate import simulate
-from planner.studies.published import Campaign
-from planner.studies.published import PREDICTIONS
+from planner.runs.simulate import Conduct, Measured, simulate
+from planner.studies.published import PREDICTIONS, Campaign
 from tests.days import write_small_site
 
 SWF = """\

@@ -13,7 +13,8 @@ from planner.online.holding import NO_HOLDING, Holding
 from planner.online.outages import Outages
 from planner.online.past import Past
 from planner.online.policies import policy_named
-from planner.online.replay import CORRECTIONS, Predictor, Replay, replay
+from planner.online.predictor import Predictor
+from planner.online.replay import CORRECTIONS, Replay, replay
 from tests.online.traces import as_nodes, one_group_each, random_cluster_trace, random_trace
 
 

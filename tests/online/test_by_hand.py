@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace as with_changes
+
 import numpy as np
 import pytest
-from dataclasses import replace as with_changes
-from planner.domain.trace import Machine
-from planner.domain.trace import pool_trace
+
+from planner.domain.trace import Machine, pool_trace
 from planner.errors import InputError
 from planner.online.check import violations
 from planner.online.cvh import Learned
 from planner.online.drawn_deadlines import draw_deadlines
-from planner.online.kernel.learning import FEATURES
-from planner.online.kernel.learning import learn
-from planner.online.kernel.learning import predicted
-from planner.online.kernel.learning import products
-from planner.online.policies import ORDERS
-from planner.online.policies import POLICIES
-from planner.online.policies import policy_named
-from planner.online.predictors import Survivors
-from planner.online.predictors import predictor_named
+from planner.online.kernel.learning import FEATURES, learn, predicted, products
+from planner.online.policies import ORDERS, POLICIES, policy_named
+from planner.online.predictors import Survivors, predictor_named
 from planner.online.replay import replay
-from tests.online.traces import as_nodes
-from tests.online.traces import random_trace
+from tests.online.traces import as_nodes, random_trace
 
 HOUR = 3600
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
 from pathlib import Path
-from planner.metrics.registry import DEFAULT
-from planner.metrics.registry import METRICS
+
+import numpy as np
+
+from planner.metrics.registry import DEFAULT, METRICS
 from planner.pages.replay import replay_page
 from planner.studies.cp_online import CpOnlineStudy
 from planner.studies.curie23.cells import StudyChoice
@@ -13,9 +14,7 @@ from planner.studies.curie23.show import page_of as curie23_page
 from planner.studies.deadlines import DeadlineStudy
 from planner.studies.dispatchers import DispatcherStudy
 from planner.studies.metrics import MetricsStudy
-from planner.studies.operation.cells import Group
-from planner.studies.operation.cells import SAMPLE
-from planner.studies.operation.cells import cells_of
+from planner.studies.operation.cells import SAMPLE, Group, cells_of
 from planner.studies.operation.rows import rows_of
 from planner.studies.operation.show import page_of as operation_page
 from tests.curie23_days import shown

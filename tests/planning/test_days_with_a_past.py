@@ -2,39 +2,31 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
-from dataclasses import replace
+
 from planner.accounting.audit import audit
 from planner.accounting.bound import profit_bound
 from planner.accounting.settle import settle
 from planner.domain.candidate import never
-from planner.domain.closed_room import NodeOutage
-from planner.domain.closed_room import UNTIL_FURTHER_NOTICE_S
-from planner.domain.cluster import Cluster
-from planner.domain.cluster import NodeClass
-from planner.domain.job import Job
-from planner.domain.job import UnitGroup
-from planner.domain.plan import Placement
-from planner.domain.plan import Plan
-from planner.domain.problem import Problem
-from planner.domain.problem import Running
+from planner.domain.closed_room import UNTIL_FURTHER_NOTICE_S, NodeOutage
+from planner.domain.cluster import Cluster, NodeClass
+from planner.domain.job import Job, UnitGroup
+from planner.domain.plan import Placement, Plan
+from planner.domain.problem import Problem, Running
 from planner.domain.rates import Rates
 from planner.domain.segment import Segment
 from planner.errors import InputError
-from planner.methods import Params
-from planner.methods import method_named
+from planner.methods import Params, method_named
 from planner.search.harvest import harvest
 from planner.search.kernel.rebuild_steps import rebuild
-from planner.search.kernel.search_state import CURRENT
-from planner.search.kernel.search_state import Habits
+from planner.search.kernel.search_state import CURRENT, Habits
 from planner.search.multisearch import multisearch
 from planner.search.rebuild import Chain
-from tests.factories import DAY
-from tests.factories import flat_table
-from tests.factories import random_problem
-from tests.past_days import carried_out
-from tests.past_days import random_outages
+from tests.factories import DAY, flat_table, random_problem
+from tests.past_days import carried_out, random_outages
 
 HOUR = 3600
 

@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
-from dataclasses import replace
+
 from planner.accounting.audit import audit
 from planner.accounting.bound import profit_bound
-from planner.domain.candidate import MaxRuntime
-from planner.domain.candidate import never
-from planner.domain.cluster import Cluster
-from planner.domain.cluster import NodeClass
-from planner.domain.job import Job
-from planner.domain.job import UnitGroup
-from planner.domain.problem import Problem
-from planner.domain.problem import Running
-from planner.methods import METHODS
-from planner.methods import Params
-from planner.methods import method_named
-from tests.factories import DAY
-from tests.factories import random_problem
-from tests.queue_rules.rules import broken_rules
-from tests.queue_rules.rules import day_with_rules
-from tests.queue_rules.rules import held_by
+from planner.domain.candidate import MaxRuntime, never
+from planner.domain.cluster import Cluster, NodeClass
+from planner.domain.job import Job, UnitGroup
+from planner.domain.problem import Problem, Running
+from planner.methods import METHODS, Params, method_named
+from tests.factories import DAY, random_problem
+from tests.queue_rules.rules import broken_rules, day_with_rules, held_by
 
 
 def crowded(seed: int, *, jobs: int = 40) -> Problem:

@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
-from dataclasses import replace
+
 from planner.accounting.bound import profit_bound
 from planner.accounting.settle import settle
-from planner.domain.candidate import MaxRuntime
-from planner.domain.candidate import never
-from planner.domain.cluster import Cluster
-from planner.domain.cluster import NodeClass
+from planner.domain.candidate import MaxRuntime, never
+from planner.domain.cluster import Cluster, NodeClass
 from planner.domain.cluster_trace import cluster_trace_of
-from planner.domain.job import Job
-from planner.domain.job import UnitGroup
+from planner.domain.job import Job, UnitGroup
 from planner.domain.problem import Problem
-from planner.methods import METHODS
-from planner.methods import Params
-from planner.methods import method_named
-from planner.online.easy_day import easy_plan
+from planner.methods import METHODS, Params, method_named
+from planner.online.day_replay import easy_plan
 from planner.online.policies import policy_named
 from planner.online.replay import replay
-from tests.factories import DAY
-from tests.factories import random_problem
+from tests.factories import DAY, random_problem
 
 RICH = Job("rich", DAY.start_unix, 86_400, (UnitGroup.of(1, {"cores": 4.0}),), 10.0, revenue_weight=2.0)
 POOR = Job("poor", DAY.start_unix, 90_000, (UnitGroup.of(1, {"cores": 4.0}),), 10.0)

@@ -13,9 +13,8 @@ from planner.inputs.slurm.job import SlurmJob
 from planner.inputs.slurm.queue import read_queue
 from planner.slurm import commands
 from planner.slurm.apply import carry_out
-from planner.slurm.changes import Change
 from planner.slurm.commands import Slurm
-from planner.slurm.journal import when
+from planner.slurm.journal import Change, when
 from planner.slurm.snapshot import queue_now
 from tests.slurm.queued import NOW
 

@@ -16,6 +16,7 @@ from planner.online.kernel.reservation_rounds import cancel
 from planner.online.kernel.state import (
     ANNOUNCED,
     ARRIVED,
+    BLOCKED,
     BROKEN,
     CANCEL_S,
     CANCELLED,
@@ -50,6 +51,7 @@ from planner.online.kernel.state import (
     RESTARTS,
     RESUME_AT,
     RESUMES,
+    RETURNS,
     RUNNING,
     SCAN,
     START,
@@ -89,6 +91,8 @@ def take_changes(state, now):
         elif end > now:
             _block(state, node, np.int64(-1), now, end)
             state.clock[EARLY] += 1
+        if state.change[CHANGE, entry] == RETURNS:
+            state.clock[BLOCKED] = 0
         state.clock[SCAN] = 1
         state.clock[CHANGES] += 1
 

@@ -11,11 +11,11 @@ from __future__ import annotations
 import numpy as np
 
 from planner.compiled import part
-from planner.machine.choose_nodes import copies_until
+from planner.machine.choose_nodes import copies_in, copies_until, share_out
 from planner.machine.earliest import earliest_for_many
 from planner.machine.packing import pack_exactly
 from planner.machine.timeline import NEVER, first_room, hold_units, least_free
-from planner.online.kernel.state import ESTIMATE, GROUPS, LIMITED, NODE, NODES, POWER, SAVED, UNITS
+from planner.online.kernel.state import AS_RULE, ESTIMATE, GROUPS, LIMITED, NODE, NODES, POWER, SAVED, UNITS
 
 
 @part
@@ -176,6 +176,8 @@ def _has_room_for_group(state, rows, group, start, end):
 def _choose_nodes(state, rows, job, start, end):
     """Give every unit the first node with room; earlier groups are held while later ones look. False if one fails."""
     first, last = state.ptr[GROUPS, job], state.ptr[GROUPS, job + 1]
+    if last - first > 1 and state.clock[AS_RULE] > 0 and _share_out(state, rows, job, start, end):
+        return True
     unit = state.ptr[UNITS, job]
     complete = True
     for group in range(first, last):
@@ -209,6 +211,34 @@ def _choose_nodes(state, rows, job, start, end):
 
 
 @part
+def _share_out(state, rows, job, start, end):
+    """Choose nodes for units of several sizes as plans do: odd ones where they cost the fewest units of the main group.
+
+    False if that finds no room for all; with several odd units there may be some.
+    """
+    main, room = _main_group(state, job), np.int64(0)
+    amount, wanted = state.group_amount, state.group_count[main]
+    for node in range(state.clock[NODES]):
+        least_free(state.times, state.free, state.length, rows + node, start, end, state.least[node])
+        state.known[node] = copies_in(state.least[node], amount[main], wanted)
+        room += state.known[node]
+    return share_out(
+        state.least, state.known, room, amount, state.group_count, state.ptr[GROUPS, job], state.ptr[GROUPS, job + 1],
+        main, state.unit[NODE, state.ptr[UNITS, job] : state.ptr[UNITS, job + 1]],
+    )  # fmt: skip
+
+
+@part
+def _main_group(state, job):
+    """The first of the groups of a job with the most units."""
+    main = state.ptr[GROUPS, job]
+    for group in range(main, state.ptr[GROUPS, job + 1]):
+        if state.group_count[group] > state.group_count[main]:
+            main = group
+    return main
+
+
+@part
 def _pack_exactly(state, rows, job, start, end):
     """Choose nodes for units of several sizes where the first nodes with room did not do; False if there is no room."""
     for node in range(state.clock[NODES]):
@@ -220,13 +250,9 @@ def _pack_exactly(state, rows, job, start, end):
 def pack_units(state, job):
     """Choose nodes for units of several sizes out of what is noted that each has free; False if there is no room."""
     first, last = state.ptr[GROUPS, job], state.ptr[GROUPS, job + 1]
-    main = first
-    for group in range(first, last):
-        if state.group_count[group] > state.group_count[main]:
-            main = group
     return pack_exactly(
-        state.least, state.group_amount, state.group_count, first, last, main, state.cells, state.pattern,
-        state.unit[NODE, state.ptr[UNITS, job] : state.ptr[UNITS, job + 1]],
+        state.least, state.group_amount, state.group_count, first, last, _main_group(state, job), state.cells,
+        state.pattern, state.unit[NODE, state.ptr[UNITS, job] : state.ptr[UNITS, job + 1]],
     )  # fmt: skip
 
 

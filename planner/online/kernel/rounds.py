@@ -22,7 +22,19 @@ from planner.online.kernel.nodes import (
 )
 from planner.online.kernel.plans import begin_plan, has_room_in_plan, is_pool, look_at_machine, place_in_plan
 from planner.online.kernel.queue_order import begin, drop_gone
-from planner.online.kernel.state import BACKFILL, ESTIMATE, MACHINE, NODES, PIN, QUEUE, QUEUED, WIDTH
+from planner.online.kernel.state import (
+    AS_RULE,
+    BACKFILL,
+    BLOCKED,
+    ESTIMATE,
+    MACHINE,
+    NODES,
+    PIN,
+    QUEUE,
+    QUEUED,
+    RUNNING,
+    WIDTH,
+)
 
 
 @part
@@ -53,10 +65,17 @@ def start_or_hold(state, job, now):
 
 @part
 def strict_round(state, now):
-    """In order, start what fits, stop at the first that does not."""
+    """In order, start what fits, stop at the first that does not.
+
+    The rules of that kind then look at the queue again when a job has ended or a node is back; while nothing runs there
+    is no end to wait for.
+    """
+    if state.clock[BLOCKED] > 0 and state.clock[RUNNING] > 0:
+        return
     for place in range(state.clock[QUEUED]):
         job = state.job[QUEUE, place]
         if not can_start(state, job, now):
+            state.clock[BLOCKED] = state.clock[AS_RULE]
             break
         start_or_hold(state, job, now)
     drop_gone(state)

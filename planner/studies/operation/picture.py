@@ -3,22 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from planner.pages.markup import Html
-from planner.pages.markup import hours
-from planner.pages.markup import money
-from planner.pages.markup import percent
-from planner.pages.markup import plain
-from planner.pages.markup import signed_money
-from planner.pages.scatter import Axis
-from planner.pages.scatter import Point
-from planner.pages.scatter import Series
-from planner.pages.scatter import scatter
+
+from planner.pages.markup import Html, hours, money, percent, plain, signed_money
+from planner.pages.scatter import Axis, Point, Series, scatter
 from planner.runs.figures import Row
-from planner.studies.operation.cells import HOLD
-from planner.studies.operation.cells import RULES
-from planner.studies.operation.cells import STATIC
-from planner.studies.operation.tables import group_title
-from planner.studies.operation.tables import policy_words
+from planner.studies.operation.cells import HOLD, RULES, STATIC
+from planner.studies.operation.tables import group_title, policy_words
 
 HOUR_S = 3600.0
 COLOURS = {"requested": "it", "last2": "profit"}

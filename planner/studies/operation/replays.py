@@ -3,31 +3,25 @@
 from __future__ import annotations
 
 import io
-import numpy as np
 import time
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+
 from planner.domain.horizon import Horizon
 from planner.inputs.traces import Source
 from planner.online.check import require_sound
 from planner.online.estimates import estimate_named
 from planner.online.holding import NO_HOLDING
-from planner.online.outages import NO_OUTAGES
-from planner.online.outages import UNTIL_FURTHER_NOTICE
-from planner.online.policies import Policy
-from planner.online.policies import policy_named
-from planner.online.replay import Replay
-from planner.online.replay import make_ready
-from planner.online.replay import replay
+from planner.online.outages import NO_OUTAGES, UNTIL_FURTHER_NOTICE
+from planner.online.policies import Policy, policy_named
+from planner.online.replay import Replay, make_ready, replay
 from planner.planning.energy_costs import holding_of_trace
 from planner.studies.kept import scenario_facts
-from planner.studies.operation.cells import Cell
-from planner.studies.operation.cells import HOLD
-from planner.studies.operation.cells import STATIC
-from planner.studies.operation.sites import Ground
-from planner.studies.operation.sites import scenario_of
-from planner.studies.operation.sites import source_of
+from planner.studies.operation.cells import HOLD, STATIC, Cell
+from planner.studies.operation.sites import Ground, scenario_of, source_of
 from planner.studies.operation.static_plans import carry_out_plans
-from typing import Any
 
 ARRAYS = (
     *("estimate_s", "start_s", "corrections", "node_of_unit", "deadline_s", "promised"),

@@ -6,32 +6,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
+
 from planner.runs.clairvoyant import TIME_S
 from planner.runs.figures import Row
 from planner.store.folder import held
-from planner.studies.kept import OnDone
-from planner.studies.kept import Task
-from planner.studies.kept import clear
-from planner.studies.kept import make_missing
-from planner.studies.kept import piece
-from planner.studies.kept import scenario_facts
-from planner.studies.operation.cells import Cell
-from planner.studies.operation.cells import Group
-from planner.studies.operation.cells import STATIC
-from planner.studies.operation.cells import baseline_of
+from planner.studies.kept import OnDone, Task, clear, make_missing, piece, scenario_facts
+from planner.studies.operation.cells import STATIC, Cell, Group, baseline_of
 from planner.studies.operation.made_from import code
-from planner.studies.operation.replays import replay_bytes
-from planner.studies.operation.replays import replay_facts
-from planner.studies.operation.replays import replay_name
+from planner.studies.operation.replays import replay_bytes, replay_facts, replay_name
 from planner.studies.operation.rows import rows_of
-from planner.studies.operation.settled import bound_bytes
-from planner.studies.operation.settled import days_taken
-from planner.studies.operation.settled import read_piece
-from planner.studies.operation.settled import settled_bytes
+from planner.studies.operation.settled import bound_bytes, days_taken, read_piece, settled_bytes
 from planner.studies.operation.show import write_tables
-from planner.studies.operation.sites import Ground
-from planner.studies.operation.sites import scenario_of_group
-from typing import Any
+from planner.studies.operation.sites import Ground, scenario_of_group
 
 
 @dataclass(frozen=True)

@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from planner.pages.markup import Column
-from planner.pages.markup import hours
-from planner.pages.markup import percent
-from planner.pages.markup import plain
-from planner.pages.markup import signed_percent
+
+from planner.pages.markup import Column, hours, percent, plain, signed_percent
 from planner.runs.figures import Row
-from planner.studies.operation.cells import AS_IS
-from planner.studies.operation.cells import HOLD
-from planner.studies.operation.cells import MAX_DELAYS_H
-from planner.studies.operation.cells import OVERLOAD
+from planner.studies.operation.cells import AS_IS, HOLD, MAX_DELAYS_H, OVERLOAD
 from planner.studies.table import Table
 
 SITES = {"curie": "CEA Curie", "sample": "Sample site"}
