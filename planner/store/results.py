@@ -199,6 +199,11 @@ class _Run(_Part):
     seal: _Digest = _later()
 
 
+def schemas() -> dict[str, dict[str, Any]]:
+    """The JSON schema of each JSON file of a day, as it is checked when it is read back."""
+    return {"summary.json": _adapter(_Summary).json_schema(), "run.json": _adapter(_Run).json_schema()}
+
+
 def read_run(folder: Path) -> dict[str, Any]:
     """The run.json of a day; FileFormatError names the key that is missing or has another type."""
     found: dict[str, Any] = _read(folder / "run.json", _Run)[0]
@@ -212,7 +217,8 @@ def read_summary(folder: Path) -> DaySummary:
 
 def made(kind: type[T], plain: Any) -> T:
     """An object of a type, from plain data that `read_run` found to be one."""
-    return _adapter(kind).validate_python(plain)
+    found: T = _adapter(kind).validate_python(plain)
+    return found
 
 
 def cluster_of(run: Mapping[str, Any]) -> Cluster:
@@ -287,7 +293,7 @@ def _read(path: Path, kind: type[T]) -> tuple[Any, T]:
 
 
 @cache
-def _adapter(kind: type[T]) -> TypeAdapter[T]:
+def _adapter(kind: Any) -> TypeAdapter[Any]:
     return TypeAdapter(kind)
 
 
