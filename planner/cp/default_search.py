@@ -19,7 +19,7 @@ import numpy as np
 from planner.accounting.audit import audit
 from planner.accounting.settle import settle
 from planner.cp.engines.choose import ENGINES, choose_engine, engine_named
-from planner.cp.engines.engine import Answer, Engine
+from planner.cp.engines.engine import Engine, EngineAnswer
 from planner.cp.model import ProfitModel
 from planner.cp.repair import Complete, Seats
 from planner.cp.subproblem import Subproblem, empty_plan, is_exact, may_start, must_start
@@ -109,7 +109,7 @@ def _solved(
 ) -> tuple[Plan, Status, str, bool]:
     """The plan of a whole day, how good it is, its name, and whether the engine died."""
 
-    def asked(model: ProfitModel) -> Answer:
+    def asked(model: ProfitModel) -> EngineAnswer:
         def heard(value: float) -> bool:
             return stop(model.objective.to_eur(value))
 
@@ -130,7 +130,7 @@ def _solved(
     return plan, status, f"{engine.name}, {'pooled' if pooled else 'nodes'}", answer.died
 
 
-def _is_proven(model: ProfitModel, answer: Answer, profit_eur: float) -> bool:
+def _is_proven(model: ProfitModel, answer: EngineAnswer, profit_eur: float) -> bool:
     """Whether the engine's proof covers the plan: an exact form, and no profit lost with its nodes."""
     if answer.status != "optimal" or answer.objective is None or model.subproblem.soft_deadlines:
         return False

@@ -21,7 +21,7 @@ ENERGY_STEPS = 2**22
 
 
 @dataclass
-class Scale:
+class WholeUnits:
     """The units of one model, and the most by which its objective can differ from the ledger.
 
     Attributes
@@ -39,7 +39,7 @@ class Scale:
     error_units: float = field(default=0.0)
 
     @classmethod
-    def of(cls, turnover_eur: float, energies_mws: Iterable[int]) -> Scale:
+    def of(cls, turnover_eur: float, energies_mws: Iterable[int]) -> WholeUnits:
         """Units for a model that turns over at most so much and whose energies are multiples of these."""
         common = math.gcd(*(abs(energy) for energy in energies_mws))
         return cls(turnover_eur / MONEY_STEPS if turnover_eur > 0 else 1.0, common or 1)

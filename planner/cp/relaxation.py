@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from planner.cp.engines.choose import choose_engine, engine_named
-from planner.cp.engines.engine import COMMUNITY_BITS, Answer, Engine, bits
+from planner.cp.engines.engine import COMMUNITY_BITS, Engine, EngineAnswer, bits
 from planner.cp.model import ProfitModel, prices_exactly
 from planner.cp.repair import Complete, finish
 from planner.cp.subproblem import Subproblem, may_start
@@ -109,7 +109,7 @@ class _Search:
                 return False
         return False
 
-    def _improve(self, name: str, subproblem: Subproblem, *, must_fit: bool = True) -> Answer | None:
+    def _improve(self, name: str, subproblem: Subproblem, *, must_fit: bool = True) -> EngineAnswer | None:
         """Ask the engine for a better plan within a subproblem; None when it does not fit the engine."""
         if prices_exactly(self._problem):
             subproblem = replace(subproblem, at_least_eur=self._so_far.best.profit_eur)
@@ -129,17 +129,17 @@ class _Search:
             raise KeyboardInterrupt
         return answer
 
-    def _ask(self, engine: Engine, model: ProfitModel) -> Answer:
+    def _ask(self, engine: Engine, model: ProfitModel) -> EngineAnswer:
         try:
             answer = engine.solve(model.cpo, time_limit_s=self._params.step_s, seed=self._seed, workers=self._workers)
         except SolverError:
             # The engine died with nothing in its hands; the best plan so far stands.
             self._deaths += 1
-            return Answer("unknown", died=True)
+            return EngineAnswer("unknown", died=True)
         self._deaths = self._deaths + 1 if answer.died else 0
         return answer
 
-    def _keep_if_better(self, name: str, model: ProfitModel, answer: Answer) -> None:
+    def _keep_if_better(self, name: str, model: ProfitModel, answer: EngineAnswer) -> None:
         plan, start_s = model.plan(answer.solution), model.starts(answer.solution)
         found = finish(self._problem, plan, start_s, self._complete, name, self._so_far.broken)
         if found is not None and self._so_far.keep_if_better(found):

@@ -11,7 +11,7 @@ import pytest
 
 from planner.cp.dispatch.engine_dispatchers import LATER, NO_NODE, Hcp19, Pcp19, with_nodes
 from planner.cp.dispatch.pcp21 import climb
-from planner.cp.engines.engine import UNKNOWN, Answer
+from planner.cp.engines.engine import UNKNOWN, EngineAnswer
 from planner.cp.queue_model import QueueModel, as_one_node
 from planner.domain.columns import Floats, Ints
 from planner.domain.waiting_queue import NOTHING_FOUND, FreeRoom, QueueAnswer, QueuePlan, WaitingQueue
@@ -108,7 +108,7 @@ def test_an_engine_that_fails_has_no_answer() -> None:
         assert make(Scripted(SolverError("died")), 0.5)(queue, known).plan is None
         assert make(Scripted(takes=False), 0.5)(queue, known).plan is None
         with pytest.raises(KeyboardInterrupt):
-            make(Scripted(Answer("unknown", interrupted=True)), 0.5)(queue, known)
+            make(Scripted(EngineAnswer("unknown", interrupted=True)), 0.5)(queue, known)
 
 
 def test_too_many_choices_of_nodes_are_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:

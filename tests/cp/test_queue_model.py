@@ -10,7 +10,7 @@ import pytest
 
 from planner.cp import queue_model
 from planner.cp.engines.choose import ENGINES
-from planner.cp.engines.engine import UNKNOWN, Answer, Engine, Heard
+from planner.cp.engines.engine import UNKNOWN, Engine, EngineAnswer, Heard
 from planner.cp.queue_model import EngineSolver, QueueModel, as_one_node, costs_of, seat_count
 from planner.domain.columns import Floats, Ints
 from planner.domain.waiting_queue import FreeRoom, QueuePlan, WaitingQueue
@@ -205,7 +205,7 @@ class Scripted(Engine):
     name = "scripted"
     limits = remedy = ""
 
-    def __init__(self, *answers: Answer | Exception, takes: bool = True) -> None:
+    def __init__(self, *answers: EngineAnswer | Exception, takes: bool = True) -> None:
         self.answers, self.takes = list(answers), takes
         self.limits_s: list[float] = []
 
@@ -220,7 +220,7 @@ class Scripted(Engine):
 
     def solve(
         self, model: object, *, time_limit_s: float, seed: int = 0, workers: int = 1, heard: Heard | None = None
-    ) -> Answer:
+    ) -> EngineAnswer:
         self.limits_s.append(time_limit_s)
         answer = self.answers.pop(0)
         if isinstance(answer, Exception):
@@ -247,7 +247,7 @@ def test_an_interrupt_ends_the_replay() -> None:
     """Ctrl-C is for the whole command, not for one round."""
     queue = random_queue(2, 3)
     with pytest.raises(KeyboardInterrupt):
-        EngineSolver(Scripted(Answer("unknown", interrupted=True)), 1.0)(
+        EngineSolver(Scripted(EngineAnswer("unknown", interrupted=True)), 1.0)(
             queue, one_after_another(queue), from_known=True
         )
 

@@ -131,7 +131,7 @@ def test_going_back_to_starts_alone_is_followed_by_nodes() -> None:
 
 def _starts_alone(queue: WaitingQueue) -> float:
     """The best plan of PCP'21s before it goes back to nodes."""
-    from planner.cp.dispatch.kernel.search import search
+    from planner.cp.dispatch.kernel.pcp21_search import search
     from planner.cp.dispatch.pcp21 import tables_of
 
     tables = tables_of(queue)
@@ -155,7 +155,7 @@ def test_few_steps_leave_a_plan_without_a_proof() -> None:
 
 def test_all_that_the_search_held_is_given_back() -> None:
     """After a whole search the timelines are what they were."""
-    from planner.cp.dispatch.kernel.search import search
+    from planner.cp.dispatch.kernel.pcp21_search import search
     from planner.cp.dispatch.pcp21 import tables_of
 
     for seed in range(8):

@@ -1,8 +1,8 @@
 """PCP'21 and PCP'21s by a search of our own, which branches as published and needs no engine.
 
 CP-SAT does not take a CP solver's rule of branching, and CP Optimizer has no boxes in two dimensions; hence a search on
-the timelines of the nodes (`planner.cp.dispatch.kernel.search`). Its limit is a number of steps, so that the same queue
-always has the same plan. Here is also what dispatchers share: how long they search, and free room as tables.
+the timelines of the nodes (`planner.cp.dispatch.kernel.pcp21_search`). Its limit is a number of steps, so that the same
+queue always has the same plan. Here is also what dispatchers share: how long they search, and free room as tables.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from planner.cp.dispatch.kernel import search as places
+from planner.cp.dispatch.kernel import pcp21_search as places
 from planner.domain.columns import Ints
 from planner.domain.waiting_queue import NOTHING_FOUND, FreeRoom, QueueAnswer, QueuePlan, WaitingQueue
 from planner.machine.timeline import NEVER

@@ -20,7 +20,7 @@ AnswerStatus = Literal["optimal", "feasible", "infeasible", "unknown"]
 
 
 @dataclass(frozen=True)
-class Answer:
+class EngineAnswer:
     """The best solution of a solve, if any.
 
     ``unknown``: time was up before a solution or a proof. ``died`` says that the process ended by itself,
@@ -63,11 +63,11 @@ class Engine(ABC):
     @abstractmethod
     def solve(
         self, model: CpoModel, *, time_limit_s: float, seed: int = 0, workers: int = 1, heard: Heard | None = None
-    ) -> Answer:
+    ) -> EngineAnswer:
         """Solve a model; SolverError when the engine is missing, too small, or died without a solution."""
 
 
-UNKNOWN = Answer("unknown")
+UNKNOWN = EngineAnswer("unknown")
 """The answer to a question with no time to think."""
 
 

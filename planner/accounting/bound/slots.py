@@ -20,7 +20,7 @@ from planner.units import SECONDS_PER_HOUR
 
 
 @dataclass(frozen=True)
-class Slots:
+class BoundSlots:
     """The day cut at the edges of its segments and at regular moments; ``segment`` is the segment of each slot."""
 
     edges_s: Ints
@@ -45,14 +45,14 @@ class Slots:
         return before[:, slot] + height[:, slot] * into
 
 
-def cut_slots(problem: Problem, slot_s: int) -> Slots:
+def cut_slots(problem: Problem, slot_s: int) -> BoundSlots:
     """Slots of at most that length, none across the edge of a segment."""
     borders = problem.segment_columns.edges_s
     edges = np.unique(np.concatenate([borders, np.arange(0, problem.horizon.length_s, max(1, slot_s))]))
-    return Slots(edges, np.searchsorted(borders, edges[:-1], side="right") - 1)
+    return BoundSlots(edges, np.searchsorted(borders, edges[:-1], side="right") - 1)
 
 
-def demand_windows(problem: Problem, slots: Slots, bills_s: Ints) -> list[tuple[int, int]]:
+def demand_windows(problem: Problem, slots: BoundSlots, bills_s: Ints) -> list[tuple[int, int]]:
     """Shortest runs of slots within one segment that hold whole demand intervals only: first slot and end."""
     on_tick = np.flatnonzero(_ends_interval(problem, slots.edges_s, bills_s))
     return [
