@@ -55,15 +55,7 @@ class Section(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _as_written(cls, value: object) -> object:
-        if not isinstance(value, dict):
-            return {} if value is BLANK else value
-        known = words_of(cls)
-        given = {word: each for word, each in value.items() if each is not None or word not in known}
-        # Words are compared as plain text; only a path needs to know its folder.
-        paths = {word for word, field in known.items() if _is_path(field.annotation)}
-        return {
-            word: str(each) if isinstance(each, Text) and word not in paths else each for word, each in given.items()
-        }
+        return _given(cls, value)
 
     @field_validator("*")
     @classmethod
@@ -72,6 +64,19 @@ class Section(BaseModel):
         if info.field_name == second and value is not None and info.data.get(first) is not None:
             raise PydanticCustomError("together", "given together with {rival}", {"rival": first})
         return value
+
+
+def _given(model: type[Section], value: object) -> object:
+    """What a section gives: words as plain text, but for paths, which need to know their folder."""
+    if not isinstance(value, dict):
+        return {} if value is BLANK else value
+    known = words_of(model)
+    paths = {word for word, field in known.items() if _is_path(field.annotation)}
+    return {
+        word: str(each) if isinstance(each, Text) and word not in paths else each
+        for word, each in value.items()
+        if each is not None or word not in known
+    }
 
 
 def _is_path(annotation: object) -> bool:
@@ -147,9 +152,8 @@ class Power(Section):
     @classmethod
     def _as_written(cls, value: object) -> object:
         """A fixed power wins over the default draw."""
-        given = super()._as_written(value)
-        is_fixed = isinstance(given, dict) and "w_per_core" in given
-        return {"draw_w_per_core": None} | given if is_fixed else given
+        given = _given(cls, value)
+        return {"draw_w_per_core": None} | given if isinstance(given, dict) and "w_per_core" in given else given
 
 
 class Cooling(Section):

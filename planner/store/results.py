@@ -13,7 +13,6 @@ import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
@@ -287,9 +286,14 @@ def _read(path: Path, kind: type[T]) -> tuple[Any, T]:
     return content, found
 
 
-@cache
+_ADAPTERS: dict[object, TypeAdapter[Any]] = {}
+
+
 def _adapter(kind: type[T]) -> TypeAdapter[T]:
-    return TypeAdapter(kind)
+    """What reads a type, made once."""
+    if kind not in _ADAPTERS:
+        _ADAPTERS[kind] = TypeAdapter(kind)
+    return _ADAPTERS[kind]
 
 
 def _damaged(path: Path, what: str) -> FileFormatError:
