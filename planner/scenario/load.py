@@ -117,7 +117,7 @@ def _text(error: ErrorDetails, path: Place, kind: str | None) -> str:
         case "together":
             return f"given together with {_dotted(path[:-1])}.{error['ctx']['rival']}; keep one of them"
         case "extra_forbidden" if kind is not None and path[-1] in KINDS[str(path[0])].words() and len(path) == 2:
-            return KINDS[str(path[0])].misplaced(*map(str, path), kind)
+            return KINDS[str(path[0])].misplaced(str(path[0]), str(path[1]), kind)
         case "extra_forbidden":
             known = _known(path[:-1], kind)
             hint = guess(str(path[-1]), known) or f"known here: {', '.join(known)}"

@@ -4,28 +4,38 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal, get_args
-
-from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    GetJsonSchemaHandler,
-    ValidationInfo,
-    field_validator,
-    model_validator,
-)
-from pydantic.fields import FieldInfo
-from pydantic_core import CoreSchema, PydanticCustomError
-
 from planner import bounds
 from planner.domain.executed import ExecuteRule
 from planner.domain.job import DeferRule
 from planner.domain.rates import UsePrice
-from planner.scenario.marked import BLANK, Text
-from planner.scenario.values import DrawnBetween, Duration, Flag, InputFile, JsonSchema, Name, Whole, Within, Words
-from planner.scenario.words import CoolingLookup, CoolingTemperature
+from planner.scenario.marked import BLANK
+from planner.scenario.marked import Text
+from planner.scenario.values import DrawnBetween
+from planner.scenario.values import Duration
+from planner.scenario.values import Flag
+from planner.scenario.values import InputFile
+from planner.scenario.values import JsonSchema
+from planner.scenario.values import Name
+from planner.scenario.values import Whole
+from planner.scenario.values import Within
+from planner.scenario.values import Words
+from planner.scenario.words import CoolingLookup
+from planner.scenario.words import CoolingTemperature
+from pydantic import BaseModel
+from pydantic import BeforeValidator
+from pydantic import ConfigDict
+from pydantic import Field
+from pydantic import GetJsonSchemaHandler
+from pydantic import ValidationInfo
+from pydantic import field_validator
+from pydantic import model_validator
+from pydantic.fields import FieldInfo
+from pydantic_core import CoreSchema
+from pydantic_core import PydanticCustomError
+from typing import Annotated
+from typing import ClassVar
+from typing import Literal
+from typing import get_args
 
 
 @dataclass(frozen=True)
@@ -55,15 +65,7 @@ class Section(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _as_written(cls, value: object) -> object:
-        if not isinstance(value, dict):
-            return {} if value is BLANK else value
-        known = words_of(cls)
-        given = {word: each for word, each in value.items() if each is not None or word not in known}
-        # Words are compared as plain text; only a path needs to know its folder.
-        paths = {word for word, field in known.items() if _is_path(field.annotation)}
-        return {
-            word: str(each) if isinstance(each, Text) and word not in paths else each for word, each in given.items()
-        }
+        return _given(cls, value)
 
     @field_validator("*")
     @classmethod
@@ -72,6 +74,19 @@ class Section(BaseModel):
         if info.field_name == second and value is not None and info.data.get(first) is not None:
             raise PydanticCustomError("together", "given together with {rival}", {"rival": first})
         return value
+
+
+def _given(model: type[Section], value: object) -> object:
+    """What a section gives: words as plain text, but for paths, which need to know their folder."""
+    if not isinstance(value, dict):
+        return {} if value is BLANK else value
+    known = words_of(model)
+    paths = {word for word, field in known.items() if _is_path(field.annotation)}
+    return {
+        word: str(each) if isinstance(each, Text) and word not in paths else each
+        for word, each in value.items()
+        if each is not None or word not in known
+    }
 
 
 def _is_path(annotation: object) -> bool:
@@ -147,9 +162,8 @@ class Power(Section):
     @classmethod
     def _as_written(cls, value: object) -> object:
         """A fixed power wins over the default draw."""
-        given = super()._as_written(value)
-        is_fixed = isinstance(given, dict) and "w_per_core" in given
-        return {"draw_w_per_core": None} | given if is_fixed else given
+        given = _given(cls, value)
+        return {"draw_w_per_core": None} | given if isinstance(given, dict) and "w_per_core" in given else given
 
 
 class Cooling(Section):
