@@ -23,12 +23,14 @@ from planner.cp.engines.choose import ENGINES
 from planner.cp.model import ProfitModel
 from planner.cp.repair import Seats
 from planner.cp.subproblem import Subproblem, empty_plan
+from planner.domain.horizon import Horizon
 from planner.domain.problem import Problem
-from planner.inputs.build import build_day
+from planner.inputs.build import build
 from planner.runs.one_day import Settings, previous_of
 from planner.runs.rolling import run_days
 from planner.search.decode import decode
 from planner.search.multisearch import multisearch
+from planner.store.last_plan import situation_of
 from planner.studies.curie23.cells import CALIBRATIONS, FIRST_DAY
 from planner.studies.curie23.sites import data_folder, study_scenario
 
@@ -42,8 +44,8 @@ def day_problem(day: dt.date, rolled: Path) -> Problem:
         settings = Settings(scenario, "multisearch", time_limit_s=3600.0, bound_time_s=0.0, page=False, baselines=False)
         for _ in run_days(settings, FIRST_DAY, day - dt.timedelta(days=1), rolled):
             pass
-    previous = previous_of(rolled, scenario, day)
-    return build_day(scenario, day, None if previous is None else previous.handover).problem
+    horizon = Horizon(day, scenario.zone)
+    return build(scenario, horizon, *situation_of(scenario, horizon, previous_of(rolled, scenario, day))).problem
 
 
 def found_in_windows(problem: Problem, engine: str, seconds: float, workers: int) -> tuple[str, float | None]:

@@ -81,6 +81,7 @@ def run_range(
     from dataclasses import replace
 
     from planner.cli.terminal import Progress
+    from planner.runs.one_day import Watch
     from planner.runs.rolling import run_days
 
     chosen = replace(chosen, page=page)
@@ -98,10 +99,7 @@ def run_range(
             folder,
             until_empty=until_empty,
             fresh=fresh,
-            on_trial=progress.trial,
-            on_bound=progress.bound,
-            on_step=progress.doing,
-            still_wanted=interrupts.end,
+            watch=Watch(progress.trial, progress.bound, progress.doing, interrupts.end),
         ):
             summaries.append(each.summary)
             kept.append(each.planned is None)
@@ -176,9 +174,8 @@ def _whole_run(
     profit_eur = sum(each.totals.profit_eur for each in summaries[: (last - first).days + 1])
     bound = None
     if bound_time_s > 0 and settings.bound_time_s > 0:
-        previous = None if fresh else ground_of(folder, settings.scenario, first)
-        handover = None if previous is None else previous.handover
-        bound = run_bound(settings.scenario, first, last, handover, time_limit_s=bound_time_s)
+        before = None if fresh else ground_of(folder, settings.scenario, first)
+        bound = run_bound(settings.scenario, first, last, before, time_limit_s=bound_time_s)
     whole = WholeRun.of(first, last, profit_eur, bound)
     if bound is not None:
         whole.write(folder)

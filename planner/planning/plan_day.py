@@ -286,7 +286,7 @@ def _require_all_told(day: Day, result: Result, deferrals: tuple[tuple[Job, Defe
 
 
 def _deferred(day: Day, result: Result, later: Mapping[str, int]) -> list[tuple[Job, Deferral]]:
-    problem, before, ahead = day.problem, day.times_deferred, day.ahead or day.problem
+    problem, before, ahead = day.problem, day.situation.times_deferred, day.ahead or day.problem
     until = (
         "today" if day.ahead is None else f"until {ahead.horizon.to_datetime(ahead.horizon.length_s):%Y-%m-%d %H:%M}"
     )

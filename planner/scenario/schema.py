@@ -12,7 +12,7 @@ from pydantic import ModelWrapValidatorHandler, PrivateAttr, ValidationInfo, fie
 
 from planner import bounds
 from planner.domain.cluster import Cluster
-from planner.domain.snapshot import Outage
+from planner.domain.situation import Outage
 from planner.scenario.chooser import Kinds
 from planner.scenario.cluster import ClusterSection, WrittenAsSection
 from planner.scenario.electricity import BatterySection, Carbon, Demand, FeedIn, Fees, ModelledSolar, NoCarbon, Solar

@@ -4,38 +4,28 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated, ClassVar, Literal, get_args
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    GetJsonSchemaHandler,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
+from pydantic.fields import FieldInfo
+from pydantic_core import CoreSchema, PydanticCustomError
+
 from planner import bounds
 from planner.domain.executed import ExecuteRule
 from planner.domain.job import DeferRule
 from planner.domain.rates import UsePrice
-from planner.scenario.marked import BLANK
-from planner.scenario.marked import Text
-from planner.scenario.values import DrawnBetween
-from planner.scenario.values import Duration
-from planner.scenario.values import Flag
-from planner.scenario.values import InputFile
-from planner.scenario.values import JsonSchema
-from planner.scenario.values import Name
-from planner.scenario.values import Whole
-from planner.scenario.values import Within
-from planner.scenario.values import Words
-from planner.scenario.words import CoolingLookup
-from planner.scenario.words import CoolingTemperature
-from pydantic import BaseModel
-from pydantic import BeforeValidator
-from pydantic import ConfigDict
-from pydantic import Field
-from pydantic import GetJsonSchemaHandler
-from pydantic import ValidationInfo
-from pydantic import field_validator
-from pydantic import model_validator
-from pydantic.fields import FieldInfo
-from pydantic_core import CoreSchema
-from pydantic_core import PydanticCustomError
-from typing import Annotated
-from typing import ClassVar
-from typing import Literal
-from typing import get_args
+from planner.scenario.marked import BLANK, Text
+from planner.scenario.values import DrawnBetween, Duration, Flag, InputFile, JsonSchema, Name, Whole, Within, Words
+from planner.scenario.words import CoolingLookup, CoolingTemperature
 
 
 @dataclass(frozen=True)

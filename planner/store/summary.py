@@ -58,7 +58,7 @@ def summarise(planned: PlannedDay, *, conflicts: int = 0) -> DaySummary:
         easy=None if baselines is None else easy_day(baselines, planned.happened, planned.ledger.totals),
         trials=tuple(replace(trial, profit_eur=rounded(trial.profit_eur)) for trial in result.trials),
         inputs=tuple(day.intakes),
-        moment=None if day.snapshot is None else day.problem.horizon.to_datetime(day.problem.now_s).isoformat(),
+        moment=None if day.situation.nightly else day.problem.horizon.to_datetime(day.problem.now_s).isoformat(),
         conflicts=conflicts,
         promises=planned.promises,
         baselines=None if baselines is None else baselines.rules,

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from planner import bounds
-from planner.domain.snapshot import Outage
+from planner.domain.situation import Outage
 from planner.errors import InputError
 from planner.inputs.jobs.table_choices import ROUNDED_TIME
 from planner.inputs.snapshots.node_states import COLUMNS, ROUNDED_OUTAGE

@@ -16,7 +16,7 @@ from planner.domain.plan import Placement, Plan
 from planner.domain.problem import Problem, Running
 from planner.domain.rates import Rates
 from planner.domain.segment import Segment
-from planner.domain.snapshot import Snapshot, StartedJob
+from planner.domain.situation import Situation, StartedJob
 from planner.online.holding import NO_HOLDING, Holding
 from planner.online.look_ahead import carry_out, look_ahead
 from planner.online.prices import QUARTER_S, EnergyCosts
@@ -167,7 +167,7 @@ def test_estimates_are_learned_from_ended_jobs() -> None:
     ]
     runs = StartedJob(job("r", 10, submit_s=-4 * HOUR, user="ann"), DAY.start_unix - 3 * HOUR, (0,))
     waits = (job("next", 10, user="ann"), job("bob", 10, user="bob"))
-    told = with_estimates(Snapshot(DAY.start_unix, waits, (*ann, runs)), NODE, "last2")
+    told = with_estimates(Situation(DAY.start_unix, waits, (*ann, runs)), NODE, "last2")
     assert [each.estimate_s for each in told.pending] == [2 * HOUR, 10 * HOUR]
     assert told.started[-1].job.estimate_s is None, "it has outlived two hours: all that it asked for counts"
     assert with_estimates(told, NODE, "requested") is told

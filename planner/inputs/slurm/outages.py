@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from planner.domain.snapshot import NodeState, Outage, outage_key
+from planner.domain.situation import NodeState, Outage, outage_key
 from planner.inputs.slurm.machine import Machine
 from planner.inputs.slurm.nodes import DOWN, SlurmNode
 from planner.inputs.slurm.reservations import Reservation

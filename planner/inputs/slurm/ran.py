@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from planner.bounds import YEAR_S
 from planner.domain.cluster import CORES
 from planner.domain.job import Job, UnitGroup
-from planner.domain.snapshot import StartedJob
+from planner.domain.situation import StartedJob
 from planner.inputs.slurm.job import AllocatedNode, SlurmJob
 from planner.inputs.slurm.machine import Machine
 from planner.inputs.slurm.units import amounts_of

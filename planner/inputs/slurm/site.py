@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from planner.domain.intake import Intake
 from planner.domain.job import Job
 from planner.domain.possible import require_possible
-from planner.domain.snapshot import LeftAlone, Snapshot
+from planner.domain.situation import LeftAlone, Situation
 from planner.errors import InputError
 from planner.inputs.jobs.power import power_notes, power_of
 from planner.inputs.slurm.documents import Documents
@@ -54,7 +54,7 @@ class SlurmSite:
         cluster = self.machine.cluster(written.cluster, written.slurm)
         return written.model_copy(update={"cluster": cluster})
 
-    def snapshot(self, scenario: Scenario, own_begin: OwnBegin) -> tuple[Snapshot, Intake]:
+    def snapshot(self, scenario: Scenario, own_begin: OwnBegin) -> tuple[Situation, Intake]:
         """What is true at the moment of the documents; begin times of the planner's own bind nobody.
 
         Raises
@@ -72,7 +72,7 @@ class SlurmSite:
         pending = self._pending(queue, power, own_begin, left)
         busy = {node for each in started if each.is_running for node in each.nodes}
         outages = outages_of(self.machine, self.documents.reservations(), busy, moment)
-        snapshot = Snapshot(
+        snapshot = Situation(
             moment, pending, started, outages=outages, left_alone=tuple(left), source=self.documents.source
         )
         require_possible(snapshot, scenario.cluster)
@@ -168,7 +168,7 @@ class SlurmSite:
         except InputError as error:
             return None, (str(error),)
 
-    def _tell(self, snapshot: Snapshot, intake: Intake) -> None:
+    def _tell(self, snapshot: Situation, intake: Intake) -> None:
         ended = len(snapshot.started) - len(snapshot.running)
         intake.notes.append(
             f"Slurm {self.documents.version}: {len(snapshot.pending)} pending, {len(snapshot.running)} running,"

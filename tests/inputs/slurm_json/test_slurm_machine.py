@@ -8,7 +8,7 @@ import pytest
 
 from planner.domain.cluster import Cluster, IdleRule, NodeClass
 from planner.domain.job import UnitGroup
-from planner.domain.snapshot import Outage
+from planner.domain.situation import Outage
 from planner.errors import InputError
 from planner.inputs.slurm.job import Request
 from planner.inputs.slurm.machine import Kind, Machine, machine_of

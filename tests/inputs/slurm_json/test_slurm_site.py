@@ -12,7 +12,7 @@ import pytest
 
 from planner.domain.dependency import format_dependencies
 from planner.domain.job import UnitGroup
-from planner.domain.snapshot import Snapshot
+from planner.domain.situation import Situation
 from planner.errors import InputError
 from planner.inputs.slurm.document import Source
 from planner.inputs.slurm.documents import Documents, read_saved
@@ -51,7 +51,7 @@ def site_of(
     return SlurmSite(Documents("Slurm", NOW + 200, "24.11", by_name), found)
 
 
-def taken(site: SlurmSite, scenario: Scenario) -> Snapshot:
+def taken(site: SlurmSite, scenario: Scenario) -> Situation:
     """The snapshot of a site whose begin times are all the users' own."""
     return site.snapshot(site.scenario(scenario), lambda queued: queued.begin_unix)[0]
 

@@ -1,13 +1,20 @@
-"""A snapshot: what is true at one moment, whatever the last plan believed."""
+"""The situation of a site: what is true at one moment, whoever says so.
+
+Yesterday's folder, a table, Slurm or a simulation says it; every plan begins with one (`planner.inputs.build.build`).
+"""
 
 from __future__ import annotations
 
+import datetime as dt
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
 from planner.domain.job import Job
+from planner.domain.ledger import Ledger
 from planner.domain.precedence import require_no_circle
+from planner.domain.rates import Rates
 from planner.errors import InputError
 from planner.units import utc_text
 
@@ -106,8 +113,37 @@ class LeftAlone:
 
 
 @dataclass(frozen=True)
-class Snapshot:
+class SiteState:
+    """What a site carries from day to day besides its jobs: the peak of the month, and what its battery holds.
+
+    ``day`` is the last one that the peak is of; ``battery_kwh`` is None where there is no battery.
+    """
+
+    day: dt.date
+    peak_kw: float
+    battery_kwh: float | None = None
+
+    @classmethod
+    def after(cls, day: dt.date, rates: Rates, ledger: Ledger) -> SiteState:
+        """What is left when a day ends as its ledger has it."""
+        held = None if rates.battery is None else float(ledger.segments.battery_kwh[-1])
+        return cls(day, max(rates.demand_so_far_kw, ledger.peak_kw), held)
+
+    @classmethod
+    def before(cls, day: dt.date, rates: Rates) -> SiteState:
+        """What a day began with."""
+        return cls(day, rates.demand_so_far_kw, None if rates.battery is None else rates.battery.start_kwh)
+
+    def is_of_month(self, day: dt.date) -> bool:
+        """Whether a day is in the same month."""
+        return (self.day.year, self.day.month) == (day.year, day.month)
+
+
+@dataclass(frozen=True)
+class Situation:
     """What is true at one moment. Membership decides: a job in it exists, a job not in it is gone.
+
+    Promises that were given are with the jobs.
 
     Attributes
     ----------
@@ -123,8 +159,14 @@ class Snapshot:
         Nodes that cannot be used, and when, in the order of `outage_key`.
     left_alone
         Jobs that are there but cannot be planned, each with its reason; those that run hold their nodes all the same.
+    times_deferred
+        On how many earlier days jobs that wait were deferred.
+    site
+        The month's peak and the battery when the day of the moment began; None on a first day.
+    nightly
+        Whether it is what the day before left at midnight, and not news of its own.
     source
-        Where it was read from, for messages; two snapshots that say the same are equal whatever their source.
+        Where it was read from, for messages; two that say the same are equal whatever their source.
     """
 
     moment_unix: int
@@ -133,6 +175,9 @@ class Snapshot:
     withdrawn: tuple[Job, ...] = ()
     outages: tuple[Outage, ...] = ()
     left_alone: tuple[LeftAlone, ...] = ()
+    times_deferred: Mapping[str, int] = field(default_factory=dict)
+    site: SiteState | None = None
+    nightly: bool = False
     source: str = field(default="snapshot", compare=False)
 
     def __post_init__(self) -> None:
