@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
-
 import numpy as np
-
+from dataclasses import replace
 from planner.accounting.bound import Bound
 from planner.domain.books import Booked
-from planner.domain.day_summary import DayFigures, DaySummary, DayTotals, EasyDay, JobCounts, Waits
-from planner.domain.gap import distance, is_share
+from planner.domain.day_summary import DayFigures
+from planner.domain.day_summary import DaySummary
+from planner.domain.day_summary import DayTotals
+from planner.domain.day_summary import EasyDay
+from planner.domain.day_summary import JobCounts
+from planner.domain.day_summary import Waits
+from planner.domain.gap import distance
+from planner.domain.gap import is_share
 from planner.domain.ledger import Ledger
 from planner.domain.plan import Plan
 from planner.domain.problem import Problem
-from planner.planning.baselines import easy_day, waits_of
+from planner.planning.baselines import easy_day
+from planner.planning.baselines import waits_of
 from planner.planning.plan_day import PlannedDay
 from planner.printable import printable
-from planner.units import clock, rounded
+from planner.units import clock
+from planner.units import rounded
+
+MOST_HOLDS = 10
+"""Held jobs that are told one by one, at most."""
 
 
 def summarise(planned: PlannedDay, *, conflicts: int = 0) -> DaySummary:
@@ -63,6 +72,10 @@ def summarise(planned: PlannedDay, *, conflicts: int = 0) -> DaySummary:
         promises=planned.promises,
         baselines=None if baselines is None else baselines.rules,
         booked=planned.booked,
+        holds=tuple(
+            replace(each, saved_eur=rounded(each.saved_eur), waiting_eur=rounded(each.waiting_eur))
+            for each in result.holds
+        ),
     )
 
 
@@ -163,17 +176,29 @@ def _books(booked: Booked, totals: DayTotals, money: str) -> list[str]:
 
 
 def _kept(summary: DaySummary) -> list[str]:
-    """How the promises to users are kept."""
-    kept = summary.promises
+    """Which jobs are held for cheaper hours, until when, what that saves, and by when they start at the latest."""
+    kept, money = summary.promises, summary.currency
+    holds = () if summary.moment is None else summary.holds
     if kept is None:
         return []
-    delay = f", by {clock(kept.mean_delay_s)} on average, {clock(kept.longest_delay_s)} at most" if kept.delayed else ""
-    lines = [f"  promises        {kept.given:>14,} given     {kept.delayed:,} jobs after their reference start{delay}"]
+    delay = (
+        f"{clock(kept.mean_delay_s)} later on average, {clock(kept.longest_delay_s)} at most" if kept.delayed else ""
+    )
+    lines = [f"  held            {kept.given:>14,} jobs      {delay}".rstrip()]
+    for each in holds[:MOST_HOLDS]:
+        moments = (each.until_unix, each.latest_unix)
+        until, latest = (summary.horizon.to_datetime(summary.horizon.to_s(unix)) for unix in moments)
+        lines.append(
+            f"    job {printable(each.job_id)} until {until:%Y-%m-%d %H:%M}: saves {each.saved_eur:,.2f} {money}, its"
+            f" waiting counts {each.waiting_eur:,.2f}; at the latest until {latest:%Y-%m-%d %H:%M}"
+        )
+    if len(holds) > MOST_HOLDS:
+        lines.append(f"    and {len(holds) - MOST_HOLDS:,} more: summary.json has all")
     if kept.broken:
         first = kept.broken[0]
         more = f", and {len(kept.broken) - 1:,} more" if len(kept.broken) > 1 else ""
-        late = f"job {printable(first.job_id)} by {clock(first.late_s)} ({first.reason}){more}"
-        lines.append(f"  broken promises {len(kept.broken):>14,}           {late}")
+        late = f"than that: job {printable(first.job_id)} by {clock(first.late_s)} ({first.reason}){more}"
+        lines.append(f"  later           {len(kept.broken):>14,} jobs      {late}")
     return lines
 
 
