@@ -33,7 +33,7 @@ from planner.pages.markup import document, el
 from planner.places import shipped_folder
 from planner.scenario.load import load_scenario
 from planner.scenario.schema import Scenario
-from planner.studies.curie23.sites import TRACE, data_folder
+from planner.studies.curie23_site import TRACE, data_folder
 from planner.studies.operation.moved_years import write_moved
 from planner.studies.operation.sites import EUR_PER_USD
 

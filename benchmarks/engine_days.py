@@ -31,8 +31,7 @@ from planner.runs.one_day import Settings, previous_of
 from planner.runs.rolling import run_days
 from planner.search.decode import decode
 from planner.search.multisearch import multisearch
-from planner.studies.curie23.cells import CALIBRATIONS, FIRST_DAY
-from planner.studies.curie23.sites import data_folder, study_scenario
+from planner.studies.curie23_site import CALIBRATIONS, FIRST_DAY, data_folder, study_scenario
 
 
 def day_problem(day: dt.date, rolled: Path) -> Problem:

@@ -12,13 +12,13 @@ from typing import Annotated, Any
 import typer
 
 from planner.cli.compare import TaskBar
-from planner.cli.curie import curie23
 from planner.cli.day import NoRemarksOption, solve_time
 from planner.cli.operation import operation
 from planner.cli.study_output import show_study
 from planner.cli.terminal import say
 from planner.errors import InputError
 from planner.studies.cp_online import CpOnlineStudy
+from planner.studies.curie23 import Curie23Study
 from planner.studies.deadlines import DeadlineStudy
 from planner.studies.dispatchers import DispatcherStudy
 from planner.studies.metrics import MetricsStudy
@@ -27,7 +27,14 @@ from planner.studies.study import OPTION, Study, StudyOption
 
 app = typer.Typer(help="Published experiments, run end to end, with their figures beside ours.", no_args_is_help=True)
 
-STUDIES: tuple[type[Study], ...] = (CpOnlineStudy, DispatcherStudy, MetricsStudy, DeadlineStudy, PredictionStudy)
+STUDIES: tuple[type[Study], ...] = (
+    Curie23Study,
+    CpOnlineStudy,
+    DispatcherStudy,
+    MetricsStudy,
+    DeadlineStudy,
+    PredictionStudy,
+)
 
 TYPES: dict[str, Any] = {
     "text": str,
@@ -147,4 +154,3 @@ def _numbers(text: str, flag: str, told: StudyOption) -> tuple[float, ...]:
 for each in STUDIES:
     app.command(each.name)(command_of(each))
 app.command("operation")(operation)
-app.command("curie23")(curie23)
