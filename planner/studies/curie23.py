@@ -72,42 +72,23 @@ class Curie23Study(Study):
     settings: tuple[str, ...] = option(
         (), "texts", "Override a scenario key; may be repeated.", "--set", metavar="KEY=VALUE"
     )
-    time_limit_s: float = option(
-        TIME_LIMIT_S,
-        "time",
-        "Per day, of cp, relaxation and delay: 30s, 5m.",
-        "--time-limit",
-        example=f"{TIME_LIMIT_S:g}s",
-    )
-    bound_time_s: float = option(
-        STUDY_BOUND_TIME_S,
-        "time",
-        "Per day, for the bound; 0 leaves it out.",
-        "--bound-time",
-        example=f"{STUDY_BOUND_TIME_S:g}s",
-    )
+    time_limit_s: float = option(TIME_LIMIT_S, "time", "Per day, of cp, relaxation and delay: 30s, 5m.", "--time-limit")
+    bound_time_s: float = option(STUDY_BOUND_TIME_S, "time", "Per day, for the bound; 0 leaves it out.", "--bound-time")
     run_bound_time_s: float = option(
         RUN_BOUND_TIME_S,
         "time",
         "Per scenario, for the bound of all days together; 0 leaves it out.",
         "--run-bound-time",
-        example=f"{RUN_BOUND_TIME_S:g}s",
     )
     bounded: tuple[str, ...] = option(("harvest",), "names", "Methods whose days get a bound, by commas.")
     iterations: int = option(
-        STEPS,
-        "number",
-        "Steps of a search; the same number gives the same plan.",
-        bounds=Bounds(1, ITERATIONS.high),
+        STEPS, "number", "Steps of a search; the same number gives the same plan.", bounds=Bounds(1, ITERATIONS.high)
     )
     workers: int = option(
         0, "number", "Runs side by side; 0 is one per core.", "--processes", bounds=Bounds(0, WORKERS.high)
     )
     backend: str = option(
-        "processes",
-        "text",
-        "Where runs are planned: processes of this machine, or dask.",
-        metavar="processes|dask",
+        "processes", "text", "Where runs are planned: processes of this machine, or dask.", metavar="processes|dask"
     )
     address: str | None = option(None, "text", "Scheduler of --backend dask.", metavar="HOST:PORT")
 

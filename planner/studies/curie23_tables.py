@@ -59,7 +59,7 @@ def profit_table(rows: Sequence[Row], days: int) -> StudyTable:
         *(Column(scenario, "EUR, over best rule") for scenario in scenarios),
         *(column for column, _ in more),
     )
-    return StudyTable(f"{rows[0]['calibration']}: profit at the end of day {days}", columns, tuple(lines + limits))
+    return StudyTable(f"Profit at the end of day {days}", columns, tuple(lines + limits))
 
 
 def _limits(rows: Sequence[Row], by_run: dict[str, list[Row]], scenarios: Sequence[str]) -> Iterator[tuple[str, ...]]:
@@ -117,7 +117,7 @@ def _place_table(place: str, rows: Sequence[Row], days: int) -> StudyTable:
         if any(row["published"] is not None for row in own):
             paper = "paper, derived" if own[0]["derived"] == "yes" else "paper"
             lines.append(("", paper, *(_cell(own, scenario, _paper_text) for scenario in scenarios)))
-    title = f"{rows[0]['calibration']}: {TITLES[place].format(day=days, days=counted(days, 'day'))}"
+    title = TITLES[place].format(day=days, days=counted(days, "day"))
     return StudyTable(title, columns, tuple(lines), brief=() if place in LONG else None)
 
 

@@ -40,7 +40,7 @@ class StudyOption:
 
     ``kind``: ``text``, ``number``, ``flag``, ``time`` (in seconds), ``path``, ``names``, ``numbers`` (whole ones) or
     ``percents`` by commas, ``files`` (without a flag; at least one) or ``files if any``, or ``texts`` (repeated).
-    ``flags`` where they are not the field's name; ``example`` is how a value is written.
+    ``flags`` where they are not the field's name.
     """
 
     kind: str
@@ -48,7 +48,6 @@ class StudyOption:
     flags: tuple[str, ...] = ()
     bounds: Bounds | None = None
     metavar: str | None = None
-    example: str | None = None
 
 
 def option(default: Any, kind: str, words: str, *flags: str, **more: Any) -> Any:

@@ -158,10 +158,10 @@ def test_tables_for_documents_and_terminals() -> None:
     assert "| harvest | 2,530, +10.00 % |" in text
     assert "limit on any run" not in text
     tables = report.terminal()
-    profit = tables["ours: profit at the end of day 23"]
+    profit = tables["Profit at the end of day 23"]
     assert [row["run"] for row in profit] == ["est", "wt", "cp", "delay", "harvest"]
     assert [row["engine without a plan"] for row in profit] == ["0", "0", "53", "0", "0"]
-    assert "fitted: Table 1: PUE of the whole, and days until the queue is empty" in tables
+    assert "Calibration: fitted: Table 1: PUE of the whole, and days until the queue is empty" in tables
     assert not [title for title in tables if "Table 3" in title or "searches" in title]
 
 
