@@ -31,8 +31,7 @@ from planner.runs.rolling import run_days
 from planner.search.decode import decode
 from planner.search.multisearch import multisearch
 from planner.store.last_plan import situation_of
-from planner.studies.curie23.cells import CALIBRATIONS, FIRST_DAY
-from planner.studies.curie23.sites import data_folder, study_scenario
+from planner.studies.curie23_site import CALIBRATIONS, FIRST_DAY, data_folder, study_scenario
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 

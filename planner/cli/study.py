@@ -11,13 +11,13 @@ from typing import Annotated, Any
 
 import typer
 
-from planner.cli.curie import curie23
 from planner.cli.day import NoRemarksOption, solve_time
 from planner.cli.operation import operation
 from planner.cli.study_output import show_study
 from planner.cli.terminal import TaskBar, say
 from planner.errors import InputError
 from planner.studies.cp_online import CpOnlineStudy
+from planner.studies.curie23 import Curie23Study
 from planner.studies.deadlines import DeadlineStudy
 from planner.studies.dispatchers import DispatcherStudy
 from planner.studies.metrics import MetricsStudy
@@ -26,7 +26,14 @@ from planner.studies.study import OPTION, Study, StudyOption
 
 app = typer.Typer(help="Published experiments, run end to end, with their figures beside ours.", no_args_is_help=True)
 
-STUDIES: tuple[type[Study], ...] = (CpOnlineStudy, DispatcherStudy, MetricsStudy, DeadlineStudy, PredictionStudy)
+STUDIES: tuple[type[Study], ...] = (
+    Curie23Study,
+    CpOnlineStudy,
+    DispatcherStudy,
+    MetricsStudy,
+    DeadlineStudy,
+    PredictionStudy,
+)
 
 TYPES: dict[str, Any] = {
     "text": str,
@@ -98,7 +105,7 @@ def _parameter(each: Field[Any]) -> inspect.Parameter:
             limits = {"min": int(told.bounds.low)}
             limits |= {"max": int(told.bounds.high)} if told.bounds.high < math.inf else {}
         info = typer.Option(
-            *_flags(each), metavar=metavar, help=told.words, show_default=told.example or True, **limits
+            *_flags(each), metavar=metavar, help=told.words, show_default=_example(each) or True, **limits
         )
     default = each.default if told.kind in PLAIN else inspect.Parameter.empty if told.kind == "files" else None
     annotation = Annotated[taken | None if default is None else taken, info]
@@ -108,6 +115,14 @@ def _parameter(each: Field[Any]) -> inspect.Parameter:
 def _flags(each: Field[Any]) -> tuple[str, ...]:
     told: StudyOption = each.metadata[OPTION]
     return told.flags or (f"--{each.name.replace('_', '-')}",)
+
+
+def _example(each: Field[Any]) -> str:
+    """How the default is written, where the parser cannot say it."""
+    kind = each.metadata[OPTION].kind
+    if kind == "time":
+        return f"{each.default:g}s"
+    return ",".join(f"{number:g}" for number in each.default) if kind in ("numbers", "percents") else ""
 
 
 def _read(each: Field[Any], value: Any) -> Any:
@@ -120,7 +135,7 @@ def _read(each: Field[Any], value: Any) -> Any:
     if told.kind == "names":
         return _named(value)
     if told.kind in ("numbers", "percents"):
-        return _numbers(",".join(value), _flags(each)[0], told)
+        return _numbers(",".join(value), each)
     return tuple(value)
 
 
@@ -129,14 +144,16 @@ def _named(texts: list[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name.strip() for name in ",".join(texts).split(",") if name.strip()))
 
 
-def _numbers(text: str, flag: str, told: StudyOption) -> tuple[float, ...]:
+def _numbers(text: str, each: Field[Any]) -> tuple[float, ...]:
     """Numbers by commas, each once and within their bounds."""
+    told: StudyOption = each.metadata[OPTION]
+    flag, example = _flags(each)[0], _example(each) or "1 or 1,3"
     try:
-        found = [int(each) if told.kind == "numbers" else float(each) for each in _named([text])]
+        found = [int(part) if told.kind == "numbers" else float(part) for part in _named([text])]
     except ValueError as error:
-        raise InputError(f"{flag}: cannot read {text!r} as numbers; write {told.example}") from error
+        raise InputError(f"{flag}: cannot read {text!r} as numbers; write {example}") from error
     if not found:
-        raise InputError(f"{flag} names no number; write {told.example}")
+        raise InputError(f"{flag} names no number; write {example}")
     for number in found:
         if told.bounds is not None:
             told.bounds.require(flag, number)
@@ -146,4 +163,3 @@ def _numbers(text: str, flag: str, told: StudyOption) -> tuple[float, ...]:
 for each in STUDIES:
     app.command(each.name)(command_of(each))
 app.command("operation")(operation)
-app.command("curie23")(curie23)

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import datetime as dt
+from dataclasses import asdict, dataclass
+from typing import Any
+
 import numpy as np
-from dataclasses import asdict
-from dataclasses import dataclass
+
 from planner.domain.books import Booked
 from planner.domain.columns import Ints
 from planner.domain.executed import ExecuteRule
 from planner.domain.horizon import Horizon
 from planner.domain.intake import Intake
-from planner.domain.ledger import Sums
-from planner.domain.ledger import Totals
-from planner.domain.promises import Hold
-from planner.domain.promises import Promises
-from planner.domain.result import Status
-from planner.domain.result import Trial
+from planner.domain.ledger import Sums, Totals
+from planner.domain.promises import Hold, Promises
+from planner.domain.result import Status, Trial
 from planner.units import rounded
-from typing import Any
 
 FORMAT = 1
 """Number of the form of ``summary.json``, ``run.json`` and ``compare.json``.

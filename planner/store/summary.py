@@ -3,27 +3,21 @@
 from __future__ import annotations
 
 import math
-import numpy as np
 from dataclasses import replace
+
+import numpy as np
+
 from planner.accounting.bound import Bound
 from planner.domain.books import Booked
-from planner.domain.day_summary import DayFigures
-from planner.domain.day_summary import DaySummary
-from planner.domain.day_summary import DayTotals
-from planner.domain.day_summary import EasyDay
-from planner.domain.day_summary import JobCounts
-from planner.domain.day_summary import Waits
-from planner.domain.gap import distance
-from planner.domain.gap import is_share
+from planner.domain.day_summary import DayFigures, DaySummary, DayTotals, EasyDay, JobCounts, Waits
+from planner.domain.gap import distance, is_share
 from planner.domain.ledger import Ledger
 from planner.domain.plan import Plan
 from planner.domain.problem import Problem
-from planner.planning.baselines import easy_day
-from planner.planning.baselines import waits_of
+from planner.planning.baselines import easy_day, waits_of
 from planner.planning.plan_day import PlannedDay
 from planner.printable import printable
-from planner.units import clock
-from planner.units import rounded
+from planner.units import clock, rounded
 
 MOST_HOLDS = 10
 """Held jobs that are told one by one, at most."""

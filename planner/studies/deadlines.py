@@ -73,22 +73,15 @@ class DeadlineStudy(TraceStudy):
         " of waits are of the first draw, leave out jobs that start at once, and end at 95 %.",
     )
     percents: tuple[float, ...] = option(
-        (20.0, 40.0, 60.0, 80.0),
-        "percents",
-        "Shares of jobs with a deadline, by commas.",
-        "--percent",
-        bounds=PERCENT,
-        example="20,40,60,80",
+        (20.0, 40.0, 60.0, 80.0), "percents", "Shares of jobs with a deadline, by commas.", "--percent", bounds=PERCENT
     )
     seeds: int = option(5, "number", "Draws of the jobs with a deadline.", bounds=Bounds(1, 50))
     policies: tuple[str, ...] = option(POLICIES, "names", f"Of {', '.join(POLICIES)}; by commas.", "--policies", "-p")
     estimate: str = option("requested", "text", "What the policies believe.", "--estimate", "-e")
     partitions: tuple[int, ...] = option(
-        (), "numbers", "Only jobs of these partitions; numbers by commas.", "--partition", example="1 or 1,3"
+        (), "numbers", "Only jobs of these partitions; numbers by commas.", "--partition"
     )
-    queues: tuple[int, ...] = option(
-        (), "numbers", "Only jobs of these queues; numbers by commas.", "--queue", example="1 or 1,3"
-    )
+    queues: tuple[int, ...] = option((), "numbers", "Only jobs of these queues; numbers by commas.", "--queue")
 
     def __post_init__(self) -> None:
         super().__post_init__()

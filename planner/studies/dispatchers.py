@@ -87,11 +87,7 @@ class DispatcherStudy(Study):
     jobs: int | None = option(None, "number", "Only the first jobs of each file.", bounds=Bounds(1, math.inf))
     engine: str = option(ROUND_ENGINE, "text", "CP engine of hcp19 and pcp19; see `plan show engines`.", metavar="NAME")
     time_limit_s: float = option(
-        ROUND_TIME_S,
-        "time",
-        "What it gets in a dispatch at first; up to 16 times that.",
-        "--time-limit",
-        example=f"{ROUND_TIME_S:g}s",
+        ROUND_TIME_S, "time", "What it gets in a dispatch at first; up to 16 times that.", "--time-limit"
     )
     dispatch_steps: int = option(
         STEPS, "number", "Steps of pcp21 and pcp21s in a dispatch, at first.", bounds=Bounds(1, DISPATCH_STEPS.high)
@@ -99,21 +95,15 @@ class DispatcherStudy(Study):
     evaluations: int = option(
         USUAL_SEARCH.evaluations, "number", "Orders that order-... tries per waiting job.", bounds=EVALUATIONS
     )
-    cell_s: float = option(
-        600.0, "time", "CPU time after which a replay is stopped, and shown as such.", "--cell-time", example="10m"
-    )
+    cell_s: float = option(600.0, "time", "CPU time after which a replay is stopped, and shown as such.", "--cell-time")
     parts: tuple[str, ...] = option(
         (), "names", "replays, queues (made-up ones), or both by commas; both is the default.", "--part"
     )
     nodes: tuple[int, ...] = option(
-        (64, 300, 1173, 5000),
-        "numbers",
-        "Sizes of the machines of made-up queues, by commas.",
-        bounds=QUEUE_NODES,
-        example="64,300,1173,5000",
+        (64, 300, 1173, 5000), "numbers", "Sizes of the machines of made-up queues, by commas.", bounds=QUEUE_NODES
     )
     queues: tuple[int, ...] = option(
-        (20, 100, 500), "numbers", "Lengths of made-up queues, by commas.", bounds=QUEUE_JOBS, example="20,100,500"
+        (20, 100, 500), "numbers", "Lengths of made-up queues, by commas.", bounds=QUEUE_JOBS
     )
 
     def __post_init__(self) -> None:

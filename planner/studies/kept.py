@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from planner.errors import OutputError, PlannerError
 from planner.runs.fanout import Failure, side_by_side
@@ -20,8 +20,6 @@ from planner.store.provenance import digest, versions
 PACKAGE = Path(__file__).resolve().parents[1]
 IDLE_ROOMS = ("cli", "cooling", "pages", "site", "store")
 """Rooms whose code changes no piece of a study."""
-
-Key = TypeVar("Key")
 
 OnDone = Callable[[str], None]
 """Called with the name of each piece that is done, or that was kept from an earlier call."""
@@ -71,32 +69,6 @@ def make_missing(tasks: Iterable[Task], workers: int, on_done: OnDone) -> None:
             error.exit_code = answer.exit_code
             raise error
         on_done(answer)
-
-
-def made(tasks: Mapping[Key, Task], workers: int, on_done: OnDone) -> dict[Key, Any]:
-    """What pieces of JSON say; those that are missing are made."""
-    make_missing(tasks.values(), workers, on_done)
-    return {key: json.loads(task.path.read_bytes()) for key, task in tasks.items()}
-
-
-def replays_of(
-    folder: Path,
-    cells: Mapping[Key, Path],
-    task_of: Callable[[Path, Key, str], Task],
-    workers: int,
-    *,
-    fresh: bool,
-    on_done: OnDone,
-) -> dict[Key, Any]:
-    """What the replays of some cells say, each of the file of its trace; those that are missing are made.
-
-    ``task_of`` makes the task of a cell from the file, the cell and the file's digest; ``fresh`` forgets what was kept.
-    """
-    if fresh:
-        clear(folder / "pieces")
-    digests = {path: digest(path) for path in set(cells.values())}
-    tasks = {cell: task_of(path, cell, digests[path]) for cell, path in cells.items()}
-    return made(tasks, workers, on_done)
 
 
 def clear(folder: Path) -> None:

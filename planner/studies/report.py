@@ -126,9 +126,14 @@ class StudyReport:
         return document(title, header, main, el("footer", el("p", "All digits: ", files)))
 
     def terminal(self) -> dict[str, list[dict[str, object]]]:
-        """The tables for a terminal, as rows by their titles."""
-        tables = [table for section in self.sections for table in section.tables()]
-        return {table.title: table.plain_rows() for table in tables if table.rows and table.brief != ()}
+        """The tables for a terminal, as rows by their titles; where one repeats, with the heading before it."""
+        shown: dict[str, list[dict[str, object]]] = {}
+        for section in self.sections:
+            for table in section.tables():
+                if table.rows and table.brief != ():
+                    repeats = table.title in shown
+                    shown[f"{section.heading}: {table.title}" if repeats else table.title] = table.plain_rows()
+        return shown
 
 
 def _is_text(part: Content) -> bool:

@@ -40,7 +40,7 @@ class StudyOption:
 
     ``kind``: ``text``, ``number``, ``flag``, ``time`` (in seconds), ``path``, ``names``, ``numbers`` (whole ones) or
     ``percents`` by commas, ``files`` (without a flag; at least one) or ``files if any``, or ``texts`` (repeated).
-    ``flags`` where they are not the field's name; ``example`` is how a value is written.
+    ``flags`` where they are not the field's name.
     """
 
     kind: str
@@ -48,7 +48,6 @@ class StudyOption:
     flags: tuple[str, ...] = ()
     bounds: Bounds | None = None
     metavar: str | None = None
-    example: str | None = None
 
 
 def option(default: Any, kind: str, words: str, *flags: str, **more: Any) -> Any:
@@ -104,12 +103,12 @@ class Study:
         """What is found, more each time; the files are written after each."""
         yield self.found(self.cells(), on_done)
 
-    def found(self, cells: Sequence[StudyCell], on_done: OnDone) -> list[Row]:
+    def found(self, cells: Sequence[StudyCell], on_done: OnDone, *, workers: int | None = None) -> list[Row]:
         """What cells say; those that are missing are made."""
         from planner.studies.kept import make_missing
 
         tasks = [task for task, _ in self._tasks(cells)]
-        make_missing(tasks, self.workers, on_done)
+        make_missing(tasks, self.workers if workers is None else workers, on_done)
         return [{**cell.labels, **json.loads(task.path.read_bytes())} for task, cell in zip(tasks, cells, strict=True)]
 
     def run(self, on_done: OnDone = lambda name: None) -> StudyReport:

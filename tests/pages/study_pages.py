@@ -9,15 +9,13 @@ import numpy as np
 from planner.metrics.registry import DEFAULT, METRICS
 from planner.pages.replay import replay_page
 from planner.studies.cp_online import CpOnlineStudy
-from planner.studies.curie23.cells import StudyChoice
-from planner.studies.curie23.show import page_of as curie23_page
 from planner.studies.deadlines import DeadlineStudy
 from planner.studies.dispatchers import DispatcherStudy
 from planner.studies.metrics import MetricsStudy
 from planner.studies.operation.cells import SAMPLE, Group, cells_of
 from planner.studies.operation.rows import rows_of
 from planner.studies.operation.show import page_of as operation_page
-from tests.curie23_days import shown
+from tests.curie23_days import HandMadeStudy, shown
 from tests.studies.test_cp_online_study import found_of
 from tests.studies.test_cp_online_study import told as cp_online_told
 from tests.studies.test_deadlines_study import write_eighty_jobs
@@ -64,10 +62,11 @@ def made_up(folder: Path) -> dict[str, str]:
     ctc.touch()
     packed = MetricsStudy(traces=(ctc,), parts=("policies",))
     measured = found_of(packed, (metrics_told(51.0 + k % 10) for k in range(20)))
+    curie23 = HandMadeStudy()
     return {
         "replay": replays(),
         "metrics": packed.page(packed.report(measured)),
-        "curie23": curie23_page(shown(StudyChoice()), StudyChoice()),
+        "curie23": curie23.page(shown(curie23)),
         "operation": operation_page(rows_of(cells, settled, bounds, {})),
         "cp-online": queued.page(queued.report(planned)),
         "dispatchers": dispatchers.page(dispatchers.report(dispatched)),

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from planner.studies.curie23.cells import CALIBRATIONS, SCENARIOS, StudyChoice
-from planner.studies.curie23.show import page_of
-from tests.curie23_days import shown
+from planner.studies.curie23_site import CALIBRATIONS, SCENARIOS
+from tests.curie23_days import HandMadeStudy, shown
 from tests.pages.conftest import Opener
 from tests.pages.look import is_drawn
 from tests.pages.study_pages import STUDIES
@@ -19,7 +18,8 @@ from tests.pages.test_layout import PAPER, measured, on_paper
 def test_the_page_of_curie23(tmp_path: Path, open_page: Opener, width: int, scheme: str) -> None:
     """It is no wider than the window, and has three drawn figures of each scenario and calibration."""
     path = tmp_path / "curie23.html"
-    path.write_text(page_of(shown(StudyChoice()), StudyChoice()), encoding="utf-8")
+    study = HandMadeStudy()
+    path.write_text(study.page(shown(study)), encoding="utf-8")
     page = open_page(path, width=width, scheme=scheme)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     figures = page.locator("figure")

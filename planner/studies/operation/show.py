@@ -9,14 +9,8 @@ from planner.pages.markup import document, el
 from planner.runs.figures import Row
 from planner.store.replay_files import write_rows, write_text
 from planner.studies.operation.picture import picture_of
-from planner.studies.operation.tables import (
-    days_table,
-    glance_table,
-    group_tables,
-    group_title,
-    groups_of,
-)
-from planner.studies.table import Table
+from planner.studies.operation.tables import days_table, glance_table, group_tables, group_title, groups_of
+from planner.studies.report import StudyTable
 
 READING = (
     "Every row is one replay of the same jobs with the runtimes that they really had, settled by the planner's own"
@@ -85,6 +79,6 @@ def terminal_rows(rows: Sequence[Row]) -> list[dict[str, object]]:
     return [{name: "" if row[key] is None else row[key] for key, name in shown.items()} for row in rows]
 
 
-def _tables(group: Sequence[Row]) -> list[Table]:
+def _tables(group: Sequence[Row]) -> list[StudyTable]:
     days = days_table(group)
     return [*group_tables(group), *([] if days is None else [days])]

@@ -13,8 +13,7 @@ from planner.inputs.traces import Source, cluster_trace, read_window
 from planner.places import shipped_folder
 from planner.scenario.load import load_scenario
 from planner.scenario.schema import Scenario
-from planner.studies.curie23.cells import TRACE_CORES
-from planner.studies.curie23.sites import TRACE, data_folder
+from planner.studies.curie23_site import TRACE, TRACE_CORES, data_folder
 from planner.studies.operation.cells import AS_IS, CURIE, Cell, Group
 from planner.studies.operation.moved_years import write_moved
 

@@ -9,7 +9,7 @@ from itertools import accumulate
 from planner.pages.markup import Column, hours, percent, plain, signed_percent
 from planner.runs.figures import Row
 from planner.studies.operation.cells import AS_IS, HOLD, MAX_DELAYS_H, OVERLOAD
-from planner.studies.table import Table
+from planner.studies.report import StudyTable
 
 SITES = {"curie": "CEA Curie", "sample": "Sample site"}
 TARIFFS = {
@@ -43,7 +43,7 @@ def policy_words(row: Row) -> str:
     return told if row["max_delay_h"] is None else f"{told}, {row['max_delay_h']} h"
 
 
-def group_tables(rows: Sequence[Row]) -> list[Table]:
+def group_tables(rows: Sequence[Row]) -> list[StudyTable]:
     """Money and waiting of the policies of one group, one row per policy."""
     title = group_title(rows[0])
     money = [each for each in MONEY if any(each.text(row) for row in rows)]
@@ -53,7 +53,7 @@ def group_tables(rows: Sequence[Row]) -> list[Table]:
     ]
 
 
-def glance_table(groups: Sequence[Sequence[Row]]) -> Table:
+def glance_table(groups: Sequence[Sequence[Row]]) -> StudyTable:
     """One row per group: EASY's energy cost, and what holding saves of it by promise, of what the bound allows."""
     columns = [Column("site, tariff, load", number=False), Column("EASY's energy cost", "EUR")]
     columns += [Column(f"promise {each} h", "saved of limit; wait") for each in MAX_DELAYS_H]
@@ -64,10 +64,10 @@ def glance_table(groups: Sequence[Sequence[Row]]) -> Table:
         cells = [_saved_words(whole.get(each), cost) for each in MAX_DELAYS_H]
         lines.append((group_title(rows[0]), plain(cost, 2), *cells))
     title = "Holding on requested times: saved of EASY's energy cost, limit, mean wait added"
-    return Table(title, tuple(columns), tuple(lines))
+    return StudyTable(title, tuple(columns), tuple(lines))
 
 
-def days_table(rows: Sequence[Row]) -> Table | None:
+def days_table(rows: Sequence[Row]) -> StudyTable | None:
     """On an overloaded machine, what each policy has earned by the end of each day against EASY; None elsewhere."""
     if rows[0]["load_fraction"] < OVERLOAD:
         return None
@@ -81,7 +81,9 @@ def days_table(rows: Sequence[Row]) -> Table | None:
         )
         for row, own in zip(rows, earned, strict=True)
     ]
-    return Table(f"Profit from the first day to the end of each: {group_title(rows[0])}", tuple(columns), tuple(lines))
+    return StudyTable(
+        f"Profit from the first day to the end of each: {group_title(rows[0])}", tuple(columns), tuple(lines)
+    )
 
 
 def groups_of(rows: Sequence[Row]) -> list[list[Row]]:
@@ -92,10 +94,10 @@ def groups_of(rows: Sequence[Row]) -> list[list[Row]]:
     return list(groups.values())
 
 
-def _table(title: str, figures: Sequence[Figure], rows: Sequence[Row]) -> Table:
+def _table(title: str, figures: Sequence[Figure], rows: Sequence[Row]) -> StudyTable:
     columns = (Column("policy", number=False), *(Column(each.title, each.unit) for each in figures))
     lines = [(f"{policy_words(row)} ({row['estimate']})", *(each.text(row) for each in figures)) for row in rows]
-    return Table(title, columns, tuple(lines))
+    return StudyTable(title, columns, tuple(lines))
 
 
 def _saved_words(row: Row | None, cost_eur: float) -> str:

@@ -7,9 +7,17 @@ from collections.abc import Callable, Iterator, Sequence
 from planner.domain.gap import is_share
 from planner.pages.markup import THIN, Column, counted, percent, plain
 from planner.runs.figures import Row
-from planner.studies.curie23.beside import PLACES, PROFIT_FIGURES, SEARCH_FIGURES, SEARCHES, TABLE_1, TABLE_2, TABLE_3
-from planner.studies.curie23.rows import best_of
-from planner.studies.table import Table
+from planner.studies.curie23_rows import (
+    PLACES,
+    PROFIT_FIGURES,
+    SEARCH_FIGURES,
+    SEARCHES,
+    TABLE_1,
+    TABLE_2,
+    TABLE_3,
+    best_of,
+)
+from planner.studies.report import StudyTable, grouped
 
 TITLES = {
     TABLE_1: "Table 1: PUE of the whole, and days until the queue is empty",
@@ -21,19 +29,11 @@ TITLES = {
 }
 DIGITS = {"": 3, "%": 2, "days": 2, "EUR": 2, "EUR/s": 2, "s": 2}
 """Decimals of our figures, by their unit."""
-BRIEF = {"best search over best rule, a day", "best search over default search"}
-"""Figures for a terminal, besides those with a published one and those of Table 1 and of figures 1 to 4."""
+LONG = (TABLE_3, SEARCHES)
+"""Tables with a line for each search, which a terminal does not show."""
 
 
-def calibrations_of(rows: Sequence[Row]) -> dict[str, list[Row]]:
-    """The rows of each calibration."""
-    found: dict[str, list[Row]] = {}
-    for row in rows:
-        found.setdefault(row["calibration"], []).append(row)
-    return found
-
-
-def profit_table(rows: Sequence[Row], days: int) -> Table:
+def profit_table(rows: Sequence[Row], days: int) -> StudyTable:
     """What each run of a calibration has earned by the last day, by scenario, with the limits that are proven."""
     scenarios = _scenarios(rows)
     by_run = {name: [row for row in rows if row["run"] == name] for name in dict.fromkeys(row["run"] for row in rows)}
@@ -58,7 +58,7 @@ def profit_table(rows: Sequence[Row], days: int) -> Table:
         *(Column(scenario, "EUR, over best rule") for scenario in scenarios),
         *(column for column, _ in more),
     )
-    return Table(f"Profit at the end of day {days}", columns, tuple(lines + limits))
+    return StudyTable(f"Profit at the end of day {days}", columns, tuple(lines + limits))
 
 
 def _limits(rows: Sequence[Row], by_run: dict[str, list[Row]], scenarios: Sequence[str]) -> Iterator[tuple[str, ...]]:
@@ -100,36 +100,24 @@ def _cell(own: Sequence[Row], scenario: str, text: Callable[[Row], str]) -> str:
     return "" if row is None else text(row)
 
 
-def place_tables(published: Sequence[Row], days: int) -> list[Table]:
+def place_tables(published: Sequence[Row], days: int) -> list[StudyTable]:
     """The paper's tables and figures of one calibration, as far as there is something to say."""
     found = [(place, [row for row in published if row["place"] == place]) for place in PLACES]
-    return [_place_table(_title(place, days), rows) for place, rows in found if rows]
+    return [_place_table(place, rows, days) for place, rows in found if rows]
 
 
-def brief_table(published: Sequence[Row], days: int) -> Table:
-    """The same for a terminal, in one table: without the lines of single searches of which nothing was published."""
-    named = {row["figure"] for row in published if row["published"] is not None} | BRIEF
-    kept = [row for row in published if row["figure"] in named or row["place"] in (TABLE_1, PROFIT_FIGURES)]
-    return _place_table(f"Beside the paper, {counted(days, 'day')}", kept, with_places=True)
-
-
-def _title(place: str, days: int) -> str:
-    return TITLES[place].format(day=days, days=counted(days, "day"))
-
-
-def _place_table(title: str, rows: Sequence[Row], *, with_places: bool = False) -> Table:
+def _place_table(place: str, rows: Sequence[Row], days: int) -> StudyTable:
     """Two lines for each figure, ours and the paper's where it is known; columns are scenarios."""
     scenarios = _scenarios(rows)
     columns = (Column("", number=False), Column("", number=False), *(Column(scenario) for scenario in scenarios))
     lines = []
-    for place, figure in dict.fromkeys((row["place"], row["figure"]) for row in rows):
-        own = [row for row in rows if (row["place"], row["figure"]) == (place, figure)]
-        name = f"{place}: {figure}" if with_places else figure
-        lines.append((name, "ours", *(_cell(own, scenario, _our_text) for scenario in scenarios)))
+    for own in grouped(rows, "figure"):
+        lines.append((own[0]["figure"], "ours", *(_cell(own, scenario, _our_text) for scenario in scenarios)))
         if any(row["published"] is not None for row in own):
             paper = "paper, derived" if own[0]["derived"] == "yes" else "paper"
             lines.append(("", paper, *(_cell(own, scenario, _paper_text) for scenario in scenarios)))
-    return Table(title, columns, tuple(lines))
+    title = TITLES[place].format(day=days, days=counted(days, "day"))
+    return StudyTable(title, columns, tuple(lines), brief=() if place in LONG else None)
 
 
 def _our_text(row: Row) -> str:
@@ -171,20 +159,20 @@ def _range(values: Sequence[float | None], digits: int) -> str:
     return " to ".join(dict.fromkeys(plain(value, digits) for value in (min(known), max(known))))
 
 
-def nothing_found_words(rows: Sequence[Row]) -> list[str]:
+def nothing_found_words(rows: Sequence[Row]) -> str:
     """Which runs have days on which the engine found no plan; empty where none has."""
-    told = []
-    for row in rows:
-        if nothing := row["days_without_solution"]:
-            told.append(f"{row['label']}, {row['scenario']}: {nothing} of {counted(row['days'], 'day')}")
-    return told
+    return "; ".join(
+        f"{row['label']}, {row['scenario']}: {row['days_without_solution']} of {counted(row['days'], 'day')}"
+        for row in rows
+        if row["days_without_solution"]
+    )
 
 
-def choices_table(rows: Sequence[Row]) -> Table:
+def choices_table(rows: Sequence[Row]) -> StudyTable:
     """What the paper leaves open, and what it is here."""
     names = list(rows[0])
     columns = tuple(Column("" if name == "choice" else name, number=False, wrap=True) for name in names)
-    return Table(
+    return StudyTable(
         "What the paper leaves open, and what it is here",
         columns,
         tuple(tuple(row[name] for name in names) for row in rows),
