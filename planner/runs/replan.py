@@ -14,7 +14,7 @@ from planner.domain.result import Trial
 from planner.domain.snapshot import LeftAlone, Snapshot
 from planner.errors import InputError
 from planner.inputs.build import Day
-from planner.inputs.jobs.known import known_jobs
+from planner.inputs.jobs.read import known_jobs
 from planner.inputs.replan import day_from_snapshot
 from planner.inputs.slurm.site import SlurmSite
 from planner.inputs.snapshots.read import read_snapshot
