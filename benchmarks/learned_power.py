@@ -29,9 +29,7 @@ from planner.inputs.build import build_day
 from planner.inputs.jobs.power import limits_of, per_core
 from planner.methods import Params, method_named
 from planner.places import shipped_folder
-from planner.power.asked import Asked, PowerModel
-from planner.power.learned import FinishedJob, learned_from
-from planner.power.limits import PowerLimits
+from planner.power.learned import Asked, FinishedJob, PowerLimits, PowerModel, learned_from
 from planner.runs.power_sources import finished_jobs, saved_sources
 from planner.scenario.load import load_scenario
 

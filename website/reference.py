@@ -141,7 +141,7 @@ def output_columns() -> str:
 def input_columns() -> str:
     """The columns that tables of jobs, snapshots and nodes may have."""
     from planner.inputs.jobs.table import COLUMNS, RESOURCES
-    from planner.inputs.jobs.table_units import resource_columns
+    from planner.inputs.jobs.unit_groups import resource_columns
     from planner.inputs.snapshots import node_states
     from planner.inputs.snapshots.state_rows import STATE_COLUMNS
 

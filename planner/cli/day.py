@@ -320,7 +320,7 @@ def open_scenario(
     scenario = load_scenario(name, folders=folders, overrides=overrides)
     _require_estimate(scenario.rules.estimate)
     if scenario.jobs.source == "slurm" and not slurm:
-        from planner.inputs.jobs.known import only_now
+        from planner.inputs.jobs.read import only_now
 
         raise only_now()
     return scenario

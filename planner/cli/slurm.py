@@ -135,10 +135,10 @@ def undo(folder: PlanArgument, yes: YesOption = False, as_json: JsonOption = Fal
 @app.command("verify")
 def verify(folder: PlanArgument, as_json: JsonOption = False) -> None:
     """Compare Slurm's queue with the begin times that were set; exit code 9 where it differs."""
+    from planner.slurm.apply import differences, from_journal
     from planner.slurm.commands import Slurm
     from planner.slurm.journal import read_ours
     from planner.slurm.snapshot import queue_now
-    from planner.slurm.verify import differences, from_journal
     from planner.slurm.wanted import journal_of
 
     expected = from_journal(read_ours(journal_of(folder)))

@@ -18,9 +18,8 @@ from planner.domain.series import StepSeries
 from planner.domain.trace import Trace
 from planner.errors import CoverageError, InputError
 from planner.inputs.build import frame
-from planner.inputs.jobs.known import submitted_jobs
-from planner.inputs.prices.carbon import carbon_of
-from planner.inputs.prices.tariff import fee_of, feed_in_of, price_of
+from planner.inputs.jobs.read import submitted_jobs
+from planner.inputs.prices import carbon_of, fee_of, feed_in_of, price_of
 from planner.inputs.pue_csv import read_cooling
 from planner.inputs.weather.read import weather_of
 from planner.inputs.weather.solar import solar_of

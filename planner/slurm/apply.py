@@ -1,9 +1,10 @@
-"""Sets begin times in Slurm: look first (`plan_changes`), then send, read back, compare."""
+"""Sets begin times in Slurm: look first (`plan_changes`), then send, read back, compare; verify at any later time."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from planner.errors import SlurmError
@@ -11,7 +12,7 @@ from planner.inputs.slurm.job import SlurmJob
 from planner.inputs.slurm.queue import Queue
 from planner.slurm.changes import JOB_ID, Outcome, Proposal, Rules, propose, propose_undo
 from planner.slurm.commands import Slurm
-from planner.slurm.journal import Change, read_ours, when, write_changes, write_results
+from planner.slurm.journal import Change, Ours, read_ours, when, write_changes, write_results
 from planner.slurm.snapshot import queue_now
 from planner.store.folder import alone_in
 
@@ -119,3 +120,67 @@ def _reason(job_id: str, said: str) -> str:
         if line.endswith(f" for job {job_id}") or line.startswith((f"{job_id}_", f"{job_id}:")):
             return line.strip()
     return ""
+
+
+@dataclass(frozen=True)
+class Expected:
+    """When a job should begin at the earliest."""
+
+    job: str
+    begin_unix: int
+    submit_unix: int | None = None
+    """The job's submit time where known, which tells it from another job with the same id."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A job that is not as it should be, and how."""
+
+    job: str
+    text: str
+
+
+def from_wanted(wanted: Mapping[str, int]) -> list[Expected]:
+    """What is expected when every wanted start was set."""
+    return [Expected(job, begin) for job, begin in wanted.items()]
+
+
+def from_journal(ours: Ours) -> list[Expected]:
+    """What is expected by the journal: the newest begin time that was sent for each job and not undone."""
+    return [Expected(job, entry.sent[-1], submit) for (job, submit), entry in ours.entries.items()]
+
+
+def differences(expected: Iterable[Expected], queue: Queue, now_unix: int) -> list[Difference]:
+    """Every job that is not as expected, in the order given.
+
+    A begin time is a lower bound: a job that still waits after it is as expected, and so is one that has ended after
+    it.
+    """
+    expected = list(expected)
+    by_itself = {each.job for each in expected}
+    found: list[Difference] = []
+    for each in expected:
+        records = [job for job in queue.array(each.job) if job.record == each.job or job.record not in by_itself]
+        if not records:
+            one = queue.find(each.job)
+            records = [] if one is None else [one]
+        same = [job for job in records if each.submit_unix in (None, job.submit_unix)]
+        if not same and each.begin_unix > now_unix:
+            text = "is another job, submitted later" if records else "is no longer in the queue"
+            found.append(Difference(each.job, f"{text}; was to begin at {when(each.begin_unix)}"))
+        found += [Difference(job.record, text) for job in same if (text := _difference(each, job, now_unix))]
+    return found
+
+
+def _difference(expected: Expected, job: SlurmJob, now_unix: int) -> str:
+    if not job.is_pending:
+        early = job.start_unix is not None and job.start_unix < expected.begin_unix
+        return f"started at {when(job.start_unix)}, before {when(expected.begin_unix)}" if early else ""
+    if max(job.begin_unix or 0, expected.begin_unix) <= now_unix:
+        return ""  # let go: Slurm puts begin times in the past at the present, or forgets them
+    if job.begin_unix != expected.begin_unix:
+        return f"begins at {when(job.begin_unix)}, not at {when(expected.begin_unix)}"
+    latest_unix = job.latest_begin_unix
+    if latest_unix is not None and latest_unix < expected.begin_unix:
+        return f"begins at {when(job.begin_unix)}, too late for its deadline: Slurm will cancel it"
+    return "is held" if job.held else ""

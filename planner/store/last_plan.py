@@ -19,7 +19,7 @@ from planner.domain.rates import Rates
 from planner.domain.situation import Outage, SiteState, Situation, StartedJob
 from planner.errors import FileFormatError, InputError
 from planner.inputs.build import first_situation, known_until
-from planner.inputs.jobs.known import known_jobs
+from planner.inputs.jobs.read import known_jobs
 from planner.printable import one_line
 from planner.scenario.schema import Scenario
 from planner.store.provenance import digest

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from planner.inputs.slurm.job import Request, SlurmJob
+from planner.inputs.slurm.notations import job_state
 from planner.inputs.slurm.queue import Queue
-from planner.inputs.slurm.states import job_state
 
 NOW = 1_800_000_000
 HOUR = 3600

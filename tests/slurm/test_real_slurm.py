@@ -15,12 +15,11 @@ from planner.inputs.slurm.document import Answer
 from planner.inputs.slurm.job import SlurmJob
 from planner.inputs.slurm.queue import read_queue
 from planner.slurm import commands
-from planner.slurm.apply import carry_out, plan_changes, plan_undo
+from planner.slurm.apply import carry_out, differences, from_journal, from_wanted, plan_changes, plan_undo
 from planner.slurm.changes import OptIn, Outcome, Proposal, Rules
 from planner.slurm.commands import Slurm
 from planner.slurm.journal import Change, read_ours
 from planner.slurm.snapshot import queue_now
-from planner.slurm.verify import differences, from_journal, from_wanted
 from tests.slurm.cluster import ACCOUNTING, Cluster, until, why_not
 
 HOUR = 3600

@@ -13,11 +13,11 @@ from planner.domain.cluster import CORES, Cluster
 from planner.domain.horizon import Horizon
 from planner.domain.job import Job, UnitGroup
 from planner.errors import InputError
-from planner.inputs.jobs.unit_shape import MEMORY
+from planner.inputs.jobs.unit_groups import MEMORY
 from planner.inputs.slurm.accounting import Accounts
 from planner.inputs.slurm.job import SlurmJob
 from planner.inputs.slurm.machine import GPUS, MB_PER_GB
-from planner.power.asked import Asked, PowerModel
+from planner.power.learned import Asked, PowerModel
 from planner.printable import shortened
 from planner.units import SECONDS_PER_HOUR, rounded, utc_text
 

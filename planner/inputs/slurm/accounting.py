@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from planner.inputs.slurm.document import Source, read_document
-from planner.inputs.slurm.fields import Fields, names_of, number_of
+from planner.inputs.slurm.document import Fields, Source, names_of, number_of, read_document
 from planner.inputs.slurm.job import AllocatedNode, SlurmJob
+from planner.inputs.slurm.notations import Amounts, job_state, state_words
 from planner.inputs.slurm.request import accounted_request
-from planner.inputs.slurm.states import job_state, state_words
-from planner.inputs.slurm.tres import Amounts
 
 COMMAND = "sacct --json"
 GARBAGE_J = 2**63

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import Literal
 
-from planner.inputs.slurm.dependency import Dependency
-from planner.inputs.slurm.tres import Amounts
-
-JobState = Literal["pending", "running", "finished", "other"]
+from planner.inputs.slurm.notations import Amounts, Dependency, JobState
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,8 @@
-"""Reads jobs from the text of ``sacct --parsable2``: a table with ``|`` between its columns.
+"""Reads jobs from whatever sacct has written: JSON, or the text of ``--parsable2``, a table with ``|`` between its
+columns.
 
-Times are local, as sacct writes them, unless they have an offset or are Unix seconds. A row of a job is followed by
-those of its steps; of these only the energy of the batch step counts, where the job has none of its own.
+Times of the text are local, as sacct writes them, unless they have an offset or are Unix seconds. A row of a job is
+followed by those of its steps; of these only the energy of the batch step counts, where the job has none of its own.
 """
 
 from __future__ import annotations
@@ -11,20 +12,20 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from planner import bounds
 from planner.errors import FileFormatError, InputError
-from planner.inputs.slurm.accounting import GARBAGE_J, Accounts
-from planner.inputs.slurm.document import Source, content_of
-from planner.inputs.slurm.fields import NO_HOSTS, names_of
+from planner.inputs.local_times import FORMS, moments_of, slurm_duration_s
+from planner.inputs.slurm.accounting import GARBAGE_J, Accounts, read_accounting
+from planner.inputs.slurm.document import NO_HOSTS, Answer, Source, content_of, names_of
 from planner.inputs.slurm.hostlist import expand
 from planner.inputs.slurm.job import AllocatedNode, SlurmJob
+from planner.inputs.slurm.notations import Amounts, job_state, parse_tres, state_words
 from planner.inputs.slurm.request import accounted_request
-from planner.inputs.slurm.states import job_state, state_words
-from planner.inputs.slurm.tres import Amounts, parse_tres
-from planner.inputs.slurm_times import FORMS, moments_of, slurm_duration_s
 from planner.printable import one_line
+from planner.text_files import read_bytes
 
 COMMAND = "sacct --parsable2 --allusers --format=..."
 NEEDED = ("JobID", "State", "Submit", "Start", "End", "NodeList")
@@ -260,3 +261,26 @@ def _energy_j(line: _Line) -> int | None:
         if 1 <= joules < GARBAGE_J and math.isfinite(joules):
             return int(joules)
     return None
+
+
+def read_accounts(source: Source, zone: ZoneInfo) -> tuple[Accounts, Counter[str]]:
+    """Every job of the output of ``sacct --json`` or ``sacct --parsable2``, and what was repaired, by reason.
+
+    ``zone`` is that of local times, which only the text has.
+    """
+    name, content = content_of(source)
+    if _is_json(content):
+        return read_accounting(Answer(name, content)), Counter()
+    return read_sacct_text(Answer(name, content), zone)
+
+
+def holds_accounts(path: Path) -> bool:
+    """Whether sacct has written a file, and not somebody a table."""
+    if path.suffix.lower() == ".parquet":
+        return False
+    content = read_bytes(path)
+    return _is_json(content) or b"|" in content.partition(b"\n")[0]
+
+
+def _is_json(content: bytes) -> bool:
+    return content.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b"[")

@@ -16,8 +16,8 @@ from planner.domain.job import Job, UnitGroup
 from planner.domain.situation import StartedJob
 from planner.inputs.slurm.job import AllocatedNode, SlurmJob
 from planner.inputs.slurm.machine import Machine
-from planner.inputs.slurm.units import amounts_of
-from planner.power.asked import Asked, PowerModel
+from planner.inputs.slurm.node_units import amounts_of
+from planner.power.learned import Asked, PowerModel
 
 FOR_EVER = 2**62
 
