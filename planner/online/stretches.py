@@ -52,7 +52,7 @@ class FixedReplay:
 
     def run_until(self, moment_s: int) -> None:
         """Replay all that happens before a moment."""
-        from planner.online.kernel.clock import advance
+        from planner.online.kernel.steps import advance
 
         self.state.clock[UNTIL] = moment_s
         status = -1
