@@ -7,7 +7,7 @@ import pytest
 from tests.fuzz.harness import run_case
 from tests.fuzz.kinds import KINDS
 
-WHOLE, SLICE = 30, 5
+WHOLE, SLICE = 30, 10
 """Cases of each kind, with `pytest --all` and without; `python -m tests.fuzz` runs as many as you like."""
 
 
