@@ -53,7 +53,8 @@ class FixedReplay:
 
     def run_until(self, moment_s: int) -> None:
         """Replay all that happens before a moment."""
-        from planner.online.kernel.clock import advance, advance_simple
+        from planner.online.kernel.clock import advance_simple
+        from planner.online.kernel.steps import advance
 
         go_on = advance_simple if self._is_simple else advance
         self.state.clock[UNTIL] = moment_s

@@ -50,7 +50,7 @@ def _offered(line: str, folder: Path) -> list[str]:
         text=True,
         check=True,
         cwd=folder,
-        timeout=120,
+        timeout=600,
     )
     return done.stdout.split()
 

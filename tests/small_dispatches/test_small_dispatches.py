@@ -16,6 +16,7 @@ from tests.small_dispatches.queues import breaks_nothing, dispatch_queue, least_
 from tests.small_queues.enumeration import best_sum
 
 
+@pytest.mark.slow(keep=8)
 @pytest.mark.parametrize("seed", range(24))
 def test_dispatchers_find_the_best_of_all_plans(seed: int) -> None:
     """Two to five jobs on two to four nodes; every plan is audited."""

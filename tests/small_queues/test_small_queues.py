@@ -20,7 +20,13 @@ from tests.small_queues.queues import before, cluster_queue, compare
 SOLVERS = [EngineSolver(ENGINES["cpsat"], 60.0)]
 
 
-@pytest.mark.parametrize(("machine", "seed"), [*(("pool", k) for k in range(7)), *(("nodes", k) for k in range(5))])
+@pytest.mark.parametrize(
+    ("machine", "seed"),
+    [
+        *(pytest.param("pool", k, marks=[pytest.mark.slow] if k > 4 else []) for k in range(7)),
+        *(pytest.param("nodes", k, marks=[pytest.mark.slow] if k > 2 else []) for k in range(5)),
+    ],
+)
 def test_search_and_engine_find_the_best_of_all_plans(machine: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two to eight jobs on a pool, two to six on nodes, every objective that is a sum."""
     monkeypatch.setattr(queue_model, "PRECISION", 1e-9)

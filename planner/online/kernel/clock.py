@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from planner.compiled import kernel, part
+from planner.compiled import part
 from planner.machine.heap import pop, push
 from planner.machine.timeline import NEVER, forget_past
 from planner.online.kernel.events import is_changing, resume, take_changes, void_reservations, withdraw
@@ -78,7 +78,7 @@ STEPS_S = (60, 300, 900, 1800, 3600, 7200, 18000, 36000, 72000, 180000, 360000)
 """How far beyond the first estimate the first, second, ... correction goes (Tsafrir, Etsion and Feitelson 2007)."""
 
 
-@kernel
+@part
 def advance(state, seconds):
     """Replay up to so many event seconds; returns 0 when all is done, the entries needed to go on, or -1 to go on."""
     return _advance(state, seconds, True)
