@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from planner.compiled import part
+from planner.compiled import kernel, part
 from planner.machine.heap import pop, push
 from planner.machine.timeline import NEVER, forget_past
 from planner.online.kernel.events import is_changing, resume, take_changes, void_reservations, withdraw
