@@ -16,14 +16,12 @@ import time
 from functools import partial
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-
 from planner.accounting.audit import audit
 from planner.accounting.settle import settle
 from planner.cp import default_search as cp
 from planner.cp.engines.choose import ENGINES
 from planner.cp.model import ProfitModel
-from planner.cp.seats import Seats
+from planner.cp.repair import Seats
 from planner.cp.subproblem import Subproblem, empty_plan
 from planner.domain.horizon import Horizon
 from planner.domain.problem import Problem
@@ -34,8 +32,9 @@ from planner.runs.rolling import run_days
 from planner.search.decode import decode
 from planner.search.multisearch import multisearch
 from planner.store.last_plan import situation_of
-from planner.studies.curie23.cells import CALIBRATIONS, FIRST_DAY
-from planner.studies.curie23.sites import data_folder, study_scenario
+from planner.studies.curie23_site import CALIBRATIONS, FIRST_DAY, data_folder, study_scenario
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 
 def day_problem(day: dt.date, rolled: Path) -> Problem:

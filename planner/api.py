@@ -31,11 +31,10 @@ from planner.planning.plan_day import plan_day as _plan_day
 from planner.runs.one_day import do_day
 from planner.scenario.load import load_scenario as _load_scenario
 from planner.scenario.schema import Scenario
-from planner.store.parquet import columns_of
 from planner.store.read_tables import read_table
 from planner.store.results import read_summary
 from planner.store.summary import summarise
-from planner.store.write import tables_of
+from planner.store.write import columns_of, tables_of
 from planner.store.write_tables import COLUMNS, Table
 
 if TYPE_CHECKING:
@@ -184,7 +183,7 @@ def simulate(
 
 def power_figure(day: Frames, path: str | Path | None = None) -> str:
     """The day's mean IT and cooling power by segment as SVG; also written to ``path`` where one is given."""
-    from planner.pages.power_svg import power_svg
+    from planner.pages.charts import power_svg
 
     parts = day.segments
     hours = (parts["end_s"] - parts["start_s"]) / 3600

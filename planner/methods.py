@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from planner.defaults import BOUND_TIME_S, METHOD, TIME_LIMIT_S
 from planner.domain.candidate import Listener, Stop
@@ -13,6 +14,9 @@ from planner.domain.result import Result
 from planner.domain.search_params import SearchParams
 from planner.errors import InputError
 from planner.scenario.schema import Scenario
+
+if TYPE_CHECKING:
+    from planner.online.holding import Holding
 
 
 def _nothing(*what: object) -> None:
@@ -41,6 +45,8 @@ class Params:
         Time for the bound on the profit; 0 leaves it out.
     baselines, page
         Whether a day is compared with rules and EASY, and whether it gets its page.
+    holding
+        What ``hold`` must know to hold anything.
     also, command, rebook
         Further formats to write; the command line, for provenance; whether days that are booked may be written over.
     on_trial, on_bound, on_step
@@ -57,6 +63,7 @@ class Params:
     iterations: int | None = None
     bound_time_s: float = BOUND_TIME_S
     search: SearchParams = field(default_factory=SearchParams)
+    holding: Holding | None = None
     baselines: bool = True
     page: bool = True
     also: tuple[str, ...] = ()
@@ -72,7 +79,7 @@ class Params:
 
     def under(self, scenario: Scenario) -> Params:
         """The same with what a scenario says of searches."""
-        search = replace(scenario.search.params(), replan=scenario.replan.params())
+        search = replace(scenario.search.params(), hold=scenario.hold.params())
         return replace(self, seed=scenario.seed, search=search)
 
     @property
@@ -150,17 +157,18 @@ def _harvest(problem: Problem, params: Params, stop: Stop) -> Result:
     )
 
 
-def _replan(problem: Problem, params: Params, stop: Stop) -> Result:
+def _hold(problem: Problem, params: Params, stop: Stop) -> Result:
+    from planner.online.holding import NO_HOLDING
     from planner.online.look_ahead import look_ahead
 
-    return look_ahead(problem, params.search.replan, seed=params.seed, on_trial=params.on_trial)
+    return look_ahead(problem, params.holding or NO_HOLDING, params.on_trial)
 
 
 def _rule(name: str) -> Method:
     def method(problem: Problem, params: Params, stop: Stop) -> Result:
-        from planner.online.day_rules import walk_rule
+        from planner.online.day_replay import rule_plan
 
-        return walk_rule(problem, name, params.on_trial)
+        return rule_plan(problem, name, params.on_trial)
 
     return method
 
@@ -198,7 +206,7 @@ _METHODS: dict[str, tuple[Method, str]] = {
         "improves MultiSearch's plan with a CP engine: starts, and nodes of single-unit jobs",
     ),
     "delay": (_delay, "pushes one job after another later and places the jobs after it again, from MultiSearch's plan"),
-    "replan": (_replan, "goes through the time ahead as the loop would that keeps a plan true, and keeps promises"),
+    "hold": (_hold, "goes through the time ahead as EASY would, and holds jobs for cheaper hours as promises allow"),
     "cp": (_cp, "gives the whole day to a CP engine from nothing: the baseline of the published study"),
     "est-strict": (
         _rule("est-strict"),
@@ -242,7 +250,7 @@ def method_named(name: str) -> Method:
 
 def usual_method(scenario: Scenario, *, from_moment: bool = False) -> str:
     """The method where nobody names one: what keeps promises, where a site gives any or plans from a moment on."""
-    return "replan" if from_moment or scenario.rules.max_delay_s is not None else METHOD
+    return "hold" if from_moment or scenario.rules.max_delay_s is not None else METHOD
 
 
 def require_engine(name: str) -> None:

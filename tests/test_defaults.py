@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from planner import defaults
-from planner.cli import compare, curie, main, run_days
+from planner.cli import compare, main, run_days
 from planner.cp.default_search import default_search
 from planner.methods import METHODS, Params
-from planner.studies.curie23.cells import StudyChoice
+from planner.studies.curie23 import Curie23Study
 from planner.units import parse_duration
 
 
@@ -21,7 +21,7 @@ def test_the_default_method_is_known() -> None:
     assert next(iter(METHODS)) == defaults.METHOD
 
 
-@pytest.mark.parametrize("command", [main.plan, run_days.run_range, compare.compare, curie.curie23])
+@pytest.mark.parametrize("command", [main.plan, run_days.run_range, compare.compare])
 def test_commands_have_the_time_limit(command: Callable[..., Any]) -> None:
     """A minute, written as people write it."""
     written = inspect.signature(command).parameters["time_limit"].default
@@ -31,5 +31,5 @@ def test_commands_have_the_time_limit(command: Callable[..., Any]) -> None:
 def test_python_has_the_time_limit() -> None:
     """Whoever plans without the command line has the same limit."""
     said = inspect.signature(default_search).parameters["time_limit_s"].default
-    limits = {Params().time_limit_s, StudyChoice().time_limit_s, said}
+    limits = {Params().time_limit_s, Curie23Study().time_limit_s, said}
     assert limits == {defaults.TIME_LIMIT_S}

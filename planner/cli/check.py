@@ -41,8 +41,8 @@ def check(
     from planner.inputs.build import build
     from planner.planning.baselines import rule_baselines
     from planner.runs.one_day import nightly_ground_of
-    from planner.store.inputs import inputs_of, inputs_text
     from planner.store.last_plan import situation_of
+    from planner.store.verify import inputs_of, inputs_text
 
     resolved = open_scenario(scenario, tuple(settings or ()), jobs=jobs)
     tomorrow = Horizon.of_unix(int(time.time()), resolved.zone).next_day().day

@@ -183,7 +183,7 @@ def plan_one(context: typer.Context, date: str) -> None:
 
 def plan_asked(scenario: Scenario, params: Params, asked: Asked, out: Path, *, quiet: bool) -> DoneDay:
     """Plan a day from a moment on, write its folder, and say what was odd about its inputs."""
-    from planner.cli.progress import Progress
+    from planner.cli.terminal import Progress
     from planner.domain.horizon import Horizon
     from planner.runs.one_day import plan_from
 
@@ -289,7 +289,7 @@ def open_scenario(
     scenario = load_scenario(name, folders=folders, overrides=overrides)
     _require_estimate(scenario.rules.estimate)
     if scenario.jobs.source == "slurm" and not slurm:
-        from planner.inputs.jobs.known import only_now
+        from planner.inputs.jobs.read import only_now
 
         raise only_now()
     return scenario

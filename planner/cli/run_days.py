@@ -78,7 +78,7 @@ def run_range(
     chosen, params = day.opened(context)
     from_day, to_day = (day.parse_day(text, chosen.zone) for text in (first, last))
 
-    from planner.cli.progress import Progress
+    from planner.cli.terminal import Progress
     from planner.runs.rolling import run_days
 
     folder = out / chosen.name

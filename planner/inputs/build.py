@@ -20,9 +20,8 @@ from planner.domain.segment import Segment, cut_segments, join_segments, split_s
 from planner.domain.series import StepSeries
 from planner.domain.situation import SiteState, Situation, StartedJob
 from planner.errors import CoverageError
-from planner.inputs.jobs.known import known_jobs
-from planner.inputs.prices.carbon import carbon_of
-from planner.inputs.prices.tariff import fee_of, feed_in_of, price_of
+from planner.inputs.jobs.read import known_jobs
+from planner.inputs.prices import carbon_of, fee_of, feed_in_of, price_of
 from planner.inputs.pue_csv import read_cooling
 from planner.inputs.rates import rates_of
 from planner.inputs.weather.read import weather_of

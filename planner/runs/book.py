@@ -24,9 +24,8 @@ from planner.runs.one_day import DoneDay, require_unbooked
 from planner.scenario.schema import Scenario
 from planner.store.folder import held
 from planner.store.last_plan import LastPlan, plan_before_books, with_last_plan
-from planner.store.provenance import provenance, with_books
+from planner.store.provenance import changed, provenance, with_books
 from planner.store.results import read_run, read_summary
-from planner.store.seals import changed
 from planner.store.write import tables_of, write_day
 from planner.store.write_tables import encoded
 

@@ -25,7 +25,6 @@ from planner.planning.ahead import with_days_ahead
 from planner.planning.estimates import with_estimates
 from planner.planning.plan_day import PlannedDay, plan_day
 from planner.scenario.schema import Scenario
-from planner.slurm.current import record_of
 from planner.slurm.journal import read_ours
 from planner.slurm.wanted import JOURNAL
 from planner.store.folder import held
@@ -192,7 +191,7 @@ def _read(scenario: Scenario, asked: Asked, folder: Path) -> tuple[Situation, In
     """The situation by tables, or by Slurm; begin times and reservations that we have set there bind nobody."""
     if asked.slurm is not None:
         ours = read_ours(folder / JOURNAL)
-        return asked.slurm.snapshot(scenario, lambda job: ours.own_begin(record_of(job)), ours.job_of)
+        return asked.slurm.snapshot(scenario, ours.own_begin)
     assert asked.snapshot is not None
     return read_snapshot(asked.snapshot, at_unix=asked.moment_unix, scenario=scenario, nodes_path=asked.nodes)
 

@@ -17,9 +17,8 @@ from planner.runs.one_day import DoneDay, do_day, ground_of, require_order, requ
 from planner.scenario.schema import Scenario
 from planner.store.folder import clear_left_overs
 from planner.store.last_plan import LastPlan, read_last_plan
-from planner.store.provenance import SAME
+from planner.store.provenance import SAME, changed
 from planner.store.results import read_run, read_summary
-from planner.store.seals import changed
 
 MOST_DAYS = 3660
 

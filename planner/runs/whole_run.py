@@ -23,11 +23,11 @@ from planner.domain.horizon import Horizon
 from planner.domain.job import Job
 from planner.domain.problem import Problem
 from planner.inputs.build import build, sorted_out
-from planner.inputs.jobs.known import known_jobs
+from planner.inputs.jobs.read import known_jobs
 from planner.planning.plan_day import BOUND_TOLERANCE
 from planner.runs.replay_ledger import frame_of, window_of
 from planner.scenario.schema import Scenario
-from planner.store.files import alone_in, put
+from planner.store.folder import alone_in, put
 from planner.store.last_plan import LastPlan, situation_of
 from planner.store.write_tables import encoded
 from planner.units import SECONDS_PER_HOUR, rounded

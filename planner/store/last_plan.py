@@ -19,14 +19,12 @@ from planner.domain.rates import Rates
 from planner.domain.situation import Outage, SiteState, Situation, StartedJob
 from planner.errors import FileFormatError, InputError
 from planner.inputs.build import first_situation, known_until
-from planner.inputs.jobs.known import known_jobs
+from planner.inputs.jobs.read import known_jobs
 from planner.printable import one_line
 from planner.scenario.schema import Scenario
-from planner.store.cells import choice, moment, whole
 from planner.store.provenance import digest
-from planner.store.read_tables import job_of, read_rows, read_table, scheduled_of
-from planner.store.results import cluster_of, is_booked, known_until_of, outages_of, read_run
-from planner.store.typed import made
+from planner.store.read_tables import choice, job_of, moment, read_rows, read_table, scheduled_of, whole
+from planner.store.results import cluster_of, is_booked, known_until_of, made, outages_of, read_run
 from planner.store.versions import VERSIONS, plans_of
 from planner.store.write_tables import COLUMNS
 

@@ -19,12 +19,11 @@ from planner.domain.trace import pool_trace
 from planner.online.policies import policy_named
 from planner.online.replay import replay
 from planner.search.multisearch import multisearch
-from planner.store.files import put
-from planner.store.folder import filled, held, replaced
-from planner.store.inputs import inputs_of, inputs_text
+from planner.store.folder import filled, held, put, replaced
 from planner.store.replay_files import write_batsim_jobs, write_replay_swf
 from planner.store.summary import figures, summary_text
-from planner.store.swf import write_swf
+from planner.store.verify import inputs_of, inputs_text
+from planner.store.write import write_swf
 from tests.days import names, rows_of
 from tests.factories import DAY, day_summary
 from tests.online.traces import as_nodes

@@ -13,8 +13,7 @@ from planner.domain.horizon import zone_named
 from planner.domain.node_text import parse_node_list
 from planner.domain.situation import SINCE_EVER, NodeState, Outage
 from planner.errors import FileFormatError, InputError
-from planner.inputs.jobs.any_rows import read_rows
-from planner.inputs.jobs.table_rows import Row, require_known
+from planner.inputs.jobs.table_rows import Row, read_rows, require_known
 from planner.places import document
 from planner.scenario.words import guess
 

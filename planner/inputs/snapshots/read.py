@@ -18,7 +18,7 @@ from planner.errors import FileFormatError, InputError
 from planner.inputs.jobs.power import power_notes, power_of
 from planner.inputs.jobs.read import require_unscaled
 from planner.inputs.jobs.table import read_job_rows
-from planner.inputs.jobs.unit_shape import unit_shape_of
+from planner.inputs.jobs.unit_groups import unit_shape_of
 from planner.inputs.snapshots.node_states import read_node_states
 from planner.inputs.snapshots.state_rows import STATE_COLUMNS, StateRow, state_row
 from planner.places import document
