@@ -106,9 +106,10 @@ def _parameter(each: Field[Any]) -> inspect.Parameter:
             limits = {"min": int(told.bounds.low)}
             limits |= {"max": int(told.bounds.high)} if told.bounds.high < math.inf else {}
         info = typer.Option(
-            *_flags(each), metavar=metavar, help=told.words, show_default=_example(each) or True, **limits
+            *_flags(each), metavar=metavar, help=told.words, show_default=(told.kind == "time" or _example(each)) or True, **limits
         )
     default = each.default if told.kind in PLAIN else inspect.Parameter.empty if told.kind == "files" else None
+    default = _example(each) if told.kind == "time" else default
     annotation = Annotated[taken | None if default is None else taken, info]
     return inspect.Parameter(each.name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default)
 
