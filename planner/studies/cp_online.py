@@ -98,7 +98,7 @@ class CpOnlineStudy(TraceStudy):
                 for policy in wanted:
                     for seed in range(self.seeds if policy.kind == "order" else 1):
                         labels = {"trace": trace, "estimate": estimate, "policy": policy.name, "seed": seed}
-                        given = {"path": path, "processors": self.processors, "jobs": self.jobs}
+                        given: Row = {"path": path, "processors": self.processors, "jobs": self.jobs}
                         given |= {"policy": policy.name, "estimate": estimate, "metrics": tuple(METRICS)}
                         given |= {"seed": seed, "evaluations": self.evaluations}
                         found.append(

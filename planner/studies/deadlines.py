@@ -98,7 +98,7 @@ class DeadlineStudy(TraceStudy):
         runs = [(policy, "all", (0.0, 0), draws) for policy in self.policies if policy in BLIND]
         heeding = [policy for policy in self.policies if policy not in BLIND]
         runs += [(policy, f"{draw[0]:g}-{draw[1]}", draw, [draw]) for policy in heeding for draw in draws]
-        given = {"processors": self.processors, "jobs": self.jobs, "partitions": self.partitions}
+        given: Row = {"processors": self.processors, "jobs": self.jobs, "partitions": self.partitions}
         given |= {"queues": self.queues, "estimate": estimate_named(self.estimate).name}
         return [
             StudyCell(

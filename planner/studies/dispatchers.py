@@ -21,6 +21,7 @@ from planner.pages.lines import lines
 from planner.pages.markup import Html
 from planner.studies.published import DISPATCHERS
 from planner.studies.report import (
+    Content,
     Shown,
     StudyReport,
     StudySection,
@@ -172,7 +173,7 @@ class DispatcherStudy(Study):
         sections = [_machine(rows) for rows in grouped(replays, "machine", "trace")]
         if queues:
             grown = [_growth(group) for group in grouped(queues, "jobs")]
-            parts = [GROWTH, *grown, queue_table(queues)]
+            parts: list[Content] = [GROWTH, *grown, queue_table(queues)]
             sections.append(StudySection("How a dispatch grows with machine and queue", parts))
         content = {"replays": replays, "queues": queues}
         return StudyReport(content, {"dispatchers.csv": replays, "queues.csv": queues}, sections)

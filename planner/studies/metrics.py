@@ -103,7 +103,7 @@ class MetricsStudy(TraceStudy):
         """The runs of each part on each trace; those of two parts may be the same."""
         from planner.studies.replays import trimmed_figures
 
-        given = {"processors": self.processors, "jobs": self.jobs, "unrequested": self.unrequested}
+        given: Row = {"processors": self.processors, "jobs": self.jobs, "unrequested": self.unrequested}
         given |= {"metrics": (*METRICS, "r2", "under")}
         return [
             StudyCell(

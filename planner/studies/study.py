@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, is_dataclass
+from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -48,11 +48,34 @@ class StudyOption:
     flags: tuple[str, ...] = ()
     bounds: Bounds | None = None
     metavar: str | None = None
+    name: str = ""
+    default: Any = None
+
+    @property
+    def example(self) -> str:
+        """How the default is written, of durations and numbers."""
+        if self.kind == "time":
+            return f"{self.default:g}s"
+        return ",".join(f"{each:g}" for each in self.default) or "1 or 1,3"
 
 
 def option(default: Any, kind: str, words: str, *flags: str, **more: Any) -> Any:
     """A field of a study that is an option of its command."""
-    return field(default=default, metadata={OPTION: StudyOption(kind, words, flags, **more)})
+    return field(default=default, metadata={OPTION: StudyOption(kind, words, flags, default=default, **more)})
+
+
+def options_of(study: type[Study]) -> list[StudyOption]:
+    """The options of a study's command: what it alone has first, then those of all."""
+    common = {each.name for each in fields(Study)}
+    told = [each for each in fields(study) if OPTION in each.metadata]
+    return [
+        replace(each.metadata[OPTION], name=each.name, flags=each.metadata[OPTION].flags or (_flag(each.name),))
+        for each in sorted(told, key=lambda each: each.name in common)
+    ]
+
+
+def _flag(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
 
 
 @dataclass(frozen=True)
