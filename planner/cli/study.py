@@ -5,8 +5,9 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -16,24 +17,11 @@ from planner.cli.operation import operation
 from planner.cli.study_output import show_study
 from planner.cli.terminal import say
 from planner.errors import InputError
-from planner.studies.cp_online import CpOnlineStudy
-from planner.studies.curie23 import Curie23Study
-from planner.studies.deadlines import DeadlineStudy
-from planner.studies.dispatchers import DispatcherStudy
-from planner.studies.metrics import MetricsStudy
-from planner.studies.predictions import PredictionStudy
-from planner.studies.study import Study, StudyOption, options_of
+
+if TYPE_CHECKING:
+    from planner.studies.study import Study, StudyOption
 
 app = typer.Typer(help="Published experiments, run end to end, with their figures beside ours.", no_args_is_help=True)
-
-STUDIES: tuple[type[Study], ...] = (
-    Curie23Study,
-    CpOnlineStudy,
-    DispatcherStudy,
-    MetricsStudy,
-    DeadlineStudy,
-    PredictionStudy,
-)
 
 TYPES: dict[str, Any] = {
     "text": str,
@@ -60,8 +48,25 @@ def study() -> None:
     """Published experiments, run end to end, with their figures beside ours."""
 
 
+@cache
+def load() -> None:
+    """Make the commands of all studies, which takes as long as loading them: only whoever asks for a study waits."""
+    from planner.studies.cp_online import CpOnlineStudy
+    from planner.studies.curie23 import Curie23Study
+    from planner.studies.deadlines import DeadlineStudy
+    from planner.studies.dispatchers import DispatcherStudy
+    from planner.studies.metrics import MetricsStudy
+    from planner.studies.predictions import PredictionStudy
+
+    papers = (CpOnlineStudy, DispatcherStudy, MetricsStudy, DeadlineStudy, PredictionStudy)
+    for each in (Curie23Study, *papers):
+        app.command(each.name)(command_of(each))
+
+
 def command_of(kind: type[Study]) -> Callable[..., None]:
     """The command of a study, with its options as the parser wants them."""
+    from planner.studies.study import options_of
+
     options = options_of(kind)
 
     def command(context: typer.Context, **given: Any) -> None:
@@ -103,7 +108,7 @@ def _parameter(each: StudyOption) -> inspect.Parameter:
             more |= {"max": int(each.bounds.high)} if each.bounds.high < math.inf else {}
         info = typer.Option(*each.flags, **more)
     taken: Any = TYPES.get(each.kind, list[str])
-    annotation: Any = Annotated[taken if default is not None else taken | None, info]  # type: ignore[valid-type]
+    annotation: Any = Annotated[taken if default is not None else taken | None, info]
     return inspect.Parameter(each.name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default)
 
 
@@ -134,6 +139,4 @@ def _numbers(each: StudyOption, texts: list[str]) -> list[float]:
     return found
 
 
-for each in STUDIES:
-    app.command(each.name)(command_of(each))
 app.command("operation")(operation)

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from planner.domain.day_summary import DaySummary
 from planner.domain.gap import distance, is_share
-
-if TYPE_CHECKING:
-    from planner.domain.day_summary import DaySummary
 
 MINUS = "\u2212"
 THIN = "\u202f"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import mean
-from typing import TYPE_CHECKING
 
 from planner.bounds import EVALUATIONS, Bounds
+from planner.online.estimates import estimate_named
 from planner.online.policies import policy_named
 from planner.online.queue_search import USUAL_SEARCH
 from planner.pages.dots import Dot, dots
@@ -15,7 +15,9 @@ from planner.pages.formats import plain
 from planner.pages.grid import Column
 from planner.pages.lines import Line, lines
 from planner.pages.markup import Html
+from planner.runs.figures import Row
 from planner.studies.published import CP_ONLINE
+from planner.studies.replays import queue_figures
 from planner.studies.report import (
     Shown,
     StudyReport,
@@ -28,9 +30,6 @@ from planner.studies.report import (
 )
 from planner.studies.study import StudyCell, TraceStudy, option
 
-if TYPE_CHECKING:
-    from planner.runs.figures import Row
-
 BASE = "list"
 """The policy that all others are compared with, List-REG."""
 
@@ -38,6 +37,7 @@ SEARCHED = (
     *("order-af", "order-af-ahead", "order-awf", "order-bsld", "order-bsld+"),
     *("order-bsld-ahead", "order-p2sf", "order-p2sf+", "order-p2sf-ratio"),
 )
+
 METRICS = {"af": "AF", "awf": "AWF", "bsld": "BSLD", "p2sf": "P2SF"}
 FIGURES = {
     "awf": ("order-awf", "order-p2sf", "laf-list", "easy"),
@@ -88,9 +88,6 @@ class CpOnlineStudy(TraceStudy):
 
     def cells(self) -> list[StudyCell]:
         """Each policy with each estimate, List-REG first; only policies that search have several seeds."""
-        from planner.online.estimates import estimate_named
-        from planner.studies.replays import queue_figures
-
         found = []
         wanted = list(dict.fromkeys(policy_named(name) for name in (BASE, *self.policies)))
         for trace, path in self.named_traces().items():

@@ -6,12 +6,14 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from planner.bounds import DISPATCH_STEPS, EVALUATIONS, QUEUE_JOBS, QUEUE_NODES, Bounds
 from planner.defaults import DISPATCH_STEPS as STEPS
 from planner.defaults import ROUND_ENGINE, ROUND_TIME_S
 from planner.errors import InputError
+from planner.methods import require_engine
+from planner.online.estimates import estimate_named
 from planner.online.policies import policy_named
 from planner.online.queue_search import USUAL_SEARCH
 from planner.pages.bar_groups import Bar, bar_groups
@@ -19,6 +21,10 @@ from planner.pages.formats import THIN, hours, plain
 from planner.pages.grid import Column
 from planner.pages.lines import lines
 from planner.pages.markup import Html
+from planner.places import scenario_folders
+from planner.runs.figures import Row
+from planner.scenario.load import load_scenario
+from planner.studies.dispatches import DispatchLimits, dispatch_figures, growth_figures
 from planner.studies.published import DISPATCHERS
 from planner.studies.report import (
     Content,
@@ -34,9 +40,6 @@ from planner.studies.report import (
 )
 from planner.studies.study import Study, StudyCell, option, require_known, require_traces, trace_name
 
-if TYPE_CHECKING:
-    from planner.runs.figures import Row
-
 PARTS = ("replays", "queues")
 COLOURS = ("it", "cooling", "profit", "price", "good", "other")
 GROWTH = (
@@ -47,6 +50,7 @@ BRIEF = (
     *("policy", "mean slowdown", "mean wait", "a dispatch", "published", "longest", "whole replay"),
     *("found nothing", "end"),
 )
+
 """Columns that a terminal shows."""
 
 
@@ -111,8 +115,6 @@ class DispatcherStudy(Study):
     )
 
     def __post_init__(self) -> None:
-        from planner.methods import require_engine
-
         wanted = [policy_named(name) for name in self.policies]
         for policy in wanted:
             if policy.needs_prices:
@@ -137,11 +139,6 @@ class DispatcherStudy(Study):
 
     def cells(self) -> list[StudyCell]:
         """Replays of each policy with each estimate on each machine, then its dispatches of made-up queues."""
-        from planner.online.estimates import estimate_named
-        from planner.places import scenario_folders
-        from planner.scenario.load import load_scenario
-        from planner.studies.dispatches import DispatchLimits, dispatch_figures, growth_figures
-
         limits = DispatchLimits(self.engine, self.time_limit_s, self.dispatch_steps, self.evaluations, self.cell_s)
         policies = list(dict.fromkeys(policy_named(name).name for name in self.policies))
         estimates = list(dict.fromkeys(estimate_named(name).name for name in self.estimates))

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from planner.pages.formats import MINUS, THIN, plain
 from planner.pages.grid import Column, grid
 from planner.pages.lines import Line
 from planner.pages.markup import Html, document, el
-
-if TYPE_CHECKING:
-    from planner.runs.figures import Row
+from planner.runs.figures import Row
+from planner.store.replay_files import write_rows, write_text
 
 CURVES = ("a0", "a5", "a4", "a3", "a2", "a1", "a7", "a6", "a8")
 """Colours of curves, one after the other."""
@@ -101,8 +100,6 @@ class StudyReport:
 
     def write(self, folder: Path, name: str, page: str) -> None:
         """Write all files and the page; a table without rows has none."""
-        from planner.store.replay_files import write_rows, write_text
-
         for file, rows in self.files.items():
             if rows:
                 write_rows(rows, folder / file)
