@@ -115,7 +115,8 @@ class Curie23Study(Study):
     def __post_init__(self) -> None:
         require_known("calibration", self.calibrations, tuple(CALIBRATIONS))
         require_known("scenario", self.scenarios, SCENARIOS)
-        require_known("method", (*self.runs, *self.bounded), tuple(RUNS))
+        for methods in (self.runs, self.bounded or self.runs):
+            require_known("method", methods, tuple(RUNS))
 
     @property
     def has_all_days(self) -> bool:
