@@ -17,7 +17,7 @@ from planner.studies.operation.tables import (
     groups_of,
     parts_table,
 )
-from planner.studies.report import StudyTable
+from planner.studies.report import StudyTable as Table
 
 READING = (
     "Every row is one replay of the same jobs with the runtimes that they really had, settled by the planner's own"
@@ -88,6 +88,6 @@ def terminal_rows(rows: Sequence[Row]) -> list[dict[str, object]]:
     return [{name: "" if row[key] is None else row[key] for key, name in shown.items()} for row in rows]
 
 
-def _tables(group: Sequence[Row]) -> list[StudyTable]:
+def _tables(group: Sequence[Row]) -> list[Table]:
     more = (parts_table(group), days_table(group))
     return [*group_tables(group), *(table for table in more if table is not None)]

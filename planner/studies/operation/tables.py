@@ -10,7 +10,7 @@ from planner.pages.formats import hours, percent, plain, signed_percent
 from planner.pages.grid import Column
 from planner.runs.figures import Row
 from planner.studies.operation.cells import ABLATED_H, AS_IS, CHANGES, KNOWN, MAX_DELAYS_H, OVERLOAD, REPLAN, STATIC
-from planner.studies.report import StudyTable
+from planner.studies.report import StudyTable as Table
 
 SITES = {"curie": "CEA Curie", "sample": "Sample site"}
 TARIFFS = {
@@ -48,7 +48,7 @@ def policy_words(row: Row) -> str:
     return told + (f", {row['change']}" if row["change"] else "")
 
 
-def group_tables(rows: Sequence[Row]) -> list[StudyTable]:
+def group_tables(rows: Sequence[Row]) -> list[Table]:
     """Money and waiting of the policies of one group, one row per policy."""
     title = group_title(rows[0])
     money = [each for each in MONEY if any(each.text(row) for row in rows)]
@@ -58,7 +58,7 @@ def group_tables(rows: Sequence[Row]) -> list[StudyTable]:
     ]
 
 
-def glance_table(groups: Sequence[Sequence[Row]]) -> StudyTable:
+def glance_table(groups: Sequence[Sequence[Row]]) -> Table:
     """One row per group: EASY's energy cost, and what re-planning saves of it by promise, of what the bound allows."""
     columns = [Column("site, tariff, load", number=False), Column("EASY's energy cost", "EUR")]
     columns += [Column(f"promise {each} h", "saved of limit; wait") for each in MAX_DELAYS_H]
@@ -69,10 +69,10 @@ def glance_table(groups: Sequence[Sequence[Row]]) -> StudyTable:
         cells = [_saved_words(whole.get(each), cost) for each in MAX_DELAYS_H]
         lines.append((group_title(rows[0]), plain(cost, 2), *cells))
     title = "Re-planning on requested times: saved of EASY's energy cost, limit for the same promises, mean wait added"
-    return StudyTable(title, tuple(columns), tuple(lines))
+    return Table(title, tuple(columns), tuple(lines))
 
 
-def parts_table(rows: Sequence[Row]) -> StudyTable | None:
+def parts_table(rows: Sequence[Row]) -> Table | None:
     """What each part of re-planning does: saved and mean wait with it left out or added; None without such rows."""
     if not any(row["change"] for row in rows):
         return None
@@ -90,10 +90,10 @@ def parts_table(rows: Sequence[Row]) -> StudyTable | None:
         static = next((row for row in rows if row["policy"] == name), None)
         lines.append((STATIC_WORDS[name], [static] * len(ABLATED_H)))
     told = [(words, *(text for row in found for text in _part_words(row))) for words, found in lines if any(found)]
-    return StudyTable(f"What each part of re-planning does: {group_title(rows[0])}", tuple(columns), tuple(told))
+    return Table(f"What each part of re-planning does: {group_title(rows[0])}", tuple(columns), tuple(told))
 
 
-def days_table(rows: Sequence[Row]) -> StudyTable | None:
+def days_table(rows: Sequence[Row]) -> Table | None:
     """On an overloaded machine, what each policy has earned by the end of each day against EASY; None elsewhere."""
     if rows[0]["load_fraction"] < OVERLOAD:
         return None
@@ -107,7 +107,7 @@ def days_table(rows: Sequence[Row]) -> StudyTable | None:
         )
         for row, own in zip(rows, earned, strict=True)
     ]
-    return StudyTable(
+    return Table(
         f"Profit from the first day to the end of each: {group_title(rows[0])}", tuple(columns), tuple(lines)
     )
 
@@ -120,10 +120,10 @@ def groups_of(rows: Sequence[Row]) -> list[list[Row]]:
     return list(groups.values())
 
 
-def _table(title: str, figures: Sequence[Figure], rows: Sequence[Row]) -> StudyTable:
+def _table(title: str, figures: Sequence[Figure], rows: Sequence[Row]) -> Table:
     columns = (Column("policy", number=False), *(Column(each.title, each.unit) for each in figures))
     lines = [(f"{policy_words(row)} ({row['estimate']})", *(each.text(row) for each in figures)) for row in rows]
-    return StudyTable(title, columns, tuple(lines))
+    return Table(title, columns, tuple(lines))
 
 
 def _is_whole(row: Row, estimate: str) -> bool:
