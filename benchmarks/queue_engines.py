@@ -20,7 +20,7 @@ from planner.domain.trace import pool_trace
 from planner.inputs.traces import Source, read_pool
 from planner.online.estimates import estimate_named
 from planner.online.policies import policy_named
-from planner.runs.simulate import Measured, RoundEngine, Run, simulate
+from planner.runs.simulate import Measured, ReplayRun, RoundEngine, simulate
 
 FEW = 60
 """Jobs of the short replay."""
@@ -61,7 +61,9 @@ def compare(source: Source, objective: str, estimate: str, limit_s: float) -> No
         say(run, name, objective, usual, order)
 
 
-def replayed(source: Source, policy: str, objective: str, estimate: str, engine: RoundEngine | None = None) -> Run:
+def replayed(
+    source: Source, policy: str, objective: str, estimate: str, engine: RoundEngine | None = None
+) -> ReplayRun:
     """One replay, measured by the metric of the objective."""
     measured = Measured.named([objective])
     used = engine or RoundEngine()
@@ -69,7 +71,7 @@ def replayed(source: Source, policy: str, objective: str, estimate: str, engine:
     return run
 
 
-def say(run: Run, engine: str, objective: str, usual: Run, order: Run) -> None:
+def say(run: ReplayRun, engine: str, objective: str, usual: ReplayRun, order: ReplayRun) -> None:
     """Print one line."""
     percent = 100 * run.values[objective] / usual.values[objective]
     counts = run.replay.engine_counts

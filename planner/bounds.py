@@ -146,7 +146,7 @@ TABLE_ROWS = Bounds(1, 50_000, "rows")
 TABLE_COLUMNS = Bounds(1, 401, "columns")
 SEGMENTS = Bounds(1, 1_500, "segments")
 DEMAND_INTERVAL_S = Bounds(60, DAY_S, "s")
-"""Of a scenario: shorter ones would cut the day into more pieces than a search can count again and again."""
+"""Of a scenario: shorter ones would cut the day into more segments than a search can count again and again."""
 ANY_INTERVAL_S = Bounds(1, DAY_S, "s")
 
 # Times. Nothing after the year 9998, so that every zone can write it.
@@ -180,10 +180,9 @@ STEP_JOBS = Bounds(1, 100, "jobs")
 LOOKAHEAD_DAYS = Bounds(1, 7, "days")
 DELAY_STEP_S = Bounds(60, DAY_S, "s")
 MAX_DELAY_S = Bounds(0, 365 * DAY_S, "s")
-REPLAN_EVERY_S = Bounds(1, DAY_S, "s")
-REPLAN_AHEAD_S = Bounds(3600, 30 * DAY_S, "s")
-REPLAN_STEPS = Bounds(0, 10**6)
-WAITING_CORE_HOURS = Bounds(0, 10**6, "core-hours")
+HOLD_EVERY_S = Bounds(900, DAY_S, "s")
+HOLD_AHEAD_S = Bounds(3600, 7 * DAY_S, "s")
+EUR_PER_WAITING_HOUR = Bounds(0, 10**6, "EUR per hour")
 ENGINE_JOBS = Bounds(0, 10_000, "jobs")
 PART_JOBS = Bounds(1, 10_000, "jobs")
 ENGINE_STEP_S = Bounds(1, 3_600, "s")

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from types import TracebackType
 from typing import Annotated, Any
 
 import typer
@@ -14,7 +12,7 @@ import typer
 from planner import defaults
 from planner.bounds import WORKERS
 from planner.cli import complete, day
-from planner.cli.terminal import listed, say, say_json
+from planner.cli.terminal import TaskBar, listed, say, say_json
 from planner.errors import InputError
 from planner.units import clock
 
@@ -69,6 +67,7 @@ _LINES: tuple[tuple[str, str, Callable[[Any], str]], ...] = (
     ("jobs started", "started", lambda v: f"{v:,}"),
     ("still waiting", "deferred", lambda v: f"{v:,}"),
     ("mean wait", "mean_wait_s", wait_text),
+    ("  of which still wait", "still_waiting", lambda v: f"{v:,}"),
     ("95 % wait up to", "wait95_s", wait_text),
     ("jobs delayed", "delayed", lambda v: f"{v:,}"),
     ("  longest", "longest_delay_s", wait_text),
@@ -119,7 +118,7 @@ def compare(
             "-p",
             metavar="NAME",
             autocompletion=complete.policies,
-            help="Replayed on the same jobs beside EASY: replan, list, ...; repeated, or by commas.",
+            help="Replayed on the same jobs beside EASY: hold, list, ...; repeated, or by commas.",
         ),
     ] = None,
     baseline: Annotated[
@@ -190,6 +189,7 @@ def compare(
         bound_time_s=bound_s,
         command=tuple(context.obj or ()),
         page=False,
+        baselines=False,
     )
     others = len({each.name for each in policies} | {"easy"})
     with TaskBar("comparing", len(opened) * (len(methods) + others), quiet=quiet) as bar:
@@ -249,7 +249,7 @@ def _by_weight(
 
 def carbon_text(runs: Sequence[dict[str, Any]]) -> str:
     """Money against CO2, a line for each weight; nothing where none were asked for."""
-    from planner.pages.carbon_curve import carbon_curves
+    from planner.pages.compare import carbon_curves
 
     lines = []
     for curve in carbon_curves(runs):
@@ -314,35 +314,3 @@ def _days(date: str | None, first: str | None, last: str | None) -> tuple[str, s
 def _near(path: Path) -> str:
     """A path as the user would write it from here."""
     return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)
-
-
-class TaskBar:
-    """A bar on stderr for people, of tasks done; silent elsewhere."""
-
-    def __init__(self, title: str, total: int, *, quiet: bool) -> None:
-        self._title, self._total = title, total
-        self._shows = not quiet and sys.stderr.isatty()
-        self._bar: Any = None
-
-    def __enter__(self) -> TaskBar:
-        if self._shows:
-            from rich.console import Console
-            from rich.progress import Progress
-
-            self._bar = Progress(console=Console(stderr=True), transient=True)
-            self._bar.start()
-            self._task = self._bar.add_task(self._title, total=self._total)
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._bar is not None:
-            self._bar.stop()
-
-    def advance(self, name: str) -> None:
-        """Count a task that is done."""
-        if self._bar is not None:
-            from rich.markup import escape
-
-            self._bar.update(self._task, advance=1, description=escape(f"{self._title}: {name} done"))

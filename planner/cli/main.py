@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
@@ -27,7 +28,6 @@ from planner.cli import (
     study,
     table,
 )
-from planner.cli.help_words import in_plain_words
 from planner.cli.terminal import say
 from planner.errors import InputError, PlannerError
 from planner.printable import LONGEST_LINE, is_text, one_line
@@ -200,3 +200,44 @@ def run(arguments: Sequence[str]) -> int:
     if code == INTERRUPTED:
         say("plan: interrupted; nothing more was written", err=True)
     return code if isinstance(code, int) else 0
+
+
+_WORDS = {"int": "N", "integer": "N", "float": "NUMBER", "path": "PATH", "file": "FILE"}
+"""What an option takes where it does not say so itself, by the parser's name of its type; else it is text."""
+
+_RANGE = re.compile(r"(-?[\d.]+(?:e[+-]?\d+)?)<=x<=(-?[\d.]+(?:e[+-]?\d+)?)")
+_AT_LEAST = re.compile(r"\bx>=(-?[\d.]+(?:e[+-]?\d+)?)")
+_TYPE = re.compile(r" (?:<(?:list\[)?([a-z]+)[^>]*>|(INTEGER|FLOAT)(?: RANGE)?)$")
+
+
+def in_plain_words(command: Any) -> Any:
+    """A command of the parser, and all below it, with help that speaks of N rather than of ``<int range>``."""
+    for parameter in command.params:
+        is_option = parameter.param_type_name == "option"
+        parameter.get_help_record = _plain(parameter.get_help_record, is_option=is_option)
+    for below in getattr(command, "commands", {}).values():
+        in_plain_words(below)
+    return command
+
+
+def _plain(
+    record: Callable[[Any], tuple[str, str] | None], *, is_option: bool
+) -> Callable[[Any], tuple[str, str] | None]:
+    """The line of one option or argument; an argument's name says enough without its type."""
+
+    def word(kind: re.Match[str]) -> str:
+        return " " + _WORDS.get((kind[1] or kind[2]).lower(), "TEXT") if is_option else ""
+
+    def answer(context: Any) -> tuple[str, str] | None:
+        found = record(context)
+        if found is None:
+            return None
+        names, text = found
+        text = _RANGE.sub(lambda limits: f"{_amount(limits[1])} to {_amount(limits[2])}", text)
+        return _TYPE.sub(word, names), _AT_LEAST.sub(lambda limit: f"at least {_amount(limit[1])}", text)
+
+    return answer
+
+
+def _amount(text: str) -> str:
+    return f"{float(text):,.15g}"

@@ -20,8 +20,7 @@ from planner.places import is_folder
 from planner.printable import printable
 
 if TYPE_CHECKING:
-    from planner.store.cost_files import CostReport
-    from planner.store.planned_costs import PlannedAgainstReal, PlannedLine
+    from planner.store.cost_files import CostReport, PlannedAgainstReal, PlannedLine
 
 SKIPPED = 7
 """Exit code when a folder was skipped; everything else is reported."""
@@ -89,8 +88,7 @@ def report(
 
     from planner.pages.costs import costs_page
     from planner.pages.index import write_index
-    from planner.store.cost_files import make_report, report_rows, write_report
-    from planner.store.planned_costs import planned_rows
+    from planner.store.cost_files import make_report, planned_rows, report_rows, write_report
 
     wanted = (high - low).days + 1 if low is not None and high is not None else len(days)
     made = make_report(name, asked, by, days, skipped, wanted - len(days))  # type: ignore[arg-type]
@@ -122,7 +120,7 @@ def report_text(made: CostReport) -> str:
 
     quantities = {"core_hours": ("core-hours", 0), "gpu_hours": ("GPU-hours", 0), "kwh": ("kWh", 1)}
     quantities |= {"carbon_kg": ("kg CO2", 1)}
-    used = {name: told for name, told in quantities.items() if name not in WHERE_USED or made.totals[name]}
+    used = {name: shown for name, shown in quantities.items() if name not in WHERE_USED or made.totals[name]}
     heads = [made.by, "jobs", *(title for title, _ in used.values())]
     heads += ["revenue", "IT", "cooling", "other", "profit", "wait h"]
 

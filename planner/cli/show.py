@@ -76,9 +76,19 @@ def _versions() -> dict[str, str]:
 
 
 def _policies() -> dict[str, str]:
-    from planner.online.policies import POLICIES
+    """The kinds of policy, then what a name may say besides: an order of the queue, or a local objective."""
+    from planner.online.objectives import SENTENCES as OBJECTIVES
+    from planner.online.policies import DISPATCHERS, ORDERED, ORDERS, PLANNING, SENTENCES
 
-    return POLICIES
+    kinds = {f"{kind}-OBJECTIVE" if kind in PLANNING else kind: text for kind, text in SENTENCES.items()}
+    ordered = ", ".join(f"ORDER-{kind}" for kind in ORDERED)
+    how = {
+        "ORDER-KIND": f"the queue in another order than that of submission: {ordered}; such as saf-list",
+        "easy-xxBF": "easy that starts others beside the reservation in another order, such as easy-sjbf; also with an"
+        " order of the queue: saf-easy-sjbf",
+    }
+    orders = {f"ORDER {name}": meaning for name, meaning in ORDERS.items()}
+    return kinds | DISPATCHERS | how | orders | {f"OBJECTIVE {name}": text for name, text in OBJECTIVES.items()}
 
 
 def _metrics() -> dict[str, str]:
@@ -105,7 +115,7 @@ def _docs() -> dict[str, str]:
 
 
 def _schema() -> dict[str, Any]:
-    from planner.scenario.editor_schema import editor_schema
+    from planner.scenario.reference import editor_schema
 
     return editor_schema()
 

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from planner import defaults
-from planner.bounds import BOUND_STEPS, DISPATCH_STEPS, EVALUATIONS, OFFLINE_STEPS, PERCENT, PROCESSORS, SEED, SOLVE_S
+from planner.bounds import PERCENT, PROCESSORS, SEED
 from planner.cli import complete
 from planner.cli.day import NoRemarksOption, SettingsOption, open_scenario, parse_day, require_days, solve_time
-from planner.cli.terminal import listed, say, say_json
+from planner.cli.terminal import ReplayBar, listed, say, say_json
 from planner.errors import InputError
 from planner.online.offline_search import OfflineSearch
-from planner.online.queue_search import USUAL_SEARCH
 
 if TYPE_CHECKING:
     from planner.online.policies import Policy
-    from planner.runs.simulate import Run
+    from planner.runs.simulate import ReplayRun
 
 
 def simulate(
@@ -80,41 +77,14 @@ def simulate(
     correction: Annotated[
         str, typer.Option(metavar="WORD", help="Of an outlived estimate: request, steps, double.")
     ] = "request",
-    rounds: Annotated[
-        str,
-        typer.Option(
-            metavar="second|event",
-            help="second: at most one scheduling round per second; event: one after every event.",
-        ),
-    ] = "second",
-    predictions: Annotated[
-        str,
-        typer.Option(
-            metavar="usual|arrival|round",
-            help="Of waiting jobs: usual (as published), arrival (kept), or round (made anew).",
-        ),
-    ] = "usual",
     round_estimates: Annotated[
         bool, typer.Option("--round-estimates", help="Round actual*0.5 and the like up to whole seconds.")
     ] = False,
-    wide: Annotated[
-        str, typer.Option(metavar="reject|clip", help="Jobs wider than the machine: reject or clip.")
-    ] = "reject",
-    unrequested: Annotated[
-        str,
-        typer.Option(
-            metavar="keep|drop", help="SWF jobs without a requested time: keep (it is their runtime) or drop."
-        ),
-    ] = "keep",
     partition: Annotated[str | None, typer.Option(help="Only SWF jobs of these partitions; numbers by commas.")] = None,
-    queue: Annotated[str | None, typer.Option(help="Only SWF jobs of these queues; numbers by commas.")] = None,
     deadlines: Annotated[float, typer.Option(min=0, max=100, help="Percent of jobs that get a deadline.")] = 0.0,
     seed: Annotated[
         int, typer.Option(min=0, max=int(SEED.high), help="Draws the jobs with a deadline, and changes of order.")
     ] = 0,
-    evaluations: Annotated[
-        int, typer.Option(min=0, max=int(EVALUATIONS.high), help="Orders that order-... tries per waiting job.")
-    ] = USUAL_SEARCH.evaluations,
     engine: Annotated[
         str,
         typer.Option(
@@ -126,25 +96,12 @@ def simulate(
     time_limit: Annotated[
         str, typer.Option(metavar="TIME", help="What it gets in each round: 1s, 20s; twice that if it finds nothing.")
     ] = f"{defaults.ROUND_TIME_S:g}s",
-    dispatch_steps: Annotated[
-        int,
-        typer.Option(min=1, max=int(DISPATCH_STEPS.high), help="Steps of pcp21 and pcp21s in each round, at first."),
-    ] = defaults.DISPATCH_STEPS,
     offline: Annotated[
         list[str] | None,
         typer.Option(
             metavar="LIST", help="Also a schedule that knows all jobs ahead, best for af, awf, bsld or p2sf; by commas."
         ),
     ] = None,
-    offline_steps: Annotated[
-        int, typer.Option(min=0, max=int(OFFLINE_STEPS.high), help="Steps per job of --offline.")
-    ] = OfflineSearch.steps,
-    offline_seconds: Annotated[
-        float | None, typer.Option(metavar="SECONDS", help="Ends --offline by time instead; not the same in every run.")
-    ] = None,
-    offline_bound: Annotated[
-        int, typer.Option(min=0, max=int(BOUND_STEPS.high), help="Steps of the proof beside --offline; 0: none.")
-    ] = OfflineSearch.bound_steps,
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Folder for metrics.csv, and jobs.csv and .swf of each run.")
     ] = None,
@@ -158,7 +115,7 @@ def simulate(
     """Replay a trace under on-line policies and measure what happened.
 
     Examples: plan simulate KTH-SP2.swf.gz -p list,easy -e actual,requested --metrics bsld,p2sf;
-    plan simulate --scenario sample --from 2024-06-01 --to 2024-06-07 -p easy,replan --set rules.max_delay=6h
+    plan simulate --scenario sample --from 2024-06-01 --to 2024-06-07 -p easy,hold --set rules.max_delay=6h
     """
     from planner.metrics.outcome import TRIMMING
     from planner.metrics.registry import DEFAULT, METRICS, MONEY
@@ -169,11 +126,9 @@ def simulate(
     PERCENT.require("--deadlines", deadlines)
     if processors is not None and scenario is not None:
         raise InputError("give --processors or --scenario, not both: one pool, or the scenario's cluster")
-    if scenario is not None and (wide, unrequested) != ("reject", "keep"):
-        raise InputError("--wide and --unrequested are for one pool; a scenario's own rules say which jobs it takes")
-    partitions, queues = numbers_of(partition, "--partition"), numbers_of(queue, "--queue")
-    if scenario is not None and (partitions or queues):
-        raise InputError("--partition and --queue are for one pool; a scenario's own rules say which jobs it takes")
+    partitions = numbers_of(partition, "--partition")
+    if scenario is not None and partitions:
+        raise InputError("--partition is for one pool; a scenario's own rules say which jobs it takes")
     if jobs is None and (scenario is None or first is None):
         raise InputError("give a trace, or --scenario and --from: the days whose submissions are replayed")
     if jobs is not None and (first is not None or last is not None):
@@ -181,8 +136,6 @@ def simulate(
     require_days(first, last)
     if offline and scenario is not None:
         raise InputError("--offline plans one pool of processors, not a scenario's cluster; give --processors instead")
-    if offline_seconds is not None:
-        SOLVE_S.require("--offline-seconds", offline_seconds)
     objectives = [offline_objective(name) for name in listed(offline, "")]
     policies = [policy_named(name) for name in listed(policy, "easy")]
     limit_s = solve_time(time_limit, "--time-limit")
@@ -192,9 +145,8 @@ def simulate(
         names = [*METRICS, *(MONEY if scenario is not None else ())]
 
     from planner.inputs.traces import read_cluster, read_pool, read_window
-    from planner.runs.offline import simulate_offline
     from planner.runs.one_day import require_order
-    from planner.runs.simulate import Conduct, Measured, RoundEngine
+    from planner.runs.simulate import Conduct, Measured, RoundEngine, simulate_offline
     from planner.runs.simulate import simulate as replay_all
 
     resolved = None if scenario is None else open_scenario(scenario, tuple(settings or ()))
@@ -203,8 +155,8 @@ def simulate(
     if round_estimates:
         estimates = [each.rounded() for each in estimates]
     measured = Measured.named(names, trim, resolved)
-    conduct = Conduct(correction, rounds, predictions, deadlines, seed, evaluations)
-    used = RoundEngine(engine, limit_s, dispatch_steps)
+    conduct = Conduct(correction, deadline_percent=deadlines, seed=seed)
+    used = RoundEngine(engine, limit_s)
     if jobs is None and resolved is not None and first is not None:
         begin = parse_day(first, resolved.zone)
         end = begin if last is None else parse_day(last, resolved.zone)
@@ -214,7 +166,7 @@ def simulate(
         source = read_cluster(jobs, resolved)
     else:
         assert jobs is not None
-        source = read_pool(jobs, processors, wide=wide, unrequested=unrequested, partitions=partitions, queues=queues)
+        source = read_pool(jobs, processors, partitions=partitions)
     if not quiet:
         say("\n".join(source.intake.lines()), err=True)
     with ReplayBar(quiet=quiet) as bar:
@@ -228,7 +180,7 @@ def simulate(
             on_run=bar.update,
         )
         if objectives:
-            search = OfflineSearch(offline_steps, seed, offline_seconds, offline_bound)
+            search = OfflineSearch(seed=seed)
             runs += simulate_offline(source, objectives, measured, search, conduct=conduct, on_run=bar.update)
     rows = [run.row() for run in runs]
     full_rows = [row | run.engine_row() for row, run in zip(rows, runs, strict=True)]
@@ -250,7 +202,7 @@ def simulate(
     if as_json:
         text: dict[str, object] = {"trace": source.intake.as_dict(), "trimming": trim, **done_with, "runs": full_rows}
         if objectives:
-            text["offline"] = {"steps": offline_steps, "seconds": offline_seconds}
+            text["offline"] = {"steps": OfflineSearch.steps, "seconds": OfflineSearch.seconds}
         say_json(text)
         return
     say(table_text(rows))
@@ -258,8 +210,8 @@ def simulate(
         for run in runs:
             if run.remark:
                 say(run.remark)
-        told = f"; {conduct.changed()}" if conduct.changed() else ""
-        say(f"{TRIMMING[trim]}; {size}{told}")
+        changed = f"; {conduct.changed()}" if conduct.changed() else ""
+        say(f"{TRIMMING[trim]}; {size}{changed}")
         for line in filter(None, (run.engine_line(used) for run in runs)):
             say(line)
 
@@ -275,7 +227,7 @@ def numbers_of(text: str | None, option: str) -> tuple[int, ...]:
     return found
 
 
-def write_page(path: Path, title: str, notes: list[str], runs: Sequence[Run]) -> None:
+def write_page(path: Path, title: str, notes: list[str], runs: Sequence[ReplayRun]) -> None:
     """Write the page of replays."""
     from planner.metrics.registry import METRICS
     from planner.pages.replay import replay_page
@@ -293,12 +245,10 @@ def write_page(path: Path, title: str, notes: list[str], runs: Sequence[Run]) ->
 
 def require_engines(policies: Sequence[Policy], engine: str) -> None:
     """An error with the remedy when an engine is unknown, or is not installed though a policy needs it."""
-    needed = {"cpsat" if each.dispatcher == "pcp21-cpsat" else engine for each in policies if each.needs_engine}
-    if needed or engine != defaults.ROUND_ENGINE:
+    if any(each.needs_engine for each in policies) or engine != defaults.ROUND_ENGINE:
         from planner.methods import require_engine
 
-        for name in sorted(needed | {engine}):
-            require_engine(name)
+        require_engine(engine)
 
 
 def table_text(rows: Sequence[Mapping[str, object]]) -> str:
@@ -321,35 +271,3 @@ def _cell(value: object) -> str:
     if isinstance(value, float):
         return f"{value:.4f}" if abs(value) < 1000 else f"{value:,.1f}"
     return f"{value:,}" if isinstance(value, int) else str(value)
-
-
-class ReplayBar:
-    """A bar on stderr for people: the run at hand and its finished jobs; silent elsewhere."""
-
-    def __init__(self, *, quiet: bool) -> None:
-        self._shows = not quiet and sys.stderr.isatty()
-        self._bar: Any = None
-        self._tasks: dict[str, Any] = {}
-
-    def __enter__(self) -> ReplayBar:
-        if self._shows:
-            from rich.console import Console
-            from rich.progress import Progress
-
-            self._bar = Progress(console=Console(stderr=True), transient=True)
-            self._bar.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._bar is not None:
-            self._bar.stop()
-
-    def update(self, title: str, done: int, total: int) -> None:
-        """Show how many jobs of a run have finished."""
-        if self._bar is None:
-            return
-        if title not in self._tasks:
-            self._tasks[title] = self._bar.add_task(title, total=total)
-        self._bar.update(self._tasks[title], completed=done)

@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from planner.cli.compare import TaskBar
 from planner.cli.day import NoRemarksOption, solve_time
 from planner.cli.operation import operation
 from planner.cli.study_output import show_study
-from planner.cli.terminal import say
+from planner.cli.terminal import TaskBar, say
 from planner.errors import InputError
 
 if TYPE_CHECKING:

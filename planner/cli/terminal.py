@@ -5,10 +5,18 @@ from __future__ import annotations
 import json
 import math
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
 
 import typer
 
+from planner.domain.gap import distance, is_share
 from planner.printable import one_line, printable, printable_json
+
+if TYPE_CHECKING:
+    from planner.domain.result import Trial
 
 
 def say(text: object = "", *, err: bool = False) -> None:
@@ -42,3 +50,126 @@ def listed(given: list[str] | None, default: str) -> list[str]:
     """Names that were given one by one or by commas."""
     texts = given or [default]
     return [name.strip() for text in texts for name in text.split(",") if name.strip()]
+
+
+class _Bar:
+    """A bar on stderr for people; silent elsewhere."""
+
+    def __init__(self, *, quiet: bool) -> None:
+        self._shows = not quiet and sys.stderr.isatty()
+        self._bar: Any = None
+
+    def __enter__(self) -> Self:
+        if self._shows:
+            from rich.console import Console
+            from rich.progress import Progress as RichProgress
+
+            self._bar = RichProgress(*self._columns(), console=Console(stderr=True), transient=True)
+            self._bar.start()
+            self._begin()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def _columns(self) -> tuple[Any, ...]:
+        """What a line shows; none: what is usual."""
+        return ()
+
+    def _begin(self) -> None:
+        """Put the first line on the bar."""
+
+
+class TaskBar(_Bar):
+    """Tasks done."""
+
+    def __init__(self, title: str, total: int, *, quiet: bool) -> None:
+        super().__init__(quiet=quiet)
+        self._title, self._total = title, total
+
+    def _begin(self) -> None:
+        self._task = self._bar.add_task(self._title, total=self._total)
+
+    def advance(self, name: str) -> None:
+        """Count a task that is done."""
+        if self._bar is not None:
+            from rich.markup import escape
+
+            self._bar.update(self._task, advance=1, description=escape(f"{self._title}: {name} done"))
+
+
+class ReplayBar(_Bar):
+    """A line for each run, with its finished jobs."""
+
+    def __init__(self, *, quiet: bool) -> None:
+        super().__init__(quiet=quiet)
+        self._tasks: dict[str, Any] = {}
+
+    def update(self, title: str, done: int, total: int) -> None:
+        """Show how many jobs of a run have finished."""
+        if self._bar is None:
+            return
+        if title not in self._tasks:
+            self._tasks[title] = self._bar.add_task(title, total=total)
+        self._bar.update(self._tasks[title], completed=done)
+
+
+class Progress(_Bar):
+    """Shows the best profit so far, and how far it is below the bound once that is known."""
+
+    def __init__(self, title: str, *, quiet: bool) -> None:
+        super().__init__(quiet=quiet)
+        self._title = title
+        self._best, self._bound = float("-inf"), float("nan")
+
+    def _columns(self) -> tuple[Any, ...]:
+        from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
+
+        return SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn()
+
+    def _begin(self) -> None:
+        self._task = self._bar.add_task(self._title)
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """Make room on the terminal for lines that stay."""
+        if self._bar is not None:
+            self._bar.stop()
+        try:
+            yield
+        finally:
+            if self._bar is not None:
+                self._bar.start()
+
+    def doing(self, what: str) -> None:
+        """Say which step is under way, until there is a profit to show."""
+        if self._bar is not None:
+            self._bar.update(self._task, description=f"{self._title}: {what}")
+
+    def rename(self, title: str) -> None:
+        """Say what is done, and begin to count anew."""
+        self._title, self._best, self._bound = title, float("-inf"), float("nan")
+        if self._bar is not None:
+            self._bar.update(self._task, description=title)
+
+    def trial(self, trial: Trial) -> None:
+        """Count one more candidate."""
+        self._best = max(self._best, trial.profit_eur)
+        if self._bar is not None:
+            text = f"{self._title}: {trial.name}, best profit {self._best:,.2f}{self._near()}"
+            self._bar.update(self._task, advance=1, description=text)
+
+    def _near(self) -> str:
+        """How near the best profit is to the limit, where there is one above 0."""
+        if not self._bound > 0:
+            return ""
+        gap = max(0.0, 1 - self._best / self._bound)
+        far = distance(self._bound, gap, lambda amount: f"{amount:,.2f}")
+        return f", within {far} of the bound" if is_share(gap) else f", {far} below the bound"
+
+    def bound(self, profit_eur: float) -> None:
+        """Show a limit on the profit of any plan."""
+        self._bound = profit_eur

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
+from itertools import pairwise
 
-from planner.errors import InputError
+import numpy as np
+import numpy.typing as npt
+
+from planner.bounds import TABLE_C, TABLE_COLUMNS, TABLE_ROWS, TABLE_STEP_C
+from planner.domain.pue_table import PueTable
+from planner.errors import InputError, TableError
+from planner.units import MILLI
 
 RATED_OUTSIDE_C = 35.0
 """Outside air at which an air-cooled chiller is rated [C] (EN 14511, AHRI 550/590)."""
@@ -158,3 +166,202 @@ HYBRID = CoolingPlant(
     ),
 )
 """Warm-water cold plates on dry coolers, the rest as air through passive rear doors; see tables/README.md."""
+
+
+SHIPPED_TEMPERATURES_C = range(-20, 50, 5)
+"""Columns of the tables that ship with the planner [C]."""
+
+_LEAST_POWER_W = 1.0
+"""Below this the fraction is that of this power: the limit towards no load, which is finite."""
+
+_SLOWEST_FAN = 0.2
+"""Lowest relative speed of a variable-speed fan."""
+
+Array = npt.NDArray[np.float64]
+
+
+def cooling_fraction(it_power_w: npt.ArrayLike, temperature_c: npt.ArrayLike, plant: CoolingPlant) -> Array:
+    """Cooling energy per unit of IT energy: PUE less 1, as far as cooling goes.
+
+    Parameters
+    ----------
+    it_power_w : array-like
+        Power of the computers. [W]
+    temperature_c : array-like
+        Outside dry-bulb temperature. [C]
+    plant
+        Nameplate data of the cooling.
+
+    Returns
+    -------
+    array
+        Cooling power over IT power, of the broadcast shape. At no load it is the limit from above. [-]
+    """
+    power_w = np.maximum(np.asarray(it_power_w, dtype=np.float64), _LEAST_POWER_W)
+    fraction: Array = cooling_power(power_w, temperature_c, plant) / power_w
+    return fraction
+
+
+def cooling_power(it_power_w: npt.ArrayLike, temperature_c: npt.ArrayLike, plant: CoolingPlant) -> Array:
+    r"""Electric power of the whole cooling plant.
+
+    .. math:: P_c(P, T) = \sum_l P_l(s_l P, T)
+
+    where loop l takes the share :math:`s_l` of the heat.
+
+    Parameters
+    ----------
+    it_power_w : array-like
+        Power of the computers, all of which becomes heat. [W]
+    temperature_c : array-like
+        Outside dry-bulb temperature. [C]
+    plant
+        Nameplate data of the cooling.
+
+    Returns
+    -------
+    array
+        Cooling power. [W]
+    """
+    power_w = np.asarray(it_power_w, dtype=np.float64)
+    outside_c = np.asarray(temperature_c, dtype=np.float64)
+    total: Array = np.zeros(np.broadcast_shapes(power_w.shape, outside_c.shape))
+    for share, loop in plant.loops:
+        total = total + loop_power(share * power_w, outside_c, loop, share * plant.design_power_w)
+    return total
+
+
+def loop_power(heat_w: Array, temperature_c: Array, loop: CoolingLoop, design_heat_w: float) -> Array:
+    r"""Electric power of one loop.
+
+    .. math::
+        C &= Q_d \, (f \min(1, x / x_s) + v x^3), \quad x = H / Q_d \\
+        Q &= H + C \\
+        Q_f &= Q_d \, \max(0, T_l - T) / (T_l - T_f) \\
+        P &= C + r Q u^3 + M / \mathrm{COP}, \quad M = \max(0, Q - Q_f), \quad u = \min(1, Q / Q_f)
+
+    with C the circulation indoors (fixed part f, staged below :math:`x_s`; variable-speed part v, whose cube is
+    the affinity law of fans and pumps), Q the heat to reject, :math:`Q_f` what free cooling can carry (a heat
+    exchanger: proportional to the temperature difference), r the fans outdoors at relative speed u, and M what
+    is left to the chiller; its COP is that of `chiller_cop`.
+
+    Parameters
+    ----------
+    heat_w : array
+        Heat that the computers give to this loop. [W]
+    temperature_c : array
+        Outside dry-bulb temperature. [C]
+    loop
+        Nameplate data of the loop.
+    design_heat_w
+        Heat that the loop is built for. [W]
+
+    Returns
+    -------
+    array
+        Power of fans, pumps and chiller together. [W]
+
+    Notes
+    -----
+    Affinity laws and water-side economizers: ASHRAE Handbook, HVAC Systems and Equipment, the chapters on fans,
+    pumps and on liquid coolers.
+    """
+    load = heat_w / design_heat_w
+    fixed = loop.circulation_fixed_fraction * np.minimum(1.0, load / loop.smallest_stage_fraction)
+    circulation_w = design_heat_w * (fixed + loop.circulation_load_fraction * load**3)
+    rejected_w = heat_w + circulation_w
+    reach_k = loop.free_cooling_limit_c - loop.free_cooling_full_c
+    free_w = design_heat_w * np.maximum(0.0, loop.free_cooling_limit_c - temperature_c) / reach_k
+    speed = np.clip(rejected_w / np.maximum(free_w, 1e-9), _SLOWEST_FAN, 1.0)
+    mechanical_w = np.maximum(0.0, rejected_w - free_w)
+    cop = chiller_cop(mechanical_w / design_heat_w, temperature_c, loop)
+    power_w: Array = circulation_w + loop.rejection_fan_fraction * rejected_w * speed**3 + mechanical_w / cop
+    return power_w
+
+
+def chiller_cop(part_load: Array, temperature_c: Array, loop: CoolingLoop) -> Array:
+    r"""Coefficient of performance of the chiller.
+
+    .. math:: \mathrm{COP} = \mathrm{COP}_{35} \, (1 + g (35 - \max(T, T_0))) \, (1 - d (1 - \min(1, m)))
+
+    Parameters
+    ----------
+    part_load : array
+        Heat that the chiller moves over the loop's design heat, m. [-]
+    temperature_c : array
+        Outside dry-bulb temperature T; below the nameplate's :math:`T_0` the COP gains no more. [C]
+    loop
+        Nameplate data: :math:`\mathrm{COP}_{35}`, the gain g per degree and the part-load loss d.
+
+    Returns
+    -------
+    array
+        Heat moved per unit of electricity. [-]
+
+    Notes
+    -----
+    The part-load term is the degradation line of AHRI 210/240. It keeps the power, not the COP, increasing in
+    load. The temperature term is kept above a fifth of the rated COP.
+    """
+    outside_c = np.maximum(temperature_c, loop.chiller_coldest_c)
+    warmth = np.maximum(0.2, 1.0 + loop.chiller_cop_gain_per_k * (RATED_OUTSIDE_C - outside_c))
+    cop: Array = loop.chiller_cop * warmth * (1.0 - loop.chiller_part_load_loss * (1.0 - np.minimum(1.0, part_load)))
+    return cop
+
+
+def temperatures_between(first_c: float, last_c: float, step_c: float) -> list[float]:
+    """Temperatures from the first to the last or just beyond it, in even steps [C]."""
+    for name, value in (("first", first_c), ("last", last_c)):
+        TABLE_C.require(f"the {name} temperature", value)
+    TABLE_STEP_C.require("the step of temperatures", step_c)
+    if last_c <= first_c:
+        raise TableError(
+            f"the temperatures go from {first_c:g} to {last_c:g} C; the last must be warmer than the first"
+        )
+    parts = [round(MILLI * value) for value in (first_c, last_c, step_c)]
+    if any(abs(part - MILLI * value) > 1e-6 for part, value in zip(parts, (first_c, last_c, step_c), strict=True)):
+        raise TableError(f"{first_c:g} to {last_c:g} C in steps of {step_c:g} C; give at most 3 decimals")
+    first, last, step = parts
+    count = -(-(last - first) // step) + 1
+    TABLE_COLUMNS.require("the number of temperatures", count)
+    return [(first + k * step) / MILLI for k in range(count)]
+
+
+def build_table(
+    plant: CoolingPlant,
+    *,
+    name: str,
+    max_power_w: float,
+    power_step_w: int = 500,
+    temperatures: Sequence[float] = SHIPPED_TEMPERATURES_C,
+) -> PueTable:
+    """The plant's PUE table, from no load to ``max_power_w`` [W], at evenly spaced temperatures [C].
+
+    Cells are rounded to four decimals, as the CSV holds them.
+    """
+    steps = {round(later - earlier, 3) for earlier, later in pairwise(temperatures)}
+    if len(steps) != 1 or min(steps) <= 0:
+        raise TableError(
+            f"table {name}: temperatures {list(temperatures)} are not evenly spaced; give at least two, rising"
+        )
+    if power_step_w < 1 or max_power_w < power_step_w:
+        raise TableError(
+            f"table {name}: {max_power_w:g} W in steps of {power_step_w} W leaves no rows;"
+            " give a larger power or a smaller step"
+        )
+    if max_power_w > plant.design_power_w:
+        raise TableError(
+            f"table {name}: {max_power_w:g} W is more than the {plant.design_power_w:g} W that plant"
+            f" {plant.name} is built for; raise design_power_w"
+        )
+    TABLE_ROWS.require(f"table {name}: the number of rows", int(-(-max_power_w // power_step_w)) + 1)
+    powers_w = power_step_w * np.arange(int(-(-max_power_w // power_step_w)) + 1, dtype=np.float64)
+    cooling = cooling_fraction(powers_w[:, None], np.array(temperatures, dtype=np.float64), plant)
+    return PueTable(
+        name=name,
+        first_power_w=0,
+        power_step_w=power_step_w,
+        first_temperature_c=temperatures[0],
+        temperature_step_c=steps.pop(),
+        cooling=np.round(cooling, 4),
+    )

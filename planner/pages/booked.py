@@ -6,11 +6,9 @@ from collections.abc import Callable
 
 from planner.domain.books import Booked, PlannedFigures
 from planner.domain.day_summary import DaySummary
-from planner.pages.formats import counted, money, plain, signed_money, signed_percent, unit
-from planner.pages.grid import Column, grid
-from planner.pages.markup import Html, Part, el
+from planner.pages.markup import Column, Html, Part, counted, el, grid, money, plain, signed_money, signed_percent, unit
+from planner.store.cost_files import PlannedAgainstReal, PlannedLine
 from planner.store.costs import WHERE_USED
-from planner.store.planned_costs import PlannedAgainstReal, PlannedLine
 
 
 def mark(*, booked: bool) -> Html:
@@ -29,22 +27,22 @@ def planned_words(summary: DaySummary, booked: Booked) -> Part:
 
 def books_note(summary: DaySummary, booked: Booked) -> Html:
     """Where the day was booked from, and whose energy was measured."""
-    said = [
+    sentences = [
         f"Booked from {booked.source}: starts, ends and nodes are those of {counted(booked.jobs, 'job')} that ran,"
         f" {plain(booked.cpu_hours, 1)} CPU-hours as the source counts them."
     ]
     if booked.measured.jobs:
         estimate = unit(booked.measured.estimated_kwh, "kWh", 1)
-        said.append(
+        sentences.append(
             f"The energy of {counted(booked.measured.jobs, 'job')}, {unit(booked.measured.kwh, 'kWh', 1)} of the day,"
             f" was measured (estimated: {estimate}); that of the others is estimated."
         )
     else:
-        said.append("Energy is estimated; no measurement could be used.")
+        sentences.append("Energy is estimated; no measurement could be used.")
     if booked.elsewhere.jobs:
         hours = plain(booked.elsewhere.cpu_hours, 1)
-        said.append(f"{counted(booked.elsewhere.jobs, 'job')} with {hours} CPU-hours ran on other nodes.")
-    return el("p", " ".join(said), class_="note")
+        sentences.append(f"{counted(booked.elsewhere.jobs, 'job')} with {hours} CPU-hours ran on other nodes.")
+    return el("p", " ".join(sentences), class_="note")
 
 
 def against_plan(summary: DaySummary, planned: PlannedFigures) -> Html:

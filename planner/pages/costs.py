@@ -7,10 +7,8 @@ from typing import Any
 
 from planner.pages.booked import mark, planned_table
 from planner.pages.day import SHARES, tile, zoom_bar
-from planner.pages.formats import SIGNS, counted, money, percent, plain, unit
-from planner.pages.grid import Column, grid
-from planner.pages.markup import Html, Part, document, el
-from planner.pages.panel import Panel, layer
+from planner.pages.markup import SIGNS, Column, Html, Part, counted, document, el, grid, money, percent, plain, unit
+from planner.pages.panels import Panel, layer
 from planner.store.cost_files import CostReport, planned_name, report_rows
 from planner.store.costs import QUANTITIES, WHERE_USED, CostDay, Sums
 

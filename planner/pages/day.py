@@ -8,9 +8,12 @@ from planner.domain.day_summary import Baseline, DaySummary, EasyDay, JobCounts
 from planner.pages.booked import against_plan, books_note, mark, planned_words
 from planner.pages.day_figures import day_grids, day_panels, gantt_figure, use_panel
 from planner.pages.day_tables import against_easy, deferred_jobs, largest_jobs, segment_rows, trials
-from planner.pages.foot import provenance_foot
-from planner.pages.formats import (
+from planner.pages.markup import (
+    Html,
+    Part,
     counted,
+    document,
+    el,
     gap_text,
     gap_words,
     money,
@@ -22,12 +25,12 @@ from planner.pages.formats import (
     unit,
     wait,
 )
-from planner.pages.gantt import gantt_data
-from planner.pages.markup import Html, Part, document, el
-from planner.pages.series import clock_axis
+from planner.pages.panels import clock_axis, gantt_data
+from planner.store.provenance import CHECKED, RUN
+from planner.store.read_tables import waits_of
 from planner.store.results import cluster_of
-from planner.store.waits import waits_of
 from planner.store.write_tables import Table
+from planner.units import clock
 
 SHARES = (
     "Cooling, and what empty nodes draw, are shared among the jobs of a segment in proportion to their IT energy in it;"
@@ -191,8 +194,7 @@ def _against_easy(summary: DaySummary, easy: EasyDay) -> Html:
     good = el("span", signed_money(easy.saved_eur, currency) + part, class_="good" if easy.saved_eur >= 0 else "bad")
     used = [signed_unit(-easy.saved_kwh, "kWh")]
     used += [signed_unit(-easy.saved_carbon_kg, "kg CO₂")] if easy.carbon_kg or easy.saved_carbon_kg else []
-    ours = None if summary.waits is None else summary.waits.mean_s
-    waits = f"mean wait {wait(ours)}, EASY {wait(easy.waits.mean_s)}"
+    waits = f"mean wait {wait(summary.waits)}, EASY {wait(easy.waits)}"
     started = summary.jobs.started
     more = started - easy.started
     who = f"{counted(abs(more), 'job')} {'more' if more > 0 else 'fewer'} started" if more else None
@@ -241,3 +243,31 @@ def _remarks(summary: DaySummary) -> Html | None:
         " that number."
     )
     return el("p", text, class_="note")
+
+
+def provenance_foot(summary: DaySummary, run: dict[str, Any]) -> Html:
+    """Program, method, seed, inputs with their hashes, and the files beside the page."""
+    facts: list[tuple[str, Html | str]] = [
+        ("Made by", f"planner {run['planner']}, {run['began']}"),
+        ("Command", el("code", " ".join(["plan", *run["command"]]))),
+        ("Method", f"{summary.method}, seed {run['seed']}, {clock(summary.solve_s)}, status {summary.status}"),
+    ]
+    if run.get("engine"):
+        facts.append(("Engine", str(run["engine"])))
+    facts += [
+        ("Versions", ", ".join(f"{name} {version}" for name, version in run["versions"].items())),
+        ("Read", "; ".join(f"{each.source}: {each.kept:,} kept" for each in summary.inputs)),
+    ]
+    facts += [("Input", el("code", f"{path}  sha256 {digest[:16]}…")) for path, digest in run["inputs"].items()]
+    links = [el("span", el("a", name, href=name), " ") for name in (*CHECKED, RUN)]
+    return el(
+        "footer",
+        el("h2", "Where the numbers come from"),
+        el(
+            "dl",
+            [[el("dt", name), el("dd", text)] for name, text in facts],
+            el("dt", "Beside this page"),
+            el("dd", links),
+        ),
+        id="provenance",
+    )

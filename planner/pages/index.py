@@ -13,10 +13,8 @@ from planner.domain.day_summary import DaySummary
 from planner.domain.gap import is_share
 from planner.errors import FileFormatError, OutputError
 from planner.pages.booked import mark
-from planner.pages.formats import counted, gap_distance, money, percent, plain
-from planner.pages.grid import Column, grid
-from planner.pages.markup import Html, Part, document, el
-from planner.store.files import alone_in, put
+from planner.pages.markup import Column, Html, Part, counted, document, el, gap_distance, grid, money, percent, plain
+from planner.store.folder import alone_in, put
 from planner.store.results import read_summary
 from planner.store.write_tables import encoded
 
@@ -24,7 +22,7 @@ NAME = "index.html"
 
 
 @dataclass(frozen=True)
-class Entry:
+class IndexEntry:
     """A written day: where it is, below the reports folder, and its summary."""
 
     folder: Path
@@ -66,11 +64,11 @@ def write_index(reports: Path) -> Path:
     return target
 
 
-def entries(reports: Path) -> Iterator[Entry]:
+def entries(reports: Path) -> Iterator[IndexEntry]:
     """Every day that can be read; others are left to ``plan report``, which names them."""
     for path in sorted(reports.glob("*/[0-9]*/summary.json")):
         try:
-            yield Entry(path.parent.relative_to(reports), read_summary(path.parent))
+            yield IndexEntry(path.parent.relative_to(reports), read_summary(path.parent))
         except FileFormatError:
             continue
 
@@ -81,7 +79,7 @@ def comparisons(reports: Path) -> list[str]:
     return sorted((path.relative_to(reports).as_posix() for path in found), reverse=True)
 
 
-def index_page(days: list[Entry], others: list[str]) -> str:
+def index_page(days: list[IndexEntry], others: list[str]) -> str:
     """The page: every scenario in a sentence and a line, months at a glance, then every day, newest first."""
     newest = sorted(days, key=lambda each: each.scenario)
     newest.sort(key=lambda each: each.summary.day, reverse=True)
@@ -126,7 +124,7 @@ def words_of(path: str) -> str:
     return f"Costs of {parts[0]} by {by}: {asked.replace('_', ' to ')}"
 
 
-def _filters(newest: list[Entry], scenarios: list[str]) -> Html:
+def _filters(newest: list[IndexEntry], scenarios: list[str]) -> Html:
     """Boxes that show some of the days only; choices of one are left out."""
     months = sorted({each.summary.day.isoformat()[:7] for each in newest}, reverse=True)
 
@@ -144,22 +142,22 @@ def _filters(newest: list[Entry], scenarios: list[str]) -> Html:
     )
 
 
-def _card(days: list[Entry]) -> Html:
+def _card(days: list[IndexEntry]) -> Html:
     """A scenario in a sentence, its newest day, and its profit from day to day."""
     first, last = days[-1].summary.day, days[0].summary.day
     currency = days[0].summary.currency
     profits = [each.summary.totals.profit_eur for each in days]
     worst = max((each for each in days if each.gap is not None), key=lambda each: each.gap or 0.0, default=None)
     span = f"{first}" if first == last else f"{first} to {last}"
-    said = f"{counted(len(days), 'day')}, {span}: profit {money(sum(profits), currency)}"
-    said += f", {money(sum(profits) / len(profits), currency)} a day" if len(days) > 1 else ""
-    said += f"; at most {worst.distance} below the best possible" if worst is not None else ""
+    text = f"{counted(len(days), 'day')}, {span}: profit {money(sum(profits), currency)}"
+    text += f", {money(sum(profits) / len(profits), currency)} a day" if len(days) > 1 else ""
+    text += f"; at most {worst.distance} below the best possible" if worst is not None else ""
     idle = sum(each.gap is None and bool(each.distance) for each in days)
-    said += f", but for {counted(idle, 'nearly idle day')}" if idle and worst is not None else ""
+    text += f", but for {counted(idle, 'nearly idle day')}" if idle and worst is not None else ""
     return el(
         "div",
         el("h2", days[0].scenario),
-        el("p", said, "."),
+        el("p", text, "."),
         _spark(days) if len(days) > 1 else None,
         el("p", el("a", f"Newest day: {last}", href=days[0].page)),
         class_="card",
@@ -167,8 +165,8 @@ def _card(days: list[Entry]) -> Html:
     )
 
 
-def _spark(days: list[Entry]) -> Html:
-    """Profit from day to day as a line without axes, its lowest and highest day said below."""
+def _spark(days: list[IndexEntry]) -> Html:
+    """Profit from day to day as a line without axes, its lowest and highest day named below."""
     first, currency = days[-1].summary.day, days[0].summary.currency
     points = [((each.summary.day - first).days, each.summary.totals.profit_eur) for each in reversed(days)]
     low, high = min(value for _, value in points), max(value for _, value in points)
@@ -192,7 +190,7 @@ def _colouring() -> Html:
     return el("p", "coloured by ", choices, " ", hint, class_="choice")
 
 
-def _month(days: list[Entry], year_month: tuple[int, int], scenario: str) -> tuple[tuple[int, int], Html]:
+def _month(days: list[IndexEntry], year_month: tuple[int, int], scenario: str) -> tuple[tuple[int, int], Html]:
     year, month = year_month
     by_day = {each.summary.day.day: each for each in days}
     profits = [each.summary.totals.profit_eur for each in days]
@@ -210,7 +208,7 @@ def _month(days: list[Entry], year_month: tuple[int, int], scenario: str) -> tup
     return year_month, whole
 
 
-def _cell(entry: Entry | None, number: int, profits: list[float], gaps: list[float]) -> Part:
+def _cell(entry: IndexEntry | None, number: int, profits: list[float], gaps: list[float]) -> Part:
     if not number:
         return ""
     if entry is None:
@@ -238,7 +236,7 @@ def _strength(value: float, among: list[float]) -> int:
     return 12 + round(48 * (value - low) / (high - low)) if high > low else 30
 
 
-def _table(days: list[Entry]) -> Html:
+def _table(days: list[IndexEntry]) -> Html:
     columns = [
         *(Column(title, number=False) for title in ("day", "scenario", "method")),
         Column("profit"),
@@ -254,7 +252,7 @@ def _table(days: list[Entry]) -> Html:
     return grid("Every day with its page", columns, [_row(each) for each in days], name="days")
 
 
-def _row(entry: Entry) -> list[Part]:
+def _row(entry: IndexEntry) -> list[Part]:
     summary, totals = entry.summary, entry.summary.totals
     return [
         el("a", summary.day.isoformat(), href=entry.page),

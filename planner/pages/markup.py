@@ -1,13 +1,17 @@
-"""HTML put together from parts, where text is escaped unless it was made here."""
+"""HTML as text: elements, tables that sort, and numbers with their units."""
 
 from __future__ import annotations
 
 import html
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Any
+
+from planner.domain.day_summary import DaySummary, Waits
+from planner.domain.gap import distance, is_share
 
 
 class Html(str):
@@ -85,3 +89,168 @@ def document(title: str, *body: Part, scripts: Iterable[str] = (), payload: Any 
         [el("script", asset(name)) for name in ("tables.js", *scripts)],
     )
     return f'<!DOCTYPE html>\n<html lang="en">{head}{inside}</html>\n'
+
+
+MINUS = "\u2212"
+THIN = "\u202f"
+"""A narrow space that does not break, between a number and its unit."""
+
+SIGNS = {"EUR": "€", "USD": "$", "GBP": "£", "CHF": "CHF", "JPY": "¥"}
+
+
+def plain(value: float, digits: int = 0) -> str:
+    """A number with separators and that many decimals; never a negative zero."""
+    text = f"{value:,.{digits}f}"
+    if not text.strip("-0.,"):
+        text = text.lstrip("-")
+    return text.replace("-", MINUS)
+
+
+def money(value: float, currency: str, digits: int = 2) -> str:
+    """An amount with the sign of its currency, or its code where it has no sign."""
+    sign = SIGNS.get(currency, currency)
+    text = plain(abs(value), digits)
+    below = MINUS if value < 0 and text.strip("0.,") else ""
+    return f"{below}{sign}{text}" if len(sign) == 1 else f"{below}{text}{THIN}{sign}"
+
+
+def signed_money(value: float, currency: str) -> str:
+    """A difference in money, with its sign."""
+    text = money(value, currency)
+    return text if value < 0 or not money(value, "").strip(f"0.,{THIN}") else f"+{text}"
+
+
+def unit(value: float, name: str, digits: int = 0) -> str:
+    """A number and its unit."""
+    return f"{plain(value, digits)}{THIN}{name}"
+
+
+def signed_unit(value: float, name: str, digits: int = 0) -> str:
+    """A difference and its unit, with its sign."""
+    text = unit(value, name, digits)
+    return f"+{text}" if round(value, digits) > 0 else text
+
+
+def percent(fraction: float, digits: int = 1) -> str:
+    """A share in percent."""
+    return unit(100 * fraction, "%", digits)
+
+
+def signed_percent(fraction: float) -> str:
+    """A relative difference in percent, with its sign."""
+    return ("+" if fraction > 0 else "") + percent(fraction)
+
+
+def hours(seconds: float) -> str:
+    """A duration in hours and minutes."""
+    minutes = round(abs(seconds) / 60)
+    below = MINUS if seconds < 0 and minutes else ""
+    return f"{below}{minutes // 60}:{minutes % 60:02d}{THIN}h"
+
+
+def wait(waits: Waits | None) -> str:
+    """A mean wait in hours and minutes, and how many still wait; a dash where nobody waited."""
+    if waits is None or waits.mean_s is None:
+        return "–"
+    return hours(waits.mean_s) + (f" (of which {plain(waits.still_waiting)} still wait)" if waits.still_waiting else "")
+
+
+def gap_words(summary: DaySummary) -> str:
+    """How near the profit is to the best possible, as proven; rounded up, so that the words never claim too much."""
+    if summary.profit_bound_eur is None:
+        return "no bound was worked out for this plan"
+    return gap_text(summary.profit_bound_eur, summary.profit_gap_fraction, summary.currency)
+
+
+def gap_text(bound_eur: float, gap: float | None, currency: str) -> str:
+    """How near a profit is to its limit."""
+    if gap is None:
+        return f"no schedule can earn more than {money(bound_eur, currency)}"
+    if gap <= 0:
+        return "proven: no schedule can earn more"
+    far = gap_distance(bound_eur, gap, currency)
+    return f"within {far} of the best possible" if is_share(gap) else f"{far} below the best possible"
+
+
+def gap_distance(bound_eur: float, gap: float, currency: str) -> str:
+    """How far a profit is at most below its limit, as a share or in money."""
+    return distance(bound_eur, gap, lambda amount: money(amount, currency), THIN)
+
+
+def counted(number: int, singular: str, plural: str | None = None) -> str:
+    """A count with its noun."""
+    return f"{number:,} {singular if number == 1 else plural or singular + 's'}"
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column: its heading, the unit under it, whether it holds numbers, and whether its text may be long.
+
+    ``wrap``: it may break into lines; ``long``: it is whole sentences, which need some room even on a phone.
+    """
+
+    title: str
+    unit: str = ""
+    number: bool = True
+    wrap: bool = False
+    long: bool = False
+
+
+def grid(
+    caption: str,
+    columns: Sequence[Column],
+    rows: Iterable[Sequence[Part]],
+    *,
+    foot: Iterable[Sequence[Part]] = (),
+    name: str | None = None,
+    tall: bool = False,
+    sort: bool = True,
+) -> Html:
+    """A table in a box of its own that scrolls, so that the page never does sideways; ``tall`` limits its height.
+
+    A press on a heading sorts its rows, unless they are of different kinds (``sort`` is False).
+    """
+    head = el(
+        "tr",
+        [
+            el(
+                "th",
+                column.title,
+                el("small", column.unit) if column.unit else None,
+                scope="col",
+                class_=_class(column),
+            )
+            for column in columns
+        ],
+    )
+    table = el(
+        "table",
+        el("caption", el("span", caption)),
+        el("thead", head),
+        el("tbody", [_row(columns, row) for row in rows]),
+        el("tfoot", [_row(columns, row) for row in foot]) if foot else None,
+        id=name,
+        data_sort=sort,
+    )
+    return el(
+        "div",
+        table,
+        class_="scroll tall" if tall else "scroll",
+        tabindex=0,
+        role="region",
+        aria_label=caption,
+        style=f"--columns:{len(columns)}",
+    )
+
+
+def _row(columns: Sequence[Column], cells: Sequence[Part]) -> Html:
+    first, rest = cells[0], cells[1:]
+    return el(
+        "tr",
+        el("th", first, scope="row", class_=_class(columns[0])),
+        [el("td", cell, class_=_class(column)) for column, cell in zip(columns[1:], rest, strict=True)],
+    )
+
+
+def _class(column: Column) -> str | None:
+    return "wrap long" if column.long else "wrap" if column.wrap else "n" if column.number else None

@@ -8,10 +8,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from planner.domain.columns import Ints
-from planner.pages.bar_groups import Bar, bar_groups
-from planner.pages.formats import counted, hours, percent, plain
-from planner.pages.grid import Column, grid
-from planner.pages.markup import Html, Part, document, el
+from planner.pages.charts import Bar, bar_groups
+from planner.pages.markup import Column, Html, Part, counted, document, el, grid, hours, percent, plain
 
 CLASSES: tuple[tuple[str, float], ...] = (
     ("at once", 0),

@@ -1,7 +1,7 @@
 """Runs side by side: days follow each other, but scenarios and methods do not, so each run of days is one task.
 
 Tasks go to processes of this machine (joblib), or to a Dask cluster that the user already has. They write their days
-where the user said, so a cluster must share that folder with us; a task that is begun again, because its worker died,
+where the user asked, so a cluster must share that folder with us; a task that is begun again, because its worker died,
 keeps the days that are already there.
 """
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import resource
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
 from planner.defaults import DISPATCH_STEPS, ROUND_ENGINE, ROUND_TIME_S
@@ -16,23 +16,28 @@ from planner.metrics.outcome import TRIMMING, Outcome
 from planner.metrics.registry import MONEY, Metric, measure, metric_named
 from planner.online.check import require_sound
 from planner.online.drawn_deadlines import draw_deadlines
-from planner.online.estimates import Estimate
-from planner.online.policies import Policy
+from planner.online.estimates import Estimate, estimate_named
+from planner.online.holding import NO_HOLDING
+from planner.online.lower_bounds import BOUNDED, lower_bound
+from planner.online.objectives import Objective
+from planner.online.offline import OfflineSchedule, improve_schedule, make_search_ready, require_pool
+from planner.online.offline_search import OfflineSearch
+from planner.online.policies import Policy, policy_named
+from planner.online.prices import NO_PROFIT
 from planner.online.queue_search import USUAL_SEARCH, QueueSearch
-from planner.online.replanning import NO_REPLANNING
 from planner.online.replay import Replay, make_ready, replay
-from planner.runs.replanning import replanning_of
+from planner.planning.energy_costs import holding_of_trace, profit_terms_of
 from planner.scenario.schema import Scenario
 
 if TYPE_CHECKING:
     from planner.online.round_watch import RoundWatch
 
 OnRun = Callable[[str, int, int], None]
-"""Hears of a run: its name, and how many jobs of how many have finished."""
+"""Is called with a run: its name, and how many jobs of how many have finished."""
 
 
 @dataclass(frozen=True)
-class Run:
+class ReplayRun:
     """One replay with its metrics; ``counted`` says how many jobs the trimming rule left.
 
     ``remark`` is a line for people below the table, ``at_least`` what no schedule can be below in the metric that an
@@ -69,8 +74,8 @@ class Run:
         counts = self.replay.engine_counts
         if counts is None:
             return ""
-        told = f"{counts.rounds:,} rounds, {counts.proven:,} proven optimal, {counts.fallbacks:,} fell back to list"
-        return f"{self.policy}, {self.estimate}: {used.words(self.replay.policy)} planned {told}"
+        rounds = f"{counts.rounds:,} rounds, {counts.proven:,} proven optimal, {counts.fallbacks:,} fell back to list"
+        return f"{self.policy}, {self.estimate}: {used.words(self.replay.policy)} planned {rounds}"
 
 
 @dataclass(frozen=True)
@@ -106,8 +111,8 @@ class Conduct:
 
     def changed(self) -> str:
         """What differs from the usual, in words."""
-        told = asdict(self).items()
-        return ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in told if value != getattr(USUAL, name))
+        items = asdict(self).items()
+        return ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in items if value != getattr(USUAL, name))
 
 
 USUAL = Conduct()
@@ -126,7 +131,7 @@ class RoundEngine:
         if policy.kind != "cp":
             return None
         if policy.dispatcher:
-            from planner.cp.dispatch.choose import dispatcher_named
+            from planner.cp.dispatch import dispatcher_named
 
             return dispatcher_named(
                 policy.dispatcher,
@@ -137,7 +142,7 @@ class RoundEngine:
             )
 
         from planner.cp.engines.choose import engine_named
-        from planner.cp.queue_solver import EngineSolver
+        from planner.cp.queue_model import EngineSolver
 
         return EngineSolver(engine_named(self.engine), self.time_limit_s, seed)
 
@@ -153,8 +158,6 @@ class RoundEngine:
         """Who plans the queues of a policy, and with what limit."""
         if not policy.needs_engine:
             return f"a search with {self.dispatch_steps:,} steps"
-        if policy.dispatcher == "pcp21-cpsat":
-            return f"cpsat with {self.time_limit_s:g} s of work"
         return f"{self.engine} with {self.time_limit_s:g} s"
 
 
@@ -171,19 +174,21 @@ def simulate(
     engine: RoundEngine = USUAL_ENGINE,
     watch: RoundWatch | None = None,
     on_run: OnRun | None = None,
-) -> list[Run]:
+) -> list[ReplayRun]:
     """Replay every policy with every estimate; each replay is checked before it is measured.
 
     A watch times the rounds of one replay after the other, and has those of the last in the end.
     """
     solvers = {policy: engine.solver(policy, conduct.seed) for policy in policies}
     deadlines = draw_deadlines(source.trace, conduct.deadline_percent, conduct.seed)
-    replanning = NO_REPLANNING
+    profit, holding = NO_PROFIT, NO_HOLDING
     needy = next((policy for policy in policies if policy.needs_prices), None)
     if needy is not None and measured.scenario is None:
         raise InputError(f"policy {needy.name!r} needs a scenario: what energy costs, and what work earns")
-    if measured.scenario is not None and any(policy.heeds_prices for policy in policies):
-        replanning = replanning_of(measured.scenario, source.trace)
+    if needy is not None:
+        profit = profit_terms_of(measured.scenario, source.trace)
+    if measured.scenario is not None and any(policy.holds for policy in policies):
+        holding = holding_of_trace(measured.scenario, source.trace)
     runs = []
     for estimate in estimates:
         for policy in policies:
@@ -198,7 +203,8 @@ def simulate(
                 rounds=conduct.rounds,
                 predictions=conduct.predictions,
                 deadline_s=deadlines,
-                replanning=replanning,
+                profit=profit,
+                holding=holding if policy.holds else NO_HOLDING,
                 search=QueueSearch(conduct.evaluations, conduct.seed),
                 solver=solvers[policy],
                 watch=watch,
@@ -211,12 +217,12 @@ def simulate(
 
 def checked_run(
     source: Source, names: tuple[str, str], result: Replay, measured: Measured, cpu_s: float, remark: str = ""
-) -> Run:
+) -> ReplayRun:
     """A replay under the names of its policy and its estimate, checked and then measured."""
     require_sound(result)
     outcome = outcome_of(result)
     values = measure(outcome, list(measured.metrics), measured.trimming) | _money(source, result, measured)
-    return Run(*names, result, values, len(outcome.trimmed(measured.trimming)), cpu_s, remark)
+    return ReplayRun(*names, result, values, len(outcome.trimmed(measured.trimming)), cpu_s, remark)
 
 
 def cpu_now_s() -> float:
@@ -238,6 +244,7 @@ def outcome_of(result: Replay) -> Outcome:
         estimate_s=result.estimate_s,
         reference_s=result.reference_s,
         promise_s=result.latest_s,
+        held_until_s=result.held_until_s,
     )
 
 
@@ -248,3 +255,65 @@ def _money(source: Source, result: Replay, measured: Measured) -> dict[str, floa
 
     totals = sum_of_days(settle_replay(measured.scenario, source.jobs, result))
     return {name: totals[name] for name in measured.money}
+
+
+def simulate_offline(
+    source: Source,
+    objectives: list[Objective],
+    measured: Measured,
+    search: OfflineSearch,
+    *,
+    conduct: Conduct = USUAL,
+    on_run: OnRun | None = None,
+) -> list[ReplayRun]:
+    """Improve for every objective what the on-line policy ``order`` for it does with actual runtimes.
+
+    Beside it stands what no schedule can be below, where that can be proven.
+    """
+    trace = source.trace
+    require_pool(trace)
+    deadlines = draw_deadlines(trace, conduct.deadline_percent, conduct.seed)
+    runs = []
+    for objective in objectives:
+        policy, name = policy_named(f"order-{objective.name}"), f"offline-{objective.name}"
+        make_ready(policy, estimate_named("actual").make)
+        make_search_ready()
+        began = time.process_time()
+        first = replay(
+            trace,
+            policy,
+            trace.runtime_s,
+            rounds=conduct.rounds,
+            deadline_s=deadlines,
+            search=QueueSearch(conduct.evaluations, conduct.seed),
+        )
+        found = improve_schedule(
+            trace,
+            objective,
+            first.start_s,
+            search,
+            on_steps=None if on_run is None else lambda done, of, name=name: on_run(name, done, of),  # type: ignore[misc]
+        )
+        cpu_s = time.process_time() - began
+        result = replace(first, start_s=found.start_s)
+        remark = _remark(name, policy.name, found)
+        run = checked_run(source, (name, "actual"), result, measured, cpu_s, remark)
+        if search.bound_steps > 0 and objective.name in BOUNDED:
+            run = _with_bound(run, objective.name, search.bound_steps)
+        runs.append(run)
+    return runs
+
+
+def _remark(name: str, first: str, found: OfflineSchedule) -> str:
+    """How far the search came."""
+    part = found.value / found.first_value if found.first_value else 1.0
+    return f"{name}: {100 * part:.2f} % of the objective of {first}, from which it started; {found.steps:,} steps"
+
+
+def _with_bound(run: ReplayRun, metric: str, steps: int) -> ReplayRun:
+    """The run with what no schedule can be below in its metric, and how far above that it is; all jobs count."""
+    least = lower_bound(run.replay.trace, metric, steps=steps).value
+    value = measure(outcome_of(run.replay), [metric_named(metric)], "none")[metric]
+    gap = f"{100 * (value / least - 1):.1f} %"
+    words = f"; {metric} is {value:,.2f}, and no schedule is below {least:,.2f}: a gap of {gap}"
+    return replace(run, at_least=least, remark=run.remark + words)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import get_args
 
@@ -26,30 +27,30 @@ class Chooser:
             return self.words[0]
         return str(value) if isinstance(value, str) and value in self.words else self.otherwise
 
+    def is_named_in(self, section: Mapping[str, object]) -> bool:
+        """Whether a section says which kind it is."""
+        return section.get(self.key) is not None
+
     def called(self, kind: str) -> str:
         """How a message calls a kind."""
         return f"{self.key}: {kind}"
 
-    def deciding(self, kind: str) -> str:
-        """The key that made it this kind."""
-        return self.key
 
-
-class CarbonChooser(Chooser):
+class KeyChooser(Chooser):
     """Carbon and solar are of the kind whose key is given, and the first where there is none."""
 
     def kind_of(self, section: object) -> str:
         """The kind of a section."""
-        said = section if isinstance(section, dict) else {}
-        return next((word for word in self.words[1:] if said.get(word) is not None), self.words[0])
+        given = section if isinstance(section, dict) else {}
+        return next((word for word in self.words[1:] if given.get(word) is not None), self.words[0])
+
+    def is_named_in(self, section: Mapping[str, object]) -> bool:
+        """Whether a section says which kind it is."""
+        return any(section.get(word) is not None for word in self.words[1:])
 
     def called(self, kind: str) -> str:
         """How a message calls a kind."""
         return kind
-
-    def deciding(self, kind: str) -> str:
-        """The key that made it this kind; without any, the one that may have been taken away."""
-        return self.key if kind == self.words[0] else kind
 
 
 @dataclass(frozen=True)
@@ -93,6 +94,21 @@ class Kinds:
     def field(self, name: str) -> FieldInfo:
         """The field of that name, of the first kind that has it."""
         return next(model.model_fields[name] for model in self.models.values() if name in model.model_fields)
+
+    def replaced_by(self, later: Mapping[str, object], earlier: Mapping[str, object]) -> set[str]:
+        """Keys of an earlier layer that do not apply once a later one has chosen another kind."""
+        kind = self.chooser.kind_of(later if self.chooser.is_named_in(later) else {**earlier, **later})
+        if kind is None or kind == self.chooser.kind_of(earlier):
+            return set()
+        return {*self.words()} - {*self.words_of(kind)}
+
+    def misplaced(self, section: str, word: str, kind: str) -> str:
+        """What is wrong with a key of a section that other kinds have, and this one does not."""
+        if isinstance(self.chooser, KeyChooser) and word in self.chooser.words:
+            return f"given together with {section}.{kind}; keep one of them"
+        others = " or ".join(each for each in self.models if word in self.words_of(each))
+        called = self.chooser.called
+        return f"not used with {called(kind)}; write {called(others)}, or {word}: null"
 
     def idle(self, name: str) -> object:
         """The value of a field in a section of a kind that has no such field: its default elsewhere, or None."""

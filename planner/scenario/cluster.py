@@ -15,12 +15,11 @@ from planner import bounds
 from planner.domain.cluster import CORES, Cluster, IdleRule, NodeClass
 from planner.domain.node_text import expanded, parse_node_list
 from planner.domain.plain_classes import plainest_first
-from planner.domain.snapshot import SINCE_EVER, NodeState, Outage, outage_key
+from planner.domain.situation import SINCE_EVER, NodeState, Outage, outage_key
 from planner.errors import InputError
 from planner.scenario.electricity import Sleep
-from planner.scenario.forms import Moment, Whole, Within, problem
 from planner.scenario.sections import Key, Named, Section
-from planner.scenario.values import Name, Words
+from planner.scenario.values import Moment, Name, Whole, Within, Words, problem
 from planner.scenario.words import guess
 
 
@@ -79,7 +78,7 @@ class Nodes(Section):
     @field_validator("nodes")
     @classmethod
     def _as_many(cls, nodes: str | None, info: ValidationInfo) -> str | None:
-        """Names that can be read, as many as there are nodes; where the count is wrong, that is said instead."""
+        """Names that can be read, as many as there are nodes; where the count is wrong, that is reported instead."""
         if nodes is None:
             return None
         try:
@@ -173,7 +172,7 @@ class ClusterSection(Section):
     def _of_known_classes(
         cls, partitions: dict[str, tuple[str, ...]], info: ValidationInfo
     ) -> dict[str, tuple[str, ...]]:
-        """Classes that exist; where the classes themselves are wrong, that is said instead."""
+        """Classes that exist; where the classes themselves are wrong, that is reported instead."""
         known = info.data.get("classes", {})
         for name, members in partitions.items():
             unknown = next((each for each in members if known and each not in known), None)
@@ -186,7 +185,7 @@ class ClusterSection(Section):
     @field_validator("down")
     @classmethod
     def _of_the_classes(cls, down: tuple[DownNodes, ...], info: ValidationInfo) -> tuple[DownNodes, ...]:
-        """Nodes that exist; where the classes themselves are wrong, that is said instead."""
+        """Nodes that exist; where the classes themselves are wrong, that is reported instead."""
         try:
             cluster = Cluster(_node_classes(info.data["classes"]))
         except (KeyError, InputError):

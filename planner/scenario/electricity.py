@@ -1,17 +1,17 @@
-"""What a site pays besides the price of electricity, and what it does with its own: fees, feed-in, peaks, a battery."""
+"""What a site does with electricity besides its price: fees, carbon, own sun, feed-in, peaks and a battery."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 
 from planner import bounds
-from planner.scenario.forms import Duration, Within, problem
+from planner.scenario.chooser import KeyChooser
 from planner.scenario.sections import Key, Section
 from planner.scenario.tariff import TariffBand, apart
-from planner.scenario.values import InputFile, Words, Zone
-from planner.scenario.words import PriceUnit
+from planner.scenario.values import Duration, InputFile, Within, Words, Zone, problem
+from planner.scenario.words import PriceUnit, SolarUnit
 
 
 class Fees(Section):
@@ -44,6 +44,7 @@ class Fees(Section):
 class FeedIn(Section):
     """What the site's own sun earns that it does not use: a price of its own, or a part of the tariff's."""
 
+    rivals = ("eur_per_kwh", "of_price")
     eur_per_kwh: Annotated[
         float | None,
         Within(bounds.EUR_PER_KWH),
@@ -54,12 +55,6 @@ class FeedIn(Section):
         Within(bounds.FRACTION),
         Key("fraction", "instead: this part of the price of the hour, as of `tariff`", default="none"),
     ] = None
-
-    @model_validator(mode="after")
-    def _one_price(self) -> FeedIn:
-        if self.eur_per_kwh is not None and self.of_price is not None:
-            raise problem("stands beside eur_per_kwh", "keep one of them", at="of_price")
-        return self
 
 
 class Demand(Section):
@@ -116,8 +111,8 @@ class BatterySection(Section):
             raise problem("missing", "a battery needs it: write power_kw: 50", at="power_kw")
         most = bounds.BATTERY_KW_PER_KWH.high * self.capacity_kwh
         if self.power_kw > most:
-            told = f"{self.power_kw:g} kW would empty {self.capacity_kwh:g} kWh in less than three minutes"
-            raise problem(told, f"give at most {most:g}, or a larger capacity_kwh", at="power_kw")
+            text = f"{self.power_kw:g} kW would empty {self.capacity_kwh:g} kWh in less than three minutes"
+            raise problem(text, f"give at most {most:g}, or a larger capacity_kwh", at="power_kw")
         return self
 
 
@@ -140,3 +135,96 @@ class Sleep(Section):
             default="`0s`",
         ),
     ] = 0
+
+
+CarbonPrice = Annotated[
+    float,
+    Within(bounds.EUR_PER_TONNE),
+    Key("EUR per tonne", "price of emitted CO2; needs an intensity"),
+]
+
+
+def _without_price(eur_per_tonne: float) -> float:
+    if eur_per_tonne > 0:
+        raise problem(f"a price of {eur_per_tonne:g} needs the carbon intensity", "give g_per_kwh or file")
+    return eur_per_tonne
+
+
+class NoCarbon(Section):
+    """Nothing is known about the carbon intensity, so carbon has no price."""
+
+    eur_per_tonne: Annotated[CarbonPrice, AfterValidator(_without_price)] = 0.0
+
+
+class ConstantCarbon(Section):
+    """A carbon price, and a constant carbon intensity of bought electricity."""
+
+    eur_per_tonne: CarbonPrice = 0.0
+    g_per_kwh: Annotated[
+        float,
+        Within(bounds.G_PER_KWH),
+        Key("g per kWh", "constant carbon intensity of bought electricity", default="none"),
+    ]
+
+
+class HourlyCarbon(Section):
+    """A carbon price, and the carbon intensity of bought electricity from a file."""
+
+    eur_per_tonne: CarbonPrice = 0.0
+    file: Annotated[InputFile, Key("path", "table of carbon intensity over time", default="none")]
+    column: Annotated[Words | None, Key("text", "column of the intensity", default="found by its name")] = None
+    zone: Annotated[
+        Zone | None,
+        Key("time zone", "zone of times that the file gives without one", default="from the file"),
+    ] = None
+
+
+Carbon = Annotated[
+    Annotated[NoCarbon, Tag("no g_per_kwh or file")]
+    | Annotated[ConstantCarbon, Tag("g_per_kwh")]
+    | Annotated[HourlyCarbon, Tag("file")],
+    Discriminator(KeyChooser("file", ("no g_per_kwh or file", "g_per_kwh", "file")).kind_of),
+]
+
+
+_UNITS = [f"`{unit}`" for unit in get_args(SolarUnit)]
+
+
+class ModelledSolar(Section):
+    """The site's own photovoltaics; azimuth 180 is south."""
+
+    peak_kw: Annotated[float, Within(bounds.SOLAR_KW), Key("kW", "peak power of the site's photovoltaics")] = 0.0
+    tilt_deg: Annotated[float, Within(bounds.TILT_DEG), Key("degrees", "tilt of the modules from the horizontal")] = (
+        30.0
+    )
+    azimuth_deg: Annotated[
+        float, Within(bounds.AZIMUTH_DEG), Key("degrees", "direction they face, clockwise from north: 180 is south")
+    ] = 180.0
+    losses_fraction: Annotated[float, Within(bounds.FRACTION), Key("fraction", "losses between modules and use")] = 0.14
+
+
+class FileSolar(Section):
+    """The power of the site's photovoltaics, measured or forecast, from a file."""
+
+    file: Annotated[
+        InputFile,
+        Key(
+            "path",
+            "table of the photovoltaics' power over time, in place of `peak_kw` and the rest",
+            default="none",
+        ),
+    ]
+    column: Annotated[Words | None, Key("text", "column of the power", default="found by its name")] = None
+    unit: Annotated[
+        SolarUnit, Key("word", f"{', '.join(_UNITS[:-1])} or {_UNITS[-1]}", default="required for a file", example="kW")
+    ]
+    zone: Annotated[
+        Zone | None,
+        Key("time zone", "zone of times that the file gives without one", default="from the file"),
+    ] = None
+
+
+Solar = Annotated[
+    Annotated[ModelledSolar, Tag("no file")] | Annotated[FileSolar, Tag("file")],
+    Discriminator(KeyChooser("file", ("no file", "file")).kind_of),
+]

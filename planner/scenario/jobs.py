@@ -9,9 +9,8 @@ from pydantic import BeforeValidator, Discriminator, Field, Tag, WithJsonSchema
 
 from planner import bounds
 from planner.scenario.chooser import Chooser
-from planner.scenario.forms import Duration, Whole, Within
 from planner.scenario.sections import Key, Section
-from planner.scenario.values import CoreScale, Flag, existing
+from planner.scenario.values import CoreScale, Duration, Flag, Whole, Within, existing
 from planner.scenario.words import JobsFormat
 
 _SOURCE = Key(

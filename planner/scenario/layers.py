@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from pathlib import Path
 
 from planner.errors import FileFormatError, InputError, ScenarioError
 from planner.places import is_file
 from planner.printable import is_text
-from planner.scenario.marked import Marked, Source
+from planner.scenario.marked import Marked, TextSource
 from planner.scenario.strict_yaml import parse_yaml, read_yaml
 from planner.scenario.words import guess
 
@@ -45,8 +46,9 @@ def read_spec(name_or_path: str | Path, *, folders: Sequence[Path], overrides: S
     sources = tuple(Path(layer.source.label) for layer in layers)
     top, bases = layers[0], [_without(layer, _OWN) for layer in layers[1:]]
     merged = Marked({}, top.source)
-    for layer in [*reversed(bases), top, *map(_override, overrides)]:
-        merged = _merge(merged, layer)
+    # All overrides are one layer, so that their order does not matter.
+    for layer in [*reversed(bases), top, reduce(_merge, map(_override, overrides), Marked({}, top.source))]:
+        merged = _over(merged, layer)
     # Problems of the scenario as a whole, such as a missing section, belong to its own file.
     written = dataclasses.replace(_without(merged, ("base",)), source=top.source, line=1)
     return ScenarioSpec(sources[0].stem, tuple(path.resolve() for path in sources), written)
@@ -91,7 +93,7 @@ def _is_path(text: str) -> bool:
 
 
 def _chain(path: Path, folders: Sequence[Path]) -> list[Marked]:
-    """The file and its bases; the layer of each is 0 for the file itself, then -1, -2 and so on."""
+    """The file and its bases, each after the one that builds on it."""
     layers: list[Marked] = []
     trail: list[Path] = []
     place = ""
@@ -102,7 +104,7 @@ def _chain(path: Path, folders: Sequence[Path]) -> list[Marked]:
             raise ScenarioError(f"scenario {trail[0].stem}", [f"{place}: base: {names} is a circle; break it"])
         if len(layers) >= MOST_BASES:
             raise ScenarioError(f"scenario {trail[0].stem}", [f"{place}: base: more than {MOST_BASES} in a row"])
-        layer = read_yaml(path, layer=-len(layers))
+        layer = read_yaml(path)
         if layer.value is None:
             layer = dataclasses.replace(layer, value={})
         entries = layer.entries()
@@ -143,11 +145,32 @@ def _override(text: str) -> Marked:
         raise InputError(f"--set {text}: expected key=value; write, for example, --set tariff.eur_per_kwh=0.2")
     if words == ["base"]:
         raise InputError(f"--set {text}: base cannot be set; choose the scenario by its name or path")
-    source = Source(f"--set {text}", Path.cwd(), layer=1, numbered=False)
+    source = TextSource(f"--set {text}", Path.cwd(), numbered=False)
     entry = parse_yaml(value, source)
     for word in reversed(words):
         entry = Marked({word: entry}, source)
     return entry
+
+
+def _over(base: Marked, layer: Marked) -> Marked:
+    """A layer over all before it: where it chooses another kind of a section, keys of the kind before do not stay."""
+    from planner.scenario.schema import KINDS, RIVALS
+
+    before = dict(base.entries() or {})
+    for name, section in (layer.entries() or {}).items():
+        earlier, later = _values(before.get(name)), _values(section)
+        gone = KINDS[name].replaced_by(later, earlier) if name in KINDS and later else set()
+        for one, other in (RIVALS[name], RIVALS[name][::-1]) if name in RIVALS else ():
+            gone |= {other} if later.get(one) is not None else set()
+        if gone & set(earlier):
+            before[name] = _without(before[name], gone)
+    return _merge(dataclasses.replace(base, value=before), layer)
+
+
+def _values(section: Marked | None) -> dict[str, object]:
+    """The values of a section by their keys; none where it is no section."""
+    entries = None if section is None else section.entries()
+    return {word: entry.value for word, entry in (entries or {}).items()}
 
 
 def _merge(base: Marked, child: Marked) -> Marked:
@@ -163,6 +186,6 @@ def _merge(base: Marked, child: Marked) -> Marked:
     return Marked(merged, child.source, child.line)
 
 
-def _without(entry: Marked, words: Sequence[str]) -> Marked:
+def _without(entry: Marked, words: Collection[str]) -> Marked:
     kept = {word: value for word, value in (entry.entries() or {}).items() if word not in words}
     return dataclasses.replace(entry, value=kept)

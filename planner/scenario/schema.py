@@ -12,21 +12,18 @@ from pydantic import ModelWrapValidatorHandler, PrivateAttr, ValidationInfo, fie
 
 from planner import bounds
 from planner.domain.cluster import Cluster
-from planner.domain.snapshot import Outage
-from planner.scenario.carbon import Carbon, NoCarbon
+from planner.domain.situation import Outage
 from planner.scenario.chooser import Kinds
 from planner.scenario.cluster import ClusterSection, WrittenAsSection
-from planner.scenario.electricity import BatterySection, Demand, FeedIn, Fees
-from planner.scenario.forms import Whole, problem
+from planner.scenario.electricity import BatterySection, Carbon, Demand, FeedIn, Fees, ModelledSolar, NoCarbon, Solar
+from planner.scenario.hold import Hold
 from planner.scenario.jobs import Jobs, SlurmJobs
-from planner.scenario.replan import Replan
 from planner.scenario.search import Search
 from planner.scenario.sections import Cooling, Goal, Key, Power, Revenue, Rules, Section
 from planner.scenario.slurm import LIVE, SlurmSection
-from planner.scenario.solar import ModelledSolar, Solar
-from planner.scenario.tariff import Tariff
-from planner.scenario.values import Currency, Label, Prose, Zone
-from planner.scenario.weather import Weather
+from planner.scenario.tariff import HourlyTariff, Tariff
+from planner.scenario.values import Currency, Label, Prose, Whole, Zone, problem
+from planner.scenario.weather import FileWeather, Weather
 from planner.scenario.words import guess
 
 
@@ -56,7 +53,7 @@ class Scenario(Section):
     carbon: Carbon = NoCarbon()
     goal: Goal = Goal()
     search: Search = Search()
-    replan: Replan = Replan()
+    hold: Hold = Hold()
     slurm: SlurmSection = SlurmSection()
 
     @field_validator("goal")
@@ -71,7 +68,7 @@ class Scenario(Section):
     @field_validator("cluster")
     @classmethod
     def _as_jobs_draw(cls, cluster: Cluster, info: ValidationInfo) -> Cluster:
-        """Whether the power of jobs includes that of their nodes is said with the power of jobs."""
+        """Whether the power of jobs includes that of their nodes is a key of the power of jobs."""
         power = info.data.get("power", Power())
         return dataclasses.replace(
             cluster, idle_rule=dataclasses.replace(cluster.idle_rule, included=power.includes_idle)
@@ -140,6 +137,14 @@ KINDS = {
     "carbon": Kinds.of(Carbon),
 }
 """The sections of which there are several kinds."""
+
+RIVALS = {
+    "power": Power.rivals,
+    "weather": FileWeather.rivals,
+    "tariff": HourlyTariff.rivals,
+    "feed_in": FeedIn.rivals,
+}
+"""Pairs of keys of which a section has one."""
 
 _KINDS_OF = {model: kinds for kinds in KINDS.values() for model in kinds.models.values()}
 

@@ -9,9 +9,8 @@ from pydantic import Field
 from planner import bounds
 from planner.defaults import LOOKAHEAD_DAYS
 from planner.domain.search_params import DelayParams, HarvestParams, RelaxationParams, SearchParams
-from planner.scenario.forms import Duration, Whole, Within
 from planner.scenario.sections import Key, Section
-from planner.scenario.values import Flag
+from planner.scenario.values import Duration, Flag, Whole, Within
 
 
 class Harvest(Section):

@@ -1,10 +1,10 @@
-"""What sections of a scenario are made of, and those of one form: power, cooling, revenue, rules and solar."""
+"""What sections of a scenario are made of, and those of one form: power, cooling, revenue, rules and goal."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal, get_args
+from typing import Annotated, ClassVar, Literal, get_args
 
 from pydantic import (
     BaseModel,
@@ -17,16 +17,15 @@ from pydantic import (
     model_validator,
 )
 from pydantic.fields import FieldInfo
-from pydantic_core import CoreSchema
+from pydantic_core import CoreSchema, PydanticCustomError
 
 from planner import bounds
 from planner.domain.executed import ExecuteRule
 from planner.domain.job import DeferRule
 from planner.domain.rates import UsePrice
-from planner.scenario.forms import Duration, JsonSchema, Whole, Within
-from planner.scenario.values import DrawnBetween, Flag, InputFile, Name, Words
+from planner.scenario.marked import BLANK, Text
+from planner.scenario.values import DrawnBetween, Duration, Flag, InputFile, JsonSchema, Name, Whole, Within, Words
 from planner.scenario.words import CoolingLookup, CoolingTemperature
-from planner.scenario.written import BLANK, Text
 
 
 @dataclass(frozen=True)
@@ -50,19 +49,34 @@ class Section(BaseModel):
     """A mapping of known keys. A blank one is empty, and a known key with ``null`` says nothing."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+    rivals: ClassVar[tuple[str, str] | None] = None
+    """Two keys of which a section has one; that of a later layer replaces the other."""
 
     @model_validator(mode="before")
     @classmethod
-    def _as_said(cls, value: object) -> object:
-        if not isinstance(value, dict):
-            return {} if value is BLANK else value
-        known = words_of(cls)
-        said = {word: each for word, each in value.items() if each is not None or word not in known}
-        # Words are compared as plain text; only a path needs to know its folder.
-        paths = {word for word, field in known.items() if _is_path(field.annotation)}
-        return {
-            word: str(each) if isinstance(each, Text) and word not in paths else each for word, each in said.items()
-        }
+    def _as_written(cls, value: object) -> object:
+        return _given(cls, value)
+
+    @field_validator("*")
+    @classmethod
+    def _without_rival(cls, value: object, info: ValidationInfo) -> object:
+        first, second = cls.rivals or ("", "")
+        if info.field_name == second and value is not None and info.data.get(first) is not None:
+            raise PydanticCustomError("together", "given together with {rival}", {"rival": first})
+        return value
+
+
+def _given(model: type[Section], value: object) -> object:
+    """What a section gives: words as plain text, but for paths, which need to know their folder."""
+    if not isinstance(value, dict):
+        return {} if value is BLANK else value
+    known = words_of(model)
+    paths = {word for word, field in known.items() if _is_path(field.annotation)}
+    return {
+        word: str(each) if isinstance(each, Text) and word not in paths else each
+        for word, each in value.items()
+        if each is not None or word not in known
+    }
 
 
 def _is_path(annotation: object) -> bool:
@@ -91,6 +105,8 @@ class Power(Section):
     ``learned`` goes before both for jobs that it knows something of, within the idle power of nodes and the two maxima.
     """
 
+    rivals = ("w_per_core", "draw_w_per_core")
+
     w_per_core: Annotated[
         float | None,
         Within(bounds.W_PER_CORE),
@@ -98,7 +114,6 @@ class Power(Section):
     ] = None
     draw_w_per_core: Annotated[
         DrawnBetween | None,
-        Field(validate_default=True),
         Key("W per core", "drawn per job, uniformly between two bounds; the default is the published study's"),
     ] = (7.8, 11.11)
 
@@ -133,10 +148,12 @@ class Power(Section):
         float | None, Within(bounds.NODE_W), Key("W per node", "no job is thought to draw more than this on each node")
     ] = None
 
-    @field_validator("draw_w_per_core")
+    @model_validator(mode="before")
     @classmethod
-    def _fixed_wins(cls, drawn: tuple[float, float] | None, info: ValidationInfo) -> tuple[float, float] | None:
-        return drawn if info.data.get("w_per_core") is None else None
+    def _as_written(cls, value: object) -> object:
+        """A fixed power wins over the default draw."""
+        given = _given(cls, value)
+        return {"draw_w_per_core": None} | given if isinstance(given, dict) and "w_per_core" in given else given
 
 
 class Cooling(Section):
@@ -227,8 +244,8 @@ class Rules(Section):
     """``defer: full`` keeps only what cannot start today; ``free`` lets profit decide.
 
     A job that was deferred on ``max_deferral_days`` days goes before all others; None: never. ``execute: actual`` lets
-    jobs end at their real runtime once they are planned. ``max_delay_s`` is the promise to users when the plan is kept
-    true all day, ``estimate`` how long planning then thinks that jobs run.
+    jobs end at their real runtime once they are planned. ``max_delay_s`` is the promise to users when jobs are held for
+    cheaper hours, ``estimate`` how long planning then thinks that jobs run.
     """
 
     defer: Annotated[
@@ -253,9 +270,9 @@ class Rules(Section):
         Field(alias="max_delay"),
         Key(
             "duration",
-            "the promise to users: no job starts later than this after its reference start, when it would have started"
-            " on arrival under list scheduling in submit order; plans say how it was kept",
-            default="no promise; `0h` under the policy `replan`",
+            "the promise to users: no job is held for cheaper hours for longer than this in all, counted from the first"
+            " moment at which the scheduler would have started it; plans say how it was kept",
+            default="nothing is held",
         ),
     ] = None
     estimate: Annotated[
@@ -276,21 +293,17 @@ class Goal(Section):
         Within(bounds.EUR_PER_TONNE),
         Key("EUR per tonne", "what a tonne of CO2 counts when plans are compared, besides its price"),
     ] = 0.0
+    waiting: Annotated[
+        float | None,
+        Within(bounds.EUR_PER_WAITING_HOUR),
+        Key(
+            "EUR per hour",
+            "what an hour of waiting of one job counts for when jobs are held for cheaper hours",
+            default="2 % of what the energy of the mean job of the last week costs (`hold.waiting_fraction`)",
+        ),
+    ] = None
     carbon_limit_kg: Annotated[
         float | None,
         Within(bounds.CARBON_KG),
         Key("kg", "what a day should emit at most; the weight is raised until its plan does", default="no limit"),
     ] = None
-
-
-class Solar(Section):
-    """The site's own photovoltaics; azimuth 180 is south."""
-
-    peak_kw: Annotated[float, Within(bounds.SOLAR_KW), Key("kW", "peak power of the site's photovoltaics")] = 0.0
-    tilt_deg: Annotated[float, Within(bounds.TILT_DEG), Key("degrees", "tilt of the modules from the horizontal")] = (
-        30.0
-    )
-    azimuth_deg: Annotated[
-        float, Within(bounds.AZIMUTH_DEG), Key("degrees", "direction they face, clockwise from north: 180 is south")
-    ] = 180.0
-    losses_fraction: Annotated[float, Within(bounds.FRACTION), Key("fraction", "losses between modules and use")] = 0.14

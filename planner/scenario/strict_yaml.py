@@ -15,17 +15,17 @@ import yaml
 
 from planner.bounds import YAML_CHARACTERS, YAML_DEPTH, YAML_VALUES
 from planner.errors import FileFormatError
-from planner.scenario.marked import Marked, Scalar, Source
+from planner.scenario.marked import Marked, Scalar, TextSource
 from planner.text_files import open_text
 
 
-def read_yaml(path: Path, layer: int = 0) -> Marked:
+def read_yaml(path: Path) -> Marked:
     """The contents of a YAML file; FileFormatError with file and line when it cannot be read."""
     with open_text(path) as stream:
-        return parse_yaml(stream.read(), Source.file(path, layer))
+        return parse_yaml(stream.read(), TextSource.file(path))
 
 
-def parse_yaml(text: str, source: Source) -> Marked:
+def parse_yaml(text: str, source: TextSource) -> Marked:
     """The value that a YAML text holds; nothing at all is None."""
     if len(text) not in YAML_CHARACTERS:
         raise FileFormatError(source.label, f"more than {YAML_CHARACTERS.high:,} characters", remedy="write it shorter")
@@ -93,7 +93,7 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udf
 class _Marker:
     """Turns the nodes of one source into marked values."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: TextSource) -> None:
         self.source = source
         self.open: set[int] = set()
         self.count = 0
@@ -203,7 +203,7 @@ def _short(tag: str) -> str:
     return tag.replace(_YAML, "!!")
 
 
-def _located(source: Source, problem: str, line: int | None, remedy: str = "") -> FileFormatError:
+def _located(source: TextSource, problem: str, line: int | None, remedy: str = "") -> FileFormatError:
     return FileFormatError(source.label, problem, line=line if source.numbered else None, remedy=remedy)
 
 
@@ -221,7 +221,7 @@ _SLIPS = (
 )
 
 
-def _format_error(error: yaml.YAMLError, text: str, source: Source) -> FileFormatError:
+def _format_error(error: yaml.YAMLError, text: str, source: TextSource) -> FileFormatError:
     if isinstance(error, yaml.reader.ReaderError):
         line = text.count("\n", 0, error.position) + 1
         return _located(source, f"character #x{int(error.character):04x} is not allowed", line, "remove it")

@@ -8,9 +8,8 @@ from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 
 from planner import bounds
 from planner.scenario.chooser import Chooser
-from planner.scenario.forms import Within, problem
 from planner.scenario.sections import Key, Section
-from planner.scenario.values import Clock, InputFile, Members, Words, Zone
+from planner.scenario.values import Clock, InputFile, Members, Within, Words, Zone, problem
 from planner.scenario.words import PriceUnit
 
 _DAY_MIN = 24 * 60
@@ -89,6 +88,7 @@ class BandTariff(Section):
 class HourlyTariff(Section):
     """Prices of a file, in its unit."""
 
+    rivals = ("column", "members")
     kind: Annotated[Literal["hourly"], _KIND]
     file: Annotated[InputFile, Key("path", "table of prices over time", default="required for hourly")]
     column: Annotated[Words | None, Key("text", "column of the price", default="found by its name")] = None
@@ -105,6 +105,10 @@ class HourlyTariff(Section):
         Zone | None,
         Key("time zone", "zone of times that the file gives without one", default="from the file"),
     ] = None
+    published_at: Annotated[
+        Clock,
+        Key("clock time", "when the prices of a day become known, on the day before; jobs are held by known prices"),
+    ] = "13:00"
     eur_per_usd: Annotated[
         float | None,
         Within(bounds.EUR_PER_USD),

@@ -9,9 +9,8 @@ from pydantic import BeforeValidator, Discriminator, Tag, WithJsonSchema, model_
 
 from planner import bounds
 from planner.scenario.chooser import Chooser
-from planner.scenario.forms import Within, problem
 from planner.scenario.sections import Key, Section
-from planner.scenario.values import Day, Members, Zone, existing
+from planner.scenario.values import Day, Members, Within, Zone, existing, problem
 from planner.scenario.words import Season, WeatherFormat
 
 _WORDS = ("sample", "constant")
@@ -64,6 +63,7 @@ class ConstantWeather(Section):
 class SampleWeather(Section):
     """The typical year that ships with the planner."""
 
+    rivals = ("period", "season")
     source: Annotated[Literal["sample"], _SOURCE]
     period: Period | None = None
     season: SeasonOf = None
@@ -72,6 +72,7 @@ class SampleWeather(Section):
 class FileWeather(Section):
     """The weather of a file."""
 
+    rivals = ("period", "season")
     source: Annotated[
         Path,
         BeforeValidator(existing(*_WORDS)),

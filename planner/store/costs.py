@@ -19,12 +19,21 @@ from planner.domain.horizon import Horizon
 from planner.domain.node_text import parse_unit_nodes
 from planner.errors import FileFormatError, PlannerError
 from planner.printable import one_line
-from planner.store.cells import OFFSET_S, amount, choice, moment, whole
-from planner.store.read_tables import read_rows, read_table
+from planner.store.provenance import changed
+from planner.store.read_tables import (
+    OFFSET_S,
+    Came,
+    amount,
+    choice,
+    moment,
+    read_rows,
+    read_table,
+    take_in,
+    waits_of,
+    whole,
+)
 from planner.store.results import REMEDY, cluster_of, read_run, read_summary
-from planner.store.seals import changed
 from planner.store.versions import VERSIONS
-from planner.store.waits import Came, take_in, waits_of
 from planner.store.write_tables import COLUMNS, STATES, Table
 
 By = Literal["account", "user", "account-user", "class", "partition", "qos", "job"]
@@ -61,6 +70,9 @@ _GPUS = re.compile(r"(?P<count>\d+)x [^;]*?\bgpus=(?P<gpus>[\d.]+)")
 
 WHERE_USED = ("gpu_hours", "carbon_kg", "carbon_cost_eur", "demand_cost_eur")
 """Quantities that not every site has: people are shown them where they are not zero."""
+
+ABOUT = ("name", "account", "user", "node_class", "partition", "qos")
+"""What lines say about their jobs."""
 
 Sums = dict[str, Decimal]
 
@@ -104,17 +116,12 @@ class CostDay:
 
 @dataclass
 class CostLine:
-    """The sums of an account, a user or a job over all days."""
+    """The sums of an account, a user or a job over all days; ``about`` is what its jobs have in common, or not."""
 
     key: str
     job_ids: set[str] = field(default_factory=set)
     days: set[dt.date] = field(default_factory=set)
-    accounts: set[str] = field(default_factory=set)
-    users: set[str] = field(default_factory=set)
-    names: set[str] = field(default_factory=set)
-    classes: set[str] = field(default_factory=set)
-    partitions: set[str] = field(default_factory=set)
-    qos: set[str] = field(default_factory=set)
+    about: dict[str, set[str]] = field(default_factory=lambda: {name: set() for name in ABOUT})
     waits_s: list[float] = field(default_factory=list)
     sums: Sums = field(default_factory=lambda: dict.fromkeys(QUANTITIES, Decimal(0)))
 
@@ -122,12 +129,8 @@ class CostLine:
         """Take in one day of a job; it waited once, before it started."""
         self.job_ids.add(job.job)
         self.days.add(job.day)
-        self.accounts.add(job.account)
-        self.users.add(job.user)
-        self.names.add(job.name)
-        self.classes.add(job.node_class)
-        self.partitions.add(job.partition)
-        self.qos.add(job.qos)
+        for name, found in self.about.items():
+            found.add(getattr(job, name))
         if job.wait_s is not None:
             self.waits_s.append(job.wait_s)
         for name in QUANTITIES:

@@ -7,11 +7,11 @@ from pathlib import Path
 
 from planner import __version__
 from planner.errors import InputError, OutputError
-from planner.inputs.jobs.finished import Finished
+from planner.inputs.books.finished import Finished
 from planner.inputs.learned_power import LearnedFile, learned_power_text
 from planner.places import is_folder
 from planner.power.learned import learned_from
-from planner.store.files import alone_in, put
+from planner.store.folder import alone_in, put
 
 
 def learned_file(finished: Finished, sources: Mapping[str, str], made: str) -> LearnedFile:

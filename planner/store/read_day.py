@@ -22,11 +22,9 @@ from planner.domain.segment import Segment
 from planner.errors import FileFormatError, InputError
 from planner.inputs.pue_csv import read_cooling
 from planner.printable import one_line
-from planner.store.cells import number, whole
 from planner.store.provenance import digest
-from planner.store.read_tables import REJECTED, deferred_of, read_rows, read_table, scheduled_of
-from planner.store.results import REMEDY, TOLD, cluster_of, moment_of, outages_of, read_run, read_summary
-from planner.store.typed import made
+from planner.store.read_tables import REJECTED, deferred_of, number, read_rows, read_table, scheduled_of, whole
+from planner.store.results import QUOTED, REMEDY, cluster_of, made, moment_of, outages_of, read_run, read_summary
 from planner.store.write_tables import COLUMNS, Table
 
 _SOLAR_W = bounds.Bounds(0, 1000 * bounds.SOLAR_KW.high, "W")
@@ -50,8 +48,8 @@ class WrittenDay:
 
     @property
     def decided(self) -> Problem:
-        """The day whose rules the plan must keep: as it was planned, or as the loop carried it out."""
-        is_loop = self.summary.method == "replan" and self.summary.execute == "actual"
+        """The day whose rules the plan must keep: as it was planned, or as it was carried out under `hold`."""
+        is_loop = self.summary.method == "hold" and self.summary.execute == "actual"
         return self.happened if is_loop else self.problem
 
     @cached_property
@@ -134,7 +132,7 @@ def _rates(run: dict[str, Any]) -> Rates:
 
 
 def _no_day(folder: Path, error: InputError) -> FileFormatError:
-    return FileFormatError(folder, f"its files do not make a day: {one_line(str(error), TOLD)}", remedy=REMEDY)
+    return FileFormatError(folder, f"its files do not make a day: {one_line(str(error), QUOTED)}", remedy=REMEDY)
 
 
 def _table(folder: Path, run: dict[str, Any]) -> PueTable:
@@ -145,7 +143,7 @@ def _table(folder: Path, run: dict[str, Any]) -> PueTable:
     except (OSError, ValueError):  # gone, or a name that no file can have
         is_same = False
     if not is_same:
-        shown = one_line(str(path), 2 * TOLD)
+        shown = one_line(str(path), 2 * QUOTED)
         raise InputError(f"{shown}: this PUE table is gone or not the one of {folder}; restore it")
     return read_cooling(path, run["scenario"]["cooling"].get("lookup", "step"))[0]
 

@@ -1,26 +1,33 @@
-"""Tables of a written day, read one by one: what each row says, or which file is missing, damaged or garbled."""
+"""Tables of a written day, read one by one: rows, cells, and how long jobs waited; or which file is damaged."""
 
 from __future__ import annotations
 
 import csv
+import datetime as dt
 import io
+import math
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
+from decimal import Decimal
 from pathlib import Path
 from typing import TypeVar, get_args
 
+import numpy as np
+
 from planner import bounds
+from planner.bounds import Bounds
 from planner.domain.cluster import Cluster
+from planner.domain.columns import Ints
 from planner.domain.dependency import parse_dependencies
+from planner.domain.horizon import Horizon
 from planner.domain.job import Job, Promise
 from planner.domain.node_text import parse_unit_nodes
 from planner.domain.plan import DeferralKind, Placement
 from planner.errors import FileFormatError
 from planner.inputs.jobs.unit_groups import parse_unit_groups
 from planner.printable import one_line
-from planner.store.cells import OFFSET_S, choice, moment, number, whole
-from planner.store.results import REMEDY, TOLD, text_of
+from planner.store.results import QUOTED, REMEDY, shown, text_of
 from planner.store.write_tables import CONTRACT_COLUMNS, JOB_COLUMNS, RULES, SEGMENT_COLUMNS, STATES, Table, with_rules
 
 T = TypeVar("T")
@@ -52,7 +59,7 @@ def read_table(path: Path, columns: tuple[str, ...]) -> Table:
             columns = with_rules(columns, [name for name in more if name in header])
             if header != columns:
                 odd = ", ".join(sorted(set(header) ^ set(columns))) or "their order"
-                problem = f"other columns than expected: {one_line(odd, TOLD)}"
+                problem = f"other columns than expected: {one_line(odd, QUOTED)}"
                 raise FileFormatError(path, problem, line=1, remedy=REMEDY)
             for row in reader:
                 if len(row) != len(header):
@@ -60,7 +67,7 @@ def read_table(path: Path, columns: tuple[str, ...]) -> Table:
                     raise FileFormatError(path, problem, line=reader.line_num, remedy=REMEDY)
                 rows.append(tuple(row))
     except csv.Error as error:
-        raise FileFormatError(path, f"cannot read it ({one_line(str(error), TOLD)})", remedy=REMEDY) from error
+        raise FileFormatError(path, f"cannot read it ({one_line(str(error), QUOTED)})", remedy=REMEDY) from error
     return Table(header, tuple(rows))
 
 
@@ -80,7 +87,7 @@ def read_rows(folder: Path, tables: dict[str, Table], name: str, parse: Callable
         try:
             parsed.append(parse(dict(zip(tables[name].columns, row, strict=True))))
         except ValueError as error:
-            problem = f"cannot read the row of {one_line(row[0], 40)} ({one_line(str(error), TOLD)})"
+            problem = f"cannot read the row of {one_line(row[0], 40)} ({one_line(str(error), QUOTED)})"
             raise FileFormatError(folder / f"{name}.csv", problem, remedy=REMEDY) from error
     return parsed
 
@@ -153,3 +160,124 @@ def _promise(row: dict[str, str]) -> Promise | None:
     if latest < reference:
         raise ValueError("latest_start is before reference_start")
     return Promise(reference, latest)
+
+
+# Cells, each read as its type and within bounds; ValueError says what was expected.
+
+OFFSET_S = Bounds(-2 * bounds.REQUESTED_S.high, 2 * bounds.REQUESTED_S.high, "s")
+"""No start or end is further from its day."""
+_COUNT = Bounds(0, 10**9)
+
+_WHOLE = re.compile(r"-?\d{1,18}", re.ASCII)
+_AMOUNT = re.compile(r"-?\d{1,15}\.\d{1,6}", re.ASCII)
+Row = Mapping[str, str]
+
+
+def whole(row: Row, name: str, limits: Bounds = _COUNT) -> int:
+    """A whole number."""
+    text = row[name]
+    if not _WHOLE.fullmatch(text) or int(text) not in limits:
+        raise ValueError(f"{name} is {shown(text)}, expected a whole number {limits}")
+    return int(text)
+
+
+def number(row: Row, name: str, limits: Bounds) -> float:
+    """A number."""
+    try:
+        value = float(row[name])
+    except ValueError:
+        value = math.nan
+    if value not in limits:
+        raise ValueError(f"{name} is {shown(row[name])}, expected a number {limits}")
+    return value
+
+
+def amount(row: Row, name: str) -> Decimal:
+    """A number with at most six digits after the point, exactly."""
+    if not _AMOUNT.fullmatch(row[name]):
+        raise ValueError(f"{name} is {shown(row[name])}, expected a number with six digits after the point")
+    return Decimal(row[name])
+
+
+def moment(row: Row, name: str) -> dt.datetime:
+    """A time with its offset from UTC."""
+    try:
+        found = dt.datetime.fromisoformat(row[name])
+    except ValueError:
+        found = None
+    if found is None or not 1 < found.year < 9999:
+        raise ValueError(f"{name} is {shown(row[name])}, expected a time such as 2024-06-01T08:00:00+02:00")
+    if found.tzinfo is None:
+        raise ValueError(f"{name} is {shown(row[name])}, which has no offset from UTC")
+    return found
+
+
+def choice(row: Row, name: str, *known: str) -> str:
+    """One of a few words."""
+    if row[name] not in known:
+        raise ValueError(f"{name} is {shown(row[name])}; known: {', '.join(known)}")
+    return row[name]
+
+
+Came = dict[str, tuple[int, int]]
+"""Start and end of jobs [Unix seconds]."""
+
+NOT_YET = 2**60
+"""When a job comes that no day has started [Unix seconds]: later than anything."""
+
+
+def waits_of(schedule: Table, horizon: Horizon, came: Came) -> Ints:
+    """Seconds that each job of a schedule.csv waited, in its order; `came` is about the jobs of earlier days."""
+    known = Came(came)
+    take_in(known, schedule, horizon)
+    return np.maximum(start_unix(schedule, horizon) - ready_unix(schedule, horizon, known), 0)
+
+
+def start_unix(schedule: Table, horizon: Horizon) -> Ints:
+    """When each job of a schedule.csv starts [Unix seconds]. ValueError where a cell cannot be read."""
+    return np.array([horizon.start_unix + int(text) for text in _cells(schedule, "start_s")], dtype=np.int64)
+
+
+def ready_unix(table: Table, horizon: Horizon, came: Came) -> Ints:
+    """When each job of a schedule.csv or deferred.csv could first start [Unix seconds].
+
+    That is when it was submitted, when the begin that its user asked for had come, and when all that it waits for had
+    come first: not at all where a job of the same deferred.csv must. A job that no day knows had come first by the
+    midnight of this one. ValueError where a cell cannot be read.
+    """
+    never = Came({} if "start_s" in table.columns else dict.fromkeys(_cells(table, "job_id"), (NOT_YET, NOT_YET)))
+    ready = [_unix(text) for text in _cells(table, "submit_time")]
+    for row, begin in enumerate(_cells(table, "begin_time")):
+        if begin:
+            ready[row] = max(ready[row], _unix(begin))
+    for row, needed in enumerate(_cells(table, "dependency")):
+        if needed:
+            ready[row] = max(ready[row], _come_first(needed, never | came, horizon.start_unix))
+    return np.array(ready, dtype=np.int64)
+
+
+def take_in(came: Came, schedule: Table, horizon: Horizon) -> None:
+    """Add the jobs of a day to those of earlier ones."""
+    cells = zip(*(_cells(schedule, name) for name in ("job_id", "start_s", "end_s")), strict=True)
+    origin = horizon.start_unix
+    came.update({job: (origin + int(start), origin + int(end)) for job, start, end in cells})
+
+
+def _come_first(text: str, known: Mapping[str, tuple[int, int]], gone_unix: int) -> int:
+    """When all that a job waits for had come first [Unix seconds]."""
+    return max(
+        known[each.job_id][each.waits_for_end] if each.job_id in known else gone_unix
+        for each in parse_dependencies(text)
+    )
+
+
+def _cells(schedule: Table, name: str) -> list[str]:
+    """The cells of a column; none where the table has no such column."""
+    if name not in schedule.columns:
+        return []
+    at = schedule.columns.index(name)
+    return [row[at] for row in schedule.rows]
+
+
+def _unix(text: str) -> int:
+    return int(dt.datetime.fromisoformat(text).timestamp())

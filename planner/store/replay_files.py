@@ -8,7 +8,7 @@ from pathlib import Path
 from planner.csv_text import csv_text
 from planner.errors import OutputError
 from planner.online.replay import Replay
-from planner.store.files import alone_in, put
+from planner.store.folder import alone_in, put
 from planner.store.write_tables import encoded
 
 BATSIM_COLUMNS = (

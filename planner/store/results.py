@@ -1,181 +1,235 @@
 """run.json and summary.json of a written day, read whole: every key that is used must have its type.
 
 Everything that reads results back goes through here: the audit, cost reports, rolling runs, handovers and the index.
+What stands in the files is read with the types that it was written from. Keys that nobody knows are let be, so that a
+later version may write more.
 """
 
 from __future__ import annotations
 
+import datetime as dt
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import fields
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic_core import PydanticCustomError
 
 from planner import __version__, bounds
-from planner.domain.cluster import Cluster, IdleRule, NodeClass
+from planner.bounds import Bounds
+from planner.domain.cluster import Cluster
 from planner.domain.day_summary import FORMAT, DaySummary
 from planner.domain.executed import ExecuteRule
+from planner.domain.horizon import zone_named
 from planner.domain.job import DeferRule
 from planner.domain.rates import Rates
-from planner.domain.site_state import SiteState
-from planner.domain.snapshot import NodeState, Outage
+from planner.domain.situation import LeftAlone, Outage, SiteState
 from planner.errors import FileFormatError, InputError
 from planner.printable import one_line
-from planner.store.shape import (
-    AMOUNT,
-    COUNT,
-    DIGEST,
-    FLAG,
-    MAPPING,
-    TEXT,
-    WORD,
-    ZONE,
-    Every,
-    Maybe,
-    Named,
-    Record,
-    Shape,
-    misfit,
-    number,
-    shown,
-    whole,
-)
-from planner.store.typed import made, shape_of
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
+
+T = TypeVar("T")
 
 REMEDY = "plan the day again"
-TOLD = 160
+QUOTED = 160
 """Characters of another message that a message repeats."""
+_VALUE_CHARACTERS = 40
+"""Characters of a bad value that a message shows."""
+_NUMBER = Bounds(-1e15, 1e15)
+"""No number in a result is beyond this, so that sums of them stay exact enough."""
+_COUNT = Bounds(0, 1e15)
+"""No whole number in a result is beyond this: they count, or are moments."""
 
-_CLUSTER = Record(
-    {
-        "classes": Every(
-            Record(
-                {
-                    "name": WORD,
-                    "count": whole(bounds.NODES),
-                    "capacity": Named(number(bounds.NODE_AMOUNT)),
-                    "idle_w": number(bounds.IDLE_W),
-                    "nodes": Every(WORD),
-                    "sleep_w": Maybe(number(bounds.IDLE_W)),
-                },
-                frozenset({"idle_w", "nodes", "sleep_w"}),
-            ),
-            least=1,
-        ),
-        "power_limit_w": Maybe(number(bounds.POWER_LIMIT_W)),
-        "partitions": Named(Every(TEXT)),
-        "idle_rule": shape_of(IdleRule),
-    },
-    frozenset({"partitions", "idle_rule"}),
-)
-_OUTAGES = Every(
-    Record(
-        {
-            "node": whole(bounds.Bounds(0, bounds.NODES.high)),
-            "start_unix": whole(bounds.MOMENT_S),
-            "end_unix": Maybe(whole(bounds.MOMENT_S)),
-            "state": shape_of(NodeState),
-        }
-    )
-)
-_SCENARIO = Record(
-    {
-        "name": WORD,
-        "zone": ZONE,
-        "jobs": Record({"visibility": WORD}),
-        "cluster": _CLUSTER,
-        "cooling": Record({"table": WORD}),
-        "revenue": Record({"eur_per_core_hour": number(bounds.EUR_PER_CORE_HOUR)}),
-        "rules": Record({"defer": shape_of(DeferRule), "execute": shape_of(ExecuteRule)}, frozenset({"execute"})),
-        "demand": Record({"eur_per_kw": number(bounds.EUR_PER_KW), "interval_s": whole(bounds.DEMAND_INTERVAL_S)}),
-        "carbon": Record({"eur_per_tonne": number(bounds.EUR_PER_TONNE)}),
-        "outages": _OUTAGES,
-        "slurm": Record(
-            {
-                "opt_in": Record({"partitions": Every(TEXT), "qos": Every(TEXT), "comment": Every(TEXT)}),
-                "max_delay_s": Maybe(whole(bounds.MAX_DELAY_S)),
-                "reserve_nodes": Maybe(whole(bounds.NODES)),
-            },
-            frozenset({"reserve_nodes"}),
-        ),
-    },
-    frozenset({"outages", "slurm"}),
-)
-SNAPSHOT = Record(
-    {
-        "moment_unix": whole(bounds.UNIX_S),
-        "source": TEXT,
-        "outages": _OUTAGES,
-        "left_alone": Every(Record({"job_id": TEXT, "reason": TEXT})),
-    },
-    frozenset({"left_alone"}),
-)
-"""What run.json keeps of the snapshot that a day was planned from."""
 
-RUN = Record(
-    {
-        "format": COUNT,
-        "planner": TEXT,
-        "command": Every(TEXT),
-        "began": TEXT,
-        "method": WORD,
-        "seed": whole(bounds.SEED),
-        "workers": COUNT,
-        "time_limit_s": AMOUNT,
-        "engine": Maybe(TEXT),
-        "iterations": Maybe(COUNT),
-        "continues": Maybe(Named(TEXT)),
-        "closed": FLAG,
-        "snapshot": Maybe(SNAPSHOT),
-        "books": Record({"known_until_unix": whole(bounds.UNIX_S)}),
-        "conflicts": Every(TEXT),
-        "versions": Named(TEXT),
-        "inputs": Named(DIGEST),
-        "scenario": _SCENARIO,
-        "rates": shape_of(Rates),
-        "left": shape_of(SiteState),
-        "outside": Record({"start_s": Every(COUNT, least=1), "temperature_c": Every(number(), least=1)}),
-        "bound": Maybe(MAPPING),
-        "real_bound": Maybe(MAPPING),
-        "outputs": Named(DIGEST),
-        "seal": DIGEST,
-    },
-    frozenset(
-        {"format", "outputs", "seal", "snapshot", "books", "conflicts", "real_bound", "rates", "left", "outside"}
-    ),
-)
-"""What run.json says. Results of the earliest versions have no ``outputs``; those that need them say so."""
+def _that(words: str, fits: Callable[[Any], bool]) -> AfterValidator:
+    """A value that is more than its type says, as in the words."""
 
-SUMMARY = shape_of(DaySummary, scenario=WORD, zone=ZONE, solve_s=AMOUNT, found_s=Maybe(AMOUNT))
-"""What summary.json says."""
+    def check(value: Any) -> Any:
+        if not fits(value):
+            raise PydanticCustomError("expected", "{words}", {"words": words})
+        return value
+
+    return AfterValidator(check)
+
+
+def _is_zone(name: str) -> bool:
+    try:
+        return bool(zone_named(name))
+    except InputError:
+        return False
+
+
+def _later() -> Any:
+    """The default of a key that earlier versions did not write; where it stands it is not null."""
+    return Field(default=None)
+
+
+_Word = Annotated[str, _that("text that is not empty", bool)]
+_Amount = Annotated[float, _that(f"a number {_COUNT}", _COUNT.__contains__)]
+_Moment = Annotated[int, _that(f"a whole number {bounds.UNIX_S}", bounds.UNIX_S.__contains__)]
+_Day = Annotated[dt.date, _that("a day such as 2024-06-01", lambda day: day.year in bounds.PLANNED_YEARS)]
+_Zone = Annotated[str, _that("a time zone such as Europe/Paris", _is_zone)]
+_Digest = Annotated[
+    str, _that("a SHA-256 of 64 digits", lambda text: re.fullmatch("[0-9a-f]{64}", text, re.ASCII) is not None)
+]
+_Some = Annotated[list[T], _that("a list that is not empty", bool)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Summary(DaySummary):
+    """What summary.json says."""
+
+    scenario: _Word
+    day: _Day
+    zone: _Zone
+    solve_s: _Amount
+    found_s: _Amount | None = None
+
+
+class _Part(BaseModel):
+    """A part of run.json: the keys of it that somebody reads."""
+
+    model_config = ConfigDict(extra="ignore")
+
+
+class _Jobs(_Part):
+    visibility: _Word
+
+
+class _Cooling(_Part):
+    table: _Word
+
+
+class _Revenue(_Part):
+    eur_per_core_hour: _Amount
+
+
+class _Rules(_Part):
+    defer: DeferRule
+    execute: ExecuteRule = "requested"
+    max_delay_s: int | None = None
+
+
+class _Demand(_Part):
+    eur_per_kw: _Amount
+    interval_s: int
+
+
+class _Carbon(_Part):
+    eur_per_tonne: _Amount
+
+
+class _OptIn(_Part):
+    partitions: list[str]
+    qos: list[str]
+    comment: list[str]
+
+
+class _Slurm(_Part):
+    opt_in: _OptIn
+
+
+class _Scenario(_Part):
+    name: _Word
+    zone: _Zone
+    jobs: _Jobs
+    cluster: Cluster
+    cooling: _Cooling
+    revenue: _Revenue
+    rules: _Rules
+    demand: _Demand
+    carbon: _Carbon
+    outages: list[Outage] = _later()
+    slurm: _Slurm = _later()
+
+
+class _Snapshot(_Part):
+    """What run.json keeps of the snapshot that a day was planned from."""
+
+    moment_unix: _Moment
+    source: str
+    outages: list[Outage]
+    left_alone: list[LeftAlone] = _later()
+
+
+class _Books(_Part):
+    known_until_unix: _Moment
+
+
+class _Outside(_Part):
+    start_s: _Some[int]
+    temperature_c: _Some[float]
+
+
+class _Run(_Part):
+    """What run.json says. Results of the earliest versions have no ``outputs``; those that need them say so."""
+
+    format: int = FORMAT
+    planner: str
+    command: list[str]
+    began: str
+    method: _Word
+    seed: int
+    workers: int
+    time_limit_s: _Amount
+    engine: str | None
+    iterations: int | None
+    continues: dict[str, str] | None
+    closed: bool
+    snapshot: _Snapshot | None = None
+    outages: list[Outage] = _later()
+    books: _Books = _later()
+    conflicts: list[str] = _later()
+    versions: dict[str, str]
+    inputs: dict[str, _Digest]
+    scenario: _Scenario
+    rates: Rates = _later()
+    left: SiteState = _later()
+    outside: _Outside = _later()
+    bound: dict[str, Any] | None
+    real_bound: dict[str, Any] | None = None
+    outputs: dict[str, _Digest] = _later()
+    seal: _Digest = _later()
+
+
+def schemas() -> dict[str, dict[str, Any]]:
+    """The JSON schema of each JSON file of a day, as it is checked when it is read back."""
+    return {"summary.json": _adapter(_Summary).json_schema(), "run.json": _adapter(_Run).json_schema()}
 
 
 def read_run(folder: Path) -> dict[str, Any]:
     """The run.json of a day; FileFormatError names the key that is missing or has another type."""
-    return _read(folder / "run.json", RUN)
+    found: dict[str, Any] = _read(folder / "run.json", _Run)[0]
+    return found
 
 
 def read_summary(folder: Path) -> DaySummary:
     """The summary.json of a day; FileFormatError names the key that is missing or has another type."""
-    summary: DaySummary = made(DaySummary, _read(folder / "summary.json", SUMMARY))
-    return summary
+    return DaySummary(**vars(_read(folder / "summary.json", _Summary)[1]))
+
+
+def made(kind: type[T], plain: Any) -> T:
+    """An object of a type, from plain data that `read_run` found to be one."""
+    found: T = _adapter(kind).validate_python(plain)
+    return found
 
 
 def cluster_of(run: Mapping[str, Any]) -> Cluster:
     """The cluster that a run was planned for, from the scenario in its run.json."""
-    written, known = run["scenario"]["cluster"], {field.name for field in fields(NodeClass)}
-    classes = [{name: value for name, value in each.items() if name in known} for each in written["classes"]]
-    classes = [each | {"nodes": tuple(each.get("nodes", ()))} for each in classes]
-    partitions = {name: tuple(members) for name, members in written.get("partitions", {}).items()}
-    rule: IdleRule = made(IdleRule, written.get("idle_rule", {}))
-    return Cluster(tuple(NodeClass(**each) for each in classes), written["power_limit_w"], partitions, rule)
+    return made(Cluster, run["scenario"]["cluster"])
 
 
 def outages_of(run: Mapping[str, Any]) -> tuple[Outage, ...]:
-    """The outages that a run knew of: those of its snapshot, or where it had none, of its scenario."""
-    known = (run.get("snapshot") or run["scenario"]).get("outages", ())
-    return tuple(Outage(**{field.name: each[field.name] for field in fields(Outage)}) for each in known)
+    """The outages that a run knew of: those of its situation, or where that had none of its own, of its scenario."""
+    known = (run.get("snapshot") or (run if "outages" in run else run["scenario"])).get("outages", ())
+    return tuple(made(Outage, each) for each in known)
 
 
 def moment_of(run: Mapping[str, Any]) -> int | None:
@@ -216,31 +270,95 @@ def text_of(path: Path) -> str:
         raise FileFormatError(path, f"cannot read it ({error.strerror or error})", remedy=REMEDY) from error
 
 
-def _read(path: Path, shape: Shape) -> dict[str, Any]:
+def _read(path: Path, kind: type[T]) -> tuple[Any, T]:
+    """What a JSON file holds, as plain data and as its type."""
     text = text_of(path)
     try:
         content = json.loads(text)
     except RecursionError as error:
         raise FileFormatError(path, "it is damaged (nested too deeply)", remedy=REMEDY) from error
     except ValueError as error:
-        raise FileFormatError(path, f"it is damaged ({one_line(str(error), TOLD)})", remedy=REMEDY) from error
+        raise _damaged(path, f" ({one_line(str(error), QUOTED)})") from error
     written = content.get("format", FORMAT) if isinstance(content, dict) else FORMAT
     if written != FORMAT:
         problem = f"it has format {shown(written)}, and this planner ({__version__}) reads format {FORMAT}"
         raise FileFormatError(path, problem, remedy=f"read it with the planner that wrote it, or {REMEDY}")
-    wrong = misfit(content, shape)
-    if wrong is None and shape is RUN:
-        wrong = _no_cluster(content)
-    if wrong is not None:
-        raise FileFormatError(path, f"it is damaged: {wrong}", remedy=REMEDY)
-    found: dict[str, Any] = content
-    return found
-
-
-def _no_cluster(run: dict[str, Any]) -> str | None:
-    """Why the machine in a run.json is not a cluster, in words."""
     try:
-        cluster_of(run)
-    except InputError as error:
-        return f"scenario.cluster is not a cluster: {one_line(str(error), TOLD)}"
-    return None
+        found = _adapter(kind).validate_json(text, strict=True)
+    except ValidationError as error:
+        raise _damaged(path, f": {_words(error.errors(include_url=False)[0])}") from error
+    wrong = _odd_number(_adapter(kind).dump_python(found))
+    if wrong is not None:
+        raise _damaged(path, f": {wrong}")
+    return content, found
+
+
+@cache
+def _adapter(kind: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)
+
+
+def _damaged(path: Path, what: str) -> FileFormatError:
+    return FileFormatError(path, f"it is damaged{what}", remedy=REMEDY)
+
+
+_EXPECTED = {
+    "string_type": "text",
+    "bool_type": "true or false",
+    "int_type": f"a whole number {_COUNT}",
+    "int_from_float": f"a whole number {_COUNT}",
+    "float_type": "a number",
+    "list_type": "a list",
+    "tuple_type": "a list",
+    "dict_type": "a mapping",
+    "mapping_type": "a mapping",
+    "model_type": "a mapping",
+    "dataclass_type": "a mapping",
+}
+
+
+def _words(error: ErrorDetails) -> str:
+    """What is wrong with a file, in words that name the key."""
+    kind, where = error["type"], _dotted(error["loc"])
+    if kind == "missing":
+        return f"{where} is missing"
+    if kind == "value_error":
+        return f"{where} is not right: {one_line(str(error['ctx']['error']), QUOTED)}"
+    if kind == "literal_error":
+        expected = " or ".join(re.findall(r"'([^']+)'", error["ctx"]["expected"]))
+    elif kind.startswith("date_"):
+        expected = "a day such as 2024-06-01"
+    else:
+        expected = _EXPECTED.get(kind, error["msg"])
+    return f"{where or 'it'} is {shown(error['input'])}, expected {expected}"
+
+
+def _odd_number(value: object, *place: str | int) -> str | None:
+    """The first number that is beyond all that a result may hold, in words that name its key."""
+    if isinstance(value, Mapping | list | tuple):
+        items = value.items() if isinstance(value, Mapping) else enumerate(value)
+        return next(filter(None, (_odd_number(item, *place, key) for key, item in items)), None)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    limits, words = (_COUNT, f"a whole number {_COUNT}") if isinstance(value, int) else (_NUMBER, "a number")
+    return None if value in limits else f"{_dotted(place)} is {shown(value)}, expected {words}"
+
+
+def _dotted(place: tuple[str | int, ...]) -> str:
+    parts = (f"[{part}]" if isinstance(part, int) else f".{one_line(part, _VALUE_CHARACTERS)}" for part in place)
+    return "".join(parts).removeprefix(".")
+
+
+def shown(value: object) -> str:
+    """A value as a message shows it: short, on one line, without signs that a terminal would obey."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, Mapping):
+        return "a mapping"
+    if isinstance(value, list):
+        return "a list" if value else "an empty list"
+    if isinstance(value, str):
+        return f"the text '{one_line(value, _VALUE_CHARACTERS)}'"
+    return one_line(str(value), _VALUE_CHARACTERS)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from planner.domain.day_summary import DaySummary
 from planner.errors import FileFormatError
-from planner.store.files import link, linked
+from planner.store.folder import link, linked
 from planner.store.results import read_summary
 
 VERSIONS = "versions"

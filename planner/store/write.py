@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 from collections.abc import Callable
 from dataclasses import asdict, replace
@@ -10,17 +11,15 @@ from typing import Any
 
 from planner.domain.books import Booked, PlannedFigures
 from planner.domain.day_summary import DaySummary
-from planner.domain.problem import Problem
-from planner.domain.site_state import SiteState
+from planner.domain.problem import Problem, Running
+from planner.domain.situation import SiteState
 from planner.errors import InputError
 from planner.planning.plan_day import PlannedDay
 from planner.store.folder import replaced
-from planner.store.parquet import write_parquet
-from planner.store.seals import outputs_of, sealed
+from planner.store.provenance import outputs_of, sealed
 from planner.store.summary import summarise
-from planner.store.swf import write_swf
 from planner.store.versions import keep_versions, plans_of
-from planner.store.write_tables import Table, deferred_table, encoded, schedule_table, segment_table
+from planner.store.write_tables import Kind, Table, deferred_table, encoded, kind_of, schedule_table, segment_table
 from planner.units import rounded
 
 Page = Callable[[DaySummary, dict[str, Any], dict[str, Table]], str]
@@ -46,7 +45,7 @@ def write_day(
     summary = summarise(planned, conflicts=len(run["conflicts"]))
     tables = tables_of(planned)
     with replaced(target) as folder:
-        keep_versions(target, folder, with_last=planned.day.snapshot is not None)
+        keep_versions(target, folder, with_last=not planned.day.situation.nightly)
         if summary.booked is not None:
             summary = _beside_its_plan(summary, summary.booked, folder)
         for name, table in tables.items():
@@ -57,7 +56,8 @@ def write_day(
             write_swf(planned, folder / "schedule.swf")
         _write_json(summary.as_dict(), folder / "summary.json")
         bounds = {"bound": planned.bound, "real_bound": planned.real_bound}
-        left = SiteState.after(planned.happened or planned.day.problem, planned.ledger)
+        happened = planned.happened
+        left = SiteState.after(happened.horizon.day, happened.rates, planned.ledger)
         run = {**run, "rates": asdict(planned.day.problem.rates), "left": {**asdict(left), "day": left.day.isoformat()}}
         run = {**run, "outside": _outside(planned.day.problem)}
         run = {**run, **{name: None if bound is None else asdict(bound) for name, bound in bounds.items()}}
@@ -111,3 +111,97 @@ def require_formats(formats: tuple[str, ...]) -> None:
 
 def _write_json(content: dict[str, Any], path: Path) -> None:
     path.write_bytes(encoded(json.dumps(content, indent=2, ensure_ascii=False) + "\n"))
+
+
+_VALUE: dict[Kind, Callable[[str], object]] = {
+    "text": lambda text: encoded(text).decode(),
+    "time": dt.datetime.fromisoformat,
+    "whole": int,
+    "number": float,
+    "flag": lambda text: text == "yes",
+}
+
+
+def write_parquet(table: Table, path: Path) -> None:
+    """Write a table as Parquet; empty cells other than text are null, times are in UTC."""
+    import pyarrow as pa
+    import pyarrow.parquet
+
+    types: dict[Kind, Any] = {
+        "text": pa.string(),
+        "time": pa.timestamp("us", tz="UTC"),
+        "whole": pa.int64(),
+        "number": pa.float64(),
+        "flag": pa.bool_(),
+    }
+    arrays = {
+        name: pa.array([_value(kind_of(name), row[index]) for row in table.rows], type=types[kind_of(name)])
+        for index, name in enumerate(table.columns)
+    }
+    pyarrow.parquet.write_table(pa.table(arrays), path)
+
+
+def columns_of(table: Table) -> dict[str, Any]:
+    """The columns of a table with the same types, for pandas; an unknown is NA, NaT or NaN."""
+    import pandas as pd
+
+    types: dict[Kind, str] = {
+        "text": "str",
+        "time": "datetime64[us, UTC]",
+        "whole": "Int64",
+        "number": "float64",
+        "flag": "boolean",
+    }
+    return {
+        name: pd.Series([_value(kind_of(name), row[index]) for row in table.rows], dtype=types[kind_of(name)])
+        for index, name in enumerate(table.columns)
+    }
+
+
+def _value(kind: Kind, text: str) -> object:
+    return None if not text and kind != "text" else _VALUE[kind](text)
+
+
+def write_swf(planned: PlannedDay, path: Path) -> None:
+    """Write the jobs that run today: waiting time by the plan, run time as requested, or as it was.
+
+    Job numbers count from 1 by start; a comment line gives the id that stands behind each number.
+    """
+    problem = planned.day.problem
+    jobs = {job.id: job for job in problem.jobs}
+    ran_s = {job.id: job.planned_s for job in planned.happened.jobs}
+    work = [(r.start_s, r.job, real.end_s - r.start_s) for r, real in _pairs(planned)]
+    work += [(p.start_s, jobs[p.job_id], ran_s[p.job_id]) for p in planned.result.plan.placements(problem)]
+    work.sort(key=lambda item: (item[0], item[1].id))
+    users = _numbers([job.user for _, job, _ in work])
+    accounts = _numbers([job.account for _, job, _ in work])
+    first = min((job.submit_unix for _, job, _ in work), default=problem.horizon.start_unix)
+    lines = [
+        "; Version: 2.2",
+        f"; UnixStartTime: {first}",
+        f"; TimeZoneString: {problem.horizon.zone}",
+        f"; MaxNodes: {problem.cluster.node_count}",
+        f"; MaxProcs: {problem.cluster.total('cores'):.0f}",
+        f"; MaxJobs: {len(work)}",
+        f"; Note: planned schedule of {planned.day.scenario.name} on {problem.horizon.day}",
+    ]
+    for number, (start_s, job, runtime_s) in enumerate(work, start=1):
+        cores = max(1, round(job.total("cores")))
+        wait_s = problem.horizon.start_unix + start_s - job.submit_unix
+        memory_kb = round(job.total("memory_gb") * 1024 * 1024 / cores) or -1
+        fields = [number, job.submit_unix - first, wait_s, runtime_s, cores, -1, -1, cores, job.requested_s, memory_kb]
+        fields += [1, users[job.user], accounts[job.account], -1, -1, -1, -1, -1]
+        lines.append(f"; Job: {number} {' '.join(job.id.split())}")
+        lines.append(" ".join(str(field) for field in fields))
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _pairs(planned: PlannedDay) -> zip[tuple[Running, Running]]:
+    """The running work as it was planned with and as it was carried out."""
+    return zip(planned.day.problem.running, planned.happened.running, strict=True)
+
+
+def _numbers(names: list[str]) -> dict[str, int]:
+    """A number for each name, from 1 in alphabetical order; -1 for no name."""
+    known = sorted({name for name in names if name})
+    return {"": -1} | {name: number for number, name in enumerate(known, start=1)}

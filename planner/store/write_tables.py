@@ -132,6 +132,7 @@ SEGMENT_COLUMNS = (
     "carbon_cost_eur",
     "profit_eur",
 )
+_FIRST_FIGURE = SEGMENT_COLUMNS.index("core_hours")
 
 CONTRACT_COLUMNS = (
     "fee_eur_per_kwh",
@@ -254,8 +255,9 @@ def deferred_table(horizon: Horizon, deferrals: Iterable[tuple[Job, Deferral]]) 
 
 def segment_table(problem: Problem, ledger: Ledger) -> Table:
     """Every segment of the day with its energy and money."""
-    lines, it_kwh = ledger.segments, ledger.segments.it_kwh
-    pue = 1 + np.divide(lines.cooling_kwh, it_kwh, out=np.zeros_like(it_kwh), where=it_kwh > 0)
+    lines = ledger.segments
+    pue = 1 + np.divide(lines.cooling_kwh, lines.it_kwh, out=np.zeros_like(lines.it_kwh), where=lines.it_kwh > 0)
+    figures = [pue if name == "pue" else getattr(lines, name) for name in SEGMENT_COLUMNS[_FIRST_FIGURE:]]
     rows = tuple(
         (
             local_time(problem.horizon, segment.start_s),
@@ -266,22 +268,9 @@ def segment_table(problem: Problem, ledger: Ledger) -> Table:
             exact(segment.price_eur_per_kwh),
             exact(segment.solar_w),
             exact(segment.carbon_g_per_kwh),
-            number(lines.core_hours[index]),
-            number(lines.work_kwh[index]),
-            number(lines.idle_kwh[index]),
-            number(it_kwh[index]),
-            number(lines.cooling_kwh[index]),
-            number(lines.solar_kwh[index]),
-            number(lines.bought_kwh[index]),
-            number(pue[index]),
-            number(lines.carbon_kg[index]),
-            number(lines.revenue_eur[index]),
-            number(lines.it_cost_eur[index]),
-            number(lines.cooling_cost_eur[index]),
-            number(lines.carbon_cost_eur[index]),
-            number(lines.profit_eur[index]),
+            *map(number, cells),
         )
-        for index, segment in enumerate(problem.segments)
+        for segment, cells in zip(problem.segments, np.column_stack(figures).tolist(), strict=True)
     )
     prices = problem.segment_columns
     extras = {

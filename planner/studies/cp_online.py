@@ -10,24 +10,12 @@ from planner.bounds import EVALUATIONS, Bounds
 from planner.online.estimates import estimate_named
 from planner.online.policies import policy_named
 from planner.online.queue_search import USUAL_SEARCH
-from planner.pages.dots import Dot, dots
-from planner.pages.formats import plain
-from planner.pages.grid import Column
-from planner.pages.lines import Line, lines
-from planner.pages.markup import Html
+from planner.pages.charts import Dot, Line, dots, lines
+from planner.pages.markup import Column, Html, plain
 from planner.runs.figures import Row
 from planner.studies.published import CP_ONLINE
 from planner.studies.replays import queue_figures
-from planner.studies.report import (
-    Shown,
-    StudyReport,
-    StudySection,
-    StudyTable,
-    grouped,
-    numbers,
-    table_of,
-    words,
-)
+from planner.studies.report import Shown, StudyReport, StudySection, StudyTable, grouped, numbers, table_of, words
 from planner.studies.study import StudyCell, TraceStudy, option
 
 BASE = "list"

@@ -13,9 +13,8 @@ from typing import Any
 from planner.bounds import ITERATIONS, WORKERS, Bounds
 from planner.defaults import ITERATIONS as STEPS
 from planner.defaults import RUN_BOUND_TIME_S, STUDY_BOUND_TIME_S, TIME_LIMIT_S
-from planner.pages.formats import counted
-from planner.pages.lines import lines
-from planner.pages.markup import Html
+from planner.pages.charts import lines
+from planner.pages.markup import Html, counted
 from planner.runs.fanout import Engine, RunTask, run_tasks
 from planner.runs.figures import Row
 from planner.runs.one_day import Settings
@@ -165,6 +164,7 @@ class Curie23Study(Study):
             iterations=self.iterations,
             command=self.command,
             page=False,
+            baselines=False,
             time_limit_s=self.time_limit_s if method in BY_THE_CLOCK else AMPLE_TIME_S,
             bound_time_s=self.bound_time_s if name in self.bounded else 0.0,
         )

@@ -79,8 +79,8 @@ _AHEAD = StudyRun("harvest-ahead", "harvest", ("search.lookahead_days=2",), "har
 RUNS = {each.name: each for each in (*(StudyRun(method, method) for method in (*RULES, *_SEARCHES)), _AHEAD)}
 """Every run by name: the methods as they are, rules first, each day by itself; then methods with other settings."""
 
-USUAL_RUNS = tuple(name for name in RUNS if name != "replan")
-"""What the study runs if nothing is said; ``replan`` plans for the loop that keeps promises, which nobody has here."""
+USUAL_RUNS = tuple(name for name in RUNS if name != "hold")
+"""What the study runs if nothing is said; ``hold`` needs a site that lets jobs be held."""
 
 
 def data_folder(given: Path | None) -> Path:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from planner.domain.gap import is_share
-from planner.pages.formats import THIN, counted, percent, plain
-from planner.pages.grid import Column
+from planner.pages.markup import THIN, Column, counted, percent, plain
 from planner.runs.figures import Row
 from planner.studies.curie23_rows import (
     PLACES,

@@ -10,10 +10,8 @@ from scipy.stats import t
 
 from planner.bounds import PERCENT, Bounds
 from planner.online.estimates import estimate_named
-from planner.pages.formats import plain
-from planner.pages.grid import Column
-from planner.pages.lines import Line, lines
-from planner.pages.markup import Html
+from planner.pages.charts import Line, lines
+from planner.pages.markup import Column, Html, plain
 from planner.runs.figures import Row
 from planner.studies.published import DEADLINES, deadline_trace
 from planner.studies.replays import deadline_figures

@@ -16,11 +16,8 @@ from planner.methods import require_engine
 from planner.online.estimates import estimate_named
 from planner.online.policies import policy_named
 from planner.online.queue_search import USUAL_SEARCH
-from planner.pages.bar_groups import Bar, bar_groups
-from planner.pages.formats import THIN, hours, plain
-from planner.pages.grid import Column
-from planner.pages.lines import lines
-from planner.pages.markup import Html
+from planner.pages.charts import Bar, bar_groups, lines
+from planner.pages.markup import THIN, Column, Html, hours, plain
 from planner.places import scenario_folders
 from planner.runs.figures import Row
 from planner.scenario.load import load_scenario

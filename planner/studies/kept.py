@@ -14,7 +14,7 @@ from typing import Any
 from planner.errors import OutputError, PlannerError
 from planner.runs.fanout import Failure, side_by_side
 from planner.scenario.schema import Scenario
-from planner.store.files import alone_in, put
+from planner.store.folder import alone_in, put
 from planner.store.provenance import digest, versions
 
 PACKAGE = Path(__file__).resolve().parents[1]

@@ -9,11 +9,8 @@ from dataclasses import dataclass
 from planner.bounds import Bounds
 from planner.errors import InputError
 from planner.metrics.outcome import TRIMMING
-from planner.pages.dots import Dot, dots
-from planner.pages.formats import plain
-from planner.pages.grid import Column
-from planner.pages.lines import lines
-from planner.pages.markup import Html
+from planner.pages.charts import Dot, dots, lines
+from planner.pages.markup import Column, Html, plain
 from planner.runs.figures import Row
 from planner.studies.published import METRICS, POLICIES, POLICY_CHANGES, PREDICTED, PREDICTORS, published_trace
 from planner.studies.replays import trimmed_figures

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from planner.pages.formats import plain
+from planner.pages.markup import plain
 from planner.runs.figures import Row
 from planner.studies.published import PREDICTIONS, RUNS, Campaign
 from planner.studies.replays import bsld_figures, source_of

@@ -17,7 +17,7 @@ from planner.online.drawn_deadlines import LEAST_S, draw_deadlines
 from planner.online.estimates import estimate_named
 from planner.online.policies import policy_named
 from planner.online.replay import Replay
-from planner.runs.simulate import Conduct, Measured, Run, outcome_of, simulate
+from planner.runs.simulate import Conduct, Measured, ReplayRun, outcome_of, simulate
 
 DAY_S = 86400
 STRETCHES = 60
@@ -40,7 +40,7 @@ def source_of(path: Path, processors: int | None = None, jobs: int | None = None
 
 def _run(
     source: Source, policy: str, estimate: str, metrics: Sequence[str], conduct: Conduct, *, rounded: bool = False
-) -> Run:
+) -> ReplayRun:
     believed = estimate_named(estimate)
     measured = Measured.named(list(metrics))
     policies, estimates = [policy_named(policy)], [believed.rounded() if rounded else believed]

@@ -7,10 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from planner.pages.formats import MINUS, THIN, plain
-from planner.pages.grid import Column, grid
-from planner.pages.lines import Line
-from planner.pages.markup import Html, document, el
+from planner.pages.charts import Line
+from planner.pages.markup import MINUS, THIN, Column, Html, document, el, grid, plain
 from planner.runs.figures import Row
 from planner.store.replay_files import write_rows, write_text
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from planner.cli.main import run
-from planner.store.seals import sealed
+from planner.store.provenance import sealed
 from planner.store.write_tables import COLUMNS, kind_of
 from tests.days import rows_of
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from planner.cli.progress import Progress
+from planner.cli.terminal import Progress
 from planner.domain.result import Trial
 
 

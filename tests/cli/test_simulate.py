@@ -11,7 +11,12 @@ import pytest
 
 from planner.cli.main import run
 from planner.cp.engines.choose import ENGINES
+from planner.errors import InputError
 from planner.inputs.jobs.swf_trace import read_swf_trace
+from planner.inputs.traces import read_pool
+from planner.online.estimates import estimate_named
+from planner.online.policies import policy_named
+from planner.runs.simulate import Conduct, Measured, simulate
 from planner.studies.published import PREDICTIONS, Campaign
 from tests.days import write_small_site
 
@@ -49,10 +54,10 @@ def test_several_policies_in_one_call(trace: Path, capsys: pytest.CaptureFixture
 
 def test_a_table_for_people(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The header names the metrics asked for; the trimming rule and the job count stand below."""
-    assert run(["simulate", str(trace), "--metrics", "bsld,p3sf", "--wide", "clip"]) == 0
+    assert run(["simulate", str(trace), "--metrics", "bsld,p3sf"]) == 0
     out = capsys.readouterr().out
     assert out.splitlines()[0].split() == ["policy", "estimate", "jobs", "bsld", "p3sf", "cpu_s"]
-    assert "all jobs; 5 jobs on 4 processors" in out
+    assert "all jobs; 4 jobs on 4 processors" in out
 
 
 def test_a_page_of_metrics_and_waits(trace: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -89,13 +94,11 @@ def test_an_offline_schedule_is_one_more_row(trace: Path, tmp_path: Path, capsys
     assert "and no schedule is below" in lines[4]
     assert (out / "offline-af.actual.jobs.csv").is_file()
     assert "offline-af" in (out / "offline-af.actual.swf").read_text(encoding="utf-8").splitlines()[4]
-    assert run([*words, "--json", "--offline-steps", "3"]) == 0
+    assert run([*words, "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
-    assert answer["offline"] == {"steps": 3, "seconds": None}
+    assert answer["offline"] == {"steps": 60, "seconds": None}
     assert 0 < answer["runs"][1]["at_least"] <= answer["runs"][1]["af"]
     assert "at_least" not in answer["runs"][0]
-    assert run([*words, "--offline-bound", "0"]) == 0
-    assert "no schedule is below" not in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -103,7 +106,6 @@ def test_an_offline_schedule_is_one_more_row(trace: Path, tmp_path: Path, capsys
     [
         (["--offline", "wait"], "known: af, awf, bsld, p2sf, bsld-ahead, af-ahead"),
         (["--offline", "af", "--scenario", "sample"], "--offline plans one pool of processors"),
-        (["--offline", "af", "--offline-seconds", "-1"], "--offline-seconds is -1"),
     ],
 )
 def test_offline_schedules_that_cannot_be(
@@ -173,9 +175,7 @@ def test_deadlines_of_a_job_table_count(
             assert row["deadlines"] == 3
 
 
-def test_estimates_are_rounded_and_predictions_kept_when_asked(
-    trace: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_estimates_are_rounded_when_asked(trace: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Half of 100 and of 25 s: 12.5 s is written as such, or rounded up; what counts in whole seconds says so."""
     trace.write_text(SWF.replace(" 50 1 -1 -1 -1 60", " 25 1 -1 -1 -1 60"), encoding="utf-8")
     words = ["simulate", str(trace), "-e", "actual*0.5", "-p", "easy", "-q"]
@@ -191,12 +191,6 @@ def test_estimates_are_rounded_and_predictions_kept_when_asked(
     assert run([*words, "-p", "order-af"]) == 2
     assert "order-af counts in whole seconds here" in capsys.readouterr().err
     assert run([*words, "-p", "order-af", "--round-estimates"]) == 0
-    capsys.readouterr()
-    words = ["simulate", str(trace), "-e", "last2", "--rounds", "event", "--predictions", "round", "--json", "-q"]
-    assert run(words) == 0
-    assert json.loads(capsys.readouterr().out)["predictions"] == "round"
-    assert run([*words, "-p", "cbf"]) == 2
-    assert "keeps reservations" in capsys.readouterr().err
 
 
 def test_json_has_null_for_what_is_no_number(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -248,9 +242,6 @@ def test_a_cluster_with_energy_and_profit(tmp_path: Path, capsys: pytest.Capture
         (["--metrics", "profit_eur"], "needs a scenario"),
         (["--trim", "some"], "unknown trimming rule 'some'; known: none"),
         (["--correction", "some"], "unknown correction 'some'; known: request"),
-        (["--rounds", "some"], "unknown rounds 'some'; known: second, event"),
-        (["--wide", "some"], "unknown rule 'some' for wide jobs; known: reject"),
-        (["--unrequested", "some"], "unknown rule 'some' for jobs without a requested time; known: keep, drop"),
         (["-p", "cp-speed"], "unknown local objective 'speed'; known: af, awf, bsld, p2sf"),
         (
             ["-p", "cp-p2sf-ratio"],
@@ -260,9 +251,7 @@ def test_a_cluster_with_energy_and_profit(tmp_path: Path, capsys: pytest.Capture
         (["-p", "easy", "--engine", "cplex"], "unknown engine 'cplex'; known: cpsat, cpo-community, cpo"),
         (["-p", "cp-af", "--time-limit", "soon"], "soon"),
         (["--processors", "4", "--scenario", "sample"], "not both"),
-        (["--scenario", "sample", "--wide", "clip"], "--wide and --unrequested are for one pool"),
-        (["--scenario", "sample", "--unrequested", "drop"], "--wide and --unrequested are for one pool"),
-        (["--scenario", "sample", "--queue", "1"], "--partition and --queue are for one pool"),
+        (["--scenario", "sample", "--partition", "1"], "--partition is for one pool"),
         (["--partition", "batch"], "--partition: cannot read 'batch' as numbers; write 1 or 1,3"),
     ],
 )
@@ -304,7 +293,7 @@ def test_a_missing_engine_ends_the_command_before_the_trace_is_read(
         monkeypatch.setattr(type(ENGINES[name]), "available", lambda self: False)
         assert run(["simulate", str(tmp_path / "none.swf"), "-p", "list,cp-af", "--engine", name]) == 4
         assert f"the engine {name} is not installed; install" in capsys.readouterr().err
-    for policy in ("cp-af", "hcp19", "pcp19", "pcp21-cpsat"):
+    for policy in ("cp-af", "hcp19", "pcp19"):
         assert run(["simulate", str(tmp_path / "none.swf"), "-p", policy]) == 4
         assert "the engine cpsat is not installed; install" in capsys.readouterr().err
     assert run(["simulate", str(tmp_path / "none.swf"), "-p", "pcp21"]) == 2
@@ -316,9 +305,9 @@ def test_dispatchers_plan_a_cluster_and_say_how_they_did(tmp_path: Path, capsys:
     lines = [f"{name},2024-06-01T08:00:00-04:00,{seconds},320,1000" for name, seconds in (("a", 3600), ("b", 60))]
     path.write_text("\n".join(["job_id,submit_time,requested_s,cores,power_w", *lines]) + "\n", encoding="utf-8")
     words = ["simulate", str(path), "--scenario", "sample", "--metrics", "stretch", "-q"]
-    assert run([*words, "-p", "pcp21,hcp19", "--dispatch-steps", "50", "--json"]) == 0
+    assert run([*words, "-p", "pcp21,hcp19", "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
-    assert (answer["engine"], answer["time_limit_s"], answer["dispatch_steps"]) == ("cpsat", 1.0, 50)
+    assert (answer["engine"], answer["time_limit_s"], answer["dispatch_steps"]) == ("cpsat", 1.0, 200)
     assert [(row["stretch"], row["engine_rounds"], row["engine_fallbacks"]) for row in answer["runs"]] == [
         (1, 1, 0)
     ] * 2
@@ -326,30 +315,65 @@ def test_dispatchers_plan_a_cluster_and_say_how_they_did(tmp_path: Path, capsys:
     answer = json.loads(capsys.readouterr().out)
     assert "engine" not in answer
     assert answer["dispatch_steps"] == 200
-    assert run([*words[:-1], "-p", "pcp21,hcp19,pcp21-cpsat"]) == 0
-    said = capsys.readouterr().out.splitlines()[-3:]
+    assert run([*words[:-1], "-p", "pcp21,hcp19"]) == 0
+    said = capsys.readouterr().out.splitlines()[-2:]
     assert [line.split(": ")[1].split(" planned")[0] for line in said] == [
         "a search with 200 steps",
         "cpsat with 1 s",
-        "cpsat with 1 s of work",
     ]
 
 
-def test_jobs_without_a_request_can_be_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Kept, such a job asks for its runtime; where no job is left, or for a table, the option is refused."""
+def test_jobs_without_a_request_can_be_left_out(tmp_path: Path) -> None:
+    """Kept, such a job asks for its runtime; where no job is left, or for a table, the rule is refused."""
     path = tmp_path / "some.swf"
     lines = [f"{job} 0 -1 50 1 -1 -1 1 {request} -1 1 1 1 1 1 -1 -1 -1" for job, request in ((1, -1), (2, 60))]
     path.write_text("; MaxProcs: 4\n" + "\n".join(lines) + "\n", encoding="utf-8")
     for rule, kept in (("keep", 2), ("drop", 1)):
-        assert run(["simulate", str(path), "--unrequested", rule, "--json", "-q"]) == 0
-        assert json.loads(capsys.readouterr().out)["trace"]["kept"] == kept
+        assert read_pool(path, unrequested=rule).intake.kept == kept
     path.write_text("; MaxProcs: 4\n" + lines[0] + "\n", encoding="utf-8")
-    assert run(["simulate", str(path), "--unrequested", "drop"]) == 2
-    assert "no job can be replayed (1 without requested time)" in capsys.readouterr().err
+    with pytest.raises(InputError, match=r"no job can be replayed \(1 without requested time\)"):
+        read_pool(path, unrequested="drop")
     table = tmp_path / "jobs.csv"
     table.write_text("job_id,submit_unix,requested_s,cores\na,0,60,1\n", encoding="utf-8")
-    assert run(["simulate", str(table), "--processors", "4", "--unrequested", "drop"]) == 2
-    assert "every job of a table has a requested time" in capsys.readouterr().err
+    with pytest.raises(InputError, match="every job of a table has a requested time"):
+        read_pool(table, 4, unrequested="drop")
+
+
+@pytest.mark.parametrize(
+    ("rules", "message"),
+    [
+        ({"wide": "some"}, "unknown rule 'some' for wide jobs; known: reject"),
+        ({"unrequested": "some"}, "unknown rule 'some' for jobs without a requested time; known: keep, drop"),
+    ],
+)
+def test_rules_of_studies_are_known_words(trace: Path, rules: dict[str, str], message: str) -> None:
+    """A rule for jobs that is not known is refused with the known ones."""
+    with pytest.raises(InputError, match=message):
+        read_pool(trace, **rules)
+
+
+@pytest.mark.parametrize(
+    ("conduct", "policy", "message"),
+    [
+        (Conduct(rounds="some"), "easy", "unknown rounds 'some'; known: second, event"),
+        (Conduct(predictions="round"), "cbf", "keeps reservations"),
+    ],
+)
+def test_a_conduct_that_cannot_be(trace: Path, conduct: Conduct, policy: str, message: str) -> None:
+    """How studies replay is refused in the same words wherever it is asked for."""
+    with pytest.raises(InputError, match=message):
+        simulate(
+            read_pool(trace),
+            [policy_named(policy)],
+            [estimate_named("last2")],
+            Measured.named(["bsld"]),
+            conduct=conduct,
+        )
+
+
+def test_wide_jobs_can_be_clipped(trace: Path) -> None:
+    """Five jobs run where the one that is too wide is cut to the machine."""
+    assert read_pool(trace, wide="clip").intake.kept == 5
 
 
 def test_how_it_was_replayed_is_told(trace: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -359,31 +383,33 @@ def test_how_it_was_replayed_is_told(trace: Path, tmp_path: Path, capsys: pytest
         str(trace),
         "-p",
         "easy",
-        "--rounds",
-        "event",
+        "--correction",
+        "double",
         "--deadlines",
         "50",
         "--out",
         str(tmp_path / "o"),
     ]
     assert run(words) == 0
-    assert "rounds event, deadline percent 50.0" in capsys.readouterr().out
-    assert "replayed under easy, rounds event" in (tmp_path / "o" / "easy.requested.swf").read_text(encoding="utf-8")
+    assert "correction double, deadline percent 50.0" in capsys.readouterr().out
+    assert "replayed under easy, correction double" in (tmp_path / "o" / "easy.requested.swf").read_text(
+        encoding="utf-8"
+    )
     with (tmp_path / "o" / "metrics.csv").open(encoding="utf-8") as stream:
         (row,) = csv.DictReader(stream)
-    assert (row["rounds"], row["correction"], row["seed"]) == ("event", "request", "0")
+    assert (row["rounds"], row["correction"], row["seed"]) == ("second", "double", "0")
     assert run([*words, "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["rounds"] == "event"
+    assert json.loads(capsys.readouterr().out)["correction"] == "double"
 
 
 def test_a_published_run_stands_beside_ours(
     trace: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A trace is known by its jobs and processors; the difference is in percent of what was published."""
-    assert run(["simulate", str(trace), "-p", "easy", "-e", "actual", "--rounds", "event", "--json", "-q"]) == 0
-    ours = json.loads(capsys.readouterr().out)["runs"][0]
-    other = Campaign(jobs=7, bsld={("easy", "actual", "request"): ours["bsld"] / 1.25})
-    monkeypatch.setitem(PREDICTIONS, (ours["jobs"], 4), other)
+    source, policies, estimates = read_pool(trace), [policy_named("easy")], [estimate_named("actual")]
+    (ours,) = simulate(source, policies, estimates, Measured.named(["bsld"]), conduct=Conduct(rounds="event"))
+    other = Campaign(jobs=7, bsld={("easy", "actual", "request"): ours.values["bsld"] / 1.25})
+    monkeypatch.setitem(PREDICTIONS, (ours.counted, 4), other)
     assert run(["study", "predictions", str(trace), "--processors", "4", "--out", str(tmp_path), "--json", "-q"]) == 0
     (row,) = json.loads(capsys.readouterr().out)["small predictions"]
     assert (row["of jobs"], row["difference"]) == (7, "+25.0000 %")
@@ -403,6 +429,16 @@ def test_bad_lines_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert run(["simulate", str(table)]) == 2
     assert "give --processors" in capsys.readouterr().err
     assert run(["simulate", str(tmp_path / "none.swf")]) == 2
+
+
+def test_policies_are_shown_as_kinds_and_orders(capsys: pytest.CaptureFixture[str]) -> None:
+    """Every kind once and every order once, not each with each."""
+    assert run(["show", "policies"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) < 45
+    names = [line.split("  ")[0] for line in lines]
+    assert {"easy", "list", "order-OBJECTIVE", "pcp21", "ORDER-KIND", "ORDER saf", "OBJECTIVE bsld"} <= set(names)
+    assert "saf-list" not in names
 
 
 @pytest.mark.parametrize(("topic", "entry"), [("policies", "deadline"), ("metrics", "p2sf"), ("predictors", "cvh")])

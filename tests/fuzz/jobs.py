@@ -44,8 +44,7 @@ def _run(rng: random.Random, path: Path, settings: list[str]) -> Case:
         how = ["-p", policy, "-e", rng.choice(["actual", "requested", "tsafrir"])]
         machine = rng.choice([[], ["--processors", "32"], ["-s", "site"]])
         extra = rng.choice([[], ["--json"], ["--out", "replayed"], ["--metrics", "all"], ["--deadlines", "50"]])
-        wide = ["--wide", "clip"] if "-s" not in machine and rng.random() < 0.3 else []
-        return Case(["simulate", str(path), *how, *machine, *extra, *wide])
+        return Case(["simulate", str(path), *how, *machine, *extra])
     if chance < 0.45:
         return Case(["check", "--day", DAY, "--jobs", str(path), *settings])
     return Case(planning(rng, "--jobs", str(path), *settings))

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from planner.cli.main import run
-from planner.store.provenance import digest
-from planner.store.seals import sealed
+from planner.store.provenance import digest, sealed
 from tests.days import DAY
 from tests.fuzz.case import Case
 from tests.fuzz.damage import damaged

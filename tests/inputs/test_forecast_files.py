@@ -11,11 +11,10 @@ import pytest
 
 from planner.domain.horizon import Horizon
 from planner.errors import CoverageError, FileFormatError, InputError
-from planner.inputs.prices.tariff import hourly_tariff, price_members
+from planner.inputs.prices import hourly_tariff, price_members
 from planner.inputs.weather.read import read_weather, weather_of
 from planner.inputs.weather.solar import solar_of
-from planner.scenario.sections import Solar as ModelledSolar
-from planner.scenario.solar import FileSolar
+from planner.scenario.electricity import FileSolar, ModelledSolar
 from planner.scenario.tariff import HourlyTariff
 from planner.scenario.weather import FileWeather
 from tests.weather_files import JUNE, hours, open_meteo

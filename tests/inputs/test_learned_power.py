@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from planner.errors import FileFormatError, InputError, OutputError
-from planner.inputs.jobs.finished import Finished
+from planner.inputs.books.finished import Finished
 from planner.inputs.learned_power import LearnedFile, read_learned_power
-from planner.store import files
+from planner.store import folder
 from planner.store.learned_power import learned_file, write_learned_power
 from planner.store.provenance import hashes
 from tests.finished_jobs import finished
@@ -134,7 +134,7 @@ def test_a_failed_write_leaves_the_earlier_file(tmp_path: Path, monkeypatch: pyt
     def full(path: Path) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(files, "flush", full)
+    monkeypatch.setattr(folder, "flush", full)
     with pytest.raises(OutputError, match="No space left"):
         made(tmp_path, 99.0)
     assert path.read_bytes() == before

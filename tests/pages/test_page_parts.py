@@ -12,13 +12,10 @@ import numpy as np
 import pytest
 
 from planner.domain.horizon import Horizon
-from planner.pages.bar_groups import Bar, bar_groups
-from planner.pages.formats import MINUS, THIN, gap_words, hours, money, plain, signed_money
-from planner.pages.index import Entry, index_page, write_index
-from planner.pages.lines import Line, by_factors, by_tens, from_zero, lines
-from planner.pages.markup import data, el, join
-from planner.pages.series import clock_axis, count_at, mean_work_kw, minute_edges
-from planner.pages.svg import round_ticks
+from planner.pages.charts import Bar, Line, bar_groups, by_factors, by_tens, from_zero, lines, round_ticks
+from planner.pages.index import IndexEntry, index_page, write_index
+from planner.pages.markup import MINUS, THIN, data, el, gap_words, hours, join, money, plain, signed_money
+from planner.pages.panels import clock_axis, count_at, mean_work_kw, minute_edges
 from tests.days import DAY, plan, write_small_site
 from tests.factories import day_summary
 
@@ -69,7 +66,9 @@ def test_gap_in_words(bound: float | None, gap: float | None, text: str) -> None
 def test_the_index_tells_idle_days_in_money() -> None:
     """A nearly idle day has money in place of a share of 119 %, and no day is coloured by that share."""
     days = [
-        Entry(Path("site") / f"2024-06-0{k}", day_summary(day=dt.date(2024, 6, k), bound_eur=bound, gap_fraction=gap))
+        IndexEntry(
+            Path("site") / f"2024-06-0{k}", day_summary(day=dt.date(2024, 6, k), bound_eur=bound, gap_fraction=gap)
+        )
         for k, (bound, gap) in enumerate([(4.53, 5.39 / 4.53), (100.0, 0.02), (100.0, 0.031)], start=1)
     ]
     page = index_page(days, [])

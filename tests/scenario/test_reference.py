@@ -12,13 +12,11 @@ import pytest
 
 from planner.cli.main import run
 from planner.inputs.jobs.read import FORMAT_OF_SUFFIX
-from planner.inputs.prices import tariff
-from planner.inputs.weather.read import READERS
-from planner.inputs.weather.season import SEASONS
+from planner.inputs.prices import UNITS
+from planner.inputs.weather.read import READERS, SEASONS
 from planner.places import shipped_folder
-from planner.scenario.editor_schema import editor_schema
-from planner.scenario.marked import Source
-from planner.scenario.reference import key_table, schema_keys
+from planner.scenario.marked import TextSource
+from planner.scenario.reference import editor_schema, key_table, schema_keys
 from planner.scenario.strict_yaml import parse_yaml, read_yaml
 from planner.scenario.words import JobsFormat, PriceUnit, Season, WeatherFormat
 
@@ -69,7 +67,7 @@ def _in_range(schema: dict[str, Any], value: float) -> bool:
 
 def as_json(text: str) -> Any:
     """A layer as an editor sees it: dates are text."""
-    return json.loads(json.dumps(parse_yaml(text, Source("test", Path())).plain(), default=str))
+    return json.loads(json.dumps(parse_yaml(text, TextSource("test", Path())).plain(), default=str))
 
 
 def test_readme_has_the_table_of_the_models() -> None:
@@ -164,8 +162,8 @@ def test_show_schema(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_readers_and_models_share_their_words() -> None:
     """What a scenario may say is what a reader knows, and no more."""
-    assert get_args(PriceUnit) == tariff.UNITS
-    assert "USD/kWh" in tariff.UNITS
+    assert get_args(PriceUnit) == UNITS
+    assert "USD/kWh" in UNITS
     assert set(get_args(Season)) == set(SEASONS)
     assert set(get_args(WeatherFormat)) == {"auto", *READERS}
     assert set(get_args(JobsFormat)) == {"auto", *FORMAT_OF_SUFFIX.values()}

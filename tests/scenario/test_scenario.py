@@ -11,7 +11,7 @@ import pytest
 
 from planner.errors import FileFormatError, InputError, ScenarioError
 from planner.places import scenario_folders, shipped_folder
-from planner.scenario.carbon import ConstantCarbon
+from planner.scenario.electricity import ConstantCarbon
 from planner.scenario.jobs import FileJobs
 from planner.scenario.layers import known_scenarios, read_spec
 from planner.scenario.load import load_scenario
@@ -336,13 +336,16 @@ demand: {interval: 30m}
 
 
 def test_power(folder: Path) -> None:
-    """A fixed power wins over the default draw; both given, even in different layers, is an error."""
+    """A fixed power wins over the default draw; a later layer replaces either; both in one layer are an error."""
     fixed = load(folder, "base: site\npower: {w_per_core: 9}").power
     assert (fixed.w_per_core, fixed.draw_w_per_core) == (9, None)
     (folder / "drawn.yaml").write_text("base: site\npower: {draw_w_per_core: [1, 2]}")
-    (line,) = problems(folder, "base: drawn\npower: {w_per_core: 9}")
-    assert "keep one and set the other to null" in line
-    assert load(folder, "base: drawn\npower: {w_per_core: 9, draw_w_per_core: null}").power == fixed
+    assert load(folder, "base: drawn\npower: {w_per_core: 9}").power == fixed
+    (folder / "fixed.yaml").write_text("base: site\npower: {w_per_core: 9}")
+    drawn = load(folder, "base: fixed\npower: {draw_w_per_core: [1, 2]}").power
+    assert (drawn.w_per_core, drawn.draw_w_per_core) == (None, (1, 2))
+    (line,) = problems(folder, "base: site\npower: {w_per_core: 9, draw_w_per_core: [1, 2]}")
+    assert "power.draw_w_per_core: given together with power.w_per_core; keep one of them" in line
 
 
 def test_bands(folder: Path) -> None:
@@ -422,15 +425,18 @@ carbon: {file: ../prices.csv, zone: UTC}
     site = load(
         folder,
         "base: hourly\njobs: {source: ../prices.csv}\nweather: {source: sample}\ncarbon: {g_per_kwh: 3}",
+        "tariff.eur_per_kwh=0.2",
         "tariff.kind=flat",
     )
-    assert site.tariff == FlatTariff(eur_per_kwh=0.15)
+    assert site.tariff == FlatTariff(eur_per_kwh=0.2)
     assert isinstance(site.jobs, FileJobs)
     assert isinstance(site.weather, SampleWeather)
     assert site.carbon == ConstantCarbon(g_per_kwh=3)
     plain = site.as_dict()
     assert (plain["tariff"]["file"], plain["tariff"]["unit"], plain["tariff"]["bands"]) == (None, None, [])
     assert (plain["weather"]["temperature_c"], plain["carbon"]["zone"], plain["jobs"]["load"]) == (None, None, 0.9)
+    (line,) = problems(folder, "base: hourly\ntariff: {kind: flat}")
+    assert "tariff.eur_per_kwh: missing" in line
 
 
 @pytest.mark.parametrize("text", ["- a\n- b", "just words"])

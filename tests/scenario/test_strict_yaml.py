@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from planner.errors import FileFormatError, InputError
-from planner.scenario.marked import Source
+from planner.scenario.marked import TextSource
 from planner.scenario.strict_yaml import parse_yaml, read_yaml
 
-SOURCE = Source("site.yaml", Path())
+SOURCE = TextSource("site.yaml", Path())
 
 
 def load(text: str) -> object:
@@ -180,7 +180,7 @@ def test_files(tmp_path: Path) -> None:
 def test_unnumbered_source() -> None:
     """An option of the command line has no line number."""
     with pytest.raises(FileFormatError, match=r"^--set a=22:00: 22:00 would"):
-        parse_yaml("22:00", Source("--set a=22:00", Path(), numbered=False))
+        parse_yaml("22:00", TextSource("--set a=22:00", Path(), numbered=False))
 
 
 # Bounds

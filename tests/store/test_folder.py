@@ -11,8 +11,7 @@ import pytest
 
 from planner.errors import OutputError
 from planner.store import folder as subject
-from planner.store.files import put
-from planner.store.folder import held, replaced
+from planner.store.folder import held, put, replaced
 from tests.days import names
 
 KILLED = """

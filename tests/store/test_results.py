@@ -23,10 +23,8 @@ from planner.domain.day_summary import Baseline, EasyDay, Waits
 from planner.domain.intake import Intake
 from planner.domain.result import Trial
 from planner.errors import FileFormatError
-from planner.store.provenance import digest
-from planner.store.results import read_run, read_summary
-from planner.store.seals import sealed
-from planner.store.shape import COUNT, NUMBER, Every, Maybe, Record, misfit, shown
+from planner.store.provenance import digest, sealed
+from planner.store.results import read_run, read_summary, shown
 from tests.days import plan, rows_of
 from tests.factories import day_summary
 from tests.rolling import write_rolling_site
@@ -314,6 +312,11 @@ def test_a_summary_reads_back_as_what_was_written(days: Path, tmp_path: Path) ->
         (("inputs", 0, "repaired"), {"x": "y"}, "inputs[0].repaired.x is the text 'y', expected a whole number"),
         (("solve_s",), -1.0, "solve_s is -1.0, expected a number from 0 to 1e+15"),
         (("found_s",), -1.0, "found_s is -1.0, expected a number from 0 to 1e+15"),
+        (("trials",), {}, "trials is a mapping, expected a list"),
+        (("easy",), [], "easy is an empty list, expected a mapping"),
+        (("jobs",), {}, "jobs.known is missing"),
+        (("day",), "0001-01-01", "day is the text '0001-01-01', expected a day such as 2024-06-01"),
+        (("scenario",), "", "scenario is the text '', expected text that is not empty"),
     ],
 )
 def test_words_about_a_damaged_summary(days: Path, way: tuple[Any, ...], value: Any, words: str) -> None:
@@ -331,17 +334,6 @@ def test_a_summary_of_another_version(days: Path) -> None:
         del told[key]
     path.write_text(json.dumps(told | {"later": [1]}))
     assert read_summary(days / FIRST).baselines is None
-
-
-def test_words_of_a_misfit() -> None:
-    """The first thing that is wrong is named by its place."""
-    shape = Record({"a": Every(Record({"b": Maybe(NUMBER)})), "c": COUNT}, frozenset({"c"}))
-    assert misfit({"a": [{"b": None}, {"b": 2.5}]}, shape) is None
-    assert misfit({"a": [{"b": None}, {"b": "x"}]}, shape) == "a[1].b is the text 'x', expected a number"
-    assert misfit({"a": {}}, shape) == "a is a mapping, expected a list"
-    assert misfit({"a": [], "c": -1}, shape) == "c is -1, expected a whole number from 0 to 1e+15"
-    assert misfit({}, shape) == "a is missing"
-    assert misfit([], shape) == "it is an empty list, expected a mapping"
 
 
 def test_shown_values_are_short_and_printable() -> None:

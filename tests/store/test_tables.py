@@ -20,12 +20,11 @@ from planner.domain.plan import Deferral
 from planner.errors import InputError
 from planner.inputs.pue_csv import write_pue_table
 from planner.search.multisearch import multisearch
-from planner.store.parquet import write_parquet
-from planner.store.provenance import hashes
+from planner.store.provenance import hashes, outputs_of, sealed
 from planner.store.read_day import read_day
-from planner.store.seals import outputs_of, sealed
 from planner.store.summary import figures
 from planner.store.verify import disagreements
+from planner.store.write import write_parquet
 from planner.store.write_tables import (
     COLUMNS,
     CONTRACT_COLUMNS,

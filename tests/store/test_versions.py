@@ -17,7 +17,7 @@ from tests.days import names, tree
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from planner.store import files, folder, versions
+from planner.store import folder, versions
 
 target, moment = Path(sys.argv[1]), int(sys.argv[2])
 steps = 0
@@ -33,7 +33,7 @@ def counted(call):
 
 os.link, Path.mkdir, Path.rename, Path.write_text = map(counted, (os.link, Path.mkdir, Path.rename, Path.write_text))
 folder._exchange, folder.remove = counted(folder._exchange), counted(folder.remove)
-files.flush = counted(files.flush)
+folder.flush = counted(folder.flush)
 with folder.held(target), folder.replaced(target) as fresh:
     versions.keep_versions(target, fresh, with_last=True)
     (fresh / "run.json").write_text("{}")

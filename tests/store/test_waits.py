@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 
 from planner.domain.horizon import Horizon
-from planner.store.waits import Came, take_in, waits_of
+from planner.store.read_tables import Came, take_in, waits_of
 from planner.store.write_tables import Table
 
 DAY = Horizon(dt.date(2024, 6, 2), "UTC")

@@ -19,12 +19,11 @@ from planner.domain.trace import pool_trace
 from planner.online.policies import policy_named
 from planner.online.replay import replay
 from planner.search.multisearch import multisearch
-from planner.store.files import put
-from planner.store.folder import filled, held, replaced
-from planner.store.inputs import inputs_of, inputs_text
+from planner.store.folder import filled, held, put, replaced
 from planner.store.replay_files import write_batsim_jobs, write_replay_swf
 from planner.store.summary import figures, summary_text
-from planner.store.swf import write_swf
+from planner.store.verify import inputs_of, inputs_text
+from planner.store.write import write_swf
 from tests.days import names, rows_of
 from tests.factories import DAY, day_summary
 from tests.online.traces import as_nodes
@@ -124,7 +123,7 @@ def test_inputs_of_a_day() -> None:
     assert (facts["requested_core_hours"], facts["load_fraction"], facts["full_power_w"]) == (24.0, 0.25, 1000)
     assert (facts["running"], facts["waiting"], facts["continues"]) == (1, 0, None)
     assert "nothing: the day starts anew" in inputs_text(chosen)
-    before: Any = SimpleNamespace(mark={"day": "2024-05-31"}, handover=SimpleNamespace(waiting=(1, 2)))
+    before: Any = SimpleNamespace(mark={"day": "2024-05-31"}, deferred=(1, 2))
     assert "2024-05-31, which leaves 1 jobs running and 2 waiting" in inputs_text(chosen, before)
     thirds = SimpleNamespace(**vars(chosen) | {"problem": day(job("a", 8))})
     assert inputs_of(thirds)["load_fraction"] == 0.3333

@@ -9,8 +9,8 @@ import numpy as np
 
 from planner.csv_text import csv_text
 from planner.errors import OutputError
-from planner.inputs.prices.hourly_csv import read_timed_csv
-from planner.store.files import alone_in, put
+from planner.inputs.timed_csv import read_timed_csv
+from planner.store.folder import alone_in, put
 
 BEFORE = dt.timedelta(days=3)
 AFTER = dt.timedelta(days=200)
