@@ -1,14 +1,15 @@
 # Everything a fresh machine needs: Python 3.11 or newer, make, and the package registry.
 #
 #   make plan DAY=2024-06-01    plan a day of the built-in sample site
-#   make test                   run the tests
+#   make test                   run the tests, of slow ones a slice (six minutes on two cores)
+#   make test-all               run all tests in full
 #   make docs                   the documents as a site, in site/index.html
 #   make campaign               disturb it: 10,500 mutated inputs, 300 kills, 500 small days, 300 small queues (half an hour, and longer for the queues)
 
 PYTHON ?= python3
 DAY ?= 2024-06-01
 
-.PHONY: plan kernels test lint docs bench campaign campaign-fuzz campaign-faults campaign-days campaign-queues clean
+.PHONY: plan kernels test test-all lint docs bench campaign campaign-fuzz campaign-faults campaign-days campaign-queues clean
 
 plan: .venv/ready
 	.venv/bin/plan --day $(DAY)
@@ -20,6 +21,9 @@ kernels: .venv/dev
 test: kernels
 	.venv/bin/python -m pytest
 
+test-all: kernels
+	.venv/bin/python -m pytest --all
+
 lint: .venv/dev
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
@@ -30,7 +34,7 @@ docs: .venv/dev
 	NO_MKDOCS_2_WARNING=1 .venv/bin/python -m mkdocs build --clean --config-file website/mkdocs.yml
 	@echo site/index.html
 
-# What `make test` has a slice of, whole: `make --keep-going --jobs 2 campaign` runs the parts side by side.
+# What the tests have a slice of, whole: `make --keep-going --jobs 2 campaign` runs the parts side by side.
 campaign: campaign-fuzz campaign-faults campaign-days campaign-queues
 
 campaign-fuzz: .venv/dev

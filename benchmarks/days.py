@@ -76,7 +76,13 @@ def large_day(nodes: int = 5_000, cores: int = 128, jobs: int = 20_000) -> Probl
 def planned_days(scenario: Scenario, first: dt.date, days: int, iterations: int) -> tuple[list[DaySummary], float]:
     """Days planned one after another by HarvestSearch with that many steps each, and how long it took [s]."""
     settings = Settings(
-        scenario, "harvest", time_limit_s=AMPLE_TIME_S, iterations=iterations, bound_time_s=0.0, page=False
+        scenario,
+        "harvest",
+        time_limit_s=AMPLE_TIME_S,
+        iterations=iterations,
+        bound_time_s=0.0,
+        page=False,
+        baselines=False,
     )
     with tempfile.TemporaryDirectory() as folder:
         began = time.perf_counter()

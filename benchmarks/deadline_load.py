@@ -31,8 +31,8 @@ from planner.inputs.traces import read_pool
 from planner.online.drawn_deadlines import draw_deadlines
 from planner.online.policies import policy_named
 from planner.online.replay import replay
-from planner.studies.deadlines.rows import interval
-from planner.studies.trace_files import trace_name
+from planner.studies.deadlines import interval
+from planner.studies.study import trace_name
 
 TRACES = (
     *("KTH-SP2-filtered.swf.gz", "HPC2N-2002-2.2-cln.swf.gz", "SDSC-SP2-1998-4.2-cln.swf.gz"),

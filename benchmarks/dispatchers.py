@@ -13,12 +13,12 @@ import time
 
 import numpy as np
 
-from planner.cp.dispatch.choose import dispatcher_named
-from planner.cp.dispatch.ladder import total_cost
+from planner.cp.dispatch import dispatcher_named
+from planner.cp.dispatch.pcp21 import total_cost
 from planner.domain.columns import Floats, Ints
 from planner.domain.waiting_queue import FreeRoom, QueuePlan, WaitingQueue
 from planner.online.policies import DISPATCHERS
-from planner.studies.dispatchers.made_queues import CAPACITY, MadeQueue, made_queue
+from planner.studies.dispatches import CAPACITY, MadeQueue, made_queue
 
 
 def main() -> None:

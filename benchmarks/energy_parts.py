@@ -20,8 +20,6 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-
 from days import planned_days
 
 from planner.csv_text import csv_text
@@ -33,9 +31,11 @@ from planner.pages.markup import document, el
 from planner.places import shipped_folder
 from planner.scenario.load import load_scenario
 from planner.scenario.schema import Scenario
-from planner.studies.curie23.sites import TRACE, data_folder
+from planner.studies.curie23_site import TRACE, data_folder
 from planner.studies.operation.moved_years import write_moved
 from planner.studies.operation.sites import EUR_PER_USD
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 CURIE_FIRST, CURIE_NODES, CURIE_CORES = dt.date(2012, 6, 11), 300, 93_312
 COMMON = (

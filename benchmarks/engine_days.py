@@ -16,34 +16,35 @@ import time
 from functools import partial
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-
 from planner.accounting.audit import audit
 from planner.accounting.settle import settle
 from planner.cp import default_search as cp
 from planner.cp.engines.choose import ENGINES
 from planner.cp.model import ProfitModel
-from planner.cp.seats import Seats
+from planner.cp.repair import Seats
 from planner.cp.subproblem import Subproblem, empty_plan
+from planner.domain.horizon import Horizon
 from planner.domain.problem import Problem
-from planner.inputs.build import build_day
+from planner.inputs.build import build
 from planner.runs.one_day import Settings, previous_of
 from planner.runs.rolling import run_days
 from planner.search.decode import decode
 from planner.search.multisearch import multisearch
-from planner.studies.curie23.cells import CALIBRATIONS, FIRST_DAY
-from planner.studies.curie23.sites import data_folder, study_scenario
+from planner.store.last_plan import situation_of
+from planner.studies.curie23_site import CALIBRATIONS, FIRST_DAY, data_folder, study_scenario
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 
 def day_problem(day: dt.date, rolled: Path) -> Problem:
     """A day of the study as MultiSearch's plans of the days before leave it."""
     scenario = study_scenario("air-summer", data_folder(None), CALIBRATIONS["ours"].settings)
     if day > FIRST_DAY:
-        settings = Settings(scenario, "multisearch", time_limit_s=3600.0, bound_time_s=0.0, page=False)
+        settings = Settings(scenario, "multisearch", time_limit_s=3600.0, bound_time_s=0.0, page=False, baselines=False)
         for _ in run_days(settings, FIRST_DAY, day - dt.timedelta(days=1), rolled):
             pass
-    previous = previous_of(rolled, scenario, day)
-    return build_day(scenario, day, None if previous is None else previous.handover).problem
+    horizon = Horizon(day, scenario.zone)
+    return build(scenario, horizon, *situation_of(scenario, horizon, previous_of(rolled, scenario, day))).problem
 
 
 def found_in_windows(problem: Problem, engine: str, seconds: float, workers: int) -> tuple[str, float | None]:

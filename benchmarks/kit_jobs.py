@@ -14,8 +14,15 @@ from pathlib import Path
 import numpy as np
 
 from planner.csv_text import csv_text
-from planner.inputs.sample.lublin import CYCLE_WEIGHTS, Floats, Ints, draw_runtimes, draw_sizes, draw_submit_times
-from planner.inputs.sample.requests import draw_requests
+from planner.inputs.sample.lublin import (
+    CYCLE_WEIGHTS,
+    Floats,
+    Ints,
+    draw_requests,
+    draw_runtimes,
+    draw_sizes,
+    draw_submit_times,
+)
 from planner.units import SECONDS_PER_HOUR
 
 COLUMNS = ("job_id", "submit_unix", "requested_s", "cores", "memory_gb", "runtime_s")

@@ -23,17 +23,15 @@ from eurora import SOURCE, write_site
 
 from planner.accounting.audit import audit
 from planner.accounting.settle import settle
+from planner.domain.candidate import MaxRuntime
 from planner.domain.problem import Problem
 from planner.inputs.build import build_day
 from planner.inputs.jobs.power import limits_of, per_core
 from planner.methods import Params, method_named
 from planner.places import shipped_folder
-from planner.power.asked import Asked, PowerModel
-from planner.power.learned import FinishedJob, learned_from
-from planner.power.limits import PowerLimits
+from planner.power.learned import Asked, FinishedJob, PowerLimits, PowerModel, learned_from
 from planner.runs.power_sources import finished_jobs, saved_sources
 from planner.scenario.load import load_scenario
-from planner.search.stop import MaxRuntime
 
 DAYS = ("2014-04-01", "2014-04-02", "2014-04-03", "2014-04-04")
 MARGINS = {"thin": 0.002, "rich": 0.02}

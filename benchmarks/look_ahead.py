@@ -25,8 +25,7 @@ from days import planned_days
 
 from planner.runs.whole_run import run_bound
 from planner.scenario.schema import Scenario
-from planner.studies.curie23.cells import CALIBRATIONS, FIRST_DAY, SCENARIOS
-from planner.studies.curie23.sites import data_folder, study_scenario
+from planner.studies.curie23_site import CALIBRATIONS, FIRST_DAY, SCENARIOS, data_folder, study_scenario
 
 VARIANTS: dict[str, tuple[str, int, dict[str, object]]] = {
     "by-day": ("each day by itself", 1, {}),

@@ -64,8 +64,7 @@ FILES = (
 
 TESTS: dict[str, dict[str, tuple[str, ...]]] = {
     "accounting": {
-        "planner/accounting/audit.py": AUDIT,
-        "planner/accounting/broken.py": ("tests/search/test_whole_plan_rules.py",),
+        "planner/accounting/audit.py": (*AUDIT, "tests/search/test_whole_plan_rules.py"),
         "planner/accounting/room.py": ("tests/accounting/test_energy.py", *AUDIT, "tests/cp/test_repair.py"),
         "planner/accounting/settle.py": ("tests/accounting/test_job_shares.py", "tests/accounting/test_settle.py"),
         "planner/accounting/energy.py": ("tests/accounting/test_energy.py", "tests/accounting/test_settle.py", *AUDIT),
@@ -84,8 +83,7 @@ TESTS: dict[str, dict[str, tuple[str, ...]]] = {
         "planner/search/kernel/*.py": ("tests/search/test_walks.py", "tests/search/test_annealing.py", *SEARCH)
     },
     "online": {
-        "planner/online/day_rules.py": ("tests/online/test_rules.py",),
-        "planner/online/kernel/dispatch.py": ("tests/online/test_rules.py",),
+        "planner/online/day_replay.py": ("tests/online/test_rules.py", "tests/online/test_easy_day.py"),
         "planner/online/kernel/learning.py": ("tests/online/test_predictors.py",),
         "planner/online/kernel/*.py": ONLINE,
         "planner/online/cvh.py": ("tests/online/test_predictors.py",),

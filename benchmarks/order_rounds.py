@@ -23,7 +23,7 @@ from planner.online.kernel.state import MACHINE_BUNCHES, START
 from planner.online.policies import policy_named
 from planner.online.queue_search import USUAL_SEARCH, QueueSearch
 from planner.online.stretches import FixedReplay
-from planner.studies.dispatchers.made_queues import CAPACITY, trace_of
+from planner.studies.dispatches import CAPACITY, trace_of
 
 QUEUED_S = 1_000
 """When the queue comes [s]; what runs then has run since second 0."""

@@ -17,6 +17,7 @@ from days import backlog_day, curie_day, data_folder
 
 from planner.accounting.audit import audit
 from planner.accounting.bound import profit_bound
+from planner.domain.candidate import MaxRuntime
 from planner.domain.problem import Problem
 from planner.domain.result import Trial
 from planner.domain.search_params import HarvestParams
@@ -27,7 +28,6 @@ from planner.search.kernel.search_state import STEPS, Habits
 from planner.search.multisearch import multisearch
 from planner.search.orderings import ORDERINGS, job_order
 from planner.search.rebuild import Chain
-from planner.search.stop import MaxRuntime
 
 FREE = ("rules.defer=free",)
 THIN_FLAT = (*FREE, "revenue.eur_per_core_hour=0.0022")

@@ -32,9 +32,10 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from planner.cli.main import run
-from planner.inputs.slurm.accounting import AccountedJob, read_accounting
+from planner.inputs.slurm.accounting import read_accounting
 from planner.inputs.slurm.document import Answer
 from planner.inputs.slurm.hostlist import expand
+from planner.inputs.slurm.job import SlurmJob
 from tests.days import rows_of
 from tests.slurm.cluster import ACCOUNTING, NEEDED, SEARCH, Cluster, running_cluster, until, why_not
 from tests.slurm.site import OPEN, write_slurm_site
@@ -171,7 +172,7 @@ def report(cluster: Cluster, day: Day) -> tuple[list[str], list[str]]:
     command = "sacct --allusers --starttime=now-2hours --json"
     first = int(day.submitted[0])
 
-    def all_written() -> list[AccountedJob]:
+    def all_written() -> list[SlurmJob]:
         accounts = read_accounting(Answer(command, cluster.command(*command.split()).encode()))
         return (
             [] if len(accounts.ended) < len(accounts.jobs) else [job for job in accounts.ended if job.job_id >= first]
@@ -199,17 +200,17 @@ def report(cluster: Cluster, day: Day) -> tuple[list[str], list[str]]:
     return [f"{name:<{width}}  {value}" for name, value in rows.items()] + differences, differences
 
 
-def name_of(job: AccountedJob) -> str:
+def name_of(job: SlurmJob) -> str:
     """What the planner calls a job."""
     return str(job.job_id) if job.array_task_id is None else f"{job.array_job_id}_{job.array_task_id}"
 
 
-def entry_of(job: AccountedJob) -> Entry:
+def entry_of(job: SlurmJob) -> Entry:
     """A job as the accounts have it."""
     end = job.end_unix
     assert end is not None, f"job {name_of(job)} has not ended"
     start = job.start_unix or end
-    return Entry(start, end, frozenset(job.nodes), (job.cpus or 0) * (end - start))
+    return Entry(start, end, frozenset(job.nodes), (job.had.cpus or 0) * (end - start))
 
 
 def read_ledger() -> dict[str, Entry]:
@@ -235,12 +236,12 @@ def compare(books: Mapping[str, Entry], ledger: Mapping[str, Entry]) -> list[str
     ]
 
 
-def missing(cluster: Cluster, day: Day, ended: Mapping[str, AccountedJob]) -> list[str]:
+def missing(cluster: Cluster, day: Day, ended: Mapping[str, SlurmJob]) -> list[str]:
     """Every job that was submitted and has not ended well."""
     seen = cluster.history()
     mine = {name for name in seen if name.partition("_")[0] in day.submitted}
     lost = {job for job in day.submitted if not any(name.partition("_")[0] == job for name in mine)}
-    bad = {name for name in mine if name not in ended or "COMPLETED" not in ended[name].state}
+    bad = {name for name in mine if name not in ended or "COMPLETED" not in ended[name].state_words}
     return [f"{name}: lost, or ended badly" for name in sorted(lost | bad)]
 
 

@@ -23,7 +23,7 @@ from planner.domain.problem import Problem
 from planner.errors import InputError
 from planner.inputs.build import Day
 from planner.inputs.build import build_day as _build_day
-from planner.methods import LOOKING_AHEAD
+from planner.methods import LOOKING_AHEAD, usual_method
 from planner.places import scenario_folders
 from planner.planning.ahead import with_days_ahead
 from planner.planning.plan_day import PlannedDay
@@ -72,7 +72,7 @@ def build_day(scenario: Scenario, day: str | dt.date) -> Day:
 
 def plan_day(
     day: Day,
-    method: str = defaults.METHOD,
+    method: str | None = None,
     *,
     time_limit_s: float = defaults.TIME_LIMIT_S,
     iterations: int = defaults.ITERATIONS,
@@ -81,10 +81,13 @@ def plan_day(
 ) -> PlannedDay:
     """Plan a day by a method of `plan show methods`; the plan is audited, and its profit bounded.
 
+    Without a ``method`` it is the one that `plan --day` takes.
+
     The result has the plan in ``result.plan``, what follows from it in ``ledger``, who does not start in ``deferrals``,
     and in ``bound`` what no plan can exceed, unless ``bound_time_s`` is 0. The same steps and seed give the same plan,
     as long as the time limit does not end them.
     """
+    method = method or _usual(day.scenario)
     settings = Settings(day.scenario, method, time_limit_s, iterations, workers, bound_time_s=bound_time_s)
     built = with_days_ahead(day) if method in LOOKING_AHEAD and day.ahead is None else day
     return _plan_day(built, method, settings.params(), bound_time_s=bound_time_s)
@@ -94,7 +97,7 @@ def write_day(
     scenario: Scenario,
     day: str | dt.date,
     out: str | Path = "reports",
-    method: str = defaults.METHOD,
+    method: str | None = None,
     *,
     time_limit_s: float = defaults.TIME_LIMIT_S,
     iterations: int = defaults.ITERATIONS,
@@ -103,7 +106,9 @@ def write_day(
 ) -> Path:
     """Plan a day by itself and write its folder and page, as `plan --day --fresh` does; returns the folder."""
     date = _date(day)
-    settings = Settings(scenario, method, time_limit_s, iterations, workers, bound_time_s=bound_time_s)
+    settings = Settings(
+        scenario, method or _usual(scenario), time_limit_s, iterations, workers, bound_time_s=bound_time_s
+    )
     return do_day(settings, date, Path(out) / scenario.name / date.isoformat(), None).folder
 
 
@@ -178,6 +183,10 @@ def power_figure(day: Frames, path: str | Path | None = None) -> str:
     if path is not None:
         Path(path).write_text(text, encoding="utf-8")
     return text
+
+
+def _usual(scenario: Scenario) -> str:
+    return usual_method(promises=scenario.rules.max_delay_s is not None)
 
 
 def _frame(table: Table) -> pd.DataFrame:

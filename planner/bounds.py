@@ -9,7 +9,6 @@ from __future__ import annotations
 import datetime as dt
 from dataclasses import dataclass
 from decimal import Decimal
-
 from planner.errors import InputError
 
 Number = int | float | Decimal
@@ -178,10 +177,9 @@ STEP_JOBS = Bounds(1, 100, "jobs")
 LOOKAHEAD_DAYS = Bounds(1, 7, "days")
 DELAY_STEP_S = Bounds(60, DAY_S, "s")
 MAX_DELAY_S = Bounds(0, 365 * DAY_S, "s")
-REPLAN_EVERY_S = Bounds(1, DAY_S, "s")
-REPLAN_AHEAD_S = Bounds(3600, 30 * DAY_S, "s")
-REPLAN_STEPS = Bounds(0, 10**6)
-WAITING_CORE_HOURS = Bounds(0, 10**6, "core-hours")
+HOLD_EVERY_S = Bounds(900, DAY_S, "s")
+HOLD_AHEAD_S = Bounds(3600, 7 * DAY_S, "s")
+EUR_PER_WAITING_HOUR = Bounds(0, 10**6, "EUR per hour")
 ENGINE_JOBS = Bounds(0, 10_000, "jobs")
 PART_JOBS = Bounds(1, 10_000, "jobs")
 ENGINE_STEP_S = Bounds(1, 3_600, "s")

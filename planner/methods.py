@@ -5,13 +5,17 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
-from planner.defaults import TIME_LIMIT_S
+from planner.defaults import METHOD, TIME_LIMIT_S
 from planner.domain.candidate import Listener, Stop
 from planner.domain.problem import Problem
 from planner.domain.result import Result
 from planner.domain.search_params import SearchParams
 from planner.errors import InputError
+
+if TYPE_CHECKING:
+    from planner.online.holding import Holding
 
 
 @dataclass(frozen=True)
@@ -21,7 +25,7 @@ class Params:
     ``workers`` never changes an answer; ``on_trial`` is called with each candidate as it is tried. ``engine`` names the
     CP engine, None lets the planner choose; ``time_limit_s`` is what an engine that cannot ask ``stop`` gets.
     ``iterations`` limits a search by its own steps, so that the answer depends on the seed alone; None leaves it to the
-    clock. ``search`` has the parameters of each method.
+    clock. ``search`` has the parameters of each method, ``holding`` what ``hold`` must know to hold anything.
     """
 
     seed: int = 0
@@ -31,6 +35,7 @@ class Params:
     time_limit_s: float = TIME_LIMIT_S
     iterations: int | None = None
     search: SearchParams = field(default_factory=SearchParams)
+    holding: Holding | None = None
 
     @property
     def worker_count(self) -> int:
@@ -107,17 +112,18 @@ def _harvest(problem: Problem, params: Params, stop: Stop) -> Result:
     )
 
 
-def _replan(problem: Problem, params: Params, stop: Stop) -> Result:
+def _hold(problem: Problem, params: Params, stop: Stop) -> Result:
+    from planner.online.holding import NO_HOLDING
     from planner.online.look_ahead import look_ahead
 
-    return look_ahead(problem, params.search.replan, seed=params.seed, on_trial=params.on_trial)
+    return look_ahead(problem, params.holding or NO_HOLDING, params.on_trial)
 
 
 def _rule(name: str) -> Method:
     def method(problem: Problem, params: Params, stop: Stop) -> Result:
-        from planner.online.day_rules import walk_rule
+        from planner.online.day_replay import rule_plan
 
-        return walk_rule(problem, name, params.on_trial)
+        return rule_plan(problem, name, params.on_trial)
 
     return method
 
@@ -155,7 +161,7 @@ _METHODS: dict[str, tuple[Method, str]] = {
         "improves MultiSearch's plan with a CP engine: starts, and nodes of single-unit jobs",
     ),
     "delay": (_delay, "pushes one job after another later and places the jobs after it again, from MultiSearch's plan"),
-    "replan": (_replan, "goes through the time ahead as the loop would that keeps a plan true, and keeps promises"),
+    "hold": (_hold, "goes through the time ahead as EASY would, and holds jobs for cheaper hours as promises allow"),
     "cp": (_cp, "gives the whole day to a CP engine from nothing: the baseline of the published study"),
     "est-strict": (
         _rule("est-strict"),
@@ -195,6 +201,11 @@ def method_named(name: str) -> Method:
     if name not in METHODS:
         raise InputError(f"unknown method {name!r}; known: {', '.join(METHODS)}")
     return METHODS[name][0]
+
+
+def usual_method(*, promises: bool, from_moment: bool = False) -> str:
+    """The method where nobody names one: what keeps promises, where a site gives any or plans from a moment on."""
+    return "hold" if promises or from_moment else METHOD
 
 
 def require_engine(name: str) -> None:

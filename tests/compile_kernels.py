@@ -3,11 +3,13 @@
     python -m tests.compile_kernels
 
 Most of the time goes into the parts that kernels have in common. So there are two processes for two cores: one for the
-kernels of replays, one for those of days. Where all are kept from an earlier run there is nothing to do.
+kernels of replays, one for those of days and the rest. What both need one compiles, and the other waits for. Where all
+are kept from an earlier run there is nothing to do.
 """
 
 from __future__ import annotations
 
+import gc
 import importlib
 import pkgutil
 import subprocess
@@ -15,15 +17,16 @@ import sys
 
 import numpy as np
 
+import planner.accounting.bound.kernel
 import planner.cp.dispatch.kernel
 import planner.machine
 import planner.online.kernel
 import planner.search.kernel
+from planner.accounting.bound.bound import profit_bound
 from planner.compiled import is_missing
 from planner.compiled.kept import KeptCode
 from planner.cp.dispatch.pcp21 import Pcp21
 from planner.domain.waiting_queue import QueueAnswer, QueuePlan, WaitingQueue
-from planner.online.easy_day import easy_plan
 from planner.online.lower_bounds import lower_bound
 from planner.online.offline import make_search_ready
 from planner.online.policies import policy_named
@@ -34,7 +37,13 @@ from planner.planning.ready import make_ready
 from tests.online.traces import as_nodes, random_cluster_trace, random_trace
 from tests.plain_day import day, job
 
-PACKAGES = (planner.machine, planner.search.kernel, planner.online.kernel, planner.cp.dispatch.kernel)
+PACKAGES = (
+    planner.machine,
+    planner.search.kernel,
+    planner.online.kernel,
+    planner.cp.dispatch.kernel,
+    planner.accounting.bound.kernel,
+)
 """Where kernels are."""
 
 DAYS_ALONE = "days-alone"
@@ -44,7 +53,7 @@ DAYS_ALONE = "days-alone"
 def compile_replays() -> None:
     """Replays with estimates, watched ones, with a predictor, and with an engine that knows nothing better."""
     pool, nodes = random_trace(0), random_cluster_trace(0)
-    replay(as_nodes(pool), policy_named("easy"), pool.requested_s)
+    replay(as_nodes(pool), policy_named("list"), pool.requested_s)
     replay(pool, policy_named("easy"), pool.requested_s)
     make_replay_ready(policy_named("easy"), lambda trace: trace.requested_s, is_watched=True)
     replay(pool, policy_named("easy-sjbf"), predictor_named("cvh")(pool))
@@ -54,11 +63,11 @@ def compile_replays() -> None:
 
 
 def compile_days() -> None:
-    """The searches of a day, its rules, and plans of a whole trace with their bounds."""
+    """The searches of a day, its rules, its bound, and plans of a whole trace with theirs."""
     problem = day(job("a", 1))
     for method in ("multisearch", "est", "harvest"):  # harvest last: alone it begins a process for what is missing
         make_ready(method, problem)
-    easy_plan(problem, problem)
+    profit_bound(problem, time_limit_s=0.1)
     make_search_ready()
     for metric in ("af", "p2sf"):
         lower_bound(random_trace(0), metric, steps=1)
@@ -81,6 +90,7 @@ def _nothing_better(queue: WaitingQueue, known: QueuePlan, *, from_known: bool) 
 
 def main(words: list[str]) -> int:
     """Compile, and name the kernels that were forgotten here; the tests that need them compile them."""
+    gc.disable()  # numba keeps most of the objects that it makes; looking through them takes a tenth of the time
     if words == [DAYS_ALONE]:
         compile_days()
         return 0

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections import defaultdict
+from collections import Counter, defaultdict
 from pathlib import Path
 
 import pytest
 from _pytest.terminal import TerminalReporter
 
 from planner import defaults
-from planner.accounting import broken
+from planner.accounting import audit
 
 SEARCH_STEPS = 1_000
 """Steps of a search where a command says nothing: enough for all that a search does, a twentieth of what users get."""
@@ -20,12 +20,46 @@ WITHIN_ROUNDING = "figures of Table II within rounding"
 """What a test records: the trace, how many of its published figures agree with ours, and of how many."""
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`pytest --all` runs every case; without it, of tests marked `slow`, those that a person waits for."""
+    parser.addoption("--all", action="store_true", help="run all cases of the tests that are marked as slow, too")
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out the long logs in full, or, if the tests of the simulator were asked for by name, the part of them."""
-    is_asked = any("online" in Path(each.split("::")[0]).parts for each in config.args)
-    left_out = [item for item in items if item.get_closest_marker("part_of_table" if is_asked else "whole_table")]
-    config.hook.pytest_deselected(items=left_out)
+    """Leave out what takes long: cases marked `slow` but for those to keep, and all marked `long`.
+
+    A test that was asked for by its own name is run whole, and `-m long` runs the long ones.
+    """
+    left_out: set[pytest.Item] = set()
+    if "long" not in config.option.markexpr:
+        left_out |= {item for item in items if item.get_closest_marker("long")}
+    if not config.option.all and not any("::" in each for each in config.args):
+        slow: dict[str, list[pytest.Item]] = defaultdict(list)
+        for item in items:
+            if item.get_closest_marker("slow"):
+                slow[item.nodeid.split("[")[0]].append(item)
+        for cases in slow.values():
+            left_out |= _beyond_the_slice(cases)
+    config.hook.pytest_deselected(items=[item for item in items if item in left_out])
     items[:] = [item for item in items if item not in left_out]
+
+
+def _beyond_the_slice(cases: list[pytest.Item]) -> set[pytest.Item]:
+    """All cases of a slow test but as many as it says to keep, which have every value of its parameters if they can."""
+    marker = cases[0].get_closest_marker("slow")
+    keep = marker.kwargs.get("keep", 0) if marker else 0
+    left, seen = cases.copy(), Counter[str]()
+    for _ in range(min(keep, len(cases))):
+        rarest = min(left, key=lambda case: sum(seen[value] for value in _values(case)))
+        left.remove(rarest)
+        seen.update(_values(rarest))
+    return set(left)
+
+
+def _values(case: pytest.Item) -> list[str]:
+    """The values that the parameters of a test have in a case, with their names."""
+    chosen = getattr(case, "callspec", None)
+    return [f"{name} {value!r}" for name, value in chosen.params.items()] if chosen is not None else []
 
 
 def pytest_terminal_summary(terminalreporter: TerminalReporter) -> None:
@@ -49,7 +83,7 @@ def pytest_xdist_auto_num_workers() -> int:
 @pytest.fixture(autouse=True, scope="session")
 def strict_audit() -> None:
     """A plan of ours that breaks a rule fails the test, wherever a search would go on without it."""
-    broken.raises = True
+    audit.raises = True
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -58,10 +92,16 @@ def brief_searches() -> None:
     defaults.ITERATIONS = SEARCH_STEPS
 
 
+@pytest.fixture(scope="session")
+def is_whole(pytestconfig: pytest.Config) -> bool:
+    """Whether tests that go through many cases by themselves take all of them, or a slice: `pytest --all`."""
+    return bool(pytestconfig.option.all)
+
+
 @pytest.fixture
 def lenient_audit(monkeypatch: pytest.MonkeyPatch) -> None:
     """As in production: the search goes on without a broken plan, and its result says so."""
-    monkeypatch.setattr(broken, "raises", False)
+    monkeypatch.setattr(audit, "raises", False)
 
 
 @pytest.fixture(scope="session")

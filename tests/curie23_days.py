@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from planner.domain.result import Trial
 from planner.runs.fanout import Outcome
-from planner.studies.curie23.beside import published_rows
-from planner.studies.curie23.cells import CALIBRATIONS, FIRST_DAY, SCENARIOS, Cell, Group, StudyChoice
-from planner.studies.curie23.curves import curve_rows
-from planner.studies.curie23.rows import run_rows
-from planner.studies.curie23.show import StudyFound
+from planner.runs.figures import Row
+from planner.studies.curie23 import Curie23Study
+from planner.studies.curie23_site import CALIBRATIONS, FIRST_DAY, SCENARIOS
+from planner.studies.report import StudyReport
 from tests.factories import day_summary
 
 NOTHING = Trial("cpsat found nothing in time", 1.0, 1)
@@ -47,29 +46,33 @@ def days_of(
     return found
 
 
-def whole_study(scenario: str = "air-winter", calibration: str = "ours") -> dict[Cell, Outcome]:
+def told(name: str, days: Outcome, scenario: str = "air-winter", calibration: str = "ours") -> Row:
+    """What is found of a run."""
+    return {"calibration": calibration, "scenario": scenario, "run": name, "summaries": days, "run_bound_eur": None}
+
+
+def whole_study(scenario: str = "air-winter", calibration: str = "ours") -> list[Row]:
     """23 days, then others: ``est`` earns 100 a day and takes 54 days, ``harvest`` earns 110 in 2 s and takes 53."""
-
-    def cell(name: str) -> Cell:
-        return Cell(calibration, scenario, name)
-
     est = days_of([100.0] * 23 + [1.0] * 31, last_end_s=86_400, cooling_kwh=0.12)
     weak = days_of([90.0] * 23 + [1.0] * 32)
     cp = days_of([99.0] * 23 + [1.0] * 30, search_s=4.0, trial=NOTHING, found_s=4.0)
     delay = days_of([105.0] * 23 + [1.0] * 27, search_s=5.0, trial=IMPROVED, found_s=3.0)
     best = days_of([110.0] * 23 + [1.0] * 30, search_s=2.0, found_s=1.5, last_end_s=86_400)
     runs = {"est": est, "wt": weak, "cp": cp, "delay": delay, "harvest": best}
-    return {cell(name): outcome for name, outcome in runs.items()}
+    return [told(name, outcome, scenario, calibration) for name, outcome in runs.items()]
 
 
-def shown(choice: StudyChoice, bound_eur: float | None = None) -> StudyFound:
+class HandMadeStudy(Curie23Study):
+    """The study without its trace."""
+
+    def choices(self, found: Sequence[Row]) -> list[Row]:
+        """One, as no scenario is read."""
+        return [{"choice": "revenue (K1)", "ours": "0.02 EUR", "fitted": "1.1 EUR", "paper": "not named"}]
+
+
+def shown(study: Curie23Study, bound_eur: float | None = None) -> StudyReport:
     """Both calibrations and all four scenarios of the hand-made study."""
-    found: dict[Cell, Outcome] = {}
-    for calibration in CALIBRATIONS:
-        for scenario in SCENARIOS:
-            found |= whole_study(scenario, calibration)
-    bounds = {Group(calibration, scenario): bound_eur for calibration in CALIBRATIONS for scenario in SCENARIOS}
-    runs = run_rows(found, choice.days, bounds)
-    choices = [{"choice": "revenue (K1)", "ours": "0.02 EUR", "fitted": "1.1 EUR", "paper": "not named"}]
-    published = published_rows(runs, has_all_days=choice.has_all_days)
-    return StudyFound(Path(), runs, published, curve_rows(found, choice.days), choices)
+    found = [
+        row for calibration in CALIBRATIONS for scenario in SCENARIOS for row in whole_study(scenario, calibration)
+    ]
+    return study.report([row | {"run_bound_eur": bound_eur} for row in found])

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from planner.domain.job import UnitGroup
-from planner.power.asked import Asked
-from planner.power.learned import FinishedJob
+from planner.power.learned import Asked, FinishedJob
 
 
 def asked(

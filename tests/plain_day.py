@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from planner.domain.cluster import Cluster, NodeClass
 from planner.domain.dependency import parse_dependencies
-from planner.domain.job import Job, UnitGroup
-from planner.domain.problem import DeferRule, Problem, Running
+from planner.domain.job import DeferRule, Job, UnitGroup
+from planner.domain.problem import Problem, Running
 from planner.domain.rates import Rates
 from planner.domain.segment import Segment
 from tests.factories import DAY, flat_table

@@ -12,7 +12,7 @@ from planner.domain.cluster import Cluster
 from planner.domain.intake import Intake
 from planner.domain.job import Job
 from planner.domain.possible import require_possible
-from planner.domain.snapshot import Outage, Snapshot, StartedJob, outage_key
+from planner.domain.situation import Outage, Situation, StartedJob, outage_key
 from planner.errors import InputError
 from planner.inputs.snapshots.read import read_snapshot
 from planner.scenario.load import load_scenario
@@ -55,20 +55,20 @@ def states(folder: Path, *rows: str, head: str = "node,state,from,to") -> Path:
     return path
 
 
-def read(path: Path, nodes_path: Path | None = None, scenario: Scenario | None = None) -> tuple[Snapshot, Intake]:
+def read(path: Path, nodes_path: Path | None = None, scenario: Scenario | None = None) -> tuple[Situation, Intake]:
     return read_snapshot(path, at_unix=NOW, scenario=scenario or site(), nodes_path=nodes_path)
 
 
-def random_snapshot(rng: np.random.Generator, cluster: Cluster) -> Snapshot:
+def random_snapshot(rng: np.random.Generator, cluster: Cluster) -> Situation:
     """Waiting, running, ended and withdrawn jobs, and nodes that cannot be used; nothing that cannot be."""
     jobs = [random_job(rng, number, cluster) for number in range(int(rng.integers(0, 9)))]
-    snapshot = Snapshot(NOW, outages=_random_outages(rng, cluster))
+    snapshot = Situation(NOW, outages=_random_outages(rng, cluster))
     for job in jobs:
         snapshot = _with(rng, snapshot, job, cluster)
     return snapshot
 
 
-def _with(rng: np.random.Generator, snapshot: Snapshot, job: Job, cluster: Cluster) -> Snapshot:
+def _with(rng: np.random.Generator, snapshot: Situation, job: Job, cluster: Cluster) -> Situation:
     """The snapshot with one more job: started where that is possible and chosen, else waiting or withdrawn."""
     pending, started, withdrawn = snapshot.pending, snapshot.started, snapshot.withdrawn
     if rng.random() < 0.7:
@@ -77,7 +77,7 @@ def _with(rng: np.random.Generator, snapshot: Snapshot, job: Job, cluster: Clust
         cancelled = end is not None and rng.random() < 0.3
         nodes = tuple(int(node) for node in rng.integers(0, cluster.node_count, job.unit_count))
         more = [*started, StartedJob(job, start, nodes, end, cancelled)]
-        found = Snapshot(
+        found = Situation(
             NOW,
             pending,
             tuple(sorted(more, key=lambda each: (each.start_unix, *each.job.submission_key))),
@@ -93,7 +93,7 @@ def _with(rng: np.random.Generator, snapshot: Snapshot, job: Job, cluster: Clust
         pending = tuple(sorted([*pending, job], key=lambda each: each.submission_key))
     else:
         withdrawn = tuple(sorted([*withdrawn, job], key=lambda each: each.submission_key))
-    return Snapshot(NOW, pending, started, withdrawn, snapshot.outages)
+    return Situation(NOW, pending, started, withdrawn, snapshot.outages)
 
 
 def _random_outages(rng: np.random.Generator, cluster: Cluster) -> tuple[Outage, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -14,6 +15,8 @@ import pandas as pd
 import pytest
 
 import planner
+from planner.cli.main import run
+from tests.days import BRIEF, DAY, write_small_site
 from tests.test_architecture import PACKAGE
 
 DOCS = PACKAGE.parent / "docs"
@@ -135,3 +138,18 @@ def test_the_script_ends_in_a_figure(tmp_path: Path) -> None:
 def _environment() -> dict[str, str]:
     path = os.pathsep.join(filter(None, (str(PACKAGE.parent), os.environ.get("PYTHONPATH"))))
     return os.environ | {"PYTHONPATH": path}
+
+
+@pytest.mark.parametrize("max_delay", ["null", "6h"])
+def test_scripts_and_the_command_line_take_the_same_method(
+    max_delay: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where nobody names one: the planner's own search, and where something is promised what keeps promises."""
+    monkeypatch.chdir(write_small_site(tmp_path))
+    setting = f"rules.max_delay={max_delay}"
+    assert run(["--day", DAY, "--bound-time", "0", "--set", setting, "-q", *BRIEF]) == 0
+    by_command = json.loads((tmp_path / "reports" / "site" / DAY / "run.json").read_text())["method"]
+    scenario = planner.load_scenario("site", {"rules.max_delay": None if max_delay == "null" else max_delay})
+    planned = planner.plan_day(planner.build_day(scenario, DAY), iterations=1000, bound_time_s=0)
+    folder = planner.write_day(scenario, DAY, "scripts", iterations=1000, bound_time_s=0)
+    assert planned.result.method == by_command == json.loads((folder / "run.json").read_text())["method"]

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -140,6 +143,36 @@ def test_damaged_code_is_compiled_anew(tmp_path: Path, monkeypatch: pytest.Monke
     places.kept_folder.cache_clear()
 
 
+def test_a_process_waits_for_another_that_compiles_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It takes what the other one leaves, and compiles nothing."""
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    places.kept_folder.cache_clear()
+    kernel(sum_of_squares)(np.arange(5))
+    (kept,) = tmp_path.rglob("*.nbc")
+    content = kept.read_bytes()
+    kept.unlink()
+    made = kernel(sum_of_squares)
+    with next(tmp_path.rglob("*.lock")).open() as other:
+        fcntl.flock(other, fcntl.LOCK_EX)
+        waiting = threading.Thread(target=lambda: made(np.arange(5)))
+        waiting.start()
+        time.sleep(0.2)
+        kept.write_bytes(content)
+    waiting.join()
+    assert sum(made.stats.cache_hits.values()) == 1
+    places.kept_folder.cache_clear()
+
+
+def test_copies_of_the_same_text_share_their_code(tmp_path: Path) -> None:
+    """A second copy in another folder loads what the first one compiled."""
+    hits = []
+    for copy in ("one", "two"):
+        (tmp_path / copy).mkdir()
+        (tmp_path / copy / "tiny.py").write_text(TINY)
+        hits.append(run_tiny(tmp_path / copy, tmp_path / "cache")[-1])
+    assert hits == [0, 1]
+
+
 def test_kept_code_is_found_by_the_whole_key(tmp_path: Path) -> None:
     """The name of a file has a digest of the key's text; 1 and "1" have the same, and get nothing of each other."""
     files = _SealedFiles(tmp_path, "name")
@@ -212,6 +245,19 @@ print(json.dumps([answer, libraries, was_missing, sum(tiny.both.stats.cache_hits
 """
 
 
+def run_tiny(folder: Path, cache: Path, change: str = "") -> list[Any]:
+    """What a process tells that runs the tiny kernel of a folder, with something changed in numba."""
+    surroundings = os.environ | {
+        "PYTHONPATH": os.pathsep.join([str(folder), str(Path(__file__).parents[1])]),
+        "NUMBA_CACHE_DIR": str(cache),
+    }
+    script = [sys.executable, "-c", TRY.format(change=change)]
+    done = subprocess.run(script, env=surroundings, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    found: list[Any] = json.loads(done.stdout)
+    return found
+
+
 @pytest.mark.parametrize("other", OTHER_NUMBAS)
 def test_a_numba_that_is_built_in_another_way(tmp_path: Path, other: str) -> None:
     """Without what linking or keeping rests on, a kernel of two parts gives 3 * 5 + 1 + 3 * 5 = 31 all the same.
@@ -219,19 +265,9 @@ def test_a_numba_that_is_built_in_another_way(tmp_path: Path, other: str) -> Non
     What is still as we know it is used: this numba links parts and keeps code, so that a second run compiles nothing.
     """
     (tmp_path / "tiny.py").write_text(TINY)
-    surroundings = os.environ | {
-        "PYTHONPATH": os.pathsep.join([str(tmp_path), str(Path(__file__).parents[1])]),
-        "NUMBA_CACHE_DIR": str(tmp_path / "cache"),
-    }
 
     def run() -> list[Any]:
-        script = TRY.format(change=OTHER_NUMBAS[other])
-        done = subprocess.run(
-            [sys.executable, "-c", script], env=surroundings, capture_output=True, text=True, check=False
-        )
-        assert done.returncode == 0, done.stderr
-        found: list[Any] = json.loads(done.stdout)
-        return found
+        return run_tiny(tmp_path, tmp_path / "cache", OTHER_NUMBAS[other])
 
     libraries = ["PartLibrary" if other in LINKS else "JITCodeLibrary"]
     assert run() == [31, libraries, other != "no cache class", 0]

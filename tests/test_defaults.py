@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from planner import defaults
-from planner.cli import compare, curie, main, run_days
+from planner.cli import compare, main, run_days
 from planner.cp.default_search import default_search
 from planner.methods import METHODS, Params
 from planner.places import shipped_folder
 from planner.runs.one_day import Settings
 from planner.scenario.load import load_scenario
-from planner.studies.curie23.cells import StudyChoice
+from planner.studies.curie23 import Curie23Study
 from planner.units import parse_duration
 
 
@@ -24,7 +24,7 @@ def test_the_default_method_is_known() -> None:
     assert next(iter(METHODS)) == defaults.METHOD
 
 
-@pytest.mark.parametrize("command", [main.plan, run_days.run_range, compare.compare, curie.curie23])
+@pytest.mark.parametrize("command", [main.plan, run_days.run_range, compare.compare])
 def test_commands_have_the_time_limit(command: Callable[..., Any]) -> None:
     """A minute, written as people write it."""
     written = inspect.signature(command).parameters["time_limit"].default
@@ -35,5 +35,10 @@ def test_python_has_the_time_limit() -> None:
     """Whoever plans without the command line has the same limit."""
     scenario = load_scenario("sample", folders=[shipped_folder() / "scenarios"])
     said = inspect.signature(default_search).parameters["time_limit_s"].default
-    limits = {Params().time_limit_s, Settings(scenario, defaults.METHOD).time_limit_s, StudyChoice().time_limit_s, said}
+    limits = {
+        Params().time_limit_s,
+        Settings(scenario, defaults.METHOD).time_limit_s,
+        Curie23Study().time_limit_s,
+        said,
+    }
     assert limits == {defaults.TIME_LIMIT_S}

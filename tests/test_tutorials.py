@@ -12,6 +12,7 @@ from tests.doc_commands import TUTORIALS, Typed, Written, follow, prints, steps
 PROGRAMS = Path(sys.executable).parent
 
 
+@pytest.mark.slow(keep=1)
 @pytest.mark.parametrize("document", TUTORIALS, ids=lambda path: path.stem)
 def test_a_tutorial_can_be_followed(document: Path, tmp_path: Path) -> None:
     """Every command ends well with the installed program, and prints what stands below it."""

@@ -81,6 +81,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "empty" / "bin"
 
 
+@pytest.mark.slow
 def test_the_wheel_plans_away_from_the_repository(installed: Path, tmp_path: Path) -> None:
     """The first tutorial, and a message that names a document which is there."""
     plain = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PLANNER_DATA")}

@@ -141,7 +141,7 @@ def output_columns() -> str:
 def input_columns() -> str:
     """The columns that tables of jobs, snapshots and nodes may have."""
     from planner.inputs.jobs.table import COLUMNS, RESOURCES
-    from planner.inputs.jobs.table_units import resource_columns
+    from planner.inputs.jobs.unit_groups import resource_columns
     from planner.inputs.snapshots import node_states
     from planner.inputs.snapshots.state_rows import STATE_COLUMNS
 
@@ -175,7 +175,7 @@ def json_keys() -> str:
     from planner import __version__
     from planner.domain.day_summary import FORMAT
     from planner.inputs import learned_power
-    from planner.store.results import RUN, SUMMARY
+    from planner.store.results import schemas
 
     head = f"""\
 # JSON keys
@@ -194,32 +194,48 @@ the folder (`planner`), those of Python and of the packages (`versions`), and th
 The file of learned power (`plan power learn`) has a number of its own: `format` is {learned_power.FORMAT}, beside
 `what`, "{learned_power.WHAT}". Another number is refused.
 """
-    files = {"summary.json": SUMMARY, "run.json": RUN}
-    parts = [f"## {name}\n\n" + table(["key", "value"], _keys(shape)) for name, shape in files.items()]
+    parts = [f"## {name}\n\n" + table(["key", "value"], _keys(each, each)) for name, each in schemas().items()]
     return "\n".join([head, *parts])
 
 
-def _keys(shape: Any, key: str = "", mark: str = "") -> Iterator[tuple[str, str]]:
-    """Every key below a shape, dotted, with what is expected."""
-    from planner.store.shape import Every, Maybe, Named, Record
+JSON_WORDS = {
+    "string": "text",
+    "integer": "whole number",
+    "number": "number",
+    "boolean": "true or false",
+    "array": "list",
+    "object": "mapping",
+}
+"""What JSON schema calls the types of values, in words."""
 
-    null = isinstance(shape, Maybe)
-    shape = shape.shape if isinstance(shape, Maybe) else shape
-    words = {Record: "mapping", Named: "mapping", Every: "list"}.get(type(shape)) or shape.words
+
+def _keys(schema: dict[str, Any], part: dict[str, Any], key: str = "", mark: str = "") -> Iterator[tuple[str, str]]:
+    """Every key below a part of a JSON schema, dotted, with what is expected."""
+    part, null = _resolved(schema, part)
+    words = JSON_WORDS.get(part.get("type", ""), "any value")
+    if "enum" in part or "const" in part:
+        words = " or ".join(f"`{value}`" for value in part.get("enum", [part.get("const")]))
     if key:
         yield f"`{key}`{mark}", words + (" or null" if null else "")
-    if isinstance(shape, Record):
-        for name, inner in shape.fields.items():
-            optional = "\\*" if name in shape.optional else ""
-            yield from _keys(inner, f"{key}.{name}" if key else name, optional)
-    elif isinstance(shape, Named | Every) and isinstance(_inside(shape.item), Record):
-        yield from list(_keys(shape.item, f"{key}.<name>" if isinstance(shape, Named) else f"{key}[]"))[1:]
+    for name, inner in part.get("properties", {}).items():
+        optional = "" if name in part.get("required", ()) else "\\*"
+        yield from _keys(schema, inner, f"{key}.{name}" if key else name, optional)
+    for name, inner in (("[]", part.get("items")), (".<name>", part.get("additionalProperties"))):
+        if isinstance(inner, dict) and _resolved(schema, inner)[0].get("properties"):
+            yield from list(_keys(schema, inner, f"{key}{name}"))[1:]
 
 
-def _inside(shape: Any) -> Any:
-    from planner.store.shape import Maybe
-
-    return shape.shape if isinstance(shape, Maybe) else shape
+def _resolved(schema: dict[str, Any], part: dict[str, Any]) -> tuple[dict[str, Any], bool]:
+    """A part of a JSON schema with its reference followed, and whether it may be null."""
+    null = False
+    while "$ref" in part or "anyOf" in part:
+        if "$ref" in part:
+            part = schema["$defs"][part["$ref"].rpartition("/")[2]]
+            continue
+        others = [each for each in part["anyOf"] if each.get("type") != "null"]
+        null = null or len(others) < len(part["anyOf"])
+        part = others[0]
+    return part, null
 
 
 # ---- What there is to choose from ---------------------------------------------------------------------------

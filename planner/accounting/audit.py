@@ -15,6 +15,10 @@ Rules
 
 Cost: a sort of the units, and one pass over them for each deferred job that does not ask at least as much as another
 one already shown to have no room.
+
+A plan of a search that breaks a rule is a bug of the planner, which must not pass for a plan that earns less. A site
+must not be left without a plan, so the search goes on without the broken one, and its result says so: on stderr and in
+summary.json (``stands_in_for``). Tests turn `raises` on.
 """
 
 from __future__ import annotations
@@ -24,8 +28,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from planner.accounting.room import FOR_EVER, Room, occupation, step_table
-from planner.accounting.turns import first_starts
+from planner.accounting.room import FOR_EVER, Room, first_starts, occupation, step_table
 from planner.domain.columns import Ints, JobColumns
 from planner.domain.plan import DEFERRED, Plan
 from planner.domain.problem import Problem
@@ -295,3 +298,17 @@ class _Hopeless:
                 ],
             ]
         )
+
+
+raises = False
+"""Whether a broken plan ends everything with AuditError."""
+
+
+def why_broken(whose: str, violations: Sequence[Violation]) -> str:
+    """Whose plan breaks which rules, in words; empty when it breaks none."""
+    if not violations:
+        return ""
+    why = f"the plan of {whose} breaks {broken_rules(violations)}"
+    if raises:
+        raise AuditError(why)
+    return why

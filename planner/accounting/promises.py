@@ -18,12 +18,10 @@ def promises_of(
     later: Mapping[str, int] | None = None,
     *,
     reason: str = "",
-    reasons: Mapping[str, str] | None = None,
 ) -> Promises | None:
     """How a plan keeps the promises of its jobs, started ones included; None where there are none.
 
-    ``later`` has planned starts after the end of the problem [s]. ``reasons`` say why the promises to some jobs are
-    broken, ``reason`` why all others are.
+    ``later`` has planned starts after the end of the problem [s]; ``reason`` says why jobs start later than promised.
     """
     horizon, after = problem.horizon, dict(later or {})
     starts = {work.job.id: (work.job, work.start_s) for work in problem.running}
@@ -40,7 +38,7 @@ def promises_of(
         if delay_s > 0:
             delays.append(delay_s)
         if late_s > 0:
-            broken.append(BrokenPromise(job.id, late_s, (reasons or {}).get(job.id, reason)))
+            broken.append(BrokenPromise(job.id, late_s, reason))
     if not given:
         return None
     mean_s = rounded(float(np.mean(delays))) if delays else 0.0

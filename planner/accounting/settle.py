@@ -11,7 +11,8 @@ For each segment s of the day, with exec(i, s) the seconds that job i runs insid
     profit = sum_s G_s * K1 - B_s * (K2_s + fees_s + carbon price * intensity_s) + F_s * feed-in price_s
              - demand charge * max(0, peak - peak so far)
 
-A battery is used in the best way beside the plan (`planner.accounting.dispatch`); B_s, F_s and the peak are with it.
+A battery is used in the best way beside the plan (`planner.accounting.battery_dispatch`); B_s, F_s and the peak are
+with it.
 
 Energies are summed in whole milliwatt-seconds, so W_s and P_s are exact. Cost: a sort of the jobs, and a
 table of jobs by segments for the shares of the jobs.
@@ -27,7 +28,7 @@ from functools import cached_property
 
 import numpy as np
 
-from planner.accounting.dispatch import Dispatch, PeakRows, best_dispatch, idle_battery
+from planner.accounting.battery_dispatch import Dispatch, PeakRows, best_dispatch, idle_battery
 from planner.accounting.energy import energy_between, merged_intervals, overlap_s
 from planner.domain.columns import Floats, Ints
 from planner.domain.ledger import JobLines, Ledger, SegmentLines

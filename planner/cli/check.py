@@ -38,16 +38,18 @@ def check(
     import time
 
     from planner.domain.horizon import Horizon
-    from planner.inputs.build import build_day
+    from planner.inputs.build import build
     from planner.planning.baselines import rule_baselines
     from planner.runs.one_day import nightly_ground_of
+    from planner.store.last_plan import situation_of
     from planner.store.verify import inputs_of, inputs_text
 
     resolved = open_scenario(scenario, tuple(settings or ()), jobs=jobs)
     tomorrow = Horizon.of_unix(int(time.time()), resolved.zone).next_day().day
     day = parse_day(date, resolved.zone) if date is not None else tomorrow
     previous = None if fresh else nightly_ground_of(out / resolved.name, resolved, day)
-    built = build_day(resolved, day, None if previous is None else previous.handover)
+    horizon = Horizon(day, resolved.zone)
+    built = build(resolved, horizon, *situation_of(resolved, horizon, previous))
     # Every planned day is set beside the simple rules; a cooling table that does not cover these is refused there too.
     rule_baselines(built.problem)
     if as_json:

@@ -67,6 +67,7 @@ _LINES: tuple[tuple[str, str, Callable[[Any], str]], ...] = (
     ("jobs started", "started", lambda v: f"{v:,}"),
     ("still waiting", "deferred", lambda v: f"{v:,}"),
     ("mean wait", "mean_wait_s", wait_text),
+    ("  of which still wait", "still_waiting", lambda v: f"{v:,}"),
     ("95 % wait up to", "wait95_s", wait_text),
     ("jobs delayed", "delayed", lambda v: f"{v:,}"),
     ("  longest", "longest_delay_s", wait_text),
@@ -117,7 +118,7 @@ def compare(
             "-p",
             metavar="NAME",
             autocompletion=complete.policies,
-            help="Replayed on the same jobs beside EASY: replan, list, ...; repeated, or by commas.",
+            help="Replayed on the same jobs beside EASY: hold, list, ...; repeated, or by commas.",
         ),
     ] = None,
     baseline: Annotated[
@@ -188,6 +189,7 @@ def compare(
         bound_time_s=bound_s,
         command=tuple(context.obj or ()),
         page=False,
+        baselines=False,
     )
     others = len({each.name for each in policies} | {"easy"})
     with TaskBar("comparing", len(opened) * (len(methods) + others), quiet=quiet) as bar:

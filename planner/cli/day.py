@@ -22,11 +22,10 @@ from planner.units import clock, parse_duration
 
 if TYPE_CHECKING:
     from planner.domain.day_summary import DaySummary
-    from planner.domain.snapshot import LeftAlone
+    from planner.domain.situation import LeftAlone
     from planner.inputs.build import Day
     from planner.planning.plan_day import PlannedDay
-    from planner.runs.one_day import DoneDay, Settings
-    from planner.runs.replan import Replan
+    from planner.runs.one_day import Asked, DoneDay, Settings
     from planner.scenario.schema import Scenario
 
 REASONS_SHOWN = 10
@@ -202,57 +201,34 @@ def plan_one(request: Request) -> None:
     refuse_contradictions(request)
     settings = open_settings(request)
     day = parse_day(request.date, settings.scenario.zone)
-    if request.snapshot is not None:
-        from planner.domain.horizon import Horizon
-        from planner.runs.replan import Replan
 
-        midnight = Horizon(day, settings.scenario.zone).start_unix
-        say_summary(request, plan_from(request, settings, Replan(midnight, request.snapshot, request.nodes)))
-        return
+    from planner.domain.horizon import Horizon
+    from planner.runs.one_day import Asked
 
+    midnight = Horizon(day, settings.scenario.zone).start_unix
+    nightly = request.snapshot is None
+    asked = Asked(midnight, nightly=nightly, fresh=request.fresh, snapshot=request.snapshot, nodes=request.nodes)
+    done = plan_asked(request, settings, asked)
+    if done.is_first and not (request.fresh or request.quiet):
+        remark_gap(done.folder.parent, day)
+    say_summary(request, done)
+
+
+def plan_asked(request: Request, settings: Settings, asked: Asked) -> DoneDay:
+    """Plan a day from a moment on, write its folder, and say what was odd about its inputs."""
     from planner.cli.terminal import Progress
+    from planner.runs.one_day import Watch, plan_from
 
-    folder = request.out / settings.scenario.name
-    with Progress(f"planning {day}", quiet=request.quiet) as progress:
-        progress.doing("reading the day before")
-        from planner.runs.one_day import do_day, nightly_ground_of
-
-        previous = None if request.fresh else nightly_ground_of(folder, settings.scenario, day)
-        done = do_day(
-            settings,
-            day,
-            folder / day.isoformat(),
-            previous,
-            on_trial=progress.trial,
-            on_bound=progress.bound,
-            on_step=progress.doing,
-        )
+    with Progress("planning", quiet=request.quiet) as progress:
+        watch = Watch(progress.trial, progress.bound, progress.doing)
+        done = plan_from(settings, asked, request.out / settings.scenario.name, watch)
     remark_stand_in(done.summary)
     if done.planned is not None and not request.quiet:
         remark(done.planned.day)
         remark_limit(done.planned, settings.time_limit_s)
-        if previous is None and not request.fresh:
-            remark_gap(folder, day)
-    say_summary(request, done)
-
-
-def plan_from(request: Request, settings: Settings, asked: Replan) -> DoneDay:
-    """Plan a day from a moment on, write its folder, and say what was odd about its inputs."""
-    from planner.cli.terminal import Progress
-    from planner.runs.replan import replan
-
-    folder = request.out / settings.scenario.name
-    with Progress("planning", quiet=request.quiet) as progress:
-        found = replan(
-            settings, asked, folder, on_trial=progress.trial, on_bound=progress.bound, on_step=progress.doing
-        )
-    remark_stand_in(found.done.summary)
-    if found.done.planned is not None and not request.quiet:
-        remark(found.done.planned.day)
-        remark_limit(found.done.planned, settings.time_limit_s)
-        remark_left_alone(found.left_alone)
-        remark_conflicts(found.conflicts)
-    return found.done
+        remark_left_alone(done.planned.day.situation.left_alone)
+        remark_conflicts(done.conflicts)
+    return done
 
 
 def say_summary(request: Request, done: DoneDay) -> None:
@@ -284,28 +260,23 @@ def refuse_contradictions(request: Request) -> None:
         )
 
 
-def open_settings(request: Request, usual: str | None = None, *, slurm: bool = False) -> Settings:
-    """How the user wants days to be planned; ``usual`` is the method unless another is asked for.
-
-    ``slurm``: jobs may come from Slurm.
-
-    Else that is the loop's own where the site promises something, and the planner's search where it does not.
-    """
-    from planner.methods import method_named, require_engine
+def open_settings(request: Request, *, from_moment: bool = False) -> Settings:
+    """How the user wants days to be planned; ``from_moment``: from a moment on, for which jobs may come from Slurm."""
+    from planner.methods import method_named, require_engine, usual_method
 
     limit_s, bound_s = solve_time(request.time_limit, "--time-limit"), solve_time(request.bound_time, "--bound-time")
     if request.method is not None:
         method_named(request.method)
     if request.engine is not None:
         require_engine(request.engine)
-    scenario = open_scenario(request.scenario, request.settings, request.seed, request.jobs, slurm=slurm)
+    scenario = open_scenario(request.scenario, request.settings, request.seed, request.jobs, slurm=from_moment)
 
     from planner.runs.one_day import Settings
 
     promises = scenario.rules.max_delay_s is not None
     return Settings(
         scenario=scenario,
-        method=request.method or usual or ("replan" if promises else defaults.METHOD),
+        method=request.method or usual_method(promises=promises, from_moment=from_moment),
         time_limit_s=limit_s,
         iterations=request.iterations or defaults.ITERATIONS,
         workers=request.workers,
@@ -349,7 +320,7 @@ def open_scenario(
     scenario = load_scenario(name, folders=folders, overrides=overrides)
     _require_estimate(scenario.rules.estimate)
     if scenario.jobs.source == "slurm" and not slurm:
-        from planner.inputs.jobs.known import only_now
+        from planner.inputs.jobs.read import only_now
 
         raise only_now()
     return scenario
@@ -380,7 +351,7 @@ def remark(built: Day) -> None:
         say("no jobs are known for this day; the plan is empty", err=True)
         for note in built.intakes[0].notes:
             say(f"  {note}", err=True)
-        if built.snapshot is None and built.scenario.jobs.visibility == "midnight":
+        if built.situation.nightly and built.scenario.jobs.visibility == "midnight":
             say("  jobs submitted on the day itself count with --set jobs.visibility=day", err=True)
 
 

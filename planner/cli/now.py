@@ -15,8 +15,7 @@ from planner.cli import day
 from planner.errors import InputError
 
 if TYPE_CHECKING:
-    from planner.runs.one_day import Settings
-    from planner.runs.replan import Replan
+    from planner.runs.one_day import Asked, Settings
 
 AtOption = Annotated[
     str | None, typer.Option(metavar="TIME", help="The moment, as 2024-06-01T10:00+02:00; default: this one.")
@@ -66,14 +65,15 @@ def now(
     day.refuse_contradictions(request)
     request = _of_folder(request)
 
-    from planner.inputs.replan import HOURS
-    from planner.runs.replan import Replan
+    from planner.inputs.build import HOURS
+    from planner.runs.one_day import Asked
 
     HOURS.require("--hours", hours)
-    how, asked = day.open_settings(request, usual="replan", slurm=True), Replan(moment, request.snapshot, nodes, hours)
+    how = day.open_settings(request, from_moment=True)
+    asked = Asked(moment, snapshot=request.snapshot, nodes=nodes, hours=hours)
     if how.scenario.jobs.source == "slurm":
         how, asked = _of_slurm(request, how, at, hours)
-    done = day.plan_from(request, how, asked)
+    done = day.plan_asked(request, how, asked)
     if not apply:
         day.say_summary(request, done)
         return
@@ -98,7 +98,7 @@ def _of_folder(request: day.Request) -> day.Request:
     return replace(request, snapshot=None, settings=(*own, *request.settings))
 
 
-def _of_slurm(request: day.Request, settings: Settings, at: str | None, hours: float) -> tuple[Settings, Replan]:
+def _of_slurm(request: day.Request, settings: Settings, at: str | None, hours: float) -> tuple[Settings, Asked]:
     """The settings with the cluster of Slurm, and what it says; its moment is that of planning."""
     if at is not None:
         raise InputError(
@@ -109,7 +109,7 @@ def _of_slurm(request: day.Request, settings: Settings, at: str | None, hours: f
 
     from planner.inputs.slurm.documents import read_saved
     from planner.inputs.slurm.site import SlurmSite
-    from planner.runs.replan import Replan
+    from planner.runs.one_day import Asked
 
     chosen = settings.scenario.slurm
     if chosen.is_live:
@@ -122,7 +122,7 @@ def _of_slurm(request: day.Request, settings: Settings, at: str | None, hours: f
     site = SlurmSite.of(documents, chosen)
     return (
         replace(settings, scenario=site.scenario(settings.scenario)),
-        Replan(documents.moment_unix, hours=hours, slurm=site),
+        Asked(documents.moment_unix, hours=hours, slurm=site),
     )
 
 

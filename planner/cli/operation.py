@@ -21,7 +21,7 @@ def operation(
         list[str] | None,
         typer.Option(
             metavar="PATTERN",
-            help="Cells whose names fit, such as 'curie/fr-2012/as-is/replan-*/requested'; may be repeated.",
+            help="Cells whose names fit, such as 'curie/fr-2012/as-is/hold-*/requested'; may be repeated.",
         ),
     ] = None,
     sites: Annotated[str, typer.Option(metavar="LIST", help="By commas.")] = "curie,sample",
@@ -47,7 +47,7 @@ def operation(
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
     quiet: day.NoRemarksOption = False,
 ) -> None:
-    """EASY and its kin, static day plans and re-planning on the same jobs, machine, weather and prices.
+    """EASY and its kin, static day plans and holding on the same jobs, machine, weather and prices.
 
     Every replay is settled on what happened, over the same calendar days, with the clairvoyant bound beside it. An
     interrupted study goes on where it stopped. Sites: five days of CEA Curie, and a week of the sample site.

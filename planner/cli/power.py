@@ -18,8 +18,8 @@ from planner.errors import InputError
 from planner.units import utc_text
 
 if TYPE_CHECKING:
-    from planner.inputs.jobs.finished import Finished
-    from planner.power.compare import Line
+    from planner.inputs.books.finished import Finished
+    from planner.power.time_order import Line
     from planner.scenario.schema import Scenario
 
 app = typer.Typer(help="What jobs draw, learned from finished ones.", no_args_is_help=True)
@@ -76,7 +76,7 @@ def learn(
     import datetime as dt
 
     from planner.domain.horizon import Horizon
-    from planner.power.profiles import level_name
+    from planner.power.learned import level_name
     from planner.store.learned_power import learned_file, write_learned_power
 
     site = open_scenario(scenario, (*(settings or ()), NOT_LEARNED), slurm=True)
@@ -120,7 +120,7 @@ def errors(
     Example: plan power errors --from finished.csv --w-per-core 9.5
     """
     from planner.inputs.jobs.power import constant_of, limits_of, per_core
-    from planner.power.compare import compared
+    from planner.power.time_order import compared
 
     site = open_scenario(scenario, (*(settings or ()), NOT_LEARNED), slurm=True)
     read = _read(files, days, site, None, one_node)

@@ -20,9 +20,9 @@ from planner.units import clock
 if TYPE_CHECKING:
     import datetime as dt
 
-    from planner.accounting.bound import Bound
     from planner.domain.day_summary import DaySummary
     from planner.runs.one_day import Settings
+    from planner.runs.whole_run import WholeRun
 
 HEAD = f"{'day':<11}{'profit':>12}{'PUE':>7}{'use %':>7}{'started':>9}{'finished':>9}{'running':>9}{'waiting':>9}"
 
@@ -81,6 +81,7 @@ def run_range(
     from dataclasses import replace
 
     from planner.cli.terminal import Progress
+    from planner.runs.one_day import Watch
     from planner.runs.rolling import run_days
 
     chosen = replace(chosen, page=page)
@@ -98,10 +99,7 @@ def run_range(
             folder,
             until_empty=until_empty,
             fresh=fresh,
-            on_trial=progress.trial,
-            on_bound=progress.bound,
-            on_step=progress.doing,
-            still_wanted=interrupts.end,
+            watch=Watch(progress.trial, progress.bound, progress.doing, interrupts.end),
         ):
             summaries.append(each.summary)
             kept.append(each.planned is None)
@@ -113,13 +111,14 @@ def run_range(
             day.remark_stand_in(each.summary)
             if not quiet and each.planned is not None:
                 day.remark(each.planned.day)
-    if as_json:
-        say_json([summary.as_dict() for summary in summaries])
-    elif not quiet:
+    if shows_rows:
         say(all_text(summaries))
-        if run_bound_s > 0 and chosen.bound_time_s > 0:
-            profit_eur = sum(each.totals.profit_eur for each in summaries[: (to_day - from_day).days + 1])
-            say(bound_text(_bound_of(chosen, from_day, to_day, folder, run_bound_s, fresh=fresh), profit_eur))
+    whole = _whole_run(chosen, from_day, to_day, folder, run_bound_s, summaries, fresh=fresh)
+    if as_json:
+        say_json({"days": [summary.as_dict() for summary in summaries], "run": whole.as_dict()})
+    elif not quiet:
+        if whole.bound_eur is not None:
+            say(bound_text(whole.bound_eur, whole.gap_fraction))
         say(f"\n{folder}")
 
 
@@ -151,22 +150,36 @@ def all_text(summaries: Sequence[DaySummary]) -> str:
     return "\n".join(lines)
 
 
-def bound_text(bound: Bound, profit_eur: float) -> str:
+def bound_text(bound_eur: float, gap: float | None) -> str:
     """What no plans of these days could have earned together, and how far these are from it."""
-    gap = bound.gap_fraction(profit_eur)
-    far = "" if gap is None else distance(bound.profit_eur, gap, lambda amount: f"{amount:,.2f}")
+    far = "" if gap is None else distance(bound_eur, gap, lambda amount: f"{amount:,.2f}")
     said = f"; these are {far} below it" if far else ""
-    return f"No plans of these days, with all jobs known ahead, could earn more than {bound.profit_eur:,.2f}{said}."
+    return f"No plans of these days, with all jobs known ahead, could earn more than {bound_eur:,.2f}{said}."
 
 
-def _bound_of(settings: Settings, first: dt.date, last: dt.date, folder: Path, time_s: float, *, fresh: bool) -> Bound:
-    """The bound of the run, from what the day before it left."""
+def _whole_run(
+    settings: Settings,
+    first: dt.date,
+    last: dt.date,
+    folder: Path,
+    bound_time_s: float,
+    summaries: Sequence[DaySummary],
+    *,
+    fresh: bool,
+) -> WholeRun:
+    """The days together, with the bound from what the day before them left where it is wanted; written to disk."""
     from planner.runs.one_day import ground_of
-    from planner.runs.whole_run import run_bound
+    from planner.runs.whole_run import WholeRun, run_bound
 
-    previous = None if fresh else ground_of(folder, settings.scenario, first)
-    handover = None if previous is None else previous.handover
-    return run_bound(settings.scenario, first, last, handover, time_limit_s=time_s)
+    profit_eur = sum(each.totals.profit_eur for each in summaries[: (last - first).days + 1])
+    bound = None
+    if bound_time_s > 0 and settings.bound_time_s > 0:
+        before = None if fresh else ground_of(folder, settings.scenario, first)
+        bound = run_bound(settings.scenario, first, last, before, time_limit_s=bound_time_s)
+    whole = WholeRun.of(first, last, profit_eur, bound)
+    if bound is not None:
+        whole.write(folder)
+    return whole
 
 
 class TimeLeft:

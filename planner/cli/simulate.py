@@ -115,7 +115,7 @@ def simulate(
     """Replay a trace under on-line policies and measure what happened.
 
     Examples: plan simulate KTH-SP2.swf.gz -p list,easy -e actual,requested --metrics bsld,p2sf;
-    plan simulate --scenario sample --from 2024-06-01 --to 2024-06-07 -p easy,replan --set rules.max_delay=6h
+    plan simulate --scenario sample --from 2024-06-01 --to 2024-06-07 -p easy,hold --set rules.max_delay=6h
     """
     from planner.metrics.outcome import TRIMMING
     from planner.metrics.registry import DEFAULT, METRICS, MONEY
@@ -245,12 +245,10 @@ def write_page(path: Path, title: str, notes: list[str], runs: Sequence[ReplayRu
 
 def require_engines(policies: Sequence[Policy], engine: str) -> None:
     """An error with the remedy when an engine is unknown, or is not installed though a policy needs it."""
-    needed = {"cpsat" if each.dispatcher == "pcp21-cpsat" else engine for each in policies if each.needs_engine}
-    if needed or engine != defaults.ROUND_ENGINE:
+    if any(each.needs_engine for each in policies) or engine != defaults.ROUND_ENGINE:
         from planner.methods import require_engine
 
-        for name in sorted(needed | {engine}):
-            require_engine(name)
+        require_engine(engine)
 
 
 def table_text(rows: Sequence[Mapping[str, object]]) -> str:

@@ -84,9 +84,8 @@ def snapshot(
 def apply(folder: PlanArgument, yes: YesOption = False, as_json: JsonOption = False) -> None:
     """Give the starts of a plan to Slurm, as begin times of the jobs that wait; a dry run without --yes.
 
-    A begin time is a lower bound: Slurm starts the job then or later. Jobs on at least `slurm.reserve_nodes` nodes get
-    these reserved as well. Only jobs that the plan's scenario has opted in (`slurm.opt_in`) are touched. What was set
-    is kept in slurm-journal.jsonl beside the days, for undo.
+    A begin time is a lower bound: Slurm starts the job then or later. Only jobs that the plan's scenario has opted in
+    (`slurm.opt_in`) are touched. What was set is kept in slurm-journal.jsonl beside the days, for undo.
     """
     applied(folder, yes=yes, as_json=as_json)
 
@@ -105,8 +104,8 @@ def applied(
     wanted = read_wanted(folder)
     require_not_over(wanted, folder, int(time.time()))
     slurm, journal = Slurm(), journal_of(folder)
-    proposal = plan_changes(slurm, wanted.starts, wanted.rules, journal, places=wanted.places)
-    outcomes = carry_out(slurm, proposal.changes, journal, reservations=proposal.reservations) if yes else None
+    proposal = plan_changes(slurm, wanted.starts, wanted.rules, journal, latest=wanted.latest)
+    outcomes = carry_out(slurm, proposal.changes, journal) if yes else None
     if quiet and not as_json:
         say_not_taken(outcomes or ())
     else:
@@ -118,7 +117,7 @@ def applied(
 
 @app.command("undo")
 def undo(folder: PlanArgument, yes: YesOption = False, as_json: JsonOption = False) -> None:
-    """Take back every begin time and reservation of the site that is still ours; a dry run without --yes.
+    """Take back every begin time of the site that is still ours; a dry run without --yes.
 
     Jobs get the begin time that they had before the first of ours. What somebody else has changed since stays.
     """
@@ -128,36 +127,28 @@ def undo(folder: PlanArgument, yes: YesOption = False, as_json: JsonOption = Fal
 
     slurm, journal = Slurm(), journal_of(folder)
     proposal = plan_undo(slurm, journal)
-    outcomes = None
-    if yes:
-        outcomes = carry_out(slurm, proposal.changes, journal, reservations=proposal.reservations, undo=True)
+    outcomes = carry_out(slurm, proposal.changes, journal, undo=True) if yes else None
     report(proposal, outcomes, {}, as_json=as_json)
     _end(outcomes)
 
 
 @app.command("verify")
 def verify(folder: PlanArgument, as_json: JsonOption = False) -> None:
-    """Compare Slurm's queue with the begin times and reservations that were set; exit code 9 where it differs."""
+    """Compare Slurm's queue with the begin times that were set; exit code 9 where it differs."""
+    from planner.slurm.apply import differences, from_journal
     from planner.slurm.commands import Slurm
-    from planner.slurm.current import read_queue
     from planner.slurm.journal import read_ours
-    from planner.slurm.reserved import reservations_now
-    from planner.slurm.verify import differences, from_journal, reservation_differences
+    from planner.slurm.snapshot import queue_now
     from planner.slurm.wanted import journal_of
 
-    slurm, ours = Slurm(), read_ours(journal_of(folder))
-    expected, queue, now_unix = from_journal(ours), read_queue(slurm), int(time.time())
-    found = differences(expected, queue, now_unix)
-    if ours.reservations:
-        found += reservation_differences(ours, queue, reservations_now(slurm), now_unix)
-    counts = {"set": len(expected), "reservations": len(ours.reservations)}
+    expected = from_journal(read_ours(journal_of(folder)))
+    found = differences(expected, queue_now(Slurm()), int(time.time()))
     if as_json:
-        say_json({**counts, "differences": [{"job": each.job, "text": each.text} for each in found]})
+        say_json({"set": len(expected), "differences": [{"job": each.job, "text": each.text} for each in found]})
     else:
         for each in found:
             say(f"  {each.job}  {each.text}")
-        reserved = f"reservations: {len(ours.reservations):,}, "
-        say(f"begin times that were set: {len(expected):,}, {reserved}of which differ: {len(found):,}")
+        say(f"begin times that were set: {len(expected):,}, of which differ: {len(found):,}")
     if found:
         raise typer.Exit(NOT_AS_WANTED)
 

@@ -10,8 +10,8 @@ from planner.cli.terminal import say, say_json
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from planner.slurm.changes import Change, Outcome, Proposal
-    from planner.slurm.reserved import ReservationChange, Reserved
+    from planner.slurm.changes import Outcome, Proposal
+    from planner.slurm.journal import Change
 
 NAMED = 5
 """Jobs that a line names of those that share a reason."""
@@ -33,29 +33,22 @@ def report(
                 **(also or {}),
                 "dry_run": outcomes is None,
                 "changes": _changes(proposal, outcomes),
-                "reservations": _reservations(proposal, outcomes),
                 "left_alone": [{"job": job, "reason": reason} for job, reason in reasons.items()],
-                "unreserved": [{"job": each.job, "reason": each.reason} for each in proposal.unreserved],
                 "unchanged": list(proposal.unchanged),
             }
         )
         return
     taken = {each.change: each for each in outcomes or ()}
-    lines: list[tuple[Change | ReservationChange, str]] = [
-        *((each, _reservation_in_words(each)) for each in proposal.reservations),
-        *((each, _in_words(each)) for each in proposal.changes),
-    ]
-    for change, words in lines:
+    for change in proposal.changes:
         outcome = taken.get(change)
         note = f"; not taken: {outcome.note}" if outcome is not None and not outcome.taken else ""
-        say(f"  {change.job}  {words}{note}")
-    say_reasons("gets no reservation", {each.job: each.reason for each in proposal.unreserved})
+        say(f"  {change.job}  {_in_words(change)}{note}")
     say_reasons("left alone", reasons)
     done = sum(each.taken for each in taken.values())
     rest = f"{len(reasons):,} left alone, {len(proposal.unchanged):,} as wanted already"
     if outcomes is None:
-        more = "; nothing was changed, --yes does it" if lines else ""
-        say(f"dry run: {len(lines):,} to change, {rest}{more}")
+        more = "; nothing was changed, --yes does it" if proposal.changes else ""
+        say(f"dry run: {len(proposal.changes):,} to change, {rest}{more}")
     else:
         say(f"{done:,} changed, {len(outcomes) - done:,} not taken, {rest}")
 
@@ -68,42 +61,12 @@ def _changes(proposal: Proposal, outcomes: Sequence[Outcome] | None) -> list[dic
     ]
 
 
-def _reservations(proposal: Proposal, outcomes: Sequence[Outcome] | None) -> list[dict[str, Any]]:
-    results = {each.change: {"taken": each.taken, "note": each.note} for each in outcomes or ()}
-    return [
-        {
-            "job": change.job,
-            "name": change.name,
-            "old": None if change.old is None else change.old.written(),
-            "new": None if change.new is None else change.new.written(),
-            **results.get(change, {}),
-        }
-        for change in proposal.reservations
-    ]
-
-
 def _in_words(change: Change) -> str:
-    from planner.slurm.current import when
+    from planner.slurm.journal import when
 
     if change.at_once:
         return f"may begin at once, no longer at {when(change.old_unix)}"
     return f"begins at {when(change.new_unix)}, was {when(change.old_unix)}"
-
-
-def _reservation_in_words(change: ReservationChange) -> str:
-    if change.new is None:
-        return f"the reservation {change.name} goes" + (f": {change.why}" if change.why else "")
-    if change.old is None:
-        return f"gets the reservation {change.name}: {_held(change.new)}"
-    if change.old == change.new:
-        return f"is put into its reservation {change.name}"
-    return f"has the reservation {change.name} moved: {_held(change.new)}; was {_held(change.old)}"
-
-
-def _held(reserved: Reserved) -> str:
-    from planner.slurm.current import when
-
-    return f"{reserved.node_list} from {when(reserved.start_unix)} to {when(reserved.end_unix)}"
 
 
 def say_reasons(what: str, reasons: Mapping[str, str]) -> None:

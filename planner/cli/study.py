@@ -1,35 +1,63 @@
-"""``plan study``: published experiments, run end to end, with their figures beside ours."""
+"""``plan study``: published experiments, run end to end, with their figures beside ours; a command for each study."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import inspect
+import math
+from collections.abc import Callable
+from dataclasses import Field, fields
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from planner.bounds import PROCESSORS
-from planner.cli.cp_online import cp_online
-from planner.cli.curie import curie23
-from planner.cli.day import NoRemarksOption
-from planner.cli.deadlines_study import deadlines
-from planner.cli.dispatchers import dispatchers
-from planner.cli.metrics_study import metrics
+from planner.cli.day import NoRemarksOption, solve_time
 from planner.cli.operation import operation
-from planner.cli.terminal import say, say_json
+from planner.cli.study_output import show_study
+from planner.cli.terminal import TaskBar, say
+from planner.errors import InputError
+from planner.studies.cp_online import CpOnlineStudy
+from planner.studies.curie23 import Curie23Study
+from planner.studies.deadlines import DeadlineStudy
+from planner.studies.dispatchers import DispatcherStudy
+from planner.studies.metrics import MetricsStudy
+from planner.studies.predictions import PredictionStudy
+from planner.studies.study import OPTION, Study, StudyOption
 
 app = typer.Typer(help="Published experiments, run end to end, with their figures beside ours.", no_args_is_help=True)
 
-TracesArgument = Annotated[list[Path], typer.Argument(metavar="TRACE...", help="SWF traces to run it on.")]
-ProcessorsOption = Annotated[
-    int | None, typer.Option(min=1, max=int(PROCESSORS.high), help="Machine size; else the SWF header's.")
-]
-CsvOption = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Folder for the tables as CSV.")]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print as JSON.")]
-RowsOf = Callable[..., Sequence[Mapping[str, object]]]
-"""Makes the rows of a table from a trace; calls `on_run` with each run."""
+STUDIES: tuple[type[Study], ...] = (
+    Curie23Study,
+    CpOnlineStudy,
+    DispatcherStudy,
+    MetricsStudy,
+    DeadlineStudy,
+    PredictionStudy,
+)
 
-Tables = dict[str, Sequence[Mapping[str, object]]]
+TYPES: dict[str, Any] = {
+    "text": str,
+    "number": int,
+    "flag": bool,
+    "time": str,
+    "path": Path,
+    "files": list[Path],
+    "files if any": list[Path],
+    "names": list[str],
+    "numbers": list[str],
+    "percents": list[str],
+    "texts": list[str],
+}
+"""What the parser makes of each kind of option."""
+
+METAVARS = {"names": "LIST", "numbers": "LIST", "percents": "LIST", "time": "TIME"}
+PLAIN = ("text", "number", "flag", "path")
+"""Kinds whose values are taken as they come."""
+
+MarkdownOption = Annotated[bool, typer.Option("--markdown", help="Print the tables for a document.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print as JSON.")]
+SHOWN = {"markdown": MarkdownOption, "as_json": JsonOption, "quiet": NoRemarksOption}
+"""Options of all studies that say what is printed."""
 
 
 @app.callback()
@@ -37,67 +65,101 @@ def study() -> None:
     """Published experiments, run end to end, with their figures beside ours."""
 
 
-app.command("curie23")(curie23)
+def command_of(kind: type[Study]) -> Callable[..., None]:
+    """The command of a study: its fields are options, what it alone has first."""
+    common = {each.name for each in fields(Study)}
+    options = sorted((each for each in fields(kind) if OPTION in each.metadata), key=lambda each: each.name in common)
+
+    def command(context: typer.Context, **given: Any) -> None:
+        shown = {name: given.pop(name) for name in SHOWN}
+        read = {each.name: _read(each, given[each.name]) for each in options if given[each.name] not in (None, [])}
+        chosen = kind(**read, command=tuple(context.obj or ()))
+        with TaskBar(kind.name, chosen.count(), quiet=shown["quiet"]) as bar:
+            report = chosen.run(bar.advance)
+        document = chosen.folder / f"{kind.name}.md"
+        show_study(document, report.content, report.terminal(), as_json=shown["as_json"], markdown=shown["markdown"])
+        if not (shown["as_json"] or shown["markdown"]):
+            for note in report.notes:
+                say(note)
+
+    parameters = [inspect.Parameter("context", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)]
+    parameters += [_parameter(each) for each in options]
+    for name, annotation in SHOWN.items():
+        parameters.append(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=False))
+    command.__doc__ = kind.__doc__
+    command.__annotations__ = {each.name: each.annotation for each in parameters}
+    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    return command
+
+
+def _parameter(each: Field[Any]) -> inspect.Parameter:
+    """An option as the parser wants it."""
+    told: StudyOption = each.metadata[OPTION]
+    metavar = told.metavar or METAVARS.get(told.kind)
+    taken = TYPES[told.kind]
+    if told.kind.startswith("files"):
+        info: Any = typer.Argument(metavar=metavar, help=told.words, show_default=False)
+    else:
+        limits: dict[str, Any] = {}
+        if told.kind == "number" and told.bounds is not None:
+            limits = {"min": int(told.bounds.low)}
+            limits |= {"max": int(told.bounds.high)} if told.bounds.high < math.inf else {}
+        info = typer.Option(
+            *_flags(each), metavar=metavar, help=told.words, show_default=_example(each) or True, **limits
+        )
+    default = each.default if told.kind in PLAIN else inspect.Parameter.empty if told.kind == "files" else None
+    annotation = Annotated[taken | None if default is None else taken, info]
+    return inspect.Parameter(each.name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default)
+
+
+def _flags(each: Field[Any]) -> tuple[str, ...]:
+    told: StudyOption = each.metadata[OPTION]
+    return told.flags or (f"--{each.name.replace('_', '-')}",)
+
+
+def _example(each: Field[Any]) -> str:
+    """How the default is written, where the parser cannot say it."""
+    kind = each.metadata[OPTION].kind
+    if kind == "time":
+        return f"{each.default:g}s"
+    return ",".join(f"{number:g}" for number in each.default) if kind in ("numbers", "percents") else ""
+
+
+def _read(each: Field[Any], value: Any) -> Any:
+    """What the study takes for what was written."""
+    told: StudyOption = each.metadata[OPTION]
+    if told.kind in PLAIN:
+        return value
+    if told.kind == "time":
+        return solve_time(value, _flags(each)[0])
+    if told.kind == "names":
+        return _named(value)
+    if told.kind in ("numbers", "percents"):
+        return _numbers(",".join(value), each)
+    return tuple(value)
+
+
+def _named(texts: list[str]) -> tuple[str, ...]:
+    """Names by commas, each once."""
+    return tuple(dict.fromkeys(name.strip() for name in ",".join(texts).split(",") if name.strip()))
+
+
+def _numbers(text: str, each: Field[Any]) -> tuple[float, ...]:
+    """Numbers by commas, each once and within their bounds."""
+    told: StudyOption = each.metadata[OPTION]
+    flag, example = _flags(each)[0], _example(each) or "1 or 1,3"
+    try:
+        found = [int(part) if told.kind == "numbers" else float(part) for part in _named([text])]
+    except ValueError as error:
+        raise InputError(f"{flag}: cannot read {text!r} as numbers; write {example}") from error
+    if not found:
+        raise InputError(f"{flag} names no number; write {example}")
+    for number in found:
+        if told.bounds is not None:
+            told.bounds.require(flag, number)
+    return tuple(dict.fromkeys(found))
+
+
+for each in STUDIES:
+    app.command(each.name)(command_of(each))
 app.command("operation")(operation)
-app.command("cp-online")(cp_online)
-app.command("dispatchers")(dispatchers)
-app.command("metrics")(metrics)
-app.command("deadlines")(deadlines)
-
-
-@app.command("predictions")
-def predictions(
-    traces: TracesArgument,
-    processors: ProcessorsOption = None,
-    out: CsvOption = None,
-    as_json: JsonOption = False,
-    quiet: NoRemarksOption = False,
-) -> None:
-    """EASY and EASY-SJBF with requested, actual and predicted runtimes, and corrections of predictions that fall short.
-
-    The paper of 2015 on learning runtimes: a scheduling round after every event, jobs without a requested time left
-    out. Its CEA-Curie has 80640 processors.
-    """
-    from planner.studies.predictions import prediction_rows
-
-    rows_of: dict[str, RowsOf] = {"predictions": prediction_rows}
-    _show(_tables(traces, rows_of, quiet, processors=processors, unrequested="drop"), out, as_json)
-
-
-def _tables(
-    traces: Sequence[Path],
-    rows_of: Mapping[str, RowsOf],
-    quiet: bool,
-    *,
-    processors: int | None = None,
-    unrequested: str = "keep",
-) -> Tables:
-    """Every table of every trace, by the names of both."""
-    from planner.cli.terminal import ReplayBar
-    from planner.inputs.traces import read_pool
-
-    tables: Tables = {}
-    for path in traces:
-        source = read_pool(path, processors, unrequested=unrequested)
-        if not quiet:
-            say("\n".join(source.intake.lines()), err=True)
-        with ReplayBar(quiet=quiet) as bar:
-            for name, rows in rows_of.items():
-                stem = path.name.removesuffix(".gz").removesuffix(".swf")
-                tables[f"{stem} {name}"] = rows(source, on_run=bar.update)
-    return tables
-
-
-def _show(tables: Tables, out: Path | None, as_json: bool) -> None:
-    """Print tables with their titles, and write them where asked."""
-    from planner.cli.simulate import table_text
-
-    if out is not None:
-        from planner.store.replay_files import write_rows
-
-        for title, rows in tables.items():
-            write_rows(rows, out / f"{title.replace(' ', '-')}.csv")
-    if as_json:
-        say_json(tables)
-        return
-    say("\n\n".join(f"{title}\n{table_text(rows)}" for title, rows in tables.items()))

@@ -90,7 +90,7 @@ def _keep(made: Any, function: Callable[..., Any], folder: Path) -> None:
     try:
         from planner.compiled.kept import KeptCode
 
-        made._cache = KeptCode(function)
+        made._cache = KeptCode(function, folder)
     except (ImportError, AttributeError, TypeError, RuntimeError, OSError):
         return  # it is compiled in every run
     finally:

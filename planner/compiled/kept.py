@@ -5,6 +5,7 @@ A numba without the classes that this is made of ends the import with ImportErro
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import pickle
 import sys
@@ -13,7 +14,7 @@ import uuid
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numba
 from numba.core.caching import FunctionCache
@@ -23,40 +24,75 @@ SEAL = 32
 """Bytes at the end of every file: the SHA-256 of its name, numba's version and all before."""
 STALE_S = 3600.0
 """A file that was begun so long ago was never finished [s]."""
+PATIENCE_S = 600.0
+"""How long a process waits for another one that compiles the same function [s]; then it compiles it, too."""
 
 
 def is_kept(function: Callable[..., Any], folder: Path) -> bool:
-    """Whether there is whole machine code of a function below a folder, for any types of its arguments.
-
-    Another copy of the planner keeps its own there, which this one does not load.
-    """
-    own = getattr(function, "_cache", None)
-    place = Path(own.cache_path) if isinstance(own, KeptCode) else folder
-    return any(_opened(path) is not None for path in place.rglob(f"{_name(function)}.*.nbc"))
+    """Whether there is whole machine code of a function in a folder, for any types of its arguments."""
+    return any(_opened(path) is not None for path in folder.glob(f"{_name(function)}.*.nbc"))
 
 
 class KeptCode(FunctionCache):  # type: ignore[misc]
-    """The machine code of one function, in the folder that numba is set to.
+    """The machine code of one function, in a folder that all copies of the planner with the same text share.
 
     Whatever goes wrong in a numba that keeps code in another way costs the keeping, and not the run.
     """
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., Any], folder: Path) -> None:
         super().__init__(function)
         if not hasattr(self, "_cache_file"):
             raise RuntimeError("this numba keeps machine code in another way")
-        self._cache_file = _SealedFiles(Path(self.cache_path), _name(function))
+        self._cache_file = _SealedFiles(folder, _name(function))
+        self._turn = _Turn(folder / f"{_name(function)}.lock")
 
     def load_overload(self, *asked: Any) -> Any:
-        """The code for some types of arguments; None when there is none."""
-        with suppress(Exception):
-            return super().load_overload(*asked)
-        return None
+        """The code for some types of arguments; None when there is none, and it is this process's turn to compile."""
+        found = self._loaded(asked)
+        if found is None:
+            self._turn.take()
+            found = self._loaded(asked)
+        if found is not None:
+            self._turn.give_back()
+        return found
 
     def save_overload(self, *made: Any) -> None:
         """Keep code that was compiled."""
         with suppress(Exception):
             super().save_overload(*made)
+        self._turn.give_back()
+
+    def _loaded(self, asked: tuple[Any, ...]) -> Any:
+        with suppress(Exception):
+            return super().load_overload(*asked)
+        return None
+
+
+class _Turn:
+    """Whose turn it is to compile a function: one process at a time, so that the next one finds what it left."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._held: IO[bytes] | None = None
+
+    def take(self) -> None:
+        """Wait for others to be done, if it takes no longer than any compilation and locks are to be had here."""
+        self.give_back()
+        with suppress(OSError):
+            self._held = self._path.open("wb")
+            begun = time.monotonic()
+            while time.monotonic() - begun < PATIENCE_S:
+                try:
+                    fcntl.flock(self._held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    break
+                except BlockingIOError:
+                    time.sleep(0.05)
+
+    def give_back(self) -> None:
+        """Let the next process go on; one that dies does so, too."""
+        if self._held is not None:
+            self._held.close()
+            self._held = None
 
 
 class _SealedFiles:

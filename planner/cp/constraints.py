@@ -11,9 +11,8 @@ from docplex.cp.expression import interval_var
 from docplex.cp.model import CpoModel
 
 from planner.cp.fixed_work import FixedWork, Pulse
-from planner.cp.objective import Objective
-from planner.cp.pooled import whole_node_class
-from planner.cp.subproblem import Subproblem
+from planner.cp.objective import ProfitObjective
+from planner.cp.subproblem import Subproblem, whole_node_class
 from planner.cp.variables import Use, Variables
 from planner.domain.problem import Problem
 
@@ -28,7 +27,7 @@ class Constraints:
         subproblem: Subproblem,
         variables: Variables,
         fixed: FixedWork,
-        objective: Objective,
+        objective: ProfitObjective,
     ) -> None:
         self._model = model
         self._problem = problem

@@ -9,9 +9,8 @@ from docplex.cp.model import CpoModel, maximize
 
 from planner.cp.constraints import Constraints
 from planner.cp.fixed_work import FixedWork
-from planner.cp.objective import Objective
-from planner.cp.pooled import assign_nodes, is_exact, whole_node_class
-from planner.cp.subproblem import Subproblem
+from planner.cp.objective import ProfitObjective
+from planner.cp.subproblem import Subproblem, assign_nodes, is_exact, whole_node_class
 from planner.cp.variables import Use, make_variables
 from planner.domain.plan import DEFERRED, Plan
 from planner.domain.problem import Problem
@@ -28,7 +27,7 @@ class ProfitModel:
         self.subproblem = subproblem
         self.variables = make_variables(problem, subproblem)
         fixed = FixedWork.of(problem, subproblem)
-        self.objective = Objective(problem, subproblem, self.variables, fixed)
+        self.objective = ProfitObjective(problem, subproblem, self.variables, fixed)
         self.cpo = CpoModel(name="profit")
         Constraints(self.cpo, problem, subproblem, self.variables, fixed, self.objective).add_all()
         self.cpo.add(maximize(self.objective.expression))

@@ -21,8 +21,7 @@ import docplex.cp.modeler as md
 import numpy as np
 
 from planner.cp.fixed_work import FixedWork
-from planner.cp.rates import Rate, interval_rates
-from planner.cp.scale import MONEY_STEPS, Scale
+from planner.cp.interval_rates import MONEY_STEPS, Rate, WholeUnits, interval_rates
 from planner.cp.subproblem import Subproblem, must_start
 from planner.cp.variables import Variables
 from planner.domain.job_order import cooled_prices
@@ -40,7 +39,7 @@ class Energy:
     most: int
 
 
-class Objective:
+class ProfitObjective:
     """Profit of a model: ``expression`` times the money unit, plus ``constant_eur``."""
 
     def __init__(self, problem: Problem, subproblem: Subproblem, variables: Variables, fixed: FixedWork) -> None:
@@ -235,7 +234,7 @@ class Objective:
             )
         return self._energies[start_s, end_s]
 
-    def _make_scale(self) -> Scale:
+    def _make_scale(self) -> WholeUnits:
         problem, table = self._problem, self._problem.table
         worst = 1 + float(table.cooling.max())
         per_mw_of_peak = problem.rates.demand_eur_per_kw / MILLI**2
@@ -249,7 +248,7 @@ class Objective:
             energies += [base, table.power_step_w * MILLI // 2 * (end_s - start_s)]
             energies.append(table.first_power_w * MILLI * (end_s - start_s))
             turnover += base * dearest * worst
-        return Scale.of(turnover * self._shares, energies)
+        return WholeUnits.of(turnover * self._shares, energies)
 
     def _stretches(self) -> list[tuple[int, int]]:
         """Every stretch whose energy is asked for."""

@@ -1,13 +1,20 @@
-"""The waiting jobs of a scheduling round as a docplex model: all start together with their units, at the least cost.
+"""The waiting jobs of a scheduling round as a docplex model, and an engine that plans them within a time limit.
 
 An interval per job, as long as its estimate; what runs already holds its room until its expected end. On a pool the
 jobs share one room. On nodes, each group of units chooses seats: an optional interval per unit that a node could take.
+
+Every local objective is a sum over jobs of a cost that rises with the start at a rate that never falls. Such a cost is
+the largest of the lines between its neighbouring points. A straight cost is one line. A curved one, as of P2SF, is cut
+into stretches in which the line is nowhere more than PRECISION above the cost. All is counted in a unit that makes the
+cost of a known plan at most 2^42, so that whole numbers change it by far less than that, and the sums of a thousand
+jobs stay below the 2^53 up to which CP Optimizer is exact.
 """
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -16,8 +23,80 @@ import numpy as np
 from docplex.cp.expression import interval_var
 from docplex.cp.model import CpoModel
 
-from planner.cp.queue_costs import Line, costs_of
-from planner.domain.waiting_queue import FreeRoom, QueuePlan, WaitingQueue, all_together
+from planner.cp.engines.engine import Engine
+from planner.domain.columns import Ints
+from planner.domain.waiting_queue import NOTHING_FOUND, FreeRoom, QueueAnswer, QueuePlan, WaitingQueue, all_together
+from planner.errors import SolverError
+
+PRECISION = 0.002
+"""How far a line may be above the cost that it stands for, as a part of that cost."""
+
+COST_BITS = 42
+"""A known plan costs at most 2 to this power."""
+
+ROUNDING = 1e-9
+"""What sums of costs may be wrong by, as a part of them."""
+
+Line = tuple[int, int]
+"""What a cost rises by in a second, and its value at second 0."""
+
+
+@dataclass(frozen=True)
+class Costs:
+    """The latest start of each job that can be part of a better plan [s from now], and the lines of its cost."""
+
+    latest_s: tuple[int, ...]
+    lines: tuple[tuple[Line, ...], ...]
+
+
+def costs_of(queue: WaitingQueue, known_s: Ints) -> Costs:
+    """The costs of a queue, as far as plans are no worse than a known one."""
+    latest_s = _latest_starts(queue, known_s)
+    worst = float(queue.cost(np.arange(len(queue)), known_s).sum())
+    unit = 2.0 ** (math.ceil(math.log2(worst)) - COST_BITS)
+    lines = [_lines(queue, job, int(latest), unit) for job, latest in enumerate(latest_s)]
+    return Costs(tuple(latest_s.tolist()), tuple(lines))
+
+
+def _latest_starts(queue: WaitingQueue, known_s: Ints) -> Ints:
+    """The latest start of each job that leaves a plan no worse than the known one, if all others started now.
+
+    A plan in which nobody waits for nothing has started all jobs when what changes has changed and all others are done.
+    """
+    jobs = np.arange(len(queue))
+    least = queue.cost(jobs, np.zeros_like(known_s))
+    most = least + float((queue.cost(jobs, known_s) - least).sum()) * (1 + ROUNDING)
+    low, high = known_s.copy(), np.maximum(known_s, queue.last_change_s + int(queue.length_s.sum()))
+    while np.any(low < high):
+        middle = (low + high + 1) // 2
+        is_possible = queue.cost(jobs, middle) <= most
+        low, high = np.where(is_possible, middle, low), np.where(is_possible, high, middle - 1)
+    return low
+
+
+def _lines(queue: WaitingQueue, job: int, latest_s: int, unit: float) -> tuple[Line, ...]:
+    """The cost of a job from now until its latest start."""
+    start_s = np.unique([0, latest_s])
+    while True:
+        middle = np.unique((start_s[:-1] + start_s[1:]) // 2)
+        between = np.interp(middle, start_s, _cost(queue, job, start_s))
+        cost = _cost(queue, job, middle)
+        more = np.setdiff1d(middle[between - cost > PRECISION * cost], start_s)
+        if len(more) == 0:
+            break
+        start_s = np.union1d(start_s, more)
+    points = list(zip(start_s.tolist(), (_cost(queue, job, start_s) / unit).tolist(), strict=True))
+    if len(points) == 1:
+        return ((0, round(points[0][1])),)
+    lines = []
+    for (before, low), (after, high) in pairwise(points):
+        slope = round((high - low) / (after - before))
+        lines.append((slope, round(low) - slope * before))
+    return tuple(dict.fromkeys(lines))
+
+
+def _cost(queue: WaitingQueue, job: int, start_s: Ints) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    return queue.cost(np.full(len(start_s), job), start_s)
 
 
 @dataclass(frozen=True)
@@ -146,3 +225,65 @@ def _largest(start: Any, lines: tuple[Line, ...]) -> Any:
     """The largest of some lines at a start."""
     values = [start * slope + offset for slope, offset in lines]
     return values[0] if len(values) == 1 else md.max(values)
+
+
+SEATS_PER_S = 1_000
+"""With more choices of nodes than this per second of the time limit, the engine plans as if all nodes were one.
+
+A model of a thousand choices takes some 0.1 s to make in docplex alone. The time limit does not bound that; this does.
+"""
+
+MOST_SEATS = 20_000
+"""The same, however long the time limit is."""
+
+
+@dataclass(frozen=True)
+class EngineSolver:
+    """Plans queues with an engine.
+
+    When it finds nothing within the time limit, it gets twice the time once more, as published. An engine that dies, or
+    for which the queue is too large, finds nothing.
+    """
+
+    engine: Engine
+    time_limit_s: float
+    seed: int = 0
+
+    def __call__(self, queue: WaitingQueue, known: QueuePlan, *, from_known: bool) -> QueueAnswer:
+        """Look for a better plan than a known one."""
+        is_exact = seat_count(queue) <= min(MOST_SEATS, SEATS_PER_S * self.time_limit_s)
+        model = QueueModel(queue if is_exact else as_one_node(queue), known)
+        if from_known:
+            model.start_from(known)
+        if not self.engine.fits(model.cpo):
+            return NOTHING_FOUND
+        try:
+            for limit_s in (self.time_limit_s, 2 * self.time_limit_s):
+                answer = ask_engine(self.engine, model, limit_s, self.seed)
+                if answer.plan is not None:
+                    return answer if is_exact else QueueAnswer(replace(answer.plan, node_of_unit=None))
+        except SolverError:
+            return NOTHING_FOUND
+        return NOTHING_FOUND
+
+
+def ask_engine(engine: Engine, model: QueueModel, time_limit_s: float, seed: int) -> QueueAnswer:
+    """What an engine finds for a model within a time limit; SolverError if it dies."""
+    answer = engine.solve(model.cpo, time_limit_s=time_limit_s, seed=seed)
+    if answer.interrupted:
+        raise KeyboardInterrupt
+    if answer.solution is None:
+        return NOTHING_FOUND
+    return QueueAnswer(model.plan(answer.solution), is_proven=answer.status == "optimal")
+
+
+def seat_count(queue: WaitingQueue) -> int:
+    """Choices of nodes that a model of the queue has; none on a pool."""
+    if len(queue.nodes) == 1:
+        return 0
+    return sum(copies_on(queue, group, room) for group in range(len(queue.group_count)) for room in queue.nodes)
+
+
+def as_one_node(queue: WaitingQueue) -> WaitingQueue:
+    """The queue on one node with the room of all: the order of its starts says something of the real one, no more."""
+    return replace(queue, nodes=(all_together(queue.nodes),))

@@ -27,7 +27,7 @@ class Use:
 
 
 @dataclass(frozen=True)
-class Choice:
+class SeatChoice:
     """The seats among which the units of a group choose; seats of one node stand next to each other."""
 
     job: int
@@ -42,7 +42,7 @@ class Variables:
 
     jobs: dict[int, Interval] = field(default_factory=dict)
     fixed_uses: list[Use] = field(default_factory=list)
-    choices: list[Choice] = field(default_factory=list)
+    choices: list[SeatChoice] = field(default_factory=list)
 
     @property
     def uses(self) -> list[Use]:
@@ -102,7 +102,7 @@ def _choose_class(problem: Problem, subproblem: Subproblem, variables: Variables
         Use(_seat(problem, subproblem, job, f"job{job}_group{group}_class{place}"), job, group, place, units)
         for place in fitting
     )
-    variables.choices.append(Choice(job, group, seats, 1))
+    variables.choices.append(SeatChoice(job, group, seats, 1))
 
 
 def _choose_nodes(problem: Problem, subproblem: Subproblem, variables: Variables, job: int, group: int) -> None:
@@ -120,7 +120,7 @@ def _choose_nodes(problem: Problem, subproblem: Subproblem, variables: Variables
         copy = position - offered.index(node)
         name = f"job{job}_group{group}_node{node}" + (f"_{copy}" if copy else "")
         seats.append(Use(_seat(problem, subproblem, job, name), job, group, node, 1))
-    variables.choices.append(Choice(job, group, tuple(seats), units))
+    variables.choices.append(SeatChoice(job, group, tuple(seats), units))
 
 
 def _allowed(problem: Problem, subproblem: Subproblem, job: int) -> list[int]:

@@ -23,6 +23,16 @@ def never(best_eur: float) -> bool:
     return False
 
 
+class MaxRuntime:
+    """Stop when a number of seconds has passed since the rule was made."""
+
+    def __init__(self, seconds: float) -> None:
+        self._until = time.monotonic() + seconds
+
+    def __call__(self, best_eur: float) -> bool:
+        return time.monotonic() >= self._until
+
+
 @dataclass(frozen=True)
 class Candidate:
     """A complete plan with its settled ledger and the name of what made it."""

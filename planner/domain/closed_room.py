@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from planner.domain.columns import Ints
 from planner.domain.horizon import Horizon
-from planner.domain.snapshot import Outage
+from planner.domain.situation import Outage
 from planner.errors import InputError
 
 UNTIL_FURTHER_NOTICE_S = 2**40

@@ -1,4 +1,4 @@
-"""Where a snapshot contradicts the last plan. Nothing follows from a conflict but its name: the snapshot is right."""
+"""Where a situation contradicts the last plan. Nothing follows from a conflict but its name: the situation is right."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 from planner.domain.job import counting_key
 from planner.domain.node_text import format_unit_nodes
-from planner.domain.snapshot import Snapshot, StartedJob
+from planner.domain.situation import Situation, StartedJob
 from planner.units import utc_text
 
 ConflictKind = Literal[
@@ -38,15 +38,15 @@ class Conflict:
     text: str
 
 
-def snapshot_conflicts(
-    snapshot: Snapshot,
+def situation_conflicts(
+    situation: Situation,
     schedule: Mapping[str, tuple[int, int, tuple[int, ...]]],
     deferred: Collection[str],
     *,
     tolerance_s: int = 0,
     node_list: Callable[[Iterable[int]], str] | None = None,
 ) -> list[Conflict]:
-    """Every contradiction between a snapshot and the plan before it, by job id.
+    """Every contradiction between a situation and the plan before it, by job id.
 
     New jobs, jobs that started earlier than planned and jobs that were withdrawn are news, not conflicts. A job on
     other nodes and since another time has two.
@@ -62,17 +62,17 @@ def snapshot_conflicts(
     node_list
         How nodes are written, such as `Cluster.node_list`; their numbers by default.
     """
-    pending = {job.id for job in snapshot.pending}
-    withdrawn = {job.id for job in snapshot.withdrawn}
-    started = {each.job.id: each for each in snapshot.started}
-    known = pending | withdrawn | started.keys() | {each.job_id for each in snapshot.left_alone}
+    pending = {job.id for job in situation.pending}
+    withdrawn = {job.id for job in situation.withdrawn}
+    started = {each.job.id: each for each in situation.started}
+    known = pending | withdrawn | started.keys() | {each.job_id for each in situation.left_alone}
     conflicts: list[Conflict] = []
     for identity in sorted({*schedule, *deferred}, key=lambda each: (counting_key(each), each)):
         planned = PlannedRun(*schedule[identity]) if identity in schedule else None
         if identity not in known:
             conflicts.append(_gone(identity, planned))
         elif planned is not None and identity in pending:
-            if planned.start_unix + tolerance_s < snapshot.moment_unix:
+            if planned.start_unix + tolerance_s < situation.moment_unix:
                 text = f"job {identity} was planned to start at {utc_text(planned.start_unix)} but is still pending"
                 conflicts.append(Conflict(identity, "planned to have run but pending", text))
         elif planned is not None and identity in started:

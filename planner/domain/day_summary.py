@@ -14,7 +14,7 @@ from planner.domain.executed import ExecuteRule
 from planner.domain.horizon import Horizon
 from planner.domain.intake import Intake
 from planner.domain.ledger import Sums, Totals
-from planner.domain.promises import Promises
+from planner.domain.promises import Hold, Promises
 from planner.domain.result import Status, Trial
 from planner.units import rounded
 
@@ -71,17 +71,28 @@ class Baseline:
 
 @dataclass(frozen=True)
 class Waits:
-    """How long jobs waited from submission to start [s]; of those that started, None where none did."""
+    """How long jobs waited from when they could first start to their start [s]; None where there was none.
+
+    ``still_waiting`` of them have not started by the end: their waits count until then, though they go on.
+    """
 
     mean_s: float | None
     p95_s: float | None
+    still_waiting: int = 0
 
     @classmethod
-    def of(cls, wait_s: Ints) -> Waits:
-        """The waits of jobs that started."""
+    def of(cls, ready_s: Ints, start_s: Ints, end_s: int) -> Waits:
+        """The waits of jobs until an end; starts are below 0 for jobs that do not start.
+
+        Whoever could not have started by the end has not begun to wait, and is left out.
+        """
+        starts = (start_s >= 0) & (start_s < end_s)
+        counts = starts | (ready_s < end_s)
+        wait_s = np.maximum(np.where(starts, start_s, end_s) - ready_s, 0)[counts]
         if not len(wait_s):
             return cls(None, None)
-        return cls(rounded(float(wait_s.mean())), rounded(float(np.percentile(wait_s, 95))))
+        still_waiting = int((counts & ~starts).sum())
+        return cls(rounded(float(wait_s.mean())), rounded(float(np.percentile(wait_s, 95))), still_waiting)
 
 
 @dataclass(frozen=True)
@@ -128,7 +139,7 @@ class DaySummary:
     ``baselines`` what rules would earn; None where they were not asked for. ``moment`` is that of the snapshot which
     the day was planned from, None where it was planned from what the day before left; ``conflicts`` counts what in the
     snapshot is not as the last plan said. ``promises`` is None where the site promises nothing. ``booked`` is there for
-    a day that is not a plan but what really happened.
+    a day that is not a plan but what really happened. ``holds`` are the jobs that are held for cheaper hours, or were.
     """
 
     format: int = FORMAT
@@ -167,6 +178,7 @@ class DaySummary:
     promises: Promises | None = None
     baselines: tuple[Baseline, ...] | None = None
     booked: Booked | None = None
+    holds: tuple[Hold, ...] = ()
 
     @property
     def horizon(self) -> Horizon:
@@ -205,6 +217,7 @@ class DaySummary:
             "inputs": [intake.as_dict() for intake in self.inputs],
             "promises": None if self.promises is None else asdict(self.promises),
         }
-        baselines, booked = plain.pop("baselines"), plain.pop("booked")
+        baselines, booked, holds = plain.pop("baselines"), plain.pop("booked"), plain.pop("holds")
+        plain |= {"holds": [asdict(each) for each in holds]} if holds else {}
         plain |= {} if baselines is None else {"baselines": [asdict(base) for base in baselines]}
         return plain if booked is None else plain | {"booked": asdict(booked)}

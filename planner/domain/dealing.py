@@ -18,7 +18,7 @@ from planner.domain.fit import Fit
 from planner.domain.job import Job
 from planner.domain.packing import copies_of
 from planner.domain.possible import require_fit
-from planner.domain.snapshot import StartedJob
+from planner.domain.situation import StartedJob
 from planner.errors import InputError
 
 MOST_STEPS = 100_000

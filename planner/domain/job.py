@@ -45,9 +45,10 @@ class UnitGroup:
 
 @dataclass(frozen=True, slots=True)
 class Promise:
-    """What a site promises on arrival: the job starts at the latest at a moment [Unix seconds].
+    """What a site promises to the user of a job that it holds: for how long at most [Unix seconds].
 
-    ``reference_unix`` is when it would have started under plain list scheduling in submit order.
+    ``reference_unix`` is the first moment at which the scheduler would have started it, ``latest_unix`` the last one
+    until which it is held.
     """
 
     reference_unix: int
@@ -79,7 +80,7 @@ class Job:
     estimate_s
         How long planning thinks that the job runs [s]; None: as long as it requested.
     promise
-        By when the site promised to start it, if it did.
+        Until when the site may hold it, if it did.
     classes
         Names of the node classes that its units may run on, sorted; empty: on all.
     exclusive

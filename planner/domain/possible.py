@@ -11,7 +11,7 @@ from planner.domain.columns import Ints, node_columns, unit_amount
 from planner.domain.fit import Fit
 from planner.domain.job import Job
 from planner.domain.sharing import Stay, meetings
-from planner.domain.snapshot import Snapshot, StartedJob
+from planner.domain.situation import Situation, StartedJob
 from planner.errors import InputError
 from planner.printable import shortened
 from planner.units import MILLI, utc_text
@@ -22,7 +22,7 @@ _WORDS = {"down": "down", "maintenance": "in maintenance"}
 """States of a node on which nothing can run."""
 
 
-def require_possible(snapshot: Snapshot, cluster: Cluster) -> None:
+def require_possible(snapshot: Situation, cluster: Cluster) -> None:
     """InputError, with the snapshot's source, when no machine of this kind can be in the state that it describes.
 
     The whole past is looked at, from the earliest start: the books of the day are made of it. The power limit is not:
@@ -47,7 +47,7 @@ def require_fit(job: Job, fit: Fit) -> None:
         raise InputError(f"job {job.id} cannot have started here: {reason}; correct its size or the cluster")
 
 
-def _require_known_nodes(snapshot: Snapshot, cluster: Cluster) -> None:
+def _require_known_nodes(snapshot: Situation, cluster: Cluster) -> None:
     last = cluster.node_count - 1
     for each in snapshot.started:
         unknown = next((node for node in each.nodes if not 0 <= node <= last), None)
@@ -58,7 +58,7 @@ def _require_known_nodes(snapshot: Snapshot, cluster: Cluster) -> None:
             raise InputError(f"node {outage.node} is said to be {outage.state}; the nodes are 0 to {last}")
 
 
-def _require_up(snapshot: Snapshot, cluster: Cluster) -> None:
+def _require_up(snapshot: Situation, cluster: Cluster) -> None:
     """What a drained node runs may end; on one that is down or in maintenance nothing can run."""
     state = {
         outage.node: _WORDS[outage.state]
@@ -74,14 +74,14 @@ def _require_up(snapshot: Snapshot, cluster: Cluster) -> None:
             )
 
 
-def _require_room(snapshot: Snapshot, cluster: Cluster) -> None:
+def _require_room(snapshot: Situation, cluster: Cluster) -> None:
     """At every second since the earliest start, what jobs hold of a node is within what it has."""
     too_much = overused(snapshot, cluster)
     if too_much:
         raise InputError(f"{too_much}; correct their nodes, times or sizes")
 
 
-def overused(snapshot: Snapshot, cluster: Cluster) -> str:
+def overused(snapshot: Situation, cluster: Cluster) -> str:
     """The first node of which jobs held more than it has at some second, in words; empty where there is none."""
     if not snapshot.started:
         return ""
@@ -112,7 +112,7 @@ def overused(snapshot: Snapshot, cluster: Cluster) -> str:
     )
 
 
-def _require_alone(snapshot: Snapshot, cluster: Cluster) -> None:
+def _require_alone(snapshot: Situation, cluster: Cluster) -> None:
     """A job that has its nodes for itself has one unit on each, and meets nobody there."""
     if not any(each.job.exclusive for each in snapshot.started):
         return

@@ -7,6 +7,7 @@ from typing import Literal
 
 from planner.domain.ledger import Ledger
 from planner.domain.plan import Plan
+from planner.domain.promises import Hold
 
 Status = Literal["found", "proven", "nothing"]
 """A plan, the best there is, or none at all: then no job starts."""
@@ -31,7 +32,7 @@ class Result:
     search with an iteration limit that the clock or an interrupt ended first: its answer depends on the machine too.
     ``engine_died``: the CP engine was lost on the way, and the plan is the best until then. ``stands_in_for`` says
     which plan broke which rule, where this one was taken in its place; the broken one may be another of the same
-    method.
+    method. ``holds`` are the jobs that the method ``hold`` holds, or has held.
     """
 
     plan: Plan
@@ -46,3 +47,4 @@ class Result:
     engine_died: bool = False
     stands_in_for: str = ""
     found_s: float | None = None
+    holds: tuple[Hold, ...] = ()

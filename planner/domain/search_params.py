@@ -34,15 +34,15 @@ class RelaxationParams:
 
 
 @dataclass(frozen=True)
-class ReplanParams:
-    """How a plan is kept true all day; the scenario's `replan` section says what each number means."""
+class HoldParams:
+    """How it is decided which jobs are held; the scenario's `hold` section says what each number means."""
 
-    every_s: int = 900
+    every_s: int = 3600
     ahead_s: int = 86400
-    steps: int = 0
-    repairs: bool = True
-    holds: bool = True
-    waiting_core_hours: float = 2.5
+    strengths: tuple[float, ...] = (1.0, 4.0, 16.0)
+    days_back: tuple[int, ...] = (7, 1, 2)
+    stay_fraction: float = 0.005
+    waiting_fraction: float = 0.02
 
 
 @dataclass(frozen=True)
@@ -52,4 +52,4 @@ class SearchParams:
     harvest: HarvestParams = HarvestParams()
     delay: DelayParams = DelayParams()
     relaxation: RelaxationParams = RelaxationParams()
-    replan: ReplanParams = ReplanParams()
+    hold: HoldParams = HoldParams()

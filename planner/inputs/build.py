@@ -1,29 +1,27 @@
-"""From a scenario and a day to the problem of that day."""
+"""From a scenario and a situation to the problem of its day: what has started is fixed, what waits is to be planned."""
 
 from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from planner.bounds import Bounds
 from planner.domain.closed_room import node_outages
 from planner.domain.fit import Fit
-from planner.domain.handover import Handover
 from planner.domain.horizon import Horizon
 from planner.domain.intake import Intake
 from planner.domain.job import Job
 from planner.domain.plan import Deferral
-from planner.domain.problem import Problem
+from planner.domain.problem import Problem, Running
 from planner.domain.pue_table import PueTable
 from planner.domain.segment import Segment, cut_segments, join_segments, split_segments, stretch_segments
 from planner.domain.series import StepSeries
-from planner.domain.site_state import SiteState
-from planner.domain.snapshot import Snapshot
+from planner.domain.situation import SiteState, Situation, StartedJob
 from planner.errors import CoverageError
-from planner.inputs.jobs.known import known_jobs
-from planner.inputs.prices.carbon import carbon_of
-from planner.inputs.prices.tariff import fee_of, feed_in_of, price_of
+from planner.inputs.jobs.read import known_jobs
+from planner.inputs.prices import carbon_of, fee_of, feed_in_of, price_of
 from planner.inputs.pue_csv import read_cooling
 from planner.inputs.rates import rates_of
 from planner.inputs.weather.read import weather_of
@@ -32,64 +30,114 @@ from planner.inputs.weather.wet_bulb import wet_bulb_of
 from planner.scenario.schema import Scenario
 from planner.units import SECONDS_PER_HOUR
 
+HOURS = Bounds(0, 24 * 14, "hours", above=True)
+"""How far ahead of a moment jobs are planned."""
+
+Told = tuple[tuple[Job, Deferral], ...]
+"""Jobs that are not planned, with what is told of them."""
+
 
 @dataclass(frozen=True)
 class Day:
-    """The problem of a day with what came with it: the refused jobs, and what each reader kept and dropped.
+    """The problem of a day with what came with it: the situation, the refused jobs, what readers kept and dropped.
 
-    Attributes
-    ----------
-    times_deferred
-        On how many earlier days each job that waits was deferred.
-    withdrawn
-        Jobs that were taken back before they started.
-    snapshot
-        What the day is planned from; None where that is what the day before left.
-    ahead
-        The same problem over a longer stretch of time, on which the day is decided; None: on the day itself.
+    ``ahead`` is the same problem over a longer stretch of time, on which the day is decided; None: on the day itself.
     """
 
     scenario: Scenario
+    situation: Situation
     problem: Problem
-    rejected: tuple[tuple[Job, Deferral], ...]
+    rejected: Told
     intakes: tuple[Intake, ...]
-    times_deferred: Mapping[str, int] = field(default_factory=dict)
-    withdrawn: tuple[tuple[Job, Deferral], ...] = ()
-    snapshot: Snapshot | None = None
     ahead: Problem | None = None
 
+    @property
+    def withdrawn(self) -> Told:
+        """Jobs that were taken back before they started."""
+        text = "it was cancelled before it started"
+        return tuple((job, Deferral(job.id, "withdrawn", text)) for job in self.situation.withdrawn)
 
-def build_day(scenario: Scenario, day: dt.date, handover: Handover | None = None, *, closed: bool = False) -> Day:
+
+def build_day(scenario: Scenario, day: dt.date) -> Day:
+    """A day that begins with nothing: every input read, and the problem put together."""
+    horizon = Horizon(day, scenario.zone)
+    situation, intake = first_situation(scenario, horizon)
+    return build(scenario, horizon, situation, intake)
+
+
+def first_situation(scenario: Scenario, horizon: Horizon, moment_unix: int | None = None) -> tuple[Situation, Intake]:
+    """The situation of a site without a past, at midnight or a later moment: nothing has started."""
+    jobs, intake = known_jobs(scenario, horizon, until_unix=known_until(scenario, horizon, moment_unix))
+    moment = horizon.start_unix if moment_unix is None else moment_unix
+    nightly = moment_unix is None
+    return Situation(moment, jobs, outages=scenario.outages, nightly=nightly, source=intake.source), intake
+
+
+def known_until(scenario: Scenario, horizon: Horizon, moment_unix: int | None = None) -> int:
+    """Until when jobs are submitted that are known on a day at a moment, at midnight if none is given."""
+    if scenario.jobs.visibility == "day":
+        return horizon.end_unix
+    return horizon.start_unix if moment_unix is None else moment_unix
+
+
+def build(
+    scenario: Scenario, horizon: Horizon, situation: Situation, intake: Intake, until_unix: int | None = None
+) -> Day:
     """Read every input of a day and put the problem together.
 
-    With a ``handover`` the day continues from the one before: its running work holds its nodes, its deferred jobs wait
-    again, and only jobs submitted since are new. Jobs that it refused and that others wait for are refused again.
-    ``closed``: no new jobs come in.
+    What has started on the day or before, ended or not, is fixed; jobs that wait start from the moment of the situation
+    on. The day is decided on the stretch from its midnight to ``until_unix``, where that is beyond its end. ``intake``
+    is what the reader of the situation kept and dropped.
     """
-    horizon = Horizon(day, scenario.zone)
-    empty, intakes = frame(scenario, horizon, state=None if handover is None else handover.site)
-    jobs, jobs_intake = ((), Intake("no new jobs")) if closed else _new_jobs(scenario, horizon, handover)
-    handover = handover or Handover()
-    new, rejected = sorted_out(scenario, [*jobs, *handover.refused])
-    times_deferred = {each.job.id: each.times_deferred for each in handover.waiting}
-    problem = replace(
+    waiting, rejected = sorted_out(scenario, situation.pending)
+    over = sum(_ended_by(each, horizon.start_unix) for each in situation.started)
+    if over:
+        intake.notes.append(f"{over} jobs ended before {horizon.day}: they are part of earlier days")
+    empty, intakes = frame(scenario, horizon, state=situation.site)
+    day = Day(scenario, situation, empty, rejected, (intake, *intakes))
+    ahead = None
+    if until_unix is not None and until_unix > horizon.end_unix:
+        longer = Horizon.from_moment(horizon.start_unix, until_unix - horizon.start_unix, scenario.zone)
+        ahead = _filled(day, frame(scenario, longer, state=situation.site)[0], waiting)
+    return replace(day, problem=_filled(day, empty, waiting), ahead=ahead)
+
+
+def _filled(day: Day, empty: Problem, waiting: tuple[Job, ...]) -> Problem:
+    """A problem without jobs, filled with those of the situation; what ended before its horizon is no part of it."""
+    horizon, situation = empty.horizon, day.situation
+    now_s = horizon.to_s(situation.moment_unix)
+    started = [each for each in situation.started if not _ended_by(each, horizon.start_unix)]
+    known = {job.id for job in waiting}
+    return replace(
         empty,
-        jobs=tuple(sorted([*(each.job for each in handover.waiting), *new], key=lambda job: job.submission_key)),
-        running=handover.running,
-        overdue=overdue(scenario, times_deferred),
-        never=frozenset(job.id for job, _ in rejected),
+        jobs=waiting,
+        running=tuple(_fixed(each, horizon, now_s) for each in started),
+        overdue=_overdue(day.scenario, situation.times_deferred) & known,
+        now_s=now_s,
+        outages=node_outages(situation.outages, horizon),
+        never=frozenset(job.id for job, _ in day.rejected),
     )
-    return Day(scenario, problem, rejected, (jobs_intake, *intakes), times_deferred)
 
 
-def _new_jobs(scenario: Scenario, horizon: Horizon, handover: Handover | None) -> tuple[tuple[Job, ...], Intake]:
-    if handover is None:
-        return known_jobs(scenario, horizon)
-    jobs, intake = known_jobs(scenario, horizon, continues=True, since_unix=handover.since_unix)
-    return tuple(job for job in jobs if job.id not in handover.known_ids), intake
+def _fixed(started: StartedJob, horizon: Horizon, now_s: int) -> Running:
+    """A started job: with its real end, or with the end that its requested time lets expect, at the earliest now.
+
+    A job that ended in the second of its start holds its nodes for that second.
+    """
+    start_s = horizon.to_s(started.start_unix)
+    if started.end_unix is None:
+        end_s = max(start_s + started.job.planned_s, now_s + 1)
+    else:
+        end_s = max(horizon.to_s(started.end_unix), start_s + 1)
+    return Running(started.job, start_s, end_s, started.nodes, is_cancelled=started.cancelled)
 
 
-def sorted_out(scenario: Scenario, jobs: Iterable[Job]) -> tuple[tuple[Job, ...], tuple[tuple[Job, Deferral], ...]]:
+def _ended_by(started: StartedJob, unix: int) -> bool:
+    """Whether a job was over at a moment."""
+    return started.end_unix is not None and started.end_unix <= unix
+
+
+def sorted_out(scenario: Scenario, jobs: Iterable[Job]) -> tuple[tuple[Job, ...], Told]:
     """Jobs that the machine can run, and those that it never can with the reason, each in order of submission."""
     fit, taken, rejected = Fit(scenario.cluster), [], []
     for job in sorted(jobs, key=lambda job: job.submission_key):
@@ -101,7 +149,7 @@ def sorted_out(scenario: Scenario, jobs: Iterable[Job]) -> tuple[tuple[Job, ...]
     return tuple(taken), tuple(rejected)
 
 
-def overdue(scenario: Scenario, times_deferred: Mapping[str, int]) -> frozenset[str]:
+def _overdue(scenario: Scenario, times_deferred: Mapping[str, int]) -> frozenset[str]:
     """The jobs that were deferred as often as the rules allow."""
     often = scenario.rules.max_deferral_days
     return frozenset(name for name, times in times_deferred.items() if often is not None and times >= often)

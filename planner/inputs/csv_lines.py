@@ -1,14 +1,16 @@
-"""Rows of a CSV file with the lines that they begin on, whatever their quotes hold."""
+"""Rows of a CSV file with the lines that they begin on, whatever their quotes hold; its columns by name or pattern."""
 
 from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TextIO
 
 from planner.errors import FileFormatError
+from planner.printable import shortened
 
 LONGEST_LINE = 1_000_000
 """Characters of a line; a longer one is no table."""
@@ -63,3 +65,26 @@ def short_lines(path: Path, stream: TextIO) -> Iterator[str]:
                 path, f"a line of more than {LONGEST_LINE:,} characters", line=number, remedy="give a table of lines"
             )
         yield line
+
+
+_NAMED = 20
+"""Columns that a message names at most."""
+
+
+def members_of(path: Path, names: Sequence[str], wanted: Sequence[str]) -> tuple[str, ...]:
+    """The columns among ``names`` that are wanted by name or pattern, in the order of the file.
+
+    FileFormatError where a name or pattern has no column.
+    """
+    found: set[str] = set()
+    for each in wanted:
+        matching = [each] if each in names else [name for name in names if fnmatchcase(name, each)]
+        if not matching:
+            known = ", ".join([*names[:_NAMED], *(["..."] if len(names) > _NAMED else [])])
+            raise FileFormatError(
+                path,
+                f"has no column {shortened(each, 60)!r} for a member; its columns are {known}",
+                remedy="name columns, or give a pattern such as temp_*",
+            )
+        found.update(matching)
+    return tuple(name for name in names if name in found)

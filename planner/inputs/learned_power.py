@@ -11,8 +11,7 @@ from typing import Any
 from planner import bounds
 from planner.bounds import Bounds
 from planner.errors import FileFormatError
-from planner.power.learned import Group, LearnedPower
-from planner.power.profiles import LEVELS, Key
+from planner.power.learned import LEVELS, Group, Key, LearnedPower
 from planner.text_files import read_bytes
 from planner.units import utc_text
 

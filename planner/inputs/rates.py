@@ -6,7 +6,7 @@ import datetime as dt
 
 from planner.domain.battery import Battery
 from planner.domain.rates import Rates
-from planner.domain.site_state import SiteState
+from planner.domain.situation import SiteState
 from planner.scenario.schema import Scenario
 
 

@@ -19,11 +19,9 @@ from planner.domain.job import Job
 from planner.domain.precedence import waiting_in_vain
 from planner.domain.trace import Trace, first_jobs, pool_trace
 from planner.errors import InputError
-from planner.inputs.jobs.known import known_jobs, submitted_jobs
 from planner.inputs.jobs.power import per_core, power_notes, power_of
-from planner.inputs.jobs.read import is_swf, read_jobs
-from planner.inputs.jobs.swf import swf_start_unix
-from planner.inputs.jobs.swf_cleaning import (
+from planner.inputs.jobs.read import is_swf, known_jobs, read_jobs, submitted_jobs
+from planner.inputs.jobs.swf import (
     CUT_RUNTIME,
     NO_PROCESSORS,
     NO_REQUEST,
@@ -33,10 +31,11 @@ from planner.inputs.jobs.swf_cleaning import (
     drop,
     drop_unusable,
     repaired_lines,
+    swf_start_unix,
     whole_jobs,
 )
 from planner.inputs.jobs.swf_trace import SwfTrace, read_swf_trace
-from planner.inputs.jobs.unit_shape import UnitShape, unit_shape_of
+from planner.inputs.jobs.unit_groups import UnitShape, unit_shape_of
 from planner.scenario.jobs import FileJobs
 from planner.scenario.schema import Scenario
 

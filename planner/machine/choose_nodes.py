@@ -57,27 +57,19 @@ def pack_mixed(timelines, jobs, job, start, end, node_of_unit):
     Each odd unit goes where it costs the fewest units of the main group, ties to the lowest node number. When several
     odd ones find no room that way, it is decided exactly whether there is any.
     """
-    if share_out(timelines.least, timelines.taken, _look(timelines, jobs, job, start, end), jobs, job, node_of_unit):
+    first, last, main = jobs.group_ptr[job], jobs.group_ptr[job + 1], jobs.main[job]
+    amount, count, chosen = (
+        jobs.group_amount,
+        jobs.group_count,
+        node_of_unit[jobs.unit_ptr[job] : jobs.unit_ptr[job + 1]],
+    )
+    room = _look(timelines, jobs, job, start, end)
+    if share_out(timelines.least, timelines.taken, room, amount, count, first, last, main, chosen):
         return True
-    if not has_odd_units(jobs, job):
+    if chosen.shape[0] <= count[main] + 1:
         return False
     _look(timelines, jobs, job, start, end)
-    return pack_the_odd(timelines.least, jobs, job, timelines.cells, timelines.pattern, node_of_unit)
-
-
-@part
-def has_odd_units(jobs, job):
-    """Whether more than one unit of a job is outside its main group."""
-    return jobs.unit_ptr[job + 1] - jobs.unit_ptr[job] > jobs.group_count[jobs.main[job]] + 1
-
-
-@part
-def pack_the_odd(free, jobs, job, cells, pattern, node_of_unit):
-    """Choose nodes for a job of several odd units out of what each node has free, exactly."""
-    return pack_exactly(
-        free, jobs.group_amount, jobs.group_count, jobs.group_ptr[job], jobs.group_ptr[job + 1], jobs.main[job], cells,
-        pattern, node_of_unit[jobs.unit_ptr[job] : jobs.unit_ptr[job + 1]],
-    )  # fmt: skip
+    return pack_exactly(timelines.least, amount, count, first, last, main, timelines.cells, timelines.pattern, chosen)
 
 
 @part
@@ -102,34 +94,33 @@ def _look(timelines, jobs, job, start, end):
 
 
 @part
-def share_out(least, taken, room, jobs, job, node_of_unit):
-    """Give a job's units of several sizes the room that there is; returns whether all found some.
+def share_out(least, taken, room, amount, count, first, last, main, chosen):
+    """Give the units of the groups from ``first`` to ``last`` the room that there is; returns whether all found some.
 
     ``least`` is what each node has free, ``taken`` how many units of the main group it would take, ``room`` their sum.
     """
-    main = jobs.main[job]
-    wanted = jobs.group_count[main]
-    unit = jobs.unit_ptr[job]
+    wanted = count[main]
+    unit = np.int64(0)
     main_unit = unit
-    for group in range(jobs.group_ptr[job], jobs.group_ptr[job + 1]):
+    for group in range(first, last):
         if group == main:
             main_unit = unit
             unit += wanted
             continue
-        for _ in range(jobs.group_count[group]):
-            node, loss = cheapest_node(least, taken, jobs.group_amount[group], jobs.group_amount[main], wanted)
+        for _ in range(count[group]):
+            node, loss = cheapest_node(least, taken, amount[group], amount[main], wanted)
             if node < 0 or room - loss < wanted:
                 return False
             for resource in range(least.shape[1]):
-                least[node, resource] -= jobs.group_amount[group, resource]
+                least[node, resource] -= amount[group, resource]
             taken[node] -= loss
             room -= loss
-            node_of_unit[unit] = node
+            chosen[unit] = node
             unit += 1
     placed = np.int64(0)
     for node in range(least.shape[0]):
         for _ in range(min(taken[node], wanted - placed)):
-            node_of_unit[main_unit + placed] = node
+            chosen[main_unit + placed] = node
             placed += 1
     return placed == wanted
 

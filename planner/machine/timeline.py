@@ -63,30 +63,6 @@ def first_room(times, free, length, node, amount, copies, duration, earliest, la
 
 
 @part
-def last_room(times, free, length, node, amount, copies, duration, earliest, latest):
-    """Latest start from ``earliest`` to ``latest`` at which a node has room for ``copies`` units; else -1.
-
-    ``earliest`` must not be before the first entry of the row.
-    """
-    end = latest + duration
-    entry = entry_at(times, length, node, end - 1)
-    while end - duration >= earliest:
-        room = True
-        for resource in range(amount.shape[0]):
-            if free[node, entry, resource] < copies * amount[resource]:
-                room = False
-                break
-        if room and times[node, entry] <= end - duration:
-            return end - duration
-        if not room:
-            end = times[node, entry]
-        entry -= 1
-        if entry < 0:
-            break
-    return np.int64(-1)
-
-
-@part
 def room_until(times, free, length, node, amount, start, end):
     """Until when a node has room for one unit from start on, at most until end; start if it has none."""
     entry = entry_at(times, length, node, start)

@@ -108,35 +108,36 @@ def longest_wait(outcome: Outcome) -> float:
     return float(outcome.wait_s.max()) if len(outcome) else math.nan
 
 
-def delayed_jobs(outcome: Outcome) -> float:
-    """How many jobs start after their reference start; NaN where the policy has none."""
-    return float(len(_delays(outcome))) if _promises(outcome) else math.nan
+def held_jobs(outcome: Outcome) -> float:
+    """How many jobs were held; NaN where the policy holds none."""
+    return float(len(_holds(outcome))) if _may_hold(outcome) else math.nan
 
 
-def mean_delay(outcome: Outcome) -> float:
-    """Mean delay of the jobs that start after their reference start [s]."""
-    return _mean(_delays(outcome))
+def mean_hold(outcome: Outcome) -> float:
+    """Mean time from when the scheduler would have started a held job until it was held no longer [s]."""
+    return _mean(_holds(outcome))
 
 
-def longest_delay(outcome: Outcome) -> float:
-    """The longest delay beyond a reference start [s]; NaN where no job is delayed."""
-    delays = _delays(outcome)
-    return float(delays.max()) if len(delays) else math.nan
+def longest_hold(outcome: Outcome) -> float:
+    """The longest such time [s]; NaN where no job is held."""
+    holds = _holds(outcome)
+    return float(holds.max()) if len(holds) else math.nan
 
 
 def broken_promises(outcome: Outcome) -> float:
-    """How many jobs start later than promised; NaN where the policy promises nothing."""
-    late = (outcome.promise_s >= 0) & (outcome.start_s > outcome.promise_s)
-    return float(np.count_nonzero(late)) if _promises(outcome) else math.nan
+    """How many jobs were held for longer than promised; NaN where the policy holds none."""
+    late = (outcome.promise_s >= 0) & (outcome.held_until_s > outcome.promise_s)
+    return float(np.count_nonzero(late)) if _may_hold(outcome) else math.nan
 
 
-def _promises(outcome: Outcome) -> bool:
+def _may_hold(outcome: Outcome) -> bool:
     return bool(np.any(outcome.reference_s >= 0))
 
 
-def _delays(outcome: Outcome) -> Ints:
-    delays: Ints = (outcome.start_s - outcome.reference_s)[outcome.reference_s >= 0]
-    return delays[delays > 0]
+def _holds(outcome: Outcome) -> Ints:
+    is_held = outcome.held_until_s >= 0
+    found: Ints = (outcome.held_until_s - outcome.reference_s)[is_held]
+    return found
 
 
 def estimate_r2(outcome: Outcome) -> float:

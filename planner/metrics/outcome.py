@@ -38,6 +38,7 @@ class Outcome:
     estimate_s: Ints | Floats
     reference_s: Ints
     promise_s: Ints
+    held_until_s: Ints
 
     def __len__(self) -> int:
         return len(self.submit_s)
@@ -81,4 +82,5 @@ class Outcome:
             estimate_s=self.estimate_s[kept],
             reference_s=self.reference_s[kept],
             promise_s=self.promise_s[kept],
+            held_until_s=self.held_until_s[kept],
         )

@@ -1,7 +1,11 @@
-"""An independent check of a replay: no node over-used, nobody early; it shares no code with the kernels."""
+"""An independent check of a replay: no node over-used, nobody early, nobody held for too long.
+
+It shares no code with the kernels.
+"""
 
 from __future__ import annotations
 
+import heapq
 from typing import NamedTuple
 
 import numpy as np
@@ -9,6 +13,9 @@ import numpy as np
 from planner.domain.columns import Ints
 from planner.errors import AuditError
 from planner.online.replay import Replay
+
+_ENDS, _WAITS, _IS_HELD, _STARTS = range(4)
+"""What happens to a job in one second, in this order."""
 
 
 def violations(replay: Replay) -> list[str]:
@@ -19,6 +26,7 @@ def violations(replay: Replay) -> list[str]:
         for job in np.flatnonzero(replay.is_started & (replay.start_s < trace.submit_s))
     ]
     found += _too_soon(replay)
+    found += _wrongly_held(replay)
     runs = _runs(replay)
     nodes = len(trace.machine.capacity)
     off = np.flatnonzero((runs.node < 0) | (runs.node >= nodes))
@@ -53,6 +61,60 @@ def _too_soon(replay: Replay) -> list[str]:
                 come_s = int(replay.cancel_s[other])
             if come_s < 0 or first_s[job] < come_s:
                 found.append(f"job {trace.ids[job]} starts at {first_s[job]} s, before job {trace.ids[other]}")
+    return found
+
+
+def _wrongly_held(replay: Replay) -> list[str]:
+    """Jobs held by a policy that holds none, before their time, for longer than allowed, or past their start."""
+    trace, ids = replay.trace, replay.trace.ids
+    held = np.flatnonzero(replay.held_until_s >= 0)
+    if not replay.policy.holds or not replay.max_delay_s:
+        return [f"job {ids[job]} is held, and none may be" for job in held]
+    found = []
+    for job in held.tolist():
+        since, until = int(replay.reference_s[job]), int(replay.held_until_s[job])
+        if not trace.submit_s[job] <= since <= until:
+            found.append(f"job {ids[job]} is held from {since} s until {until} s, submitted at {trace.submit_s[job]} s")
+        if until - since > replay.max_delay_s:
+            found.append(f"job {ids[job]} is held for {until - since} s, where {replay.max_delay_s} s are allowed")
+        if 0 <= replay.start_s[job] < until and not replay.restarts[job]:
+            found.append(f"job {ids[job]} starts at {replay.start_s[job]} s, held until {until} s")
+    return found or _kept_waiting(replay)
+
+
+def _kept_waiting(replay: Replay) -> list[str]:
+    """Jobs that are not held and wait all the same, first in line and with room; told of pools in submit order alone.
+
+    What is recorded of holds is not believed here: whoever is kept back without a record, or beyond it, is found.
+    """
+    trace, policy = replay.trace, replay.policy
+    in_order = policy.kind in ("easy", "strict", "greedy") and policy.order == "fcfs" and trace.priority is None
+    if not in_order or trace.machine.capacity.shape != (1, 1) or trace.machine.power_limit >= 0 or len(replay.outages):
+        return []
+    if trace.links is not None or replay.restarts.any() or (replay.cancel_s >= 0).any():
+        return []
+    jobs, started, held = np.arange(len(trace)), np.flatnonzero(replay.is_started), replay.held_until_s >= 0
+    happens = [(replay.end_s[started], _ENDS, started), (trace.submit_s, _WAITS, jobs)]
+    happens += [(replay.held_until_s[held], _WAITS, jobs[held]), (replay.reference_s[held], _IS_HELD, jobs[held])]
+    happens += [(replay.start_s[started], _STARTS, started)]
+    events = sorted(
+        (int(t), kind, int(job)) for moments, kind, of in happens for t, job in zip(moments, of, strict=True)
+    )
+    idle, line, found = int(trace.machine.capacity[0, 0]), [], []
+    now_is, width = [_ENDS] * len(trace), trace.width.tolist()
+    for place, (moment, kind, job) in enumerate(events):
+        now_is[job] = kind
+        if kind == _WAITS:
+            heapq.heappush(line, job)
+        idle += width[job] * ((kind == _ENDS) - (kind == _STARTS))
+        if place + 1 < len(events) and events[place + 1][0] == moment:
+            continue
+        while line and now_is[line[0]] in (_ENDS, _STARTS):
+            heapq.heappop(line)
+        # A job that is held in the end may have been in line between two holds.
+        is_first = line and now_is[line[0]] == _WAITS and width[line[0]] <= idle
+        if is_first and replay.from_s <= moment < replay.until_s:
+            found.append(f"job {trace.ids[line[0]]} waits at {moment} s, first in line and with room, and is not held")
     return found
 
 

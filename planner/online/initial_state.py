@@ -12,8 +12,8 @@ from planner.online.objectives import FORMS
 from planner.online.outages import NO_OUTAGES, Outages
 from planner.online.past import Past
 from planner.online.policies import KINDS, PLANNING, Policy
+from planner.online.prices import NO_PROFIT, ProfitTerms
 from planner.online.queue_search import USUAL_SEARCH, QueueSearch
-from planner.online.replanning import NO_REPLANNING, Replanning
 from planner.units import MILLI
 
 BUNCH_ENTRIES = 1 << 16
@@ -29,10 +29,12 @@ def initial_state(
     correction: int = 0,
     rounds: str = "second",
     predicted: bool = False,
-    conduct: Replanning = NO_REPLANNING,
+    profit: ProfitTerms = NO_PROFIT,
+    max_delay_s: int = 0,
     past: Past | None = None,
     outages: Outages = NO_OUTAGES,
     cancel_s: Ints | None = None,
+    rank: Ints | None = None,
     search: QueueSearch = USUAL_SEARCH,
     per_second: int = 1,
 ) -> State:
@@ -59,14 +61,15 @@ def initial_state(
     job[places.ESTIMATE] = np.maximum(estimate, 1)
     job[places.DEADLINE_S] = np.where(deadline_s >= 0, deadline_s, NEVER)
     job[places.WIDTH], job[places.POWER] = trace.width, trace.power_mw
-    if trace.priority is not None:
+    if rank is not None:
+        job[places.RANK_FIRST] = job[places.BACK_FIRST] = rank
+    elif trace.priority is not None:
         job[places.RANK_FIRST] = -np.round(trace.priority * MILLI)
-        # Under `replan` the second list is the order of submission, by which promises are made.
-        job[places.BACK_FIRST] = 0 if policy.kind == "replan" else job[places.RANK_FIRST]
+        job[places.BACK_FIRST] = job[places.RANK_FIRST]
     kinds, job[places.LIKE_KIND] = distinct_rows(np.column_stack([trace.user, trace.requested_s]))
     job[places.LIKE_USER] = trace.user + 1 + len(kinds)
     job[places.START] = job[places.RESERVED] = job[places.SAVED_START] = places.NONE_YET
-    job[places.REFERENCE] = job[places.LATEST] = places.NONE_YET
+    job[places.REFERENCE] = job[places.LATEST] = job[places.HOLD_UNTIL] = places.NONE_YET
     job[places.READY] = trace.submit_s
     job[places.CANCEL_S] = NEVER if cancel_s is None else np.where(cancel_s >= 0, cancel_s, NEVER)
     clock = np.zeros(places.CLOCK_SIZE, dtype=np.int64)
@@ -74,21 +77,16 @@ def initial_state(
     is_requested = not (predicted or np.array_equal(estimate, trace.runtime_s))
     is_requested = is_requested and np.array_equal(estimate, trace.requested_s)
     clock[places.ORDER] = queue_code(policy.kind, policy.order, is_requested=is_requested)
-    clock[places.USUAL_ORDER] = clock[places.ORDER]
-    backfill = "fcfs" if policy.kind == "replan" else policy.backfill_order
-    clock[places.BACKFILL_ORDER] = backfill_code(policy.order, backfill)
+    clock[places.BACKFILL_ORDER] = backfill_code(policy.order, policy.backfill_order)
     clock[places.CORRECTION] = correction
     clock[places.NODES], clock[places.LIMITED] = nodes, int(limited)
     clock[places.HAS_CANCELS] = int(cancel_s is not None and np.any(cancel_s >= 0))
     clock[places.SCAN_ONLY_IF_FITS] = int(policy.scans_only_if_fits(rounds, predicted=predicted))
     clock[places.EVERY_EVENT] = int(rounds == "event")
     clock[places.PER_SECOND] = per_second
-    clock[places.EVERY_S], clock[places.MAX_DELAY_S] = conduct.every_s, conduct.max_delay_s
-    clock[places.MAY_HOLD] = clock[places.HOLDS] = int(conduct.may_hold)
-    clock[places.LISTED_AT] = places.NONE_YET
-    clock[places.STEPS], clock[places.AHEAD_S] = conduct.steps, conduct.ahead_s
-    clock[places.REPAIRS] = int(conduct.repairs)
-    clock[places.CAPACITY] = trace.machine.capacity[:, 0].sum()
+    clock[places.AS_RULE] = int(policy.as_rule)
+    clock[places.AHEAD_S] = profit.ahead_s
+    clock[places.HOLDS], clock[places.MAX_DELAY_S] = int(policy.holds), max_delay_s
     clock[places.UNTIL] = clock[places.RESUME_AT] = NEVER
     if policy.objective is not None:
         clock[places.OBJECTIVE] = FORMS.index(policy.objective.form)
@@ -114,12 +112,13 @@ def initial_state(
         times=np.zeros((2 * rows, places.FIRST_CAPACITY), dtype=np.int64),
         free=free,
         length=np.ones(2 * rows, dtype=np.int64),
-        price_s=conduct.price_s,
-        price_sum=conduct.eur_per_kw,
-        room=np.zeros(len(conduct.price_eur_per_kwh)),
-        worth=np.array([conduct.eur_per_waiting_hour, conduct.eur_per_width_hour, exponent]),
+        price_s=profit.price_s,
+        price_sum=profit.eur_per_kw,
+        paid=np.zeros(2),
+        room=np.zeros(0),
+        worth=np.array([profit.eur_per_waiting_hour, profit.eur_per_width_hour, exponent, np.inf, 0.0]),
         taken=taken,
-        stream=np.array([conduct.seed if policy.objective is None else search.seed], dtype=np.uint64),
+        stream=np.array([search.seed], dtype=np.uint64),
         capacity=trace.machine.capacity,
         most=np.ascontiguousarray(trace.machine.capacity[:, 0]),
         **_bunches(nodes if policy.kind in ("list", *PLANNING) and nodes > 1 else 0, resources),
@@ -131,6 +130,8 @@ def initial_state(
         watts=np.zeros(1, dtype=np.int64),
         cells=np.zeros(most_cells(trace.group_ptr, trace.group_count, nodes), dtype=np.int64),
         pattern=np.zeros(int(np.diff(trace.group_ptr).max(initial=1)), dtype=np.int64),
+        saved=np.zeros(count if policy.holds else 0),
+        lengths=np.zeros(REMEMBERED_LENGTHS, dtype=np.int64),
         change=outages.changes(0 if past is None else past.moment_s),
         clock=clock,
     )
@@ -144,8 +145,9 @@ def _take_past(trace: Trace, past: Past, job: Ints, unit: Ints, clock: Ints) -> 
     started = past.start_s >= 0
     running = started & (np.minimum(past.start_s + trace.runtime_s, job[places.CANCEL_S]) >= moment)
     job[places.START] = past.start_s
-    job[places.REFERENCE], job[places.LATEST] = past.reference_s, past.latest_s
-    job[places.LATE] = 0 if past.late_reason is None else past.late_reason
+    job[places.REFERENCE] = past.reference_s
+    longest = past.reference_s + clock[places.MAX_DELAY_S]
+    job[places.LATEST] = np.where(past.reference_s >= 0, np.minimum(past.latest_s, longest), -1)
     of_started = np.repeat(started, np.diff(trace.unit_ptr))
     unit[places.NODE, of_started] = past.node_of_unit[of_started]
     order = np.flatnonzero(running)
@@ -186,8 +188,12 @@ def _remember_ended(past: Past, job: Ints, taken: Floats) -> None:
     """Write the lengths of the jobs that ended before the moment of a past, in the order of their ends."""
     from planner.online.kernel import state as places
 
-    ended = np.flatnonzero((past.start_s >= 0) & (past.start_s + job[places.RUNTIME] < past.moment_s))
-    for index in ended[np.argsort((past.start_s + job[places.RUNTIME])[ended], kind="stable")].tolist():
+    start_s = past.start_s
+    if past.is_history is not None:
+        start_s = np.where(past.is_history, job[places.SUBMIT], start_s)
+    end_s = start_s + job[places.RUNTIME]
+    ended = np.flatnonzero((start_s >= 0) & (end_s < past.moment_s))
+    for index in ended[np.argsort(end_s[ended], kind="stable")].tolist():
         for row in (int(job[places.LIKE_KIND, index]), int(job[places.LIKE_USER, index]), len(taken) - 1):
             place = 1 + int(taken[row, places.SEEN]) % (taken.shape[1] - 1)
             taken[row, place] = job[places.RUNTIME, index] / job[places.ESTIMATE, index]

@@ -1,4 +1,4 @@
-"""What happened before a replay begins: who has started, on which nodes, and what the others were promised."""
+"""What happened before a replay begins: who has started, on which nodes, and until when others may be held."""
 
 from __future__ import annotations
 
@@ -24,9 +24,10 @@ class Past:
     node_of_unit
         Node of each unit of the jobs that have started, -1 elsewhere.
     reference_s, latest_s
-        What the policy ``replan`` has promised each job: its reference start and its latest start; -1 for nothing yet.
-    late_reason
-        Why promises are broken already, as places in `planner.online.replay.LATE_REASONS`; None if nobody knows.
+        Under policies that hold jobs: the first moment at which the scheduler would have started each job, and until
+        when it may be held; -1 where that moment has not come yet.
+    is_history
+        Which jobs have ended on days before, nobody needs to know where; None: no job.
     """
 
     moment_s: int
@@ -34,7 +35,7 @@ class Past:
     node_of_unit: Ints
     reference_s: Ints
     latest_s: Ints
-    late_reason: Ints | None = None
+    is_history: np.ndarray[tuple[int], np.dtype[np.bool_]] | None = None
 
     def require_possible(self, trace: Trace, cancel_s: Ints) -> None:
         """InputError when a past does not belong to a trace or cannot have happened on its machine."""

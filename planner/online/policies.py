@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from planner.errors import InputError
 from planner.online.objectives import PUBLISHED_SEEDS, Objective, objective_named
@@ -44,8 +44,6 @@ SENTENCES: dict[str, str] = {
     " early (CBF; Feitelson and Weil 1998)",
     "deadline": "conservative for regular jobs; jobs with a deadline have tentative reservations that give way when a"
     " regular job arrives, never past the deadline (DBF; N'Takpé and Suter 2017)",
-    "replan": "in order, starts what fits beside late reservations that keep the promises to all others, and holds work"
-    " for cheaper hours where that pays",
     "deadline-early": "deadline whose tentative reservations give way to waiting regular jobs as well when a job ends"
     " early",
 }
@@ -58,42 +56,52 @@ DISPATCHERS: dict[str, str] = {
     "pcp21": "plans starts and nodes of the jobs that could start now by a search of its own with the published"
     " branching; needs no engine (PCP'21; Galleguillos et al. 2021)",
     "pcp21s": "pcp21 that goes back to starts before it goes back to nodes (PCP'21s)",
-    "pcp21-cpsat": "pcp21 as a model of boxes that CP-SAT solves, with limits that do not depend on the clock",
 }
 """The kind ``cp`` for machines with node classes and several resources: who plans what could start now."""
 
 OF_2019 = ("hcp19", "pcp19")
-"""Those that break ties by area alone, and skip a round in which nothing changed."""
+"""Those that need a CP engine, break ties by area alone, and skip a round in which nothing changed."""
 
 NODES_AFTERWARDS = ("hcp19",)
 """Those that plan starts alone, and choose nodes in their own way for what starts now."""
 
-ENGINE_DISPATCHERS = (*OF_2019, "pcp21-cpsat")
-"""Those that need a CP engine; the last one needs CP-SAT."""
-
 KINDS = tuple(SENTENCES)
 """Kinds of policy, in the order of their numbers in `planner.online.kernel.state`."""
 
-ORDERED = ("list", "greedy", "strict", "easy", "replan")
+ORDERED = ("list", "greedy", "strict", "easy")
 """Those that take an order of the queue."""
 
 TOTAL_SLOWDOWN = objective_named("stretch")
 """What dispatchers plan for."""
 
-RESERVING = ("conservative", "deadline", "deadline-early", "replan")
+RESERVING = ("conservative", "deadline", "deadline-early")
 """Those that keep reservations from round to round."""
+
+SIMPLE = ("strict", "greedy", "easy")
+"""Those that plan nothing ahead but one reservation."""
 
 PLANNING = ("order", "cp")
 """Those that plan the queue for a local objective."""
+
+HOLDING = ("easy", "conservative", "greedy", "strict")
+"""Those of which jobs can be held for cheaper hours."""
+
+HOLD = "hold"
+HOLD_SENTENCE = (
+    "easy, of which jobs are held for cheaper hours where that saves more than their waiting costs, each for at most"
+    " rules.max_delay; of another policy with its name: hold:easy-sjbf, hold:conservative"
+)
 
 
 @dataclass(frozen=True)
 class Policy:
     """A policy: its kind, the order of the queue, and for easy the order of what is started beside the reservation.
 
-    That is the order of the queue unless another is given. With replan it is the order with which the search begins.
+    That is the order of the queue unless another is given. With ``holds``, jobs that it would start may be held.
     ``objective`` is the local objective of order and cp, AF unless another is given; with ``plus`` its published seeds
     are improved one by one. With a ``dispatcher`` cp plans what could start now for the least total slowdown.
+    ``as_rule`` is for the rules that plans are compared with: strict looks at the queue again when a job has ended, not
+    when one arrives, and units of several sizes get nodes as in plans.
     """
 
     kind: str
@@ -102,6 +110,8 @@ class Policy:
     objective: Objective | None = None
     plus: bool = False
     dispatcher: str = ""
+    as_rule: bool = False
+    holds: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "backfill_order", self.backfill_order or self.order)
@@ -127,12 +137,19 @@ class Policy:
             raise InputError(f"unknown dispatcher {self.dispatcher!r}; known: {', '.join(DISPATCHERS)}")
         if self.dispatcher and (self.kind, self.objective) != ("cp", TOTAL_SLOWDOWN):
             raise InputError(f"dispatcher {self.dispatcher!r} is of the kind cp and plans for total slowdown")
+        if self.as_rule and self.kind not in ("strict", "greedy"):
+            raise InputError(f"policy {self.kind!r} is no rule; strict and greedy may be")
+        if self.holds and self.kind not in HOLDING:
+            raise InputError(f"jobs of {self.kind!r} cannot be held; those of {', '.join(HOLDING)} can")
         if self.plus and not (self.objective and self.objective.seeds):
             raise InputError(f"{self.name}: no seeds were published for it; a plus goes with bsld and p2sf")
 
     @property
     def name(self) -> str:
         """The name that selects the policy."""
+        if self.holds:
+            base = replace(self, holds=False).name
+            return HOLD if base == "easy" else f"{HOLD}:{base}"
         if self.dispatcher:
             return self.dispatcher
         if self.objective is not None:
@@ -145,7 +162,7 @@ class Policy:
     @property
     def needs_engine(self) -> bool:
         """Whether it can do nothing without a CP engine."""
-        return self.kind == "cp" and (not self.dispatcher or self.dispatcher in ENGINE_DISPATCHERS)
+        return self.kind == "cp" and (not self.dispatcher or self.dispatcher in OF_2019)
 
     @property
     def needs_prices(self) -> bool:
@@ -155,7 +172,7 @@ class Policy:
     @property
     def heeds_prices(self) -> bool:
         """Whether it makes use of prices where there are some."""
-        return self.kind == "replan" or self.needs_prices
+        return self.holds or self.needs_prices
 
     def scans_only_if_fits(self, rounds: str, *, predicted: bool) -> bool:
         """Whether an arrival alone makes it look at the queue only if that job fits.
@@ -187,6 +204,8 @@ class Policy:
 def policy_named(name: str) -> Policy:
     """The policy of a name such as ``list``, ``saf-list``, ``easy``, ``saf-easy``, ``easy-sjbf``, ``saf-easy-sjbf``."""
     text = name.strip().lower()
+    if text == HOLD or text.startswith(f"{HOLD}:"):
+        return replace(policy_named(text[len(HOLD) + 1 :] or "easy"), holds=True)
     if text in DISPATCHERS:
         return Policy("cp", objective=TOTAL_SLOWDOWN, dispatcher=text)
     first, _, objective = text.removesuffix("+").partition("-")
@@ -228,6 +247,7 @@ def _known() -> dict[str, str]:
                 found[f"{kind}-{objective}"] = f"{SENTENCES[kind]}: {meaning}"
         for objective in PUBLISHED_SEEDS:
             found[f"{kind}-{objective}+"] = f"{kind}-{objective} that also improves the published seeds one by one"
+    found[HOLD] = HOLD_SENTENCE
     found |= DISPATCHERS
     for order, meaning in ORDERS.items():
         if order == "fcfs":

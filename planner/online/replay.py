@@ -16,14 +16,15 @@ from planner.domain.waiting_queue import QueueSolver
 from planner.errors import InputError
 from planner.online.engine_counts import EngineCounts
 from planner.online.estimates import RealEstimates
+from planner.online.holding import NO_HOLDING, Holding, HoldingReplay
 from planner.online.initial_state import initial_state
 from planner.online.like_nodes import with_like_nodes
 from planner.online.outages import NO_OUTAGES, UNTIL_FURTHER_NOTICE, LostRun, Outages
 from planner.online.past import Past
-from planner.online.policies import Policy
+from planner.online.policies import SIMPLE, Policy
 from planner.online.predictor import Predictor
+from planner.online.prices import NO_PROFIT, ProfitTerms
 from planner.online.queue_search import USUAL_SEARCH, QueueSearch
-from planner.online.replanning import NO_REPLANNING, Replanning
 from planner.online.stretches import FixedReplay, OnProgress, Playing, play, require_started
 from planner.online.ticks import require_ticks, seconds_of, ticks_of, trace_in_ticks
 
@@ -51,9 +52,6 @@ PREDICTIONS: dict[str, str] = {
 }
 """When a predictor is asked about waiting jobs, whenever rounds run."""
 
-LATE_REASONS = ("in time", "estimate outlived", "node lost", "late from before", "room promised to others before")
-"""Why a job starts later than promised, by number; the one before the last is for what a past does not explain."""
-
 
 @dataclass(frozen=True, eq=False)
 class Replay:
@@ -61,12 +59,16 @@ class Replay:
 
     ``estimate_s`` is the first estimate of each job; ``start_s`` is -1 for jobs that have not started. ``node_of_unit``
     has the node of each unit, in the order of the trace's units, -1 for jobs that have not started. ``deadline_s`` is
-    -1 where there is none, and ``promised`` 1 where the deadline policy's first reservation met it. ``reference_s``
-    and ``latest_s`` are what the policy ``replan`` promised, -1 for nothing; ``late_reason`` is why it is broken, a
-    place in `LATE_REASONS`. ``cancel_s`` is when jobs were to be cancelled, -1 for those that were not; ``restarts``
-    how often each was lost with a node. ``ready_s`` is when each joined the queue: at its submission, or when all that
-    it waits for had come first. ``until_s`` is where the replay stopped. ``round_count`` counts scheduling rounds, and
+    -1 where there is none, and ``promised`` 1 where the deadline policy's first reservation met it. ``cancel_s`` is
+    when jobs were to be cancelled, -1 for those that were not; ``restarts`` how often each was lost with a node.
+    ``ready_s`` is when each joined the queue: at its submission, or when all that it waits for had come first.
+    ``from_s`` and ``until_s`` are where the replay began and stopped. ``round_count`` counts scheduling rounds, and
     ``engine_counts`` those of the policy ``cp`` in which its engine was asked.
+
+    Under policies that hold jobs, ``reference_s`` is the first moment at which the scheduler would have started each
+    job, ``latest_s`` until when it might be held, ``held_until_s`` until when it was, and ``saved_eur`` what its energy
+    costs less then; -1 where that did not happen. ``max_delay_s`` is how long a job may be held at most, and
+    ``eur_per_waiting_hour`` what an hour of its waiting counted for last.
     """
 
     trace: Trace
@@ -79,7 +81,8 @@ class Replay:
     promised: Ints
     reference_s: Ints
     latest_s: Ints
-    late_reason: Ints
+    held_until_s: Ints
+    saved_eur: Floats
     cancel_s: Ints
     restarts: Ints
     ready_s: Ints
@@ -87,6 +90,9 @@ class Replay:
     outages: Outages
     until_s: int
     round_count: int
+    from_s: int = 0
+    max_delay_s: int = 0
+    eur_per_waiting_hour: float = 0.0
     engine_counts: EngineCounts | None = None
 
     @property
@@ -113,9 +119,7 @@ class Replay:
 
     def past_at(self, moment_s: int) -> Past:
         """What is decided at the moment at which the replay was stopped, to go on from there."""
-        return Past(
-            moment_s, self.start_s, self.node_of_unit, self.reference_s, self.latest_s, late_reason=self.late_reason
-        )
+        return Past(moment_s, self.start_s, self.node_of_unit, self.reference_s, self.latest_s)
 
 
 def replay(
@@ -127,11 +131,13 @@ def replay(
     rounds: str = "second",
     predictions: str = "usual",
     deadline_s: Ints | None = None,
-    replanning: Replanning = NO_REPLANNING,
+    profit: ProfitTerms = NO_PROFIT,
+    holding: Holding = NO_HOLDING,
     past: Past | None = None,
     until_s: int | None = None,
     outages: Outages = NO_OUTAGES,
     cancel_s: Ints | None = None,
+    rank: Ints | None = None,
     search: QueueSearch = USUAL_SEARCH,
     solver: QueueSolver | None = None,
     watch: RoundWatch | None = None,
@@ -156,6 +162,10 @@ def replay(
         When a predictor is asked about waiting jobs; see `PREDICTIONS`.
     deadline_s
         Latest end of each job, -1 for none, in place of those of the trace; only the deadline policy heeds it.
+    profit
+        What the local objective of profit needs to know.
+    holding
+        What policies need to know that hold jobs: without it they hold nothing.
     past
         What is decided already; the replay begins at its moment. Jobs submitted until then wait, run or have ended.
     until_s
@@ -164,6 +174,8 @@ def replay(
         Nodes that are lost for a while, with what runs there.
     cancel_s
         When each job is cancelled, -1 for never: a waiting job leaves the queue, a running one ends.
+    rank
+        What comes first in the order of the queue, in place of priorities: the job with the lowest.
     search
         How much the policy ``order`` tries.
     solver
@@ -210,9 +222,9 @@ def replay(
     like = None if len(outages) or policy.dispatcher else with_like_nodes(trace)
     state = initial_state(
         trace if like is None else like.trace, policy, fixed, deadlines,
-        correction=list(CORRECTIONS).index(correction), rounds=rounds, predicted=predicted, conduct=replanning,
-        past=past if like is None else like.past(past), outages=outages, cancel_s=cancels, search=search,
-        per_second=per_second,
+        correction=list(CORRECTIONS).index(correction), rounds=rounds, predicted=predicted, profit=profit,
+        max_delay_s=holding.max_delay_s, past=past if like is None else like.past(past), outages=outages,
+        cancel_s=cancels, rank=rank, search=search, per_second=per_second,
     )  # fmt: skip
     first = np.maximum(fixed, 1)
     planned: PlannedRounds | None = None
@@ -231,7 +243,9 @@ def replay(
     elif planned is not None or watch is not None:
         playing = SteppedReplay(state, schedule=schedule, on_progress=on_progress)
     else:
-        playing = FixedReplay(state, on_progress)
+        playing = FixedReplay(state, on_progress, is_simple=policy.kind in SIMPLE)
+    if policy.holds and holding.may_hold:
+        playing = HoldingReplay(playing, trace, holding, first_s=0 if past is None else past.moment_s)
     stop = UNTIL_FURTHER_NOTICE if until_s is None else until_s
     lost = play(playing, outages, 0 if past is None else past.moment_s, stop)
     state = playing.state
@@ -243,12 +257,6 @@ def replay(
         done = start + trace.runtime_s
         nodes = like.nodes(nodes, start, np.where(cancels >= 0, np.minimum(done, cancels), done), past)
     has_node = np.repeat(start >= 0, np.diff(trace.unit_ptr))
-    reference = state.job[places.REFERENCE].copy()
-    latest = np.where(reference >= 0, reference + replanning.max_delay_s, -1)
-    if past is not None:
-        latest = np.where(past.latest_s >= 0, past.latest_s, latest)
-    was_withdrawn = (cancels >= 0) & (cancels < stop)
-    is_in_time = np.where(start >= 0, start <= latest, was_withdrawn)
     happened = Replay(
         trace=trace,
         policy=policy,
@@ -258,9 +266,10 @@ def replay(
         node_of_unit=np.where(has_node, nodes, -1),
         deadline_s=deadlines,
         promised=state.job[places.PROMISED].copy(),
-        reference_s=reference,
-        latest_s=latest,
-        late_reason=np.where(is_in_time, 0, state.job[places.LATE]),
+        reference_s=state.job[places.REFERENCE].copy(),
+        latest_s=state.job[places.LATEST].copy(),
+        held_until_s=state.job[places.HOLD_UNTIL].copy(),
+        saved_eur=state.saved,
         cancel_s=cancels,
         restarts=state.job[places.RESTARTS].copy(),
         ready_s=state.job[places.READY].copy(),
@@ -268,6 +277,9 @@ def replay(
         outages=outages,
         until_s=stop,
         round_count=int(state.clock[places.ROUNDS]),
+        from_s=0 if past is None else past.moment_s,
+        max_delay_s=holding.max_delay_s,
+        eur_per_waiting_hour=playing.eur_per_hour if isinstance(playing, HoldingReplay) else 0.0,
         engine_counts=None if planned is None else planned.counts,
     )
     return happened if real is None else _in_seconds(happened, in_seconds, real)

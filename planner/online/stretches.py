@@ -46,18 +46,21 @@ class Playing(Protocol):
 class FixedReplay:
     """A replay whose estimates are given."""
 
-    def __init__(self, state: State, on_progress: OnProgress | None) -> None:
+    def __init__(self, state: State, on_progress: OnProgress | None, *, is_simple: bool) -> None:
         self.state = state
         self._on_progress = on_progress
+        self._is_simple = is_simple
 
     def run_until(self, moment_s: int) -> None:
         """Replay all that happens before a moment."""
-        from planner.online.kernel.clock import advance
+        from planner.online.kernel.clock import advance_simple
+        from planner.online.kernel.steps import advance
 
+        go_on = advance_simple if self._is_simple else advance
         self.state.clock[UNTIL] = moment_s
         status = -1
         while status != 0:
-            status = int(advance(self.state, SECONDS_AT_A_TIME))
+            status = int(go_on(self.state, SECONDS_AT_A_TIME))
             if status > 0:
                 self.state = widened(self.state, status)
             if self._on_progress is not None:

@@ -32,7 +32,7 @@ REMEDY = "round the estimates up (--round-estimates)"
 
 def require_ticks(policy: Policy, trace: Trace, estimate: RealEstimates, *, starts_from_nothing: bool) -> None:
     """InputError where estimates that are no whole seconds cannot be."""
-    if policy.kind not in IN_TICKS or not starts_from_nothing:
+    if policy.kind not in IN_TICKS or policy.holds or not starts_from_nothing:
         raise InputError(f"policy {policy.name} counts in whole seconds here, and the estimates are none; {REMEDY}")
     if estimate.per_second > MOST_TICKS:
         raise InputError(

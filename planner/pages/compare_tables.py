@@ -79,7 +79,7 @@ def easy_table(runs: list[Row], currency: str) -> Html:
     columns += [Column("wait", "mean"), Column("wait", "95 % at most")]
     if promises:
         columns += [Column("jobs", "delayed"), Column("delay", "longest"), Column("promises", "broken")]
-    caption = f"Saved against EASY over {counted(runs[0]['days'], 'day')}; waits are of jobs that started"
+    caption = f"Saved against EASY over {counted(runs[0]['days'], 'day')}; who still waits has waited to the end"
     return grid(caption, columns, rows, name="against")
 
 

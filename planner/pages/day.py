@@ -194,8 +194,7 @@ def _against_easy(summary: DaySummary, easy: EasyDay) -> Html:
     good = el("span", signed_money(easy.saved_eur, currency) + part, class_="good" if easy.saved_eur >= 0 else "bad")
     used = [signed_unit(-easy.saved_kwh, "kWh")]
     used += [signed_unit(-easy.saved_carbon_kg, "kg CO₂")] if easy.carbon_kg or easy.saved_carbon_kg else []
-    ours = None if summary.waits is None else summary.waits.mean_s
-    waits = f"mean wait {wait(ours)}, EASY {wait(easy.waits.mean_s)}"
+    waits = f"mean wait {wait(summary.waits)}, EASY {wait(easy.waits)}"
     started = summary.jobs.started
     more = started - easy.started
     who = f"{counted(abs(more), 'job')} {'more' if more > 0 else 'fewer'} started" if more else None

@@ -153,7 +153,8 @@ def against_easy(summary: DaySummary) -> Html | None:
         row("carbon, kg", totals.carbon_kg, easy.carbon_kg, plain, "less"),
         row("jobs started", summary.jobs.started, easy.started, plain, "more"),
         row("jobs that wait at the end", summary.jobs.deferred, easy.deferred, plain, "less"),
-        row("mean wait of those started", waits.mean_s, easy.waits.mean_s, hours, "less"),
+        row("mean wait", waits.mean_s, easy.waits.mean_s, hours, "less"),
+        row("of which still wait", waits.still_waiting, easy.waits.still_waiting, plain, "less"),
         row("95 % waited at most", waits.p95_s, easy.waits.p95_s, hours, "less"),
     ]
     if not totals.carbon_kg and not easy.carbon_kg:

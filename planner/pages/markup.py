@@ -10,7 +10,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from planner.domain.day_summary import DaySummary
+from planner.domain.day_summary import DaySummary, Waits
 from planner.domain.gap import distance, is_share
 
 
@@ -148,9 +148,11 @@ def hours(seconds: float) -> str:
     return f"{below}{minutes // 60}:{minutes % 60:02d}{THIN}h"
 
 
-def wait(seconds: float | None) -> str:
-    """A wait in hours and minutes; a dash where nobody waited."""
-    return "–" if seconds is None else hours(seconds)
+def wait(waits: Waits | None) -> str:
+    """A mean wait in hours and minutes, and how many still wait; a dash where nobody waited."""
+    if waits is None or waits.mean_s is None:
+        return "–"
+    return hours(waits.mean_s) + (f" (of which {plain(waits.still_waiting)} still wait)" if waits.still_waiting else "")
 
 
 def gap_words(summary: DaySummary) -> str:

@@ -16,6 +16,7 @@ from dataclasses import replace
 import numpy as np
 
 from planner.bounds import DAY_S
+from planner.domain.closed_room import node_outages
 from planner.domain.horizon import Horizon
 from planner.domain.plan import DEFERRED, Plan
 from planner.domain.problem import Problem
@@ -47,7 +48,7 @@ def with_days_ahead(day: Day) -> Day:
         problem,
         horizon=longer,
         segments=tuple(one if one.start_s < horizon.length_s else replace(one, counts=counts) for one in segments),
-        outages=empty.outages,
+        outages=node_outages(day.situation.outages, longer),
     )
     return replace(day, ahead=ahead)
 

@@ -6,16 +6,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from planner.accounting.room import ready_moments
 from planner.accounting.settle import settle
-from planner.accounting.turns import ready_moments
 from planner.domain.candidate import never
-from planner.domain.columns import Ints
 from planner.domain.day_summary import Baseline, EasyDay, Waits
 from planner.domain.ledger import Totals
 from planner.domain.plan import Plan
 from planner.domain.problem import Problem, Running
 from planner.methods import METHODS, RULES, Params
-from planner.online.easy_day import easy_plan
+from planner.online.day_replay import easy_plan
 from planner.units import rounded
 
 
@@ -31,8 +30,8 @@ class Baselines:
 def baselines_of(problem: Problem, happened: Problem) -> Baselines:
     """What rules and EASY make of a day.
 
-    EASY expects that jobs run as long as they asked. They end as in the day that was carried out, so that both are on
-    the same footing.
+    EASY is the simulator's, from the same beginning. It expects that jobs run as long as planning thinks. They end as
+    in the day that was carried out, so that both are on the same footing.
     """
     plan = easy_plan(problem, happened)
     return Baselines(rule_baselines(problem), plan, settle(happened, plan).totals)
@@ -49,7 +48,7 @@ def easy_day(baselines: Baselines, happened: Problem, ours: Totals) -> EasyDay:
         carbon_kg=rounded(easy.carbon_kg),
         started=_started_before(happened) + int(plan.is_placed.sum()),
         deferred=int((~plan.is_placed).sum()),
-        waits=Waits.of(wait_s(happened, plan)),
+        waits=waits_of(happened, plan),
         saved_eur=rounded(ours.profit_eur - easy.profit_eur),
         saved_energy_cost_eur=rounded(easy.energy_cost_eur - ours.energy_cost_eur),
         saved_kwh=rounded(easy.it_kwh + easy.cooling_kwh - ours.it_kwh - ours.cooling_kwh),
@@ -57,18 +56,17 @@ def easy_day(baselines: Baselines, happened: Problem, ours: Totals) -> EasyDay:
     )
 
 
-def wait_s(problem: Problem, plan: Plan) -> Ints:
-    """From submission, its user's begin, or all that it waits for having come first, to start of every job [s].
+def waits_of(problem: Problem, plan: Plan) -> Waits:
+    """How long jobs wait in a plan: from submission, their user's begin, or all that they wait for having come first.
 
-    Of jobs that start today; for one that started before the plan its submission or begin counts.
+    A job that the plan defers waits until the end of the day at least. For one that started before the plan its
+    submission or begin counts.
     """
-    ready_s = ready_moments(problem, plan)
-    before = [
-        work.start_s - problem.horizon.to_s(work.job.release_unix)
-        for work in problem.running
-        if _is_todays(problem, work)
-    ]
-    return np.concatenate([(plan.start_s - ready_s)[plan.is_placed], np.array(before, dtype=np.int64)])
+    before = [work for work in problem.running if _is_todays(problem, work)]
+    released_s = [problem.horizon.to_s(work.job.release_unix) for work in before]
+    ready_s = np.concatenate([ready_moments(problem, plan), np.array(released_s, dtype=np.int64)])
+    start_s = np.concatenate([plan.start_s, np.array([work.start_s for work in before], dtype=np.int64)])
+    return Waits.of(ready_s, start_s, problem.horizon.length_s)
 
 
 def _started_before(problem: Problem) -> int:

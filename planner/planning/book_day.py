@@ -34,4 +34,4 @@ def _waits(day: Day, job: Job) -> tuple[Job, Deferral]:
     reason = "had not started when the day ended"
     if is_held:
         reason = f"may not begin before {horizon.to_datetime(horizon.to_s(job.release_unix)).isoformat()}"
-    return job, Deferral(job.id, "deferred", reason, day.times_deferred.get(job.id, 0) + (not is_held))
+    return job, Deferral(job.id, "deferred", reason, day.situation.times_deferred.get(job.id, 0) + (not is_held))

@@ -9,13 +9,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from planner.accounting.audit import audit, require_clean
+from planner.accounting.audit import audit, require_clean, why_broken
 from planner.accounting.bound import Bound, profit_bound
-from planner.accounting.broken import why_broken
 from planner.accounting.promises import promises_of
 from planner.accounting.settle import settle
 from planner.defaults import BOUND_TIME_S, ITERATIONS
 from planner.domain.books import Booked
+from planner.domain.candidate import MaxRuntime
 from planner.domain.executed import executed
 from planner.domain.job import Job
 from planner.domain.later_begins import may_begin
@@ -30,10 +30,10 @@ from planner.methods import HASTENED, RULES, Params, method_named
 from planner.planning.ahead import after_the_day, first_day_of
 from planner.planning.baselines import Baselines, baselines_of
 from planner.planning.carbon_goal import limited_bound, weighed, within_limit
-from planner.planning.promises import why_broken_promises, with_promises
+from planner.planning.energy_costs import holding_of_day
+from planner.planning.promises import why_late, with_promises
 from planner.planning.ready import make_ready
 from planner.planning.waiting import Waiting
-from planner.search.stop import MaxRuntime
 
 BOUND_TOLERANCE = 5e-4
 """The bound is at most this part above the best one: 0.05 % in a gap of a percent is near enough, and quick."""
@@ -102,12 +102,10 @@ def plan_day(
     of the day. ``on_step`` is told what is done next.
     """
     rules = day.scenario.rules
-    if method == "replan" and rules.execute == "actual":
+    if method == "hold" and rules.execute == "actual":
         planned = _carried_out(day, params, bound_time_s=bound_time_s, on_bound=on_bound)
         found = baselines_of(planned.day.problem, planned.happened) if with_baselines else None
         return replace(planned, baselines=found)
-    if rules.max_delay_s is not None or method == "replan":
-        day = _promising(day)
     given_up = threading.Event()
     is_real = rules.execute == "actual"
     happened = executed(day.problem) if is_real else day.problem
@@ -135,8 +133,8 @@ def plan_day(
     ledger = settle(happened, result.plan) if is_real else result.ledger
     deferrals = (*_deferred(day, result, later), *day.rejected, *day.withdrawn)
     _require_all_told(day, result, deferrals)
-    reason = why_broken_promises(day.problem, result.method)
-    promises = promises_of(day.problem, result.plan, later, reason=reason)
+    day = replace(day, problem=with_promises(day.problem, result.holds))
+    promises = promises_of(day.problem, result.plan, later, reason=why_late(result.method))
     return PlannedDay(day, result, happened, ledger, deferrals, bound, real_bound, promises, baselines=baselines)
 
 
@@ -185,8 +183,10 @@ def _searched(day: Day, method: str, params: Params) -> Result:
     days = sum(1 for _ in problem.horizon.days())
     steps = None if params.iterations is None else params.iterations * days
     params = replace(params, iterations=steps)
+    if method == "hold":
+        params = replace(params, holding=holding_of_day(day.scenario, problem))
     result = accepted(problem, method_named(method)(problem, params, MaxRuntime(params.time_limit_s)))
-    if day.ahead is None or method == "replan":
+    if day.ahead is None or method == "hold":
         return result
     plan = after_the_day(day.problem, day.ahead, result.plan)
     return replace(result, plan=plan, ledger=settle(day.ahead, plan))
@@ -209,34 +209,19 @@ def _hastened(problem: Problem, result: Result, params: Params) -> Result:
 def _carried_out(
     day: Day, params: Params, *, bound_time_s: float, on_bound: Callable[[float], None] | None
 ) -> PlannedDay:
-    """The day as the loop carries it out: re-planned at every event, with real runtimes."""
+    """The day as the scheduler carries it out with real runtimes, and with jobs held for cheaper hours."""
     from planner.online.look_ahead import carry_out
 
-    rules, happened = day.scenario.rules, executed(day.problem)
-    done = carry_out(
-        day.problem,
-        params.search.replan,
-        max_delay_s=rules.max_delay_s or 0,
-        estimate=rules.estimate,
-        seed=params.seed,
-        on_trial=params.on_trial,
-    )
-    require_clean(happened, done.result.plan, leaves_room=True)
+    happened = executed(day.problem)
+    holding = holding_of_day(day.scenario, day.problem)
+    result = carry_out(day.problem, holding, estimate=day.scenario.rules.estimate, on_trial=params.on_trial)
+    require_clean(happened, result.plan, leaves_room=True)
     bound = _bound(happened, bound_time_s, on_bound, threading.Event())
-    day = replace(day, problem=with_promises(day.problem, done.promises))
-    deferrals = (*_deferred(day, done.result, {}), *day.rejected, *day.withdrawn)
-    _require_all_told(day, done.result, deferrals)
-    promises = promises_of(day.problem, done.result.plan, reasons=done.reasons)
-    return PlannedDay(day, done.result, happened, done.result.ledger, deferrals, bound, bound, promises)
-
-
-def _promising(day: Day) -> Day:
-    """The day with a promise to every job that has none yet."""
-    from planner.online.look_ahead import promised
-
-    given = promised(day.ahead or day.problem, day.scenario.rules.max_delay_s or 0)
-    ahead = None if day.ahead is None else with_promises(day.ahead, given)
-    return replace(day, problem=with_promises(day.problem, given), ahead=ahead)
+    day = replace(day, problem=with_promises(day.problem, result.holds))
+    deferrals = (*_deferred(day, result, {}), *day.rejected, *day.withdrawn)
+    _require_all_told(day, result, deferrals)
+    promises = promises_of(day.problem, result.plan, reason=why_late(result.method))
+    return PlannedDay(day, result, happened, result.ledger, deferrals, bound, bound, promises)
 
 
 def cut_to_day(problem: Problem, ahead: Problem, result: Result) -> tuple[Result, dict[str, int]]:
@@ -268,13 +253,13 @@ def accepted(problem: Problem, result: Result) -> Result:
 
 def _simple_results(problem: Problem) -> Iterator[Result]:
     """Results without any search: one for each ordering, the best first, then the oldest rule's."""
-    from planner.online.day_rules import walk_rule
+    from planner.online.day_replay import rule_plan
     from planner.search.multisearch import multisearch
     from planner.search.orderings import ORDERINGS
 
     single = [multisearch(problem, orderings=(ordering,)) for ordering in ORDERINGS]
     yield from sorted(single, key=lambda result: -result.ledger.profit_eur)
-    yield walk_rule(problem, "est")
+    yield rule_plan(problem, "est")
 
 
 def _bound(
@@ -301,7 +286,7 @@ def _require_all_told(day: Day, result: Result, deferrals: tuple[tuple[Job, Defe
 
 
 def _deferred(day: Day, result: Result, later: Mapping[str, int]) -> list[tuple[Job, Deferral]]:
-    problem, before, ahead = day.problem, day.times_deferred, day.ahead or day.problem
+    problem, before, ahead = day.problem, day.situation.times_deferred, day.ahead or day.problem
     until = (
         "today" if day.ahead is None else f"until {ahead.horizon.to_datetime(ahead.horizon.length_s):%Y-%m-%d %H:%M}"
     )
@@ -322,8 +307,8 @@ def _deferred(day: Day, result: Result, later: Mapping[str, int]) -> list[tuple[
             reason = f"does not start {until}: the engine found no plan in time"
         elif result.method in RULES:
             reason = f"its turn did not come {until} under the rule {result.method}"
-        elif result.method == "replan":
-            reason = f"does not start {until}: no room beside what was promised to others, or held for a cheaper hour"
+        elif result.method == "hold":
+            reason = f"does not start {until}: no room, or held for a cheaper hour"
         elif result.method == "cp" and result.leaves_room:
             reason = f"the engine did not start it {until}"
         elif problem.defer == "free":

@@ -1,36 +1,25 @@
-"""Promises in planning: what a site tells its users when jobs arrive, and why one could not be kept."""
+"""Promises in planning: until when jobs may be held, and why one starts later than that."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from planner.domain.job import Job, Promise
 from planner.domain.problem import Problem
+from planner.domain.promises import Hold
 
 
-def with_promises(problem: Problem, given: dict[str, Promise]) -> Problem:
-    """The same problem with these promises to its jobs."""
+def with_promises(problem: Problem, holds: Iterable[Hold]) -> Problem:
+    """The same problem with these holds noted as promises to its jobs."""
+    given = {each.job_id: Promise(each.reference_unix, each.latest_unix) for each in holds}
 
     def told(job: Job) -> Job:
         return replace(job, promise=given[job.id]) if job.id in given else job
 
-    return replace(problem, jobs=tuple(told(job) for job in problem.jobs))
+    return replace(problem, jobs=tuple(told(job) for job in problem.jobs)) if given else problem
 
 
-def why_broken_promises(problem: Problem, method: str) -> str:
-    """Why a plan of a method could not keep every promise, in a few words for each cause."""
-    if method != "replan":
-        return f"the method {method} keeps no promises"
-    causes = []
-    outlived = [work.job.id for work in problem.running if _has_outlived(problem, work.start_s, work.end_s, work.job)]
-    if outlived:
-        more = f" and {len(outlived) - 1} more" if len(outlived) > 1 else ""
-        causes.append(f"job {outlived[0]}{more} outlived the estimate")
-    if problem.outages:
-        names = problem.cluster.node_list(outage.node for outage in problem.outages)
-        causes.append(f"{names} cannot be used")
-    return "; ".join(causes) or "what runs now leaves no room earlier"
-
-
-def _has_outlived(problem: Problem, start_s: int, end_s: int, job: Job) -> bool:
-    return end_s > problem.now_s and start_s + job.planned_s <= problem.now_s
+def why_late(method: str) -> str:
+    """Why a job of a plan starts later than until when it might be held."""
+    return "no room when its hold ended" if method == "hold" else f"the method {method} holds nothing"

@@ -20,8 +20,7 @@ from planner.domain.plan import DEFERRED, Plan
 from planner.domain.problem import Problem
 from planner.machine.place import place_from
 from planner.methods import ENGINE_METHODS
-from planner.online.day_rules import RULES, STRICT, walk_rule
-from planner.online.easy_day import easy_plan
+from planner.online.day_replay import RULES, STRICT, rule_plan
 from planner.search.kernel.search_state import Habits
 from planner.search.multisearch import multisearch
 from planner.search.rebuild import Chain
@@ -35,7 +34,7 @@ def make_ready(method: str, problem: Problem) -> None:
     if not small.jobs:
         return
     if method.removesuffix(STRICT) in RULES:
-        walk_rule(small, method)
+        rule_plan(small, method)
         return
     if method == "harvest":
         beside = _begin_beside(small) if is_missing(place_from) else None
@@ -65,4 +64,3 @@ if __name__ == "__main__":
     problem: Problem = pickle.load(sys.stdin.buffer)
     make_ready("multisearch", problem)
     make_ready("est", problem)
-    easy_plan(problem, problem)

@@ -12,6 +12,7 @@ from planner.domain.books import Booked
 from planner.domain.day_summary import DaySummary
 from planner.domain.horizon import Horizon
 from planner.domain.intake import Intake
+from planner.domain.situation import Situation
 from planner.errors import InputError
 from planner.inputs.books.day import Happened, Known, booked_day, of_accounts, of_table, require_over
 from planner.inputs.slurm.accounting import Accounts
@@ -19,11 +20,10 @@ from planner.pages.day import day_page
 from planner.pages.index import write_index
 from planner.planning.book_day import METHOD, book_day
 from planner.planning.plan_day import PlannedDay
-from planner.runs.one_day import require_unbooked
-from planner.runs.replan import times_deferred_of
+from planner.runs.one_day import DoneDay, require_unbooked
 from planner.scenario.schema import Scenario
 from planner.store.folder import held
-from planner.store.last_plan import LastPlan, plan_before_books
+from planner.store.last_plan import LastPlan, plan_before_books, with_last_plan
 from planner.store.provenance import changed, provenance, with_books
 from planner.store.results import read_run, read_summary
 from planner.store.write import tables_of, write_day
@@ -40,15 +40,6 @@ class Books:
     files: tuple[Path, ...] = ()
 
 
-@dataclass(frozen=True)
-class BookedDay:
-    """A booked day; ``planned`` is None where it was booked the same before, and nothing was written."""
-
-    folder: Path
-    summary: DaySummary
-    planned: PlannedDay | None
-
-
 def book(
     scenario: Scenario,
     day: dt.date,
@@ -59,7 +50,7 @@ def book(
     rebook: bool = False,
     also: tuple[str, ...] = (),
     command: Sequence[str] = (),
-) -> BookedDay:
+) -> DoneDay:
     """Settle a day as it happened and write it in a folder of days; the plan of it is kept among its versions.
 
     Raises
@@ -80,7 +71,7 @@ def book(
         planned = book_day(built, booked)
         same = _same(target, planned, booked)
         if same is not None:
-            return BookedDay(target, same, None)
+            return DoneDay(day, target, same)
         if not rebook:
             require_unbooked(target)
         facts = provenance(
@@ -93,11 +84,10 @@ def book(
             began=began,
             files=books.files,
         )
-        assert built.snapshot is not None
-        run = with_books(facts, built.snapshot, _known_until(scenario, horizon, last))
+        run = with_books(facts, built.situation, _known_until(scenario, horizon, last))
         summary = write_day(planned, target, run, also, page=day_page)
         write_index(target.parent.parent)
-    return BookedDay(target, summary, planned)
+    return DoneDay(day, target, summary, planned)
 
 
 def _happened(scenario: Scenario, horizon: Horizon, books: Books, known: Known, now_unix: int) -> Happened:
@@ -114,12 +104,14 @@ def _known(folder: Path, scenario: Scenario, horizon: Horizon, last: LastPlan | 
         return Known()
     is_todays = last.horizon.day == horizon.day
     told = ("deferred", "rejected") if is_todays else ("deferred",)
+    carried = with_last_plan(Situation(horizon.start_unix), folder, scenario, horizon, last)
     to_start = [each.job for each in last.schedule if each.start_unix >= horizon.start_unix]
     return Known(
         {job.id: job for job in last.jobs},
         (*to_start, *(each.job for each in last.unstarted if each.kind in told)),
         tuple(each.job for each in last.unstarted if is_todays and each.kind == "withdrawn"),
-        times_deferred_of(folder, scenario, horizon, last),
+        carried.times_deferred,
+        carried.site,
     )
 
 

@@ -9,11 +9,11 @@ from planner.domain.horizon import Horizon, zone_named
 from planner.domain.intake import Intake
 from planner.errors import FileFormatError, SlurmError
 from planner.inputs.slurm.accounting import read_accounting
-from planner.inputs.slurm.any_accounts import read_accounts
 from planner.inputs.slurm.document import Answer
 from planner.inputs.slurm.documents import read_saved
 from planner.inputs.slurm.machine import Machine, machine_of
 from planner.inputs.slurm.nodes import read_nodes
+from planner.inputs.slurm.sacct_text import read_accounts
 from planner.runs.book import Books
 from planner.scenario.schema import Scenario
 from planner.scenario.slurm import SlurmSection

@@ -15,6 +15,7 @@ import numpy as np
 from planner.domain.columns import Ints
 from planner.domain.day_summary import FORMAT, Waits
 from planner.domain.horizon import Horizon
+from planner.domain.plan import DEFERRED
 from planner.errors import InputError
 from planner.online.policies import Policy
 from planner.pages.compare import compare_page
@@ -27,7 +28,7 @@ from planner.runs.one_day import Settings, require_order
 from planner.runs.policy_days import NO_PROMISE, policy_days, wait_columns
 from planner.scenario.schema import Scenario
 from planner.store.folder import held, put, renewed
-from planner.store.read_tables import Came, read_table, take_in, waits_of
+from planner.store.read_tables import Came, read_table, ready_unix, start_unix, take_in
 from planner.store.replay_files import write_rows
 from planner.store.write_tables import COLUMNS, encoded
 
@@ -130,19 +131,27 @@ Found = tuple[Row, list[Row]]
 
 def _planned(task: RunTask, summaries: Outcome) -> Found:
     names = {"scenario": task.settings.scenario.name, "method": task.settings.method, "kind": "plan"}
-    waits = wait_columns(Waits.of(_waits_of(task.folder, summaries)))
+    waits = wait_columns(_waits_of(task.folder, summaries))
     return run_row(names, summaries) | waits | NO_PROMISE, day_rows(names, summaries)
 
 
-def _waits_of(folder: Path, summaries: Outcome) -> Ints:
-    """From when it could first start to its start, of every job that the days of a run start [s]."""
-    found, came = [], Came()
+def _waits_of(folder: Path, summaries: Outcome) -> Waits:
+    """How long jobs waited from when they could first start: those that the run leaves waiting, until its end."""
+    came = Came()
+    ready: list[Ints] = []
+    start: list[Ints] = []
     for summary in summaries:
         table = read_table(folder / summary.day.isoformat() / "schedule.csv", COLUMNS["schedule"])
         is_new = np.array([state == "planned" for state in column(table, "state")], dtype=np.bool_)
-        found.append(waits_of(table, summary.horizon, came)[is_new])
         take_in(came, table, summary.horizon)
-    return np.concatenate(found)
+        ready.append(ready_unix(table, summary.horizon, came)[is_new])
+        start.append(start_unix(table, summary.horizon)[is_new])
+    last = summaries[-1]
+    table = read_table(folder / last.day.isoformat() / "deferred.csv", COLUMNS["deferred"])
+    waits = np.array([kind == "deferred" for kind in column(table, "kind")], dtype=np.bool_)
+    ready.append(ready_unix(table, last.horizon, came)[waits])
+    start.append(np.full(len(ready[-1]), DEFERRED, dtype=np.int64))
+    return Waits.of(np.concatenate(ready), np.concatenate(start), last.horizon.end_unix)
 
 
 def _with_savings(group: list[Found]) -> list[Found]:
@@ -177,29 +186,27 @@ def _compared(
         last=span[1],
         runs=[with_difference(row, base_row) for row, _ in found],
         days=[day for _, days in found for day in days],
-        notes=_notes(scenarios, replans=any(row["delayed"] is not None for row, _ in found)),
+        notes=_notes(scenarios, holds=any(row["delayed"] is not None for row, _ in found)),
         folder=folder,
     )
 
 
-def _notes(scenarios: Sequence[Scenario], *, replans: bool) -> list[str]:
+def _notes(scenarios: Sequence[Scenario], *, holds: bool) -> list[str]:
     """On what footing plans and policies stand; named by scenarios where these differ."""
-    found = {scenario.name: _footing(scenario, replans=replans) for scenario in scenarios}
+    found = {scenario.name: _footing(scenario, holds=holds) for scenario in scenarios}
     first = next(iter(found.values()))
     if all(notes == first for notes in found.values()):
         return first
     return [f"{name}: {note}" for name, notes in found.items() for note in notes]
 
 
-def _footing(scenario: Scenario, *, replans: bool) -> list[str]:
+def _footing(scenario: Scenario, *, holds: bool) -> list[str]:
     rules = scenario.rules
     if scenario.outages:
         return ["Nodes are out of service, which policies do not know of, so that none is replayed."]
     length = "runs as long as it asked" if rules.execute == "requested" else "ends at its real runtime"
     promise = (
-        f"; replan may delay a job by at most {(rules.max_delay_s or 0) / 3600:g} h (rules.max_delay)"
-        if replans
-        else ""
+        f"; hold may hold a job for at most {(rules.max_delay_s or 0) / 3600:g} h (rules.max_delay)" if holds else ""
     )
     return [
         f"In plans and policies alike every job {length} (rules.execute: {rules.execute}).",

@@ -14,7 +14,7 @@ from planner.domain.horizon import Horizon
 from planner.domain.ledger import Totals
 from planner.errors import InputError, TableError
 from planner.inputs.build import frame
-from planner.inputs.prices.tariff import price_members
+from planner.inputs.prices import price_members
 from planner.inputs.weather.read import weather_of
 from planner.runs.figures import Row
 from planner.scenario.schema import Scenario

@@ -1,4 +1,4 @@
-"""One day from its inputs to its folder: the step that nightly runs, rolling runs and comparisons have in common."""
+"""One day from what is true to its folder: the one way of nightly runs, of rolling runs and of `plan now`."""
 
 from __future__ import annotations
 
@@ -10,22 +10,31 @@ from typing import Any
 
 from planner.bounds import RUN_DAYS
 from planner.defaults import BOUND_TIME_S, TIME_LIMIT_S
+from planner.domain.conflicts import situation_conflicts
 from planner.domain.day_summary import DaySummary
 from planner.domain.horizon import Horizon
+from planner.domain.intake import Intake
 from planner.domain.result import Trial
+from planner.domain.situation import Situation
 from planner.errors import BookedError, InputError
-from planner.inputs.build import Day, build_day
+from planner.inputs.build import build
+from planner.inputs.slurm.site import SlurmSite
+from planner.inputs.snapshots.read import read_snapshot
 from planner.methods import LOOKING_AHEAD, Params, method_named
 from planner.pages.day import day_page
 from planner.pages.index import write_index
 from planner.planning.ahead import with_days_ahead
+from planner.planning.estimates import with_estimates
 from planner.planning.plan_day import PlannedDay, plan_day
 from planner.scenario.schema import Scenario
-from planner.store.continue_from import Previous, read_previous
+from planner.slurm.journal import read_ours
+from planner.slurm.wanted import JOURNAL
 from planner.store.folder import held
-from planner.store.provenance import provenance
+from planner.store.last_plan import LastPlan, last_plan_of, read_last_plan, situation_of, with_last_plan
+from planner.store.provenance import provenance, with_situation
 from planner.store.results import is_booked
 from planner.store.write import require_formats, write_day
+from planner.units import SECONDS_PER_HOUR
 
 
 @dataclass(frozen=True)
@@ -33,7 +42,8 @@ class Settings:
     """How days are planned, whatever the day.
 
     ``bound_time_s`` 0 leaves the bound out; ``also`` are further formats to write; ``command`` is kept for provenance;
-    ``page`` says whether every day gets its page; ``rebook`` that days which are booked may be written over.
+    ``page`` says whether every day gets its page, ``baselines`` whether it is compared with rules and EASY, ``rebook``
+    that days which are booked may be written over.
     """
 
     scenario: Scenario
@@ -46,6 +56,7 @@ class Settings:
     also: tuple[str, ...] = ()
     command: tuple[str, ...] = ()
     page: bool = True
+    baselines: bool = True
     rebook: bool = False
 
     def __post_init__(self) -> None:
@@ -61,7 +72,7 @@ class Settings:
             engine=self.engine,
             time_limit_s=self.time_limit_s,
             iterations=self.iterations,
-            search=replace(self.scenario.search.params(), replan=self.scenario.replan.params()),
+            search=replace(self.scenario.search.params(), hold=self.scenario.hold.params()),
         )
 
     def run_facts(
@@ -85,65 +96,193 @@ class Settings:
 
 
 @dataclass(frozen=True)
+class Asked:
+    """Of what a day is planned, and from which moment on: its midnight, or another.
+
+    ``nightly``: from what the day before left, or with ``fresh`` from nothing. Else by a table (``snapshot`` and
+    ``nodes``), by what Slurm said (``slurm``), or by the last plan of today or yesterday. ``hours`` is how far ahead of
+    the moment is planned; None: to the end of the day.
+    """
+
+    moment_unix: int
+    nightly: bool = False
+    fresh: bool = False
+    snapshot: Path | None = None
+    nodes: Path | None = None
+    slurm: SlurmSite | None = None
+    hours: float | None = None
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The tables, or Slurm's saved documents."""
+        saved = () if self.slurm is None else self.slurm.documents.files
+        return (*(path for path in (self.snapshot, self.nodes) if path is not None), *saved)
+
+
+@dataclass(frozen=True)
+class Watch:
+    """Who is told what, while a day is planned: each candidate, the bound, and what is done next.
+
+    ``still_wanted`` is called before anything is written, and may raise.
+    """
+
+    on_trial: Callable[[Trial], None] | None = None
+    on_bound: Callable[[float], None] | None = None
+    on_step: Callable[[str], None] = lambda what: None
+    still_wanted: Callable[[], None] = lambda: None
+
+
+UNWATCHED = Watch()
+
+
+@dataclass(frozen=True)
 class DoneDay:
-    """A written day: its summary, and what was planned; None where an earlier run had already written it."""
+    """A written day: its summary, and what was planned; None where an earlier run had already written it.
+
+    ``conflicts`` is where the situation contradicts the last plan; ``is_first``: nothing was carried over.
+    """
 
     day: dt.date
     folder: Path
     summary: DaySummary
     planned: PlannedDay | None = None
+    conflicts: tuple[str, ...] = ()
+    is_first: bool = False
+
+
+@dataclass(frozen=True)
+class Found:
+    """A situation with what its reader kept and dropped, and where it contradicts the last plan."""
+
+    situation: Situation
+    intake: Intake
+    conflicts: tuple[str, ...] = ()
+
+
+def plan_from(settings: Settings, asked: Asked, folder: Path, watch: Watch = UNWATCHED) -> DoneDay:
+    """Plan the day of a moment from then on, and write it in a folder of days.
+
+    BookedError when the day is booked, unless the settings say that it may be planned again.
+    """
+    horizon = Horizon.of_unix(asked.moment_unix, settings.scenario.zone)
+    target = folder / horizon.day.isoformat()
+    if asked.nightly:
+        watch.on_step("reading the day before")
+        last = None if asked.fresh else nightly_ground_of(folder, settings.scenario, horizon.day)
+        return do_day(settings, horizon.day, target, last, watch=watch)
+    facts = settings.run_facts(None, closed=False, files=asked.files)
+    until_unix = None if asked.hours is None else asked.moment_unix + round(asked.hours * SECONDS_PER_HOUR)
+    return _do(
+        settings, horizon, target, facts, lambda: _found(settings.scenario, asked, folder, horizon), watch, until_unix
+    )
 
 
 def do_day(
     settings: Settings,
     day: dt.date,
     target: Path,
-    previous: Previous | None,
+    last: LastPlan | None,
     *,
     closed: bool = False,
-    on_trial: Callable[[Trial], None] | None = None,
-    on_bound: Callable[[float], None] | None = None,
-    on_step: Callable[[str], None] | None = None,
-    still_wanted: Callable[[], None] | None = None,
+    watch: Watch = UNWATCHED,
 ) -> DoneDay:
-    """Plan a day from what the day before left and write its folder.
+    """Plan a day from what the plan of the day before left at midnight, and write its folder.
 
-    ``closed``: no new jobs come in. ``still_wanted`` is called before anything is written, and may raise. BookedError
-    when the day is booked, unless the settings say that it may be planned again. ``on_step`` is told what is done next.
+    ``closed``: no new jobs come in.
     """
-    facts = settings.run_facts(None if previous is None else previous.mark, closed=closed)
+    horizon = Horizon(day, settings.scenario.zone)
+    facts = settings.run_facts(None if last is None else last.mark, closed=closed)
+
+    def find() -> Found:
+        return Found(*situation_of(settings.scenario, horizon, last, closed=closed))
+
+    return replace(_do(settings, horizon, target, facts, find, watch), is_first=last is None)
+
+
+def _do(
+    settings: Settings,
+    horizon: Horizon,
+    target: Path,
+    facts: dict[str, Any],
+    find: Callable[[], Found],
+    watch: Watch,
+    until_unix: int | None = None,
+) -> DoneDay:
+    """Plan the day of a situation and write its folder, alone in it."""
+    scenario = settings.scenario
     with held(target):
         if not settings.rebook:
             require_unbooked(target)
-        step = on_step or (lambda what: None)
-        step("reading jobs, weather and prices")
-        built: Day = build_day(settings.scenario, day, None if previous is None else previous.handover, closed=closed)
-        if settings.method in LOOKING_AHEAD:
+        watch.on_step("reading jobs, weather and prices")
+        found = find()
+        situation = with_estimates(found.situation, scenario.cluster, scenario.rules.estimate)
+        built = build(scenario, horizon, situation, found.intake, until_unix)
+        if settings.method in LOOKING_AHEAD and situation.moment_unix == horizon.start_unix:
             built = with_days_ahead(built)
         planned = plan_day(
             built,
             settings.method,
-            settings.params(on_trial),
+            settings.params(watch.on_trial),
             bound_time_s=settings.bound_time_s,
-            with_baselines=settings.page,
-            on_bound=on_bound,
-            on_step=step,
+            with_baselines=settings.baselines,
+            on_bound=watch.on_bound,
+            on_step=watch.on_step,
         )
-        step("writing the day")
-        if still_wanted is not None:
-            still_wanted()
-        return written(settings, planned, target, facts)
+        watch.on_step("writing the day")
+        watch.still_wanted()
+        facts = with_situation(facts, situation, scenario.outages, found.conflicts)
+        summary = write_day(planned, target, facts, settings.also, page=day_page if settings.page else None)
+        if settings.page:
+            write_index(target.parent.parent)
+    return DoneDay(horizon.day, target, summary, planned, found.conflicts)
 
 
-def written(settings: Settings, planned: PlannedDay, target: Path, facts: dict[str, Any]) -> DoneDay:
-    """Write a planned day, with its page and the index where pages are wanted; the caller holds the folder."""
-    problem = planned.day.problem
-    if settings.page:
-        summary = write_day(planned, target, facts, settings.also, page=day_page)
-        write_index(target.parent.parent)
+def _found(scenario: Scenario, asked: Asked, folder: Path, day: Horizon) -> Found:
+    """What is true at a moment: by tables, by Slurm, or by the last plan."""
+    if asked.snapshot is None and asked.slurm is None:
+        last = last_plan_of(folder, scenario, day)
+        if last is None:
+            nightly_ground_of(folder, scenario, day.day)  # refuses a gap in which work would be lost
+        situation, intake = situation_of(scenario, day, last, asked.moment_unix)
+        conflicts: tuple[str, ...] = ()
     else:
-        summary = write_day(planned, target, facts, settings.also)
-    return DoneDay(problem.horizon.day, target, summary, planned)
+        situation, intake = _read(scenario, asked, folder)
+        last = _readable(folder, scenario, day, intake)
+        conflicts = () if last is None else _conflicts(scenario, situation, last, day)
+    if last is not None:
+        situation = with_last_plan(situation, folder, scenario, day, last)
+    return Found(situation, intake, conflicts)
+
+
+def _read(scenario: Scenario, asked: Asked, folder: Path) -> tuple[Situation, Intake]:
+    """The situation by tables, or by Slurm; begin times and reservations that we have set there bind nobody."""
+    if asked.slurm is not None:
+        ours = read_ours(folder / JOURNAL)
+        return asked.slurm.snapshot(scenario, ours.own_begin)
+    assert asked.snapshot is not None
+    return read_snapshot(asked.snapshot, at_unix=asked.moment_unix, scenario=scenario, nodes_path=asked.nodes)
+
+
+def _readable(folder: Path, scenario: Scenario, day: Horizon, intake: Intake) -> LastPlan | None:
+    """The last plan; None where it cannot be read: a snapshot stands by itself, and the intake says so."""
+    try:
+        return last_plan_of(folder, scenario, day)
+    except InputError as error:
+        intake.notes.append(f"not compared with the last plan: {error}")
+        return None
+
+
+def _conflicts(scenario: Scenario, situation: Situation, last: LastPlan, day: Horizon) -> tuple[str, ...]:
+    """Where a situation contradicts the last plan; what was over before its day is no part of it."""
+    schedule = {
+        each.job.id: (each.start_unix, each.end_unix, each.nodes)
+        for each in last.schedule
+        if each.end_unix is not None and each.end_unix > day.start_unix
+    }
+    found = situation_conflicts(
+        situation, schedule, [job.id for job in last.deferred], node_list=scenario.cluster.node_list
+    )
+    return tuple(each.text for each in found)
 
 
 def require_unbooked(target: Path) -> None:
@@ -152,18 +291,18 @@ def require_unbooked(target: Path) -> None:
         raise BookedError(f"{target} is booked; nothing is changed; to write it anew all the same, give --rebook")
 
 
-def previous_of(folder: Path, scenario: Scenario, day: dt.date) -> Previous | None:
-    """What the day before left in a folder of days; None when there is no result of it."""
+def previous_of(folder: Path, scenario: Scenario, day: dt.date) -> LastPlan | None:
+    """The plan of the day before in a folder of days; None when there is no result of it."""
     before = Horizon(day, scenario.zone).day_before()
     written = folder / before.day.isoformat()
     try:
         is_there = written.exists()
     except OSError:  # a name too long, say: writing there will report it
         return None
-    return read_previous(written, scenario, before) if is_there else None
+    return read_last_plan(written, scenario, before) if is_there else None
 
 
-def ground_of(folder: Path, scenario: Scenario, day: dt.date) -> Previous | None:
+def ground_of(folder: Path, scenario: Scenario, day: dt.date) -> LastPlan | None:
     """What a day continues from; InputError when there are earlier days, but not the one before."""
     previous, earlier = previous_of(folder, scenario, day), last_before(folder, day)
     if previous is None and earlier is not None:
@@ -175,7 +314,7 @@ def ground_of(folder: Path, scenario: Scenario, day: dt.date) -> Previous | None
     return previous
 
 
-def nightly_ground_of(folder: Path, scenario: Scenario, day: dt.date) -> Previous | None:
+def nightly_ground_of(folder: Path, scenario: Scenario, day: dt.date) -> LastPlan | None:
     """What one day by itself continues from: the same, but the sample's made-up jobs may begin anew after a gap."""
     is_sample = not isinstance(scenario.jobs.source, Path)
     return (previous_of if is_sample else ground_of)(folder, scenario, day)

@@ -15,14 +15,15 @@ from planner.domain.horizon import Horizon
 from planner.domain.job import Job
 from planner.domain.ledger import Totals
 from planner.inputs.traces import NEVER_FITS, Source, read_known
-from planner.metrics.measures import broken_promises, delayed_jobs, longest_delay
+from planner.metrics.measures import broken_promises, held_jobs, longest_hold
 from planner.online.check import require_sound
 from planner.online.estimates import estimate_named
+from planner.online.holding import NO_HOLDING
 from planner.online.policies import Policy
-from planner.online.replanning import NO_REPLANNING
+from planner.online.prices import NO_PROFIT
 from planner.online.replay import Replay, replay
+from planner.planning.energy_costs import holding_of_trace, profit_terms_of
 from planner.runs.figures import TOTALS, Row, sum_row
-from planner.runs.replanning import replanning_of
 from planner.runs.replay_ledger import settle_window
 from planner.runs.simulate import outcome_of
 from planner.scenario.schema import Scenario
@@ -47,8 +48,9 @@ def policy_days(
         trace = replace(trace, runtime_s=trace.requested_s)
     estimate = estimate_named(scenario.rules.estimate)
     for policy in policies:
-        replanning = replanning_of(scenario, trace) if policy.heeds_prices else NO_REPLANNING
-        result = replay(trace, policy, estimate.make(trace), replanning=replanning)
+        profit = profit_terms_of(scenario, trace) if policy.needs_prices else NO_PROFIT
+        holding = holding_of_trace(scenario, trace) if policy.holds else NO_HOLDING
+        result = replay(trace, policy, estimate.make(trace), profit=profit, holding=holding)
         require_sound(result)
         names = {"scenario": scenario.name, "method": policy.name, "kind": "policy"}
         yield _rows(names, scenario, source, result, own_s, first, last)
@@ -78,10 +80,9 @@ def _rows(
             | {"rejected": 0 if rows else rejected, "bound_eur": None, "gap_fraction": None, "status": None}
         )
     end_s = horizons[-1].end_unix - begin_unix
-    starts = result.start_s < end_s
-    last_end_s = int(result.end_s[starts].max(initial=0))
+    last_end_s = int(result.end_s[result.start_s < end_s].max(initial=0))
     depends = np.array([bool(job.after) for job in source.jobs], dtype=np.bool_)
-    waits = Waits.of((result.start_s - np.where(depends, result.ready_s, own_s))[starts])
+    waits = Waits.of(np.where(depends, result.ready_s, own_s), result.start_s, end_s)
     return sum_row(names, rows, horizons, begin_unix + last_end_s) | wait_columns(waits) | promise(result), rows
 
 
@@ -109,7 +110,7 @@ def _jobs(jobs: tuple[Job, ...], result: Replay, own_s: Ints, begin_unix: int, s
 
 def wait_columns(waits: Waits) -> Row:
     """Waits as columns of a run."""
-    return {"mean_wait_s": waits.mean_s, "wait95_s": waits.p95_s}
+    return {"mean_wait_s": waits.mean_s, "wait95_s": waits.p95_s, "still_waiting": waits.still_waiting}
 
 
 NO_PROMISE: Row = {"delayed": None, "longest_delay_s": None, "broken_promises": None}
@@ -118,12 +119,12 @@ NO_PROMISE: Row = {"delayed": None, "longest_delay_s": None, "broken_promises": 
 
 def promise(result: Replay) -> Row:
     """How the promise was kept, over all jobs until the last has ended."""
-    if result.policy.kind != "replan":
+    if not result.policy.holds:
         return NO_PROMISE
     outcome = outcome_of(result)
-    delay_s = longest_delay(outcome)
+    delay_s = longest_hold(outcome)
     return {
-        "delayed": int(delayed_jobs(outcome)),
+        "delayed": int(held_jobs(outcome)),
         "longest_delay_s": 0 if math.isnan(delay_s) else int(delay_s),
         "broken_promises": int(broken_promises(outcome)),
     }

@@ -10,11 +10,11 @@ from pathlib import Path
 
 from planner.domain.horizon import Horizon, zone_named
 from planner.errors import SlurmError
-from planner.inputs.books.finished import accounted_candidates
-from planner.inputs.jobs.finished import Finished, chosen, table_candidates
-from planner.inputs.slurm.accounting import AccountedJob, Accounts, read_accounting
-from planner.inputs.slurm.any_accounts import holds_accounts, read_accounts
+from planner.inputs.books.finished import Finished, accounted_candidates, chosen, table_candidates
+from planner.inputs.slurm.accounting import Accounts, read_accounting
+from planner.inputs.slurm.job import SlurmJob
 from planner.inputs.slurm.machine import Machine
+from planner.inputs.slurm.sacct_text import holds_accounts, read_accounts
 from planner.runs.book_sources import ask_accounts, slurm_machine
 from planner.scenario.schema import Scenario
 from planner.slurm.commands import Slurm
@@ -75,7 +75,7 @@ def live_sources(days: Sequence[Horizon], slurm: Slurm) -> PowerSources:
     """What Slurm's accounts have of some days in a row, asked for day by day; SlurmError where they cannot be asked."""
     digests: dict[str, str] = {}
     # Jobs that are there on several days are in the answers of each.
-    jobs: dict[AccountedJob, None] = {}
+    jobs: dict[SlurmJob, None] = {}
     for day in days:
         try:
             answer = ask_accounts(day, slurm)

@@ -16,7 +16,7 @@ from planner.domain.ledger import Totals
 from planner.domain.plan import Placement, Plan
 from planner.domain.problem import Problem, Running
 from planner.domain.segment import split_segments
-from planner.domain.site_state import SiteState
+from planner.domain.situation import SiteState
 from planner.domain.trace import Trace
 from planner.errors import InputError
 from planner.inputs.build import frame
@@ -82,7 +82,7 @@ def _settle_days(
         problem, plan = _as_planned(scenario, horizon, jobs, replay, start_unix, end_unix)
         problem = replace(problem, rates=rates_of(scenario, horizon.day, state))
         ledger = settle(problem, plan)
-        state = SiteState.after(problem, ledger)
+        state = SiteState.after(problem.horizon.day, problem.rates, ledger)
         settled.append((horizon.day, ledger.totals))
         horizon = horizon.next_day()
     return settled

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from planner.domain.day_summary import JobCounts
-from planner.domain.handover import Handover
 from planner.domain.horizon import Horizon
-from planner.domain.result import Trial
 from planner.errors import AuditError, FileFormatError, InputError
 from planner.pages.index import write_index
-from planner.runs.one_day import DoneDay, Settings, do_day, ground_of, require_order, require_unbooked
-from planner.store.continue_from import Previous, read_previous
+from planner.runs.one_day import UNWATCHED, DoneDay, Settings, Watch, do_day, ground_of, require_order, require_unbooked
 from planner.store.folder import clear_left_overs
+from planner.store.last_plan import LastPlan, read_last_plan
 from planner.store.provenance import SAME, changed
 from planner.store.results import read_run, read_summary
 
@@ -38,21 +36,21 @@ class Balance:
     refused: int = 0
 
     @classmethod
-    def opening(cls, handover: Handover | None) -> Balance:
-        """The balance with which a run begins: what an earlier day handed over."""
-        if handover is None:
+    def opening(cls, last: LastPlan | None) -> Balance:
+        """The balance with which a run begins: what an earlier day left."""
+        if last is None:
             return cls()
-        refused = len(handover.refused)
-        return cls(len(handover), 0, len(handover.running), len(handover.waiting), refused=refused)
+        running, waiting = len(last.running), len(last.deferred)
+        return cls(running + waiting, 0, running, waiting, refused=len(last.refused))
 
-    def add(self, day: dt.date, jobs: JobCounts, left: Handover) -> None:
-        """Add a day by its summary and by what its files hand over; AuditError when a job was lost or doubled."""
+    def add(self, day: dt.date, jobs: JobCounts, left: LastPlan) -> None:
+        """Add a day by its summary and by what its files leave; AuditError when a job was lost or doubled."""
         if jobs.carried_in != self.running:
             raise AuditError(f"{day} began with {jobs.carried_in} running jobs, the day before left {self.running}")
         self.came_in += jobs.known - self.waiting - self.refused
         self.finished += jobs.finished
         self.rejected += jobs.rejected - self.refused
-        self.running, self.waiting, self.refused = len(left.running), len(left.waiting), len(left.refused)
+        self.running, self.waiting, self.refused = len(left.running), len(left.deferred), len(left.refused)
         if (self.running, self.waiting) != (jobs.running, jobs.deferred):
             raise AuditError(f"{day} hands over {self.running} running and {self.waiting} waiting jobs, not as it says")
         told = self.finished + self.running + self.waiting + self.rejected
@@ -68,10 +66,7 @@ def run_days(
     *,
     until_empty: bool = False,
     fresh: bool = False,
-    on_trial: Callable[[Trial], None] | None = None,
-    on_bound: Callable[[float], None] | None = None,
-    on_step: Callable[[str], None] | None = None,
-    still_wanted: Callable[[], None] | None = None,
+    watch: Watch = UNWATCHED,
 ) -> Iterator[DoneDay]:
     """Plan and write days one after another, in folders named by them; each is handed out when it is written.
 
@@ -82,8 +77,8 @@ def run_days(
     """
     require_order(first, last)
     scenario = settings.scenario
-    previous = None if fresh else ground_of(folder, scenario, first)
-    balance = Balance.opening(None if previous is None else previous.handover)
+    last_plan = None if fresh else ground_of(folder, scenario, first)
+    balance = Balance.opening(last_plan)
     horizon = Horizon(first, scenario.zone)
     index_is_due = False
     if not settings.rebook:
@@ -91,27 +86,17 @@ def run_days(
             require_unbooked(folder / (first + dt.timedelta(days=offset)).isoformat())
     clear_left_overs(folder)
     try:
-        while horizon.day <= last or (until_empty and previous is not None and not previous.handover.is_empty):
+        while horizon.day <= last or (until_empty and last_plan is not None and last_plan.leaves_work):
             closed = horizon.day > last
             target = folder / horizon.day.isoformat()
-            kept = _kept(settings, horizon.day, target, previous, closed=closed)
-            done = kept or do_day(
-                settings,
-                horizon.day,
-                target,
-                previous,
-                closed=closed,
-                on_trial=on_trial,
-                on_bound=on_bound,
-                on_step=on_step,
-                still_wanted=still_wanted,
-            )
+            kept = _kept(settings, horizon.day, target, last_plan, closed=closed)
+            done = kept or do_day(settings, horizon.day, target, last_plan, closed=closed, watch=watch)
             index_is_due = kept is not None
-            before, previous = previous, read_previous(target, scenario, horizon)
-            balance.add(horizon.day, done.summary.jobs, previous.handover)
+            last_plan = read_last_plan(target, scenario, horizon)
+            balance.add(horizon.day, done.summary.jobs, last_plan)
             yield done
-            if closed and before is not None:
-                _require_progress(horizon, done, previous.handover, (horizon.day - last).days)
+            if closed:
+                _require_progress(horizon, done, last_plan, (horizon.day - last).days)
             horizon = horizon.next_day()
     finally:
         # Whoever wrote a day that was kept may have been killed before it came to the index.
@@ -119,7 +104,7 @@ def run_days(
             write_index(folder.parent)
 
 
-def _kept(settings: Settings, day: dt.date, target: Path, previous: Previous | None, *, closed: bool) -> DoneDay | None:
+def _kept(settings: Settings, day: dt.date, target: Path, before: LastPlan | None, *, closed: bool) -> DoneDay | None:
     """The day as an earlier run wrote it, when that run had the same ground and its files are whole."""
     if not target.is_dir():
         return None
@@ -127,7 +112,7 @@ def _kept(settings: Settings, day: dt.date, target: Path, previous: Previous | N
         run, summary = read_run(target), read_summary(target)
     except FileFormatError:
         return None
-    wanted = _plain(settings.run_facts(None if previous is None else previous.mark, closed=closed))
+    wanted = _plain(settings.run_facts(None if before is None else before.mark, closed=closed))
     if any(run.get(key) != wanted[key] for key in SAME):
         return None
     if settings.bound_time_s > 0 and summary.profit_bound_eur is None:
@@ -143,9 +128,9 @@ def _plain(facts: dict[str, Any]) -> dict[str, Any]:
     return plain
 
 
-def _require_progress(horizon: Horizon, done: DoneDay, left: Handover, days: int) -> None:
+def _require_progress(horizon: Horizon, done: DoneDay, left: LastPlan, days: int) -> None:
     jobs = done.summary.jobs
-    is_ready = any(each.job.release_unix < horizon.end_unix for each in left.waiting)
+    is_ready = any(job.release_unix < horizon.end_unix for job in left.deferred)
     stuck = is_ready and not jobs.started and not jobs.carried_in
     if stuck or days > MOST_DAYS:
         raise InputError(

@@ -5,28 +5,46 @@ from __future__ import annotations
 import resource
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING
-
-from planner.defaults import DISPATCH_STEPS, ROUND_ENGINE, ROUND_TIME_S
+from dataclasses import asdict
+from dataclasses import dataclass
+from dataclasses import replace
+from planner.defaults import DISPATCH_STEPS
+from planner.defaults import ROUND_ENGINE
+from planner.defaults import ROUND_TIME_S
 from planner.domain.waiting_queue import QueueSolver
 from planner.errors import InputError
 from planner.inputs.traces import Source
-from planner.metrics.outcome import TRIMMING, Outcome
-from planner.metrics.registry import MONEY, Metric, measure, metric_named
+from planner.metrics.outcome import Outcome
+from planner.metrics.outcome import TRIMMING
+from planner.metrics.registry import MONEY
+from planner.metrics.registry import Metric
+from planner.metrics.registry import measure
+from planner.metrics.registry import metric_named
 from planner.online.check import require_sound
 from planner.online.drawn_deadlines import draw_deadlines
-from planner.online.estimates import Estimate, estimate_named
-from planner.online.lower_bounds import BOUNDED, lower_bound
+from planner.online.estimates import Estimate
+from planner.online.estimates import estimate_named
+from planner.online.holding import NO_HOLDING
+from planner.online.lower_bounds import BOUNDED
+from planner.online.lower_bounds import lower_bound
 from planner.online.objectives import Objective
-from planner.online.offline import OfflineSchedule, improve_schedule, make_search_ready, require_pool
+from planner.online.offline import OfflineSchedule
+from planner.online.offline import improve_schedule
+from planner.online.offline import make_search_ready
+from planner.online.offline import require_pool
 from planner.online.offline_search import OfflineSearch
-from planner.online.policies import Policy, policy_named
-from planner.online.queue_search import USUAL_SEARCH, QueueSearch
-from planner.online.replanning import NO_REPLANNING
-from planner.online.replay import Replay, make_ready, replay
-from planner.runs.replanning import replanning_of
+from planner.online.policies import Policy
+from planner.online.policies import policy_named
+from planner.online.prices import NO_PROFIT
+from planner.online.queue_search import QueueSearch
+from planner.online.queue_search import USUAL_SEARCH
+from planner.online.replay import Replay
+from planner.online.replay import make_ready
+from planner.online.replay import replay
+from planner.planning.energy_costs import holding_of_trace
+from planner.planning.energy_costs import profit_terms_of
 from planner.scenario.schema import Scenario
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from planner.online.round_watch import RoundWatch
@@ -130,7 +148,7 @@ class RoundEngine:
         if policy.kind != "cp":
             return None
         if policy.dispatcher:
-            from planner.cp.dispatch.choose import dispatcher_named
+            from planner.cp.dispatch import dispatcher_named
 
             return dispatcher_named(
                 policy.dispatcher,
@@ -141,7 +159,7 @@ class RoundEngine:
             )
 
         from planner.cp.engines.choose import engine_named
-        from planner.cp.queue_solver import EngineSolver
+        from planner.cp.queue_model import EngineSolver
 
         return EngineSolver(engine_named(self.engine), self.time_limit_s, seed)
 
@@ -157,8 +175,6 @@ class RoundEngine:
         """Who plans the queues of a policy, and with what limit."""
         if not policy.needs_engine:
             return f"a search with {self.dispatch_steps:,} steps"
-        if policy.dispatcher == "pcp21-cpsat":
-            return f"cpsat with {self.time_limit_s:g} s of work"
         return f"{self.engine} with {self.time_limit_s:g} s"
 
 
@@ -182,12 +198,14 @@ def simulate(
     """
     solvers = {policy: engine.solver(policy, conduct.seed) for policy in policies}
     deadlines = draw_deadlines(source.trace, conduct.deadline_percent, conduct.seed)
-    replanning = NO_REPLANNING
+    profit, holding = NO_PROFIT, NO_HOLDING
     needy = next((policy for policy in policies if policy.needs_prices), None)
     if needy is not None and measured.scenario is None:
         raise InputError(f"policy {needy.name!r} needs a scenario: what energy costs, and what work earns")
-    if measured.scenario is not None and any(policy.heeds_prices for policy in policies):
-        replanning = replanning_of(measured.scenario, source.trace)
+    if needy is not None:
+        profit = profit_terms_of(measured.scenario, source.trace)
+    if measured.scenario is not None and any(policy.holds for policy in policies):
+        holding = holding_of_trace(measured.scenario, source.trace)
     runs = []
     for estimate in estimates:
         for policy in policies:
@@ -202,7 +220,8 @@ def simulate(
                 rounds=conduct.rounds,
                 predictions=conduct.predictions,
                 deadline_s=deadlines,
-                replanning=replanning,
+                profit=profit,
+                holding=holding if policy.holds else NO_HOLDING,
                 search=QueueSearch(conduct.evaluations, conduct.seed),
                 solver=solvers[policy],
                 watch=watch,
@@ -242,6 +261,7 @@ def outcome_of(result: Replay) -> Outcome:
         estimate_s=result.estimate_s,
         reference_s=result.reference_s,
         promise_s=result.latest_s,
+        held_until_s=result.held_until_s,
     )
 
 

@@ -8,42 +8,75 @@ inside. The first day begins with what the day before it left. The bound of a ru
 from __future__ import annotations
 
 import datetime as dt
+import json
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
 
 from planner.accounting.bound import Bound, profit_bound
 from planner.accounting.bound.bound import SLOT_S
+from planner.domain.closed_room import node_outages
 from planner.domain.executed import executed
-from planner.domain.handover import Handover
 from planner.domain.horizon import Horizon
 from planner.domain.job import Job
 from planner.domain.problem import Problem
-from planner.inputs.build import build_day, sorted_out
-from planner.inputs.jobs.known import known_jobs
+from planner.inputs.build import build, sorted_out
+from planner.inputs.jobs.read import known_jobs
 from planner.planning.plan_day import BOUND_TOLERANCE
 from planner.runs.replay_ledger import frame_of, window_of
 from planner.scenario.schema import Scenario
-from planner.units import SECONDS_PER_HOUR
+from planner.store.folder import alone_in, put
+from planner.store.last_plan import LastPlan, situation_of
+from planner.store.write_tables import encoded
+from planner.units import SECONDS_PER_HOUR, rounded
 
 MOST_SLOTS = 200
 """Slots with a price of their own, about: in a long run they are longer than an hour."""
+
+
+@dataclass(frozen=True)
+class WholeRun:
+    """The days of a run together: what they earn, and the bound on it, None where that was not worked out."""
+
+    first: dt.date
+    last: dt.date
+    profit_eur: float
+    bound_eur: float | None
+    gap_fraction: float | None
+
+    @classmethod
+    def of(cls, first: dt.date, last: dt.date, profit_eur: float, bound: Bound | None) -> WholeRun:
+        """The days from the first to the last, which earn this much."""
+        limit_eur = None if bound is None else rounded(bound.profit_eur)
+        gap = None if bound is None else bound.gap_fraction(profit_eur)
+        return cls(first, last, rounded(profit_eur), limit_eur, gap)
+
+    def as_dict(self) -> dict[str, Any]:
+        """As plain data."""
+        return {**asdict(self), "first": self.first.isoformat(), "last": self.last.isoformat()}
+
+    def write(self, folder: Path) -> None:
+        """Write it beside the days, as run-FIRST-LAST.json."""
+        with alone_in(folder):
+            put(folder / f"run-{self.first}-{self.last}.json", encoded(json.dumps(self.as_dict(), indent=2) + "\n"))
 
 
 def run_bound(
     scenario: Scenario,
     first: dt.date,
     last: dt.date,
-    handover: Handover | None = None,
+    before: LastPlan | None = None,
     *,
     time_limit_s: float,
     is_wanted: Callable[[], bool] = lambda: True,
 ) -> Bound:
     """A proven limit on what any plans of the days from the first to the last earn together.
 
-    ``handover`` is what the day before the first left; None: it starts from nothing.
+    ``before`` is the plan of the day before the first; None: it starts from nothing.
     """
-    problem, midnights = run_problem(scenario, first, last, handover)
+    problem, midnights = run_problem(scenario, first, last, before)
     hours = math.ceil(problem.horizon.length_s / SECONDS_PER_HOUR / MOST_SLOTS)
     return profit_bound(
         problem,
@@ -56,14 +89,19 @@ def run_bound(
 
 
 def run_problem(
-    scenario: Scenario, first: dt.date, last: dt.date, handover: Handover | None
+    scenario: Scenario, first: dt.date, last: dt.date, before: LastPlan | None
 ) -> tuple[Problem, list[int]]:
     """All days of a run as one problem, its segments cut at midnight, and the midnights [s]."""
-    begun = build_day(scenario, first, handover).problem
+    horizon = Horizon(first, scenario.zone)
+    situation, intake = situation_of(scenario, horizon, before)
+    begun = build(scenario, horizon, situation, intake).problem
     window = window_of(scenario, first, (last - first).days + 1)
     empty, midnights = frame_of(scenario, window)
     jobs = sorted([*begun.jobs, *_later_jobs(scenario, first, last, begun)], key=lambda job: job.submission_key)
-    problem = replace(empty, jobs=tuple(jobs), running=begun.running, never=begun.never, rates=begun.rates)
+    outages = node_outages(situation.outages, window)
+    problem = replace(
+        empty, jobs=tuple(jobs), running=begun.running, never=begun.never, rates=begun.rates, outages=outages
+    )
     return executed(problem) if scenario.rules.execute == "actual" else problem, midnights
 
 

@@ -15,7 +15,7 @@ from planner import bounds
 from planner.domain.cluster import CORES, Cluster, IdleRule, NodeClass
 from planner.domain.node_text import expanded, parse_node_list
 from planner.domain.plain_classes import plainest_first
-from planner.domain.snapshot import SINCE_EVER, NodeState, Outage, outage_key
+from planner.domain.situation import SINCE_EVER, NodeState, Outage, outage_key
 from planner.errors import InputError
 from planner.scenario.electricity import Sleep
 from planner.scenario.sections import Key, Named, Section

@@ -12,12 +12,12 @@ from pydantic import ModelWrapValidatorHandler, PrivateAttr, ValidationInfo, fie
 
 from planner import bounds
 from planner.domain.cluster import Cluster
-from planner.domain.snapshot import Outage
+from planner.domain.situation import Outage
 from planner.scenario.chooser import Kinds
 from planner.scenario.cluster import ClusterSection, WrittenAsSection
 from planner.scenario.electricity import BatterySection, Carbon, Demand, FeedIn, Fees, ModelledSolar, NoCarbon, Solar
+from planner.scenario.hold import Hold
 from planner.scenario.jobs import Jobs, SlurmJobs
-from planner.scenario.replan import Replan
 from planner.scenario.search import Search
 from planner.scenario.sections import Cooling, Goal, Key, Power, Revenue, Rules, Section
 from planner.scenario.slurm import LIVE, SlurmSection
@@ -53,7 +53,7 @@ class Scenario(Section):
     carbon: Carbon = NoCarbon()
     goal: Goal = Goal()
     search: Search = Search()
-    replan: Replan = Replan()
+    hold: Hold = Hold()
     slurm: SlurmSection = SlurmSection()
 
     @field_validator("goal")

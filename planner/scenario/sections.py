@@ -244,8 +244,8 @@ class Rules(Section):
     """``defer: full`` keeps only what cannot start today; ``free`` lets profit decide.
 
     A job that was deferred on ``max_deferral_days`` days goes before all others; None: never. ``execute: actual`` lets
-    jobs end at their real runtime once they are planned. ``max_delay_s`` is the promise to users when the plan is kept
-    true all day, ``estimate`` how long planning then thinks that jobs run.
+    jobs end at their real runtime once they are planned. ``max_delay_s`` is the promise to users when jobs are held for
+    cheaper hours, ``estimate`` how long planning then thinks that jobs run.
     """
 
     defer: Annotated[
@@ -270,9 +270,9 @@ class Rules(Section):
         Field(alias="max_delay"),
         Key(
             "duration",
-            "the promise to users: no job starts later than this after its reference start, when it would have started"
-            " on arrival under list scheduling in submit order; plans say how it was kept",
-            default="no promise; `0h` under the policy `replan`",
+            "the promise to users: no job is held for cheaper hours for longer than this in all, counted from the first"
+            " moment at which the scheduler would have started it; plans say how it was kept",
+            default="nothing is held",
         ),
     ] = None
     estimate: Annotated[
@@ -293,6 +293,15 @@ class Goal(Section):
         Within(bounds.EUR_PER_TONNE),
         Key("EUR per tonne", "what a tonne of CO2 counts when plans are compared, besides its price"),
     ] = 0.0
+    waiting: Annotated[
+        float | None,
+        Within(bounds.EUR_PER_WAITING_HOUR),
+        Key(
+            "EUR per hour",
+            "what an hour of waiting of one job counts for when jobs are held for cheaper hours",
+            default="2 % of what the energy of the mean job of the last week costs (`hold.waiting_fraction`)",
+        ),
+    ] = None
     carbon_limit_kg: Annotated[
         float | None,
         Within(bounds.CARBON_KG),

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BeforeValidator, Field, WithJsonSchema
+from pydantic import BeforeValidator, WithJsonSchema
 
 from planner import bounds
 from planner.scenario.sections import Key, Section
-from planner.scenario.values import Duration, Several, Whole, Within, existing_folder
+from planner.scenario.values import Several, Within, existing_folder
 
 LIVE = Path("live")
 """Stands for Slurm itself, as it is at the moment of planning."""
@@ -42,25 +42,6 @@ class SlurmSection(Section):
         Key("W per node", "draw of a node of Slurm that is off for want of work", default="it stays on"),
     ] = None
     opt_in: OptIn = OptIn()
-    max_delay_s: Annotated[
-        int | None,
-        Duration(bounds.MAX_DELAY_S),
-        Field(alias="max_delay"),
-        Key(
-            "duration",
-            "no begin time is set later than this after a job was submitted, or after its user's own begin time",
-            default="no limit",
-        ),
-    ] = None
-    reserve_nodes: Annotated[
-        int | None,
-        Whole(bounds.NODES),
-        Key(
-            "nodes",
-            "an opted-in job that is planned on at least so many nodes gets them reserved for its planned start",
-            default="nobody gets a reservation",
-        ),
-    ] = None
 
     @property
     def is_live(self) -> bool:

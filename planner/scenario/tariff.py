@@ -105,6 +105,10 @@ class HourlyTariff(Section):
         Zone | None,
         Key("time zone", "zone of times that the file gives without one", default="from the file"),
     ] = None
+    published_at: Annotated[
+        Clock,
+        Key("clock time", "when the prices of a day become known, on the day before; jobs are held by known prices"),
+    ] = "13:00"
     eur_per_usd: Annotated[
         float | None,
         Within(bounds.EUR_PER_USD),

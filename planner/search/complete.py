@@ -1,8 +1,8 @@
 """A plan made to keep the rules that look at it as a whole, once jobs were moved or left out.
 
-What a search changes may open room: for a job that is deferred (``defer: full`` starts it then), or for one that ends
-after its deadline although it could now meet it (it must, whatever the rule of deferral). Both are mended here without
-moving anything else.
+Where the rules allow it (``defer: free``), jobs that cost more than they earn are left out. What a search changes may
+open room: for a job that is deferred (``defer: full`` starts it then), or for one that ends after its deadline although
+it could now meet it (it must, whatever the rule of deferral). Both are mended here without moving anything else.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from planner.accounting.settle import settle
 from planner.domain.candidate import Candidate
 from planner.domain.columns import Ints
 from planner.domain.job_order import predecessors_first, profit_per_kw
+from planner.domain.ledger import Ledger
 from planner.domain.plan import DEFERRED, Plan
 from planner.domain.problem import Problem
 from planner.machine.node_timelines import copy_timelines
 from planner.search.decode import opening_timelines, place_all
-from planner.search.losses import without_losses
 
 
 def evaluate_decoded(problem: Problem, plan: Plan, name: str) -> Candidate:
@@ -86,4 +86,44 @@ def _placed_again(problem: Problem, plan: Plan, then: Ints) -> Plan:
     start_s, node_of_unit = plan.start_s.copy(), plan.node_of_unit.copy()
     order = np.concatenate([np.flatnonzero(plan.is_placed), then])
     place_all(copy_timelines(opening), jobs, order, start_s, node_of_unit)
+    return Plan(start_s, node_of_unit)
+
+
+def without_losses(problem: Problem, plan: Plan, ledger: Ledger) -> tuple[Plan, Ledger]:
+    """Defer the jobs whose line in the ledger is a loss, again and again while the day earns more by it.
+
+    A job whose deadline falls on it today stays: a job that can meet its deadline must. So does one that a job waits
+    for which stays.
+    """
+    urgent = problem.columns.latest_start_s < problem.horizon.length_s
+    while True:
+        placed = np.flatnonzero(plan.is_placed)
+        profit = ledger.jobs.profit_eur[len(problem.running) :]
+        losing = _may_go(problem, plan, placed[(profit < 0) & ~urgent[placed]])
+        if not len(losing):
+            return plan, ledger
+        leaner = _without(problem, plan, losing)
+        settled = settle(problem, leaner)
+        if settled.profit_eur <= ledger.profit_eur:
+            return plan, ledger
+        plan, ledger = leaner, settled
+
+
+def _may_go(problem: Problem, plan: Plan, losing: Ints) -> Ints:
+    """Those of the jobs for which no other waits that is placed and stays."""
+    links = problem.columns.links
+    if not len(links):
+        return losing
+    going: set[int] = set()
+    for job in links.sorted(losing)[::-1].tolist():
+        if all(other in going or not plan.is_placed[other] for other, _ in links.followers_of(job)):
+            going.add(job)
+    return np.array(sorted(going), dtype=np.int64)
+
+
+def _without(problem: Problem, plan: Plan, jobs: Ints) -> Plan:
+    start_s, node_of_unit = plan.start_s.copy(), plan.node_of_unit.copy()
+    start_s[jobs] = DEFERRED
+    dropped = np.repeat(start_s == DEFERRED, np.diff(problem.columns.unit_ptr))
+    node_of_unit[dropped] = DEFERRED
     return Plan(start_s, node_of_unit)

@@ -13,14 +13,12 @@ from __future__ import annotations
 import time
 from contextlib import suppress
 
-from planner.accounting.audit import audit
-from planner.accounting.broken import why_broken
+from planner.accounting.audit import audit, why_broken
 from planner.domain.candidate import BestSoFar, Listener, Stop
 from planner.domain.problem import Problem
 from planner.domain.result import Result
 from planner.domain.search_params import HarvestParams
 from planner.domain.segment import Segment
-from planner.search.budget import FIRST_PACE, Budget
 from planner.search.complete import evaluate_changed
 from planner.search.kernel.search_state import CURRENT, Habits
 from planner.search.multisearch import multisearch
@@ -171,3 +169,49 @@ def _habits(problem: Problem, params: HarvestParams) -> Habits:
         exact=is_small or any(segment.solar_w > 0 for segment in problem.segments),
         may_refuse=problem.defer == "free",
     )
+
+
+ROUND_STEPS = 1000
+"""Most steps that a chain takes in a round, where steps are counted."""
+
+ROUND_S = 0.2
+"""About how long a round takes where the clock decides [s]: short enough to stop in time."""
+
+FIRST_PACE = 1000.0
+"""Steps of a chain in a second, as long as no round has been timed."""
+
+
+class Budget:
+    """The effort of a search. Only `count` spends steps; all else asks."""
+
+    def __init__(self, *, time_limit_s: float, iterations: int | None) -> None:
+        self._time_limit_s = max(time_limit_s, 1e-9)
+        self._iterations = iterations
+        self._began = time.monotonic()
+        self._steps = 0
+
+    @property
+    def spent(self) -> float:
+        """The part that is spent, from 0 to 1 or more."""
+        if self._iterations is not None:
+            return self._steps / max(1, self._iterations)
+        return (time.monotonic() - self._began) / self._time_limit_s
+
+    @property
+    def is_short_of_steps(self) -> bool:
+        """Whether steps are counted and some of them are left."""
+        return self._iterations is not None and self.spent < 0.99
+
+    def count(self, steps: int) -> None:
+        """Count steps that were taken."""
+        self._steps += steps
+
+    def round_steps(self, until: float, pace: float, chains: int) -> int:
+        """Steps that each of some chains takes in the next round, on the way to a share of the budget.
+
+        ``pace`` is how many steps a chain takes in a second.
+        """
+        if self._iterations is not None:
+            left = until * self._iterations - self._steps
+            return max(0, min(ROUND_STEPS, round(left / chains)))
+        return max(1, round(pace * ROUND_S))

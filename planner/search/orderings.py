@@ -19,13 +19,14 @@ import numpy as np
 from planner.domain.columns import Floats, Ints, JobColumns
 from planner.domain.job_order import (
     by_job,
+    cooled_prices,
     group_core_equivalents,
     job_core_equivalents,
+    job_eur_per_hour,
     overdue_first,
 )
 from planner.domain.problem import Problem
-from planner.search.margin import job_margin_per_s
-from planner.units import MILLI
+from planner.units import MILLI, MILLIWATT_SECONDS_PER_KWH, SECONDS_PER_HOUR
 
 DIGITS = 2
 """Significant digits of mean power over profit: jobs that agree in them are equals."""
@@ -134,3 +135,11 @@ def job_order(problem: Problem, ordering: str) -> Ints:
     urgent_first = np.where(columns.latest_start_s < problem.horizon.length_s, columns.latest_start_s, np.inf)
     # np.lexsort takes the least significant key first.
     return overdue_first(problem, np.lexsort((problem.submission_rank, *reversed(keys), urgent_first)).astype(np.int64))
+
+
+def job_margin_per_s(problem: Problem) -> Floats:
+    """What each job earns a second less its cooled energy, at the day's mean price and half the table's power [EUR]."""
+    columns = problem.columns
+    mean_price = float(np.average(cooled_prices(problem), weights=problem.segment_columns.length_s))
+    earned = job_eur_per_hour(problem, columns) / SECONDS_PER_HOUR
+    return earned - columns.power_mw / MILLIWATT_SECONDS_PER_KWH * mean_price

@@ -9,8 +9,7 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
-from planner.accounting.audit import audit
-from planner.accounting.broken import why_broken
+from planner.accounting.audit import audit, why_broken
 from planner.accounting.settle import settle
 from planner.domain.candidate import Stop
 from planner.domain.problem import Problem

@@ -19,7 +19,7 @@ from planner.domain.problem import Problem
 from planner.domain.result import Trial
 from planner.search.complete import evaluate_decoded
 from planner.search.decode import decode
-from planner.search.margin import job_margin_per_s
+from planner.search.orderings import job_margin_per_s
 
 BATCH = 8
 """Orders tried between two looks at the best: fixed, so that the number of workers changes nothing."""

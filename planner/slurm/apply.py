@@ -1,21 +1,19 @@
-"""Sets begin times and makes reservations in Slurm: look first (`plan_changes`), then send, read back, compare."""
+"""Sets begin times in Slurm: look first (`plan_changes`), then send, read back, compare; verify at any later time."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from planner.errors import SlurmError
-from planner.slurm.changes import JOB_ID, Change, Outcome, Proposal, Rules, propose
+from planner.inputs.slurm.job import SlurmJob
+from planner.inputs.slurm.queue import Queue
+from planner.slurm.changes import JOB_ID, Outcome, Proposal, Rules, propose, propose_undo
 from planner.slurm.commands import Slurm
-from planner.slurm.current import Queue, Record, read_queue, when
-from planner.slurm.journal import read_ours, write_changes, write_reservations, write_reserved, write_results
-from planner.slurm.reservations import Place, propose_give_back, propose_reservations
-from planner.slurm.reserve import outcomes_of, require_plain, send
-from planner.slurm.reserved import ReservationChange, reservations_now
-from planner.slurm.undo import propose_undo
+from planner.slurm.journal import Change, Ours, read_ours, when, write_changes, write_results
+from planner.slurm.snapshot import queue_now
 from planner.store.folder import alone_in
 
 CLOCKS_DIFFER_S = 60
@@ -31,26 +29,15 @@ def plan_changes(
     journal: Path,
     clock: Clock = time.time,
     *,
-    places: Mapping[str, Place] | None = None,
+    latest: Mapping[str, int] | None = None,
 ) -> Proposal:
-    """What `carry_out` would send for these starts; changes nothing. Wide jobs get reservations at their ``places``."""
-    queue, ours, now_unix = read_queue(slurm), read_ours(journal), int(clock())
-    proposal = propose(wanted, queue, rules, ours, now_unix)
-    if not places and not ours.reservations:
-        return proposal
-    refused = {each.job: each.reason for each in proposal.refusals}
-    found = propose_reservations(places or {}, refused, queue, reservations_now(slurm), ours, now_unix)
-    return replace(proposal, reservations=found.changes, unreserved=found.refusals)
+    """What `carry_out` would send for these starts, none later than the ``latest`` promised; changes nothing."""
+    return propose(wanted, queue_now(slurm), rules, read_ours(journal), int(clock()), latest)
 
 
 def plan_undo(slurm: Slurm, journal: Path, clock: Clock = time.time) -> Proposal:
     """What `carry_out` would send to take back what is still ours; changes nothing."""
-    queue, ours = read_queue(slurm), read_ours(journal)
-    proposal = propose_undo(queue, ours, int(clock()))
-    if not ours.reservations:
-        return proposal
-    found = propose_give_back(queue, reservations_now(slurm), ours)
-    return replace(proposal, reservations=found.changes, refusals=(*proposal.refusals, *found.refusals))
+    return propose_undo(queue_now(slurm), read_ours(journal), int(clock()))
 
 
 def carry_out(
@@ -59,13 +46,12 @@ def carry_out(
     journal: Path,
     clock: Clock = time.time,
     *,
-    reservations: Sequence[ReservationChange] = (),
     undo: bool = False,
 ) -> list[Outcome]:
-    """Send changes, read queue and reservations back, and say for each whether Slurm has taken it.
+    """Send changes, read the queue back, and say for each whether Slurm has taken it.
 
     The journal is on the disk before anything is sent. Whatever fails from then on, what has reached Slurm can be
-    undone. Reservations go first: a job that is let go should find its nodes kept.
+    undone.
 
     Raises
     ------
@@ -74,24 +60,18 @@ def carry_out(
     OutputError
         The journal cannot be written; nothing was sent.
     """
-    if not changes and not reservations:
+    if not changes:
         return []
     updates = "".join(_update(change) for change in changes)
-    for each in reservations:
-        require_plain(each)
     with alone_in(journal.parent):
-        write_reservations(journal, reservations, int(clock()))
         write_changes(journal, changes, int(clock()), undo=undo)
-        reserved = [send(slurm, change) for change in reservations]
         # Its status says no more than that some update failed, such as that of a job which has just started.
-        said = slurm.run("scontrol", stdin=updates).errors if changes else ""
-        queue, now_unix = read_queue(slurm), int(clock())
+        said = slurm.run("scontrol", stdin=updates).errors
+        queue, now_unix = queue_now(slurm), int(clock())
         alone = {change.job for change in changes}
-        begun = [(change, _outcome(change, queue, alone, said, now_unix)) for change in changes]
-        kept = list(zip(reservations, outcomes_of(slurm, reservations, reserved, queue), strict=True))
-        write_reserved(journal, ((change, each.taken, each.note) for change, each in kept), int(clock()))
-        write_results(journal, ((change, each.taken, each.note) for change, each in begun), int(clock()), undo=undo)
-    return [outcome for _, outcome in (*kept, *begun)]
+        outcomes = [_outcome(change, queue, alone, said, now_unix) for change in changes]
+        write_results(journal, ((each.change, each.taken, each.note) for each in outcomes), int(clock()), undo=undo)
+    return outcomes
 
 
 def _update(change: Change) -> str:
@@ -105,24 +85,24 @@ def _outcome(change: Change, queue: Queue, alone: set[str], said: str, now_unix:
     records = _records(change, queue, alone)
     if not records:
         return Outcome(change, False, "no longer in the queue", overtaken=True)
-    waiting = [job for job in records if job.pending]
+    waiting = [job for job in records if job.is_pending]
     others = [job for job in waiting or records if not _as_wanted(change, job, now_unix)]
     if not others:
         return Outcome(change, True, "")
     if not waiting:
-        return Outcome(change, False, f"already started or ended ({others[0].state})", overtaken=True)
+        return Outcome(change, False, f"already started or ended ({others[0].state_text})", overtaken=True)
     reason = _reason(change.job, said)
     return Outcome(change, False, f"begins at {when(others[0].begin_unix)}" + (f" ({reason})" if reason else ""))
 
 
-def _records(change: Change, queue: Queue, alone: set[str]) -> list[Record]:
+def _records(change: Change, queue: Queue, alone: set[str]) -> list[SlurmJob]:
     """The records that a change is about; where an array has fallen apart since, its tasks without their own change."""
     found = queue.find(change.job)
-    candidates = [found] if found is not None else [job for job in queue.array(change.job) if job.id not in alone]
+    candidates = [found] if found is not None else [job for job in queue.array(change.job) if job.record not in alone]
     return [job for job in candidates if job.submit_unix == change.submit_unix]
 
 
-def _as_wanted(change: Change, job: Record, now_unix: int) -> bool:
+def _as_wanted(change: Change, job: SlurmJob, now_unix: int) -> bool:
     if job.begin_unix == change.new_unix:
         return True
     # Slurm forgets a begin time that has come where the job still waits for another one, and makes one that comes
@@ -140,3 +120,67 @@ def _reason(job_id: str, said: str) -> str:
         if line.endswith(f" for job {job_id}") or line.startswith((f"{job_id}_", f"{job_id}:")):
             return line.strip()
     return ""
+
+
+@dataclass(frozen=True)
+class Expected:
+    """When a job should begin at the earliest."""
+
+    job: str
+    begin_unix: int
+    submit_unix: int | None = None
+    """The job's submit time where known, which tells it from another job with the same id."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A job that is not as it should be, and how."""
+
+    job: str
+    text: str
+
+
+def from_wanted(wanted: Mapping[str, int]) -> list[Expected]:
+    """What is expected when every wanted start was set."""
+    return [Expected(job, begin) for job, begin in wanted.items()]
+
+
+def from_journal(ours: Ours) -> list[Expected]:
+    """What is expected by the journal: the newest begin time that was sent for each job and not undone."""
+    return [Expected(job, entry.sent[-1], submit) for (job, submit), entry in ours.entries.items()]
+
+
+def differences(expected: Iterable[Expected], queue: Queue, now_unix: int) -> list[Difference]:
+    """Every job that is not as expected, in the order given.
+
+    A begin time is a lower bound: a job that still waits after it is as expected, and so is one that has ended after
+    it.
+    """
+    expected = list(expected)
+    by_itself = {each.job for each in expected}
+    found: list[Difference] = []
+    for each in expected:
+        records = [job for job in queue.array(each.job) if job.record == each.job or job.record not in by_itself]
+        if not records:
+            one = queue.find(each.job)
+            records = [] if one is None else [one]
+        same = [job for job in records if each.submit_unix in (None, job.submit_unix)]
+        if not same and each.begin_unix > now_unix:
+            text = "is another job, submitted later" if records else "is no longer in the queue"
+            found.append(Difference(each.job, f"{text}; was to begin at {when(each.begin_unix)}"))
+        found += [Difference(job.record, text) for job in same if (text := _difference(each, job, now_unix))]
+    return found
+
+
+def _difference(expected: Expected, job: SlurmJob, now_unix: int) -> str:
+    if not job.is_pending:
+        early = job.start_unix is not None and job.start_unix < expected.begin_unix
+        return f"started at {when(job.start_unix)}, before {when(expected.begin_unix)}" if early else ""
+    if max(job.begin_unix or 0, expected.begin_unix) <= now_unix:
+        return ""  # let go: Slurm puts begin times in the past at the present, or forgets them
+    if job.begin_unix != expected.begin_unix:
+        return f"begins at {when(job.begin_unix)}, not at {when(expected.begin_unix)}"
+    latest_unix = job.latest_begin_unix
+    if latest_unix is not None and latest_unix < expected.begin_unix:
+        return f"begins at {when(job.begin_unix)}, too late for its deadline: Slurm will cancel it"
+    return "is held" if job.held else ""

@@ -1,4 +1,5 @@
-"""Which begin times to change: wanted starts held against the present queue, every refusal with its reason."""
+"""Which begin times to change: wanted starts, or what to take back, held against the present queue; every refusal has
+its reason."""
 
 from __future__ import annotations
 
@@ -7,9 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from planner.domain.job import counting_key
-from planner.slurm.current import Queue, Record, when
-from planner.slurm.ours import Ours
-from planner.slurm.reserved import ReservationChange
+from planner.inputs.slurm.job import SlurmJob
+from planner.inputs.slurm.queue import Queue
+from planner.slurm.journal import Change, Ours, when
 
 JOB_ID = re.compile(r"[1-9][0-9]{0,9}(?:_[0-9]{1,10})?")
 FURTHEST_S = 366 * 86_400
@@ -31,10 +32,10 @@ class OptIn:
         """Whether anybody can be opted in."""
         return bool(self.partitions or self.qos or self.comment_words)
 
-    def covers(self, job: Record) -> bool:
+    def covers(self, job: SlurmJob) -> bool:
         """Whether a job is opted in; one that may run in several partitions needs all of them."""
         return (
-            (bool(job.partitions) and job.partitions <= self.partitions)
+            (bool(job.partitions) and self.partitions.issuperset(job.partitions))
             or job.qos in self.qos
             or not self.comment_words.isdisjoint(BETWEEN_WORDS.split(job.comment))
         )
@@ -48,29 +49,13 @@ class Rules:
     ----------
     opt_in
         Whose begin times may be changed.
-    max_delay_s
-        How long after a job was submitted, or after its user's own begin time, it may be made to begin [s]; None: no
-        such limit.
     deadline_margin_s
         How long before the last possible moment a job with a deadline must begin [s]. Slurm does not start a job in the
         very second in which it may begin.
     """
 
     opt_in: OptIn
-    max_delay_s: int | None = None
     deadline_margin_s: int = 0
-
-
-@dataclass(frozen=True)
-class Change:
-    """One begin time to set."""
-
-    job: str
-    submit_unix: int
-    old_unix: int | None
-    new_unix: int
-    at_once: bool = False
-    """Any time that has come is as good as `new_unix`: Slurm sets a begin time in the past to the present."""
 
 
 @dataclass(frozen=True)
@@ -88,16 +73,13 @@ class Proposal:
     changes: tuple[Change, ...]
     refusals: tuple[Refusal, ...]
     unchanged: tuple[str, ...]
-    reservations: tuple[ReservationChange, ...] = ()
-    unreserved: tuple[Refusal, ...] = ()
-    """Wide jobs that get no reservation, and why; their begin times are set all the same."""
 
 
 @dataclass(frozen=True)
 class Outcome:
     """What became of one change."""
 
-    change: Change | ReservationChange
+    change: Change
     taken: bool
     note: str
     """Why it was not taken; empty when it was."""
@@ -110,7 +92,14 @@ class Outcome:
         return not self.taken and not self.overtaken
 
 
-def propose(wanted: Mapping[str, int], queue: Queue, rules: Rules, ours: Ours, now_unix: int) -> Proposal:
+def propose(
+    wanted: Mapping[str, int],
+    queue: Queue,
+    rules: Rules,
+    ours: Ours,
+    now_unix: int,
+    latest: Mapping[str, int] | None = None,
+) -> Proposal:
     """The changes that make every job begin no earlier than wanted; a start that has come holds no job any longer.
 
     Parameters
@@ -125,6 +114,8 @@ def propose(wanted: Mapping[str, int], queue: Queue, rules: Rules, ours: Ours, n
         What was set earlier, which tells the user's own begin time from ours.
     now_unix
         The present [unix s].
+    latest
+        The latest start that the user of a job was promised [unix s]; no limit for jobs that have none.
     """
     changes: list[Change] = []
     refusals: list[Refusal] = []
@@ -134,6 +125,8 @@ def propose(wanted: Mapping[str, int], queue: Queue, rules: Rules, ours: Ours, n
         for job in jobs:
             # An array is changed as a whole, so that one of its tasks refuses for all.
             reason = reason or _why_not(job, start_unix, rules, ours, now_unix)
+        if not reason and latest and start_unix > latest.get(job_id, start_unix):
+            reason = f"would begin later than its user was promised, {when(latest[job_id])}"
         if reason:
             refusals.append(Refusal(job_id, reason))
         else:
@@ -144,12 +137,43 @@ def propose(wanted: Mapping[str, int], queue: Queue, rules: Rules, ours: Ours, n
     return Proposal(in_order(changes), tuple(refusals), tuple(unchanged))
 
 
-def _change(job_id: str, job: Record, start_unix: int, now_unix: int) -> Change | None:
+def propose_undo(queue: Queue, ours: Ours, now_unix: int) -> Proposal:
+    """The changes that take back what is still ours; jobs that have started or ended are past undoing.
+
+    A job that had no begin time, or one that has passed by now, may begin at once.
+    """
+    changes: list[Change] = []
+    refusals: list[Refusal] = []
+    for job in queue.records:
+        entry = ours.of(job) if job.is_pending else None
+        if entry is None:
+            set_by_others = job.is_pending and job.begin_unix is not None
+            if set_by_others and {(job.record, job.submit_unix), (job.array, job.submit_unix)} & ours.entries.keys():
+                refusals.append(Refusal(job.record, f"begins at {when(job.begin_unix)}, which is not a time of ours"))
+            continue
+        if _moves_others(job, queue, ours):
+            refusals.append(
+                Refusal(job.record, "tasks of this array have begin times that are not ours, and would move too")
+            )
+            continue
+        old_unix = entry.old_unix
+        at_once = old_unix is None or old_unix <= now_unix
+        new_unix = now_unix if old_unix is None or at_once else old_unix
+        changes.append(Change(job.record, job.submit_unix, job.begin_unix, new_unix, at_once))
+    return Proposal(in_order(changes), tuple(refusals), ())
+
+
+def _moves_others(job: SlurmJob, queue: Queue, ours: Ours) -> bool:
+    """Whether a change of tasks that are together would also reach a task that is not ours to change."""
+    return bool(job.tasks) and any(other.is_pending and ours.of(other) is None for other in queue.array(job.array))
+
+
+def _change(job_id: str, job: SlurmJob, start_unix: int, now_unix: int) -> Change | None:
     """What to send for a record that may begin at a moment; None where it does already.
 
     A moment that has come lets the job go, where an earlier plan of ours held it.
     """
-    name = job_id if "_" in job_id else job.id
+    name = job_id if "_" in job_id else job.record
     if start_unix > now_unix:
         same = job.begin_unix == start_unix
         return None if same else Change(name, job.submit_unix, job.begin_unix, start_unix)
@@ -162,7 +186,7 @@ def in_order(changes: list[Change]) -> tuple[Change, ...]:
     return tuple(sorted(changes, key=lambda change: ("_" in change.job, counting_key(change.job))))
 
 
-def _targets(job_id: str, wanted: Mapping[str, int], queue: Queue) -> tuple[list[Record], str]:
+def _targets(job_id: str, wanted: Mapping[str, int], queue: Queue) -> tuple[list[SlurmJob], str]:
     """The waiting records that an id stands for, and why there are none."""
     if not JOB_ID.fullmatch(job_id):
         return [], "not a Slurm job id"
@@ -177,19 +201,18 @@ def _targets(job_id: str, wanted: Mapping[str, int], queue: Queue) -> tuple[list
         records = [] if found is None else [found]
     if not records:
         return [], "not in the queue"
-    waiting = [job for job in records if job.pending]
-    states = ", ".join(sorted({job.state for job in records}))
+    waiting = [job for job in records if job.is_pending]
+    states = ", ".join(sorted({job.state_text for job in records}))
     return waiting, "" if waiting else f"already started or ended ({states})"
 
 
-def _why_not(job: Record, start_unix: int, rules: Rules, ours: Ours, now_unix: int) -> str:
+def _why_not(job: SlurmJob, start_unix: int, rules: Rules, ours: Ours, now_unix: int) -> str:
     """Why a waiting job must not begin at a moment; empty when it may."""
     own_unix = ours.own_begin(job)
     latest_unix = job.latest_begin_unix
-    earliest_unix = job.submit_unix if own_unix is None else max(own_unix, job.submit_unix)
     if job.held:
         return "held"
-    if job.heterogeneous:
+    if job.het_job_id is not None:
         return "a part of a heterogeneous job, whose parts must begin together"
     if not rules.opt_in.covers(job):
         return "not opted in by partition, QOS or comment"
@@ -201,6 +224,4 @@ def _why_not(job: Record, start_unix: int, rules: Rules, ours: Ours, now_unix: i
         return f"Slurm would cancel it: to end by its deadline it must begin by {when(latest_unix)}"
     if own_unix is not None and own_unix > max(now_unix, start_unix):
         return f"its user lets it begin at {when(own_unix)} at the earliest"
-    if rules.max_delay_s is not None and start_unix > earliest_unix + rules.max_delay_s:
-        return f"would be delayed beyond {when(earliest_unix + rules.max_delay_s)}, the most that is allowed"
     return ""

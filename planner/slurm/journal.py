@@ -1,33 +1,82 @@
 """The journal of what was sent to Slurm: JSON lines, on the disk before anything is sent, so that undo always works.
 
+It tells which begin times are ours: set by an earlier run, and not changed by anybody since.
+
     {"kind": "set", "at": 1700000000, "job": "42", "submit": 1699999990, "old": null, "new": 1700003600}
     {"kind": "result", "at": 1700000001, "job": "42", "submit": 1699999990, "new": 1700003600, "taken": true, ...}
 
 ``undo`` and ``undone`` are the same for changes that take others back. ``old`` is null where no time was set. A result
-that was not taken has its reason as ``note``. ``reserve`` and ``reserved`` are the same for the reservation ``name`` of
-a job: ``old`` and ``new`` say what it holds, and are null where there is none.
+that was not taken has its reason as ``note``. ``reserve`` and ``reserved`` were written of reservations, which earlier
+versions made; they are passed over.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from planner.errors import FileFormatError, OutputError
+from planner.inputs.slurm.job import SlurmJob
 from planner.places import is_there
-from planner.slurm.changes import Change
-from planner.slurm.ours import Entry, Key, Made, Ours, with_sent
-from planner.slurm.reserved import ReservationChange, Reserved
 from planner.store.folder import flush
 from planner.text_files import open_text
 
 LONGEST_LINE = 1 << 20
-"""Bytes; no line of a journal is as long, also where it names many nodes."""
+"""Bytes; no line of a journal is as long."""
 SET, RESULT, UNDO, UNDONE = "set", "result", "undo", "undone"
-RESERVE, RESERVED = "reserve", "reserved"
+OLD = ("reserve", "reserved")
+Key = tuple[str, int]
+"""Job id and submit time: Slurm gives ids anew, and a job that is queued again has a new submit time."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """One begin time to set."""
+
+    job: str
+    submit_unix: int
+    old_unix: int | None
+    new_unix: int
+    at_once: bool = False
+    """Any time that has come is as good as `new_unix`: Slurm sets a begin time in the past to the present."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What was set for one job."""
+
+    old_unix: int | None
+    """The begin time before the first of ours; None: not set."""
+    sent: tuple[int, ...]
+    """Every begin time that was sent since, the newest last; a job that did not take it still has an earlier one."""
+
+
+@dataclass(frozen=True)
+class Ours:
+    """All that was set and not undone."""
+
+    entries: Mapping[Key, Entry] = field(default_factory=dict)
+
+    def of(self, job: SlurmJob) -> Entry | None:
+        """What was set for a job, as long as it has a begin time of ours; else None.
+
+        A task that has left its array since has what was set for the array.
+        """
+        for name in (job.record, job.array):
+            entry = self.entries.get((name, job.submit_unix))
+            if entry is not None and job.begin_unix in entry.sent:
+                return entry
+        return None
+
+    def own_begin(self, job: SlurmJob) -> int | None:
+        """The begin time that the job has without us."""
+        entry = self.of(job)
+        return job.begin_unix if entry is None else entry.old_unix
 
 
 def write_changes(path: Path, changes: Iterable[Change], at_unix: int, *, undo: bool = False) -> None:
@@ -69,34 +118,6 @@ def write_results(path: Path, results: Iterable[tuple[Change, bool, str]], at_un
     )
 
 
-def write_reservations(path: Path, changes: Iterable[ReservationChange], at_unix: int) -> None:
-    """Write down which reservations are about to be made or deleted; it is on the disk when this returns."""
-    _append(path, [_reservation_line(RESERVE, change, at_unix) for change in changes])
-
-
-def write_reserved(path: Path, results: Iterable[tuple[ReservationChange, bool, str]], at_unix: int) -> None:
-    """Write down which changes of reservations Slurm has taken, and a note on each that it has not."""
-    _append(
-        path,
-        [
-            {**_reservation_line(RESERVED, change, at_unix), "taken": taken, "note": note}
-            for change, taken, note in results
-        ],
-    )
-
-
-def _reservation_line(kind: str, change: ReservationChange, at_unix: int) -> dict[str, Any]:
-    return {
-        "kind": kind,
-        "at": at_unix,
-        "job": change.job,
-        "submit": change.submit_unix,
-        "name": change.name,
-        "old": None if change.old is None else change.old.written(),
-        "new": None if change.new is None else change.new.written(),
-    }
-
-
 def read_ours(path: Path) -> Ours:
     """What was set and not undone; nothing when there is no journal yet.
 
@@ -105,43 +126,38 @@ def read_ours(path: Path) -> Ours:
     if not is_there(path):
         return Ours()
     entries: dict[Key, Entry] = {}
-    reservations: dict[str, Made] = {}
     with open_text(path, newline="\n") as stream:
         for number, line in enumerate(stream, start=1):
             if not line.endswith("\n"):
                 break
             try:
-                _follow(entries, reservations, json.loads(line))
+                _follow(entries, json.loads(line))
             except (ValueError, KeyError, TypeError) as error:
                 remedy = "move the journal away if it is not one; nothing that it says can be undone then"
                 raise FileFormatError(path, "not a line of a journal", line=number, remedy=remedy) from error
-    return Ours(entries, reservations)
+    return Ours(entries)
 
 
-def _follow(entries: dict[Key, Entry], reservations: dict[str, Made], line: dict[str, Any]) -> None:
+def _follow(entries: dict[Key, Entry], line: dict[str, Any]) -> None:
     key = str(line["job"]), int(line["submit"])
     kind = line["kind"]
-    if kind in (RESERVE, RESERVED):
-        _follow_reservation(reservations, key, line)
-        return
     if kind == SET:
         old = line["old"]
-        entries[key] = with_sent(entries, key, None if old is None else int(old), int(line["new"]))
+        entries[key] = _with_sent(entries, key, None if old is None else int(old), int(line["new"]))
     elif kind == UNDONE and line["taken"]:
         entries.pop(key, None)
-    elif kind not in (RESULT, UNDO, UNDONE):
+    elif kind not in (RESULT, UNDO, UNDONE, *OLD):
         raise ValueError(kind)
 
 
-def _follow_reservation(reservations: dict[str, Made], key: Key, line: dict[str, Any]) -> None:
-    name, new = str(line["name"]), line["new"]
-    if line["kind"] == RESERVE and new is not None:
-        before = reservations.get(name)
-        sent = Reserved.read(new)
-        earlier = () if before is None else tuple(each for each in before.sent if each != sent)
-        reservations[name] = Made(*key, (*earlier, sent))
-    elif line["kind"] == RESERVED and line["taken"] and new is None:
-        reservations.pop(name, None)
+def _with_sent(entries: Mapping[Key, Entry], key: Key, old_unix: int | None, new_unix: int) -> Entry:
+    """The entry of a job once one more begin time was sent."""
+    job, submit_unix = key
+    for name in (job, job.partition("_")[0]):
+        before = entries.get((name, submit_unix))
+        if before is not None and old_unix in before.sent:
+            return Entry(before.old_unix, (*(each for each in before.sent if each != new_unix), new_unix))
+    return Entry(old_unix, (new_unix,))
 
 
 def _append(path: Path, lines: list[dict[str, Any]]) -> None:
@@ -167,3 +183,13 @@ def _drop_unfinished_line(stream: BinaryIO) -> None:
     unfinished = len(tail) - (tail.rfind(b"\n") + 1)
     if unfinished:
         stream.truncate(size - unfinished)
+
+
+def when(unix: int | None) -> str:
+    """A moment as people read it, in UTC."""
+    if unix is None:
+        return "no set time"
+    try:
+        return datetime.fromtimestamp(unix, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    except (OverflowError, ValueError, OSError):
+        return str(unix)

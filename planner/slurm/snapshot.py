@@ -20,6 +20,7 @@ from planner.inputs.slurm.documents import (
     Documents,
     manifest_of,
 )
+from planner.inputs.slurm.queue import Queue, read_queue
 from planner.places import is_there
 from planner.slurm.commands import Slurm, first_line
 from planner.store.folder import held, replaced
@@ -68,6 +69,14 @@ def save(taken: Taken, folder: Path) -> Documents:
     return Documents(
         str(folder), taken.documents.moment_unix, taken.documents.version, by_name, taken.documents.remarks
     )
+
+
+def queue_now(slurm: Slurm) -> Queue:
+    """The queue as squeue has it now; SlurmError when it cannot be read."""
+    try:
+        return read_queue(Answer(*slurm.ask_json("squeue", "--all")))
+    except InputError as error:
+        raise SlurmError(f"no queue that can be read: {error}") from error
 
 
 def ask_nodes(slurm: Slurm) -> tuple[str, bytes]:

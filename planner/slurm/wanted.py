@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from planner.errors import InputError
-from planner.inputs.slurm.hostlist import expand
 from planner.slurm.changes import OptIn, Rules
-from planner.slurm.reservations import Place
 from planner.store.provenance import changed
 from planner.store.read_tables import moment, read_rows, read_table
 from planner.store.results import read_run, read_summary
@@ -32,20 +30,20 @@ class Wanted:
         for a job that is deferred without one.
     left_alone
         Jobs of the plan that it never starts, each with its reason.
+    latest
+        The latest start that the user of each job was promised [Unix seconds]; none where the scenario promises
+        nothing.
     rules
-        Whose begin times may be set, and how far.
+        Whose begin times may be set.
     until_unix
         When the day of the plan is over.
-    places
-        Where the jobs start that are wide enough for a reservation; none where the scenario wants none. Jobs of a later
-        day have no place yet.
     """
 
     starts: Mapping[str, int]
     left_alone: Mapping[str, str]
+    latest: Mapping[str, int]
     rules: Rules
     until_unix: int
-    places: Mapping[str, Place]
 
 
 def journal_of(folder: Path) -> Path:
@@ -61,17 +59,16 @@ def read_wanted(folder: Path) -> Wanted:
     for path, what in changed(folder, run):
         raise InputError(f"{path}: {what}; plan the day again")
     tables = {name: read_table(folder / f"{name}.csv", COLUMNS[name]) for name in ("schedule", "deferred")}
-    scheduled = read_rows(folder, tables, "schedule", _scheduled)
+    scheduled = read_rows(folder, tables, "schedule", lambda row: (row, _unix(row, "start_time")))
     deferred = read_rows(folder, tables, "deferred", lambda row: (row, _unix(row, "planned_start")))
     until_unix = summary.horizon.end_unix
-    starts = {
-        each.job: each.start_unix for each in scheduled if each.state == "planned" and each.start_unix is not None
-    }
+    starts = {row["job_id"]: start for row, start in scheduled if row["state"] == "planned" and start is not None}
     starts |= {row["job_id"]: start or until_unix for row, start in deferred if row["kind"] == "deferred"}
     left_alone = {row["job_id"]: row["reason"] for row, _ in deferred if row["kind"] == "rejected"}
-    least = run["scenario"].get("slurm", {}).get("reserve_nodes")
-    places = {} if least is None else _places(scheduled, least)
-    return Wanted(starts, left_alone, rules_of(run), until_unix, places)
+    promises = run["scenario"]["rules"].get("max_delay_s") is not None
+    latest = read_rows(folder, tables, "schedule", _latest) + read_rows(folder, tables, "deferred", _latest)
+    promised = {job: unix for job, unix in latest if promises and unix is not None}
+    return Wanted(starts, left_alone, promised, rules_of(run), until_unix)
 
 
 def require_not_over(wanted: Wanted, folder: Path, now_unix: int) -> None:
@@ -91,44 +88,13 @@ def rules_of(run: Mapping[str, Any]) -> Rules:
             frozenset(opt_in.get("partitions", ())),
             frozenset(opt_in.get("qos", ())),
             frozenset(opt_in.get("comment", ())),
-        ),
-        said.get("max_delay_s"),
+        )
     )
 
 
-@dataclass(frozen=True)
-class _Scheduled:
-    """A row of the schedule."""
-
-    job: str
-    state: str
-    start_unix: int | None
-    end_unix: int | None
-    node_list: str
-
-
-def _scheduled(row: Mapping[str, str]) -> _Scheduled:
-    return _Scheduled(row["job_id"], row["state"], _unix(row, "start_time"), _unix(row, "end_time"), row["nodes"])
-
-
-def _places(scheduled: Sequence[_Scheduled], least: int) -> dict[str, Place]:
-    """Where jobs are planned on at least so many nodes, and whether others are there while they run."""
-    nodes = [frozenset(expand(each.node_list)) for each in scheduled]
-    places = {}
-    for each, own in zip(scheduled, nodes, strict=True):
-        if each.state == "planned" and each.start_unix is not None and len(own) >= least:
-            together = zip(scheduled, nodes, strict=True)
-            shared = any(
-                other is not each and _meet(each, other) and not own.isdisjoint(theirs) for other, theirs in together
-            )
-            places[each.job] = Place(each.start_unix, tuple(sorted(own)), shared)
-    return places
-
-
-def _meet(one: _Scheduled, other: _Scheduled) -> bool:
-    """Whether two jobs run at the same time; one without an end runs on."""
-    starts = (one.start_unix or 0, other.start_unix or 0)
-    return (one.end_unix is None or starts[1] < one.end_unix) and (other.end_unix is None or starts[0] < other.end_unix)
+def _latest(row: Mapping[str, str]) -> tuple[str, int | None]:
+    """A job and the latest start that its user was promised."""
+    return row["job_id"], _unix(row, "latest_start")
 
 
 def _require_folder(folder: Path) -> None:

@@ -1,23 +1,35 @@
-"""The last plan of a site, read from the folder of its day: what it says about every job at a later moment."""
+"""The last plan of a site, read from the folder of its day once its files are whole and of the same site.
+
+It says what is true of every job at a later moment if all goes by it: at midnight, what the next day begins with.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 from planner.domain.horizon import Horizon
+from planner.domain.intake import Intake
 from planner.domain.job import Job
 from planner.domain.plan import DeferralKind
-from planner.domain.snapshot import Outage, Snapshot, StartedJob
+from planner.domain.rates import Rates
+from planner.domain.situation import Outage, SiteState, Situation, StartedJob
 from planner.errors import FileFormatError, InputError
+from planner.inputs.build import first_situation, known_until
+from planner.inputs.jobs.read import known_jobs
+from planner.printable import one_line
 from planner.scenario.schema import Scenario
-from planner.store.continue_from import read_previous
-from planner.store.read_tables import choice, job_of, read_rows, read_table, scheduled_of, whole
-from planner.store.results import cluster_of, is_booked, known_until_of, outages_of, read_run
+from planner.store.provenance import digest
+from planner.store.read_tables import choice, job_of, moment, read_rows, read_table, scheduled_of, whole
+from planner.store.results import cluster_of, is_booked, known_until_of, made, outages_of, read_run
 from planner.store.versions import VERSIONS, plans_of
 from planner.store.write_tables import COLUMNS
+
+CARRIED_FILES = ("schedule.csv", "deferred.csv")
+"""Files that a day continues from."""
 
 
 @dataclass(frozen=True)
@@ -33,8 +45,20 @@ class Unstarted:
 class LastPlan:
     """What was planned, or has happened, on a day.
 
-    ``schedule`` has a start, nodes and an end for every job that runs that day; ``cancelled`` in it are those that were
-    ended by somebody. ``known_until_unix`` is the moment from which jobs may be new.
+    Attributes
+    ----------
+    schedule
+        A start, nodes and an end for every job that runs that day; ``cancelled`` are those that were ended by somebody.
+    unstarted
+        The other jobs that it knows.
+    outages
+        Nodes that cannot be used, as it knew them.
+    known_until_unix
+        From when on jobs may be new.
+    began, left
+        What the site carries over besides jobs when the day begins and ends; None where early versions wrote it.
+    mark
+        By what the next day names it in its run.json: its date, and the SHA-256 of the files that are carried on.
     """
 
     horizon: Horizon
@@ -42,6 +66,9 @@ class LastPlan:
     unstarted: tuple[Unstarted, ...]
     outages: tuple[Outage, ...]
     known_until_unix: int
+    began: SiteState | None
+    left: SiteState | None
+    mark: Mapping[str, str]
 
     @property
     def jobs(self) -> tuple[Job, ...]:
@@ -49,14 +76,28 @@ class LastPlan:
         return (*(each.job for each in self.schedule), *(each.job for each in self.unstarted))
 
     @property
-    def ids(self) -> frozenset[str]:
-        """Names of the jobs that it knows."""
-        return frozenset(job.id for job in self.jobs)
+    def running(self) -> tuple[StartedJob, ...]:
+        """The jobs that run when the day ends."""
+        return tuple(each for each in self.schedule if (each.end_unix or 0) > self.horizon.end_unix)
 
     @property
     def deferred(self) -> tuple[Job, ...]:
         """The jobs that wait for a later day."""
         return tuple(each.job for each in self.unstarted if each.kind == "deferred")
+
+    @property
+    def leaves_work(self) -> bool:
+        """Whether some job runs or waits when the day ends."""
+        return bool(self.running or self.deferred)
+
+    @property
+    def refused(self) -> tuple[Job, ...]:
+        """The jobs that can never run here and that others wait for: these must go on waiting."""
+        return self._refused(self.deferred)
+
+    def _refused(self, pending: Iterable[Job]) -> tuple[Job, ...]:
+        waited_for = {needed.job_id for job in pending for needed in job.after}
+        return tuple(each.job for each in self.unstarted if each.kind == "rejected" and each.job.id in waited_for)
 
     def times_deferred(self, day: Horizon) -> dict[str, int]:
         """On how many days before a day each job was deferred."""
@@ -67,7 +108,7 @@ class LastPlan:
             if each.kind == "deferred" and each.times_deferred > same_day
         }
 
-    def carried_out(self, moment_unix: int, day: Horizon, new: Iterable[Job] = ()) -> Snapshot:
+    def carried_out(self, moment_unix: int, day: Horizon, new: Iterable[Job] = ()) -> Situation:
         """The day at a moment, if everything went as planned: what was to start has started, what was to end ended.
 
         ``new`` are jobs submitted since. Jobs that it refused or that were withdrawn are told again on their own day,
@@ -82,52 +123,175 @@ class LastPlan:
                 started.append(StartedJob(each.job, each.start_unix, each.nodes))
             elif each.end_unix > day.start_unix:
                 started.append(each)
-        pending += [each.job for each in self.unstarted if each.kind == "deferred"]
-        waited_for = {needed.job_id for job in pending for needed in job.after}
-        refused = [each.job for each in self.unstarted if each.kind == "rejected"]
-        pending += [job for job in refused if same_day or job.id in waited_for]
-        return Snapshot(
+        pending += self.deferred
+        told = [each.job for each in self.unstarted if each.kind == "rejected"] if same_day else self._refused(pending)
+        return Situation(
             moment_unix,
-            pending=tuple(sorted(pending, key=lambda job: job.submission_key)),
+            pending=tuple(sorted([*pending, *told], key=lambda job: job.submission_key)),
             started=tuple(started),
             withdrawn=tuple(each.job for each in self.unstarted if same_day and each.kind == "withdrawn"),
             outages=tuple(each for each in self.outages if each.end_unix is None or each.end_unix > moment_unix),
+            times_deferred=self.times_deferred(day),
+            site=self.began if same_day else self.left,
             source=f"the plan of {self.horizon.day}",
         )
 
 
-def read_last_plan(folder: Path, scenario: Scenario, horizon: Horizon) -> LastPlan:
-    """The plan of the day of a horizon; InputError when its files are damaged or it is of another site."""
-    read_previous(folder, scenario, horizon)  # the files are whole, and of this site
-    run = read_run(folder)
-    cluster, known_until = cluster_of(run), known_until_of(run)
-    tables = {name: read_table(folder / f"{name}.csv", COLUMNS[name]) for name in ("schedule", "deferred")}
-    scheduled = read_rows(folder, tables, "schedule", lambda row: scheduled_of(row, cluster))
-    unstarted = read_rows(
-        folder,
-        tables,
-        "deferred",
-        lambda row: Unstarted(
-            job_of(row, cluster), choice(row, "kind", *get_args(DeferralKind)), whole(row, "times_deferred")
+def situation_of(
+    scenario: Scenario,
+    day: Horizon,
+    last: LastPlan | None,
+    moment_unix: int | None = None,
+    *,
+    closed: bool = False,
+) -> tuple[Situation, Intake]:
+    """What is true on a day if all went as the last plan said, with the jobs that were submitted since.
+
+    At the midnight before the day, or at a moment of it. Without a plan nothing has started, and the jobs are those
+    that a first day knows. ``closed``: no new jobs come in.
+    """
+    if last is None:
+        return first_situation(scenario, day, moment_unix)
+    jobs: tuple[Job, ...] = ()
+    intake = Intake("no new jobs")
+    if not closed:
+        until_unix = known_until(scenario, day, moment_unix)
+        jobs, intake = known_jobs(
+            scenario, day, continues=True, since_unix=last.known_until_unix, until_unix=until_unix
+        )
+    known = {job.id for job in last.jobs}
+    now_unix = day.start_unix if moment_unix is None else moment_unix
+    found = last.carried_out(now_unix, day, (job for job in jobs if job.id not in known))
+    outages = tuple(dict.fromkeys((*found.outages, *scenario.outages)))
+    return replace(found, outages=outages, nightly=moment_unix is None), intake
+
+
+def with_last_plan(situation: Situation, folder: Path, scenario: Scenario, day: Horizon, last: LastPlan) -> Situation:
+    """A situation with what only the planner knows: promises that it gave, how often jobs waited, and the site's state.
+
+    The state is that of the midnight before the day: as the last plan has it, and where they are made, the books.
+    """
+    given = {job.id: job.promise for job in last.jobs if job.promise is not None}
+    times, site = last.times_deferred(day), last.left
+    if last.horizon.day == day.day:
+        site = last.began
+        before = day.day_before()
+        written = folder / before.day.isoformat()
+        # What is damaged there was told when the last plan was made.
+        with suppress(InputError):
+            if written.is_dir():
+                yesterday = read_last_plan(written, scenario, before)
+                times = yesterday.times_deferred(day) | times
+                site = yesterday.left if is_booked(written) else site
+    return replace(
+        situation,
+        pending=tuple(replace(job, promise=given.get(job.id)) for job in situation.pending),
+        started=tuple(
+            replace(each, job=replace(each.job, promise=given.get(each.job.id))) for each in situation.started
         ),
+        times_deferred=times,
+        site=site,
     )
+
+
+def read_last_plan(folder: Path, scenario: Scenario, horizon: Horizon) -> LastPlan:
+    """The plan of the day of a horizon, written in a folder.
+
+    InputError says what to do when its files are damaged or were planned for another site.
+    """
+    again = f"plan {horizon.day} again, or start anew with --fresh"
+    try:
+        run = read_run(folder)
+        mark = _mark(folder, run, horizon)
+        _require_same_site(run, scenario)
+        return _read(folder, run, horizon, mark)
+    except FileFormatError as error:
+        raise InputError(f"{error}; {again}") from error
+    except _OtherGroundError as error:
+        raise InputError(f"{folder}: {error}; {again}") from error
+
+
+def _read(folder: Path, run: Mapping[str, Any], horizon: Horizon, mark: Mapping[str, str]) -> LastPlan:
+    cluster, known = cluster_of(run), known_until_of(run)
+    tables = {name: read_table(folder / f"{name}.csv", COLUMNS[name]) for name in ("schedule", "deferred")}
+
+    def started(row: dict[str, str]) -> StartedJob:
+        job, state, placed, end_s = scheduled_of(row, cluster)
+        if end_s > horizon.length_s and any(node >= cluster.node_count for node in placed.nodes):
+            raise ValueError("it is on a node that is not there")
+        start_unix, end_unix = horizon.start_unix + placed.start_s, horizon.start_unix + end_s
+        return StartedJob(job, start_unix, placed.nodes, end_unix, cancelled=state == "cancelled")
+
+    def unstarted(row: dict[str, str]) -> Unstarted:
+        if row["planned_start"]:
+            moment(row, "planned_start")
+        kind = choice(row, "kind", *get_args(DeferralKind))
+        return Unstarted(job_of(row, cluster), kind, whole(row, "times_deferred"))
+
     sees_day = run["scenario"]["jobs"]["visibility"] == "day"
+    rates: Rates | None = made(Rates, run["rates"]) if "rates" in run else None
     return LastPlan(
         horizon,
-        tuple(
-            StartedJob(
-                job,
-                horizon.start_unix + placed.start_s,
-                placed.nodes,
-                horizon.start_unix + end_s,
-                cancelled=state == "cancelled",
-            )
-            for job, state, placed, end_s in scheduled
-        ),
-        tuple(unstarted),
+        tuple(read_rows(folder, tables, "schedule", started)),
+        tuple(read_rows(folder, tables, "deferred", unstarted)),
         outages_of(run),
-        known_until if known_until is not None else horizon.end_unix if sees_day else horizon.start_unix,
+        known if known is not None else horizon.end_unix if sees_day else horizon.start_unix,
+        None if rates is None else SiteState.before(horizon.day, rates),
+        made(SiteState, run["left"]) if "left" in run else None,
+        mark,
     )
+
+
+def mark_of(folder: Path, horizon: Horizon) -> Mapping[str, str]:
+    """The mark of a written day: its date and the SHA-256 of the files that are carried on."""
+    return {"day": horizon.day.isoformat()} | {name: digest(folder / name) for name in CARRIED_FILES}
+
+
+class _OtherGroundError(Exception):
+    """A result that the next day must not be planned on."""
+
+
+def _mark(folder: Path, run: Mapping[str, Any], horizon: Horizon) -> Mapping[str, str]:
+    """The day's mark, when the files are the ones that its run wrote, and the day before it is still the same."""
+    outputs = run.get("outputs")
+    if outputs is None:
+        raise _OtherGroundError("an earlier version of the planner wrote it, which kept no account of its files")
+    for name in CARRIED_FILES:
+        path = folder / name
+        if not path.is_file():
+            raise FileFormatError(path, "it is missing")
+        if digest(path) != outputs.get(name):
+            raise FileFormatError(path, "it is damaged: not what the run wrote")
+    earlier = folder.parent / horizon.day_before().day.isoformat()
+    if run.get("continues") and all((earlier / name).is_file() for name in CARRIED_FILES):
+        before = horizon.day_before()
+        if run["continues"] not in _marks_of(earlier, before):
+            raise _OtherGroundError(f"it continues from a result of {before.day} that was planned again since")
+    return mark_of(folder, horizon)
+
+
+def _marks_of(folder: Path, horizon: Horizon) -> list[Mapping[str, str]]:
+    """The mark of a day; of a booked one also those of its versions: what continues from its plan still stands."""
+    versions = folder / VERSIONS
+    places = [folder]
+    if is_booked(folder) and versions.is_dir():
+        places += [each for each in versions.iterdir() if all((each / name).is_file() for name in CARRIED_FILES)]
+    return [mark_of(each, horizon) for each in places]
+
+
+def _require_same_site(run: Mapping[str, Any], scenario: Scenario) -> None:
+    """The machine, the zone and what a day knows must be the same, or nothing could be carried on."""
+    then, now = run["scenario"], scenario.as_dict()
+    facts = {
+        "scenario": (then["name"], now["name"]),
+        "zone": (then["zone"], now["zone"]),
+        "jobs.visibility": (then["jobs"]["visibility"], now["jobs"]["visibility"]),
+    }
+    for what, (was, wanted) in facts.items():
+        if was != wanted:
+            raise _OtherGroundError(f"it was planned with another {what}, {one_line(was, 40)} and not {wanted}")
+    if then["cluster"] != now["cluster"]:
+        raise _OtherGroundError("it was planned for another cluster")
 
 
 def plan_before_books(folder: Path, scenario: Scenario, day: Horizon) -> LastPlan | None:
@@ -152,8 +316,5 @@ def last_plan_of(folder: Path, scenario: Scenario, today: Horizon) -> LastPlan |
         except OSError:  # a name too long, say: writing there will report it
             return None
         if is_there:
-            try:
-                return read_last_plan(written, scenario, horizon)
-            except FileFormatError as error:
-                raise InputError(f"{error}; or remove {written}") from error
+            return read_last_plan(written, scenario, horizon)
     return None

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from planner import __version__
 from planner.errors import InputError, OutputError
-from planner.inputs.jobs.finished import Finished
+from planner.inputs.books.finished import Finished
 from planner.inputs.learned_power import LearnedFile, learned_power_text
 from planner.places import is_folder
 from planner.power.learned import learned_from

@@ -13,7 +13,7 @@ from typing import Any
 
 from planner import __version__
 from planner.domain.day_summary import FORMAT
-from planner.domain.snapshot import Snapshot
+from planner.domain.situation import Outage, Situation
 from planner.scenario.schema import Scenario
 
 PACKAGES = ("numpy", "numba", "pandas", "pvlib", "scipy", "docplex", "ortools", "pyyaml", "typer")
@@ -37,8 +37,8 @@ def provenance(
     """What ``run.json`` says.
 
     ``continues`` names the day before and the SHA-256 of its files, None where the day started anew; ``closed`` says
-    that no new jobs came in; ``files`` are inputs besides those of the scenario. `with_snapshot` adds what a day that
-    was planned from a snapshot has besides.
+    that no new jobs came in; ``files`` are inputs besides those of the scenario. `with_situation` adds what a day has
+    that was planned from a moment on.
     """
     return {
         "format": FORMAT,
@@ -61,21 +61,29 @@ def provenance(
     }
 
 
-def with_snapshot(run: Mapping[str, Any], snapshot: Snapshot, conflicts: Sequence[str]) -> dict[str, Any]:
-    """The same for a day that was planned from a snapshot: its moment, outages, jobs that are left
-    alone, and conflicts with the last plan."""
+def with_situation(
+    run: Mapping[str, Any], situation: Situation, usual: Sequence[Outage], conflicts: Sequence[str]
+) -> dict[str, Any]:
+    """The same for a day of a situation: its moment, outages, jobs that are left alone, and conflicts.
+
+    Of what the day before left at midnight it says outages alone, and these where they are not the ``usual`` ones of
+    the scenario.
+    """
+    outages = [asdict(outage) for outage in situation.outages]
+    if situation.nightly:
+        return {**run, "outages": outages} if set(situation.outages) - set(usual) else dict(run)
     kept = {
-        "moment_unix": snapshot.moment_unix,
-        "source": snapshot.source,
-        "outages": [asdict(outage) for outage in snapshot.outages],
-        "left_alone": [asdict(each) for each in snapshot.left_alone],
+        "moment_unix": situation.moment_unix,
+        "source": situation.source,
+        "outages": outages,
+        "left_alone": [asdict(each) for each in situation.left_alone],
     }
     return {**run, "snapshot": kept, "conflicts": list(conflicts)}
 
 
-def with_books(run: Mapping[str, Any], snapshot: Snapshot, known_until_unix: int) -> dict[str, Any]:
+def with_books(run: Mapping[str, Any], situation: Situation, known_until_unix: int) -> dict[str, Any]:
     """The same for a day that is booked: how it ended, and from when on jobs may be new to the next day."""
-    return {**with_snapshot(run, snapshot, ()), "books": {"known_until_unix": known_until_unix}}
+    return {**with_situation(run, situation, (), ()), "books": {"known_until_unix": known_until_unix}}
 
 
 SAME = (

@@ -24,16 +24,7 @@ from planner.inputs.pue_csv import read_cooling
 from planner.printable import one_line
 from planner.store.provenance import digest
 from planner.store.read_tables import REJECTED, deferred_of, number, read_rows, read_table, scheduled_of, whole
-from planner.store.results import (
-    QUOTED,
-    REMEDY,
-    cluster_of,
-    made,
-    moment_of,
-    outages_of,
-    read_run,
-    read_summary,
-)
+from planner.store.results import QUOTED, REMEDY, cluster_of, made, moment_of, outages_of, read_run, read_summary
 from planner.store.write_tables import COLUMNS, Table
 
 _SOLAR_W = bounds.Bounds(0, 1000 * bounds.SOLAR_KW.high, "W")
@@ -57,8 +48,8 @@ class WrittenDay:
 
     @property
     def decided(self) -> Problem:
-        """The day whose rules the plan must keep: as it was planned, or as the loop carried it out."""
-        is_loop = self.summary.method == "replan" and self.summary.execute == "actual"
+        """The day whose rules the plan must keep: as it was planned, or as it was carried out under `hold`."""
+        is_loop = self.summary.method == "hold" and self.summary.execute == "actual"
         return self.happened if is_loop else self.problem
 
     @cached_property

@@ -222,26 +222,38 @@ def choice(row: Row, name: str, *known: str) -> str:
 Came = dict[str, tuple[int, int]]
 """Start and end of jobs [Unix seconds]."""
 
+NOT_YET = 2**60
+"""When a job comes that no day has started [Unix seconds]: later than anything."""
+
 
 def waits_of(schedule: Table, horizon: Horizon, came: Came) -> Ints:
-    """Seconds that each job of a schedule.csv waited, in its order; `came` is about the jobs of earlier days.
+    """Seconds that each job of a schedule.csv waited, in its order; `came` is about the jobs of earlier days."""
+    known = Came(came)
+    take_in(known, schedule, horizon)
+    return np.maximum(start_unix(schedule, horizon) - ready_unix(schedule, horizon, known), 0)
 
-    A job could first start when it was submitted, when the begin that its user asked for had come, and when all that it
-    waits for had come first. A job that no day knows any more had come first by the midnight of this one.
-    ValueError where a cell cannot be read.
+
+def start_unix(schedule: Table, horizon: Horizon) -> Ints:
+    """When each job of a schedule.csv starts [Unix seconds]. ValueError where a cell cannot be read."""
+    return np.array([horizon.start_unix + int(text) for text in _cells(schedule, "start_s")], dtype=np.int64)
+
+
+def ready_unix(table: Table, horizon: Horizon, came: Came) -> Ints:
+    """When each job of a schedule.csv or deferred.csv could first start [Unix seconds].
+
+    That is when it was submitted, when the begin that its user asked for had come, and when all that it waits for had
+    come first: not at all where a job of the same deferred.csv must. A job that no day knows had come first by the
+    midnight of this one. ValueError where a cell cannot be read.
     """
-    ids, start_s, end_s = (_cells(schedule, name) for name in ("job_id", "start_s", "end_s"))
-    origin = horizon.start_unix
-    starts = [origin + int(text) for text in start_s]
-    known = came | {job: (start, origin + int(end)) for job, start, end in zip(ids, starts, end_s, strict=True)}
-    ready = [_unix(text) for text in _cells(schedule, "submit_time")]
-    for row, begin in enumerate(_cells(schedule, "begin_time")):
+    never = Came({} if "start_s" in table.columns else dict.fromkeys(_cells(table, "job_id"), (NOT_YET, NOT_YET)))
+    ready = [_unix(text) for text in _cells(table, "submit_time")]
+    for row, begin in enumerate(_cells(table, "begin_time")):
         if begin:
             ready[row] = max(ready[row], _unix(begin))
-    for row, needed in enumerate(_cells(schedule, "dependency")):
+    for row, needed in enumerate(_cells(table, "dependency")):
         if needed:
-            ready[row] = max(ready[row], _come_first(needed, known, origin))
-    return np.maximum(np.array(starts, dtype=np.int64) - np.array(ready, dtype=np.int64), 0)
+            ready[row] = max(ready[row], _come_first(needed, never | came, horizon.start_unix))
+    return np.array(ready, dtype=np.int64)
 
 
 def take_in(came: Came, schedule: Table, horizon: Horizon) -> None:

@@ -10,27 +10,38 @@ from __future__ import annotations
 import datetime as dt
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
-
-from pydantic import AfterValidator, BaseModel, Field, TypeAdapter, ValidationError
-from pydantic_core import PydanticCustomError
-
-from planner import __version__, bounds
+from planner import __version__
+from planner import bounds
 from planner.bounds import Bounds
 from planner.domain.cluster import Cluster
-from planner.domain.day_summary import FORMAT, DaySummary
+from planner.domain.day_summary import DaySummary
+from planner.domain.day_summary import FORMAT
 from planner.domain.executed import ExecuteRule
 from planner.domain.horizon import zone_named
 from planner.domain.job import DeferRule
 from planner.domain.rates import Rates
-from planner.domain.site_state import SiteState
-from planner.domain.snapshot import LeftAlone, Outage
-from planner.errors import FileFormatError, InputError
+from planner.domain.situation import LeftAlone
+from planner.domain.situation import Outage
+from planner.domain.situation import SiteState
+from planner.errors import FileFormatError
+from planner.errors import InputError
 from planner.printable import one_line
+from pydantic import AfterValidator
+from pydantic import BaseModel
+from pydantic import Field
+from pydantic import TypeAdapter
+from pydantic import ValidationError
+from pydantic_core import PydanticCustomError
+from typing import Annotated
+from typing import Any
+from typing import TYPE_CHECKING
+from typing import TypeVar
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -111,6 +122,7 @@ class _Revenue(BaseModel):
 class _Rules(BaseModel):
     defer: DeferRule
     execute: ExecuteRule = "requested"
+    max_delay_s: int | None = None
 
 
 class _Demand(BaseModel):
@@ -130,8 +142,6 @@ class _OptIn(BaseModel):
 
 class _Slurm(BaseModel):
     opt_in: _OptIn
-    max_delay_s: int | None
-    reserve_nodes: int | None = None
 
 
 class _Scenario(BaseModel):
@@ -182,6 +192,7 @@ class _Run(BaseModel):
     continues: dict[str, str] | None
     closed: bool
     snapshot: _Snapshot | None = None
+    outages: list[Outage] = _later()
     books: _Books = _later()
     conflicts: list[str] = _later()
     versions: dict[str, str]
@@ -194,6 +205,11 @@ class _Run(BaseModel):
     real_bound: dict[str, Any] | None = None
     outputs: dict[str, _Digest] = _later()
     seal: _Digest = _later()
+
+
+def schemas() -> dict[str, dict[str, Any]]:
+    """The JSON schema of each JSON file of a day, as it is checked when it is read back."""
+    return {"summary.json": _adapter(_Summary).json_schema(), "run.json": _adapter(_Run).json_schema()}
 
 
 def read_run(folder: Path) -> dict[str, Any]:
@@ -209,7 +225,8 @@ def read_summary(folder: Path) -> DaySummary:
 
 def made(kind: type[T], plain: Any) -> T:
     """An object of a type, from plain data that `read_run` found to be one."""
-    return _adapter(kind).validate_python(plain)
+    found: T = _adapter(kind).validate_python(plain)
+    return found
 
 
 def cluster_of(run: Mapping[str, Any]) -> Cluster:
@@ -218,8 +235,9 @@ def cluster_of(run: Mapping[str, Any]) -> Cluster:
 
 
 def outages_of(run: Mapping[str, Any]) -> tuple[Outage, ...]:
-    """The outages that a run knew of: those of its snapshot, or where it had none, of its scenario."""
-    return tuple(made(Outage, each) for each in (run.get("snapshot") or run["scenario"]).get("outages", ()))
+    """The outages that a run knew of: those of its situation, or where that had none of its own, of its scenario."""
+    known = (run.get("snapshot") or (run if "outages" in run else run["scenario"])).get("outages", ())
+    return tuple(made(Outage, each) for each in known)
 
 
 def moment_of(run: Mapping[str, Any]) -> int | None:
@@ -283,14 +301,9 @@ def _read(path: Path, kind: type[T]) -> tuple[Any, T]:
     return content, found
 
 
-_ADAPTERS: dict[object, TypeAdapter[Any]] = {}
-
-
-def _adapter(kind: type[T]) -> TypeAdapter[T]:
-    """What reads a type, made once."""
-    if kind not in _ADAPTERS:
-        _ADAPTERS[kind] = TypeAdapter(kind)
-    return _ADAPTERS[kind]
+@cache
+def _adapter(kind: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)
 
 
 def _damaged(path: Path, what: str) -> FileFormatError:

@@ -14,10 +14,13 @@ from planner.domain.gap import distance, is_share
 from planner.domain.ledger import Ledger
 from planner.domain.plan import Plan
 from planner.domain.problem import Problem
-from planner.planning.baselines import easy_day, wait_s
+from planner.planning.baselines import easy_day, waits_of
 from planner.planning.plan_day import PlannedDay
 from planner.printable import printable
 from planner.units import clock, rounded
+
+MOST_HOLDS = 10
+"""Held jobs that are told one by one, at most."""
 
 
 def summarise(planned: PlannedDay, *, conflicts: int = 0) -> DaySummary:
@@ -54,15 +57,19 @@ def summarise(planned: PlannedDay, *, conflicts: int = 0) -> DaySummary:
             )
         ),
         carbon_limit_kg=day.scenario.goal.carbon_limit_kg,
-        waits=Waits.of(wait_s(planned.happened, result.plan)),
+        waits=waits_of(planned.happened, result.plan),
         easy=None if baselines is None else easy_day(baselines, planned.happened, planned.ledger.totals),
         trials=tuple(replace(trial, profit_eur=rounded(trial.profit_eur)) for trial in result.trials),
         inputs=tuple(day.intakes),
-        moment=None if day.snapshot is None else day.problem.horizon.to_datetime(day.problem.now_s).isoformat(),
+        moment=None if day.situation.nightly else day.problem.horizon.to_datetime(day.problem.now_s).isoformat(),
         conflicts=conflicts,
         promises=planned.promises,
         baselines=None if baselines is None else baselines.rules,
         booked=planned.booked,
+        holds=tuple(
+            replace(each, saved_eur=rounded(each.saved_eur), waiting_eur=rounded(each.waiting_eur))
+            for each in result.holds
+        ),
     )
 
 
@@ -163,17 +170,29 @@ def _books(booked: Booked, totals: DayTotals, money: str) -> list[str]:
 
 
 def _kept(summary: DaySummary) -> list[str]:
-    """How the promises to users are kept."""
-    kept = summary.promises
+    """Which jobs are held for cheaper hours, until when, what that saves, and by when they start at the latest."""
+    kept, money = summary.promises, summary.currency
+    holds = () if summary.moment is None else summary.holds
     if kept is None:
         return []
-    delay = f", by {clock(kept.mean_delay_s)} on average, {clock(kept.longest_delay_s)} at most" if kept.delayed else ""
-    lines = [f"  promises        {kept.given:>14,} given     {kept.delayed:,} jobs after their reference start{delay}"]
+    delay = (
+        f"{clock(kept.mean_delay_s)} later on average, {clock(kept.longest_delay_s)} at most" if kept.delayed else ""
+    )
+    lines = [f"  held            {kept.given:>14,} jobs      {delay}".rstrip()]
+    for each in holds[:MOST_HOLDS]:
+        moments = (each.until_unix, each.latest_unix)
+        until, latest = (summary.horizon.to_datetime(summary.horizon.to_s(unix)) for unix in moments)
+        lines.append(
+            f"    job {printable(each.job_id)} until {until:%Y-%m-%d %H:%M}: saves {each.saved_eur:,.2f} {money}, its"
+            f" waiting counts {each.waiting_eur:,.2f}; at the latest until {latest:%Y-%m-%d %H:%M}"
+        )
+    if len(holds) > MOST_HOLDS:
+        lines.append(f"    and {len(holds) - MOST_HOLDS:,} more: summary.json has all")
     if kept.broken:
         first = kept.broken[0]
         more = f", and {len(kept.broken) - 1:,} more" if len(kept.broken) > 1 else ""
-        late = f"job {printable(first.job_id)} by {clock(first.late_s)} ({first.reason}){more}"
-        lines.append(f"  broken promises {len(kept.broken):>14,}           {late}")
+        late = f"than that: job {printable(first.job_id)} by {clock(first.late_s)} ({first.reason}){more}"
+        lines.append(f"  later           {len(kept.broken):>14,} jobs      {late}")
     return lines
 
 
@@ -198,16 +217,18 @@ def _less(saved: float) -> str:
 
 
 def _waited(summary: DaySummary, easy: EasyDay) -> str:
-    """Waits here and under EASY, of jobs that start; and who does not start, where that differs."""
-    ours = None if summary.waits is None else summary.waits.mean_s
-    text = f"mean wait {_wait(ours)}, EASY {_wait(easy.waits.mean_s)}"
+    """Waits here and under EASY, and how many of them go on; how many jobs start, where that differs."""
+    text = f"mean wait {_wait(summary.waits)}, EASY {_wait(easy.waits)}"
     if summary.jobs.started == easy.started:
         return text
     return f"{text}; {summary.jobs.started:,} jobs start, EASY {easy.started:,}"
 
 
-def _wait(seconds: float | None) -> str:
-    return "-" if seconds is None else clock(seconds)
+def _wait(waits: Waits | None) -> str:
+    if waits is None or waits.mean_s is None:
+        return "-"
+    still = f" (of which {waits.still_waiting:,} still wait)" if waits.still_waiting else ""
+    return clock(waits.mean_s) + still
 
 
 def _against_limit(carbon_kg: float, limit_kg: float | None) -> str:

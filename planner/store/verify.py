@@ -14,7 +14,7 @@ from planner.domain.plan import Deferral
 from planner.domain.promises import Promises
 from planner.inputs.build import Day
 from planner.printable import one_line, printable
-from planner.store.continue_from import Previous
+from planner.store.last_plan import LastPlan
 from planner.store.provenance import changed, digest
 from planner.store.read_day import WrittenDay
 from planner.store.summary import figures
@@ -22,8 +22,8 @@ from planner.store.write_tables import Table, deferred_table, kind_of, schedule_
 from planner.units import SECONDS_PER_HOUR
 
 
-def inputs_of(day: Day, previous: Previous | None = None) -> dict[str, Any]:
-    """The inputs of a day in numbers, as plain data; ``previous`` is the day that it continues from."""
+def inputs_of(day: Day, previous: LastPlan | None = None) -> dict[str, Any]:
+    """The inputs of a day in numbers, as plain data; ``previous`` is the plan that it continues from."""
     problem = day.problem
     cluster, segments = problem.cluster, problem.segment_columns
     capacity = cluster.total("cores") * problem.horizon.length_s / SECONDS_PER_HOUR
@@ -39,7 +39,7 @@ def inputs_of(day: Day, previous: Previous | None = None) -> dict[str, Any]:
         "hours": problem.horizon.length_s / SECONDS_PER_HOUR,
         "continues": None if previous is None else previous.mark["day"],
         "running": len(problem.running),
-        "waiting": 0 if previous is None else len(previous.handover.waiting),
+        "waiting": 0 if previous is None else len(previous.deferred),
         "jobs": len(problem.jobs),
         "rejected": [{"job_id": why.job_id, "reason": why.reason} for _, why in day.rejected],
         "requested_core_hours": round(asked, 1),
@@ -56,7 +56,7 @@ def inputs_of(day: Day, previous: Previous | None = None) -> dict[str, Any]:
     }
 
 
-def inputs_text(day: Day, previous: Previous | None = None) -> str:
+def inputs_text(day: Day, previous: LastPlan | None = None) -> str:
     """The same in a few lines."""
     facts = inputs_of(day, previous)
     low_c, high_c = facts["temperature_c"]

@@ -12,7 +12,7 @@ from typing import Any
 from planner.domain.books import Booked, PlannedFigures
 from planner.domain.day_summary import DaySummary
 from planner.domain.problem import Problem, Running
-from planner.domain.site_state import SiteState
+from planner.domain.situation import SiteState
 from planner.errors import InputError
 from planner.planning.plan_day import PlannedDay
 from planner.store.folder import replaced
@@ -45,7 +45,7 @@ def write_day(
     summary = summarise(planned, conflicts=len(run["conflicts"]))
     tables = tables_of(planned)
     with replaced(target) as folder:
-        keep_versions(target, folder, with_last=planned.day.snapshot is not None)
+        keep_versions(target, folder, with_last=not planned.day.situation.nightly)
         if summary.booked is not None:
             summary = _beside_its_plan(summary, summary.booked, folder)
         for name, table in tables.items():
@@ -56,7 +56,8 @@ def write_day(
             write_swf(planned, folder / "schedule.swf")
         _write_json(summary.as_dict(), folder / "summary.json")
         bounds = {"bound": planned.bound, "real_bound": planned.real_bound}
-        left = SiteState.after(planned.happened or planned.day.problem, planned.ledger)
+        happened = planned.happened
+        left = SiteState.after(happened.horizon.day, happened.rates, planned.ledger)
         run = {**run, "rates": asdict(planned.day.problem.rates), "left": {**asdict(left), "day": left.day.isoformat()}}
         run = {**run, "outside": _outside(planned.day.problem)}
         run = {**run, **{name: None if bound is None else asdict(bound) for name, bound in bounds.items()}}

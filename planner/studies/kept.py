@@ -9,18 +9,17 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from planner.errors import OutputError, PlannerError
 from planner.runs.fanout import Failure, side_by_side
+from planner.scenario.schema import Scenario
 from planner.store.folder import alone_in, put
 from planner.store.provenance import digest, versions
 
 PACKAGE = Path(__file__).resolve().parents[1]
 IDLE_ROOMS = ("cli", "cooling", "pages", "site", "store")
 """Rooms whose code changes no piece of a study."""
-
-Key = TypeVar("Key")
 
 OnDone = Callable[[str], None]
 """Called with the name of each piece that is done, or that was kept from an earlier call."""
@@ -43,12 +42,15 @@ def piece(folder: Path, kind: str, name: str, facts: Mapping[str, Any], code: st
 
 
 @cache
-def code_mark(study: str, makers: tuple[str, ...], idle_rooms: tuple[str, ...] = IDLE_ROOMS) -> str:
-    """A mark of all code that can change a piece: of the modules of studies, only those that make some."""
+def code_mark(makers: tuple[str, ...], idle_rooms: tuple[str, ...] = IDLE_ROOMS) -> str:
+    """A mark of all code that can change a piece: of the modules of studies, only those that make some.
+
+    A maker is named by its path in the room, such as ``replays`` or ``operation/sites``.
+    """
     text = hashlib.sha256()
     for path in sorted(PACKAGE.rglob("*.py")):
-        room, *rest = path.relative_to(PACKAGE).parts
-        if room in idle_rooms or (room == "studies" and (rest[0] != study or path.stem not in makers)):
+        room, *rest = path.relative_to(PACKAGE).with_suffix("").parts
+        if room in idle_rooms or (room == "studies" and "/".join(rest) not in makers):
             continue
         text.update(path.read_bytes())
     return text.hexdigest()
@@ -69,32 +71,6 @@ def make_missing(tasks: Iterable[Task], workers: int, on_done: OnDone) -> None:
         on_done(answer)
 
 
-def made(tasks: Mapping[Key, Task], workers: int, on_done: OnDone) -> dict[Key, Any]:
-    """What pieces of JSON say; those that are missing are made."""
-    make_missing(tasks.values(), workers, on_done)
-    return {key: json.loads(task.path.read_bytes()) for key, task in tasks.items()}
-
-
-def replays_of(
-    folder: Path,
-    cells: Mapping[Key, Path],
-    task_of: Callable[[Path, Key, str], Task],
-    workers: int,
-    *,
-    fresh: bool,
-    on_done: OnDone,
-) -> dict[Key, Any]:
-    """What the replays of some cells say, each of the file of its trace; those that are missing are made.
-
-    ``task_of`` makes the task of a cell from the file, the cell and the file's digest; ``fresh`` forgets what was kept.
-    """
-    if fresh:
-        clear(folder / "pieces")
-    digests = {path: digest(path) for path in set(cells.values())}
-    tasks = {cell: task_of(path, cell, digests[path]) for cell, path in cells.items()}
-    return made(tasks, workers, on_done)
-
-
 def clear(folder: Path) -> None:
     """Remove what was kept."""
     try:
@@ -102,6 +78,24 @@ def clear(folder: Path) -> None:
             shutil.rmtree(folder)
     except OSError as error:
         raise OutputError(f"{folder}: cannot be removed: {error.strerror or error}") from error
+
+
+def scenario_facts(scenario: Scenario, *, without: tuple[str, ...] = ()) -> dict[str, Any]:
+    """What a piece owes to a scenario: all that it says but some sections, and the content of its files, wherever."""
+    told = {name: section for name, section in scenario.as_dict().items() if name not in (*without, "sources")}
+    text = json.dumps(told, default=str)
+    files = {path.as_posix(): path for path in scenario.files()}
+    inputs = {}
+    for written in sorted(files, key=len, reverse=True):
+        if written in text:
+            text = text.replace(written, files[written].name)
+            inputs[files[written].name] = _digest(files[written])
+    return {"scenario": json.loads(text), "inputs": inputs}
+
+
+@cache
+def _digest(path: Path) -> str:
+    return digest(path)
 
 
 def put_piece(path: Path, content: bytes) -> None:

@@ -9,9 +9,10 @@ import pytest
 
 from planner.accounting.bound import profit_bound
 from planner.accounting.bound.curve import bought_points, hull, lower_hull
-from planner.accounting.bound.shares import node_shares
-from planner.accounting.bound.slots import cut_slots
+from planner.accounting.bound.slots import cut_slots, node_shares
 from planner.accounting.settle import settle
+from planner.domain.battery import Battery
+from planner.domain.closed_room import NodeOutage
 from planner.domain.cluster import Cluster, NodeClass
 from planner.domain.plan import Plan
 from planner.domain.problem import Problem, Running
@@ -73,6 +74,36 @@ def test_idle_nodes_and_the_peak_are_counted() -> None:
     rates = Rates(0.1, demand_eur_per_kw=2.0)
     day = Problem(DAY, machine(2, 500.0), (job("a", 4, 24, 500),), one_segment(), flat_table(), rates)
     assert profit_bound(day).profit_eur == pytest.approx(4 * 24 * 0.1 - 24 * 0.1 - 2.0)
+
+
+@pytest.mark.parametrize("idle_w", [0.0, 100.0])
+def test_nothing_is_earned_on_nodes_in_outages(idle_w: float) -> None:
+    """Of two nodes one is closed from 6:00 to 16:00: 38 of 48 node-hours are left, and more work than that.
+
+    Thirty jobs of a node and 2 h earn 38 h * 4 cores * 0.1 EUR. A node that idles draws as much as a job, 0.1 kW or
+    nothing: what is bought is 48 h of that at 0.1 EUR, whatever is decided.
+    """
+    jobs = tuple(job(f"j{k}", 4, 2, idle_w) for k in range(30))
+    day = Problem(DAY, machine(2, idle_w), jobs, one_segment(), flat_table(), Rates(0.1), defer="free")
+    bought_eur = 48 * idle_w / 1000 * 0.1
+    assert profit_bound(day).profit_eur == pytest.approx(48 * 0.4 - bought_eur)
+    closed = replace(day, outages=(NodeOutage(1, 6 * 3600, 16 * 3600),))
+    assert profit_bound(closed).profit_eur == pytest.approx(38 * 0.4 - bought_eur)
+
+
+def test_a_battery_loses_on_the_way_in_and_on_the_way_out() -> None:
+    """It holds 9 kWh; 0.9 of what goes in is stored, 0.9 of what is stored comes out: 10 kWh go in, 8.1 come out.
+
+    A job of 2 kW runs all day, at 0.1 EUR until noon and at 0.4 EUR after it: 24 kWh a half. With the battery empty at
+    both ends of the day, energy costs 34 * 0.1 + (24 - 8.1) * 0.4 = 9.76; the job earns 24 * 0.4 = 9.60.
+    """
+    battery = Battery(9.0, 5.0, 0.81, start_kwh=0.0, end_kwh=0.0)
+    segments = (Segment(0, DAY.length_s // 2, 10, 0.1), Segment(DAY.length_s // 2, DAY.length_s, 10, 0.4))
+    running = Running(job("r", 4, 48, 2000), 0, 2 * DAY.length_s, (0,))
+    day = Problem(DAY, machine(1), (), segments, flat_table(), Rates(0.1, battery=battery), (running,))
+    plan = Plan(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
+    assert settle(day, plan).profit_eur == pytest.approx(9.6 - 9.76)
+    assert profit_bound(day).profit_eur == pytest.approx(9.6 - 9.76)
 
 
 def test_an_empty_day() -> None:

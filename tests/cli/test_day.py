@@ -10,7 +10,7 @@ import pytest
 from planner.cli.main import run
 from planner.inputs.jobs.power import per_core
 from planner.inputs.jobs.read import read_jobs
-from planner.inputs.jobs.unit_shape import UnitShape
+from planner.inputs.jobs.unit_groups import UnitShape
 from planner.store.read_day import read_day
 from tests.days import BRIEF, DAY, column_sum, plan, rows_of
 

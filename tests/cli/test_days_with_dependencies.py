@@ -47,7 +47,7 @@ def deferred(site: Path, day: str) -> dict[str, tuple[str, str]]:
     return {row["job_id"]: (row["kind"], row["reason"]) for row in rows}
 
 
-@pytest.mark.parametrize("method", ["multisearch", "harvest", "est", "replan"])
+@pytest.mark.parametrize("method", ["multisearch", "harvest", "est", "hold"])
 def test_days_continue_with_what_waits_and_nothing_is_lost(site: Path, method: str) -> None:
     """What waits for a job that runs over midnight starts when it ends; what waits for ``giant`` waits every day."""
     plan("run", "--from", DAYS[0], "--to", DAYS[2], "--method", method, "--iterations", "500", *QUICK)
@@ -146,7 +146,7 @@ free,2024-06-03T01:05:00+02:00,1,1,8,90,pending,,,,afterok:gone
 """At six: ``long`` is expected to end at twelve."""
 
 
-@pytest.mark.parametrize("method", ["multisearch", "harvest", "replan"])
+@pytest.mark.parametrize("method", ["multisearch", "harvest", "hold"])
 def test_a_plan_from_now_on_waits_for_what_runs(site: Path, method: str) -> None:
     """``far`` comes at one on the next day: with 24 hours ahead it has a start, and waits with it."""
     (site / "now.csv").write_text(STATES, encoding="utf-8")

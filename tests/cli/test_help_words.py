@@ -50,7 +50,7 @@ def _offered(line: str, folder: Path) -> list[str]:
         text=True,
         check=True,
         cwd=folder,
-        timeout=120,
+        timeout=600,
     )
     return done.stdout.split()
 
@@ -61,7 +61,7 @@ def _offered(line: str, folder: Path) -> list[str]:
         ("plan --scenario si", ["site"]),
         ("plan compare hybrid", ["hybrid-summer", "hybrid-winter"]),
         ("plan -m mu", ["multisearch"]),
-        ("plan simulate -p easy,repl", ["easy,replan"]),
+        ("plan simulate -p easy,hol", ["easy,hold"]),
         ("plan show pre", ["predictors"]),
         ("plan check --day to", ["today", "tomorrow"]),
     ],

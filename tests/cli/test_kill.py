@@ -14,6 +14,7 @@ from planner.cli.main import run
 from tests.days import DAY, names, tree
 
 
+@pytest.mark.slow(keep=1)
 @pytest.mark.parametrize("after_s", [0.3, 0.9, 1.3, 1.7])
 def test_kill_a_run(site: Path, after_s: float) -> None:
     """Killed at any moment, a run leaves the earlier result or the new one, whole; the next run cleans up."""
@@ -25,7 +26,7 @@ def test_kill_a_run(site: Path, after_s: float) -> None:
     )
     time.sleep(after_s)
     process.send_signal(signal.SIGKILL)
-    process.wait(timeout=30)
+    process.wait(timeout=300)
     after = tree(site / "reports" / "site" / DAY)
     if after != before:
         assert after.keys() == before.keys()

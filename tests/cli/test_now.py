@@ -15,11 +15,10 @@ import pytest
 
 from planner.cli.main import run
 from planner.domain.horizon import Horizon
-from planner.domain.snapshot import Outage, Snapshot, StartedJob
+from planner.domain.situation import Outage, Situation, StartedJob
 from planner.inputs.snapshots.write import write_snapshot
-from planner.runs.replan import carried_out
 from planner.scenario.load import load_scenario
-from planner.store.last_plan import last_plan_of
+from planner.store.last_plan import last_plan_of, situation_of
 from tests.days import names, plan, rows_of, tree
 from tests.rolling import DAYS, FIRST, QUICK, write_rolling_site
 
@@ -27,7 +26,7 @@ TODAY = Horizon(dt.date.fromisoformat(FIRST), "Europe/Paris")
 TEN = f"{FIRST}T10:00:00+02:00"
 HOUR = 3600
 
-Tables = Callable[[Snapshot], list[str]]
+Tables = Callable[[Situation], list[str]]
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +52,7 @@ def site(tmp_path: Path, planned: Path, monkeypatch: pytest.MonkeyPatch) -> Path
 def tables(site: Path) -> Tables:
     """Writes a snapshot as tables, and returns the options that name them."""
 
-    def written(snapshot: Snapshot) -> list[str]:
+    def written(snapshot: Situation) -> list[str]:
         cluster = load_scenario("site", folders=[site / "scenarios"]).cluster
         jobs, nodes = site / "snapshot.csv", site / "nodes.csv"
         write_snapshot(snapshot, jobs, cluster=cluster, nodes_path=nodes)
@@ -62,17 +61,17 @@ def tables(site: Path) -> Tables:
     return written
 
 
-def ids(snapshot: Snapshot) -> list[str]:
+def ids(snapshot: Situation) -> list[str]:
     """Every job of a snapshot."""
     jobs = [*snapshot.pending, *snapshot.withdrawn, *(each.job for each in snapshot.started)]
     return [job.id for job in jobs]
 
 
-def as_planned(site: Path, moment_unix: int) -> Snapshot:
+def as_planned(site: Path, moment_unix: int) -> Situation:
     """What the last plan of the site says is true at a moment."""
     scenario = load_scenario("site", folders=[site / "scenarios"])
     folder = site / "reports" / "site"
-    return carried_out(scenario, TODAY, folder, last_plan_of(folder, scenario, TODAY), moment_unix)[0]
+    return situation_of(scenario, TODAY, last_plan_of(folder, scenario, TODAY), moment_unix)[0]
 
 
 def files(site: Path, day: str = FIRST) -> tuple[dict[str, dict[str, str]], dict[str, dict[str, str]]]:
@@ -213,7 +212,7 @@ def test_every_job_of_a_snapshot_is_in_one_file(site: Path, tables: Tables, seed
         for node in range(4)
         if rng.random() < 0.4
     )
-    snapshot = Snapshot(now_unix, tuple(pending), tuple(started), tuple(withdrawn), outages)
+    snapshot = Situation(now_unix, tuple(pending), tuple(started), tuple(withdrawn), outages)
     moment = TODAY.to_datetime(TODAY.to_s(now_unix)).isoformat()
     plan("now", "--at", moment, *tables(snapshot), *QUICK)
     schedule, deferred = files(site)
@@ -260,7 +259,7 @@ def test_a_day_from_a_snapshot_at_its_midnight(site: Path, tables: Tables) -> No
     earlier = replace(job, submit_unix=TODAY.start_unix - 5 * HOUR)
     started = StartedJob(earlier, TODAY.start_unix - HOUR, tuple(range(job.unit_count)))
     down = Outage(3, TODAY.start_unix - HOUR, None, "drain")
-    given = tables(Snapshot(TODAY.start_unix, (other,), (started,), (rest[0],), (down,)))
+    given = tables(Situation(TODAY.start_unix, (other,), (started,), (rest[0],), (down,)))
     plan("--day", FIRST, *given, *QUICK)
     schedule, deferred = files(site)
     assert schedule[job.id]["state"] == "carried"

@@ -28,9 +28,7 @@ ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "operations.md").read_text("utf-8")
 ELSEWHERE = {
     "A plan is late, or none came": "test_real_slurm.py: test_a_begin_time_that_has_come_holds_nobody",
-    "A reservation `plan-4711` is left over": "test_slurm_reservations.py:"
-    " test_jobs_that_have_started_or_ended_leave_nothing",
-    "Begin times and reservations must go, now": "test_slurm_cli.py: test_what_others_change_is_named_and_stays",
+    "Begin times must go, now": "test_slurm_cli.py: test_what_others_change_is_named_and_stays",
     "The planner is to be taken out of service": "test_real_slurm.py: test_a_begin_time_that_has_come_holds_nobody",
 }
 """Rows with a test in `tests/slurm`."""

@@ -278,7 +278,7 @@ def test_a_waiting_job_is_known_by_one_that_has_ended(tmp_path: Path, dialect: D
 
     chosen = load_scenario(str(scenario), folders=[], overrides=[f"power.learned={out}"])
     site = SlurmSite.of(read_saved(saved), chosen.slurm)
-    snapshot, intake = site.snapshot(site.scenario(chosen), lambda queued: queued.eligible_unix)
+    snapshot, intake = site.snapshot(site.scenario(chosen), lambda queued: queued.begin_unix)
     (found,) = snapshot.pending
     most = "power by jobs of the same user + account + name + partition + request: "
     (jobs,) = (note.removeprefix(most) for note in intake.notes if note.startswith(most))

@@ -136,12 +136,12 @@ def test_kill_and_resume(rolled: Path, tmp_path: Path, after: int) -> None:
     command = [sys.executable, "-m", "planner", "run", "--from", FIRST, "--to", LAST, *LOUD]
     process = subprocess.Popen(command, cwd=base, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     there = base / "reports" / "site" / DAYS[after - 1]
-    until = time.monotonic() + 60
+    until = time.monotonic() + 600
     while not there.is_dir() and process.poll() is None and time.monotonic() < until:
         time.sleep(0.005)
     process.send_signal(signal.SIGKILL)
-    process.wait(timeout=30)
-    done = subprocess.run(command, cwd=base, capture_output=True, text=True, check=True, timeout=120)
+    process.wait(timeout=300)
+    done = subprocess.run(command, cwd=base, capture_output=True, text=True, check=True, timeout=600)
     assert done.stdout.count("kept") >= after
     assert written(base / "reports") == written(rolled / "reports")
 
@@ -239,3 +239,32 @@ def test_max_deferral_days(site: Path) -> None:
 
     plan("run", "--from", FIRST, "--to", LAST, *QUICK, "--set", "rules.max_deferral_days=1", "--out", "often")
     assert longest("often") < longest("reports")
+
+
+def test_a_run_without_pages_says_what_rules_and_easy_make_of_its_days(site: Path) -> None:
+    """Leaving out the pages changes no number of a day."""
+    plan("run", "--from", FIRST, "--to", FIRST, "--no-page", "--fresh", "--out", "plain", *QUICK)
+    plain = json.loads((site / "plain" / "site" / FIRST / "summary.json").read_text())
+    assert plain["easy"] is not None
+    assert {key: plain[key] for key in ("easy", "baselines")} == {
+        key: summary(site, FIRST)[key] for key in ("easy", "baselines")
+    }
+    assert not (site / "plain" / "site" / FIRST / "report.html").exists()
+
+
+def test_the_bound_of_the_whole_run_is_printed_as_json_and_kept_on_disk(
+    site: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A quiet run keeps it too; it is no less than what the days earn."""
+    words = ("run", "--from", FIRST, "--to", DAYS[1], "--fresh", "--out", "bounded", "-m", "est")
+    capsys.readouterr()
+    plan(*words, "-q", "--json")
+    told = json.loads(capsys.readouterr().out)
+    kept = site / "bounded" / "site" / f"run-{FIRST}-{DAYS[1]}.json"
+    assert json.loads(kept.read_text()) == told["run"]
+    profit = sum(day["totals"]["profit_eur"] for day in told["days"])
+    assert told["run"]["profit_eur"] == pytest.approx(profit)
+    assert told["run"]["bound_eur"] >= profit
+    assert [day["day"] for day in told["days"]] == DAYS[:2]
+    plan(*words, "-q", "--run-bound-time", "0", "--json")
+    assert json.loads(capsys.readouterr().out)["run"]["bound_eur"] is None

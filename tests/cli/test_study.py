@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from planner.cli.main import run
-from planner.studies.curie23.cells import CALIBRATIONS, FIRST_DAY, SCENARIOS, Group, StudyChoice
-from planner.studies.curie23.sites import scenario_of
+from planner.studies.curie23 import Curie23Study
+from planner.studies.curie23_site import CALIBRATIONS, FIRST_DAY, SCENARIOS
 from tests.days import plan, rows_of
 
 SLICE = ("--days", "1", "--calibrations", "ours", "--scenarios", "hybrid-summer", "--methods", "est,wt-strict")
@@ -53,7 +53,7 @@ def test_study_is_the_published_one(trace: Path) -> None:
     """300 nodes of 32 cores, submissions of the day known ahead, four scenarios that differ in weather and cooling
     alone, and two calibrations that differ in what jobs are scaled by and what they earn."""
     found = {
-        (calibration, name): scenario_of(Group(calibration, name), trace, StudyChoice())
+        (calibration, name): Curie23Study(data=trace).scenario_of(calibration, name)
         for calibration in CALIBRATIONS
         for name in SCENARIOS
     }

@@ -14,7 +14,7 @@ from docplex.cp.model import CpoModel
 
 from planner.cp.constraints import Constraints
 from planner.cp.fixed_work import FixedWork
-from planner.cp.objective import Objective
+from planner.cp.objective import ProfitObjective
 from planner.cp.subproblem import Subproblem
 from planner.cp.variables import make_variables
 from planner.domain.cluster import Cluster, NodeClass
@@ -99,7 +99,7 @@ def text_of(rule: str) -> str:
     problem, subproblem = scopes()[rule]
     variables, model = make_variables(problem, subproblem), CpoModel(name="golden")
     held = FixedWork.of(problem, subproblem)
-    objective = Objective(problem, subproblem, variables, held)
+    objective = ProfitObjective(problem, subproblem, variables, held)
     getattr(Constraints(model, problem, subproblem, variables, held, objective), rule)()
     lines = model.get_cpo_string().splitlines()
     return "\n".join(line for line in lines if line and not line.startswith(("//", "#"))) + "\n"

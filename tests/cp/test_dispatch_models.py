@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import inspect
 import os
-import re
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from planner.cp.dispatch.box_model import BoxModel, scarcest_first
-from planner.cp.dispatch.hcp19 import LATER, NO_NODE, Hcp19, with_nodes
-from planner.cp.dispatch.ladder import climb
-from planner.cp.dispatch.pcp19 import Pcp19
-from planner.cp.dispatch.pcp21_cpsat import Pcp21CpSat
-from planner.cp.engines.engine import UNKNOWN, Answer
-from planner.cp.queue_model import QueueModel
-from planner.cp.queue_solver import as_one_node
+from planner.cp.dispatch.engine_dispatchers import LATER, NO_NODE, Hcp19, Pcp19, with_nodes
+from planner.cp.dispatch.pcp21 import climb
+from planner.cp.engines.engine import UNKNOWN, EngineAnswer
+from planner.cp.queue_model import QueueModel, as_one_node
 from planner.domain.columns import Floats, Ints
 from planner.domain.waiting_queue import NOTHING_FOUND, FreeRoom, QueueAnswer, QueuePlan, WaitingQueue
 from planner.errors import SolverError
@@ -52,40 +46,21 @@ def small(units: int = 4) -> WaitingQueue:
     )
 
 
-def rules() -> list[str]:
-    """Every rule of the box model: what `add_all` calls."""
-    return re.findall(r"self\.(_\w+)\(\)", inspect.getsource(BoxModel.add_all))
-
-
 def docplex_text(queue: WaitingQueue) -> str:
     """The CPO text of a queue's model, without line numbers and dates."""
     lines = QueueModel(queue, one_after_another(queue)).cpo.get_cpo_string().splitlines()
     return "\n".join(line for line in lines if line and not line.startswith(("//", "#"))) + "\n"
 
 
-def rule_text(rule: str) -> str:
-    """Variables, then what one rule of the box model adds; one line each."""
-    model = BoxModel(small(), one_after_another(small()))
-    proto = model.sat.proto
-    names = [f"{k} {each.name} {list(each.domain)}" for k, each in enumerate(proto.variables)]
-    before = len(proto.constraints)
-    getattr(model, rule)()
-    added = [str(each) for each in list(model.sat.proto.constraints)[before:]]
-    added += [str(each) for each in model.sat.proto.search_strategy]
-    if rule == "_slowdown_is_least":
-        added.append(str(model.sat.proto.objective))
-    return "\n".join([*names, "", *(" ".join(each.split()) for each in added)]) + "\n"
-
-
 TEXTS: dict[str, Callable[[], str]] = {
     "hcp19.cpo": lambda: docplex_text(as_one_node(small())),
     "pcp19.cpo": lambda: docplex_text(small()),
-} | {f"pcp21{rule}.txt": (lambda rule=rule: rule_text(rule)) for rule in rules()}  # type: ignore[misc]
+}
 
 
 @pytest.mark.parametrize("name", TEXTS)
 def test_models_read_as_before(name: str) -> None:
-    """The text of a model, or of one rule of it, is its golden text; GOLDEN=write renews it."""
+    """The text of a model is its golden text; GOLDEN=write renews it."""
     if os.environ.get("GOLDEN") == "write":
         GOLDEN.mkdir(exist_ok=True)
         (GOLDEN / name).write_text(TEXTS[name](), encoding="utf-8")
@@ -93,10 +68,8 @@ def test_models_read_as_before(name: str) -> None:
 
 
 def test_every_text_has_a_model() -> None:
-    """A text without a model fails here, and a rule that does not say what it demands."""
+    """A text without a model fails here."""
     assert sorted(path.name for path in GOLDEN.iterdir()) == sorted(TEXTS)
-    for rule in rules():
-        assert len((getattr(BoxModel, rule).__doc__ or "").splitlines()[0].split()) > 5
 
 
 def test_the_limit_doubles_until_the_plan_gets_no_better_twice() -> None:
@@ -135,15 +108,15 @@ def test_an_engine_that_fails_has_no_answer() -> None:
         assert make(Scripted(SolverError("died")), 0.5)(queue, known).plan is None
         assert make(Scripted(takes=False), 0.5)(queue, known).plan is None
         with pytest.raises(KeyboardInterrupt):
-            make(Scripted(Answer("unknown", interrupted=True)), 0.5)(queue, known)
+            make(Scripted(EngineAnswer("unknown", interrupted=True)), 0.5)(queue, known)
 
 
 def test_too_many_choices_of_nodes_are_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     """PCP'19 grows with the machine; beyond a size it counts as not solved."""
-    from planner.cp.dispatch import pcp19
+    from planner.cp.dispatch import engine_dispatchers
 
     queue = small()
-    monkeypatch.setattr(pcp19, "MOST_SEATS", 2)
+    monkeypatch.setattr(engine_dispatchers, "MOST_SEATS", 2)
     assert Pcp19(Scripted(), 0.5)(queue, one_after_another(queue)) == NOTHING_FOUND
 
 
@@ -171,20 +144,3 @@ def test_best_fit_takes_the_fullest_node_with_room() -> None:
     plan = with_nodes(small(), np.array([2, 0]))
     assert plan.node_of_unit is not None
     assert (plan.start_s.tolist(), plan.node_of_unit.tolist()) == ([2, 0], [NO_NODE, 1, 1, 1, 0])
-
-
-def test_the_scarcest_resource_is_the_one_most_asked_for() -> None:
-    """Four of seven cores and one of two GPUs: cores first; with one unit less, GPUs."""
-    assert scarcest_first(small(units=2)) == [0, 1]
-    assert scarcest_first(small(units=1)) == [1, 0]
-
-
-def test_boxes_are_planned_the_same_in_every_run() -> None:
-    """The limit is one of work, not of time. There is power for one job after the other."""
-    queue = small()
-    known = one_after_another(queue)
-    one, other = (Pcp21CpSat(1.0)(queue, known) for _ in range(2))
-    assert one.is_proven
-    assert one.plan is not None
-    assert other.plan is not None
-    assert one.plan.start_s.tolist() == other.plan.start_s.tolist() == [0, 4]

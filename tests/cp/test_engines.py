@@ -19,7 +19,7 @@ from planner.accounting.settle import settle
 from planner.cp.default_search import default_search
 from planner.cp.engines import cpo
 from planner.cp.engines.choose import ENGINES, choose_engine, engine_named, known_engines
-from planner.cp.engines.model_size import COMMUNITY_BITS, bits
+from planner.cp.engines.engine import COMMUNITY_BITS, bits
 from planner.cp.model import ProfitModel
 from planner.cp.relaxation import relaxation_search
 from planner.cp.subproblem import Subproblem

@@ -13,15 +13,13 @@ from docplex.cp.model import CpoModel
 from ortools.sat.python import cp_model
 
 from planner.cp.engines import cpo
-from planner.cp.engines.cpsat_bands import Bands
-from planner.cp.engines.cpsat_terms import Arithmetic, Term, constant
+from planner.cp.engines.cpsat_terms import Arithmetic, Bands, Term, constant
 from planner.cp.engines.engine import UNKNOWN
 from planner.cp.fixed_work import FixedWork
-from planner.cp.insertion import without
-from planner.cp.neighbourhoods import PICKERS
-from planner.cp.pooled import assign_nodes, busy_share, is_exact
-from planner.cp.scale import ENERGY_STEPS, MONEY_STEPS, Scale
-from planner.cp.subproblem import Subproblem
+from planner.cp.interval_rates import ENERGY_STEPS, MONEY_STEPS, WholeUnits
+from planner.cp.relaxation import PICKERS
+from planner.cp.repair import without
+from planner.cp.subproblem import Subproblem, assign_nodes, busy_share, is_exact
 from planner.domain.cluster import Cluster, NodeClass
 from planner.domain.plan import DEFERRED, Plan
 from planner.domain.problem import Problem, Running
@@ -95,14 +93,14 @@ def test_arithmetic_of_cpsat_is_that_of_whole_numbers() -> None:
 
 def test_units_of_money_and_energy() -> None:
     """4 EUR are 2^46 units; energies of 600 and 900 mWs have 300 in common; rounding is counted by halves."""
-    scale = Scale.of(4.0, [600, -900])
+    scale = WholeUnits.of(4.0, [600, -900])
     assert (scale.unit_eur, scale.unit_mws) == (4 / MONEY_STEPS, 300)
     assert scale.money(1.0) == MONEY_STEPS // 4
     assert scale.money(0.5, times=7) == MONEY_STEPS // 8
     assert scale.error_eur == 4 * scale.unit_eur
     assert scale.energy(1200) == 4
     assert [scale.coarse(most) for most in (0, ENERGY_STEPS, ENERGY_STEPS + 1)] == [1, 1, 2]
-    assert Scale.of(0.0, [0]) == Scale(1.0, 1)
+    assert WholeUnits.of(0.0, [0]) == WholeUnits(1.0, 1)
 
 
 def whole_nodes(cores: float = 3.0) -> Problem:

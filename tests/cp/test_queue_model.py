@@ -8,12 +8,10 @@ from itertools import product
 import numpy as np
 import pytest
 
-from planner.cp import queue_costs, queue_solver
+from planner.cp import queue_model
 from planner.cp.engines.choose import ENGINES
-from planner.cp.engines.engine import UNKNOWN, Answer, Engine, Heard
-from planner.cp.queue_costs import costs_of
-from planner.cp.queue_model import QueueModel
-from planner.cp.queue_solver import EngineSolver, as_one_node, seat_count
+from planner.cp.engines.engine import UNKNOWN, Engine, EngineAnswer, Heard
+from planner.cp.queue_model import EngineSolver, QueueModel, as_one_node, costs_of, seat_count
 from planner.domain.columns import Floats, Ints
 from planner.domain.waiting_queue import FreeRoom, QueuePlan, WaitingQueue
 from planner.errors import SolverError
@@ -114,7 +112,7 @@ def test_the_engine_finds_the_best_of_all_starts_and_nodes(
     solver: EngineSolver, nodes: int, jobs: int, power: int | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Exactly, where curved costs have a line for every second; from a known plan, and from nothing."""
-    monkeypatch.setattr(queue_costs, "PRECISION", 1e-9)
+    monkeypatch.setattr(queue_model, "PRECISION", 1e-9)
     found = 0
     for seed in range(12):
         queue = random_queue(seed, jobs, nodes=nodes, power=power)
@@ -158,14 +156,14 @@ def test_a_curved_cost_is_kept_to_its_precision() -> None:
         curved = replace(queue, cost=cost)
         known = np.array([90_000, 110_000, 90_500])
         costs = costs_of(curved, known)
-        unit = 2.0 ** (np.ceil(np.log2(cost(np.arange(3), known).sum())) - queue_costs.COST_BITS)
+        unit = 2.0 ** (np.ceil(np.log2(cost(np.arange(3), known).sum())) - queue_model.COST_BITS)
         for job, (latest, lines) in enumerate(zip(costs.latest_s, costs.lines, strict=True)):
             starts = np.unique(np.linspace(0, latest, 999).astype(np.int64))
             ours = np.max([slope * starts + offset for slope, offset in lines], axis=0) * unit
             exact = cost(np.full(len(starts), job), starts)
             slack = 1e-6 * exact + unit * (latest + 1)
             assert np.all(ours >= exact - slack)
-            assert np.all(ours <= exact * (1 + queue_costs.PRECISION) + slack)
+            assert np.all(ours <= exact * (1 + queue_model.PRECISION) + slack)
             assert len(lines) == 1 if power == 2.0 else len(lines) < 300
 
 
@@ -192,7 +190,7 @@ def test_too_many_nodes_are_planned_as_one(limit: str, scale: float, monkeypatch
     assert seat_count(whole) == 0
     known = one_after_another(queue)
     exact = CPSAT(queue, known, from_known=True)
-    monkeypatch.setattr(queue_solver, limit, (seat_count(queue) - 1) / scale)
+    monkeypatch.setattr(queue_model, limit, (seat_count(queue) - 1) / scale)
     rough = CPSAT(queue, known, from_known=True)
     assert (exact.is_proven, rough.is_proven) == (True, False)
     assert exact.plan is not None
@@ -207,7 +205,7 @@ class Scripted(Engine):
     name = "scripted"
     limits = remedy = ""
 
-    def __init__(self, *answers: Answer | Exception, takes: bool = True) -> None:
+    def __init__(self, *answers: EngineAnswer | Exception, takes: bool = True) -> None:
         self.answers, self.takes = list(answers), takes
         self.limits_s: list[float] = []
 
@@ -222,7 +220,7 @@ class Scripted(Engine):
 
     def solve(
         self, model: object, *, time_limit_s: float, seed: int = 0, workers: int = 1, heard: Heard | None = None
-    ) -> Answer:
+    ) -> EngineAnswer:
         self.limits_s.append(time_limit_s)
         answer = self.answers.pop(0)
         if isinstance(answer, Exception):
@@ -249,14 +247,14 @@ def test_an_interrupt_ends_the_replay() -> None:
     """Ctrl-C is for the whole command, not for one round."""
     queue = random_queue(2, 3)
     with pytest.raises(KeyboardInterrupt):
-        EngineSolver(Scripted(Answer("unknown", interrupted=True)), 1.0)(
+        EngineSolver(Scripted(EngineAnswer("unknown", interrupted=True)), 1.0)(
             queue, one_after_another(queue), from_known=True
         )
 
 
 def test_the_size_of_a_long_queue_is_that_of_its_starts() -> None:
     """The Community Edition takes queues of 140 jobs on a pool: log2(140) bits each."""
-    from planner.cp.engines.model_size import COMMUNITY_BITS, bits
+    from planner.cp.engines.engine import COMMUNITY_BITS, bits
 
     for jobs, is_small in ((140, True), (141, False)):
         queue = replace(random_queue(0, jobs, nodes=1), cost=lambda job, start_s: start_s + 1.0)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from planner.cp.insertion import insert
-from planner.cp.repair import finish, repair
+from planner.cp.repair import finish, insert, repair
 from planner.domain.plan import DEFERRED, Placement, Plan
 from planner.domain.problem import Problem, Running
 from planner.errors import AuditError

@@ -10,7 +10,6 @@ import pytest
 from planner.accounting.audit import audit
 from planner.accounting.settle import settle
 from planner.cp import default_search as cp
-from planner.cp import windows
 from planner.cp.default_search import default_search
 from planner.cp.engines import cpsat_translate
 from planner.cp.engines.choose import ENGINES
@@ -117,7 +116,7 @@ def test_jobs_that_arrive_later_wait_for_their_window() -> None:
 
 def test_a_deadline_goes_before_money(monkeypatch: pytest.MonkeyPatch) -> None:
     """One node and one job a model: the younger job, which is due at 2:00 and earns nothing, gets the node first."""
-    monkeypatch.setattr(windows, "MOST_JOBS", 1)
+    monkeypatch.setattr(cp, "MOST_IN_WINDOW", 1)
     problem = day(job("rich", 23, weight=9), job("due", 2, due_s=2 * HOUR, weight=0, release_s=0))
     plan = found(problem).plan
     assert plan.start_s[1] == 0
@@ -126,8 +125,8 @@ def test_a_deadline_goes_before_money(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_oldest_jobs_come_first(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two jobs a model, three for the whole day on a node: the youngest, which pays best, is never asked about."""
-    monkeypatch.setattr(windows, "MOST_JOBS", 2)
-    monkeypatch.setattr(windows, "WINDOW_S", 24 * HOUR)
+    monkeypatch.setattr(cp, "MOST_IN_WINDOW", 2)
+    monkeypatch.setattr(cp, "WINDOW_S", 24 * HOUR)
     problem = day(job("9", 24), job("10", 24, weight=2), job("11", 24, weight=9))
     assert found(problem).plan.is_placed.tolist() == [False, True, False]
 
@@ -155,4 +154,4 @@ def test_a_window_without_an_answer_is_counted(monkeypatch: pytest.MonkeyPatch) 
     result = found(day(job("a", 1)))
     assert result.status == "found"
     assert result.best_trial == "cpsat, 2 windows, nothing found in 1"
-    assert result.plan.start_s[0] >= windows.WINDOW_S
+    assert result.plan.start_s[0] >= cp.WINDOW_S

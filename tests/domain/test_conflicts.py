@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from planner.domain.cluster import Cluster, NodeClass
-from planner.domain.conflicts import Conflict, PlannedRun, snapshot_conflicts
+from planner.domain.conflicts import Conflict, PlannedRun, situation_conflicts
 from planner.domain.job import Job, UnitGroup
-from planner.domain.snapshot import LeftAlone, Snapshot, StartedJob
+from planner.domain.situation import LeftAlone, Situation, StartedJob
 
 CLUSTER = Cluster((NodeClass("cpu", 9, {"cores": 8}),))
 NOW = 1717228800
@@ -27,9 +27,11 @@ def running(identity: str, start: int = NOW - 60, nodes: tuple[int, ...] = (0, 1
 
 def test_every_kind_in_words() -> None:
     """One sentence each, in the order in which people count the ids."""
-    snapshot = Snapshot(NOW, pending=(job("j1"),), started=(running("j3", nodes=(2, 3)), running("j4", start=NOW - 30)))
+    snapshot = Situation(
+        NOW, pending=(job("j1"),), started=(running("j3", nodes=(2, 3)), running("j4", start=NOW - 30))
+    )
     schedule = dict.fromkeys(("j1", "j2", "j3", "j4"), PLANNED)
-    assert snapshot_conflicts(snapshot, schedule, {"j10"}, node_list=CLUSTER.node_list) == [
+    assert situation_conflicts(snapshot, schedule, {"j10"}, node_list=CLUSTER.node_list) == [
         Conflict(
             "j1",
             "planned to have run but pending",
@@ -49,30 +51,30 @@ def test_every_kind_in_words() -> None:
 @pytest.mark.parametrize(
     ("snapshot", "schedule", "deferred"),
     [
-        pytest.param(Snapshot(NOW, started=(running("a"),)), {"a": PLANNED}, (), id="as planned"),
+        pytest.param(Situation(NOW, started=(running("a"),)), {"a": PLANNED}, (), id="as planned"),
         pytest.param(
-            Snapshot(NOW, started=(running("a", nodes=(1, 0)),)), {"a": PLANNED}, (), id="units changed places"
+            Situation(NOW, started=(running("a", nodes=(1, 0)),)), {"a": PLANNED}, (), id="units changed places"
         ),
-        pytest.param(Snapshot(NOW, started=(running("a", NOW - 99),)), {"a": PLANNED}, (), id="earlier than planned"),
-        pytest.param(Snapshot(NOW, started=(running("a"),)), {}, ("a",), id="planned to wait, runs"),
-        pytest.param(Snapshot(NOW, started=(running("a"),), pending=(job("b"),)), {}, (), id="new"),
-        pytest.param(Snapshot(NOW, pending=(job("a"),)), {}, ("a",), id="waits as planned"),
-        pytest.param(Snapshot(NOW, pending=(job("a"),)), {"a": (NOW, NOW + 9, (0, 1))}, (), id="due now"),
-        pytest.param(Snapshot(NOW, withdrawn=(job("a"),)), {"a": PLANNED}, (), id="withdrawn"),
-        pytest.param(Snapshot(NOW, left_alone=(LeftAlone("a", "held"),)), {"a": PLANNED}, (), id="left alone"),
+        pytest.param(Situation(NOW, started=(running("a", NOW - 99),)), {"a": PLANNED}, (), id="earlier than planned"),
+        pytest.param(Situation(NOW, started=(running("a"),)), {}, ("a",), id="planned to wait, runs"),
+        pytest.param(Situation(NOW, started=(running("a"),), pending=(job("b"),)), {}, (), id="new"),
+        pytest.param(Situation(NOW, pending=(job("a"),)), {}, ("a",), id="waits as planned"),
+        pytest.param(Situation(NOW, pending=(job("a"),)), {"a": (NOW, NOW + 9, (0, 1))}, (), id="due now"),
+        pytest.param(Situation(NOW, withdrawn=(job("a"),)), {"a": PLANNED}, (), id="withdrawn"),
+        pytest.param(Situation(NOW, left_alone=(LeftAlone("a", "held"),)), {"a": PLANNED}, (), id="left alone"),
     ],
 )
 def test_what_is_no_conflict(
-    snapshot: Snapshot, schedule: dict[str, tuple[int, int, tuple[int, ...]]], deferred: tuple[str, ...]
+    snapshot: Situation, schedule: dict[str, tuple[int, int, tuple[int, ...]]], deferred: tuple[str, ...]
 ) -> None:
     """What went as planned, and news."""
-    assert snapshot_conflicts(snapshot, schedule, deferred) == []
+    assert situation_conflicts(snapshot, schedule, deferred) == []
 
 
 def test_a_job_can_be_elsewhere_and_late() -> None:
     """Then it has two conflicts; one that has ended is spoken of in the past; without names, nodes have numbers."""
     ended = replace(running("a", NOW - 30, (7, 7)), end_unix=NOW)
-    assert [each.text for each in snapshot_conflicts(Snapshot(NOW, started=(ended,)), {"a": PLANNED}, ())] == [
+    assert [each.text for each in situation_conflicts(Situation(NOW, started=(ended,)), {"a": PLANNED}, ())] == [
         "job a was planned on nodes 0-1 but ran on nodes 7*2",
         "job a was planned from 2024-06-01T07:59:00Z but ran from 2024-06-01T07:59:30Z",
     ]
@@ -80,15 +82,15 @@ def test_a_job_can_be_elsewhere_and_late() -> None:
 
 def test_seconds_may_be_forgiven() -> None:
     """A scheduler needs some to start a job."""
-    snapshot = Snapshot(NOW, pending=(job("a"),), started=(running("b", NOW - 1),))
+    snapshot = Situation(NOW, pending=(job("a"),), started=(running("b", NOW - 1),))
     schedule = {"a": PLANNED, "b": PLANNED}
-    assert snapshot_conflicts(snapshot, schedule, (), tolerance_s=60) == []
-    assert len(snapshot_conflicts(snapshot, schedule, (), tolerance_s=58)) == 2
+    assert situation_conflicts(snapshot, schedule, (), tolerance_s=60) == []
+    assert len(situation_conflicts(snapshot, schedule, (), tolerance_s=58)) == 2
 
 
 def test_jobs_of_the_snapshot_stay_as_they_are() -> None:
     """A conflict has a name and no consequence."""
-    snapshot = Snapshot(NOW, pending=(job("a"),), started=(running("b", nodes=(2, 3)),))
+    snapshot = Situation(NOW, pending=(job("a"),), started=(running("b", nodes=(2, 3)),))
     before = replace(snapshot)
-    snapshot_conflicts(snapshot, {"a": PLANNED, "b": PLANNED, "c": PLANNED}, {"d"})
+    situation_conflicts(snapshot, {"a": PLANNED, "b": PLANNED, "c": PLANNED}, {"d"})
     assert snapshot == before

@@ -11,7 +11,7 @@ import pytest
 from planner.domain.cluster import Cluster, NodeClass
 from planner.domain.dealing import Dealer, deal_units, has_choice
 from planner.domain.job import Job, UnitGroup
-from planner.domain.snapshot import StartedJob
+from planner.domain.situation import StartedJob
 from planner.errors import InputError
 
 CLUSTER = Cluster((NodeClass("cpu", 4, {"cores": 8}), NodeClass("gpu", 2, {"cores": 4, "gpus": 2})))

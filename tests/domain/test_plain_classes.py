@@ -34,7 +34,7 @@ def test_equals_keep_their_order() -> None:
     assert plainest_first((GPU,)) == (GPU,)
 
 
-@pytest.mark.parametrize("method", ["multisearch", "harvest", "replan", "est"])
+@pytest.mark.parametrize("method", ["multisearch", "harvest", "hold", "est"])
 @pytest.mark.parametrize("classes", [(CPU, GPU), (GPU, CPU)])
 def test_plain_work_leaves_scarce_nodes_to_those_who_need_them(classes: tuple[NodeClass, ...], method: str) -> None:
     """Two jobs without GPUs, which come first, and two with them share four nodes all day, both ways round."""

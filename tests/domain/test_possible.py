@@ -11,7 +11,7 @@ import pytest
 from planner.domain.cluster import Cluster, NodeClass
 from planner.domain.job import Job, UnitGroup
 from planner.domain.possible import require_possible
-from planner.domain.snapshot import NodeState, Outage, Snapshot, StartedJob
+from planner.domain.situation import NodeState, Outage, Situation, StartedJob
 from planner.errors import InputError
 from planner.units import utc_text
 
@@ -30,7 +30,7 @@ def started(each: Job, start: int, *nodes: int, end: int | None = None) -> Start
 
 
 def check(*jobs: StartedJob, outages: tuple[Outage, ...] = ()) -> None:
-    require_possible(Snapshot(NOW, started=jobs, outages=outages, source="now.csv"), CLUSTER)
+    require_possible(Situation(NOW, started=jobs, outages=outages, source="now.csv"), CLUSTER)
 
 
 def says(line: str, act: Callable[[], object]) -> None:
@@ -41,8 +41,8 @@ def says(line: str, act: Callable[[], object]) -> None:
 
 def test_a_snapshot_without_started_jobs_is_possible() -> None:
     """Also one whose waiting jobs are too large: that is for planning to say."""
-    require_possible(Snapshot(NOW), CLUSTER)
-    require_possible(Snapshot(NOW, pending=(job("a", cores=99.0),), withdrawn=(job("b", cores=99.0),)), CLUSTER)
+    require_possible(Situation(NOW), CLUSTER)
+    require_possible(Situation(NOW, pending=(job("a", cores=99.0),), withdrawn=(job("b", cores=99.0),)), CLUSTER)
 
 
 def test_a_full_node_and_one_after_the_other_are_possible() -> None:
@@ -195,7 +195,7 @@ def test_a_job_has_one_state() -> None:
     """Waiting and running at once is neither."""
     says(
         "now.csv: job a is there twice; give every job one state",
-        lambda: Snapshot(NOW, pending=(job("a"),), started=(started(job("a"), 1, 0),), source="now.csv"),
+        lambda: Situation(NOW, pending=(job("a"),), started=(started(job("a"), 1, 0),), source="now.csv"),
     )
 
 

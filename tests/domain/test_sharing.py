@@ -15,7 +15,7 @@ from planner.domain.job import Job, UnitGroup
 from planner.domain.possible import require_possible
 from planner.domain.restrictions import Restrictions
 from planner.domain.sharing import Stay, meetings
-from planner.domain.snapshot import Snapshot, StartedJob
+from planner.domain.situation import Situation, StartedJob
 from planner.errors import InputError
 from tests.factories import DAY
 
@@ -97,7 +97,7 @@ def test_each_unit_needs_a_node(units: list[tuple[int, int]], reason: str | None
 )
 def test_snapshots(started: list[StartedJob], message: str | None) -> None:
     """A snapshot in which somebody shares an exclusive node cannot be true."""
-    snapshot = Snapshot(100, started=tuple(started), source="now")
+    snapshot = Situation(100, started=tuple(started), source="now")
     if message is None:
         require_possible(snapshot, CLUSTER)
         return

@@ -28,7 +28,7 @@ WRITERS = (
     *("store/folder.py", "store/files.py", "store/write.py", "store/cost_files.py", "store/replay_files.py"),
     *("pages/index.py", "runs/compare.py", "runs/rolling.py", "runs/one_day.py"),
 )
-LIMIT_S = 60.0
+LIMIT_S = 600.0
 
 
 @dataclass(frozen=True)

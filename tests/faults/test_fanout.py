@@ -12,7 +12,7 @@ from pathlib import Path
 from tests.faults.commands import COMMANDS, COMPARE, Stage, day_folders, ended, hidden
 from tests.faults.verdict import audited
 
-PATIENCE_S = 60.0
+PATIENCE_S = 600.0
 
 
 def children(process: int) -> list[int]:

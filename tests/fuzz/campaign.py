@@ -15,12 +15,12 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from queue import Empty, SimpleQueue
 
-from tests.fuzz.harness import MOST_SECONDS, Outcome, run_case
+from tests.fuzz.harness import MOST_WAIT_S, Outcome, run_case
 
 ADDRESS_SPACE = 6 * 1024**3
 """Far more than a case may use, and less than what would harm the machine."""
 
-PATIENCE_S = 2 * MOST_SECONDS + 60
+PATIENCE_S = 2 * MOST_WAIT_S
 """How long a worker may be silent: time to compile, and an alarm that compiled code does not hear."""
 
 Number = tuple[str, int]

@@ -11,7 +11,7 @@ import pytest
 
 from planner.domain.horizon import Horizon
 from planner.errors import CoverageError, FileFormatError, InputError
-from planner.inputs.prices.tariff import hourly_tariff, price_members
+from planner.inputs.prices import hourly_tariff, price_members
 from planner.inputs.weather.read import read_weather, weather_of
 from planner.inputs.weather.solar import solar_of
 from planner.scenario.electricity import FileSolar, ModelledSolar

@@ -11,7 +11,7 @@ from planner.domain.job import Job
 from planner.errors import FileFormatError
 from planner.inputs.jobs.power import per_core
 from planner.inputs.jobs.table import read_job_table
-from planner.inputs.jobs.table_choices import ROUNDED_TIME
+from planner.inputs.jobs.table_rows import ROUNDED_TIME
 from tests.job_tables import FIRST, groups, one, read, table
 
 

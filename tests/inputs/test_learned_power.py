@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from planner.errors import FileFormatError, InputError, OutputError
-from planner.inputs.jobs.finished import Finished
+from planner.inputs.books.finished import Finished
 from planner.inputs.learned_power import LearnedFile, read_learned_power
 from planner.store import folder
 from planner.store.learned_power import learned_file, write_learned_power

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from planner.bounds import W_PER_CORE
-from planner.inputs.jobs.finished import TWICE, Finished, chosen, table_candidates
+from planner.inputs.books.finished import TWICE, Finished, chosen, table_candidates
 from planner.inputs.learned_power import LearnedFile, read_learned_power
 from planner.store.learned_power import learned_file, write_learned_power
 from tests.fuzz.damage import put

@@ -7,7 +7,7 @@ import pytest
 from planner.domain.job import UnitGroup
 from planner.errors import InputError
 from planner.inputs.jobs.power import drawn_per_core, per_core
-from planner.power.asked import Asked
+from planner.power.learned import Asked
 
 
 def asked(job_id: str, cores: int) -> Asked:

@@ -9,8 +9,8 @@ import pytest
 
 from planner.domain.horizon import Horizon
 from planner.errors import FileFormatError
-from planner.inputs.prices.hourly_csv import read_timed_csv
-from planner.inputs.prices.tariff import hourly_tariff
+from planner.inputs.prices import hourly_tariff
+from planner.inputs.timed_csv import read_timed_csv
 from planner.inputs.weather.files import read_weather_csv
 from tests.job_tables import read, table
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from planner.domain.snapshot import Outage, Snapshot
+from planner.domain.situation import Outage, Situation
 from planner.errors import InputError
 from planner.inputs.snapshots.read import read_snapshot
 from planner.inputs.snapshots.write import write_snapshot
@@ -75,7 +75,7 @@ def test_outages_of_the_scenario_and_the_table_count_once(tmp_path: Path) -> Non
 
 def test_outages_are_not_lost(tmp_path: Path) -> None:
     """A snapshot with outages is not written without them."""
-    snapshot = Snapshot(NOW, outages=(Outage(0, 0, None, "down"),))
+    snapshot = Situation(NOW, outages=(Outage(0, 0, None, "down"),))
     with pytest.raises(InputError, match="has nodes that cannot be used; give a second file for them"):
         write_snapshot(snapshot, tmp_path / "now.csv", cluster=site().cluster)
     assert not (tmp_path / "now.csv").exists()

@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 
 from planner import bounds
-from planner.domain.snapshot import Outage
+from planner.domain.situation import Outage
 from planner.errors import InputError
-from planner.inputs.jobs.table_choices import ROUNDED_TIME
+from planner.inputs.jobs.table_rows import ROUNDED_TIME
 from planner.inputs.snapshots.node_states import COLUMNS, ROUNDED_OUTAGE
 from planner.inputs.snapshots.read import EARLY_START, read_snapshot
 from planner.inputs.snapshots.state_rows import STATE_COLUMNS

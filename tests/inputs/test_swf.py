@@ -12,12 +12,21 @@ import pytest
 
 from planner.domain.job import UnitGroup
 from planner.errors import FileFormatError, InputError
-from planner.inputs.jobs import swf_cleaning
 from planner.inputs.jobs.power import drawn_per_core, per_core
-from planner.inputs.jobs.swf import read_swf, swf_jobs
-from planner.inputs.jobs.swf_columns import FIELDS
-from planner.inputs.jobs.swf_trace import SwfTrace, read_swf_trace
-from planner.inputs.jobs.unit_shape import UnitShape
+from planner.inputs.jobs.swf import (
+    CUT_RUNTIME,
+    NO_PROCESSORS,
+    NO_REQUEST,
+    NO_RUNTIME,
+    NO_TIME,
+    PARTIAL,
+    TOOK_RUNTIME,
+    TOOK_USED_PROCESSORS,
+    read_swf,
+    swf_jobs,
+)
+from planner.inputs.jobs.swf_trace import FIELDS, SwfTrace, read_swf_trace
+from planner.inputs.jobs.unit_groups import UnitShape
 from planner.inputs.traces import read_pool
 
 HEADER = "; Version: 2.2\n; UnixStartTime: 1000\n"
@@ -103,7 +112,7 @@ def test_quick_and_careful_parsing_agree(tmp_path: Path, monkeypatch: pytest.Mon
     rng = np.random.default_rng(0)
     rows = [" ".join(f"{value:.{k % 3}f}" for k, value in enumerate(row)) for row in rng.uniform(0, 1e6, (200, 18))]
     quick = trace_of(tmp_path, *rows)
-    monkeypatch.setattr("planner.inputs.jobs.swf_columns._parse_quickly", lambda lines: None)
+    monkeypatch.setattr("planner.inputs.jobs.swf_trace._parse_quickly", lambda lines: None)
     careful = trace_of(tmp_path, *rows)
     for name in FIELDS:
         assert quick.columns[name].tolist() == careful.columns[name].tolist()
@@ -200,10 +209,10 @@ def cleaned(folder: Path, drop_zero_runtime: bool = True, **fields: object) -> t
 @pytest.mark.parametrize(
     ("fields", "reason", "cores", "requested_s", "runtime_s"),
     [
-        ({"requested_procs": -1, "used_procs": 8}, swf_cleaning.TOOK_USED_PROCESSORS, 8, 100, 60),
-        ({"requested_procs": 0, "used_procs": 8}, swf_cleaning.TOOK_USED_PROCESSORS, 8, 100, 60),
-        ({"requested_s": -1}, swf_cleaning.TOOK_RUNTIME, 4, 60, 60),
-        ({"runtime_s": 130}, swf_cleaning.CUT_RUNTIME, 4, 100, 100),
+        ({"requested_procs": -1, "used_procs": 8}, TOOK_USED_PROCESSORS, 8, 100, 60),
+        ({"requested_procs": 0, "used_procs": 8}, TOOK_USED_PROCESSORS, 8, 100, 60),
+        ({"requested_s": -1}, TOOK_RUNTIME, 4, 60, 60),
+        ({"runtime_s": 130}, CUT_RUNTIME, 4, 100, 100),
     ],
 )
 def test_repairs(
@@ -218,11 +227,11 @@ def test_repairs(
 @pytest.mark.parametrize(
     ("fields", "reason"),
     [
-        ({"requested_procs": -1, "used_procs": 0}, swf_cleaning.NO_PROCESSORS),
-        ({"requested_s": -1, "runtime_s": 0}, swf_cleaning.NO_TIME),
-        ({"runtime_s": 0}, swf_cleaning.NO_RUNTIME),
-        ({"runtime_s": -1}, swf_cleaning.NO_RUNTIME),
-        ({"runtime_s": 0, "requested_procs": -1, "used_procs": -1}, swf_cleaning.NO_PROCESSORS),
+        ({"requested_procs": -1, "used_procs": 0}, NO_PROCESSORS),
+        ({"requested_s": -1, "runtime_s": 0}, NO_TIME),
+        ({"runtime_s": 0}, NO_RUNTIME),
+        ({"runtime_s": -1}, NO_RUNTIME),
+        ({"runtime_s": 0, "requested_procs": -1, "used_procs": -1}, NO_PROCESSORS),
     ],
 )
 def test_drops(tmp_path: Path, fields: dict[str, object], reason: str) -> None:
@@ -248,7 +257,7 @@ def test_partial_executions_are_left_out(tmp_path: Path) -> None:
     path = write(tmp_path, line(), line(status=2), line(status=3), line(job=2))
     jobs, intake = read_swf(path, shape=SHAPE, power=POWER)
     assert [job.id for job in jobs] == ["1", "2"]
-    assert intake.dropped == {swf_cleaning.PARTIAL: 2}
+    assert intake.dropped == {PARTIAL: 2}
 
 
 def test_a_replay_is_cleaned_by_the_same_rules(tmp_path: Path) -> None:
@@ -273,7 +282,7 @@ def test_a_replay_is_cleaned_by_the_same_rules(tmp_path: Path) -> None:
     assert trace.runtime_s.tolist() == [job.runtime_s for job in jobs] == [60, 60, 60, 100]
 
 
-@pytest.mark.parametrize(("unrequested", "kept", "reason"), [("keep", 1, None), ("drop", 0, swf_cleaning.NO_REQUEST)])
+@pytest.mark.parametrize(("unrequested", "kept", "reason"), [("keep", 1, None), ("drop", 0, NO_REQUEST)])
 def test_a_replay_may_leave_out_jobs_without_a_request(
     tmp_path: Path, unrequested: str, kept: int, reason: str | None
 ) -> None:
@@ -281,8 +290,8 @@ def test_a_replay_may_leave_out_jobs_without_a_request(
     path = write(tmp_path, line(), line(job=2, requested_s=-1), line(job=3, requested_s=-1, runtime_s=0))
     source = read_pool(path, 100, unrequested=unrequested)
     assert source.intake.kept == 1 + kept
-    assert source.intake.dropped == {swf_cleaning.NO_RUNTIME: 1} | ({reason: 1} if reason else {})
-    assert source.intake.repaired == ({swf_cleaning.TOOK_RUNTIME: 1} if kept else {})
+    assert source.intake.dropped == {NO_RUNTIME: 1} | ({reason: 1} if reason else {})
+    assert source.intake.repaired == ({TOOK_RUNTIME: 1} if kept else {})
 
 
 def test_a_replay_may_be_of_some_partitions_and_queues_alone(tmp_path: Path) -> None:
@@ -369,7 +378,7 @@ def test_a_window_takes_its_start_and_not_its_end(tmp_path: Path) -> None:
     path = write(tmp_path, *(line(job=k, submit_s=10 * k, runtime_s=130) for k in range(3)))
     jobs, intake = read_swf(path, shape=SHAPE, power=POWER, window=(1000, 1020))
     assert [job.id for job in jobs] == ["0", "1"]
-    assert intake.repaired == {swf_cleaning.CUT_RUNTIME: 2}
+    assert intake.repaired == {CUT_RUNTIME: 2}
     assert intake.notes == ["2 of 3 jobs were submitted in the window [1000, 1020) of Unix time"]
 
 
@@ -408,15 +417,15 @@ def test_counts_of_the_whole_of_curie(curie: SwfTrace) -> None:
     """17,286 jobs with zero runtime or processors go; 5,416 ran past their request (data README)."""
     _, intake = swf_jobs(curie, shape=SHAPE, power=POWER)
     assert intake.dropped.total() == 17_286
-    assert intake.repaired[swf_cleaning.CUT_RUNTIME] == 5_416
+    assert intake.repaired[CUT_RUNTIME] == 5_416
     assert intake.kept + intake.dropped.total() == len(curie)
 
 
 @pytest.mark.parametrize(
     ("drop_zero_runtime", "kept", "dropped"),
     [
-        (False, 33_609, {swf_cleaning.NO_PROCESSORS: 1}),
-        (True, 30_894, {swf_cleaning.NO_PROCESSORS: 1, swf_cleaning.NO_RUNTIME: 2_715}),
+        (False, 33_609, {NO_PROCESSORS: 1}),
+        (True, 30_894, {NO_PROCESSORS: 1, NO_RUNTIME: 2_715}),
     ],
 )
 def test_the_window_of_the_study(curie: SwfTrace, drop_zero_runtime: bool, kept: int, dropped: dict[str, int]) -> None:

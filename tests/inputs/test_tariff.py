@@ -10,7 +10,7 @@ import pytest
 
 from planner.domain.horizon import Horizon
 from planner.errors import CoverageError, FileFormatError, InputError
-from planner.inputs.prices.tariff import PriceBand, band_tariff, flat_tariff, hourly_tariff
+from planner.inputs.prices import PriceBand, band_tariff, flat_tariff, hourly_tariff
 
 PARIS = "Europe/Paris"
 PLAIN_DAY = Horizon(dt.date(2024, 6, 1), PARIS)

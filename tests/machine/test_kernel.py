@@ -120,6 +120,7 @@ def earliest_by_trying(instance: Instance, job: int, free: np.ndarray, power: np
     return -1
 
 
+@pytest.mark.slow(keep=1)
 @pytest.mark.parametrize("block", range(4))
 def test_every_start_is_the_earliest_there_is(block: int) -> None:
     """Given what was placed before, no job could start a second earlier: 2,000 random instances, all packings tried."""
@@ -127,10 +128,11 @@ def test_every_start_is_the_earliest_there_is(block: int) -> None:
         require_earliest_starts(Instance(seed), seed)
 
 
-@pytest.mark.parametrize("block", range(2))
+@pytest.mark.slow(keep=1)
+@pytest.mark.parametrize("block", range(5))
 def test_every_start_is_the_earliest_with_several_odd_units_too(block: int) -> None:
     """The same for jobs of two or three sizes of units, for which no rule of thumb finds all the room there is."""
-    for seed in range(block * 100, block * 100 + 100):
+    for seed in range(block * 40, block * 40 + 40):
         require_earliest_starts(Instance(seed, several_odd=True), seed)
 
 

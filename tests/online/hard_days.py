@@ -9,11 +9,12 @@ import numpy as np
 from planner.domain.trace import Trace
 from planner.domain.waiting_queue import QueueAnswer, QueuePlan, WaitingQueue
 from planner.online.estimates import estimate_named
+from planner.online.holding import NO_HOLDING, Holding
 from planner.online.outages import Outages
 from planner.online.past import Past
 from planner.online.policies import policy_named
-from planner.online.replanning import Replanning
-from planner.online.replay import CORRECTIONS, Predictor, Replay, replay
+from planner.online.predictor import Predictor
+from planner.online.replay import CORRECTIONS, Replay, replay
 from tests.online.traces import as_nodes, one_group_each, random_cluster_trace, random_trace
 
 
@@ -28,7 +29,7 @@ class HardDay:
     deadline_s: np.ndarray
     correction: str
     rounds: str
-    replanning: Replanning
+    holding: Holding = NO_HOLDING
 
     def replay(
         self,
@@ -50,7 +51,7 @@ class HardDay:
             correction=self.correction,
             rounds=self.rounds,
             deadline_s=self.deadline_s,
-            replanning=self.replanning,
+            holding=self.holding,
             outages=self.outages,
             cancel_s=self.cancel_s,
             until_s=until_s,
@@ -79,7 +80,6 @@ def hard_day(seed: int, *, jobs: int = 16) -> HardDay:
     wrong = np.maximum(1, (trace.requested_s * rng.uniform(0.2, 1.3, jobs)).astype(np.int64))
     estimates = (trace.requested_s, wrong, np.maximum(1, trace.runtime_s // 2), None)
     later = trace.submit_s + rng.integers(0, 150, jobs)
-    prices = np.arange(0, 3001, 60)
     return HardDay(
         trace=trace,
         estimate=estimates[int(rng.integers(0, 4))],
@@ -88,17 +88,6 @@ def hard_day(seed: int, *, jobs: int = 16) -> HardDay:
         deadline_s=np.where(rng.random(jobs) < 0.5, trace.submit_s + 3 * trace.requested_s + 40, -1),
         correction=list(CORRECTIONS)[int(rng.integers(0, 3))],
         rounds=str(rng.choice(["second", "second", "event"])),
-        replanning=Replanning(
-            max_delay_s=int(rng.choice([0, 30, 120])),
-            every_s=50,
-            price_s=prices,
-            price_eur_per_kwh=rng.random(len(prices) - 1),
-            eur_per_waiting_hour=0.0001,
-            eur_per_width_hour=0.1,
-            steps=int(rng.choice([0, 40])),
-            ahead_s=300,
-            seed=seed,
-        ),
     )
 
 

@@ -88,11 +88,10 @@ def test_policies_that_are_listed() -> None:
     orders = [order for order in ORDERS if order != "fcfs"]
     named = [f"{order}-{kind}" for order in orders for kind in ("list", "greedy", "strict", "easy")]
     named += [f"easy-{order[:-1]}bf" for order in orders] + ["saf-easy-sjbf"]
-    named += [f"{order}-replan" for order in orders]
     sums = ("af", "awf", "bsld", "p2sf", "bsld-ahead", "af-ahead", "stretch", "bsld+", "p2sf+")
     named += [f"{kind}-{each}" for kind in ("order", "cp") for each in sums] + ["order-p2sf-ratio", "order-profit"]
-    named += ["hcp19", "pcp19", "pcp21", "pcp21s", "pcp21-cpsat"]
-    kinds = {"strict", "greedy", "list", "easy", "conservative", "deadline", "deadline-early", "replan"}
+    named += ["hcp19", "pcp19", "pcp21", "pcp21s"]
+    kinds = {"strict", "greedy", "list", "easy", "conservative", "deadline", "deadline-early", "hold"}
     assert set(POLICIES) == {*kinds, *named}
     assert all(policy_named(name).name == name for name in POLICIES)
 

@@ -21,11 +21,10 @@ from planner.online.outages import UNTIL_FURTHER_NOTICE, LostRun, Outages
 from planner.online.past import Past
 from planner.online.policies import KINDS, policy_named
 from planner.online.predictors import Last2
-from planner.online.replanning import Replanning
-from planner.online.replay import LATE_REASONS, Replay
+from planner.online.replay import Replay
 from planner.online.replay import replay as replay_with
-from tests.online.hard_days import HardDay, hard_day, nothing_found
-from tests.online.slow_promise import FOREVER, Run, reference_start, runs_of, units_of
+from tests.online.hard_days import hard_day, nothing_found
+from tests.online.runs import Run, runs_of, units_of
 from tests.online.traces import as_nodes
 
 replay = partial(replay_with, solver=nothing_found)
@@ -138,97 +137,6 @@ def test_every_job_is_in_one_state_and_no_node_is_over_used(policy: str) -> None
     assert cancelled > 40
 
 
-def require_promises(result: Replay, before: list[Run] | None = None) -> None:
-    """Every job starts by its promise, or late with a reason that is true; ``before`` are runs lost before a cut."""
-    outages = result.outages
-    for job in range(len(result.trace)):
-        start, latest = int(result.start_s[job]), int(result.latest_s[job])
-        reason = LATE_REASONS[result.late_reason[job]]
-        if start < 0:
-            assert result.is_cancelled[job]
-            continue
-        assert latest >= 0
-        if start <= latest:
-            assert reason == "in time"
-            continue
-        if reason == "node lost":
-            known = [int(k) for k in outages.known_from_s if k <= start]
-            assert known, f"job {job} is late, and no node was lost"
-            assert max(int(e) for e in outages.end_s) > result.trace.submit_s[job]
-        elif reason == "room promised to others before":
-            others = (result.trace.submit_s <= result.trace.submit_s[job]) & (
-                result.start_s > result.trace.submit_s[job]
-            )
-            assert others.sum() > 1, f"job {job} is late, and nobody else waited on its arrival"
-        else:
-            assert reason == "estimate outlived", f"job {job} is late without a reason"
-            assert any(
-                run.start + max(1, int(result.estimate_s[run.job])) < run.end
-                and run.start + result.estimate_s[run.job] <= start
-                and run.end > result.trace.submit_s[job]
-                for run in runs_of(result) + (before or [])
-            ), f"job {job} is late, and no estimate was outlived"
-
-
-def test_promises_are_kept_or_broken_for_a_true_reason() -> None:
-    """With wrong estimates and lost nodes; both reasons occur."""
-    reasons: Counter[int] = Counter()
-    for seed in range(3 * len(SEEDS)):
-        day = hard_day(1000 + seed)
-        result = day.replay("replan")
-        require_promises(result)
-        reasons.update(result.late_reason.tolist())
-    assert reasons[1] > 5
-    assert reasons[2] > 5
-
-
-def quiet(day: HardDay, *, is_exact: bool) -> HardDay:
-    """The same day without outages, with actual runtimes or with requested times."""
-    return with_changes(
-        day, estimate=day.trace.runtime_s if is_exact else day.trace.requested_s, rounds="second", outages=Outages()
-    )
-
-
-@pytest.mark.parametrize("is_exact", [True, False])
-def test_no_promise_is_broken_when_nothing_goes_wrong(is_exact: bool) -> None:
-    """Jobs that end early and jobs that are cancelled give no reason to be late; some start as late as they may."""
-    at_the_last_moment = taken = 0
-    for seed in range(4 * len(SEEDS)):
-        result = quiet(hard_day(2000 + seed, jobs=30), is_exact=is_exact).replay("replan")
-        started = result.is_started
-        late = started & (result.start_s > result.latest_s)
-        assert {LATE_REASONS[why] for why in result.late_reason[late]} <= {"room promised to others before"}, seed
-        assert not result.late_reason[~late].any()
-        require_promises(result)
-        taken += int(late.sum())
-        at_the_last_moment += int(np.sum(started & (result.start_s == result.latest_s)))
-    assert at_the_last_moment > 100
-    assert taken < 20
-
-
-def test_the_reference_start_is_that_of_a_slow_list() -> None:
-    """Second by second of arrival, from what ran and waited then; and the promise is not below it."""
-    compared = moved = 0
-    for seed in range(2 * len(SEEDS)):
-        day = hard_day(3000 + seed)
-        if day.rounds == "event" or np.any(np.diff(day.trace.group_ptr) > 1):
-            continue
-        result = day.replay("replan")
-        for job in range(len(day.trace)):
-            if 0 <= day.cancel_s[job] <= day.trace.submit_s[job]:
-                assert result.reference_s[job] == -1
-                continue
-            reference = reference_start(result, job, day.correction)
-            if reference == FOREVER:
-                continue
-            assert result.reference_s[job] == reference, (seed, job)
-            assert result.latest_s[job] >= reference + day.replanning.max_delay_s
-            compared += 1
-            moved += reference > day.trace.submit_s[job]
-    assert compared > 400
-    assert moved > 100
-
-
 class Watched(Last2):
     """Notes what it is taught."""
 
@@ -281,10 +189,6 @@ def test_a_day_goes_on_from_a_cut_with_outages_and_cancellations(policy: str) ->
             assert np.array_equal(on.start_s[kept], cut.start_s[kept])
             assert np.all(on.start_s[~cut.is_started & on.is_started] >= moment)
             assert np.array_equal(cut.is_cancelled & on.is_cancelled, cut.is_cancelled)
-            if policy == "replan":
-                promised = cut.latest_s >= 0
-                assert np.array_equal(on.latest_s[promised], cut.latest_s[promised])
-                require_promises(on, [run for run in runs_of(cut) if run.lost])
 
 
 def one_outage(
@@ -355,9 +259,8 @@ def test_a_queue_that_can_never_start_is_an_error(policy: str) -> None:
     """Node 1 never returns; the narrow job runs, the wide one is named. A stopped replay just has it waiting."""
     trace = two_nodes([5, 6], [10, 10], [2, 1])
     gone = one_outage(1, 0, UNTIL_FURTHER_NOTICE)
-    conduct = Replanning(max_delay_s=30)
     with pytest.raises(InputError, match="jobs can never start, j0"):
-        replay(trace, policy_named(policy), trace.requested_s, outages=gone, replanning=conduct)
+        replay(trace, policy_named(policy), trace.requested_s, outages=gone)
     stopped = replay(trace, policy_named(policy), trace.requested_s, outages=gone, until_s=500)
     assert stopped.start_s.tolist() == [-1, -1 if policy == "strict" else 6]
 
@@ -412,18 +315,6 @@ def test_the_check_finds_runs_on_lost_nodes() -> None:
         assert len(violations(with_changes(good, outages=outage))) == wrong
     twice = with_changes(good, lost_runs=(LostRun(0, 0, 5, (0,)),))
     assert violations(twice) == ["node 0 is over-used at 0 s"]
-
-
-def test_a_job_late_from_before_says_so() -> None:
-    """At 20 it was promised a start by 5, and nobody says why it waits; known reasons stay."""
-    trace = two_nodes([0], [10], [2])
-    none, latest = np.array([-1]), np.array([5])
-    past = Past(20, none, np.array([-1, -1]), latest, latest)
-    result = replay(trace, policy_named("replan"), trace.requested_s, past=past)
-    assert (result.start_s.tolist(), result.latest_s.tolist()) == ([20], [5])
-    assert LATE_REASONS[result.late_reason[0]] == "late from before"
-    known = with_changes(past, late_reason=np.array([2]))
-    assert replay(trace, policy_named("replan"), trace.requested_s, past=known).late_reason.tolist() == [2]
 
 
 def test_a_job_that_a_past_has_on_a_lost_node_is_lost_at_its_moment() -> None:

@@ -8,7 +8,7 @@ from dataclasses import replace as with_changes
 import numpy as np
 import pytest
 
-from planner.cp.dispatch.choose import dispatcher_named
+from planner.cp.dispatch import dispatcher_named
 from planner.domain.trace import Machine, Trace, pool_trace
 from planner.domain.waiting_queue import QueueAnswer, QueuePlan, QueueSolver, WaitingQueue
 from planner.errors import InputError
@@ -178,7 +178,7 @@ def halves() -> Trace:
     return with_changes(trace, submit_s=soon, machine=nodes, group_amount=amount, group_count=count, unit_ptr=units)
 
 
-@pytest.mark.parametrize("policy", ["pcp19", "pcp21", "pcp21s", "pcp21-cpsat"])
+@pytest.mark.parametrize("policy", ["pcp19", "pcp21", "pcp21s"])
 def test_rounds_carry_out_what_was_planned(policy: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every job that a plan starts now has started at that second on the nodes of the plan, be it the list plan."""
     trace = halves()
@@ -210,9 +210,9 @@ def _units(queue: WaitingQueue) -> list[int]:
 
 
 def test_replays_by_steps_are_the_same_in_every_run() -> None:
-    """Those of the search, and those of CP-SAT with limits of work."""
+    """The limit of the search is a number of steps."""
     trace = random_cluster_trace(11, jobs=20)
-    for policy in ("pcp21", "pcp21s", "pcp21-cpsat"):
+    for policy in ("pcp21", "pcp21s"):
         one, other = (dispatched(trace, policy, dispatcher(policy)) for _ in range(2))
         assert one.start_s.tolist() == other.start_s.tolist()
         assert one.node_of_unit.tolist() == other.node_of_unit.tolist()
@@ -220,7 +220,7 @@ def test_replays_by_steps_are_the_same_in_every_run() -> None:
 
 def test_names_of_dispatchers() -> None:
     """They are policies of the kind cp; those of 2021 with a search of their own need no engine."""
-    assert [name for name in DISPATCHERS if policy_named(name).needs_engine] == ["hcp19", "pcp19", "pcp21-cpsat"]
+    assert [name for name in DISPATCHERS if policy_named(name).needs_engine] == ["hcp19", "pcp19"]
     assert policy_named("cp-af").needs_engine
     assert not policy_named("easy").needs_engine
     with pytest.raises(InputError, match="unknown dispatcher 'pcp22'; known: hcp19, pcp19, pcp21"):

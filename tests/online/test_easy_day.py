@@ -1,8 +1,9 @@
-"""Claims about EASY on one day: what the simulator's EASY does on whole nodes, and what reservations protect."""
+"""Claims about EASY on one day: it is the simulator's, from the day's beginning, and what reservations protect."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,18 +11,19 @@ import pytest
 from planner.accounting.audit import audit
 from planner.domain.closed_room import NodeOutage
 from planner.domain.cluster import Cluster, NodeClass
+from planner.domain.cluster_trace import cluster_trace_of
+from planner.domain.dependency import Dependency
 from planner.domain.executed import executed
+from planner.domain.fit import Fit
 from planner.domain.job import Job, UnitGroup
 from planner.domain.plan import DEFERRED
 from planner.domain.problem import Problem, Running
-from planner.domain.trace import pool_trace
-from planner.online.easy_day import easy_plan
+from planner.online.day_replay import easy_plan
 from planner.online.policies import policy_named
 from planner.online.replay import replay
 from tests.factories import DAY, random_problem
 
 HOUR = 3600
-NODES = 6
 
 
 def whole_nodes(name: str, submit_s: int, hours: float, nodes: int, ran_h: float | None = None) -> Job:
@@ -80,31 +82,55 @@ def test_an_outage_is_kept_clear() -> None:
     assert starts(replace(day_of(whole_nodes("a", 0, 2, 2)), outages=(outage,))) == [0]
 
 
-@pytest.mark.parametrize("seed", range(30))
-def test_the_same_as_the_simulator(seed: int) -> None:
-    """On whole nodes it does not matter which ones: every start is that of ``easy`` on as many processors."""
+def crowded_day(seed: int) -> Problem:
+    """A random day on shared nodes with GPUs, some of whose jobs have classes, nodes, begins or others to wait for."""
     rng = np.random.default_rng(seed)
-    jobs = []
-    for number in range(40):
-        hours = float(rng.uniform(0.1, 8))
-        ran_h = hours * float(rng.uniform(0.1, 1.0))
-        jobs.append(whole_nodes(f"j{number:02d}", int(rng.integers(0, 50_000)), hours, int(rng.integers(1, 6)), ran_h))
+    problem = random_problem(rng, jobs=25)
+    names = [node_class.name for node_class in problem.cluster.classes]
+    jobs: list[Job] = []
+    for job in problem.jobs:
+        changes: dict[str, Any] = {"runtime_s": int(rng.integers(1, job.requested_s + 1))}
+        chance = rng.random()
+        if chance < 0.2:
+            changes["begin_unix"] = job.submit_unix + int(rng.integers(0, 30_000))
+        elif chance < 0.3:
+            changes["priority"] = 2.0
+        elif chance < 0.4 and jobs:
+            changes["after"] = (Dependency("afterok", jobs[int(rng.integers(len(jobs)))].id),)
+        elif chance < 0.5:
+            changes["exclusive"] = True
+        elif chance < 0.6:
+            changes["classes"] = (names[int(rng.integers(len(names)))],)
+        changed = replace(job, **changes)
+        jobs.append(changed if Fit(problem.cluster).why_never(changed) is None else job)
     jobs.sort(key=lambda job: job.submission_key)
-    problem = day_of(*jobs, nodes=NODES)
-    happened = executed(problem)
-    trace = pool_trace(
-        tuple(job.id for job in jobs),
-        problem.columns.release_s,
-        happened.columns.duration_s,
-        problem.columns.duration_s,
-        np.array([job.unit_count for job in jobs], dtype=np.int64),
-        NODES,
-    )
-    expected = replay(trace, policy_named("easy"), trace.requested_s).start_s
-    plan = easy_plan(problem, happened)
-    inside = expected < DAY.length_s
-    assert plan.is_placed.tolist() == inside.tolist()
-    assert plan.start_s[inside].tolist() == expected[inside].tolist()
+    return replace(problem, jobs=tuple(jobs), running=())
+
+
+@pytest.mark.parametrize("block", range(5))
+def test_the_same_as_a_replay_of_the_day(block: int) -> None:
+    """On 500 days in all, every start and node is that of ``easy`` on a trace of the day's jobs, made by itself."""
+    for seed in range(100 * block, 100 * block + 100):
+        problem = crowded_day(seed)
+        happened = executed(problem)
+        order = sorted(range(len(problem.jobs)), key=lambda place: problem.jobs[place].release_unix)
+        trace = cluster_trace_of(
+            [problem.jobs[place] for place in order],
+            happened.columns.duration_s[order],
+            problem.columns.duration_s[order],
+            problem.cluster,
+            origin_unix=DAY.start_unix,
+            source="a day",
+        )
+        result = replay(replace(trace, submit_s=np.maximum(trace.submit_s, 0)), policy_named("easy"), trace.requested_s)
+        plan = easy_plan(problem, happened)
+        inside = np.where(result.start_s < DAY.length_s, result.start_s, DEFERRED)
+        assert plan.start_s[order].tolist() == inside.tolist(), seed
+        for index, place in enumerate(order):
+            if inside[index] != DEFERRED:
+                first, last = problem.columns.unit_ptr[place : place + 2]
+                nodes = result.node_of_unit[trace.unit_ptr[index] : trace.unit_ptr[index + 1]]
+                assert plan.node_of_unit[first:last].tolist() == nodes.tolist(), seed
 
 
 @pytest.mark.parametrize("seed", range(30))

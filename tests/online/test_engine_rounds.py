@@ -8,9 +8,9 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from planner.cp import queue_costs
+from planner.cp import queue_model
 from planner.cp.engines.choose import ENGINES
-from planner.cp.queue_solver import EngineSolver
+from planner.cp.queue_model import EngineSolver
 from planner.domain.trace import Machine, Trace
 from planner.domain.waiting_queue import QueueAnswer, QueuePlan, WaitingQueue
 from planner.errors import InputError
@@ -92,7 +92,7 @@ def small_cluster_queue(seed: int, jobs: int) -> Trace:
 @pytest.mark.parametrize("seed", range(20))
 def test_no_order_of_a_small_queue_is_better(solver: EngineSolver, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Runtimes are known and nobody comes later: the replay is worth the best of all orders, and what order finds."""
-    monkeypatch.setattr(queue_costs, "PRECISION", 1e-9)
+    monkeypatch.setattr(queue_model, "PRECISION", 1e-9)
     trace = small_queue(seed, 2 + seed % 5, longest=20)
     plans = [starts_in_order(trace, each) for each in permutations(range(1, len(trace)))]
     for objective, cost in SUMS.items():
@@ -105,7 +105,7 @@ def test_no_order_of_a_small_queue_is_better(solver: EngineSolver, seed: int, mo
 
 def test_on_nodes_the_engine_is_as_good_as_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two resources, units of two sizes: nothing is lost between the engine's plan and the replay."""
-    monkeypatch.setattr(queue_costs, "PRECISION", 1e-9)
+    monkeypatch.setattr(queue_model, "PRECISION", 1e-9)
     asked = 0
     for seed in range(24):
         trace = small_cluster_queue(seed, 2 + seed % 5)

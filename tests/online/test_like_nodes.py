@@ -19,7 +19,6 @@ from planner.online.like_nodes import with_like_nodes
 from planner.online.outages import Outages
 from planner.online.policies import policy_named
 from planner.online.queue_search import QueueSearch
-from planner.online.replanning import Replanning
 from planner.online.replay import ROUNDS, Replay, replay
 from planner.online.ticks import IN_TICKS
 from tests.online.slow import SlowNodes
@@ -41,20 +40,19 @@ POLICIES = (
     "deadline",
     "order-af",
     "order-bsld+",
-    "replan",
+    "hold",
     "cp-af",
 )
 
 
 def run(trace: Trace, policy: str, estimate: str, **more: object) -> Replay:
-    """A replay of a trace, with deadlines for half of the jobs, a little searching, and promises for ``replan``."""
+    """A replay of a trace, with deadlines for half of the jobs and a little searching."""
     chosen, named = policy_named(policy), estimate_named(estimate)
     return replay(
         trace,
         chosen,
         (named if chosen.kind in IN_TICKS else named.rounded()).make(trace),
         deadline_s=draw_deadlines(trace, 50, 1),
-        replanning=Replanning(max_delay_s=60),
         search=QueueSearch(evaluations=2),
         solver=shortest_first,
         **more,  # type: ignore[arg-type]
@@ -260,7 +258,7 @@ def test_where_sizes_differ_nodes_keep_their_rows() -> None:
 
 @pytest.mark.parametrize(
     ("policy", "start_s"),
-    [("easy", 0), ("replan", 0), ("list", 10), ("conservative", 10), ("deadline", 10)],
+    [("easy", 0), ("list", 10), ("conservative", 10), ("deadline", 10)],
 )
 def test_whose_reservations_hold_nodes_where_sizes_differ(policy: str, start_s: int) -> None:
     """Two nodes of 4 cores, 2 cores of the first and the whole second one in use until 10; then 3 and 2 cores wait.
@@ -272,7 +270,7 @@ def test_whose_reservations_hold_nodes_where_sizes_differ(policy: str, start_s: 
     lasts = np.array([10, 10, 10, 20])
     jobs = pool_trace(("a", "b", "wide", "long"), zeros, lasts, lasts, np.array([2, 4, 3, 2]), 8)
     trace = with_changes(jobs, machine=Machine(np.array([[4], [4]], dtype=np.int64)))
-    result = replay(trace, policy_named(policy), trace.requested_s, replanning=Replanning(max_delay_s=0))
+    result = replay(trace, policy_named(policy), trace.requested_s)
     assert violations(result) == []
     assert result.start_s.tolist() == [0, 0, 10, start_s]
     assert result.node_of_unit[2] == (1 if start_s == 0 else 0)

@@ -13,7 +13,6 @@ from planner.online.check import violations
 from planner.online.estimates import estimate_named
 from planner.online.past import Past
 from planner.online.policies import policy_named
-from planner.online.replanning import Replanning
 from planner.online.replay import Replay, replay
 from tests.online.traces import as_nodes, random_cluster_trace, random_trace
 
@@ -55,29 +54,21 @@ def test_policies_without_reservations_go_on_as_if_nothing_had_been_cut(policy: 
 
 
 @pytest.mark.parametrize("machine", TRACES)
-@pytest.mark.parametrize("policy", ["conservative", "deadline", "replan"])
-def test_policies_with_reservations_stay_sound_and_keep_their_promises(policy: str, machine: str) -> None:
-    """What started stays, every job starts once, no node is over-used; what was promised before the cut is kept."""
+@pytest.mark.parametrize("policy", ["conservative", "deadline"])
+def test_policies_with_reservations_stay_sound(policy: str, machine: str) -> None:
+    """What started stays, every job starts once, no node is over-used."""
     for seed in range(4):
         trace = TRACES[machine](seed)
-        conduct = Replanning(max_delay_s=40 * (seed % 2))
-        whole = replay(trace, policy_named(policy), trace.requested_s, replanning=conduct)
+        whole = replay(trace, policy_named(policy), trace.requested_s)
         for moment in moments_of(trace, whole, seed):
-            run = {"replanning": conduct}
-            cut = replay(trace, policy_named(policy), trace.requested_s, until_s=moment, **run)  # type: ignore[arg-type]
+            cut = replay(trace, policy_named(policy), trace.requested_s, until_s=moment)
             past = cut.past_at(moment)
-            on = replay(trace, policy_named(policy), trace.requested_s, past=past, **run)  # type: ignore[arg-type]
+            on = replay(trace, policy_named(policy), trace.requested_s, past=past)
             assert violations(on) == []
             assert np.all(on.is_started)
             before = cut.is_started
             assert np.array_equal(on.start_s[before], cut.start_s[before])
             assert np.all(on.start_s[~before] >= moment)
-            if policy == "replan":
-                promised = cut.latest_s >= 0
-                assert np.array_equal(promised, trace.submit_s < moment)
-                assert np.array_equal(on.reference_s[promised], cut.reference_s[promised])
-                assert np.array_equal(on.latest_s[promised], cut.latest_s[promised])
-                assert np.all(on.start_s <= on.latest_s), (seed, moment)
 
 
 @pytest.mark.parametrize("name", ["last2", "cvh"])

@@ -17,8 +17,8 @@ from planner.online.check import violations
 from planner.online.estimates import estimate_named
 from planner.online.objectives import objective_named
 from planner.online.policies import POLICIES, policy_named
+from planner.online.prices import FOREVER_S, ProfitTerms
 from planner.online.queue_search import QueueSearch
-from planner.online.replanning import FOREVER_S, Replanning
 from planner.online.replay import replay
 from planner.runs.simulate import Measured, simulate
 from tests.online.traces import as_nodes, placed, random_cluster_trace, random_trace
@@ -156,9 +156,9 @@ EDGES, PRICES = [0, 20, 45, 60], [0.5, 0.1, 0.9, 0.3]
 """Prices [EUR/kWh] from each of some seconds on."""
 
 
-def prices() -> Replanning:
+def prices() -> ProfitTerms:
     """Seconds with prices of their own; an hour of waiting counts 2 EUR, a processor earns 1 EUR in an hour."""
-    return Replanning(
+    return ProfitTerms(
         price_s=np.array([*EDGES, FOREVER_S]),
         price_eur_per_kwh=np.array(PRICES),
         eur_per_waiting_hour=2.0,
@@ -186,7 +186,7 @@ def test_no_order_earns_more(seed: int) -> None:
     trace = replace(trace, power_mw=power)
     best = min(money(trace, starts_in_order(trace, each)) for each in permutations(range(1, len(trace))))
     for machine in (trace, as_nodes(trace)):
-        result = replay(machine, policy_named("order-profit"), trace.runtime_s, search=ENOUGH, replanning=prices())
+        result = replay(machine, policy_named("order-profit"), trace.runtime_s, search=ENOUGH, profit=prices())
         found = {job: int(result.start_s[job]) for job in range(1, len(trace))}
         assert money(trace, found) <= best + 1e-9  # less where a later round puts off what an earlier one had planned
 
@@ -198,7 +198,7 @@ def test_only_what_is_earned_in_the_time_ahead_counts() -> None:
         ("one", "both"), np.zeros(2, dtype=np.int64), np.full(2, hour), np.full(2, hour), np.array([1, 2]), 2
     )
     options = replace(prices(), ahead_s=hour, eur_per_waiting_hour=0.0)
-    result = replay(trace, policy_named("order-profit"), trace.runtime_s, replanning=options)
+    result = replay(trace, policy_named("order-profit"), trace.runtime_s, profit=options)
     assert result.start_s.tolist() == [hour, 0]
 
 
@@ -210,10 +210,10 @@ def test_what_draws_much_waits_for_the_cheap_hour(dear_first: bool, order: list[
         ("much", "little"), np.zeros(2, dtype=np.int64), np.full(2, hour), np.full(2, hour), np.ones(2, np.int64), 1
     )
     trace = replace(trace, power_mw=np.array([10**7, 10**6]))
-    options = Replanning(
+    options = ProfitTerms(
         price_s=np.array([0, hour, FOREVER_S]), price_eur_per_kwh=np.array([0.9, 0.1] if dear_first else [0.1, 0.9])
     )
-    result = replay(trace, policy_named("order-profit"), trace.runtime_s, replanning=options)
+    result = replay(trace, policy_named("order-profit"), trace.runtime_s, profit=options)
     assert np.argsort(result.start_s).tolist() == order
 
 

@@ -9,19 +9,18 @@ import pytest
 
 from planner.accounting.audit import audit
 from planner.cp.engines.choose import ENGINES
-from planner.cp.queue_solver import EngineSolver
+from planner.cp.queue_model import EngineSolver
 from planner.domain.dependency import parse_dependencies
 from planner.domain.executed import executed
 from planner.domain.plan import DEFERRED
 from planner.domain.precedence import links_of
 from planner.domain.problem import Running
-from planner.domain.search_params import ReplanParams
 from planner.domain.trace import Trace, pool_trace
 from planner.methods import RULES
 from planner.online.check import violations
-from planner.online.day_rules import walk_rule
-from planner.online.easy_day import easy_plan
-from planner.online.look_ahead import carry_out, look_ahead, promised
+from planner.online.day_replay import easy_plan, rule_plan
+from planner.online.holding import NO_HOLDING
+from planner.online.look_ahead import carry_out, look_ahead
 from planner.online.outages import Outages
 from planner.online.policies import KINDS, policy_named
 from planner.online.predictors import Last2
@@ -42,7 +41,6 @@ NAMES = (
     "conservative",
     "deadline",
     "deadline-early",
-    "replan",
 )
 
 CPSAT = EngineSolver(ENGINES["cpsat"], 0.1)
@@ -180,19 +178,6 @@ def test_the_slow_simulators_agree(policy: str, rounds: str) -> None:
                 assert violations(result) == []
 
 
-def test_the_policy_replan_keeps_what_jobs_wait_for() -> None:
-    """It has no slow twin: every start by a plain look at all that the job waits for, every joining likewise."""
-    for seed in range(8):
-        trace, after = with_random_links(random_trace(seed, jobs=25), seed)
-        result = play(trace, "replan")
-        for one in range(len(trace)):
-            come = [
-                int(result.end_s[other] if is_end else result.start_s[other]) for other, is_end in after.get(one, [])
-            ]
-            assert result.ready_s[one] == max([int(trace.submit_s[one]), *come])
-            assert result.start_s[one] >= result.ready_s[one]
-
-
 def test_a_predictor_hears_of_every_start_and_end() -> None:
     """Also of jobs that join the queue and start in one round."""
 
@@ -232,7 +217,7 @@ def test_a_rule_starts_a_job_in_the_second_in_which_the_others_have_come_first(m
     waits = {"b": "afterok:a", "c": "after:b", "d": "afterany:r", "e": "afterok:z"}
     jobs = (job("a", 2), *(job(name, 1, after=text) for name, text in waits.items()))
     problem = day(*jobs, nodes=3, running=(held,), never=["z"])
-    found = walk_rule(problem, method).plan
+    found = rule_plan(problem, method).plan
     assert found.start_s.tolist() == [0, 2 * HOUR, 2 * HOUR, 5 * HOUR, DEFERRED]
 
 
@@ -245,23 +230,16 @@ def test_easy_lets_a_job_join_when_the_other_really_ends() -> None:
 
 @pytest.mark.parametrize("block", range(3))
 def test_walks_through_crowded_days_are_clean(block: int) -> None:
-    """Rules, EASY with real runtimes, re-planning ahead and carried out: no job starts before those it waits for."""
+    """Rules, EASY with real runtimes, the time ahead and carried out: no job starts before those it waits for."""
     for seed in range(5 * block, 5 * block + 5):
         rng = np.random.default_rng(seed)
         problem = crowded(seed)
         jobs = tuple(with_changes(j, runtime_s=int(rng.integers(1, j.requested_s + 1))) for j in problem.jobs)
         problem = with_changes(problem, jobs=tuple(sorted(jobs, key=lambda each: each.submission_key)))
         real = executed(problem)
-        params = ReplanParams(steps=50)
-        plans = {name: (problem, walk_rule(problem, name).plan) for name in RULES}
+        plans = {name: (problem, rule_plan(problem, name).plan) for name in RULES}
         plans["easy"] = (real, easy_plan(problem, real))
-        plans["replan"] = (problem, look_ahead(problem, params).plan)
-        plans["carried out"] = (real, carry_out(problem, params, max_delay_s=0).result.plan)
+        plans["hold"] = (problem, look_ahead(problem, NO_HOLDING).plan)
+        plans["carried out"] = (real, carry_out(problem, NO_HOLDING).plan)
         for name, (of, plan) in plans.items():
             assert audit(of, plan, leaves_room=True) == [], f"seed {seed}, {name}"
-
-
-def test_promises_are_made_when_a_job_joins_the_queue() -> None:
-    """Nothing is promised to b before a has ended."""
-    problem = day(job("a", 5), job("b", 1, after="afterok:a"), job("c", 1, after="after:a"), nodes=2)
-    assert sorted(promised(problem, HOUR)) == ["a", "c"]

@@ -12,7 +12,7 @@ from planner.domain.closed_room import NodeOutage
 from planner.domain.plan import DEFERRED
 from planner.domain.problem import Problem, Running
 from planner.methods import METHODS, Params, method_named
-from planner.online.day_rules import RULES, STRICT, rule_order, walk_rule
+from planner.online.day_replay import RULES, STRICT, rule_order, rule_plan
 from tests.factories import DAY, random_problem
 from tests.plain_day import HOUR, day
 from tests.plain_day import job as a_job
@@ -107,7 +107,7 @@ def test_same_as_slow_walk(name: str) -> None:
     for seed in range(40):
         problem = random_problem(np.random.default_rng(seed), jobs=14)
         start, nodes = slow_walk(problem, name)
-        plan = walk_rule(problem, name).plan
+        plan = rule_plan(problem, name).plan
         assert plan.start_s.tolist() == start, seed
         assert plan.node_of_unit.tolist() == nodes, seed
 
@@ -129,8 +129,8 @@ def test_order_of_the_file_is_irrelevant() -> None:
     problem = random_problem(np.random.default_rng(3), jobs=16)
     turned = replace(problem, jobs=problem.jobs[::-1])
     for name in NAMES:
-        one = {p.job_id: p for p in walk_rule(problem, name).plan.placements(problem)}
-        other = {p.job_id: p for p in walk_rule(turned, name).plan.placements(turned)}
+        one = {p.job_id: p for p in rule_plan(problem, name).plan.placements(problem)}
+        other = {p.job_id: p for p in rule_plan(turned, name).plan.placements(turned)}
         assert one == other
 
 
@@ -141,7 +141,7 @@ def test_strict_waits_and_the_other_skips() -> None:
         problem = random_problem(np.random.default_rng(seed), jobs=14)
         order, release = rule_order(problem, "est"), problem.columns.release_s
         for name in ("est-strict", "est"):
-            plan = walk_rule(problem, name).plan
+            plan = rule_plan(problem, name).plan
             starts = np.where(plan.is_placed, plan.start_s, problem.horizon.length_s)[order]
             later = [
                 starts[k] < starts[j] and release[order[j]] <= starts[k]
@@ -156,7 +156,7 @@ def test_strict_waits_and_the_other_skips() -> None:
 
 def strict_hours(problem: Problem, name: str) -> list[float | None]:
     """Starts of a rule in hours; None for jobs that do not start."""
-    starts = walk_rule(problem, name).plan.start_s.tolist()
+    starts = rule_plan(problem, name).plan.start_s.tolist()
     return [None if start == DEFERRED else start / HOUR for start in starts]
 
 
@@ -219,7 +219,7 @@ def test_ties_go_by_submission_and_then_by_number(name: str) -> None:
 def test_nothing_to_do(name: str) -> None:
     """A day without jobs is an empty plan."""
     problem = replace(random_problem(np.random.default_rng(0)), jobs=())
-    assert len(walk_rule(problem, name).plan.start_s) == 0
+    assert len(rule_plan(problem, name).plan.start_s) == 0
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -1,7 +1,7 @@
 """Table II of the metrics paper, every published figure beside ours; pytest says in the end how many agree.
 
 Nine policies, four metrics and two estimates on each trace, in percent against List-REG. The long traces in full take
-minutes: they are run by ``pytest tests/online``, and a few of their policies by a run of all tests.
+minutes: they are run by ``pytest -m long``, and a few of their policies by a run of all tests.
 """
 
 from __future__ import annotations
@@ -57,13 +57,12 @@ def test_every_figure_of_the_short_logs(planner_data: Path, log: Log, estimate: 
     require_published(log, planner_data, estimate, POLICIES, record_property)
 
 
-@pytest.mark.part_of_table
 @pytest.mark.parametrize("log", [BLUE, CURIE], ids=lambda log: log.trace)
 def test_some_policies_of_the_long_logs(planner_data: Path, log: Log) -> None:
     require_published(log, planner_data, "actual", ("easy", "saf-easy", "saf-greedy"), lambda name, value: None)
 
 
-@pytest.mark.whole_table
+@pytest.mark.long
 @pytest.mark.parametrize("estimate", ESTIMATES)
 @pytest.mark.parametrize("log", [CURIE, BLUE, SP2], ids=lambda log: log.trace)
 def test_every_figure_of_the_long_logs(planner_data: Path, log: Log, estimate: str, record_property: Record) -> None:

@@ -44,32 +44,46 @@ def browser() -> Iterator[Browser]:
         started.close()
 
 
-@pytest.fixture
-def open_page(browser: Browser) -> Iterator[Opener]:
-    """Opens a file with the network off; at the end nothing was complained of, fetched, or asked of the user."""
+@pytest.fixture(scope="session")
+def window(browser: Browser) -> tuple[Page, list[str]]:
+    """One window with the network off for all pages, as a new one takes longer than most pages; and its complaints.
+
+    These are whatever a page writes to the console, fetches from elsewhere, or asks of the user.
+    """
     complaints: list[str] = []
-    contexts = []
+    context = browser.new_context(offline=True)
+    context.set_default_timeout(PATIENCE_MS)
+    page = context.new_page()
+    page.on("console", lambda message: complaints.append(f"{message.type}: {message.text}"))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("dialog", lambda dialog: (complaints.append(f"dialog: {dialog.message}"), dialog.dismiss()))
+    page.on(
+        "request",
+        lambda request: (
+            None if request.url.startswith(("file:", "data:", "about:")) else complaints.append(request.url)
+        ),
+    )
+    return page, complaints
+
+
+@pytest.fixture
+def open_page(window: tuple[Page, list[str]]) -> Iterator[Opener]:
+    """Opens a file, one at a time; at the end nothing was complained of."""
+    page, complaints = window
 
     def opened(path: Path, *, width: int = 1400, scheme: str = "light") -> Page:
-        context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme, offline=True)
-        contexts.append(context)
-        context.set_default_timeout(PATIENCE_MS)
-        page = context.new_page()
-        page.on("console", lambda message: complaints.append(f"{message.type}: {message.text}"))
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on("dialog", lambda dialog: complaints.append(f"dialog: {dialog.message}"))
-        page.on(
-            "request",
-            lambda request: None if request.url.startswith(("file:", "data:")) else complaints.append(request.url),
-        )
+        page.goto("about:blank")
+        page.set_viewport_size({"width": width, "height": 900})
+        page.emulate_media(media="null", color_scheme=scheme)
         page.goto(path.resolve().as_uri())
         page.wait_for_timeout(150)
         return page
 
     yield opened
-    for context in contexts:
-        context.close()
-    assert complaints == []
+    page.mouse.move(0, 0)
+    told = complaints.copy()
+    complaints.clear()
+    assert told == []
 
 
 @pytest.fixture(scope="session")
@@ -89,7 +103,7 @@ def sample_days(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def comparison(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of two scenarios compared over three days, with two policies beside the plans."""
     words = ("--from", DAY, "--to", "2024-06-03", "-m", "multisearch", "--set", "jobs.load=0.4", "-q")
-    words = ("compare", "air-summer", "hybrid-summer", "-p", "replan", *words)
+    words = ("compare", "air-summer", "hybrid-summer", "-p", "hold", *words)
     base = made_once(tmp_path_factory, "compare", lambda _: plan(*words))
     return next((base / "reports" / "compare").glob("*/*"))
 

@@ -47,6 +47,7 @@ def pages(sample_days: Path, comparison: Path, rich_day: Path) -> dict[str, Path
 KINDS = ("day", "rich day", "index", "costs", "compare")
 
 
+@pytest.mark.slow(keep=5)
 @pytest.mark.parametrize("width", [390, 768, 1440])
 @pytest.mark.parametrize("kind", KINDS)
 def test_nothing_stands_beyond_its_container(pages: dict[str, Path], open_page: Opener, kind: str, width: int) -> None:
@@ -59,6 +60,7 @@ def test_nothing_stands_beyond_its_container(pages: dict[str, Path], open_page: 
         assert measured(page, "cut") == []
 
 
+@pytest.mark.slow(keep=2)
 @pytest.mark.parametrize("kind", KINDS)
 def test_paper_has_every_column(pages: dict[str, Path], open_page: Opener, kind: str) -> None:
     """On A4 every column of every table is there, no cell runs into the next, and no figure is cut."""
@@ -80,6 +82,7 @@ def test_rows_of_jobs_are_no_taller_than_their_reason(sample_days: Path, open_pa
     assert max(heights) <= 4 * 22 + 10
 
 
+@pytest.mark.slow(keep=2)
 @pytest.mark.parametrize("resource", [0, 1, 2])
 @pytest.mark.parametrize("width", [390, 1440])
 def test_jobs_of_a_node_stand_side_by_side(rich_day: Path, open_page: Opener, width: int, resource: int) -> None:
@@ -108,6 +111,7 @@ def test_jobs_of_a_node_stand_side_by_side(rich_day: Path, open_page: Opener, wi
         assert sum(bar["h"] for bar in bars if bar["job"] == job) == pytest.approx(asked, rel=0.01)
 
 
+@pytest.mark.slow(keep=4)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_text_has_contrast(pages: dict[str, Path], open_page: Opener, kind: str, scheme: str) -> None:

@@ -58,7 +58,7 @@ def test_compare_page_equals_its_csv(comparison: Path, open_page: Opener, width:
     with (comparison / "runs.csv").open(newline="", encoding="utf-8") as file:
         written = list(csv.DictReader(file))
     shown = cells(page, "runs")
-    runs = ("EASY", "replan", "multisearch")
+    runs = ("EASY", "hold", "multisearch")
     assert [row[0] for row in shown] == [f"{name}, {run}" for name in ("air-summer", "hybrid-summer") for run in runs]
     for row, run in zip(shown, written, strict=True):
         assert number(row[1].split("\n")[0]) == pytest.approx(float(run["profit_eur"]), abs=0.00501)
@@ -76,7 +76,7 @@ def test_compare_page_equals_its_csv(comparison: Path, open_page: Opener, width:
             assert number(saved[2]) == pytest.approx(float(run["saved_energy_cost_eur"]), abs=0.00501)
             assert number(saved[3]) == pytest.approx(float(run["saved_kwh"]), abs=0.501)
         assert [int(number(cell)) for cell in row[7:9]] == [int(run["started"]), int(run["deferred"])]
-        assert (row[-1] == "0") == (run["method"] == "replan")
+        assert (row[-1] == "0") == (run["method"] == "hold")
     assert "as long as it asked" in page.locator("main").inner_text()
     for figure in ("profit", "more"):
         assert is_drawn(page.locator(f"#{figure} .plot")), figure

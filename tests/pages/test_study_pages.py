@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from planner.studies.curie23.cells import CALIBRATIONS, SCENARIOS, StudyChoice
-from planner.studies.curie23.show import page_of
-from tests.curie23_days import shown
+from planner.studies.curie23_site import CALIBRATIONS, SCENARIOS
+from tests.curie23_days import HandMadeStudy, shown
 from tests.pages.conftest import Opener
 from tests.pages.look import is_drawn
 from tests.pages.study_pages import STUDIES
@@ -19,7 +18,8 @@ from tests.pages.test_layout import PAPER, measured, on_paper
 def test_the_page_of_curie23(tmp_path: Path, open_page: Opener, width: int, scheme: str) -> None:
     """It is no wider than the window, and has three drawn figures of each scenario and calibration."""
     path = tmp_path / "curie23.html"
-    path.write_text(page_of(shown(StudyChoice()), StudyChoice()), encoding="utf-8")
+    study = HandMadeStudy()
+    path.write_text(study.page(shown(study)), encoding="utf-8")
     page = open_page(path, width=width, scheme=scheme)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     figures = page.locator("figure")
@@ -29,6 +29,7 @@ def test_the_page_of_curie23(tmp_path: Path, open_page: Opener, width: int, sche
     assert all(is_drawn(figures.nth(k)) for k in range(0, figures.count(), 5))
 
 
+@pytest.mark.slow(keep=2)
 @pytest.mark.parametrize("kind", STUDIES)
 def test_nothing_stands_beyond_its_container(study_pages: dict[str, Path], open_page: Opener, kind: str) -> None:
     """In windows of three widths no part is cut at the edge and no mark leaves its chart."""
@@ -40,6 +41,7 @@ def test_nothing_stands_beyond_its_container(study_pages: dict[str, Path], open_
         assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
+@pytest.mark.slow(keep=2)
 @pytest.mark.parametrize("kind", STUDIES)
 def test_paper_has_every_column(study_pages: dict[str, Path], open_page: Opener, kind: str) -> None:
     """On A4 every column of every table is there, no cell runs into the next, and nothing stays folded."""
@@ -51,6 +53,7 @@ def test_paper_has_every_column(study_pages: dict[str, Path], open_page: Opener,
     assert page.locator("details:not([open])").count() == 0
 
 
+@pytest.mark.slow(keep=2)
 @pytest.mark.parametrize("kind", STUDIES)
 def test_text_has_contrast(study_pages: dict[str, Path], open_page: Opener, kind: str) -> None:
     """Every text stands out from its ground by 4.5 to 1 at least, in light and in dark."""
@@ -58,6 +61,7 @@ def test_text_has_contrast(study_pages: dict[str, Path], open_page: Opener, kind
         assert measured(open_page(study_pages[kind], scheme=scheme), "poorContrast") == [], scheme
 
 
+@pytest.mark.slow(keep=2)
 @pytest.mark.parametrize("kind", STUDIES)
 def test_tables_sort_by_the_keyboard(study_pages: dict[str, Path], open_page: Opener, kind: str) -> None:
     """The Tab key reaches a heading of a table, Enter sorts by it, and a third press restores the order."""

@@ -21,7 +21,7 @@ from planner.domain.segment import Segment
 from planner.errors import InputError
 from planner.methods import Params, method_named
 from planner.search.harvest import harvest
-from planner.search.kernel.rebuild import rebuild
+from planner.search.kernel.rebuild_steps import rebuild
 from planner.search.kernel.search_state import CURRENT, Habits
 from planner.search.multisearch import multisearch
 from planner.search.rebuild import Chain
@@ -70,7 +70,7 @@ def test_money_of_past_and_plan_is_that_of_one_plan(seed: int) -> None:
     assert dict(zip(again.jobs.job_ids, again.jobs.profit_eur.tolist(), strict=True)) == pytest.approx(by_id)
 
 
-@pytest.mark.parametrize("method", ["multisearch", "est", "est-strict", "profit", "delay", "replan"])
+@pytest.mark.parametrize("method", ["multisearch", "est", "est-strict", "profit", "delay", "hold"])
 @pytest.mark.parametrize("seed", range(12))
 def test_every_method_keeps_to_the_past_and_to_outages(method: str, seed: int) -> None:
     later = past_day(seed)[2]

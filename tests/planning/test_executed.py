@@ -11,13 +11,19 @@ import pytest
 
 from planner.accounting.audit import audit
 from planner.accounting.settle import settle
+from planner.domain.day_summary import Waits
 from planner.domain.executed import executed, ran_s
+from planner.domain.plan import Placement, Plan
 from planner.pages.markup import gap_text, gap_words
+from planner.planning.baselines import waits_of
 from planner.runs.figures import day_rows
 from planner.search.multisearch import multisearch
 from planner.store.results import read_summary
 from tests.days import plan, rows_of
+from tests.factories import DAY as A_DAY
 from tests.factories import random_problem
+from tests.plain_day import HOUR, job
+from tests.plain_day import day as day_of
 from tests.rolling import DAYS, FIRST, LAST, QUICK, write_rolling_site
 from tests.two_jobs import DAY, write_site
 
@@ -104,6 +110,15 @@ def test_the_day_under_easy(execute: str, tmp_path: Path, monkeypatch: pytest.Mo
     assert (easy.started, easy.deferred) == (2, 0)
     assert (easy.waits.mean_s, waits.mean_s) == (mean_h * 3600, 1.75 * 3600)
     plan("audit", str(tmp_path / "reports" / "site" / DAY))
+
+
+def test_a_deferred_job_has_waited_until_midnight() -> None:
+    """a waits from 0:00 to 2:00; b came at 6:00 and waits 18 h at least. c may not begin today, and d waits for b."""
+    later = replace(job("c", 1), begin_unix=A_DAY.start_unix + 30 * HOUR)
+    problem = day_of(job("a", 1), job("b", 1, release_s=6 * HOUR), later, job("d", 1, after="afterok:b"))
+    with_a = Plan.of(problem, {"a": Placement("a", 2 * HOUR, (0,))})
+    assert waits_of(problem, with_a) == Waits(10 * HOUR, pytest.approx((2 + 0.95 * 16) * HOUR), still_waiting=1)
+    assert waits_of(problem, Plan.of(problem, {})) == Waits(21 * HOUR, pytest.approx(23.7 * HOUR), still_waiting=2)
 
 
 def test_rolling_with_real_runtimes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

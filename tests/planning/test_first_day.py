@@ -9,9 +9,9 @@ import numpy as np
 
 from planner.accounting.settle import settle
 from planner.domain.horizon import Horizon
-from planner.domain.job import Job
+from planner.domain.job import DeferRule, Job
 from planner.domain.plan import DEFERRED, Plan
-from planner.domain.problem import DeferRule, Problem
+from planner.domain.problem import Problem
 from planner.domain.result import Result
 from planner.planning.ahead import after_the_day, first_day_of
 from tests.plain_day import HOUR, LENGTH, day, job

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import datetime as dt
+from dataclasses import replace
 from pathlib import Path
 
-from planner.domain.handover import Handover, Waiting
-from planner.inputs.build import build_day
+from planner.inputs.build import build, build_day
 from planner.scenario.load import load_scenario
 from tests.days import DAY, write_small_site
 
@@ -15,8 +15,9 @@ def test_a_job_is_overdue_on_the_day_after_its_last_deferral(tmp_path: Path) -> 
     """With two deferrals allowed, the job that was deferred twice goes first today; the one deferred once does not."""
     folders = [write_small_site(tmp_path) / "scenarios"]
     scenario = load_scenario("site", folders=folders, overrides=["rules.max_deferral_days=2"])
-    jobs = build_day(scenario, dt.date.fromisoformat(DAY)).problem.jobs
-    waiting = tuple(Waiting(job, times) for times, job in enumerate(jobs[:4]))
-    built = build_day(scenario, dt.date.fromisoformat(DAY), Handover(waiting=waiting), closed=True)
+    first = build_day(scenario, dt.date.fromisoformat(DAY))
+    jobs = first.problem.jobs[:4]
+    times = {job.id: number for number, job in enumerate(jobs)}
+    waiting = replace(first.situation, pending=jobs, times_deferred=times)
+    built = build(scenario, first.problem.horizon, waiting, first.intakes[0])
     assert built.problem.overdue == {jobs[2].id, jobs[3].id}
-    assert built.times_deferred[jobs[3].id] == 3

@@ -12,11 +12,11 @@ from planner.domain.problem import Problem
 from planner.inputs.build import build_day
 from planner.machine.place import place_from
 from planner.methods import METHODS, Params
-from planner.online.kernel.dispatch import walk
+from planner.online.kernel.clock import advance_simple
 from planner.places import shipped_folder
 from planner.planning import ready
 from planner.scenario.load import load_scenario
-from planner.search.kernel.rebuild import rebuild
+from planner.search.kernel.rebuild_steps import rebuild
 
 
 def sample_problem() -> Problem:
@@ -30,9 +30,9 @@ def test_a_day_needs_no_more_than_its_first_job_shows(method: str) -> None:
     """Whatever a method needs for a whole day is there after it was made ready: nothing is compiled later."""
     problem = sample_problem()
     ready.make_ready(method, problem)
-    before = [len(each.signatures) for each in (place_from, rebuild, walk)]
+    before = [len(each.signatures) for each in (place_from, rebuild, advance_simple)]
     METHODS[method][0](problem, Params(workers=1, iterations=1000), never)
-    assert [len(each.signatures) for each in (place_from, rebuild, walk)] == before
+    assert [len(each.signatures) for each in (place_from, rebuild, advance_simple)] == before
 
 
 def test_the_process_beside_compiles_what_it_is_given() -> None:

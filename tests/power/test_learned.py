@@ -7,11 +7,17 @@ from typing import Any
 import pytest
 
 from planner.domain.cluster import Cluster, NodeClass
-from planner.power.asked import Asked
-from planner.power.errors import power_errors
-from planner.power.learned import LearnedPower, Prediction, learned_from
-from planner.power.limits import PowerLimits, has_own_nodes
-from planner.power.profiles import LEVELS, keys_of
+from planner.power.learned import (
+    LEVELS,
+    Asked,
+    LearnedPower,
+    PowerLimits,
+    Prediction,
+    has_own_nodes,
+    keys_of,
+    learned_from,
+)
+from planner.power.time_order import power_errors
 from tests.finished_jobs import asked, finished
 
 ANN = {"user": "ann", "account": "physics", "name": "relax", "partition": "batch"}

@@ -7,10 +7,8 @@ import random
 import pytest
 
 from planner.domain.cluster import Cluster, NodeClass
-from planner.power.compare import compared
-from planner.power.in_time_order import Moment, at_midnight, at_submission, predictions
-from planner.power.learned import FinishedJob, learned_from
-from planner.power.limits import PowerLimits
+from planner.power.learned import FinishedJob, PowerLimits, learned_from
+from planner.power.time_order import Moment, at_midnight, at_submission, compared, predictions
 from tests.finished_jobs import finished
 
 FREE = PowerLimits(Cluster((NodeClass("cpu", 1, {"cores": 64}),)))

@@ -9,12 +9,11 @@ import pytest
 
 from planner.accounting.audit import audit
 from planner.accounting.bound import profit_bound
-from planner.domain.candidate import never
+from planner.domain.candidate import MaxRuntime, never
 from planner.domain.cluster import Cluster, NodeClass
 from planner.domain.job import Job, UnitGroup
 from planner.domain.problem import Problem, Running
 from planner.methods import METHODS, Params, method_named
-from planner.search.stop import MaxRuntime
 from tests.factories import DAY, random_problem
 from tests.queue_rules.rules import broken_rules, day_with_rules, held_by
 
@@ -52,7 +51,7 @@ def test_equal_units_with_other_rules_are_tried_by_themselves() -> None:
     assert method_named("est")(problem, Params(), never).plan.start_s.tolist() == [0, 7200, 0]
 
 
-@pytest.mark.parametrize("method", ["multisearch", "harvest", "replan", "est"])
+@pytest.mark.parametrize("method", ["multisearch", "harvest", "hold", "est"])
 def test_what_has_started_stays_where_it_is(method: str) -> None:
     """A job that runs outside its classes is no reason to stop, earns what its node gives, and keeps its room."""
     cluster = Cluster((NodeClass("cpu", 1, {"cores": 4}), NodeClass("gpu", 1, {"cores": 4})))

@@ -9,17 +9,15 @@ import pytest
 
 from planner.accounting.bound import profit_bound
 from planner.accounting.settle import settle
-from planner.domain.candidate import never
+from planner.domain.candidate import MaxRuntime, never
 from planner.domain.cluster import Cluster, NodeClass
 from planner.domain.cluster_trace import cluster_trace_of
 from planner.domain.job import Job, UnitGroup
 from planner.domain.problem import Problem
 from planner.methods import METHODS, Params, method_named
-from planner.online.easy_day import easy_plan
+from planner.online.day_replay import easy_plan
 from planner.online.policies import policy_named
-from planner.online.replanning import NO_REPLANNING
 from planner.online.replay import replay
-from planner.search.stop import MaxRuntime
 from tests.factories import DAY, random_problem
 
 RICH = Job("rich", DAY.start_unix, 86_400, (UnitGroup.of(1, {"cores": 4.0}),), 10.0, revenue_weight=2.0)
@@ -62,7 +60,7 @@ def test_easy_lets_high_priority_go_first() -> None:
         assert np.flatnonzero(easy_plan(problem, problem).is_placed).tolist() == [first]
 
 
-@pytest.mark.parametrize("policy", ["easy", "easy-sjbf", "list", "strict", "greedy", "replan"])
+@pytest.mark.parametrize("policy", ["easy", "easy-sjbf", "list", "strict", "greedy", "hold"])
 def test_the_simulator_lets_high_priority_go_first(policy: str) -> None:
     """Of jobs that wait for one busy node, the one of the highest priority goes first, then by submission."""
     cluster = Cluster((NodeClass("cpu", 1, {"cores": 4}),))
@@ -73,7 +71,7 @@ def test_the_simulator_lets_high_priority_go_first(policy: str) -> None:
     ]
     lengths = np.full(5, 100, dtype=np.int64)
     trace = cluster_trace_of(jobs, lengths, lengths, cluster, origin_unix=0, source="test")
-    result = replay(trace, policy_named(policy), lengths, replanning=replace(NO_REPLANNING, max_delay_s=1000))
+    result = replay(trace, policy_named(policy), lengths)
     assert result.start_s.tolist() == [0, 300, 100, 200, 400]
 
 

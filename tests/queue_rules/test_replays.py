@@ -11,13 +11,12 @@ import pytest
 from planner.domain.cluster import Cluster, NodeClass
 from planner.domain.cluster_trace import cluster_trace_of
 from planner.domain.job import Job, UnitGroup
-from planner.online.policies import Policy
-from planner.online.replanning import NO_REPLANNING
+from planner.online.policies import policy_named
 from planner.online.replay import Replay, replay
 from tests.queue_rules.rules import broken_rules, with_rules
 
 CLUSTER = Cluster((NodeClass("cpu", 2, {"cores": 4}), NodeClass("gpu", 2, {"cores": 4, "gpus": 2})))
-POLICIES = ("easy", "conservative", "list", "replan")
+POLICIES = ("easy", "conservative", "list", "hold")
 
 
 def jobs_of(seed: int) -> list[Job]:
@@ -38,7 +37,7 @@ def replayed(jobs: list[Job], policy: str) -> Replay:
     runtime = np.array([job.runtime_s for job in jobs], dtype=np.int64)
     requested = np.array([job.requested_s for job in jobs], dtype=np.int64)
     trace = cluster_trace_of(jobs, runtime, requested, CLUSTER, origin_unix=0, source="test")
-    return replay(trace, Policy(policy), requested, replanning=NO_REPLANNING)
+    return replay(trace, policy_named(policy), requested)
 
 
 @pytest.mark.parametrize("policy", POLICIES)

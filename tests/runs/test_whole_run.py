@@ -17,14 +17,14 @@ import pytest
 
 from planner.accounting.bound import profit_bound
 from planner.domain.horizon import Horizon
-from planner.inputs.build import build_day
+from planner.inputs.build import build
 from planner.planning.plan_day import BOUND_TOLERANCE
 from planner.runs.one_day import Settings
 from planner.runs.rolling import run_days
 from planner.runs.whole_run import run_bound, run_problem
 from planner.scenario.load import load_scenario
 from planner.scenario.schema import Scenario
-from planner.store.continue_from import read_previous
+from planner.store.last_plan import read_last_plan, situation_of
 
 FIRST = dt.date(2024, 6, 3)
 CORES, NODES, COOLING, RATE = 4, 2, 0.25, 0.01
@@ -140,7 +140,9 @@ def run_profit(scenario: Scenario, days: int, folder: Path, *, lookahead_days: i
     scenario = scenario.model_copy(
         update={"search": scenario.search.model_copy(update={"lookahead_days": lookahead_days})}
     )
-    settings = Settings(scenario, "harvest", time_limit_s=600, iterations=600, workers=1, bound_time_s=0, page=False)
+    settings = Settings(
+        scenario, "harvest", time_limit_s=600, iterations=600, workers=1, bound_time_s=0, page=False, baselines=False
+    )
     last = FIRST + dt.timedelta(days=days - 1)
     return sum(done.summary.totals.profit_eur for done in run_days(settings, FIRST, last, folder))
 
@@ -166,12 +168,13 @@ def test_bound_of_one_day_is_the_daily_bound(seed: int, tmp_path: Path) -> None:
     jobs = random_jobs(seed, 2, sees_day=True)
     scenario = write_site(tmp_path, jobs, sees_day=True, defer="full")
     run_profit(scenario, 1, tmp_path / "runs", lookahead_days=1)
-    left = read_previous(tmp_path / "runs" / FIRST.isoformat(), scenario, Horizon(FIRST, "UTC")).handover
+    left = read_last_plan(tmp_path / "runs" / FIRST.isoformat(), scenario, Horizon(FIRST, "UTC"))
     second = FIRST + dt.timedelta(days=1)
-    for day, handover in ((FIRST, None), (second, left)):
-        problem = build_day(scenario, day, handover).problem
+    for day, before in ((FIRST, None), (second, left)):
+        horizon = Horizon(day, "UTC")
+        problem = build(scenario, horizon, *situation_of(scenario, horizon, before)).problem
         daily = profit_bound(problem, time_limit_s=60, tolerance=BOUND_TOLERANCE).profit_eur
-        assert run_bound(scenario, day, day, handover, time_limit_s=60).profit_eur == pytest.approx(daily, abs=1e-9)
+        assert run_bound(scenario, day, day, before, time_limit_s=60).profit_eur == pytest.approx(daily, abs=1e-9)
 
 
 def test_every_job_is_in_the_problem_of_the_run_once(tmp_path: Path) -> None:

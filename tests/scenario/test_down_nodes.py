@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from planner.domain.snapshot import Outage
+from planner.domain.situation import Outage
 from planner.errors import ScenarioError
 from planner.scenario.load import load_scenario
 from planner.scenario.schema import Scenario

@@ -12,9 +12,8 @@ import pytest
 
 from planner.cli.main import run
 from planner.inputs.jobs.read import FORMAT_OF_SUFFIX
-from planner.inputs.prices import tariff
-from planner.inputs.weather.read import READERS
-from planner.inputs.weather.season import SEASONS
+from planner.inputs.prices import UNITS
+from planner.inputs.weather.read import READERS, SEASONS
 from planner.places import shipped_folder
 from planner.scenario.marked import TextSource
 from planner.scenario.reference import editor_schema, key_table, schema_keys
@@ -163,8 +162,8 @@ def test_show_schema(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_readers_and_models_share_their_words() -> None:
     """What a scenario may say is what a reader knows, and no more."""
-    assert get_args(PriceUnit) == tariff.UNITS
-    assert "USD/kWh" in tariff.UNITS
+    assert get_args(PriceUnit) == UNITS
+    assert "USD/kWh" in UNITS
     assert set(get_args(Season)) == set(SEASONS)
     assert set(get_args(WeatherFormat)) == {"auto", *READERS}
     assert set(get_args(JobsFormat)) == {"auto", *FORMAT_OF_SUFFIX.values()}

@@ -17,10 +17,9 @@ from planner.domain.problem import Problem
 from planner.domain.rates import Rates
 from planner.domain.search_params import HarvestParams
 from planner.search import harvest as subject
-from planner.search.budget import Budget
 from planner.search.complete import evaluate_decoded
 from planner.search.decode import decode
-from planner.search.harvest import harvest
+from planner.search.harvest import Budget, harvest
 from planner.search.kernel.money import cooling_share
 from planner.search.kernel.search_state import ACCEPTED, BEST, CURRENT, STEPS, Habits
 from planner.search.orderings import ORDERINGS, job_order
@@ -69,7 +68,7 @@ def test_a_round_takes_a_fifth_of_a_second_by_the_pace_of_the_one_before(monkeyp
     clock = SimpleNamespace(perf_counter=lambda: now[0], monotonic=lambda: now[0])
     monkeypatch.setattr(subject, "run_chains", run)
     monkeypatch.setattr(subject, "time", clock)
-    monkeypatch.setattr("planner.search.budget.time", clock)
+    monkeypatch.setattr("planner.search.harvest.time", clock)
     params = HarvestParams(tier_share=0.0, meetings=1)
     harvest(day(job("a", 1)), seed=0, workers=1, stop=never, time_limit_s=0.65, params=params)
     assert rounds == [200, 400, 400, 400]

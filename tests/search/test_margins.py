@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from planner.domain.job_order import profit_per_kw
-from planner.search.margin import job_margin_per_s
-from planner.search.orderings import job_order
+from planner.search.orderings import job_margin_per_s, job_order
 from tests.plain_day import HOUR, day, job
 
 

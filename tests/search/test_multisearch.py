@@ -9,16 +9,15 @@ import pytest
 
 from planner.accounting.audit import audit
 from planner.accounting.settle import settle
+from planner.domain.candidate import MaxRuntime
 from planner.domain.cluster import Cluster, NodeClass
 from planner.domain.job import counting_key
 from planner.domain.problem import Problem
 from planner.domain.rates import Rates
 from planner.domain.result import Trial
 from planner.search.decode import decode
-from planner.search.margin import job_margin_per_s
 from planner.search.multisearch import multisearch
-from planner.search.orderings import KEYS, ORDERINGS, describe, job_order
-from planner.search.stop import MaxRuntime
+from planner.search.orderings import KEYS, ORDERINGS, describe, job_margin_per_s, job_order
 from tests.factories import DAY, flat_table, random_problem, random_segments
 
 

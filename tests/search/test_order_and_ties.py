@@ -7,8 +7,8 @@ import pytest
 
 from planner.accounting.settle import settle
 from planner.domain.plan import DEFERRED, Placement, Plan
+from planner.search.complete import without_losses
 from planner.search.decode import decode
-from planner.search.losses import without_losses
 from planner.search.multisearch import multisearch
 from planner.search.orderings import job_order
 from planner.search.tiers import Tiering, _any_tiering, _Facts

@@ -12,7 +12,7 @@ import pytest
 from planner.accounting.audit import audit
 from planner.accounting.settle import settle
 from planner.domain.battery import Battery
-from planner.domain.candidate import BestSoFar, never
+from planner.domain.candidate import BestSoFar, MaxRuntime, never
 from planner.domain.cluster import Cluster, IdleRule, NodeClass
 from planner.domain.job import Job, UnitGroup
 from planner.domain.plan import Placement, Plan
@@ -30,7 +30,6 @@ from planner.search.kernel.search_state import CURRENT, Habits
 from planner.search.multisearch import multisearch
 from planner.search.orderings import job_order
 from planner.search.rebuild import Chain, load_plan
-from planner.search.stop import MaxRuntime
 from planner.search.tiers import TierSearch
 from tests.factories import DAY, flat_table, random_problem, small_table
 from tests.plain_day import HOUR, day, job
@@ -71,7 +70,10 @@ def test_the_kernel_counts_money_as_settle_does(extras: bool, defer: str) -> Non
 
 @pytest.mark.parametrize("included", [False, True])
 def test_the_kernel_counts_contracts_as_settle_does(included: bool) -> None:
-    """Fees, feed-in, curtailed sun, a peak so far, prices by resource, and nodes that sleep and wake."""
+    """Fees, feed-in, curtailed sun, a peak so far, prices by resource, nodes that sleep and wake, and later days.
+
+    The money of a later day counts in part; so does what sun earns there that is fed in.
+    """
     for seed in range(12):
         problem = random_problem(np.random.default_rng(seed), jobs=14, extras=True)
         rng = np.random.default_rng([seed, 1])
@@ -85,6 +87,7 @@ def test_the_kernel_counts_contracts_as_settle_does(included: bool) -> None:
                     each,
                     fee_eur_per_kwh=float(rng.uniform(0, 0.1)),
                     feed_in_eur_per_kwh=float(rng.uniform(-0.1, 0.3)),
+                    counts=float(rng.uniform(0.2, 1.0)),
                 )
                 for each in problem.segments
             ),

@@ -7,18 +7,16 @@ import pytest
 
 from planner.accounting.audit import audit
 from planner.accounting.settle import settle
-from planner.domain.candidate import never
+from planner.domain.candidate import MaxRuntime, never
 from planner.domain.plan import DEFERRED
 from planner.domain.problem import Running
 from planner.domain.rates import Rates
-from planner.search.complete import complete
+from planner.search.complete import complete, without_losses
 from planner.search.decode import decode
 from planner.search.delay import delay_search
 from planner.search.harvest import harvest
-from planner.search.losses import without_losses
 from planner.search.multisearch import multisearch
 from planner.search.rebuild import _movable
-from planner.search.stop import MaxRuntime
 from tests.dependent_jobs import crowded
 from tests.plain_day import HOUR, LENGTH, day, job
 

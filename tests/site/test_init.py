@@ -105,7 +105,7 @@ def test_template_shows_defaults(tmp_path: Path, shipped: Path) -> None:
     words = {word for key in schema_keys() for word in key.replace("[]", "").split(".") if "<" not in word}
     assert [word for word in sorted(words) if f"{word}:" not in text] == []
     site = load_scenario("site", folders=[tmp_path / "site" / "scenarios"])
-    for section in (site.power, site.rules, site.demand, site.solar, site.carbon, site.search, site.replan):
+    for section in (site.power, site.rules, site.demand, site.solar, site.carbon, site.search, site.hold):
         assert section == type(section)()
 
 

@@ -54,7 +54,7 @@ def test_waiting_jobs_are_known_by_their_like(
 
     chosen = load_scenario("site", folders=[base / "scenarios"], overrides=["power.learned=power.json"])
     site = SlurmSite.of(read_saved(Path("saved")), chosen.slurm)
-    snapshot, intake = site.snapshot(site.scenario(chosen), lambda queued: queued.eligible_unix)
+    snapshot, intake = site.snapshot(site.scenario(chosen), lambda queued: queued.begin_unix)
     assert {job.id: job.power_w for job in snapshot.pending} == pytest.approx(
         dict.fromkeys([*jobs[:-1], f"{jobs[-1]}_1", f"{jobs[-1]}_2"], 90.0)
     )

@@ -12,15 +12,14 @@ import pytest
 
 from planner.errors import SlurmError
 from planner.inputs.slurm.document import Answer
-from planner.inputs.slurm.job import QueuedJob
-from planner.inputs.slurm.queue import read_queue as read_documents
+from planner.inputs.slurm.job import SlurmJob
+from planner.inputs.slurm.queue import read_queue
 from planner.slurm import commands
-from planner.slurm.apply import Outcome, carry_out, plan_changes, plan_undo
-from planner.slurm.changes import Change, OptIn, Proposal, Rules
+from planner.slurm.apply import carry_out, differences, from_journal, from_wanted, plan_changes, plan_undo
+from planner.slurm.changes import OptIn, Outcome, Proposal, Rules
 from planner.slurm.commands import Slurm
-from planner.slurm.current import Record, read_queue
-from planner.slurm.journal import read_ours
-from planner.slurm.verify import differences, from_journal, from_wanted
+from planner.slurm.journal import Change, read_ours
+from planner.slurm.snapshot import queue_now
 from tests.slurm.cluster import ACCOUNTING, Cluster, until, why_not
 
 HOUR = 3600
@@ -56,9 +55,9 @@ def take_back(slurm: Slurm, journal: Path) -> tuple[Proposal, list[Outcome]]:
     return proposal, carry_out(slurm, proposal.changes, journal, undo=True)
 
 
-def one(slurm: Slurm, job_id: str) -> Record:
+def one(slurm: Slurm, job_id: str) -> SlurmJob:
     """A job as it is now."""
-    found = read_queue(slurm).find(job_id)
+    found = queue_now(slurm).find(job_id)
     assert found is not None
     return found
 
@@ -82,7 +81,7 @@ def test_a_begin_time_is_set_and_read_back(cluster: Cluster, slurm: Slurm, journ
     )
     ours = read_ours(journal)
     assert ours.entries[job, before.submit_unix].old_unix == before.begin_unix
-    assert not differences(from_journal(ours), read_queue(slurm), int(time.time()))
+    assert not differences(from_journal(ours), queue_now(slurm), int(time.time()))
 
 
 def test_planning_alone_changes_nothing(cluster: Cluster, slurm: Slurm, journal: Path) -> None:
@@ -184,9 +183,9 @@ def test_a_job_that_completes_still_has_its_nodes(cluster: Cluster) -> None:
     time.sleep(1)  # the shell has set its trap
     cluster.command("scancel", job)
 
-    def completing() -> list[QueuedJob]:
+    def completing() -> list[SlurmJob]:
         text = cluster.command("squeue", "--json").encode()
-        return [each for each in read_documents(Answer("squeue", text)).jobs if each.is_completing]
+        return [each for each in read_queue(Answer("squeue", text)).jobs if each.is_completing]
 
     (found,) = until(completing, "the job to complete")
     assert (found.label, found.state) == (job, "running")
@@ -220,12 +219,12 @@ def test_the_last_moment_before_a_deadline_is_taken(cluster: Cluster, slurm: Slu
 def test_the_waiting_tasks_of_a_running_array_are_changed(cluster: Cluster, slurm: Slurm, journal: Path) -> None:
     """Slurm complains about the tasks that run and changes the others; what was taken is read back, and undone."""
     array = cluster.submit("--partition=open", "--array=1-6%2")
-    until(lambda: sum(job.state == "RUNNING" for job in read_queue(slurm).array(array)) == 2, "two tasks to run")
+    until(lambda: sum(job.state == "running" for job in queue_now(slurm).array(array)) == 2, "two tasks to run")
     start = soon()
     proposal, outcomes = send(slurm, {array: start}, journal)
     assert [(each.change.job, each.taken) for each in outcomes] == [(array, True)]
     assert not proposal.refusals
-    begins = {job.id: job.begin_unix == start for job in read_queue(slurm).array(array)}
+    begins = {job.record: job.begin_unix == start for job in queue_now(slurm).array(array)}
     assert begins == {array: True, f"{array}_1": False, f"{array}_2": False}
     assert send(slurm, {array: start}, journal)[0].unchanged == (array,)
     take_back(slurm, journal)
@@ -239,20 +238,20 @@ def test_single_tasks_of_an_array_get_times_of_their_own(cluster: Cluster, slurm
     wanted = {f"{array}_3": start, f"{array}_7": start + HOUR}
     _, outcomes = send(slurm, {**wanted, f"{array}_4": start}, journal)
     assert [each.taken for each in outcomes] == [True, True]
-    assert {job.id: job.begin_unix for job in read_queue(slurm).array(array)} == {array: rest, **wanted}
+    assert {job.record: job.begin_unix for job in queue_now(slurm).array(array)} == {array: rest, **wanted}
     assert set(send(slurm, wanted, journal)[0].unchanged) == set(wanted)
     send(slurm, {array: start + 2 * HOUR}, journal)
-    assert {job.begin_unix for job in read_queue(slurm).array(array)} == {start + 2 * HOUR}
+    assert {job.begin_unix for job in queue_now(slurm).array(array)} == {start + 2 * HOUR}
     _, undone = take_back(slurm, journal)
     assert [each.taken for each in undone] == [True] * 3
-    assert all((job.begin_unix or 0) <= time.time() for job in read_queue(slurm).array(array))
+    assert all((job.begin_unix or 0) <= time.time() for job in queue_now(slurm).array(array))
 
 
 def test_every_task_of_a_ragged_array_is_found(cluster: Cluster, slurm: Slurm, journal: Path) -> None:
     """Slurm names many tasks in full, however long that gets."""
     tasks = [number * number for number in range(1, 30)]
     array = cluster.submit(f"--array={','.join(map(str, tasks))}")
-    queue = read_queue(slurm)
+    queue = queue_now(slurm)
     assert all(queue.find(f"{array}_{task}") for task in tasks)
     assert queue.find(f"{array}_2") is None
 
@@ -290,7 +289,7 @@ def test_undo_restores_every_value_after_a_restart(cluster: Cluster, slurm: Slur
     wanted = dict.fromkeys((own, plain, dependent), start)
     send(slurm, wanted, journal)
     cluster.restart_controller()
-    queue = read_queue(slurm)
+    queue = queue_now(slurm)
     assert not differences(from_wanted(wanted), queue, int(time.time()))
     assert send(slurm, wanted, journal)[0].changes == ()
     assert taken_back(slurm, journal) == dict.fromkeys(wanted, "")
@@ -304,7 +303,7 @@ def test_undo_leaves_what_somebody_else_has_changed(cluster: Cluster, slurm: Slu
     job, start = cluster.submit(), soon()
     send(slurm, {job: start}, journal)
     cluster.command("scontrol", "update", f"JobId={job}", f"StartTime=uts{start + 60}")
-    assert [each.job for each in differences(from_journal(read_ours(journal)), read_queue(slurm), 0)] == [job]
+    assert [each.job for each in differences(from_journal(read_ours(journal)), queue_now(slurm), 0)] == [job]
     proposal, outcomes = take_back(slurm, journal)
     assert "not a time of ours" in reasons(proposal)[job]
     assert outcomes == []
@@ -368,7 +367,7 @@ def test_two_hundred_jobs_at_once(cluster: Cluster, slurm: Slurm, journal: Path)
     _, outcomes = send(slurm, wanted, journal)
     assert time.monotonic() - began < 20
     assert [each.taken for each in outcomes] == [True] * 200
-    queue = read_queue(slurm)
+    queue = queue_now(slurm)
     found = {job: queue.find(job) for job in jobs}
     assert {job: each.begin_unix for job, each in found.items() if each} == wanted
     assert [each.taken for each in take_back(slurm, journal)[1]] == [True] * 200
@@ -422,6 +421,6 @@ def test_a_controller_that_is_down_is_one_clear_line(cluster: Cluster, slurm: Sl
     nowhere = tmp_path / "slurm.conf"
     nowhere.write_text("ClusterName=x\n", encoding="utf-8")
     with pytest.raises(SlurmError, match=r"squeue failed with status 1: .+") as caught:
-        read_queue(Slurm(conf=nowhere))
+        queue_now(Slurm(conf=nowhere))
     assert "\n" not in str(caught.value)
     assert caught.value.exit_code == 8

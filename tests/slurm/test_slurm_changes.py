@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+from pathlib import Path
+
 import pytest
 
-from planner.slurm.changes import Change, OptIn, Proposal, Refusal, Rules, propose
-from planner.slurm.current import Record
-from planner.slurm.ours import Entry, Ours
+from planner.inputs.slurm.job import SlurmJob
+from planner.slurm.changes import OptIn, Proposal, Refusal, Rules, propose
+from planner.slurm.journal import Change, Entry, Ours, when
+from planner.slurm.wanted import read_wanted
+from tests.days import BRIEF, DAY, plan, rows_of, write_small_site
 from tests.slurm.queued import HOUR, NOW, queue_of, waiting
 
 BATCH = Rules(OptIn(partitions=frozenset({"batch"})))
@@ -14,13 +19,18 @@ LATER = NOW + 2 * HOUR
 
 
 def proposed(
-    *jobs: Record, wanted: dict[str, int] | None = None, rules: Rules = BATCH, ours: Ours | None = None
+    *jobs: SlurmJob,
+    wanted: dict[str, int] | None = None,
+    rules: Rules = BATCH,
+    ours: Ours | None = None,
+    latest: dict[str, int] | None = None,
 ) -> Proposal:
     """What is proposed for these jobs; by default job 42 is wanted in two hours."""
-    return propose({"42": LATER} if wanted is None else wanted, queue_of(*jobs), rules, ours or Ours(), NOW)
+    wanted = {"42": LATER} if wanted is None else wanted
+    return propose(wanted, queue_of(*jobs), rules, ours or Ours(), NOW, latest)
 
 
-def refused(*jobs: Record, **more: object) -> str:
+def refused(*jobs: SlurmJob, **more: object) -> str:
     """The one reason for which everything is refused."""
     proposal = proposed(*jobs, **more)  # type: ignore[arg-type]
     assert proposal.changes == proposal.unchanged == ()
@@ -57,7 +67,7 @@ def test_held_jobs_are_refused() -> None:
 
 def test_heterogeneous_jobs_are_refused() -> None:
     """Their parts begin together."""
-    assert "heterogeneous" in refused(waiting(heterogeneous=True))
+    assert "heterogeneous" in refused(waiting(het_job_id=42))
 
 
 @pytest.mark.parametrize(
@@ -83,7 +93,7 @@ def test_only_job_ids_are_taken(job_id: str) -> None:
 )
 def test_a_job_must_be_opted_in(opt_in: OptIn, covered: bool) -> None:
     """By all of its partitions, by its QOS, or by a whole word of its comment."""
-    job = waiting(partitions=frozenset({"batch", "gpu"}), qos="flexible", comment="power_w=300;shift, x")
+    job = waiting(partitions=("batch", "gpu"), qos="flexible", comment="power_w=300;shift, x")
     assert bool(proposed(job, rules=Rules(opt_in)).changes) is covered
     if not covered:
         assert refused(job, rules=Rules(opt_in)) == "not opted in by partition, QOS or comment"
@@ -160,13 +170,28 @@ def test_what_is_so_already_is_not_sent() -> None:
 
 
 def test_a_job_is_not_delayed_for_longer_than_allowed() -> None:
-    """Submitted an hour ago: with 3 h allowed it may begin in 2 h; a user's own begin is where the count starts."""
-    rules = Rules(BATCH.opt_in, max_delay_s=3 * HOUR)
-    assert proposed(waiting(), rules=rules).changes
-    assert "the most that is allowed" in refused(waiting(), wanted={"42": LATER + 1}, rules=rules)
-    own = waiting(begin_unix=NOW + HOUR)
-    assert proposed(own, wanted={"42": NOW + 4 * HOUR}, rules=rules).changes
-    assert "the most" in refused(own, wanted={"42": NOW + 4 * HOUR + 1}, rules=rules)
+    """To the second; a job without a promise may be, and one that is late already is left to Slurm."""
+    assert proposed(waiting(), latest={"42": LATER}).changes
+    assert (
+        refused(waiting(), latest={"42": LATER - 1})
+        == f"would begin later than its user was promised, {when(LATER - 1)}"
+    )
+    assert proposed(waiting(), latest={"41": LATER - 1}).changes
+
+
+def test_a_plan_says_what_was_promised(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the scenario promises something, each job has its latest start; else nobody has one."""
+    monkeypatch.chdir(write_small_site(tmp_path))
+    folder = tmp_path / "reports" / "site" / DAY
+    plan("--day", DAY, *BRIEF)
+    assert read_wanted(folder).latest == {}
+    plan("--day", DAY, *BRIEF, "-m", "replan", "--set", "rules.max_delay=1h")
+    rows = [*rows_of(folder / "schedule.csv"), *rows_of(folder / "deferred.csv")]
+    promised = {row["job_id"]: row["latest_start"] for row in rows if row["latest_start"]}
+    assert promised
+    assert {job: when(unix) for job, unix in read_wanted(folder).latest.items()} == {
+        job: when(int(datetime.fromisoformat(text).timestamp())) for job, text in promised.items()
+    }
 
 
 def test_an_array_stands_for_all_its_waiting_tasks() -> None:

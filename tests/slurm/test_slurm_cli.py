@@ -12,7 +12,7 @@ import pytest
 
 from planner.cli.main import run
 from planner.slurm.commands import Slurm
-from planner.slurm.current import read_queue
+from planner.slurm.snapshot import queue_now
 from planner.slurm.wanted import JOURNAL, read_wanted
 from tests.days import BRIEF, DAY, plan, rows_of, tree, write_small_site
 from tests.slurm.cluster import SEARCH, Cluster
@@ -75,7 +75,7 @@ def planned_day(said: Said, *more: str) -> Path:
 
 def begin_of(job_id: str) -> int | None:
     """When a job may begin, as Slurm has it now."""
-    found = read_queue(Slurm()).find(job_id)
+    found = queue_now(Slurm()).find(job_id)
     assert found is not None
     return found.begin_unix
 
@@ -126,9 +126,9 @@ def test_a_plan_is_applied_verified_and_undone(live: Path, cluster: Cluster, cap
     assert "0 changed, 0 not taken, 0 left alone, 1 as wanted" in words(
         0, "slurm", "apply", place, "--yes", said=capsys
     )
-    assert facts(0, "slurm", "verify", place, said=capsys) == {"set": 1, "reservations": 0, "differences": []}
+    assert facts(0, "slurm", "verify", place, said=capsys) == {"set": 1, "differences": []}
     cluster.restart_controller()
-    assert facts(0, "slurm", "verify", place, said=capsys) == {"set": 1, "reservations": 0, "differences": []}
+    assert facts(0, "slurm", "verify", place, said=capsys) == {"set": 1, "differences": []}
     assert "1 to change" in words(0, "slurm", "undo", place, said=capsys)
     assert begin_of(waiting) == start
     assert "1 changed" in words(0, "slurm", "undo", place, "--yes", said=capsys)

@@ -9,12 +9,13 @@ import pytest
 
 from planner.errors import SlurmError
 from planner.inputs.slurm.document import Answer
-from planner.inputs.slurm.queue import read_queue as read_jobs
+from planner.inputs.slurm.job import SlurmJob
+from planner.inputs.slurm.queue import read_queue
 from planner.slurm import commands
 from planner.slurm.apply import carry_out
-from planner.slurm.changes import Change
 from planner.slurm.commands import Slurm
-from planner.slurm.current import Record, read_queue, records_of, when
+from planner.slurm.journal import Change, when
+from planner.slurm.snapshot import queue_now
 from tests.slurm.queued import NOW
 
 OLD = {
@@ -52,9 +53,9 @@ NEW = {
 }
 
 
-def only(record: dict[str, object]) -> Record:
+def only(record: dict[str, object]) -> SlurmJob:
     """The job of a queue of one record."""
-    (job,) = records_of(read_jobs(Answer("squeue", json.dumps({"jobs": [record]}).encode()))).jobs
+    (job,) = read_queue(Answer("squeue", json.dumps({"jobs": [record]}).encode())).records
     return job
 
 
@@ -68,24 +69,12 @@ def command(folder: Path, name: str, script: str) -> Slurm:
 
 def test_both_kinds_of_json_say_the_same() -> None:
     """Plain numbers of 22.05, and the objects of later versions."""
-    expected = Record(
-        id="42",
-        array="",
-        tasks=(),
-        submit_unix=100,
-        begin_unix=200,
-        start_unix=None,
-        pending=True,
-        state="PENDING",
-        held=False,
-        heterogeneous=False,
-        partitions=frozenset({"batch"}),
-        qos="normal",
-        comment="flexible",
-        limit_s=3600,
-        deadline_unix=None,
-    )
-    assert only(OLD) == only(NEW) == expected
+    job = only(OLD)
+    assert job == only(NEW)
+    assert (job.record, job.array, job.tasks, job.state_words) == ("42", "", (), ("PENDING",))
+    assert (job.submit_unix, job.begin_unix, job.start_unix) == (100, 200, None)
+    assert (job.held, job.het_job_id, job.deadline_unix, job.limit_s) == (False, None, None, 3600)
+    assert (job.partitions, job.qos, job.comment) == (("batch",), "normal", "flexible")
 
 
 def test_unlimited_jobs_have_no_limit() -> None:
@@ -104,15 +93,15 @@ def test_held_jobs_are_known_by_their_priority_or_by_name() -> None:
 def test_arrays_and_their_tasks_have_ids_of_their_own() -> None:
     """The limit on tasks at once is not a part of their numbers; a task has the array's number in its id."""
     together = only({**OLD, "array_job_id": 42, "array_task_string": "1-10%2"})
-    assert (together.id, together.array, together.tasks) == ("42", "42", tuple(range(1, 11)))
+    assert (together.record, together.array, together.tasks) == ("42", "42", tuple(range(1, 11)))
     alone = only({**NEW, "job_id": 50, "array_job_id": number(42), "array_task_id": number(0)})
-    assert (alone.id, alone.array, alone.tasks) == ("42_0", "42", ())
+    assert (alone.record, alone.array, alone.tasks) == ("42_0", "42", ())
 
 
 def test_started_jobs_have_a_start() -> None:
     """What stands there for waiting jobs is Slurm's guess."""
     assert only({**OLD, "job_state": "RUNNING"}).start_unix == 300
-    assert only({**NEW, "job_state": ["RUNNING", "COMPLETING"]}).state == "COMPLETING RUNNING"
+    assert only({**NEW, "job_state": ["RUNNING", "COMPLETING"]}).state_text == "COMPLETING RUNNING"
 
 
 def test_no_eligible_time_is_no_begin() -> None:
@@ -124,7 +113,7 @@ def test_no_eligible_time_is_no_begin() -> None:
 def test_an_answer_that_is_no_queue_is_one_line(tmp_path: Path, text: str) -> None:
     """Whatever squeue says in the place of one."""
     with pytest.raises(SlurmError, match="no queue that can be read: squeue --all --json"):
-        read_queue(command(tmp_path, "squeue", f"echo '{text}'"))
+        queue_now(command(tmp_path, "squeue", f"echo '{text}'"))
 
 
 def test_the_dialect_that_is_known_best_is_asked_for_first(tmp_path: Path) -> None:
@@ -145,10 +134,10 @@ def test_a_missing_command_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     """With the place that was looked in, and exit code 8."""
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(SlurmError, match="squeue is missing along PATH; install") as caught:
-        read_queue(Slurm())
+        queue_now(Slurm())
     assert caught.value.exit_code == 8
     with pytest.raises(SlurmError, match=f"squeue is missing in {tmp_path}"):
-        read_queue(Slurm(folder=tmp_path))
+        queue_now(Slurm(folder=tmp_path))
 
 
 def test_a_failing_command_gives_its_first_line_printable(tmp_path: Path) -> None:

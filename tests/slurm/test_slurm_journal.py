@@ -9,10 +9,8 @@ from pathlib import Path
 import pytest
 
 from planner.errors import FileFormatError, OutputError
-from planner.slurm.changes import Change, Proposal
-from planner.slurm.journal import read_ours, write_changes, write_results
-from planner.slurm.ours import Entry, Ours
-from planner.slurm.undo import propose_undo
+from planner.slurm.changes import Proposal, propose_undo
+from planner.slurm.journal import Change, Entry, Ours, read_ours, write_changes, write_results
 from tests.slurm.queued import HOUR, NOW, queue_of, waiting
 
 SUBMIT = NOW - HOUR
@@ -140,6 +138,19 @@ def test_a_file_that_is_no_journal_is_refused(tmp_path: Path, line: str) -> None
         stream.write(line + "\n")
     with pytest.raises(FileFormatError, match=r"journal\.jsonl:2: not a line of a journal"):
         read_ours(path)
+
+
+def test_reservations_of_an_earlier_version_are_passed_over(tmp_path: Path) -> None:
+    """Their lines stand between others in journals that are kept; begin times can be undone all the same."""
+    path = tmp_path / "journal.jsonl"
+    write_changes(path, [Change("42", NOW - HOUR, None, NOW)], NOW)
+    ours = read_ours(path)
+    held = {"nodes": "n[1-4]", "user": "ann", "start": NOW, "end": NOW + HOUR}
+    line = {"kind": "reserve", "at": NOW, "job": "42", "submit": NOW - HOUR, "name": "plan-42", "old": None}
+    with path.open("a", encoding="utf-8") as stream:
+        stream.write(json.dumps({**line, "new": held}) + "\n")
+        stream.write(json.dumps({**line, "kind": "reserved", "new": held, "taken": True, "note": ""}) + "\n")
+    assert read_ours(path) == ours
 
 
 def test_a_journal_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:

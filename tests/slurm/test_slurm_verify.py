@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from planner.slurm.current import Record
-from planner.slurm.ours import Entry, Ours
-from planner.slurm.verify import Difference, Expected, differences, from_journal, from_wanted
+from planner.inputs.slurm.job import SlurmJob
+from planner.slurm.apply import Difference, Expected, differences, from_journal, from_wanted
+from planner.slurm.journal import Entry, Ours
 from tests.slurm.queued import HOUR, NOW, queue_of, waiting
 
 LATER = NOW + HOUR
 
 
-def text_of(*jobs: Record, expected: Expected | None = None) -> str:
+def text_of(*jobs: SlurmJob, expected: Expected | None = None) -> str:
     """What is said about the one job that differs; empty when none does."""
     found = differences([expected or Expected("42", LATER)], queue_of(*jobs), NOW)
     assert len(found) <= 1
@@ -39,7 +39,7 @@ def text_of(*jobs: Record, expected: Expected | None = None) -> str:
         (waiting("43"), "is no longer in the queue; was to begin at 2027-01-15T09:00:00Z"),
     ],
 )
-def test_a_job_is_as_expected_or_it_is_said_how_not(job: Record, text: str) -> None:
+def test_a_job_is_as_expected_or_it_is_said_how_not(job: SlurmJob, text: str) -> None:
     """Each way of being different has its words."""
     assert text_of(job) == text
 

@@ -13,7 +13,7 @@ import pytest
 
 from planner.cli.main import run
 from planner.slurm.commands import Slurm
-from planner.slurm.current import read_queue
+from planner.slurm.snapshot import queue_now
 from planner.slurm.wanted import read_wanted
 from tests.slurm.cluster import NODES, SEARCH, Cluster, until
 from tests.slurm.site import OPEN, write_slurm_site
@@ -103,8 +103,8 @@ def planned(said: Said, *more: str) -> Path:
 
 def begins() -> dict[str, int | None]:
     """When each record of the queue may begin, as Slurm has it now; tasks that are together have their array's time."""
-    found = read_queue(Slurm()).jobs
-    return {name: job.begin_unix for job in found for name in [f"{job.array}_{each}" for each in job.tasks] or [job.id]}
+    queue = queue_now(Slurm())
+    return {job.label: job.begin_unix for job in (*queue.jobs, *queue.finished)}
 
 
 def assert_as_before(before: Mapping[str, int | None], now: Mapping[str, int | None]) -> None:
@@ -158,7 +158,7 @@ def test_a_plan_of_two_hundred_jobs_is_what_happens(live: Cluster, capsys: Said)
     assert all(each["taken"] for each in sent["changes"])
     live.restart_controller()
     verified = facts(capsys, "slurm", "verify", place)
-    assert verified == {"set": len(sent["changes"]), "reservations": 0, "differences": []}
+    assert verified == {"set": len(sent["changes"]), "differences": []}
     given = begins()
     assert {job: given[job] for job in starts} == starts
     facts(capsys, "slurm", "undo", place, "--yes")

@@ -7,6 +7,7 @@ import pytest
 from tests.small_days.days import check_day, lost_share
 
 
+@pytest.mark.slow(keep=1)
 @pytest.mark.parametrize("block", range(6))
 def test_search_optimum_and_bound_are_in_order_and_nothing_that_fits_is_rejected(block: int) -> None:
     """Ten days a block: the chain holds, every plan is clean, and the search loses at most half a percent in all."""
@@ -15,6 +16,7 @@ def test_search_optimum_and_bound_are_in_order_and_nothing_that_fits_is_rejected
     assert lost_share(days) <= 0.005
 
 
+@pytest.mark.slow(keep=1)
 @pytest.mark.parametrize("block", range(4))
 def test_the_same_with_contracts_and_machines_as_sites_have_them(block: int) -> None:
     """Fees, feed-in, prices by class and resource, a peak so far, sleeping nodes and a battery, as chance has it."""
@@ -23,6 +25,7 @@ def test_the_same_with_contracts_and_machines_as_sites_have_them(block: int) -> 
     assert lost_share(days) <= 0.005
 
 
+@pytest.mark.slow(keep=1)
 @pytest.mark.parametrize("block", range(2))
 def test_the_chain_holds_where_cooling_is_linear_between_cells(block: int) -> None:
     """The same at temperatures between the table's columns, with rows between those of the table."""

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from planner.cp.dispatch.engine_plans import plan_by_engine
-from planner.cp.dispatch.hcp19 import NO_NODE, Hcp19
-from planner.cp.dispatch.pcp19 import Pcp19
+from planner.cp.dispatch.engine_dispatchers import NO_NODE, Hcp19, Pcp19, plan_by_engine
 from planner.cp.dispatch.pcp21 import Pcp21
-from planner.cp.dispatch.pcp21_cpsat import Pcp21CpSat
 from planner.cp.engines.choose import ENGINES
-from planner.cp.queue_solver import as_one_node
+from planner.cp.queue_model import as_one_node
 from planner.domain.waiting_queue import QueuePlan, QueueSolver, WaitingQueue
 from tests.cp.test_queue_model import one_after_another
 from tests.small_dispatches.queues import breaks_nothing, dispatch_queue, least_cost, started, value
@@ -23,9 +20,8 @@ SOLVERS: dict[str, QueueSolver] = {
     "pcp21": Pcp21(ENOUGH),
     "pcp21s": Pcp21(ENOUGH, starts_first=True),
     "pcp19": Pcp19(ENGINES["cpsat"], 60.0),
-    "pcp21-cpsat": Pcp21CpSat(600.0),
 }
-"""All are complete; the last for boxes, whose best plan may cost more."""
+"""All are complete."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +51,7 @@ def compare(seed: int) -> Compared:
             wrong.append(f"{name} over-uses a node")
         if found[name] < best * (1 - CLOSE):
             wrong.append(f"{name} is better than the best: {found[name]}")
-        if found[name] > best * (1 + CLOSE) and name != "pcp21-cpsat":
+        if found[name] > best * (1 + CLOSE):
             wrong.append(f"{name} is not the best: {found[name]}")
     return Compared(seed, len(queue), best, found, wrong + wrong_with_hcp19(queue, known, best))
 

@@ -13,9 +13,9 @@ import argparse
 import sys
 from collections import Counter
 
-from planner.cp import queue_costs
+from planner.cp import queue_model
 from planner.cp.engines.choose import engine_named
-from planner.cp.queue_solver import EngineSolver
+from planner.cp.queue_model import EngineSolver
 from tests.small_queues.queues import MACHINES, compare
 
 EXACT = 1e-9
@@ -31,7 +31,7 @@ def main() -> int:
     parser.add_argument("--machines", default=",".join(MACHINES), help="by commas")
     parser.add_argument("--engines", default="cpsat", help="by commas; none: the search of orders alone")
     choice = parser.parse_args()
-    queue_costs.PRECISION = EXACT
+    queue_model.PRECISION = EXACT
     solvers = [EngineSolver(engine_named(name), 60.0) for name in choice.engines.split(",") if name not in ("", "none")]
     seen: Counter[str] = Counter()
     wrong: Counter[str] = Counter()

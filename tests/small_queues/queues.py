@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from planner.cp.queue_solver import EngineSolver
+from planner.cp.queue_model import EngineSolver
 from planner.domain.trace import Machine, Trace
 from planner.domain.waiting_queue import QueueAnswer, QueuePlan, WaitingQueue
 from planner.online.check import violations

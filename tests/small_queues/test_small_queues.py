@@ -7,9 +7,9 @@ from itertools import permutations, product
 import numpy as np
 import pytest
 
-from planner.cp import queue_costs
+from planner.cp import queue_model
 from planner.cp.engines.choose import ENGINES
-from planner.cp.queue_solver import EngineSolver
+from planner.cp.queue_model import EngineSolver
 from planner.domain.trace import Trace
 from planner.online.policies import policy_named
 from planner.online.replay import replay
@@ -20,10 +20,16 @@ from tests.small_queues.queues import before, cluster_queue, compare
 SOLVERS = [EngineSolver(ENGINES["cpsat"], 60.0)]
 
 
-@pytest.mark.parametrize(("machine", "seed"), [*(("pool", k) for k in range(7)), *(("nodes", k) for k in range(5))])
+@pytest.mark.parametrize(
+    ("machine", "seed"),
+    [
+        *(pytest.param("pool", k, marks=[pytest.mark.slow] if k > 4 else []) for k in range(7)),
+        *(pytest.param("nodes", k, marks=[pytest.mark.slow] if k > 2 else []) for k in range(5)),
+    ],
+)
 def test_search_and_engine_find_the_best_of_all_plans(machine: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two to eight jobs on a pool, two to six on nodes, every objective that is a sum."""
-    monkeypatch.setattr(queue_costs, "PRECISION", 1e-9)
+    monkeypatch.setattr(queue_model, "PRECISION", 1e-9)
     rows = compare(seed, SOLVERS, machine)
     assert [(row.objective, row.best, row.wrong) for row in rows if row.wrong] == []
     assert {row.jobs for row in rows} == {2 + seed}

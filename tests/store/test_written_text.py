@@ -123,7 +123,7 @@ def test_inputs_of_a_day() -> None:
     assert (facts["requested_core_hours"], facts["load_fraction"], facts["full_power_w"]) == (24.0, 0.25, 1000)
     assert (facts["running"], facts["waiting"], facts["continues"]) == (1, 0, None)
     assert "nothing: the day starts anew" in inputs_text(chosen)
-    before: Any = SimpleNamespace(mark={"day": "2024-05-31"}, handover=SimpleNamespace(waiting=(1, 2)))
+    before: Any = SimpleNamespace(mark={"day": "2024-05-31"}, deferred=(1, 2))
     assert "2024-05-31, which leaves 1 jobs running and 2 waiting" in inputs_text(chosen, before)
     thirds = SimpleNamespace(**vars(chosen) | {"problem": day(job("a", 8))})
     assert inputs_of(thirds)["load_fraction"] == 0.3333

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,11 +14,11 @@ from planner.cli.main import run
 from planner.domain.trace import first_jobs, pool_trace
 from planner.online.policies import policy_named
 from planner.online.replay import Replay, replay
+from planner.runs.figures import Row
 from planner.studies import kept
-from planner.studies.cp_online.cells import Cell, cells_of
-from planner.studies.cp_online.replays import queue_by_day, queue_in_rounds
-from planner.studies.cp_online.rows import published, rows_of
-from planner.studies.cp_online.show import page_of, table_of
+from planner.studies.cp_online import CpOnlineStudy, policy_table, published, rows_of
+from planner.studies.replays import queue_by_day, queue_in_rounds
+from planner.studies.study import Study
 from tests.days import rows_of as csv_rows
 
 DAY = 86400
@@ -60,21 +62,28 @@ def test_the_first_jobs_of_a_trace_are_replayed_alone() -> None:
     assert replay(trace, policy_named("list"), trace.requested_s).start_s.tolist() == [0, DAY]
 
 
-def test_seeds_are_one_row_in_percent_of_list() -> None:
-    cells = cells_of("KTH-SP2-filtered", ["easy", "order-af"], ["actual"], seeds=2)
-    assert [cell.name.split("/", 1)[1] for cell in cells] == [
+def found_of(study: Study, figures: Iterable[Mapping[str, Any]]) -> list[Row]:
+    """What a study finds where its cells say this, one after the other."""
+    return [{**cell.labels, **each} for cell, each in zip(study.cells(), figures, strict=False)]
+
+
+def test_seeds_are_one_row_in_percent_of_list(tmp_path: Path) -> None:
+    trace = tmp_path / "KTH-SP2-filtered.swf"
+    trace.touch()
+    study = CpOnlineStudy(traces=(trace,), policies=("easy", "order-af"), estimates=("actual",), seeds=2)
+    assert [cell.name.split("/", 1)[1] for cell in study.cells()] == [
         "actual/list/0",
         "actual/easy/0",
         "actual/order-af/0",
         "actual/order-af/1",
     ]
-    found = dict(zip(cells, (told(200.0), told(190.0), told(150.0), told(160.0)), strict=True))
+    found = found_of(study, (told(200.0), told(190.0), told(150.0), told(160.0)))
     row = rows_of(found)[2]
     assert (row["policy"], row["seeds"], row["af"], row["af_percent"]) == ("order-af", 2, 155.0, 77.5)
     assert (row["af_least_percent"], row["af_most_percent"], row["af_published_percent"]) == (75.0, 80.0, 76)
     assert (row["awf_percent"], row["ms_per_round"], row["queue_100"]) == (100.0, 50.0, 3)
     assert rows_of(found, is_whole=False)[2]["af_published_percent"] is None
-    page = page_of(rows_of(found), found)
+    page = study.page(study.report(found))
     assert "77.5 (75.0 to 80.0)" in page
     assert "KTH-SP2, order-af, actual, published: 76.0" in page
 
@@ -88,8 +97,8 @@ def test_what_was_published_stands_beside_the_form_that_searches_orders() -> Non
 
 
 def test_columns_without_anything_published_are_left_out() -> None:
-    found = {Cell("mine", "list", "actual"): told(1.0)}
-    assert [column.title for column in table_of(rows_of(found)).columns] == [
+    found = [{"trace": "mine", "estimate": "actual", "policy": "list", "seed": 0, **told(1.0)}]
+    assert [column.title for column in policy_table(rows_of(found)).columns] == [
         *("policy", "AF", "AWF", "BSLD", "P2SF", "time", "a round"),
     ]
 

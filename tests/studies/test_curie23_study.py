@@ -15,13 +15,11 @@ from planner.cli.main import run
 from planner.domain.day_summary import DaySummary
 from planner.domain.result import Trial
 from planner.runs.figures import Row
-from planner.studies.curie23 import cells
-from planner.studies.curie23.beside import published_rows
-from planner.studies.curie23.cells import DAYS, SCENARIOS, Cell, StudyChoice, StudyRun
-from planner.studies.curie23.curves import curve_rows
-from planner.studies.curie23.rows import days_improved, days_without_solution, run_rows
-from planner.studies.curie23.show import markdown_of, page_of, terminal_tables
-from tests.curie23_days import IMPROVED, NOTHING, days_of, shown, whole_study
+from planner.studies import curie23_site
+from planner.studies.curie23 import DAYS, Curie23Study
+from planner.studies.curie23_rows import curve_rows, days_improved, days_without_solution, published_rows, run_rows
+from planner.studies.curie23_site import SCENARIOS, StudyRun
+from tests.curie23_days import IMPROVED, NOTHING, HandMadeStudy, days_of, shown, told, whole_study
 from tests.days import rows_of as csv_rows
 from tests.factories import day_summary
 
@@ -60,8 +58,8 @@ def test_rows_of_runs() -> None:
 
 def test_groups_are_compared_within_themselves() -> None:
     """The other calibration's est earns twice as much, which changes nothing here."""
-    other = {Cell("fitted", "air-winter", "est"): days_of([200.0] * 23)}
-    rows = run_rows(whole_study() | other, DAYS)
+    other = told("est", days_of([200.0] * 23), calibration="fitted")
+    rows = run_rows([*whole_study(), other], DAYS)
     assert [row["over_best_rule_percent"] for row in rows if row["run"] == "est"] == [0.0, 0.0]
     assert row_of(rows, "harvest")["over_best_rule_percent"] == 10.0
 
@@ -109,7 +107,7 @@ def test_a_slice_has_no_published_figures_beside_it() -> None:
 
 def test_makespan_needs_an_empty_queue() -> None:
     """23 days that leave a job: no makespan, and the PUE is not that of the whole."""
-    found = {Cell("ours", "air-summer", name): days_of([1.0] * 23, waiting=1) for name in ("est", "harvest")}
+    found = [told(name, days_of([1.0] * 23, waiting=1), "air-summer") for name in ("est", "harvest")]
     runs = run_rows(found, DAYS)
     assert [(row["emptied"], row["makespan_days"]) for row in runs] == [("no", None)] * 2
     rows = published_rows(runs, has_all_days=True)
@@ -120,12 +118,12 @@ def test_makespan_needs_an_empty_queue() -> None:
 
 def test_curves() -> None:
     """Sums day by day, over the best rule and over cp; a run that has ended stays where it is."""
-    found = {
-        Cell("ours", "air-winter", "est"): days_of([10.0, 10.0, 1.0]),
-        Cell("ours", "air-winter", "wt"): days_of([12.0, 6.0]),
-        Cell("ours", "air-winter", "cp"): days_of([8.0, 8.0]),
-        Cell("ours", "air-winter", "harvest"): days_of([11.0, 13.0, 1.0]),
-    }
+    found = [
+        told("est", days_of([10.0, 10.0, 1.0])),
+        told("wt", days_of([12.0, 6.0])),
+        told("cp", days_of([8.0, 8.0])),
+        told("harvest", days_of([11.0, 13.0, 1.0])),
+    ]
     rows = [row for row in curve_rows(found, 2) if row["run"] == "harvest"]
     assert [row["cumulative_profit_eur"] for row in rows] == [11.0, 24.0, 25.0]
     assert [row["over_best_rule_eur"] for row in rows] == [1.0, 4.0, 4.0]  # est has 20 by day 2, wt 18
@@ -135,8 +133,8 @@ def test_curves() -> None:
 
 def test_the_page_has_every_table_and_figure() -> None:
     """Twice, for the two calibrations; with our choices, and the days on which the engine found nothing."""
-    choice = StudyChoice()
-    page = page_of(shown(choice), choice)
+    study = HandMadeStudy()
+    page = study.page(shown(study))
     for number, scenario in enumerate(SCENARIOS, start=1):
         assert page.count(f"<figcaption>Figure {number}: profit, {scenario}") == 2
         assert page.count(f"<figcaption>Figure {number + 4}: over the engine&#x27;s default search, {scenario}") == 2
@@ -150,47 +148,46 @@ def test_the_page_has_every_table_and_figure() -> None:
 
 
 def test_tables_for_documents_and_terminals() -> None:
-    """The paper's line is below ours; a terminal has the lines with a published figure and little else."""
-    choice = StudyChoice()
-    found = shown(choice)
-    text = markdown_of(found, choice)
+    """The paper's line is below ours; a terminal has what each run earned and the tables with few lines."""
+    report = shown(HandMadeStudy())
+    text = report.markdown("curie23")
     assert "| PUE, best search | ours | 1.100 (harvest) | 1.100 (harvest) |" in text
     assert "|  | paper | 1.11 | 1.43 | 1.00 | 1.09 |" in text
     assert "|  | paper | 20,100 EUR to 20,250 EUR |" in text
     assert "|  | paper, derived | 5.03 EUR/s to 5.06 EUR/s |" in text
     assert "| harvest | 2,530, +10.00 % |" in text
     assert "limit on any run" not in text
-    (_, profit), (_, brief), *_ = terminal_tables(found, choice).items()
+    tables = report.terminal()
+    profit = tables["Profit at the end of day 23"]
     assert [row["run"] for row in profit] == ["est", "wt", "cp", "delay", "harvest"]
     assert [row["engine without a plan"] for row in profit] == ["0", "0", "53", "0", "0"]
-    names = [row[" "] for row in brief]
-    assert "Searches: delay: time to its plan, a day" in names
-    assert not [name for name in names if name.startswith("Table 3: harvest")]
+    assert "Calibration: fitted: Table 1: PUE of the whole, and days until the queue is empty" in tables
+    assert not [title for title in tables if "Table 3" in title or "searches" in title]
 
 
 def test_a_limit_on_the_whole_run_is_shown_with_the_gap_to_it() -> None:
     """2,530 of 2,750 EUR leave 8 %."""
-    choice = StudyChoice()
-    text = markdown_of(shown(choice, bound_eur=2750.0), choice)
+    text = shown(HandMadeStudy(), bound_eur=2750.0).markdown("curie23")
     assert "| limit on any run of these days | 2,750 | 2,750 |" in text
     assert "| best search's gap to it | 8.00 % | 8.00 % |" in text
 
 
 def test_a_page_of_a_slice_says_what_is_left_out() -> None:
-    choice = StudyChoice(days=3, until_empty=False)
-    found = shown(choice)
-    for text in (page_of(found, choice), markdown_of(found, choice)):
+    study = HandMadeStudy(days=3, until_empty=False)
+    report = shown(study)
+    for text in (study.page(report), report.markdown("curie23")):
         assert "are left out of this one" in text
         assert "before queues are empty" in text
         assert "7.71" not in text
         assert "20,100" not in text
+    assert "The published study: 3 days of CEA Curie" in study.page(report)
 
 
 def test_runs_of_other_days_and_settings_have_folders_of_their_own() -> None:
     """So that a trial does not take the place of a study of hours."""
-    whole, part = StudyChoice(), StudyChoice(days=3)
-    one, other = StudyChoice(settings=("seed=1",)), StudyChoice(settings=("seed=2",))
-    grounds = [choice.ground("ours") for choice in (whole, part, one, other)]
+    whole, part = Curie23Study(), Curie23Study(days=3)
+    one, other = Curie23Study(settings=("seed=1",)), Curie23Study(settings=("seed=2",))
+    grounds = [study.ground("ours") for study in (whole, part, one, other)]
     assert grounds[:2] == ["ours", "ours-3-days"]
     assert len({*grounds, whole.ground("fitted")}) == 5
 
@@ -219,7 +216,7 @@ def test_a_small_trace_end_to_end(
 ) -> None:
     """Both calibrations leave all files; days are kept; other settings, and a run with its own, have their own days."""
     run_of = StudyRun("harvest-brief", "harvest", ("search.harvest.rebuilds=false",), "harvest, tiers alone")
-    monkeypatch.setitem(cells.RUNS, run_of.name, run_of)
+    monkeypatch.setitem(curie23_site.RUNS, run_of.name, run_of)
     command = ["study", "curie23", "--data", str(data), "--out", str(tmp_path), "--days", "2", "--processes", "1", "-q"]
     command += ["--scenarios", "air-winter", "--methods", "est,multisearch,harvest-brief", "--iterations", "600"]
     command += ["--bound-time", "0"]

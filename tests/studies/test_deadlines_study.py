@@ -13,9 +13,8 @@ from planner.domain.trace import pool_trace
 from planner.online.policies import policy_named
 from planner.online.replay import replay
 from planner.studies import kept
-from planner.studies.deadlines.cells import cells_of
-from planner.studies.deadlines.replays import draw_figures
-from planner.studies.deadlines.rows import interval, published_rows, rows_of
+from planner.studies.deadlines import DeadlineStudy, interval, published_rows, rows_of
+from planner.studies.replays import draw_figures
 from tests.days import refused
 from tests.days import rows_of as csv_rows
 
@@ -54,9 +53,12 @@ def test_an_interval_is_students() -> None:
     assert interval([None]) == (None, None)
 
 
-def test_policies_that_know_no_deadlines_are_replayed_once() -> None:
-    cells = cells_of("mine", ["deadline", "conservative"], [20.0, 40.0], 3)
-    assert [(cell.name, len(cell.draws)) for cell in cells[:2]] == [
+def test_policies_that_know_no_deadlines_are_replayed_once(tmp_path: Path) -> None:
+    trace = tmp_path / "mine.swf"
+    trace.touch()
+    study = DeadlineStudy(traces=(trace,), policies=("deadline", "conservative"), percents=(20.0, 40.0), seeds=3)
+    cells = study.cells()
+    assert [(cell.name, len(cell.given["draws"])) for cell in cells[:2]] == [
         ("mine/conservative/all", 6),
         ("mine/deadline/20-0", 1),
     ]
@@ -135,9 +137,9 @@ def test_the_study_runs_and_goes_on(
 @pytest.mark.parametrize(
     ("more", "says"),
     [
-        (["--percent", "many"], "cannot read 'many' as percentages; write 20,40,60,80"),
-        (["--percent", "120"], "a share of jobs in percent"),
-        (["--percent", ","], "--percent names no share of jobs"),
+        (["--percent", "many"], "--percent: cannot read 'many' as numbers; write 20,40,60,80"),
+        (["--percent", "120"], "--percent is 120; it must be"),
+        (["--percent", ","], "--percent names no number; write 20,40,60,80"),
         (["-p", "list"], "unknown policy 'list' of the study; known: deadline, deadline-early"),
         (["--queue", "fast"], "--queue: cannot read 'fast' as numbers"),
         (["elsewhere.swf"], "there is no such trace"),

@@ -13,13 +13,12 @@ from planner.online.check import violations
 from planner.online.policies import policy_named
 from planner.online.replay import replay
 from planner.studies import kept
-from planner.studies.dispatchers.cells import POLICIES, Cell, QueueCell
-from planner.studies.dispatchers.made_queues import CAPACITY, NOW_S, made_queue
-from planner.studies.dispatchers.replays import times
-from planner.studies.dispatchers.rows import queue_rows, replay_rows
-from planner.studies.dispatchers.show import markdown_of, page_of, replay_lines
+from planner.studies.dispatchers import DispatcherStudy, queue_row, replay_row
+from planner.studies.dispatches import CAPACITY, NOW_S, made_queue, times
 from tests.days import rows_of as csv_rows
 
+STUDY = DispatcherStudy()
+POLICIES = STUDY.policies
 QUICK = ["--time-limit", "0.01s", "--dispatch-steps", "10", "--evaluations", "2", "-q"]
 
 
@@ -33,21 +32,22 @@ def jobs(tmp_path: Path) -> Path:
     return path
 
 
-def told(**more: object) -> dict[str, object]:
-    """What is kept of a replay that took two dispatches."""
+def told(machine: str, trace: str, policy: str, estimate: str = "actual", **more: object) -> dict[str, object]:
+    """What is found of a replay that took two dispatches."""
+    labels = {"machine": machine, "trace": trace, "policy": policy, "estimate": estimate}
     counts = {"rounds": 2, "proven": 1, "fallbacks": 1}
     found = {"jobs": 10, "nodes": 64, "stretch": 1.25, "wait": 60.0, "longest_wait": 300, "cpu_s": 1.5, "rounds": 6}
-    return found | {"engine": counts, "stopped": None, **times([0.1, 0.3])} | more
+    return labels | found | {"engine": counts, "stopped": None, **times([0.1, 0.3])} | more
 
 
 def test_rows_have_our_figures_and_the_published_ones() -> None:
-    found = {Cell("eurora", "mine", "pcp21", "actual"): told(), Cell("mine", "mine", "easy", "actual"): told()}
-    row, other = replay_rows(found)
+    found = [told("eurora", "mine", "pcp21"), told("mine", "mine", "easy")]
+    row, other = (replay_row(each) for each in found)
     assert (row["stretch"], row["wait_s"], row["dispatch_ms"], row["dispatch_most_ms"]) == (1.25, 60.0, 200.0, 300.0)
     assert (row["published_dispatch_ms"], row["published_simulation_s"]) == (256, 136_401)
     assert (row["dispatches"], row["ms_per_round"], row["proven_fraction"], row["fallbacks"]) == (2, 250.0, 0.5, 1)
     assert other["published_dispatch_ms"] is None
-    page = page_of([row, other], [])
+    page = STUDY.page(STUDY.report(found))
     assert "pcp21, actual: 200" in page
     assert "pcp21, actual, published: 256" in page
     assert "pcp21, actual: 1.25" in page
@@ -56,14 +56,16 @@ def test_rows_have_our_figures_and_the_published_ones() -> None:
 def test_a_replay_that_was_stopped_says_where() -> None:
     """PCP'19 on KIT's machine: the published one did not end either."""
     stopped = {"moment_s": 5400, "started": 12, "waiting": 30}
-    cell = Cell("kit-forhlr2", "kit", "pcp19", "actual")
-    rows = replay_rows({cell: told(jobs=2000, stretch=None, wait=None, longest_wait=None, stopped=stopped)})
-    assert (rows[0]["ended"], rows[0]["published_ended"], rows[0]["started_jobs"]) == ("no", "no", 12)
+    nothing = {"stretch": None, "wait": None, "longest_wait": None, "stopped": stopped}
+    report = STUDY.report([told("kit-forhlr2", "kit", "pcp19", jobs=2000, **nothing)])
+    (row,) = report.content["replays"]
+    assert (row["ended"], row["published_ended"], row["started_jobs"]) == ("no", "no", 12)
     words = "stopped at job 12 of 2,000, 1:30 h in, 30 waiting"
-    assert words in markdown_of(rows, [])
-    assert "| no end |" in markdown_of(rows, [])
-    assert words in page_of(rows, [])
-    assert replay_lines(rows)[0]["ended"] == words
+    assert words in report.markdown("dispatchers")
+    assert "| no end |" in report.markdown("dispatchers")
+    assert words in STUDY.page(report)
+    (shown,) = report.terminal().values()
+    assert shown[0]["end"] == words
 
 
 def test_95_of_100_dispatches_take_at_most() -> None:
@@ -148,9 +150,10 @@ def test_queues_need_no_jobs(tmp_path: Path, capsys: pytest.CaptureFixture[str])
 def test_rows_of_queues() -> None:
     counts = {"rounds": 3, "proven": 3, "fallbacks": 0}
     kept_of = {"queues": 3, "dispatch_ms": 12.5, "most_ms": 20.0, "started": 4, "engine": counts}
-    rows = queue_rows({QueueCell(1173, 100, "pcp21"): kept_of})
-    assert (rows[0]["dispatch_ms"], rows[0]["proven_fraction"], rows[0]["asked"]) == (12.5, 1.0, 3)
-    assert "| 1,173 | 100 | 12.5, proven |" in markdown_of([], rows)
+    found = {"nodes": 1173, "jobs": 100, "policy": "pcp21"} | kept_of
+    row = queue_row(found)
+    assert (row["dispatch_ms"], row["proven_fraction"], row["asked"]) == (12.5, 1.0, 3)
+    assert "| 1,173 | 100 | 12.5, proven |" in STUDY.report([found]).markdown("dispatchers")
 
 
 @pytest.mark.parametrize(
@@ -166,7 +169,7 @@ def test_rows_of_queues() -> None:
         (["--time-limit", "soon"], "cannot read 'soon' as a duration"),
         (["--cell-time", "soon"], "cannot read 'soon' as a duration"),
         (["--part", "half"], "unknown part 'half' of the study; known: replays, queues"),
-        (["--nodes", "few"], "--nodes: cannot read 'few' as whole numbers"),
+        (["--nodes", "few"], "--nodes: cannot read 'few' as numbers"),
         (["--queues", "0"], "--queues is 0"),
     ],
 )

@@ -10,10 +10,16 @@ import pytest
 
 from planner.cli.main import run
 from planner.studies import kept
-from planner.studies.metrics.cells import Cell, distorted, factors
-from planner.studies.metrics.rows import agreement, policy_rows, published_rows
-from planner.studies.metrics.tables import beside_of, policy_table
-from planner.studies.published import POLICIES
+from planner.studies.metrics import (
+    MetricsStudy,
+    agreement,
+    beside_of,
+    distorted,
+    factors,
+    policy_table,
+    published_rows,
+    rows_of,
+)
 from tests.days import refused
 from tests.days import rows_of as csv_rows
 
@@ -33,15 +39,13 @@ def test_factors_go_from_a_half_to_two_in_equal_steps() -> None:
     assert [distorted(factor) for factor in (0.55, 1.0)] == ["actual*0.55", "actual"]
 
 
-def test_published_figures_stand_beside_ours_and_are_counted() -> None:
+def test_published_figures_stand_beside_ours_and_are_counted(tmp_path: Path) -> None:
     """EASY on CTC-SP2 with actual times has 1 % more BSLD: with the last job +1.2, without it +1.96 % by these sums."""
-    trace = "CTC-SP2-1996-3.1-cln"
-    found = {
-        Cell(trace, policy, estimate): told(52.0 if policy == "easy" else 51.0)
-        for estimate in ("actual", "requested")
-        for policy in ("list", *POLICIES)
-    }
-    rows = policy_rows(found, trace, "last", "drop")
+    trace = tmp_path / "CTC-SP2-1996-3.1-cln.swf"
+    trace.touch()
+    cells = MetricsStudy(traces=(trace,), parts=("policies",)).cells()
+    found = [{**cell.labels, **told(52.0 if cell.labels["policy"] == "easy" else 51.0)} for cell in cells]
+    rows = rows_of(found, "last", "drop")
     easy = rows[1]
     assert (easy["policy"], easy["trim"], easy["bsld"]) == ("easy", "last", 51.0)
     assert easy["bsld_percent"] == pytest.approx(2.0)

@@ -15,14 +15,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from planner.accounting.bound.descent import PriceDescent
-from planner.accounting.bound.full_machine import full_machine_prices
 from planner.accounting.bound.load import JobEnergy, RunningLoad, job_energy, running_load
-from planner.accounting.bound.master import Solved, solve_master
 from planner.accounting.bound.offers import Offers, offers_of
-from planner.accounting.bound.shares import node_shares
+from planner.accounting.bound.prices import PriceDescent, Solved, full_machine_prices, solve_master
 from planner.accounting.bound.site import SiteModel, site_model
-from planner.accounting.bound.slots import cut_slots
+from planner.accounting.bound.slots import cut_slots, node_shares
 from planner.defaults import BOUND_TIME_S
 from planner.domain.columns import Floats, Ints
 from planner.domain.problem import Problem

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from planner.accounting.bound.shares import Shares
-from planner.accounting.bound.slots import Slots
+from planner.accounting.bound.slots import BoundSlots, Shares
 from planner.accounting.energy import energy_between, merged_intervals, overlap_s
 from planner.domain.columns import Floats, Ints
 from planner.domain.problem import Problem
@@ -33,7 +32,7 @@ class RunningLoad:
     most_kw: float
 
 
-def running_load(problem: Problem, shares: Shares, slots: Slots) -> RunningLoad:
+def running_load(problem: Problem, shares: Shares, slots: BoundSlots) -> RunningLoad:
     """What started work takes; in no measure more than the nodes that it is on."""
     columns, nodes = problem.running_columns, problem.nodes
     end = np.minimum(problem.running_end_s, problem.horizon.length_s)
@@ -103,7 +102,7 @@ class JobEnergy:
     most_kwh: Floats
 
 
-def job_energy(problem: Problem, slots: Slots, latest_start_s: Ints | None) -> JobEnergy:
+def job_energy(problem: Problem, slots: BoundSlots, latest_start_s: Ints | None) -> JobEnergy:
     """Least and most energy of jobs that must start in time; one whose latest start is after the horizon need not.
 
     The seconds of a job in a slot rise, stay and fall again as it starts later: they are least at its first or at its

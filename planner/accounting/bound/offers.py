@@ -16,8 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from planner.accounting.bound.kernel.best_starts import OfferTable, best_values, start_list
-from planner.accounting.bound.shares import Shares
-from planner.accounting.bound.slots import Slots
+from planner.accounting.bound.slots import BoundSlots, Shares
 from planner.domain.columns import NO_DEADLINE, Floats, Ints
 from planner.domain.problem import Problem
 from planner.errors import InputError
@@ -44,7 +43,7 @@ class Offers:
     eur_per_h: Floats
     uses: Floats
     away_eur: Floats
-    slots: Slots
+    slots: BoundSlots
 
     def __len__(self) -> int:
         return len(self.job)
@@ -146,7 +145,7 @@ class Offers:
 
 
 def offers_of(
-    problem: Problem, shares: Shares, idle_classes: Ints, slots: Slots, latest_start_s: Ints | None = None
+    problem: Problem, shares: Shares, idle_classes: Ints, slots: BoundSlots, latest_start_s: Ints | None = None
 ) -> Offers:
     """All offers of the jobs; the priced quantities are the measures, the units on idle classes, and power.
 

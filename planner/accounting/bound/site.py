@@ -14,8 +14,7 @@ import numpy.typing as npt
 
 from planner.accounting.bound.curve import bought_points, cooling_rows, hull, lower_hull
 from planner.accounting.bound.load import JobEnergy, RunningLoad, most_power_kw
-from planner.accounting.bound.shares import Shares
-from planner.accounting.bound.slots import Slots, demand_blocks, demand_windows
+from planner.accounting.bound.slots import BoundSlots, Shares, demand_blocks, demand_windows
 from planner.domain.columns import Floats, Ints
 from planner.domain.problem import Problem
 from planner.units import MILLI, SECONDS_PER_HOUR
@@ -102,7 +101,7 @@ class _Rows:
     def put(self, row: int, variable: int, factor: float) -> None:
         self.entries.append((row, variable, factor))
 
-    def model(self, quantities: int, slots: Slots, curves: list[tuple[int, Floats, Floats]]) -> SiteModel:
+    def model(self, quantities: int, slots: BoundSlots, curves: list[tuple[int, Floats, Floats]]) -> SiteModel:
         from scipy.sparse import csr_array
 
         row, variable, factor = zip(*self.entries, strict=True)
@@ -126,7 +125,7 @@ def site_model(
     problem: Problem,
     shares: Shares,
     idle_classes: Ints,
-    slots: Slots,
+    slots: BoundSlots,
     load: RunningLoad,
     energy: JobEnergy,
     bills_s: Ints,
@@ -146,7 +145,7 @@ class _SiteRows:
         problem: Problem,
         shares: Shares,
         idle_classes: Ints,
-        slots: Slots,
+        slots: BoundSlots,
         load: RunningLoad,
         energy: JobEnergy,
         bills_s: Ints,

@@ -1,25 +1,86 @@
 """PCP'21 and PCP'21s by a search of our own, which branches as published and needs no engine.
 
 CP-SAT does not take a CP solver's rule of branching, and CP Optimizer has no boxes in two dimensions; hence a search on
-the timelines of the nodes (`planner.cp.dispatch.kernel.search`). Its limit is a number of steps, so that the same queue
-always has the same plan.
+the timelines of the nodes (`planner.cp.dispatch.kernel.pcp21_search`). Its limit is a number of steps, so that the same
+queue always has the same plan. Here is also what dispatchers share: how long they search, and free room as tables.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from planner.cp.dispatch.kernel import tables as places
-from planner.cp.dispatch.kernel.search import search
-from planner.cp.dispatch.ladder import climb
-from planner.cp.dispatch.room_table import RoomTable
+from planner.cp.dispatch.kernel import pcp21_search as places
 from planner.domain.columns import Ints
-from planner.domain.waiting_queue import NOTHING_FOUND, QueueAnswer, QueuePlan, WaitingQueue
+from planner.domain.waiting_queue import NOTHING_FOUND, FreeRoom, QueueAnswer, QueuePlan, WaitingQueue
+from planner.machine.timeline import NEVER
 
 FAR_S = 1_000_000
 """The rate of a cost is taken from now to this second: costs are straight in the start [s]."""
+
+
+FACTORS = (1, 2, 4, 8, 16)
+"""Times the first limit: 1 s doubled up to 16 s in the published runs."""
+
+PATIENCE = 2
+"""So many limits in a row without a better plan end the search, as published."""
+
+
+def climb(queue: WaitingQueue, ask: Callable[[int], QueueAnswer]) -> QueueAnswer:
+    """Ask with one limit after another, as a factor of the first; returns the best answer.
+
+    Where nothing is found the limit doubles up to the last.
+    """
+    best, least, unchanged = NOTHING_FOUND, np.inf, 0
+    for factor in FACTORS:
+        answer = ask(factor)
+        value = np.inf if answer.plan is None else total_cost(queue, answer.plan)
+        unchanged = 0 if value < least else unchanged + 1
+        if value <= least and answer.plan is not None:
+            best, least = answer, value
+        if answer.is_proven or (best.plan is not None and unchanged == PATIENCE):
+            break
+    return best
+
+
+def total_cost(queue: WaitingQueue, plan: QueuePlan) -> float:
+    """What a plan costs: for dispatchers its total slowdown."""
+    return float(queue.cost(np.arange(len(queue)), plan.start_s).sum())
+
+
+@dataclass(frozen=True, eq=False)
+class RoomTable:
+    """Free room, one row per node: ``moment_s`` and ``free`` of its entries, and how many it has in ``length``.
+
+    Rows with fewer entries than others end with the last one at NEVER, again and again.
+    """
+
+    moment_s: Ints
+    free: Ints
+    length: Ints
+
+    @classmethod
+    def of(cls, rooms: Sequence[FreeRoom], spare: int = 0) -> RoomTable:
+        """The rooms as tables, with so many entries to spare in every row."""
+        length = np.array([len(room.moment_s) for room in rooms], dtype=np.int64)
+        resources = max(room.free.shape[1] for room in rooms)
+        entries = int(length.max()) + spare
+        moment_s = np.full((len(rooms), entries), NEVER, dtype=np.int64)
+        free = np.zeros((len(rooms), entries, resources), dtype=np.int64)
+        for row, room in enumerate(rooms):
+            kinds = room.free.shape[1]
+            moment_s[row, : length[row]] = room.moment_s
+            free[row, : length[row], :kinds] = room.free
+            free[row, length[row] :, :kinds] = room.free[-1]
+        return cls(moment_s, free, length)
+
+    def least_until(self, end_s: int) -> Ints:
+        """What each node has free of each resource all the way from now to a moment."""
+        is_later = self.moment_s[:, :, None] >= end_s
+        least: Ints = np.where(is_later, NEVER, self.free).min(axis=1)
+        return least
 
 
 @dataclass(frozen=True)
@@ -39,7 +100,7 @@ class Pcp21:
 
         def ask(factor: int) -> QueueAnswer:
             until = int(tables.counter[places.STEPS]) + self.steps * factor
-            while phases and search(tables, until - int(tables.counter[places.STEPS]), phases[0]):
+            while phases and places.search(tables, until - int(tables.counter[places.STEPS]), phases[0]):
                 phases.pop(0)
                 tables.counter[places.LEVEL] = 0
                 tables.earliest[0] = tables.moment[0] = 0

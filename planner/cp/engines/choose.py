@@ -8,8 +8,7 @@ from docplex.cp.model import CpoModel
 
 from planner.cp.engines.cpo import CpOptimizer
 from planner.cp.engines.cpsat import CpSat
-from planner.cp.engines.engine import Engine
-from planner.cp.engines.model_size import COMMUNITY_BITS, bits
+from planner.cp.engines.engine import COMMUNITY_BITS, Engine, bits
 from planner.errors import InputError, SolverError
 
 ENGINES: dict[str, Engine] = {

@@ -16,8 +16,7 @@ from docplex.cp.solver.solver import CpoSolver
 from docplex.cp.utils import CpoException
 
 from planner.cp.engines.cpsat import QUIET, answer_of
-from planner.cp.engines.engine import UNKNOWN, Answer, Engine, Heard
-from planner.cp.engines.model_size import COMMUNITY_BITS, bits, calls_any
+from planner.cp.engines.engine import COMMUNITY_BITS, UNKNOWN, Engine, EngineAnswer, Heard, bits, calls_any
 from planner.errors import SolverError
 
 EXECUTABLE = "cpoptimizer"
@@ -55,7 +54,7 @@ class CpOptimizer(Engine):
 
     def solve(
         self, model: CpoModel, *, time_limit_s: float, seed: int = 0, workers: int = 1, heard: Heard | None = None
-    ) -> Answer:
+    ) -> EngineAnswer:
         """Solve a model, hearing of every solution; if the process dies, the last one stands."""
         if time_limit_s <= 0:
             return UNKNOWN
@@ -110,7 +109,7 @@ class TooLargeError(SolverError):
 
 def _search(
     name: str, model: CpoModel, path: str, time_limit_s: float, seed: int, workers: int, heard: Heard | None
-) -> Answer:
+) -> EngineAnswer:
     """Solve at once; or, to report them, one solution after the other, which costs some speed.
 
     Presolve is off where the model takes a maximum: version 22.2 then proves optima that are none.

@@ -10,7 +10,7 @@ from docplex.cp.model import CpoModel
 from docplex.cp.solver.solver import CpoSolver
 from docplex.cp.utils import CpoException
 
-from planner.cp.engines.engine import UNKNOWN, Answer, AnswerStatus, Engine, Heard
+from planner.cp.engines.engine import UNKNOWN, AnswerStatus, Engine, EngineAnswer, Heard
 from planner.errors import SolverError
 
 QUIET = {"trace_log": False, "add_log_to_solution": False, "log_output": None}
@@ -43,7 +43,7 @@ class CpSat(Engine):
 
     def solve(
         self, model: CpoModel, *, time_limit_s: float, seed: int = 0, workers: int = 1, heard: Heard | None = None
-    ) -> Answer:
+    ) -> EngineAnswer:
         """Solve a model in this process."""
         if time_limit_s <= 0:
             return UNKNOWN
@@ -65,14 +65,14 @@ class CpSat(Engine):
             raise SolverError(f"the engine cpsat failed: {error}; try another with --engine") from error
 
 
-def answer_of(result: Any) -> Answer:
+def answer_of(result: Any) -> EngineAnswer:
     """An answer from a docplex result."""
     status = _STATUS.get(result.get_solve_status(), "unknown")
     if not result.is_solution():
-        return Answer("infeasible" if status == "infeasible" else "unknown")
+        return EngineAnswer("infeasible" if status == "infeasible" else "unknown")
     bounds = result.get_objective_bounds()
     values = result.get_objective_values()
-    return Answer(
+    return EngineAnswer(
         status,
         result.get_solution(),
         float(values[0]) if values else None,

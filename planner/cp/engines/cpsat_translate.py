@@ -9,9 +9,8 @@ from docplex.cp.expression import CpoFunctionCall, CpoIntervalVar, CpoIntVar, Cp
 from docplex.cp.model import CpoModel
 from ortools.sat.python import cp_model
 
-from planner.cp.engines.cpsat_bands import Bands
 from planner.cp.engines.cpsat_intervals import Hint, Span, Spans
-from planner.cp.engines.cpsat_terms import Arithmetic, Term, constant
+from planner.cp.engines.cpsat_terms import Arithmetic, Bands, Term, constant
 from planner.errors import SolverError
 
 MANY_INTERVALS = 100
@@ -30,7 +29,6 @@ class Walk:
         self._bands = Bands(self._arithmetic)
         self._makes = Spans(self._arithmetic)
         self._terms: dict[int, Term] = {}
-        self._integers: dict[int, Term] = {}
         expressions = [expression for expression, _ in source.get_all_expressions()]
         parents = _parents(expressions)
         self._is_large = source.get_starting_point() is None and _tops(source, parents) > MANY_INTERVALS

@@ -13,10 +13,11 @@ from planner.domain.cluster import CORES, Cluster
 from planner.domain.horizon import Horizon
 from planner.domain.job import Job, UnitGroup
 from planner.errors import InputError
-from planner.inputs.jobs.unit_shape import MEMORY
-from planner.inputs.slurm.accounting import AccountedJob, Accounts
+from planner.inputs.jobs.unit_groups import MEMORY
+from planner.inputs.slurm.accounting import Accounts
+from planner.inputs.slurm.job import SlurmJob
 from planner.inputs.slurm.machine import GPUS, MB_PER_GB
-from planner.power.asked import Asked, PowerModel
+from planner.power.learned import Asked, PowerModel
 from planner.printable import shortened
 from planner.units import SECONDS_PER_HOUR, rounded, utc_text
 
@@ -93,9 +94,9 @@ def accounted_day(
     return Accounted(tuple(runs), frozenset(waiting), frozenset(withdrawn), found, repaired)
 
 
-def _labelled(accounts: Accounts, source: str, repaired: Counter[str]) -> list[tuple[str, AccountedJob]]:
+def _labelled(accounts: Accounts, source: str, repaired: Counter[str]) -> list[tuple[str, SlurmJob]]:
     """Every job with a name of its own; of several runs of one job the last keeps its name."""
-    runs: dict[str, list[AccountedJob]] = defaultdict(list)
+    runs: dict[str, list[SlurmJob]] = defaultdict(list)
     for job in accounts.jobs:
         runs[job.label].append(job)
     found = []
@@ -131,7 +132,7 @@ def _numbers(label: str, names: Sequence[str], cluster: Cluster, source: str) ->
 
 def _run(
     label: str,
-    said: AccountedJob,
+    said: SlurmJob,
     nodes: list[int],
     cluster: Cluster,
     power: PowerModel,
@@ -140,7 +141,7 @@ def _run(
     repaired: Counter[str],
 ) -> Run:
     assert said.start_unix is not None
-    cpus = said.cpus or len(nodes)
+    cpus = said.had.cpus or len(nodes)
     capacity = [cluster.classes[cluster.class_index(node)].capacity for node in nodes]
     cores = _spread(cpus, [each[CORES] for each in capacity])
     if cores is None:
@@ -149,7 +150,7 @@ def _run(
             f"{source}: job {label} had {cpus} CPUs of {shortened(cluster.node_list(nodes), 60)}, which have {there:g}"
             " cores in the scenario; where Slurm counts threads, give cluster.classes as many cores"
         )
-    others = {MEMORY: (said.memory_mb or 0) / MB_PER_GB, GPUS: float(said.gpus or 0)}
+    others = {MEMORY: (said.had.memory_mb or 0) / MB_PER_GB, GPUS: float(said.had.gpus or 0)}
     groups: dict[tuple[tuple[str, float], ...], list[int]] = defaultdict(list)
     is_capped = False
     for node, own, has in zip(nodes, cores, capacity, strict=True):
@@ -170,12 +171,12 @@ def _run(
         tuple(node for members in groups.values() for node in members),
         float(cpus),
         None if said.end_unix is None else said.energy_j,
-        cancelled="CANCELLED" in said.state and said.end_unix is not None,
+        cancelled=said.is_cancelled and said.end_unix is not None,
     )
 
 
 def _job(
-    label: str, said: AccountedJob, units: tuple[UnitGroup, ...], cpus: float, power: PowerModel, known: Job | None
+    label: str, said: SlurmJob, units: tuple[UnitGroup, ...], cpus: float, power: PowerModel, known: Job | None
 ) -> Job:
     """The job: what the accounts say of it, and the rest as its plan has it."""
     assert said.start_unix is not None
@@ -226,7 +227,7 @@ def _spread(cpus: int, most: Sequence[float]) -> list[int] | None:
     return found
 
 
-def _cpu_hours(job: AccountedJob, horizon: Horizon) -> float:
+def _cpu_hours(job: SlurmJob, horizon: Horizon) -> float:
     assert job.start_unix is not None
     end = horizon.end_unix if job.end_unix is None else min(job.end_unix, horizon.end_unix)
-    return (job.cpus or 0) * max(0, end - max(job.start_unix, horizon.start_unix)) / SECONDS_PER_HOUR
+    return (job.had.cpus or 0) * max(0, end - max(job.start_unix, horizon.start_unix)) / SECONDS_PER_HOUR

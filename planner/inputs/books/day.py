@@ -11,13 +11,12 @@ from planner.domain.horizon import Horizon
 from planner.domain.intake import Intake
 from planner.domain.job import Job
 from planner.domain.possible import overused
-from planner.domain.snapshot import Snapshot, StartedJob
+from planner.domain.situation import SiteState, Situation, StartedJob
 from planner.errors import InputError
 from planner.inputs.books.accounted import accounted_day
 from planner.inputs.books.measured import with_measured_power
-from planner.inputs.build import Day, frame, sorted_out
+from planner.inputs.build import Day, build
 from planner.inputs.jobs.power import power_of
-from planner.inputs.replan import filled, taken_back
 from planner.inputs.slurm.accounting import Accounts
 from planner.inputs.snapshots.read import read_snapshot
 from planner.scenario.schema import Scenario
@@ -30,13 +29,14 @@ class Known:
 
     ``jobs`` are all of its jobs by name. ``expected`` are those of them that wait at the end of the day unless the
     books say otherwise, ``withdrawn`` those that it knows to be taken back. ``times_deferred`` says on how many earlier
-    days jobs were deferred.
+    days jobs were deferred, ``site`` what the day before left of the site besides jobs.
     """
 
     jobs: Mapping[str, Job] = field(default_factory=dict)
     expected: tuple[Job, ...] = ()
     withdrawn: tuple[Job, ...] = ()
     times_deferred: Mapping[str, int] = field(default_factory=dict)
+    site: SiteState | None = None
 
 
 @dataclass(frozen=True)
@@ -115,30 +115,22 @@ def booked_day(scenario: Scenario, horizon: Horizon, happened: Happened, known: 
         happened.intake.notes.append(f"{len(absent)} planned jobs are not in the books: they still wait")
     pending = sorted([*happened.waiting, *absent], key=lambda job: job.submission_key)
     gone = [job for job in known.withdrawn if job.id not in happened.named]
-    snapshot = Snapshot(
+    situation = Situation(
         horizon.end_unix,
         tuple(pending),
         tuple(sorted((_at_the_end(run, horizon) for run in runs), key=_start_key)),
         _sorted([*happened.withdrawn, *gone]),
         scenario.outages,
+        times_deferred=known.times_deferred,
+        site=known.site,
         source=happened.source,
     )
-    too_much = overused(snapshot, scenario.cluster)
+    too_much = overused(situation, scenario.cluster)
     if too_much:
         happened.intake.notes.append(
             f"jobs shared more than a node has, or were spread unevenly; booked as the source says: {too_much}"
         )
-    waiting, rejected = sorted_out(scenario, snapshot.pending)
-    empty, intakes = frame(scenario, horizon)
-    day = Day(
-        scenario,
-        filled(scenario, empty, waiting, rejected, snapshot, known.times_deferred),
-        rejected,
-        (happened.intake, *intakes),
-        known.times_deferred,
-        withdrawn=tuple((job, taken_back(job)) for job in snapshot.withdrawn),
-        snapshot=snapshot,
-    )
+    day = build(scenario, horizon, situation, happened.intake)
     seconds = [run.cpus * run.seconds_within(horizon.start_unix, horizon.end_unix) for run in runs]
     cpu_hours = rounded(sum(seconds) / SECONDS_PER_HOUR)
     return day, Booked(happened.source, len(runs), cpu_hours, measured, happened.elsewhere)

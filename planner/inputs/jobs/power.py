@@ -10,9 +10,7 @@ from hashlib import blake2b
 from planner.bounds import JOB_W, W_PER_CORE
 from planner.errors import InputError
 from planner.inputs.learned_power import LearnedFile, read_learned_power
-from planner.power.asked import Asked, PowerModel
-from planner.power.limits import PowerLimits
-from planner.power.profiles import level_name
+from planner.power.learned import Asked, PowerLimits, PowerModel, level_name
 from planner.scenario.schema import Scenario
 from planner.scenario.sections import Power
 from planner.units import utc_text

@@ -15,17 +15,34 @@ from planner.domain.intake import Intake
 from planner.domain.job import Job
 from planner.domain.precedence import require_no_circle
 from planner.errors import FileFormatError, InputError
-from planner.inputs.jobs.any_rows import read_rows
-from planner.inputs.jobs.row_classes import CLASS_COLUMNS, row_classes
-from planner.inputs.jobs.table_choices import one_of, rounded_up, row_time
-from planner.inputs.jobs.table_rows import Row, require_known
-from planner.inputs.jobs.table_units import resource_columns, row_units
+from planner.inputs.jobs.table_rows import Row, one_of, read_rows, require_known, rounded_up, row_time
 from planner.inputs.jobs.table_writer import write_job_table
-from planner.inputs.jobs.unit_shape import MEMORY
-from planner.inputs.slurm_times import FORMS, slurm_duration_s
+from planner.inputs.jobs.unit_groups import MEMORY, resource_columns, row_units
+from planner.inputs.local_times import FORMS, slurm_duration_s
 from planner.places import document
-from planner.power.asked import Asked, PowerModel
+from planner.power.learned import Asked, PowerModel
 from planner.units import SECONDS_PER_HOUR, parse_duration
+
+CLASS_COLUMNS = ("partition", "node_class")
+
+
+def row_classes(row: Row, cluster: Cluster | None) -> tuple[str, ...]:
+    """Node classes that the job of a row may run on, empty for all; without a cluster there are none to choose from."""
+    if cluster is None or not any(column in row for column in CLASS_COLUMNS):
+        return ()
+    partitions, classes = (_names(row, column) for column in CLASS_COLUMNS)
+    try:
+        return cluster.allowed_classes(partitions, classes)
+    except InputError as error:
+        raise row.error(str(error), "") from error
+
+
+def _names(row: Row, column: str) -> list[str]:
+    names = [name.strip() for name in row.words(column).split(",")] if column in row else []
+    if "" in names:
+        raise row.bad(column, "names with commas between them")
+    return names
+
 
 __all__ = ["read_job_rows", "read_job_table", "write_job_table"]
 

@@ -1,4 +1,4 @@
-"""The jobs that the sample site's users submit on one day."""
+"""The jobs that the sample site's users submit, made day by day."""
 
 from __future__ import annotations
 
@@ -7,17 +7,23 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from planner.bounds import LOAD, SAMPLE_JOBS, SEED
+from planner.bounds import DAY_S, DAY_UNITS, LOAD, SAMPLE_DAYS, SAMPLE_JOBS, SEED
 from planner.domain.cluster import Cluster
 from planner.domain.horizon import Horizon
 from planner.domain.intake import Intake
 from planner.domain.job import Job, UnitGroup
 from planner.errors import InputError
-from planner.inputs.sample.lublin import BUCKET_S, CYCLE_WEIGHTS, Floats, draw_runtimes, draw_sizes, draw_submit_times
-from planner.inputs.sample.people import draw_users, population, program_name
-from planner.inputs.sample.pools import GPUS, Pool, pools_of
-from planner.inputs.sample.requests import draw_requests
-from planner.power.asked import Asked, PowerModel
+from planner.inputs.sample.lublin import (
+    BUCKET_S,
+    CYCLE_WEIGHTS,
+    Floats,
+    draw_requests,
+    draw_runtimes,
+    draw_sizes,
+    draw_submit_times,
+)
+from planner.inputs.sample.people import GPUS, Pool, draw_users, pools_of, population, program_name
+from planner.power.learned import Asked, PowerModel
 from planner.units import SECONDS_PER_HOUR
 
 GPU_POWER_W = 250.0
@@ -62,7 +68,7 @@ def generate_jobs(
     """The jobs submitted on a local calendar day, in order of submission.
 
     Sizes, runtimes and submit times follow `planner.inputs.sample.lublin`, requested times
-    `planner.inputs.sample.requests`. Each class of nodes gets jobs until the node-time that they request is the
+    `planner.inputs.sample.lublin`. Each class of nodes gets jobs until the node-time that they request is the
     day's part of ``load``. The answer depends on the arguments alone: any day can be made without the others.
 
     Parameters
@@ -179,3 +185,22 @@ def _job(job_id: str, draft: _Draft, submit_unix: int, power: PowerModel) -> Job
         runtime_s=draft.runtime_s,
         deadline_unix=deadline,
     )
+
+
+def sample_jobs(
+    window: tuple[int, int], *, zone: str, cluster: Cluster, seed: int, power: PowerModel, load: float
+) -> tuple[tuple[Job, ...], Intake]:
+    """The jobs submitted from the first to before the second of two moments [Unix seconds]; else as `generate_jobs`."""
+    intake = Intake("sample workload")
+    jobs: list[Job] = []
+    low, high = window
+    SAMPLE_DAYS.require("the lookback of the sample workload", (high - low) // DAY_S)
+    horizon = Horizon.of_unix(low, zone)
+    while horizon.start_unix < high:
+        made, _ = generate_jobs(horizon.day, zone=zone, cluster=cluster, seed=seed, power=power, load=load)
+        jobs += [job for job in made if low <= job.submit_unix < high]
+        SAMPLE_JOBS.require("the number of jobs of the sample workload, from the lookback on,", len(jobs))
+        DAY_UNITS.require("the number of units of the sample workload", sum(job.unit_count for job in jobs))
+        horizon = horizon.next_day()
+    intake.kept = len(jobs)
+    return tuple(jobs), intake

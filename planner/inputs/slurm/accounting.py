@@ -2,82 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from planner.inputs.slurm.document import Source, read_document
-from planner.inputs.slurm.fields import Fields, number_of
-from planner.inputs.slurm.request import is_exclusive_command
-from planner.inputs.slurm.states import job_state, state_words
-from planner.inputs.slurm.tres import Amounts
+from planner.inputs.slurm.document import Fields, Source, names_of, number_of, read_document
+from planner.inputs.slurm.job import AllocatedNode, SlurmJob
+from planner.inputs.slurm.notations import Amounts, job_state, state_words
+from planner.inputs.slurm.request import accounted_request
 
 COMMAND = "sacct --json"
 GARBAGE_J = 2**63
 """From here on a number of joules is no measurement, but one of Slurm's marks or a counter that ran over."""
 
 
-@dataclass(frozen=True, slots=True)
-class AccountedJob:
-    """One job that accounts know, or one task of an array.
-
-    Attributes
-    ----------
-    job_id, array_job_id, array_task_id
-        Slurm's number; the array and the task, None where there is none.
-    state
-        Slurm's words for what became of it, in capitals and in order.
-    submit_unix, start_unix, end_unix
-        Times; ``start_unix`` None: it never ran; ``end_unix`` None: it still waits or runs.
-    limit_s
-        Time limit; None: unlimited.
-    nodes
-        Names of its nodes.
-    cpus, memory_mb, gpus
-        What it had of all nodes together; None where it is not said.
-    asked
-        What it had asked for, which may be less: a job that wants whole nodes gets all of their CPUs.
-    energy_j
-        Energy of its nodes while it ran, shared ones whole; None where nothing was measured.
-    exclusive
-        Whether its nodes were for it alone; None where that is not said.
-    """
-
-    job_id: int
-    name: str
-    user: str
-    account: str
-    partition: str
-    comment: str
-    state: tuple[str, ...]
-    submit_unix: int
-    start_unix: int | None = None
-    end_unix: int | None = None
-    limit_s: int | None = None
-    array_job_id: int | None = None
-    array_task_id: int | None = None
-    nodes: tuple[str, ...] = ()
-    cpus: int | None = None
-    memory_mb: int | None = None
-    gpus: int | None = None
-    energy_j: int | None = None
-    exclusive: bool | None = None
-    asked: Amounts = field(default_factory=Amounts)
-
-    @property
-    def label(self) -> str:
-        """What people call it: its number, or that of its array with its task."""
-        if self.array_job_id is None or self.array_task_id is None:
-            return str(self.job_id)
-        return f"{self.array_job_id}_{self.array_task_id}"
-
-
 @dataclass(frozen=True)
 class Accounts:
     """Jobs in the order of the document."""
 
-    jobs: tuple[AccountedJob, ...] = ()
+    jobs: tuple[SlurmJob, ...] = ()
 
     @property
-    def ended(self) -> tuple[AccountedJob, ...]:
+    def ended(self) -> tuple[SlurmJob, ...]:
         """Those that have ended."""
         return tuple(job for job in self.jobs if job.end_unix is not None)
 
@@ -99,7 +43,7 @@ def read_accounting(source: Source) -> Accounts:
     return Accounts(tuple(_job(row) for row in rows))
 
 
-def _job(row: Fields) -> AccountedJob:
+def _job(row: Fields) -> SlurmJob:
     job_id = row.positive("job_id")
     if job_id is None:
         raise row.wrong("job_id", "a number from 1")
@@ -110,28 +54,27 @@ def _job(row: Fields) -> AccountedJob:
     submit = times.moment("submission")
     if submit is None:
         raise times.wrong("submission", "Unix seconds from 1")
-    array, allocated = _part(row, "array"), _amounts(row, "allocated")
-    return AccountedJob(
+    array = _part(row, "array")
+    nodes = row.hosts("nodes")
+    return SlurmJob(
         job_id=job_id,
         name=row.text("name"),
         user=row.text("user") or _part(row, "association").text("user"),
         account=row.text("account"),
-        partition=row.text("partition"),
+        partitions=names_of(row.text("partition")),
         comment=_part(row, "comment").text("job"),
-        state=words,
+        state=job_state(words),
+        state_words=words,
         submit_unix=submit,
         start_unix=times.moment("start"),
         end_unix=times.moment("end") if job_state(words) == "finished" else None,
         limit_s=times.minutes("limit"),
         array_job_id=array.positive("job_id"),
         array_task_id=array.whole("task_id") if array.positive("job_id") else None,
-        nodes=row.hosts("nodes"),
-        cpus=allocated.cpus,
-        memory_mb=allocated.memory_mb,
-        gpus=allocated.gpus,
+        allocated=tuple(AllocatedNode(name) for name in nodes),
+        had=_amounts(row, "allocated"),
         energy_j=_energy_j(row),
-        exclusive=True if is_exclusive_command(row.text("submit_line")) else None,
-        asked=_amounts(row, "requested"),
+        request=accounted_request(_amounts(row, "requested"), len(nodes), row.text("submit_line")),
     )
 
 

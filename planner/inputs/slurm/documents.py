@@ -16,10 +16,8 @@ from planner import bounds
 from planner.errors import FileFormatError, InputError
 from planner.inputs.slurm.accounting import Accounts, read_accounting
 from planner.inputs.slurm.document import Answer, Source
-from planner.inputs.slurm.nodes import SlurmNode, read_nodes
+from planner.inputs.slurm.nodes import Reservation, SlurmNode, read_nodes, read_reservation_text, read_reservations
 from planner.inputs.slurm.queue import Queue, read_queue
-from planner.inputs.slurm.reservation_text import read_reservation_text
-from planner.inputs.slurm.reservations import Reservation, read_reservations
 from planner.places import is_file, is_folder
 from planner.text_files import read_bytes
 

@@ -1,13 +1,11 @@
-"""A job of Slurm's queue as a plain record, whatever version of Slurm has written it."""
+"""A job of Slurm as one plain record, whatever command and version of Slurm has written it: squeue or sacct."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Literal
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 
-from planner.inputs.slurm.dependency import Dependency
-
-JobState = Literal["pending", "running", "finished", "other"]
+from planner.inputs.slurm.notations import Amounts, Dependency, JobState
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,31 +64,39 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class QueuedJob:
-    """One job, or one task of a job array.
+class SlurmJob:
+    """One job, one task of a job array, or all tasks of an array that Slurm still keeps in one record.
+
+    Accounts say less than the queue: what only the queue knows is empty there, and the other way round.
 
     Attributes
     ----------
     job_id
         Slurm's number; tasks that wait have that of their array.
-    array_job_id, array_task_id, array_limit
-        The array, the task, and how many tasks of it may run at once; None where there is none.
-    is_together
-        Whether Slurm keeps this task in one record with all others of its array that were never touched.
-    het_job_id, het_offset
-        The heterogeneous job that it is a part of, and which part; None where it is none.
-    state, state_words, reason
-        What the planner makes of the state; Slurm's words for it; why it waits.
-    submit_unix, begin_unix
-        When it was submitted, and before when it must not start (its submission where nothing else is said).
-    eligible_unix
-        The begin time as Slurm has it; None for jobs that depend on others, are held, or have just come.
+    state, state_words
+        What the planner makes of the state; Slurm's words for it, in capitals and in order.
+    submit_unix
+        When it was submitted.
+    begin_unix
+        The earliest start that is set; where none is, when the job became eligible. None: not eligible yet.
     start_unix, end_unix
-        Real start; real end, or of a running job when its limit is reached. None while it waits.
-    expected_start_unix
-        When Slurm expects to start a job that waits.
+        Real start and real end; None as long as there is none.
     limit_s
         Time limit; None: unlimited.
+    request
+        What it asks for.
+    allocated, had
+        The nodes that it has or had, with what it has of each where Slurm says so; the sums over all nodes.
+    array_job_id, array_task_id, array_limit
+        The array, the task, and how many tasks of it may run at once; None where there is none.
+    tasks
+        The waiting tasks that Slurm keeps in one record, of which this is all, or one; empty for other jobs.
+    het_job_id
+        The heterogeneous job that it is a part of; None where it is none.
+    held
+        Whether it waits until somebody releases it.
+    energy_j
+        Energy of its nodes while it ran, shared ones whole; None where nothing was measured.
     obstacles
         Why it cannot be planned, one sentence per reason; empty where it can.
     """
@@ -100,38 +106,30 @@ class QueuedJob:
     user: str
     account: str
     partitions: tuple[str, ...]
-    qos: str
     comment: str
     state: JobState
     state_words: tuple[str, ...]
-    reason: str
     submit_unix: int
-    begin_unix: int
     request: Request
-    eligible_unix: int | None = None
+    qos: str = ""
+    begin_unix: int | None = None
+    start_unix: int | None = None
+    end_unix: int | None = None
+    limit_s: int | None = None
+    deadline_unix: int | None = None
+    allocated: tuple[AllocatedNode, ...] = ()
+    had: Amounts = field(default_factory=Amounts)
     array_job_id: int | None = None
     array_task_id: int | None = None
     array_limit: int | None = None
-    is_together: bool = False
+    tasks: tuple[int, ...] = ()
     het_job_id: int | None = None
-    het_offset: int | None = None
-    start_unix: int | None = None
-    end_unix: int | None = None
-    expected_start_unix: int | None = None
-    limit_s: int | None = None
-    deadline_unix: int | None = None
-    priority: int | None = None
     held: bool = False
     dependency: Dependency = field(default_factory=Dependency)
     licences: str = ""
     reservation: str = ""
-    allocated: tuple[AllocatedNode, ...] = ()
+    energy_j: int | None = None
     obstacles: tuple[str, ...] = ()
-
-    @property
-    def is_completing(self) -> bool:
-        """Whether it has ended, but its nodes are not free yet."""
-        return "COMPLETING" in self.state_words
 
     @property
     def label(self) -> str:
@@ -139,3 +137,60 @@ class QueuedJob:
         if self.array_job_id is not None and self.array_task_id is not None:
             return f"{self.array_job_id}_{self.array_task_id}"
         return str(self.job_id)
+
+    @property
+    def record(self) -> str:
+        """The name of Slurm's record: ``12`` also for the tasks of array 12 that are together."""
+        return str(self.job_id) if self.tasks else self.label
+
+    @property
+    def array(self) -> str:
+        """The name of its array: ``12``; empty for other jobs."""
+        return str(self.array_job_id or "")
+
+    @property
+    def state_text(self) -> str:
+        """Slurm's words for its state as a text."""
+        return " ".join(self.state_words)
+
+    @property
+    def is_pending(self) -> bool:
+        """Whether it waits."""
+        return self.state == "pending"
+
+    @property
+    def is_completing(self) -> bool:
+        """Whether it has ended, but its nodes are not free yet."""
+        return "COMPLETING" in self.state_words
+
+    @property
+    def is_cancelled(self) -> bool:
+        """Whether somebody has taken it back."""
+        return "CANCELLED" in self.state_words
+
+    @property
+    def partition(self) -> str:
+        """Its partitions as a text."""
+        return ",".join(self.partitions)
+
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        """Names of its nodes."""
+        return tuple(each.name for each in self.allocated)
+
+    @property
+    def latest_begin_unix(self) -> int | None:
+        """The last moment at which the job can begin and end by its deadline; None without a deadline.
+
+        Slurm ends a waiting job for which this moment has passed.
+        """
+        if self.deadline_unix is None:
+            return None
+        return self.deadline_unix - (self.limit_s or 0)
+
+    def one_by_one(self) -> Iterator[SlurmJob]:
+        """The job itself, or each of the tasks that Slurm keeps in one record."""
+        if not self.tasks:
+            yield self
+        for task in self.tasks:
+            yield replace(self, array_task_id=task)

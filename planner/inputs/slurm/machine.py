@@ -1,20 +1,21 @@
-"""The machine behind Slurm's nodes: nodes that are alike become a class, and each keeps its name in Slurm."""
+"""The machine behind Slurm's nodes: nodes that are alike become a class, each keeps its name in Slurm, and some cannot
+be used for a while."""
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 from planner.domain.cluster import CORES, Cluster, NodeClass
 from planner.domain.job import counting_key
+from planner.domain.situation import NodeState, Outage, outage_key
 from planner.errors import InputError
-from planner.inputs.jobs.unit_shape import MEMORY
+from planner.inputs.jobs.unit_groups import MEMORY
 from planner.inputs.slurm.job import Request
-from planner.inputs.slurm.nodes import SlurmNode
-from planner.inputs.slurm.to_domain import named_class
+from planner.inputs.slurm.nodes import DOWN, Reservation, SlurmNode
 from planner.scenario.slurm import SlurmSection
 
 GPUS = "gpus"
@@ -93,8 +94,7 @@ class Machine:
         for name, (kind, count) in self.classes.items():
             names = [node.name for node in self.nodes if node.name in self._members[name]]
             assert len(names) == count
-            one = named_class(name, names, kind.capacity, chosen.idle_w)
-            made.append(replace(one, sleep_w=chosen.sleep_w))
+            made.append(NodeClass(name, count, kind.capacity, chosen.idle_w, tuple(names), chosen.sleep_w))
         return Cluster(tuple(made), written.power_limit_w, idle_rule=written.idle_rule)
 
     def allowed(self, request: Request, partitions: Sequence[str]) -> tuple[dict[str, Kind], str]:
@@ -184,3 +184,49 @@ def _ended(name: str) -> str:
 def _has(features: Sequence[str], wanted: str) -> bool:
     words = re.split(r"[&|]", wanted)
     return any(word in features for word in words) if "|" in wanted else all(word in features for word in words)
+
+
+UNHEARD = frozenset({"NOT_RESPONDING", "NO_RESPOND", "UNKNOWN"})
+
+
+def outages_of(
+    machine: Machine, reservations: Iterable[Reservation], busy: Collection[int], moment_unix: int
+) -> tuple[Outage, ...]:
+    """The stretches of time in which nodes take no new work, sorted.
+
+    Parameters
+    ----------
+    machine
+        The nodes, whose states hold from the moment on until further notice.
+    reservations
+        Nodes that are kept for somebody. Jobs that run in a reservation are not planned, so that for all others its
+        nodes are closed.
+    busy
+        Nodes on which something runs. Nothing can run on a node that is down: such a node drains, whatever Slurm says.
+    moment_unix
+        The moment.
+    """
+    found = set()
+    for number, node in enumerate(machine.nodes):
+        state = _closed_as(node)
+        if state is not None:
+            found.add(Outage(number, moment_unix, None, "drain" if number in busy else state))
+    for each in reservations:
+        if each.end_unix is not None and each.end_unix <= max(moment_unix, each.start_unix):
+            continue
+        for name in each.nodes:
+            reserved = machine.numbers.get(name)
+            if reserved is not None:
+                is_closed = each.is_maintenance and not (reserved in busy and each.start_unix <= moment_unix)
+                found.add(Outage(reserved, each.start_unix, each.end_unix, "maintenance" if is_closed else "drain"))
+    return tuple(sorted(found, key=outage_key))
+
+
+def _closed_as(node: SlurmNode) -> NodeState | None:
+    """The state of a node that takes no new work; None where it does, also where it must be switched on first.
+
+    A node that only does not answer, as all do while slurmctld starts, is down for Slurm itself once that lasts.
+    """
+    if node.is_draining:
+        return "drain"
+    return "down" if node.has(*(DOWN - UNHEARD)) else None

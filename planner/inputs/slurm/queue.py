@@ -1,43 +1,141 @@
-"""Reads Slurm's queue from ``squeue --json``: a record of every job, and of every task of an array that waits."""
+"""Reads Slurm's queue from ``squeue --json``, and says why a job of it cannot be planned, one sentence per reason."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from planner import bounds
 from planner.errors import InputError
-from planner.inputs.slurm.allocation import is_whole, read_allocation
-from planner.inputs.slurm.arrays import parse_tasks
-from planner.inputs.slurm.dependency import parse_dependency
-from planner.inputs.slurm.document import Source, parser_number, read_document
-from planner.inputs.slurm.fields import Fields
-from planner.inputs.slurm.job import JobState, QueuedJob
-from planner.inputs.slurm.obstacles import obstacles_of
-from planner.inputs.slurm.request import read_request
-from planner.inputs.slurm.states import HELD, job_state, state_words
+from planner.inputs.slurm.document import Fields, Source, parser_number, read_document
+from planner.inputs.slurm.job import Request, SlurmJob
+from planner.inputs.slurm.notations import (
+    HELD,
+    Amounts,
+    JobState,
+    job_state,
+    parse_dependency,
+    parse_tasks,
+    state_words,
+)
+from planner.inputs.slurm.request import is_whole, read_allocation, read_request
+from planner.printable import one_line
+
+
+def obstacles_of(job: SlurmJob, row: Fields, others: Sequence[str]) -> tuple[str, ...]:
+    """Why the job cannot be planned; for a running job, why nobody can tell when and where it ends.
+
+    Parameters
+    ----------
+    job
+        The job as far as it has been read.
+    row
+        All that Slurm says about it.
+    others
+        Resources in its request that cannot be counted.
+    """
+    match job.state:
+        case "pending":
+            found = [*_of_waiting(job), *_of_resources(job, row, others), *job.dependency.obstacles()]
+        case "running":
+            found = _of_running(job)
+        case "other":
+            found = [f"Slurm has it as {_quoted(job.state_text)}, neither waiting nor running"]
+        case _:
+            found = []
+    return tuple(found)
+
+
+def _of_waiting(job: SlurmJob) -> list[str]:
+    found = []
+    if job.held:
+        found.append("it is held")
+    if job.het_job_id is not None:
+        found.append(f"it is a part of the heterogeneous job {job.het_job_id}")
+    if job.limit_s is None:
+        found.append("it has no time limit")
+    elif job.limit_s not in bounds.REQUESTED_S:
+        found.append(f"its time limit of {job.limit_s} s is not {bounds.REQUESTED_S}")
+    return found
+
+
+def _of_resources(job: SlurmJob, row: Fields, others: Sequence[str]) -> list[str]:
+    found = []
+    if job.licences:
+        found.append(f"it needs licences ({_quoted(job.licences)})")
+    if job.reservation:
+        found.append(f"it runs in the reservation {_quoted(job.reservation)}")
+    if row.text("burst_buffer"):
+        found.append("it needs a burst buffer")
+    if others:
+        found.append(f"it needs resources that are not planned ({_quoted(', '.join(others))})")
+    if "CRON_JOB" in row.words("flags"):
+        found.append("it belongs to scrontab, which sets its start")
+    if "topo" in (word.lower() for word in row.words("shared")):
+        found.append("it wants a whole part of the network for itself")
+    if job.request.min_nodes not in bounds.UNITS:
+        found.append(f"it asks for {job.request.min_nodes} nodes")
+    return found
+
+
+def _of_running(job: SlurmJob) -> list[str]:
+    found = []
+    if job.limit_s is None and not job.is_completing:
+        found.append("it runs without a time limit, so its end is not known")
+    if not job.allocated:
+        found.append("Slurm does not say on which nodes it runs")
+    if job.start_unix is None:
+        found.append("Slurm does not say since when it runs")
+    return found
+
+
+def _quoted(text: str) -> str:
+    return one_line(text, 60)
+
 
 COMMAND = "squeue --json"
 
 
 @dataclass(frozen=True)
 class Queue:
-    """What Slurm says at one moment.
+    """What Slurm says at one moment: its records, in the order of the document."""
 
-    Attributes
-    ----------
-    jobs
-        Jobs that wait, run, or are in between, in the order of the document.
-    finished
-        Jobs that have ended; Slurm 22.05 lists them whatever it is asked for.
-    """
+    records: tuple[SlurmJob, ...] = ()
 
-    jobs: tuple[QueuedJob, ...] = ()
-    finished: tuple[QueuedJob, ...] = ()
+    @cached_property
+    def jobs(self) -> tuple[SlurmJob, ...]:
+        """Jobs that wait, run, or are in between, tasks of arrays one by one."""
+        return tuple(job for record in self.records if record.state != "finished" for job in record.one_by_one())
 
-    def of_state(self, state: JobState) -> tuple[QueuedJob, ...]:
+    @cached_property
+    def finished(self) -> tuple[SlurmJob, ...]:
+        """Jobs that have ended; Slurm 22.05 lists them whatever it is asked for."""
+        return tuple(record for record in self.records if record.state == "finished")
+
+    def of_state(self, state: JobState) -> tuple[SlurmJob, ...]:
         """The jobs of one state."""
         return tuple(job for job in (*self.jobs, *self.finished) if job.state == state)
+
+    @cached_property
+    def _by_name(self) -> dict[str, SlurmJob]:
+        found = {f"{job.array}_{task}": job for job in self.records for task in job.tasks}
+        return found | {job.record: job for job in self.records}
+
+    @cached_property
+    def _by_array(self) -> dict[str, list[SlurmJob]]:
+        found: dict[str, list[SlurmJob]] = {}
+        for job in self.records:
+            found.setdefault(job.array, []).append(job)
+        return found
+
+    def array(self, name: str) -> list[SlurmJob]:
+        """Every record of an array; empty when it is none."""
+        return self._by_array.get(name, []) if name else []
+
+    def find(self, name: str) -> SlurmJob | None:
+        """The record of exactly this name, or the one that a task is still a part of."""
+        return self._by_name.get(name)
 
 
 def read_queue(source: Source) -> Queue:
@@ -56,7 +154,8 @@ def read_queue(source: Source) -> Queue:
     root, rows = read_document(source, "jobs", COMMAND)
     parser = parser_number(root)
     places: dict[int, str] = {}
-    jobs: list[QueuedJob] = []
+    records: list[SlurmJob] = []
+    count = 0
     for row in rows:
         job, others = _job(row, parser)
         first = places.setdefault(job.job_id, row.place)
@@ -64,15 +163,14 @@ def read_queue(source: Source) -> Queue:
             raise InputError(
                 f"{row.source}: {row.place} and {first} are both job {job.job_id}; each may stand there once"
             )
-        job = replace(job, obstacles=obstacles_of(job, row, others))
-        jobs += _tasks(row, job)
-        bounds.JOBS_OF_A_FILE.require(f"{row.source}: the number of jobs", len(jobs))
-    return Queue(
-        tuple(job for job in jobs if job.state != "finished"), tuple(job for job in jobs if job.state == "finished")
-    )
+        job = _with_tasks(row, replace(job, obstacles=obstacles_of(job, row, others)))
+        records.append(job)
+        count += len(job.tasks) or 1
+        bounds.JOBS_OF_A_FILE.require(f"{row.source}: the number of jobs", count)
+    return Queue(tuple(records))
 
 
-def _job(row: Fields, parser: int | None) -> tuple[QueuedJob, tuple[str, ...]]:
+def _job(row: Fields, parser: int | None) -> tuple[SlurmJob, tuple[str, ...]]:
     """The job of a row without its obstacles, and what it asks for that cannot be counted."""
     job_id, submit = row.positive("job_id"), row.moment("submit_time")
     if job_id is None:
@@ -86,11 +184,12 @@ def _job(row: Fields, parser: int | None) -> tuple[QueuedJob, tuple[str, ...]]:
     priority = row.whole("priority")
     start = row.moment("start_time")
     waits = state == "pending"
+    allocated = () if waits else read_allocation(row)
     request, others = read_request(row, parser)
     if request.exclusive is None and is_whole(row) is not None:
         request = replace(request, exclusive=is_whole(row))
     reason = row.text("state_reason")
-    job = QueuedJob(
+    job = SlurmJob(
         job_id=job_id,
         name=row.text("name"),
         user=row.text("user_name"),
@@ -100,44 +199,42 @@ def _job(row: Fields, parser: int | None) -> tuple[QueuedJob, tuple[str, ...]]:
         comment=row.text("comment"),
         state=state,
         state_words=words,
-        reason="" if reason == "None" else reason,
         submit_unix=submit,
-        begin_unix=row.moment("eligible_time") or submit,
-        eligible_unix=row.moment("eligible_time"),
+        begin_unix=row.moment("eligible_time"),
         request=request,
         array_job_id=row.positive("array_job_id"),
         array_task_id=row.whole("array_task_id"),
         array_limit=row.positive("array_max_tasks"),
         het_job_id=row.positive("het_job_id"),
-        het_offset=row.whole("het_job_offset") if row.positive("het_job_id") else None,
         start_unix=None if waits else start,
-        end_unix=None if waits else row.moment("end_time"),
-        expected_start_unix=start if waits else None,
+        end_unix=row.moment("end_time") if state == "finished" else None,
         limit_s=row.minutes("time_limit"),
         deadline_unix=row.moment("deadline"),
-        priority=priority,
         held=waits and (row.flag("hold") or priority == 0 or reason.startswith("JobHeld") or bool(HELD & set(words))),
         dependency=parse_dependency(row.text("dependency")),
         licences=row.text("licenses"),
         reservation=row.text("resv_name"),
-        allocated=() if waits else read_allocation(row),
+        allocated=allocated,
+        had=_had(request, len(allocated)),
     )
     return job, others
 
 
-def _tasks(row: Fields, job: QueuedJob) -> Iterator[QueuedJob]:
-    """The job itself, or one record per waiting task of an array."""
+def _had(request: Request, nodes: int) -> Amounts:
+    """What a job has of all its nodes: the queue says what it asks for, and that it has got."""
+    gpus = request.gpus_per_node * nodes if request.gpus_per_node else request.gpus_in_all
+    return Amounts(nodes, request.cpus, request.memory_in_all_mb, gpus) if nodes else Amounts()
+
+
+def _with_tasks(row: Fields, job: SlurmJob) -> SlurmJob:
+    """The job, with the waiting tasks of the array that it stands for."""
     if job.state != "pending" or job.array_task_id is not None or not row.text("array_task_string").strip():
-        yield job
-        return
+        return job
     array = row.parsed("array_task_string", parse_tasks)
-    job = replace(
+    return replace(
         job,
         array_job_id=job.array_job_id or job.job_id,
         array_limit=array.limit or job.array_limit,
-        is_together=True,
+        tasks=array.tasks,
+        obstacles=(*job.obstacles, array.obstacle) if array.obstacle else job.obstacles,
     )
-    if array.obstacle:
-        yield replace(job, obstacles=(*job.obstacles, array.obstacle))
-    for task in array.tasks:
-        yield replace(job, array_task_id=task)

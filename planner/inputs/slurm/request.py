@@ -1,13 +1,14 @@
-"""Reads what a job of Slurm's queue asks for: nodes, CPUs, memory, GPUs, and nodes by name or feature."""
+"""Reads what a job of Slurm asks for, and on which nodes it runs with how much of each."""
 
 from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass
 
-from planner.inputs.slurm.fields import Fields
-from planner.inputs.slurm.job import Request
-from planner.inputs.slurm.tres import Gres, parse_gres, parse_tres
+from planner.errors import InputError
+from planner.inputs.slurm.document import Fields
+from planner.inputs.slurm.job import AllocatedNode, Request
+from planner.inputs.slurm.notations import Amounts, Gres, parse_gres, parse_tres
 
 LAST_SHARED_PARSER = 42
 """Data parsers up to v0.0.42 say ``none`` for an exclusive job; later ones leave the list empty for every job."""
@@ -60,6 +61,17 @@ def read_request(row: Fields, parser: int | None) -> tuple[Request, tuple[str, .
     return request, gpus.others
 
 
+def accounted_request(asked: Amounts, nodes: int, command: str) -> Request:
+    """The request of a job of the accounts, which have sums over all nodes, and the command that submitted it."""
+    return Request(
+        min_nodes=asked.nodes or nodes or 1,
+        cpus=asked.cpus,
+        memory_in_all_mb=asked.memory_mb,
+        gpus_in_all=asked.gpus,
+        exclusive=True if is_exclusive_command(command) else None,
+    )
+
+
 def is_exclusive_command(line: str) -> bool:
     """Whether a command that submits a job asks for whole nodes; what its script asks for is not in it."""
     if "--exclusive" not in line:
@@ -102,3 +114,72 @@ def _exclusive(row: Fields, parser: int | None) -> bool | None:
     if shared or ("shared" in row.values and row.values["shared"] is None):
         return False
     return False if parser is not None and parser <= LAST_SHARED_PARSER else None
+
+
+Share = tuple[int | None, int | None]
+"""CPUs and memory [MB] of a node."""
+
+
+def read_allocation(row: Fields) -> tuple[AllocatedNode, ...]:
+    """The nodes of a job in the order of its host list; none where it has none."""
+    names = row.hosts("nodes")
+    resources = row.child("job_resources")
+    shares: dict[str, Share] = {}
+    if resources is not None:
+        later = isinstance(resources.values.get("nodes"), dict)
+        shares = _later(resources) if later else _of_22_05(row, resources)
+    gpus = _gpus_by_node(row, len(names))
+    return tuple(AllocatedNode(name, *shares.get(name, (None, None)), gpus[k]) for k, name in enumerate(names))
+
+
+def is_whole(row: Fields) -> bool | None:
+    """Whether the job has whole nodes; None where Slurm does not say."""
+    resources = row.child("job_resources")
+    if resources is None or not isinstance(resources.values.get("nodes"), dict):
+        return None
+    nodes = resources.child("nodes")
+    return nodes.flag("whole") if nodes is not None and "whole" in nodes.values else None
+
+
+def _gpus_by_node(row: Fields, nodes: int) -> list[int | None]:
+    """GPUs by node, where Slurm has one text such as ``gpu:4(IDX:0-3)`` for each."""
+    texts = row.words("gres_detail")
+    if len(texts) != nodes:
+        return [None] * nodes
+    try:
+        return [parse_gres(text).gpus for text in texts]
+    except InputError as error:
+        raise row.wrong("gres_detail", "texts such as gpu:4(IDX:0-3)") from error
+
+
+def _later(resources: Fields) -> dict[str, Share]:
+    nodes = resources.child("nodes")
+    found: dict[str, Share] = {}
+    for each in nodes.children("allocation") if nodes is not None else ():
+        cpus, memory = each.child("cpus"), each.child("memory")
+        found[each.text("name")] = (
+            None if cpus is None else cpus.positive("count"),
+            None if memory is None else memory.positive("allocated"),
+        )
+    return found
+
+
+def _of_22_05(row: Fields, resources: Fields) -> dict[str, Share]:
+    """Slurm 22.05 lists the cores of each node; a core is as many CPUs as the totals say."""
+    cores, cpus = resources.positive("allocated_cores"), row.positive("cpus")
+    threads = cpus // cores if cores and cpus and cpus % cores == 0 else 0
+    return {
+        each.text("nodename"): (_cores(each) * threads or None, each.positive("memory_allocated"))
+        for each in resources.children("allocated_nodes")
+    }
+
+
+def _cores(node: Fields) -> int:
+    """Allocated cores of a node; 0 where they are listed in another way."""
+    sockets = node.values.get("sockets")
+    count = 0
+    for socket in sockets.values() if isinstance(sockets, dict) else ():
+        cores = socket.get("cores") if isinstance(socket, dict) else None
+        for state in cores.values() if isinstance(cores, dict) else ():
+            count += isinstance(state, str) and state.lower().startswith("allocated")
+    return count

@@ -1,7 +1,8 @@
-"""Reads jobs from the text of ``sacct --parsable2``: a table with ``|`` between its columns.
+"""Reads jobs from whatever sacct has written: JSON, or the text of ``--parsable2``, a table with ``|`` between its
+columns.
 
-Times are local, as sacct writes them, unless they have an offset or are Unix seconds. A row of a job is followed by
-those of its steps; of these only the energy of the batch step counts, where the job has none of its own.
+Times of the text are local, as sacct writes them, unless they have an offset or are Unix seconds. A row of a job is
+followed by those of its steps; of these only the energy of the batch step counts, where the job has none of its own.
 """
 
 from __future__ import annotations
@@ -11,19 +12,20 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from planner import bounds
 from planner.errors import FileFormatError, InputError
-from planner.inputs.slurm.accounting import GARBAGE_J, AccountedJob, Accounts
-from planner.inputs.slurm.document import Source, content_of
-from planner.inputs.slurm.fields import NO_HOSTS
+from planner.inputs.local_times import FORMS, moments_of, slurm_duration_s
+from planner.inputs.slurm.accounting import GARBAGE_J, Accounts, read_accounting
+from planner.inputs.slurm.document import NO_HOSTS, Answer, Source, content_of, names_of
 from planner.inputs.slurm.hostlist import expand
-from planner.inputs.slurm.request import is_exclusive_command
-from planner.inputs.slurm.states import job_state, state_words
-from planner.inputs.slurm.tres import Amounts, parse_tres
-from planner.inputs.slurm_times import FORMS, moments_of, slurm_duration_s
+from planner.inputs.slurm.job import AllocatedNode, SlurmJob
+from planner.inputs.slurm.notations import Amounts, job_state, parse_tres, state_words
+from planner.inputs.slurm.request import accounted_request
 from planner.printable import one_line
+from planner.text_files import read_bytes
 
 COMMAND = "sacct --parsable2 --allusers --format=..."
 NEEDED = ("JobID", "State", "Submit", "Start", "End", "NodeList")
@@ -81,7 +83,7 @@ def read_sacct_text(source: Source, zone: ZoneInfo) -> tuple[Accounts, Counter[s
     """
     name, content = content_of(source)
     repaired: Counter[str] = Counter()
-    jobs: list[AccountedJob] = []
+    jobs: list[SlurmJob] = []
     labels: list[str] = []
     for line in _lines(name, content):
         match = _LABEL.fullmatch(line.text("JobID"))
@@ -136,7 +138,7 @@ def _cells(name: str, number: int, row: str, columns: list[str]) -> list[str]:
     return [*cells[:place], "|".join(cells[place : place + more + 1]), *cells[place + more + 1 :]]
 
 
-def _job(line: _Line, label: re.Match[str], zone: ZoneInfo, repaired: Counter[str]) -> AccountedJob:
+def _job(line: _Line, label: re.Match[str], zone: ZoneInfo, repaired: Counter[str]) -> SlurmJob:
     words = state_words([line.text("State")])
     if not words:
         raise line.wrong("State", "a state such as COMPLETED")
@@ -147,29 +149,27 @@ def _job(line: _Line, label: re.Match[str], zone: ZoneInfo, repaired: Counter[st
     is_over = job_state(words) == "finished"
     if is_over and start is not None and end is not None and end < start:
         raise line.wrong("End", f"a time after Start, {line.text('Start')}")
-    amounts = _amounts(line)
     is_task = label[2] is not None and label[2].isdigit()
-    return AccountedJob(
+    nodes = _hosts(line)
+    return SlurmJob(
         job_id=line.whole("JobIDRaw") or int(label[1]) + int(label[3] or 0),  # parts of a job follow its number
         name=line.text("JobName"),
         user=line.text("User"),
         account=line.text("Account"),
-        partition=line.text("Partition"),
+        partitions=names_of(line.text("Partition")),
         comment=line.text("Comment"),
-        state=words,
+        state=job_state(words),
+        state_words=words,
         submit_unix=submit[0],
         start_unix=start,
         end_unix=end if is_over else None,
         limit_s=_limit_s(line),
         array_job_id=int(label[1]) if is_task else None,
         array_task_id=int(label[2]) if is_task else None,
-        nodes=_hosts(line),
-        cpus=amounts.cpus,
-        memory_mb=amounts.memory_mb,
-        gpus=amounts.gpus,
+        allocated=tuple(AllocatedNode(name) for name in nodes),
+        had=_amounts(line),
         energy_j=_energy_j(line),
-        exclusive=True if is_exclusive_command(line.text("SubmitLine")) else None,
-        asked=_tres(line, "ReqTRES"),
+        request=accounted_request(_tres(line, "ReqTRES"), len(nodes), line.text("SubmitLine")),
     )
 
 
@@ -261,3 +261,26 @@ def _energy_j(line: _Line) -> int | None:
         if 1 <= joules < GARBAGE_J and math.isfinite(joules):
             return int(joules)
     return None
+
+
+def read_accounts(source: Source, zone: ZoneInfo) -> tuple[Accounts, Counter[str]]:
+    """Every job of the output of ``sacct --json`` or ``sacct --parsable2``, and what was repaired, by reason.
+
+    ``zone`` is that of local times, which only the text has.
+    """
+    name, content = content_of(source)
+    if _is_json(content):
+        return read_accounting(Answer(name, content)), Counter()
+    return read_sacct_text(Answer(name, content), zone)
+
+
+def holds_accounts(path: Path) -> bool:
+    """Whether sacct has written a file, and not somebody a table."""
+    if path.suffix.lower() == ".parquet":
+        return False
+    content = read_bytes(path)
+    return _is_json(content) or b"|" in content.partition(b"\n")[0]
+
+
+def _is_json(content: bytes) -> bool:
+    return content.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b"[")

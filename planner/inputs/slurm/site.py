@@ -4,41 +4,28 @@ alone."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
+from planner.domain.dependency import KINDS, Dependency
 from planner.domain.intake import Intake
 from planner.domain.job import Job
 from planner.domain.possible import require_possible
-from planner.domain.snapshot import LeftAlone, Snapshot
+from planner.domain.situation import LeftAlone, Situation
 from planner.errors import InputError
 from planner.inputs.jobs.power import power_notes, power_of
 from planner.inputs.slurm.documents import Documents
-from planner.inputs.slurm.job import QueuedJob
-from planner.inputs.slurm.machine import Machine, machine_of
-from planner.inputs.slurm.obstacles import in_reservation
-from planner.inputs.slurm.outages import outages_of
+from planner.inputs.slurm.job import SlurmJob
+from planner.inputs.slurm.machine import Machine, machine_of, outages_of
+from planner.inputs.slurm.node_units import some_classes, units_of
 from planner.inputs.slurm.queue import Queue
-from planner.inputs.slurm.ran import Ran, of_accounts, of_queue, started_jobs
-from planner.inputs.slurm.reservations import Reservation
-from planner.inputs.slurm.to_domain import (
-    Said,
-    after_others,
-    alone_on_nodes,
-    labels_by_id,
-    not_before,
-    on_classes,
-    within_limit,
-)
-from planner.inputs.slurm.units import units_of
-from planner.power.asked import Asked, PowerModel
+from planner.inputs.slurm.started import has_started, started_jobs
+from planner.power.learned import Asked, PowerModel
 from planner.scenario.schema import Scenario
 from planner.scenario.slurm import SlurmSection
 
-OwnBegin = Callable[[QueuedJob], int | None]
+OwnBegin = Callable[[SlurmJob], int | None]
 """The begin time that a job has from its user, whatever the planner has set since; None: not set."""
-MadeFor = Callable[[Reservation], str | None]
-"""The job that the planner made a reservation for; None: it is somebody else's."""
 
 
 @dataclass(frozen=True)
@@ -58,10 +45,8 @@ class SlurmSite:
         cluster = self.machine.cluster(written.cluster, written.slurm)
         return written.model_copy(update={"cluster": cluster})
 
-    def snapshot(
-        self, scenario: Scenario, own_begin: OwnBegin, made_for: MadeFor = lambda reservation: None
-    ) -> tuple[Snapshot, Intake]:
-        """What is true at the moment of the documents; begin times and reservations of the planner's own bind nobody.
+    def snapshot(self, scenario: Scenario, own_begin: OwnBegin) -> tuple[Situation, Intake]:
+        """What is true at the moment of the documents; begin times of the planner's own bind nobody.
 
         Raises
         ------
@@ -75,12 +60,10 @@ class SlurmSite:
         ran = self._ran(queue, left, intake)
         started, told = started_jobs(ran, self.machine, power, moment)
         intake.repaired.update({f"started jobs {reason}": count for reason, count in told.items()})
-        reservations = self.documents.reservations()
-        own = {each.name: job for each in reservations if (job := made_for(each)) is not None}
-        pending = self._pending(queue, power, own_begin, own, left)
+        pending = self._pending(queue, power, own_begin, left)
         busy = {node for each in started if each.is_running for node in each.nodes}
-        outages = outages_of(self.machine, [each for each in reservations if each.name not in own], busy, moment)
-        snapshot = Snapshot(
+        outages = outages_of(self.machine, self.documents.reservations(), busy, moment)
+        snapshot = Situation(
             moment, pending, started, outages=outages, left_alone=tuple(left), source=self.documents.source
         )
         require_possible(snapshot, scenario.cluster)
@@ -89,22 +72,20 @@ class SlurmSite:
         intake.notes += power_notes(power, moment)
         return snapshot, intake
 
-    def _ran(self, queue: Queue, left: list[LeftAlone], intake: Intake) -> list[Ran]:
+    def _ran(self, queue: Queue, left: list[LeftAlone], intake: Intake) -> list[SlurmJob]:
         """Every job that has started: those of the queue, and those that the accounts have besides."""
-        found: dict[str, Ran] = {}
+        found: dict[str, SlurmJob] = {}
         for job in queue.of_state("running"):
             left += [LeftAlone(job.label, reason) for reason in job.obstacles]
-            ran = of_queue(job)
-            if ran is not None:
-                found[job.label] = ran
+            if has_started(job):
+                found[job.label] = job
         for job in queue.of_state("other"):
             left += [LeftAlone(job.label, reason) for reason in job.obstacles]
         known = {job.label for job in queue.jobs}
         # The queue first, as long as it has them: it knows what they had of each node, accounts only the sums.
-        ended = [*map(of_queue, queue.of_state("finished")), *map(of_accounts, self.documents.accounts().ended)]
         again = 0
-        for each in ended:
-            if each is None or each.label in found:
+        for each in (*queue.finished, *self.documents.accounts().ended):
+            if not has_started(each) or each.label in found:
                 continue
             if each.label in known:
                 again += 1  # it was put back into the queue
@@ -114,78 +95,73 @@ class SlurmSite:
             intake.notes.append(f"{again} jobs have run before and wait or run again: what they did before is left out")
         return list(found.values())
 
-    def _pending(
-        self,
-        queue: Queue,
-        power: PowerModel,
-        own_begin: OwnBegin,
-        own: Mapping[str, str],
-        left: list[LeftAlone],
-    ) -> tuple[Job, ...]:
-        """The waiting jobs; ``own`` has the planner's own reservations, and the job of each."""
+    def _pending(self, queue: Queue, power: PowerModel, own_begin: OwnBegin, left: list[LeftAlone]) -> tuple[Job, ...]:
+        """The waiting jobs that can be planned."""
         jobs: dict[str, Job] = {}
-        labels = labels_by_id(queue.jobs)
-        running = Counter(job.array_job_id for job in queue.of_state("running"))
-        before: Counter[int | None] = Counter()
-        for each in (_without_own(job, own) for job in queue.of_state("pending")):
-            array = each.array_job_id
-            said = (within_limit(each, before[array], running[array]), after_others(each, labels))
-            job, reasons = self._job(each, power, own_begin, said)
-            if job is None:
-                left.append(LeftAlone(each.label, "; ".join(reasons)))
+        labels = _labels_by_number(queue.jobs)
+        at_once = Counter(job.array_job_id for job in queue.of_state("running"))
+        for each in queue.of_state("pending"):
+            job = self._job(each, power, own_begin(each), labels, at_once[each.array_job_id])
+            if isinstance(job, str):
+                left.append(LeftAlone(each.label, job))
             else:
                 jobs[job.id] = job
-                before[array] += 1
+                at_once[each.array_job_id] += 1
         started = {job.label for job in queue.of_state("running")}
         left += _without_those_before(jobs, {job.label for job in queue.jobs} - started)
         return tuple(sorted(jobs.values(), key=lambda job: job.submission_key))
 
     def _job(
-        self, queued: QueuedJob, power: PowerModel, own_begin: OwnBegin, among_others: Iterable[Said]
-    ) -> tuple[Job | None, tuple[str, ...]]:
-        """A waiting job, or the reasons why it is left alone."""
+        self,
+        queued: SlurmJob,
+        power: PowerModel,
+        own_begin_unix: int | None,
+        labels: Mapping[int, Sequence[str]],
+        at_once: int,
+    ) -> Job | str:
+        """A waiting job, or why it is left alone; ``at_once`` tasks of its array run, or come before it."""
         allowed, why = self.machine.allowed(queued.request, queued.partitions)
-        said = [
-            on_classes(allowed, self.machine.classes) if allowed else ({}, why),
-            alone_on_nodes(queued),
-            not_before(queued, own_begin(queued), self.documents.moment_unix),
-            *among_others,
-        ]
-        reasons = [*queued.obstacles, *(reason for _, reason in said if reason)]
+        after, why_not = _after_others(queued, labels)
+        # Tasks beyond the limit start when others end, which no field of a job says.
+        beyond = queued.array_limit is not None and at_once >= queued.array_limit
+        limit = f"its array may have only {queued.array_limit} tasks at once" if beyond else ""
+        reasons = [reason for reason in (*queued.obstacles, why, limit, why_not) if reason]
         if reasons or queued.limit_s is None:
-            return None, tuple(reasons)
+            return "; ".join(reasons)
+        is_later = own_begin_unix is not None and own_begin_unix > self.documents.moment_unix
         try:
-            units = units_of(queued.request, list(allowed.values()))
-            fields = {name: value for given, _ in said for name, value in given.items()}
             asked = Asked(
                 queued.label,
-                units,
+                units_of(queued.request, list(allowed.values())),
                 queued.limit_s,
                 queued.user,
                 queued.account,
                 queued.name,
-                ",".join(queued.partitions),
-                fields.get("classes", ()),
-                fields["exclusive"],
+                queued.partition,
+                some_classes(allowed, self.machine.classes),
+                bool(queued.request.exclusive),
             )
             return Job(
                 id=queued.label,
                 submit_unix=queued.submit_unix,
                 requested_s=queued.limit_s,
-                units=units,
+                units=asked.units,
                 power_w=power(asked),
                 account=queued.account,
                 user=queued.user,
                 name=queued.name,
                 deadline_unix=queued.deadline_unix,
                 qos=queued.qos,
-                partition=asked.partition,
-                **fields,
-            ), ()
+                partition=queued.partition,
+                classes=asked.classes,
+                exclusive=asked.exclusive,
+                begin_unix=own_begin_unix if is_later else None,
+                after=after,
+            )
         except InputError as error:
-            return None, (str(error),)
+            return str(error)
 
-    def _tell(self, snapshot: Snapshot, intake: Intake) -> None:
+    def _tell(self, snapshot: Situation, intake: Intake) -> None:
         ended = len(snapshot.started) - len(snapshot.running)
         intake.notes.append(
             f"Slurm {self.documents.version}: {len(snapshot.pending)} pending, {len(snapshot.running)} running,"
@@ -196,11 +172,28 @@ class SlurmSite:
         intake.notes += self.documents.remarks
 
 
-def _without_own(job: QueuedJob, own: Mapping[str, str]) -> QueuedJob:
-    """The same job, which the planner's own reservation for it does not keep from being planned."""
-    if own.get(job.reservation) != job.label:
-        return job
-    return replace(job, obstacles=tuple(each for each in job.obstacles if each != in_reservation(job)))
+def _labels_by_number(jobs: Iterable[SlurmJob]) -> dict[int, list[str]]:
+    """The jobs that each of Slurm's numbers stands for: that of an array for all of its tasks."""
+    found: dict[int, list[str]] = {}
+    for job in jobs:
+        for number in dict.fromkeys((job.job_id, job.array_job_id)):
+            if number is not None:
+                found.setdefault(number, []).append(job.label)
+    return found
+
+
+def _after_others(job: SlurmJob, labels: Mapping[int, Sequence[str]]) -> tuple[tuple[Dependency, ...], str]:
+    """The jobs that a job waits for, by the labels of those in the queue, as others are long gone; or why it cannot be
+    planned."""
+    found = []
+    for each in job.dependency.requirements:
+        kind = next((known for known in KINDS if known == each.kind), None)
+        if kind is None or each.job_id is None or each.delay_s:
+            later = " with a delay" if each.delay_s else ""
+            return (), f"it waits for other jobs in a way that is not planned ({each.kind}{later})"
+        names = labels.get(each.job_id, []) if each.task_id is None else [f"{each.job_id}_{each.task_id}"]
+        found += [Dependency(kind, name) for name in names]
+    return tuple(dict.fromkeys(found)), ""
 
 
 def _without_those_before(jobs: dict[str, Job], waiting: Collection[str]) -> list[LeftAlone]:

@@ -11,10 +11,9 @@ from planner import bounds
 from planner.domain.cluster import Cluster
 from planner.domain.horizon import zone_named
 from planner.domain.node_text import parse_node_list
-from planner.domain.snapshot import SINCE_EVER, NodeState, Outage
+from planner.domain.situation import SINCE_EVER, NodeState, Outage
 from planner.errors import FileFormatError, InputError
-from planner.inputs.jobs.any_rows import read_rows
-from planner.inputs.jobs.table_rows import Row, require_known
+from planner.inputs.jobs.table_rows import Row, read_rows, require_known
 from planner.places import document
 from planner.scenario.words import guess
 

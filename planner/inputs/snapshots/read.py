@@ -13,12 +13,12 @@ from planner.domain.fit import Fit
 from planner.domain.intake import Intake
 from planner.domain.job import Job
 from planner.domain.possible import require_possible
-from planner.domain.snapshot import Outage, Snapshot, StartedJob, outage_key
+from planner.domain.situation import Outage, Situation, StartedJob, outage_key
 from planner.errors import FileFormatError, InputError
 from planner.inputs.jobs.power import power_notes, power_of
 from planner.inputs.jobs.read import require_unscaled
 from planner.inputs.jobs.table import read_job_rows
-from planner.inputs.jobs.unit_shape import unit_shape_of
+from planner.inputs.jobs.unit_groups import unit_shape_of
 from planner.inputs.snapshots.node_states import read_node_states
 from planner.inputs.snapshots.state_rows import STATE_COLUMNS, StateRow, state_row
 from planner.places import document
@@ -29,7 +29,7 @@ EARLY_START = "start before submission: kept as written"
 
 def read_snapshot(
     path: Path | str, *, at_unix: int, scenario: Scenario, nodes_path: Path | None = None
-) -> tuple[Snapshot, Intake]:
+) -> tuple[Situation, Intake]:
     """What is true at a moment, by a table of jobs; of a plain job table every job is pending.
 
     Parameters
@@ -66,7 +66,7 @@ def read_snapshot(
     )
     has_states = any("state" in row for _, row in found)
     rows = [state_row(job, row, scenario.cluster, intake.repaired, has_states=has_states) for job, row in found]
-    snapshot = Snapshot(
+    snapshot = Situation(
         moment_unix=at_unix,
         pending=_jobs(rows, "pending"),
         started=_started(rows, scenario.cluster, at_unix),
@@ -118,7 +118,7 @@ def _outages(scenario: Scenario, nodes_path: Path | None, intake: Intake) -> tup
     return tuple(sorted(found, key=outage_key))
 
 
-def _tell(snapshot: Snapshot, cluster: Cluster, intake: Intake) -> None:
+def _tell(snapshot: Situation, cluster: Cluster, intake: Intake) -> None:
     """Count what is odd but no error."""
     early = sum(each.start_unix < each.job.submit_unix for each in snapshot.started)
     if early:

@@ -11,8 +11,7 @@ from planner.domain.cluster import Cluster
 from planner.domain.job import Job
 from planner.domain.node_text import parse_node_list, parse_unit_nodes
 from planner.errors import InputError
-from planner.inputs.jobs.table_choices import row_time
-from planner.inputs.jobs.table_rows import Row
+from planner.inputs.jobs.table_rows import Row, row_time
 from planner.scenario.words import guess
 
 WrittenState = Literal["pending", "running", "done", "cancelled"]

@@ -8,14 +8,14 @@ from pathlib import Path
 
 from planner.domain.cluster import Cluster
 from planner.domain.node_text import format_unit_nodes
-from planner.domain.snapshot import SINCE_EVER, NodeState, Snapshot, StartedJob
+from planner.domain.situation import SINCE_EVER, NodeState, Situation, StartedJob
 from planner.errors import InputError
 from planner.inputs.jobs.table_writer import Columns, job_table_columns, write_columns
 from planner.units import utc_text
 
 
 def write_snapshot(
-    snapshot: Snapshot, path: Path | str, *, cluster: Cluster, nodes_path: Path | str | None = None
+    snapshot: Situation, path: Path | str, *, cluster: Cluster, nodes_path: Path | str | None = None
 ) -> None:
     """Write the jobs, and to ``nodes_path`` the nodes that cannot be used; ``.csv``, ``.csv.gz`` or ``.parquet``.
 
@@ -35,7 +35,7 @@ def write_snapshot(
         write_columns(_node_columns(snapshot, cluster), nodes_path)
 
 
-def _job_columns(snapshot: Snapshot, cluster: Cluster) -> Columns:
+def _job_columns(snapshot: Situation, cluster: Cluster) -> Columns:
     started = {each.job.id: each for each in snapshot.started}
     found = [started.get(job.id) for job in snapshot.jobs]
     states: dict[str, object] = {job.id: "pending" for job in snapshot.pending}
@@ -60,7 +60,7 @@ def _energy(found: Sequence[StartedJob | None]) -> Columns:
     return {"energy_j": joules} if any(each is not None for each in joules) else {}
 
 
-def _node_columns(snapshot: Snapshot, cluster: Cluster) -> Columns:
+def _node_columns(snapshot: Situation, cluster: Cluster) -> Columns:
     """Nodes of equal states and times in one row."""
     rows: dict[tuple[NodeState, int, int | None], list[int]] = defaultdict(list)
     for outage in snapshot.outages:

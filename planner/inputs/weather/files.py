@@ -6,10 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from planner.inputs.csv_lines import members_of
 from planner.inputs.local_times import Moments
-from planner.inputs.members import members_of
-from planner.inputs.prices.hourly_csv import read_timed_csv
-from planner.inputs.weather.samples import Samples
+from planner.inputs.timed_csv import Samples, read_timed_csv
 from planner.text_files import read_bytes
 
 OF_HUMIDITY = ("humidity_percent", "pressure_hpa")

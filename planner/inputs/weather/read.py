@@ -1,7 +1,8 @@
-"""The planning day's weather, from whichever kind of file a site has."""
+"""The planning day's weather, from whichever kind of file a site has, and a season's weather for any day."""
 
 from __future__ import annotations
 
+import calendar
 import datetime as dt
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -17,17 +18,37 @@ from planner.domain.series import StepSeries, mean_series
 from planner.domain.weather import Weather
 from planner.errors import CoverageError, FileFormatError, InputError
 from planner.inputs.local_times import clock_shifts
+from planner.inputs.timed_csv import Samples
 from planner.inputs.weather.files import OF_HUMIDITY, WeatherFile, is_tmy3, read_weather_csv
 from planner.inputs.weather.open_meteo import read_open_meteo
-from planner.inputs.weather.samples import Samples
-from planner.inputs.weather.season import day_in_season
 from planner.inputs.weather.typical_year import read_epw, read_tmy3, sample_path
 from planner.printable import shortened
 from planner.scenario.weather import ConstantWeather, SampleWeather
 from planner.scenario.weather import Weather as WeatherChoice
-from planner.scenario.words import WeatherFormat
+from planner.scenario.words import Season, WeatherFormat
 from planner.text_files import require_file
 from planner.units import SECONDS_PER_HOUR
+
+SEASONS: dict[Season, tuple[int, int, int]] = {
+    "winter": (12, 1, 2),
+    "spring": (3, 4, 5),
+    "summer": (6, 7, 8),
+    "autumn": (9, 10, 11),
+}
+"""Months of the meteorological seasons of the northern half of the earth."""
+
+
+def day_in_season(day: dt.date, season: Season) -> dt.date:
+    """The day of a season that stands in for a day.
+
+    It is the same day of the month, in the month at the same place of its season: 7 August, in the last month of
+    summer, gets the weather of 7 February for winter. The last days of long months get the last day of a short one.
+    A day of the season itself gets its own weather.
+    """
+    month = SEASONS[season][day.month % 3]
+    last = calendar.monthrange(day.year, month)[1]
+    return dt.date(day.year, month, min(day.day, last))
+
 
 SAMPLE = "sample"
 LONGEST_FILLED_S = 3 * SECONDS_PER_HOUR

@@ -10,15 +10,16 @@ from planner.machine.timeline import NEVER, forget_past
 from planner.online.kernel.events import is_changing, resume, take_changes, void_reservations, withdraw
 from planner.online.kernel.followers import come_first, go_for_good
 from planner.online.kernel.held_back import arrive, is_held, join_queue
+from planner.online.kernel.holds import next_hold_end, release_due
 from planner.online.kernel.likely import note_length
 from planner.online.kernel.nodes import hold_job
 from planner.online.kernel.queue_order import real_end
 from planner.online.kernel.queue_search import order_round
-from planner.online.kernel.replan_rounds import next_change, replan_round
 from planner.online.kernel.reservation_rounds import conservative_round, deadline_round
 from planner.online.kernel.rounds import can_start, easy_round, greedy_round, list_round, strict_round
 from planner.online.kernel.state import (
     ARRIVED,
+    BLOCKED,
     BROKEN,
     CANCEL_S,
     CHANGES,
@@ -44,18 +45,17 @@ from planner.online.kernel.state import (
     HAS_CANCELS,
     HELD,
     HELD_JOB,
+    HOLDING,
     JOINING,
     LIST,
     MACHINE,
     MOMENT,
     NOW,
     ORDERED,
-    OUTLIVED,
     PER_SECOND,
     POLICY,
     QUEUE,
     QUEUED,
-    REPLAN,
     REQUESTED,
     RESERVED,
     RESUME_AT,
@@ -78,9 +78,21 @@ STEPS_S = (60, 300, 900, 1800, 3600, 7200, 18000, 36000, 72000, 180000, 360000)
 """How far beyond the first estimate the first, second, ... correction goes (Tsafrir, Etsion and Feitelson 2007)."""
 
 
-@kernel
+@part
 def advance(state, seconds):
     """Replay up to so many event seconds; returns 0 when all is done, the entries needed to go on, or -1 to go on."""
+    return _advance(state, seconds, True)
+
+
+@kernel
+def advance_simple(state, seconds):
+    """The same under policies that plan nothing ahead. Baselines of a night need no more, and it is soon compiled."""
+    return _advance(state, seconds, None)
+
+
+@part
+def _advance(state, seconds, any_policy):
+    """The same; where ``any_policy`` is None, rounds of simple policies alone are compiled into it."""
     for _ in range(seconds):
         now = next_second(state)
         if now == NEVER:
@@ -90,36 +102,36 @@ def advance(state, seconds):
             return needed
         open_second(state, now)
         if state.clock[EVERY_EVENT] > 0:
-            _round_after_every_event(state, now)
+            _round_after_every_event(state, now, any_policy)
         else:
-            _round_after_all_events(state, now)
+            _round_after_all_events(state, now, any_policy)
     return np.int64(-1)
 
 
 @part
-def _round_after_all_events(state, now):
+def _round_after_all_events(state, now, any_policy):
     """All arrivals and completions of a second, then one round."""
     while is_arriving(state, now):
         take_arrival(state)
     while is_ending(state, now):
         take_completion(state, now)
-    schedule(state, now)
+    _schedule(state, now, any_policy)
 
 
 @part
-def _round_after_every_event(state, now):
+def _round_after_every_event(state, now, any_policy):
     """The arrivals and completions of a second with a round after each; one round before them for all that came first.
 
     That is what nodes and cancelled jobs did, and reservations that are due when nothing else happens.
     """
     if state.clock[SCAN] > 0 or not (is_arriving(state, now) or is_ending(state, now)):
-        schedule(state, now)
+        _schedule(state, now, any_policy)
     while is_arriving(state, now):
         take_arrival(state)
-        schedule(state, now)
+        _schedule(state, now, any_policy)
     while is_ending(state, now):
         take_completion(state, now)
-        schedule(state, now)
+        _schedule(state, now, any_policy)
 
 
 @part
@@ -137,9 +149,8 @@ def next_second(state):
             now = min(now, state.job[CANCEL_S, state.job[QUEUE, place]])
         for place in range(state.clock[HELD]):
             now = min(now, state.job[CANCEL_S, state.job[HELD_JOB, place]])
-    if state.clock[POLICY] == REPLAN:
-        now = min(now, next_change(state, state.clock[NOW]))
-    elif state.clock[POLICY] >= CONSERVATIVE:
+    now = min(now, next_hold_end(state))
+    if state.clock[POLICY] >= CONSERVATIVE:
         for place in range(state.clock[QUEUED]):
             reserved = state.job[RESERVED, state.job[QUEUE, place]]
             if reserved >= 0:
@@ -158,6 +169,7 @@ def entries_needed(state, now):
         next_job += 1
     held = (
         state.clock[HELD]
+        + state.clock[HOLDING]
         + state.clock[QUEUED]
         + next_job
         - state.clock[ARRIVED]
@@ -176,6 +188,7 @@ def open_second(state, now):
     forget_past(state.times, state.free, state.length, state.length.shape[0] // 2, now)
     resume(state, now)
     take_changes(state, now)
+    release_due(state, now)
     withdraw(state, now)
     _correct(state, now)
 
@@ -217,15 +230,30 @@ def take_completion(state, now):
     join_queue(state, now)
     state.job[FINISHED_JOB, state.clock[FINISHED]] = job
     state.clock[FINISHED] += 1
-    state.clock[SCAN] = 1
+    state.clock[SCAN], state.clock[BLOCKED] = 1, 0
 
 
 @part
 def schedule(state, now):
     """A scheduling round, if one is due, and more of them as long as jobs join that waited for the start of others."""
+    _schedule(state, now, True)
+
+
+@part
+def _schedule(state, now, any_policy):
+    """The same; where ``any_policy`` is None, only for simple policies."""
     if is_due(state, now):
-        run_round(state, now)
+        _run(state, now, any_policy)
     while is_another_due(state, now):
+        _run(state, now, any_policy)
+
+
+@part
+def _run(state, now, any_policy):
+    """Run a round; numba leaves out the branch that is not taken, and all that it would need."""
+    if any_policy is None:
+        run_simple_round(state, now)
+    else:
         run_round(state, now)
 
 
@@ -259,24 +287,32 @@ def _looks_at_queue(state, now):
 @part
 def run_round(state, now):
     """What a round does is the policy's. Rounds of cp are not here: Python runs them."""
-    state.clock[ROUNDS] += 1
     policy = state.clock[POLICY]
-    if policy == STRICT:
-        strict_round(state, now)
-    elif policy == GREEDY:
-        greedy_round(state, now)
-    elif policy == LIST:
+    if policy in (STRICT, GREEDY, EASY):
+        run_simple_round(state, now)
+        return
+    state.clock[ROUNDS] += 1
+    if policy == LIST:
         list_round(state, now)
-    elif policy == EASY:
-        easy_round(state, now)
     elif policy == ORDERED:
         order_round(state, now)
     elif policy == CONSERVATIVE:
         conservative_round(state, now)
     elif policy in (DEADLINE, DEADLINE_EARLY):
         deadline_round(state, now)
-    elif policy == REPLAN:
-        replan_round(state, now)
+
+
+@part
+def run_simple_round(state, now):
+    """A round of a policy that starts jobs and plans nothing ahead but one reservation."""
+    state.clock[ROUNDS] += 1
+    policy = state.clock[POLICY]
+    if policy == STRICT:
+        strict_round(state, now)
+    elif policy == GREEDY:
+        greedy_round(state, now)
+    else:
+        easy_round(state, now)
 
 
 @part
@@ -302,7 +338,7 @@ def _correct(state, now):
             state.job[CORRECTIONS, job] += 1
         if due <= now or (end <= now and state.clock[EVERY_EVENT] == 0):
             continue
-        void_reservations(state, OUTLIVED)
+        void_reservations(state)
         hold_job(state, MACHINE, job, np.int64(1), now, due)
         state.job[EXPECTED_END, job] = due
         if due < end:

@@ -8,13 +8,15 @@ from planner.compiled import part
 from planner.machine.heap import remove
 from planner.machine.timeline import NEVER, hold_units
 from planner.online.kernel.followers import go_for_good
-from planner.online.kernel.held_back import arrive, is_held, join_queue, withdraw_held
+from planner.online.kernel.held_back import arrive, join_queue, withdraw_held
+from planner.online.kernel.holds import withdraw_on_hold
 from planner.online.kernel.nodes import hold_job
 from planner.online.kernel.queue_order import drop_gone, enqueue, real_end, run_on
 from planner.online.kernel.reservation_rounds import cancel
 from planner.online.kernel.state import (
     ANNOUNCED,
     ARRIVED,
+    BLOCKED,
     BROKEN,
     CANCEL_S,
     CANCELLED,
@@ -31,16 +33,13 @@ from planner.online.kernel.state import (
     ESTIMATE,
     EXPECTED,
     EXPECTED_END,
-    FROM_BEFORE,
     GOES_DOWN,
     HAS_CANCELS,
     KIND,
-    LATEST,
     LEFT,
     MACHINE,
     MOMENT,
     NODE,
-    NODE_LOST,
     NONE_YET,
     OUT_END,
     OUT_NODE,
@@ -48,11 +47,11 @@ from planner.online.kernel.state import (
     POLICY,
     QUEUE,
     QUEUED,
-    REPLAN,
     RESERVED,
     RESTARTS,
     RESUME_AT,
     RESUMES,
+    RETURNS,
     RUNNING,
     SCAN,
     START,
@@ -74,9 +73,6 @@ def resume(state, now):
                 run_on(state, job, now)
         elif state.job[CANCEL_S, job] > now:
             arrive(state, job)
-            if not is_held(state, job) and _keeps_promise(state, job):
-                state.job[RESERVED, job] = CANCELLED
-                state.clock[BROKEN] = FROM_BEFORE
 
 
 @part
@@ -88,13 +84,15 @@ def take_changes(state, now):
         start, end = max(now, state.change[OUT_START, entry]), state.change[OUT_END, entry]
         if state.change[CHANGE, entry] == ANNOUNCED:
             if _hits_reservation(state, node, start, end):
-                void_reservations(state, NODE_LOST)
+                void_reservations(state)
             _block(state, node, np.int64(1), start, end)
         elif state.change[CHANGE, entry] == GOES_DOWN:
             _lose_jobs(state, node, now)
         elif end > now:
             _block(state, node, np.int64(-1), now, end)
             state.clock[EARLY] += 1
+        if state.change[CHANGE, entry] == RETURNS:
+            state.clock[BLOCKED] = 0
         state.clock[SCAN] = 1
         state.clock[CHANGES] += 1
 
@@ -122,24 +120,18 @@ def withdraw(state, now):
             go_for_good(state, job)
     drop_gone(state)
     withdraw_held(state, now)
+    withdraw_on_hold(state, now)
     join_queue(state, now)
 
 
 @part
-def void_reservations(state, reason):
+def void_reservations(state):
     """Give all reservations back: what they rest on is no longer so. They are made anew in the next round."""
-    if state.clock[BROKEN] != NODE_LOST:
-        state.clock[BROKEN] = reason
+    state.clock[BROKEN] = 1
     if state.clock[POLICY] >= CONSERVATIVE:
         for place in range(state.clock[QUEUED]):
             if state.job[RESERVED, state.job[QUEUE, place]] >= 0:
                 cancel(state, state.job[QUEUE, place])
-
-
-@part
-def _keeps_promise(state, job):
-    """Whether a job that joins the queue has a promise from before."""
-    return state.clock[POLICY] == REPLAN and state.job[LATEST, job] >= 0
 
 
 @part
@@ -200,6 +192,3 @@ def _lose(state, job, now):
     state.job[RESERVED, job] = CANCELLED if state.clock[POLICY] == CONSERVATIVE else NONE_YET
     state.clock[EARLY] += 1
     enqueue(state, job)
-    if _keeps_promise(state, job):
-        void_reservations(state, NODE_LOST)
-        state.job[RESERVED, job] = CANCELLED

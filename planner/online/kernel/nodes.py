@@ -11,12 +11,11 @@ from __future__ import annotations
 import numpy as np
 
 from planner.compiled import part
-from planner.machine.choose_nodes import copies_until
+from planner.machine.choose_nodes import copies_in, copies_until, share_out
 from planner.machine.earliest import earliest_for_many
-from planner.machine.kth_smallest import smallest
 from planner.machine.packing import pack_exactly
-from planner.machine.timeline import NEVER, first_room, hold_units, last_room, least_free, room_until
-from planner.online.kernel.state import ESTIMATE, GROUPS, LIMITED, NODE, NODES, POWER, SAVED, UNITS
+from planner.machine.timeline import NEVER, first_room, hold_units, least_free
+from planner.online.kernel.state import AS_RULE, ESTIMATE, GROUPS, LIMITED, NODE, NODES, POWER, SAVED, UNITS
 
 
 @part
@@ -92,49 +91,6 @@ def may_start(state, rows, job, moment):
 
 
 @part
-def latest_start(state, rows, job, earliest, latest):
-    """Latest start of a job from ``earliest`` to ``latest`` by the timelines that begin at a row; else -1.
-
-    The nodes that it would have are noted with its units.
-    """
-    first, last = state.ptr[GROUPS, job], state.ptr[GROUPS, job + 1]
-    duration = max(np.int64(1), state.job[ESTIMATE, job])
-    nodes, limited = state.clock[NODES], state.clock[LIMITED] > 0
-    start = latest
-    while start >= earliest:
-        moved = start
-        if limited:
-            moved = _last_power(state, rows + nodes, job, duration, earliest, moved)
-        for group in range(first, last):
-            if moved >= earliest:
-                moved = _latest_for_group(state, rows, group, duration, earliest, moved)
-        if moved == start and moved >= earliest:
-            if _choose_nodes(state, rows, job, start, start + duration):
-                return start
-            moved = _change_before(state, rows, start + duration) - duration
-        start = moved
-    return np.int64(-1)
-
-
-@part
-def has_room(state, rows, job, start):
-    """Whether a job has room from a start on where its units are now; they are on different nodes."""
-    end = start + max(np.int64(1), state.job[ESTIMATE, job])
-    unit = state.ptr[UNITS, job]
-    for group in range(state.ptr[GROUPS, job], state.ptr[GROUPS, job + 1]):
-        amount = state.group_amount[group]
-        for _ in range(state.group_count[group]):
-            row = rows + state.unit[NODE, unit]
-            if room_until(state.times, state.free, state.length, row, amount, start, end) < end:
-                return False
-            unit += 1
-    if state.clock[LIMITED] > 0:
-        power_row = rows + state.clock[NODES]
-        return first_power(state, power_row, job, end - start, start, start) == start
-    return True
-
-
-@part
 def hold_job(state, rows, job, sign, start, end):
     """Hold the nodes of a job from start to end (sign 1), or give them back (sign -1)."""
     if start >= end:
@@ -193,40 +149,6 @@ def first_power(state, row, job, duration, earliest, latest):
 
 
 @part
-def _last_power(state, row, job, duration, earliest, latest):
-    """Latest start at which the site has the power that a job draws; else -1."""
-    state.watts[0] = state.job[POWER, job]
-    one = np.int64(1)
-    return last_room(state.times, state.free, state.length, row, state.watts, one, duration, earliest, latest)
-
-
-@part
-def _latest_for_group(state, rows, group, duration, earliest, latest):
-    """Latest start at which all units of a group have room at once; else -1."""
-    amount, count = state.group_amount[group], state.group_count[group]
-    times, free, length, ready = state.times, state.free, state.length, state.ready
-    while latest >= earliest:
-        at_once, found = np.int64(0), np.int64(0)
-        for node in range(state.clock[NODES]):
-            copies = np.int64(1)
-            while copies <= count:
-                start = last_room(times, free, length, rows + node, amount, copies, duration, earliest, latest)
-                if start < 0:
-                    break
-                if start == latest:
-                    at_once += 1
-                    if at_once == count:
-                        return latest
-                ready[found] = -start
-                found += 1
-                copies += 1
-        if found < count:
-            return np.int64(-1)
-        latest = -smallest(ready, found, count)
-    return np.int64(-1)
-
-
-@part
 def _earliest_for_group(state, rows, group, duration, earliest, latest):
     """Earliest start at which all units of a group have room at once; else a time after ``latest``."""
     if earliest == latest:
@@ -254,6 +176,8 @@ def _has_room_for_group(state, rows, group, start, end):
 def _choose_nodes(state, rows, job, start, end):
     """Give every unit the first node with room; earlier groups are held while later ones look. False if one fails."""
     first, last = state.ptr[GROUPS, job], state.ptr[GROUPS, job + 1]
+    if last - first > 1 and state.clock[AS_RULE] > 0 and _share_out(state, rows, job, start, end):
+        return True
     unit = state.ptr[UNITS, job]
     complete = True
     for group in range(first, last):
@@ -287,6 +211,34 @@ def _choose_nodes(state, rows, job, start, end):
 
 
 @part
+def _share_out(state, rows, job, start, end):
+    """Choose nodes for units of several sizes as plans do: odd ones where they cost the fewest units of the main group.
+
+    False if that finds no room for all; with several odd units there may be some.
+    """
+    main, room = _main_group(state, job), np.int64(0)
+    amount, wanted = state.group_amount, state.group_count[main]
+    for node in range(state.clock[NODES]):
+        least_free(state.times, state.free, state.length, rows + node, start, end, state.least[node])
+        state.known[node] = copies_in(state.least[node], amount[main], wanted)
+        room += state.known[node]
+    return share_out(
+        state.least, state.known, room, amount, state.group_count, state.ptr[GROUPS, job], state.ptr[GROUPS, job + 1],
+        main, state.unit[NODE, state.ptr[UNITS, job] : state.ptr[UNITS, job + 1]],
+    )  # fmt: skip
+
+
+@part
+def _main_group(state, job):
+    """The first of the groups of a job with the most units."""
+    main = state.ptr[GROUPS, job]
+    for group in range(main, state.ptr[GROUPS, job + 1]):
+        if state.group_count[group] > state.group_count[main]:
+            main = group
+    return main
+
+
+@part
 def _pack_exactly(state, rows, job, start, end):
     """Choose nodes for units of several sizes where the first nodes with room did not do; False if there is no room."""
     for node in range(state.clock[NODES]):
@@ -298,13 +250,9 @@ def _pack_exactly(state, rows, job, start, end):
 def pack_units(state, job):
     """Choose nodes for units of several sizes out of what is noted that each has free; False if there is no room."""
     first, last = state.ptr[GROUPS, job], state.ptr[GROUPS, job + 1]
-    main = first
-    for group in range(first, last):
-        if state.group_count[group] > state.group_count[main]:
-            main = group
     return pack_exactly(
-        state.least, state.group_amount, state.group_count, first, last, main, state.cells, state.pattern,
-        state.unit[NODE, state.ptr[UNITS, job] : state.ptr[UNITS, job + 1]],
+        state.least, state.group_amount, state.group_count, first, last, _main_group(state, job), state.cells,
+        state.pattern, state.unit[NODE, state.ptr[UNITS, job] : state.ptr[UNITS, job + 1]],
     )  # fmt: skip
 
 
@@ -317,16 +265,4 @@ def _next_change(state, rows, moment):
             if state.times[rows + node, entry] > moment:
                 change = min(change, state.times[rows + node, entry])
                 break
-    return change
-
-
-@part
-def _change_before(state, rows, moment):
-    """The last moment before a given one at which anything changes on a node; else -1."""
-    change = np.int64(-1)
-    for node in range(state.clock[NODES]):
-        for entry in range(state.length[rows + node]):
-            if state.times[rows + node, entry] >= moment:
-                break
-            change = max(change, state.times[rows + node, entry])
     return change

@@ -22,6 +22,7 @@ from planner.online.kernel.state import (
     ESTIMATE,
     EXPECTED,
     EXPECTED_END,
+    HOLD_UNTIL,
     LEFT,
     MACHINE,
     NOW,
@@ -233,7 +234,7 @@ def _note_end(state, keys, jobs, counter, end, job):
 
 @part
 def drop_gone(state):
-    """Take jobs out of the queue that have started or were cancelled."""
+    """Take jobs out of the queue that have started, were cancelled or are held."""
     if state.clock[LEFT] == 0:
         return
     kept, behind = 0, 0
@@ -249,8 +250,9 @@ def drop_gone(state):
 
 @part
 def _waits(state, job):
-    """Whether a job has neither started nor been cancelled."""
-    return state.job[START, job] < 0 and state.job[CANCEL_S, job] > state.clock[NOW]
+    """Whether a job has neither started nor been cancelled, and is not held."""
+    now = state.clock[NOW]
+    return state.job[START, job] < 0 and state.job[CANCEL_S, job] > now and state.job[HOLD_UNTIL, job] <= now
 
 
 @part

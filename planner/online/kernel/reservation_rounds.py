@@ -9,8 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from planner.compiled import part
-from planner.machine.timeline import NEVER, copy_rows
-from planner.online.kernel.nodes import earliest_start, hold_job, plan_rows, restore_nodes, save_nodes
+from planner.machine.timeline import NEVER
+from planner.online.kernel.holds import is_kept_back
+from planner.online.kernel.nodes import earliest_start, hold_job, restore_nodes, save_nodes
 from planner.online.kernel.queue_order import drop_gone, mark_started
 from planner.online.kernel.state import (
     BACKFILL,
@@ -23,6 +24,7 @@ from planner.online.kernel.state import (
     ESTIMATE,
     KIND,
     MACHINE,
+    NONE_YET,
     POLICY,
     PROMISED,
     QUEUE,
@@ -166,19 +168,6 @@ def compress(state, now):
 
 
 @part
-def plan_without_reservations(state):
-    """Write into the rows for plans what the running jobs alone leave free; returns the first of these rows."""
-    plan = plan_rows(state)
-    copy_rows(state.times, state.free, state.length, plan)
-    for place in range(state.clock[QUEUED]):
-        job = state.job[QUEUE, place]
-        start = state.job[RESERVED, job]
-        if start >= 0:
-            hold_job(state, plan, job, np.int64(-1), start, start + max(np.int64(1), state.job[ESTIMATE, job]))
-    return plan
-
-
-@part
 def _reserve_kind(state, kind, now):
     """Reserve for the cancelled jobs of a kind, in submit order."""
     for place in range(state.clock[QUEUED]):
@@ -221,21 +210,8 @@ def save(state):
     """Note every reservation of the queue."""
     for place in range(state.clock[QUEUED]):
         job = state.job[QUEUE, place]
-        note(state, job)
-
-
-@part
-def note(state, job):
-    """Note the reservation of a job and its nodes."""
-    state.job[SAVED_START, job] = state.job[RESERVED, job]
-    save_nodes(state, job)
-
-
-@part
-def bring_back(state, job):
-    """Give a job the reservation that was noted."""
-    restore_nodes(state, job)
-    keep(state, job, state.job[SAVED_START, job])
+        state.job[SAVED_START, job] = state.job[RESERVED, job]
+        save_nodes(state, job)
 
 
 @part
@@ -250,7 +226,8 @@ def restore(state):
         if state.job[SAVED_START, job] < 0:
             state.job[RESERVED, job] = state.job[SAVED_START, job]
             continue
-        bring_back(state, job)
+        restore_nodes(state, job)
+        keep(state, job, state.job[SAVED_START, job])
         if state.job[KIND, job] == TEMPORARY:
             state.job[KIND, job] = TENTATIVE
 
@@ -271,12 +248,22 @@ def _renew_if_broken(state, now):
 
 @part
 def _start_reserved(state, now):
-    """Start what is reserved for now."""
-    started = False
-    for place in range(state.clock[QUEUED]):
-        job = state.job[QUEUE, place]
-        if state.job[RESERVED, job] == now:
-            mark_started(state, job, now)
-            started = True
-    if started:
-        drop_gone(state)
+    """Start what is reserved for now, or hold it; room that this leaves is given to the others at once."""
+    is_open = True
+    while is_open:
+        started, is_open = False, False
+        for place in range(state.clock[QUEUED]):
+            job = state.job[QUEUE, place]
+            if state.job[RESERVED, job] != now:
+                continue
+            if is_kept_back(state, job, now):
+                cancel(state, job)
+                state.job[RESERVED, job] = NONE_YET
+                is_open = True
+            else:
+                mark_started(state, job, now)
+                started = True
+        if started or is_open:
+            drop_gone(state)
+        if is_open:
+            compress(state, now)

@@ -10,6 +10,7 @@ import numpy as np
 
 from planner.compiled import part
 from planner.machine.timeline import NEVER, entry_at
+from planner.online.kernel.holds import has_left, is_kept_back
 from planner.online.kernel.nodes import (
     earliest_start,
     hold_job,
@@ -21,7 +22,19 @@ from planner.online.kernel.nodes import (
 )
 from planner.online.kernel.plans import begin_plan, has_room_in_plan, is_pool, look_at_machine, place_in_plan
 from planner.online.kernel.queue_order import begin, drop_gone
-from planner.online.kernel.state import BACKFILL, ESTIMATE, MACHINE, NODES, PIN, QUEUE, QUEUED, START, WIDTH
+from planner.online.kernel.state import (
+    AS_RULE,
+    BACKFILL,
+    BLOCKED,
+    ESTIMATE,
+    MACHINE,
+    NODES,
+    PIN,
+    QUEUE,
+    QUEUED,
+    RUNNING,
+    WIDTH,
+)
 
 
 @part
@@ -42,13 +55,29 @@ def can_any_start(state, now):
 
 
 @part
+def start_or_hold(state, job, now):
+    """Start a job that has room now, unless it is held for cheaper hours; returns the width that it takes."""
+    if is_kept_back(state, job, now):
+        return np.int64(0)
+    begin(state, job, now)
+    return state.job[WIDTH, job]
+
+
+@part
 def strict_round(state, now):
-    """In order, start what fits, stop at the first that does not."""
+    """In order, start what fits, stop at the first that does not.
+
+    The rules of that kind then look at the queue again when a job has ended or a node is back; while nothing runs there
+    is no end to wait for.
+    """
+    if state.clock[BLOCKED] > 0 and state.clock[RUNNING] > 0:
+        return
     for place in range(state.clock[QUEUED]):
         job = state.job[QUEUE, place]
         if not can_start(state, job, now):
+            state.clock[BLOCKED] = state.clock[AS_RULE]
             break
-        begin(state, job, now)
+        start_or_hold(state, job, now)
     drop_gone(state)
 
 
@@ -59,8 +88,7 @@ def greedy_round(state, now):
     for place in range(state.clock[QUEUED]):
         job = state.job[QUEUE, place]
         if state.job[WIDTH, job] <= idle and can_start(state, job, now):
-            begin(state, job, now)
-            idle -= state.job[WIDTH, job]
+            idle -= start_or_hold(state, job, now)
     drop_gone(state)
 
 
@@ -70,7 +98,7 @@ def easy_round(state, now):
     size = state.clock[QUEUED]
     place = 0
     while place < size and can_start(state, state.job[QUEUE, place], now):
-        begin(state, state.job[QUEUE, place], now)
+        start_or_hold(state, state.job[QUEUE, place], now)
         place += 1
     if size - place > 1 and idle_now(state) > 0:
         if is_pool(state) and state.change.shape[1] == 0:
@@ -88,7 +116,7 @@ def _start_beside_reservation(state, head, now):
     for place in range(state.clock[QUEUED]):
         job = state.job[BACKFILL, place]
         width = state.job[WIDTH, job]
-        if width > idle or job == head or state.job[START, job] >= 0 or not may_start(state, MACHINE, job, now):
+        if width > idle or job == head or has_left(state, job, now) or not may_start(state, MACHINE, job, now):
             continue
         if shadow < 0:
             shadow, until, spare = _reserve(state, head, now)
@@ -96,10 +124,10 @@ def _start_beside_reservation(state, head, now):
         if can_start(state, job, now) or (
             lasts and width <= spare and _makes_way(state, head, job, now, shadow, until)
         ):
-            begin(state, job, now)
-            idle -= width
+            taken = start_or_hold(state, job, now)
+            idle -= taken
             if lasts:
-                spare -= width
+                spare -= taken
     if 0 <= shadow < NEVER:
         hold_job(state, MACHINE, head, np.int64(-1), shadow, until)
 
@@ -153,16 +181,16 @@ def _start_before_shadow(state, head, now):
     for place in range(state.clock[QUEUED]):
         job = state.job[BACKFILL, place]
         width = state.job[WIDTH, job]
-        if width > idle or job == head or state.job[START, job] >= 0:
+        if width > idle or job == head or has_left(state, job, now):
             continue
         if shadow < 0:
             shadow, spare = _shadow(state, head, now)
         in_time = now + max(np.int64(1), state.job[ESTIMATE, job]) <= shadow
         if in_time or width <= spare:
-            begin(state, job, now)
-            idle -= width
+            taken = start_or_hold(state, job, now)
+            idle -= taken
             if not in_time:
-                spare -= width
+                spare -= taken
 
 
 @part

@@ -20,10 +20,10 @@ SUBMIT, RUNTIME, REQUESTED, ESTIMATE, DEADLINE_S, WIDTH, POWER = _places(0, 7)
 START, EXPECTED_END, RESERVED, KIND, CORRECTIONS, STARTED_AT, SAVED_START = _places(7, 14)
 RANK_A, RANK_B, BACK_A, BACK_B = _places(14, 18)
 QUEUE, BACKFILL, END_KEY, END_JOB, DUE_KEY, DUE_JOB, FINISHED_JOB = _places(18, 25)
-PROMISED, REFERENCE, LATEST, WISH, DUE, MOVED, TRIED_ORDER, BEST_ORDER = _places(25, 33)
-CANCEL_S, RESTARTS, LATE, LIKE_KIND, LIKE_USER, RANK_FIRST, BACK_FIRST = _places(33, 40)
-OPEN, READY, HELD_JOB, JOINING_JOB, URGENCY = _places(40, 45)
-JOB_ROWS = 45
+PROMISED, TRIED_ORDER, BEST_ORDER, CANCEL_S, RESTARTS, RANK_FIRST, BACK_FIRST = _places(25, 32)
+OPEN, READY, HELD_JOB, JOINING_JOB, URGENCY, LIKE_KIND, LIKE_USER = _places(32, 39)
+REFERENCE, LATEST, HOLD_UNTIL, ON_HOLD = _places(39, 43)
+JOB_ROWS = 43
 
 # Rows of the tables of pointers and units.
 GROUPS, UNITS, FOLLOWERS = _places(0, 3)
@@ -33,22 +33,20 @@ UNIT_ROWS, UNPINNED = 5, np.int64(-1)
 # Places in the clock: counters, then settings.
 NOW, ARRIVED, QUEUED, RUNNING, EXPECTED, FINISHED, ROUNDS, SCAN, FRESH, EARLY, BROKEN, STARTED = _places(0, 12)
 POLICY, ORDER, BACKFILL_ORDER, CORRECTION, NODES, LIMITED, SCAN_ONLY_IF_FITS, EVERY_EVENT = _places(12, 20)
-TICK, EVERY_S, MAX_DELAY_S, MAY_HOLD, HOLDS, LISTED_AT, CAPACITY, STEPS, AHEAD_S, REPAIRS = _places(20, 30)
-UNTIL, RESUME_AT, RESUMES, LEFT, CHANGES, HAS_CANCELS, LISTED, USUAL_ORDER = _places(30, 38)
-HELD, JOINING, OBJECTIVE, EVALUATIONS, SEEDS = _places(38, 43)
-BUNCHES, MACHINE_BUNCHES, CAN_BUNCH, BUNCHED, CROWDED, LEARNED, LOOKS, PER_SECOND = _places(43, 51)
-CLOCK_SIZE = 51
+AHEAD_S, UNTIL, RESUME_AT, RESUMES, LEFT, CHANGES, HAS_CANCELS, PER_SECOND = _places(20, 28)
+HELD, JOINING, OBJECTIVE, EVALUATIONS, SEEDS = _places(28, 33)
+BUNCHES, MACHINE_BUNCHES, CAN_BUNCH, BUNCHED, CROWDED, LEARNED, LOOKS = _places(33, 40)
+HOLDS, HOLDING, MAX_DELAY_S, LOOKED_AT, PAID_FROM, ROOM_FROM = _places(40, 46)
+AS_RULE, BLOCKED = _places(46, 48)
+CLOCK_SIZE = 48
 
 # Rows of the table of what happens to nodes, and what can happen.
 MOMENT, CHANGE, OUT_NODE, OUT_START, OUT_END = _places(0, 5)
 CHANGE_ROWS = 5
 RETURNS, ANNOUNCED, GOES_DOWN = _places(0, 3)
 
-# Why a promise is broken.
-OUTLIVED, NODE_LOST, FROM_BEFORE, TAKEN_BY_OTHERS = _places(1, 5)
-
 # Places in the table of what things are worth.
-EUR_PER_WAITING_HOUR, EUR_PER_WIDTH_HOUR, EXPONENT = _places(0, 3)
+EUR_PER_WAITING_HOUR, EUR_PER_WIDTH_HOUR, EXPONENT, EUR_PER_HELD_HOUR, LEAST_EUR_PER_KWH = _places(0, 5)
 
 # The first column of the table of lengths: how many were seen.
 (SEEN,) = _places(0, 1)
@@ -60,7 +58,7 @@ EUR_PER_WAITING_HOUR, EUR_PER_WIDTH_HOUR, EXPONENT = _places(0, 3)
 NONE_YET, CANCELLED = np.int64(-1), np.int64(-2)
 
 # Kinds of policy, in the order of their names in the registry.
-STRICT, GREEDY, LIST, EASY, ORDERED, CP, CONSERVATIVE, DEADLINE, REPLAN, DEADLINE_EARLY = _places(0, 10)
+STRICT, GREEDY, LIST, EASY, ORDERED, CP, CONSERVATIVE, DEADLINE, DEADLINE_EARLY = _places(0, 9)
 
 # Kinds of reservation under the deadline policy.
 DEFINITIVE, TENTATIVE, TEMPORARY = _places(0, 3)
@@ -93,11 +91,14 @@ class State(NamedTuple):
     price_s, price_sum
         What energy costs: moments at which its price changes [s], and what a kW costs from the first of them until each
         [EUR].
-    room
-        What each stretch of one price has left for work that is held [width x s].
+    paid, room, saved
+        What a kW costs from the moment ``PAID_FROM`` until each quarter of an hour after it, as far as is known [EUR];
+        what each quarter of an hour from ``ROOM_FROM`` on has left for work that is held [width]; and what the energy
+        of each held job costs less at the end of its hold than when it was held last [EUR].
     worth
         What an hour of waiting of one job counts for, and what a width of one earns in an hour [EUR]; the exponent of a
-        local objective.
+        local objective; what an hour for which a job is held counts for [EUR], infinite where nothing is held, and what
+        a kWh costs at least [EUR].
     stream
         Random numbers of the search.
     taken
@@ -108,7 +109,7 @@ class State(NamedTuple):
         alike (`planner.online.kernel.bunches`); all empty under policies that do not plan the whole queue anew.
     learned
         Jobs of a plan and their starts, which bound later ones (`planner.online.kernel.floors`).
-    ready, weight, known, least, watts, cells, pattern
+    ready, weight, known, least, watts, cells, pattern, lengths
         Scratch space.
     change
         What happens to nodes, one column per change, in order of time; the rows are named above.
@@ -129,7 +130,9 @@ class State(NamedTuple):
     most: Ints
     price_s: Ints
     price_sum: Floats
+    paid: Floats
     room: Floats
+    saved: Floats
     worth: Floats
     taken: Floats
     stream: npt.NDArray[np.uint64]
@@ -146,6 +149,7 @@ class State(NamedTuple):
     watts: Ints
     cells: Ints
     pattern: Ints
+    lengths: Ints
     change: Ints
     clock: Ints
 

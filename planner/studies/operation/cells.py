@@ -23,20 +23,12 @@ RULES = ("easy", "easy-sjbf", "conservative", "list")
 """Policies that know no prices, so that one replay serves all tariffs."""
 STATIC = ("static", "static-ahead")
 """Day plans made at midnight and carried out: of the jobs submitted by then, or of the coming day's too."""
-REPLAN = "replan"
+HOLD = "hold"
 MAX_DELAYS_H = (0, 2, 6, 12, 24)
-CHANGES = {
-    "without repair": "replan.repairs=false",
-    "without holding": "replan.holds=false",
-    "with search": "replan.steps=2000",
-}
-"""Parts of the policy ``replan`` that can be left out or added, and how a scenario says so."""
-ABLATED_H = (6, 24)
+FEW_H = (6, 24)
+"""Promises at other tariffs and loads."""
 KNOWN, KNOWN_H = "actual", (6, 12, 24)
-"""Re-planning that knows how long jobs run: what is lost beside it is lost to not knowing that."""
-GENTLER = (10, 25)
-"""More that an hour of waiting may count for than by default [core-hours]: less is held, and for less long."""
-GENTLER_H = (6, 12, 24)
+"""Holding that knows how long jobs run: what is lost beside it is lost to not knowing that."""
 
 
 @dataclass(frozen=True, order=True)
@@ -55,40 +47,27 @@ class Group:
 
 @dataclass(frozen=True)
 class Cell:
-    """One replay.
-
-    ``max_delay_h`` is the promise of replan [h], ``change`` a part of it that is left out or added, ``waiting`` what an
-    hour of waiting counts for [core-hours] if not as by default.
-    """
+    """One replay; ``max_delay_h`` is how long ``hold`` may hold a job [h]."""
 
     group: Group
     policy: str
     estimate: str = "requested"
     max_delay_h: int | None = None
-    change: str = ""
-    waiting: int | None = None
 
     @property
     def label(self) -> str:
-        """The policy in a word or two: ``easy``, ``replan-6h``, ``replan-6h-waiting-10-without-repair``."""
-        promise = "" if self.max_delay_h is None else f"-{self.max_delay_h}h"
-        waiting = "" if self.waiting is None else f"-waiting-{self.waiting}"
-        return f"{self.policy}{promise}{waiting}" + (f"-{self.change.replace(' ', '-')}" if self.change else "")
+        """The policy in a word or two: ``easy``, ``hold-6h``."""
+        return self.policy if self.max_delay_h is None else f"{self.policy}-{self.max_delay_h}h"
 
     @property
     def name(self) -> str:
-        """Its name, such as ``curie/fr-2012/as-is/replan-6h/requested``."""
+        """Its name, such as ``curie/fr-2012/as-is/hold-6h/requested``."""
         return f"{self.group.name}/{self.label}/{self.estimate}"
 
     @property
     def heeds_prices(self) -> bool:
         """Whether the tariff can change what it does."""
         return self.policy not in RULES
-
-    @property
-    def is_bounded(self) -> bool:
-        """Whether it gets a bound of its own: it makes promises, and is as by default."""
-        return self.policy == REPLAN and not self.change and self.waiting is None
 
 
 def baseline_of(group: Group) -> Cell:
@@ -99,15 +78,13 @@ def baseline_of(group: Group) -> Cell:
 def cells_of(
     group: Group, *, rules: Sequence[str] = RULES, max_delays_h: Sequence[int] = MAX_DELAYS_H, full: bool = False
 ) -> list[Cell]:
-    """The cells of a group; ``full`` has predicted runtimes, gentler holding, parts changed and static plans too."""
+    """The cells of a group; ``full`` has predicted and known runtimes and static plans too."""
     cells = [Cell(group, name) for name in rules]
-    cells += [Cell(group, REPLAN, max_delay_h=hours) for hours in max_delays_h]
+    cells += [Cell(group, HOLD, max_delay_h=hours) for hours in max_delays_h]
     if full:
         cells += [Cell(group, "easy", "last2"), *(Cell(group, name) for name in STATIC)]
-        cells += [Cell(group, REPLAN, "last2", hours) for hours in max_delays_h]
-        cells += [Cell(group, REPLAN, KNOWN, hours) for hours in KNOWN_H]
-        cells += [Cell(group, REPLAN, max_delay_h=hours, waiting=each) for each in GENTLER for hours in GENTLER_H]
-        cells += [Cell(group, REPLAN, "requested", hours, each) for hours in ABLATED_H for each in CHANGES]
+        cells += [Cell(group, HOLD, "last2", hours) for hours in max_delays_h]
+        cells += [Cell(group, HOLD, KNOWN, hours) for hours in KNOWN_H]
     return cells
 
 
@@ -120,13 +97,10 @@ def default_cells(sites: Sequence[str] = (CURIE, SAMPLE)) -> list[Cell]:
         if site != CURIE:
             cells += [Cell(main, name) for name in STATIC]
         for tariff in TARIFFS[site][1:]:
-            cells += cells_of(Group(site, tariff), rules=("easy",), max_delays_h=ABLATED_H)
+            cells += cells_of(Group(site, tariff), rules=("easy",), max_delays_h=FEW_H)
         for load in LOADS[site][1:]:
             rules = RULES if float(load) >= OVERLOAD else ("easy",)
-            group = Group(site, main.tariff, load)
-            cells += cells_of(group, rules=rules, max_delays_h=(0, *ABLATED_H))
-            if float(load) >= OVERLOAD:
-                cells += [Cell(group, REPLAN, max_delay_h=hours, change="without holding") for hours in ABLATED_H]
+            cells += cells_of(Group(site, main.tariff, load), rules=rules, max_delays_h=(0, *FEW_H))
     return cells
 
 
@@ -139,7 +113,7 @@ def every_cell(sites: Sequence[str] = (CURIE, SAMPLE)) -> list[Cell]:
 def quick_cells() -> list[Cell]:
     """Two policies on the sample site."""
     group = Group(SAMPLE, "bands")
-    return [baseline_of(group), Cell(group, REPLAN, max_delay_h=6)]
+    return [baseline_of(group), Cell(group, HOLD, max_delay_h=6)]
 
 
 def chosen(cells: Iterable[Cell], patterns: Sequence[str]) -> list[Cell]:
@@ -150,7 +124,7 @@ def chosen(cells: Iterable[Cell], patterns: Sequence[str]) -> list[Cell]:
         known = ", ".join(dict.fromkeys(cell.group.name for cell in offered))
         raise InputError(
             f"no cell of the study fits {', '.join(patterns)}; write GROUP/POLICY/ESTIMATE such as"
-            f" 'curie/fr-2012/as-is/replan-*/requested', with one of the groups {known}"
+            f" 'curie/fr-2012/as-is/hold-*/requested', with one of the groups {known}"
         )
     groups = list(dict.fromkeys(cell.group for cell in taken))
     return list(dict.fromkeys(cell for group in groups for cell in (baseline_of(group), *_in(group, taken))))

@@ -10,4 +10,4 @@ MAKERS = ("made_from", "sites", "moved_years", "static_plans", "replays", "settl
 
 def code() -> str:
     """A mark of the code that can change a piece."""
-    return code_mark("operation", MAKERS, (*IDLE_ROOMS, "cp"))
+    return code_mark(tuple(f"operation/{name}" for name in MAKERS), (*IDLE_ROOMS, "cp"))

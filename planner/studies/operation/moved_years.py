@@ -9,7 +9,7 @@ import numpy as np
 
 from planner.csv_text import csv_text
 from planner.errors import OutputError
-from planner.inputs.prices.hourly_csv import read_timed_csv
+from planner.inputs.timed_csv import read_timed_csv
 from planner.store.folder import alone_in, put
 
 BEFORE = dt.timedelta(days=3)

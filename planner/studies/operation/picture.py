@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import cycle
 
 from planner.pages.markup import Html, hours, money, percent, plain, signed_money
 from planner.pages.scatter import Axis, Point, Series, scatter
 from planner.runs.figures import Row
-from planner.studies.operation.cells import REPLAN, RULES, STATIC
+from planner.studies.operation.cells import HOLD, RULES, STATIC
 from planner.studies.operation.tables import group_title, policy_words
 
 HOUR_S = 3600.0
 COLOURS = {"requested": "it", "last2": "profit"}
-GENTLER_COLOURS = ("cooling", "price")
 
 
 def picture_of(rows: Sequence[Row], currency: str = "EUR") -> Html:
-    """The picture of one group; parts left out and runtimes known ahead are in the tables only."""
+    """The picture of one group; runtimes known ahead are in the tables only."""
     easy = next(row for row in rows if row["policy"] == "easy" and row["estimate"] == "requested")
     cost = easy["energy_cost_eur"]
     series = [
         Series("rules", "other", [_point(row, row["policy"], "other", "square", currency) for row in _rules(rows)]),
-        *_replanned(rows, currency),
-        *_gentler(rows, currency),
+        *_held(rows, currency),
         Series(
             "day plans",
             "bad",
@@ -49,55 +46,42 @@ def _rules(rows: Sequence[Row]) -> list[Row]:
     return [row for row in rows if row["policy"] in RULES]
 
 
-def _replanned(rows: Sequence[Row], currency: str) -> list[Series]:
+def _held(rows: Sequence[Row], currency: str) -> list[Series]:
     found = []
     for estimate, colour in COLOURS.items():
         chosen = _whole(rows, estimate)
         shape = "circle" if estimate == "requested" else "ring"
         points = [_point(row, f"{row['max_delay_h']} h", colour, shape, currency) for row in chosen]
-        found.append(Series(f"replan by promise, {estimate} times", colour, points, joined=True))
-    return found
-
-
-def _gentler(rows: Sequence[Row], currency: str) -> list[Series]:
-    """Re-planning with requested times where waiting counts for more than by default."""
-    counted = dict.fromkeys(row["waiting_core_hours"] for row in rows if row["waiting_core_hours"] is not None)
-    found = []
-    for waiting, colour in zip(counted, cycle(GENTLER_COLOURS), strict=False):
-        chosen = _whole(rows, "requested", waiting)
-        points = [_point(row, f"{row['max_delay_h']} h", colour, "circle", currency) for row in chosen]
-        found.append(Series(f"an hour of waiting counts {waiting} core-hours", colour, points, joined=True))
+        found.append(Series(f"hold by promise, {estimate} times", colour, points, joined=True))
     return found
 
 
 def _limits(rows: Sequence[Row], currency: str) -> list[Series]:
-    """The bound of each promise, above the policy that made it: none can save more with these promises."""
+    """The bound of each promise, above the policy that made it: nothing within so long of EASY's starts saves more."""
     chosen = [row for row in _whole(rows, "requested") if row["bound_saves_eur"] is not None]
     points = [
         Point(
             f"limit {row['max_delay_h']} h",
             row["added_wait_s"] / HOUR_S,
             row["bound_saves_eur"],
-            f"no schedule that keeps the promises of {policy_words(row)} saves more than"
+            f"no schedule whose jobs start within {row['max_delay_h']} h of EASY's starts saves more than"
             f" {money(row['bound_saves_eur'], currency)}",
             "good",
             "triangle",
         )
         for row in chosen
     ]
-    return [Series("limit for the same promises", "good", points, joined=True, dashed=True)]
+    return [Series("limit: EASY's starts and so long", "good", points, joined=True, dashed=True)]
 
 
-def _whole(rows: Sequence[Row], estimate: str, waiting: int | None = None) -> list[Row]:
-    wanted = (REPLAN, estimate, "", waiting)
-    keys = ("policy", "estimate", "change", "waiting_core_hours")
-    chosen = [row for row in rows if tuple(row[key] for key in keys) == wanted]
+def _whole(rows: Sequence[Row], estimate: str) -> list[Row]:
+    chosen = [row for row in rows if (row["policy"], row["estimate"]) == (HOLD, estimate)]
     return sorted(chosen, key=lambda row: int(row["max_delay_h"]))
 
 
 def _point(row: Row, name: str, colour: str, shape: str, currency: str, *, pinned: bool = False) -> Point:
     estimate = "" if row["estimate"] == "requested" else f", {row['estimate']}"
-    shown = name if row["policy"] == REPLAN else f"{name}{estimate}"
+    shown = name if row["policy"] == HOLD else f"{name}{estimate}"
     about = (
         f"{policy_words(row)}{estimate}: {signed_money(row['saved_eur'], currency)} saved,"
         f" mean wait {hours(row['mean_wait_s'])}, {_added(row['added_wait_s'])} against EASY"

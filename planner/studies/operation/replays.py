@@ -13,21 +13,21 @@ from planner.domain.horizon import Horizon
 from planner.inputs.traces import Source
 from planner.online.check import require_sound
 from planner.online.estimates import estimate_named
+from planner.online.holding import NO_HOLDING
 from planner.online.outages import NO_OUTAGES, UNTIL_FURTHER_NOTICE
 from planner.online.policies import Policy, policy_named
-from planner.online.replanning import NO_REPLANNING
 from planner.online.replay import Replay, make_ready, replay
-from planner.runs.replanning import replanning_of
-from planner.studies.operation.cells import REPLAN, STATIC, Cell
+from planner.planning.energy_costs import holding_of_trace
+from planner.studies.kept import scenario_facts
+from planner.studies.operation.cells import HOLD, STATIC, Cell
 from planner.studies.operation.sites import Ground, scenario_of, source_of
 from planner.studies.operation.static_plans import carry_out_plans
-from planner.studies.scenario_facts import scenario_facts
 
 ARRAYS = (
     *("estimate_s", "start_s", "corrections", "node_of_unit", "deadline_s", "promised"),
-    *("reference_s", "latest_s", "late_reason", "cancel_s", "restarts"),
+    *("reference_s", "latest_s", "held_until_s", "saved_eur", "cancel_s", "restarts"),
 )
-OF_PRICES = ("name", "description", "tariff", "carbon", "rules", "replan")
+OF_PRICES = ("name", "description", "tariff", "carbon", "rules", "goal", "hold")
 """Sections of a scenario that policies without prices know nothing about."""
 
 
@@ -79,13 +79,13 @@ def read_replay(path: Path, source: Source, cell: Cell) -> tuple[Replay, float]:
 
 def _replayed(ground: Ground, cell: Cell, source: Source) -> tuple[Replay, float]:
     policy = policy_named(cell.policy)
-    options = NO_REPLANNING
-    if cell.policy == REPLAN:
-        options = replanning_of(scenario_of(ground, cell), source.trace)
+    holding = NO_HOLDING
+    if cell.policy == HOLD:
+        holding = holding_of_trace(scenario_of(ground, cell), source.trace)
     estimate = estimate_named(cell.estimate).rounded()
     make_ready(policy, estimate.make)
     began = time.process_time()
-    result = replay(source.trace, policy, estimate.make(source.trace), replanning=options)
+    result = replay(source.trace, policy, estimate.make(source.trace), holding=holding)
     return result, time.process_time() - began
 
 
@@ -106,7 +106,8 @@ def _carried_out(ground: Ground, cell: Cell, source: Source) -> tuple[Replay, fl
         promised=np.zeros(len(trace), dtype=np.int64),
         reference_s=nothing,
         latest_s=nothing,
-        late_reason=np.zeros(len(trace), dtype=np.int64),
+        held_until_s=nothing,
+        saved_eur=np.zeros(0),
         cancel_s=nothing,
         restarts=np.zeros(len(trace), dtype=np.int64),
         ready_s=trace.submit_s,

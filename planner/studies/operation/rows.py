@@ -17,23 +17,21 @@ MONEY_DIGITS = 6
 def rows_of(
     cells: Sequence[Cell],
     settled: Mapping[Cell, Told],
-    bounds: Mapping[Cell, Told],
-    references: Mapping[tuple[Group, int], Told],
+    bounds: Mapping[tuple[Group, int], Told],
 ) -> list[Row]:
-    """The table: ``bounds`` are of each cell's own promises, ``references`` of EASY's starts and so many hours more."""
+    """The table; ``bounds`` are of EASY's starts and so many hours more."""
     return [
         _row(
             cell,
             settled[cell],
             settled[baseline_of(cell.group)],
-            bounds.get(cell),
-            None if cell.max_delay_h is None else references.get((cell.group, cell.max_delay_h)),
+            None if cell.max_delay_h is None else bounds.get((cell.group, cell.max_delay_h)),
         )
         for cell in cells
     ]
 
 
-def _row(cell: Cell, own: Told, easy: Told, bound: Told | None, reference: Told | None) -> Row:
+def _row(cell: Cell, own: Told, easy: Told, bound: Told | None) -> Row:
     totals, base, metrics = own["totals"], easy["totals"], own["metrics"]
     saved_eur = totals["profit_eur"] - base["profit_eur"]
     at_last, base_at_last = own["submitted_totals"]["profit_eur"], easy["submitted_totals"]["profit_eur"]
@@ -43,10 +41,8 @@ def _row(cell: Cell, own: Told, easy: Told, bound: Told | None, reference: Told 
         "load": cell.group.load,
         "load_fraction": round(own["load"], 4),
         "policy": cell.policy,
-        "change": cell.change,
         "estimate": cell.estimate,
         "max_delay_h": cell.max_delay_h,
-        "waiting_core_hours": cell.waiting,
         "jobs": own["jobs"],
         "days": own["days"],
         "profit_eur": _money(totals["profit_eur"]),
@@ -65,15 +61,13 @@ def _row(cell: Cell, own: Told, easy: Told, bound: Told | None, reference: Told 
         "awf_s": round(metrics["awf"], 1),
         "p2sf_s": round(metrics["p2sf"], 1),
         "utilisation_fraction": round(own["utilisation_fraction"], 6),
-        "delayed_jobs": metrics["delayed"],
-        "longest_delay_s": metrics["max-delay"],
+        "held_jobs": metrics["held"],
+        "longest_hold_s": metrics["max-hold"],
         "broken_promises": metrics["broken"],
         "bound_eur": None if bound is None else _money(bound["profit_eur"]),
         "bound_saves_eur": None if bound is None else _money(bound["profit_eur"] - base["profit_eur"]),
         "bound_slack_eur": None if bound is None else bound.get("slack_eur"),
         "share_of_bound": _share(saved_eur, bound, base),
-        "easy_bound_eur": None if reference is None else _money(reference["profit_eur"]),
-        "share_of_easy_bound": _share(saved_eur, reference, base),
         "submitted_days_profit_eur": _money(at_last),
         "submitted_days_over_easy_eur": _money(at_last - base_at_last),
         "submitted_days_over_easy_percent": _percent(at_last - base_at_last, base_at_last),

@@ -11,15 +11,14 @@ from typing import Any
 from planner.runs.clairvoyant import TIME_S
 from planner.runs.figures import Row
 from planner.store.folder import held
-from planner.studies.kept import OnDone, Task, clear, make_missing, piece
-from planner.studies.operation.cells import AS_IS, STATIC, TARIFFS, Cell, Group, baseline_of
+from planner.studies.kept import OnDone, Task, clear, make_missing, piece, scenario_facts
+from planner.studies.operation.cells import STATIC, Cell, Group, baseline_of
 from planner.studies.operation.made_from import code
 from planner.studies.operation.replays import replay_bytes, replay_facts, replay_name
 from planner.studies.operation.rows import rows_of
 from planner.studies.operation.settled import bound_bytes, days_taken, read_piece, settled_bytes
 from planner.studies.operation.show import write_tables
 from planner.studies.operation.sites import Ground, scenario_of_group
-from planner.studies.scenario_facts import scenario_facts
 
 
 @dataclass(frozen=True)
@@ -35,7 +34,7 @@ class Study:
     def piece_count(self) -> int:
         """How many pieces there are, kept or to be made."""
         replays = len({replay_name(cell) for cell in self.cells})
-        return replays + len(self.cells) + len(self._bounded()) + len(self._references())
+        return replays + len(self.cells) + len(self._bounded())
 
     def run(self, *, fresh: bool = False, on_done: OnDone = lambda name: None) -> list[Row]:
         """The rows of the table; everything that is missing is made, and all of it shown in files."""
@@ -46,9 +45,8 @@ class Study:
             days = {group: self._days(group, replays) for group in self._groups()}
             settled = self._settled(replays, days, on_done)
             # Bounds take as long as all the rest: until they are done, the tables stand without them.
-            write_tables(rows_of(self.cells, settled, {}, {}), self.folder)
-            bounds, references = self._bounds(replays, days, on_done)
-            rows = rows_of(self.cells, settled, bounds, references)
+            write_tables(rows_of(self.cells, settled, {}), self.folder)
+            rows = rows_of(self.cells, settled, self._bounds(replays, days, on_done))
             write_tables(rows, self.folder)
             return rows
 
@@ -60,13 +58,9 @@ class Study:
     def _groups(self) -> list[Group]:
         return list(dict.fromkeys(cell.group for cell in self.cells))
 
-    def _bounded(self) -> list[Cell]:
-        return [cell for cell in self.cells if cell.is_bounded] if self.bound_time_s > 0 else []
-
-    def _references(self) -> list[tuple[Group, int]]:
-        """Groups and hours for which EASY's starts are bounded too: where all policies are compared."""
-        main = {Group(site, tariffs[0], AS_IS) for site, tariffs in TARIFFS.items()}
-        pairs = [(cell.group, cell.max_delay_h) for cell in self._bounded() if cell.group in main]
+    def _bounded(self) -> list[tuple[Group, int]]:
+        """Groups and hours for which EASY's starts are bounded."""
+        pairs = [(cell.group, cell.max_delay_h) for cell in self.cells] if self.bound_time_s > 0 else []
         return list(dict.fromkeys((group, hours) for group, hours in pairs if hours is not None))
 
     def _replays(self, on_done: OnDone) -> dict[Cell, Path]:
@@ -95,30 +89,20 @@ class Study:
 
     def _bounds(
         self, replays: dict[Cell, Path], days: dict[Group, int], on_done: OnDone
-    ) -> tuple[dict[Cell, Any], dict[tuple[Group, int], Any]]:
-        own = {cell: self._bound(f"{cell.name}/bound", cell, replays, days, None) for cell in self._bounded()}
-        references = {
-            (group, hours): self._bound(
-                f"{group.name}/easy-and-{hours}h/bound", baseline_of(group), replays, days, hours
-            )
-            for group, hours in self._references()
-        }
-        make_missing([*own.values(), *references.values()], self.workers, on_done)
-        return (
-            {cell: read_piece(task.path) for cell, task in own.items()},
-            {pair: read_piece(task.path) for pair, task in references.items()},
-        )
+    ) -> dict[tuple[Group, int], Any]:
+        tasks = {(group, hours): self._bound(group, hours, replays, days) for group, hours in self._bounded()}
+        make_missing(tasks.values(), self.workers, on_done)
+        return {pair: read_piece(task.path) for pair, task in tasks.items()}
 
-    def _bound(
-        self, name: str, cell: Cell, replays: dict[Cell, Path], days: dict[Group, int], later_h: int | None
-    ) -> Task:
+    def _bound(self, group: Group, later_h: int, replays: dict[Cell, Path], days: dict[Group, int]) -> Task:
+        name, cell = f"{group.name}/easy-and-{later_h}h/bound", baseline_of(group)
         facts = {**self._facts(cell, replays[cell], days), "later_h": later_h, "time_s": self.bound_time_s}
         make = partial(
             bound_bytes,
             self.ground,
             cell,
             replays[cell],
-            days[cell.group],
+            days[group],
             later_h=later_h,
             time_limit_s=self.bound_time_s,
         )

@@ -19,7 +19,7 @@ from planner.studies.operation.cells import Cell
 from planner.studies.operation.replays import read_replay
 from planner.studies.operation.sites import Ground, load_of, scenario_of_group, source_of
 
-METRICS = ("wait", "wait95", "max-wait", "bsld", "awf", "p2sf", "delayed", "max-delay", "broken")
+METRICS = ("wait", "wait95", "max-wait", "bsld", "awf", "p2sf", "held", "max-hold", "broken")
 
 
 def days_taken(ground: Ground, cell: Cell, kept: Path) -> int:
@@ -53,22 +53,16 @@ def settled_bytes(ground: Ground, cell: Cell, kept: Path, days: int) -> bytes:
     return json.dumps(told, indent=1).encode()
 
 
-def bound_bytes(
-    ground: Ground, cell: Cell, kept: Path, days: int, *, later_h: int | None, time_limit_s: float
-) -> bytes:
-    """The clairvoyant bound for the promises of a kept replay, or for its starts and so many hours more.
-
-    A job that started later than promised need only start by then: no limit for what happened would hold otherwise.
-    """
+def bound_bytes(ground: Ground, cell: Cell, kept: Path, days: int, *, later_h: int, time_limit_s: float) -> bytes:
+    """The clairvoyant bound for the starts of a kept replay and so many hours more."""
     group = cell.group
     scenario, source = scenario_of_group(ground, group), source_of(ground, group.site, group.load)
     result, _ = read_replay(kept, source, cell)
-    latest_s = result.start_s + later_h * 3600 if later_h is not None else np.maximum(result.latest_s, result.start_s)
     bound = clairvoyant_bound(
         scenario,
         source.jobs,
         source.trace,
-        latest_s,
+        result.start_s + later_h * 3600,
         first_day=ground.days_of(group.site).first,
         days=days,
         time_limit_s=time_limit_s,

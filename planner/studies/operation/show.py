@@ -9,24 +9,17 @@ from planner.pages.markup import document, el
 from planner.runs.figures import Row
 from planner.store.replay_files import write_rows, write_text
 from planner.studies.operation.picture import picture_of
-from planner.studies.operation.tables import (
-    days_table,
-    glance_table,
-    group_tables,
-    group_title,
-    groups_of,
-    parts_table,
-)
-from planner.studies.table import Table
+from planner.studies.operation.tables import days_table, glance_table, group_tables, group_title, groups_of
+from planner.studies.report import StudyTable
 
 READING = (
     "Every row is one replay of the same jobs with the runtimes that they really had, settled by the planner's own"
     " accounting on what happened, over the same calendar days for all policies of a group: from the first day of"
     " submission to the day on which the slowest policy ends. All work gets done in them, so revenue is the same, and"
     " money is saved by when energy is bought. Only day plans carried out to the letter leave work undone.",
-    "A promise of 6 h: no job starts more than 6 h after its reference start, when it would have started on arrival"
-    " under list scheduling. The limit is proven: with all jobs and real runtimes known ahead, no schedule that keeps"
-    " these promises saves more.",
+    "A promise of 6 h: no job is held for more than 6 h in all, from the first moment at which the scheduler would have"
+    " started it. The limit is proven: with all jobs, real runtimes and prices known ahead, no schedule in which every"
+    " job starts within 6 h of its start under EASY saves more.",
     "Prices of another year are those of the same calendar day and hour, so that weekdays are not the same. A load"
     " other than the trace's has all real and requested times longer or shorter by one factor.",
 )
@@ -71,10 +64,8 @@ def terminal_rows(rows: Sequence[Row]) -> list[dict[str, object]]:
     """The rows with what people ask first, for a terminal."""
     shown = {
         "policy": "policy",
-        "change": "change",
         "estimate": "estimate",
         "max_delay_h": "promise_h",
-        "waiting_core_hours": "waiting",
         "profit_eur": "profit",
         "energy_cost_eur": "energy",
         "saved_eur": "saved",
@@ -88,6 +79,6 @@ def terminal_rows(rows: Sequence[Row]) -> list[dict[str, object]]:
     return [{name: "" if row[key] is None else row[key] for key, name in shown.items()} for row in rows]
 
 
-def _tables(group: Sequence[Row]) -> list[Table]:
-    more = (parts_table(group), days_table(group))
-    return [*group_tables(group), *(table for table in more if table is not None)]
+def _tables(group: Sequence[Row]) -> list[StudyTable]:
+    days = days_table(group)
+    return [*group_tables(group), *([] if days is None else [days])]

@@ -13,9 +13,8 @@ from planner.inputs.traces import Source, cluster_trace, read_window
 from planner.places import shipped_folder
 from planner.scenario.load import load_scenario
 from planner.scenario.schema import Scenario
-from planner.studies.curie23.cells import TRACE_CORES
-from planner.studies.curie23.sites import TRACE, data_folder
-from planner.studies.operation.cells import AS_IS, CHANGES, CURIE, Cell, Group
+from planner.studies.curie23_site import TRACE, TRACE_CORES, data_folder
+from planner.studies.operation.cells import AS_IS, CURIE, Cell, Group
 from planner.studies.operation.moved_years import write_moved
 
 CORES = 32
@@ -61,7 +60,7 @@ class Ground:
 
 
 def scenario_of(ground: Ground, cell: Cell) -> Scenario:
-    """The scenario of a cell: site, tariff, and how replan goes about it."""
+    """The scenario of a cell: site, tariff, and how long jobs may be held."""
     return _scenario(ground, cell.group.site, cell.group.tariff, _settings(cell))
 
 
@@ -113,9 +112,7 @@ def _at_load(source: Source, scenario: Scenario, days: Days, load: float) -> Sou
 def _settings(cell: Cell) -> tuple[str, ...]:
     if cell.max_delay_h is None:
         return ("rules.execute=actual",)
-    part = (CHANGES[cell.change],) if cell.change else ()
-    waiting = () if cell.waiting is None else (f"replan.waiting_core_hours={cell.waiting}",)
-    return (f"rules.max_delay={cell.max_delay_h}h", f"rules.estimate={cell.estimate}", *waiting, *part)
+    return (f"rules.max_delay={cell.max_delay_h}h", f"rules.estimate={cell.estimate}")
 
 
 @lru_cache(maxsize=64)

@@ -1,4 +1,4 @@
-"""The tables of the study: money and waiting by group, the parts of re-planning, and all groups at a glance."""
+"""The tables of the study: money and waiting by group, and all groups at a glance."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from itertools import accumulate
 
 from planner.pages.markup import Column, hours, percent, plain, signed_percent
 from planner.runs.figures import Row
-from planner.studies.operation.cells import ABLATED_H, AS_IS, CHANGES, KNOWN, MAX_DELAYS_H, OVERLOAD, REPLAN, STATIC
-from planner.studies.table import Table
+from planner.studies.operation.cells import AS_IS, HOLD, MAX_DELAYS_H, OVERLOAD
+from planner.studies.report import StudyTable
 
 SITES = {"curie": "CEA Curie", "sample": "Sample site"}
 TARIFFS = {
@@ -38,16 +38,12 @@ def group_title(row: Row) -> str:
 
 
 def policy_words(row: Row) -> str:
-    """A policy in words: ``replan, 6 h, without repair``."""
+    """A policy in words: ``hold, 6 h``."""
     told = STATIC_WORDS.get(row["policy"]) or str(row["policy"])
-    if row["max_delay_h"] is not None:
-        told += f", {row['max_delay_h']} h"
-    if row["waiting_core_hours"] is not None:
-        told += f", an hour of waiting counts {row['waiting_core_hours']} core-hours"
-    return told + (f", {row['change']}" if row["change"] else "")
+    return told if row["max_delay_h"] is None else f"{told}, {row['max_delay_h']} h"
 
 
-def group_tables(rows: Sequence[Row]) -> list[Table]:
+def group_tables(rows: Sequence[Row]) -> list[StudyTable]:
     """Money and waiting of the policies of one group, one row per policy."""
     title = group_title(rows[0])
     money = [each for each in MONEY if any(each.text(row) for row in rows)]
@@ -57,42 +53,21 @@ def group_tables(rows: Sequence[Row]) -> list[Table]:
     ]
 
 
-def glance_table(groups: Sequence[Sequence[Row]]) -> Table:
-    """One row per group: EASY's energy cost, and what re-planning saves of it by promise, of what the bound allows."""
+def glance_table(groups: Sequence[Sequence[Row]]) -> StudyTable:
+    """One row per group: EASY's energy cost, and what holding saves of it by promise, of what the bound allows."""
     columns = [Column("site, tariff, load", number=False), Column("EASY's energy cost", "EUR")]
     columns += [Column(f"promise {each} h", "saved of limit; wait") for each in MAX_DELAYS_H]
     lines = []
     for rows in groups:
-        whole = {row["max_delay_h"]: row for row in rows if _is_whole(row, "requested")}
+        whole = {row["max_delay_h"]: row for row in rows if (row["policy"], row["estimate"]) == (HOLD, "requested")}
         cost = next(row["energy_cost_eur"] for row in rows if row["policy"] == "easy")
         cells = [_saved_words(whole.get(each), cost) for each in MAX_DELAYS_H]
         lines.append((group_title(rows[0]), plain(cost, 2), *cells))
-    title = "Re-planning on requested times: saved of EASY's energy cost, limit for the same promises, mean wait added"
-    return Table(title, tuple(columns), tuple(lines))
+    title = "Holding on requested times: saved of EASY's energy cost, limit, mean wait added"
+    return StudyTable(title, tuple(columns), tuple(lines))
 
 
-def parts_table(rows: Sequence[Row]) -> Table | None:
-    """What each part of re-planning does: saved and mean wait with it left out or added; None without such rows."""
-    if not any(row["change"] for row in rows):
-        return None
-    columns = [Column("", number=False)]
-    columns += [Column(f"promise {each} h", unit) for each in ABLATED_H for unit in ("saved", "mean wait", "broken")]
-    lines: list[tuple[str, list[Row | None]]] = []
-    for words, estimate, change in (
-        ("as by default", "requested", ""),
-        *((change, "requested", change) for change in CHANGES),
-        ("with predicted runtimes (last2)", "last2", ""),
-        ("with real runtimes, as if known", KNOWN, ""),
-    ):
-        lines.append((words, [_replanned(rows, each, estimate, change) for each in ABLATED_H]))
-    for name in STATIC:
-        static = next((row for row in rows if row["policy"] == name), None)
-        lines.append((STATIC_WORDS[name], [static] * len(ABLATED_H)))
-    told = [(words, *(text for row in found for text in _part_words(row))) for words, found in lines if any(found)]
-    return Table(f"What each part of re-planning does: {group_title(rows[0])}", tuple(columns), tuple(told))
-
-
-def days_table(rows: Sequence[Row]) -> Table | None:
+def days_table(rows: Sequence[Row]) -> StudyTable | None:
     """On an overloaded machine, what each policy has earned by the end of each day against EASY; None elsewhere."""
     if rows[0]["load_fraction"] < OVERLOAD:
         return None
@@ -106,7 +81,9 @@ def days_table(rows: Sequence[Row]) -> Table | None:
         )
         for row, own in zip(rows, earned, strict=True)
     ]
-    return Table(f"Profit from the first day to the end of each: {group_title(rows[0])}", tuple(columns), tuple(lines))
+    return StudyTable(
+        f"Profit from the first day to the end of each: {group_title(rows[0])}", tuple(columns), tuple(lines)
+    )
 
 
 def groups_of(rows: Sequence[Row]) -> list[list[Row]]:
@@ -117,21 +94,10 @@ def groups_of(rows: Sequence[Row]) -> list[list[Row]]:
     return list(groups.values())
 
 
-def _table(title: str, figures: Sequence[Figure], rows: Sequence[Row]) -> Table:
+def _table(title: str, figures: Sequence[Figure], rows: Sequence[Row]) -> StudyTable:
     columns = (Column("policy", number=False), *(Column(each.title, each.unit) for each in figures))
     lines = [(f"{policy_words(row)} ({row['estimate']})", *(each.text(row) for each in figures)) for row in rows]
-    return Table(title, columns, tuple(lines))
-
-
-def _is_whole(row: Row, estimate: str) -> bool:
-    is_default = not row["change"] and row["waiting_core_hours"] is None
-    return bool(row["policy"] == REPLAN and row["estimate"] == estimate and is_default)
-
-
-def _replanned(rows: Sequence[Row], max_delay_h: int, estimate: str, change: str) -> Row | None:
-    wanted = (REPLAN, max_delay_h, estimate, change, None)
-    keys = ("policy", "max_delay_h", "estimate", "change", "waiting_core_hours")
-    return next((row for row in rows if tuple(row[key] for key in keys) == wanted), None)
+    return StudyTable(title, columns, tuple(lines))
 
 
 def _saved_words(row: Row | None, cost_eur: float) -> str:
@@ -140,13 +106,6 @@ def _saved_words(row: Row | None, cost_eur: float) -> str:
     limit = "" if row["bound_saves_eur"] is None else percent(row["bound_saves_eur"] / cost_eur)
     saved = percent(row["saved_percent"] / 100)
     return f"{saved} of {limit}; {hours(row['added_wait_s'])}" if limit else f"{saved}; {hours(row['added_wait_s'])}"
-
-
-def _part_words(row: Row | None) -> tuple[str, str, str]:
-    if row is None:
-        return "", "", ""
-    broken = row["broken_promises"]
-    return percent(row["saved_percent"] / 100), hours(row["mean_wait_s"]), "" if broken is None else plain(broken)
 
 
 def _number(key: str, digits: int = 0) -> Callable[[Row], str]:
@@ -168,8 +127,7 @@ MONEY = (
     Figure("saved against EASY", "EUR", _number("saved_eur", 2)),
     Figure("saved", "of EASY's", _share("saved_percent", 100)),
     Figure("limit on the saving", "EUR", _number("bound_saves_eur", 2)),
-    Figure("share of the limit", "own promises", _share("share_of_bound")),
-    Figure("share of the limit", "EASY's starts", _share("share_of_easy_bound")),
+    Figure("share of the limit", "", _share("share_of_bound")),
     Figure("IT", "kWh", _number("it_kwh")),
     Figure("cooling", "kWh", _number("cooling_kwh")),
     Figure("CO2", "kg", _number("carbon_kg")),
@@ -185,8 +143,8 @@ WAITING = (
     Figure("bounded slowdown", "", _number("bsld", 2)),
     Figure("AWF", "", _duration("awf_s")),
     Figure("P2SF", "", _duration("p2sf_s")),
-    Figure("jobs delayed", "", _number("delayed_jobs")),
-    Figure("longest delay", "", _duration("longest_delay_s")),
-    Figure("promises broken", "jobs", _number("broken_promises")),
+    Figure("held", "jobs", _number("held_jobs")),
+    Figure("longest hold", "", _duration("longest_hold_s")),
+    Figure("held too long", "jobs", _number("broken_promises")),
     Figure("time", "s of CPU", _number("cpu_s", 1)),
 )

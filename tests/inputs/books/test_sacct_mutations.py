@@ -9,8 +9,9 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from planner.bounds import UNIX_S
-from planner.inputs.slurm.accounting import GARBAGE_J, AccountedJob, Accounts
+from planner.inputs.slurm.accounting import GARBAGE_J, Accounts
 from planner.inputs.slurm.document import Answer, Source
+from planner.inputs.slurm.job import SlurmJob
 from planner.inputs.slurm.sacct_text import read_sacct_text
 from tests.fuzz.accounts import TEXT, odd_accounts
 from tests.fuzz.damage import damaged, put
@@ -35,25 +36,25 @@ def check(source: Source, zone: ZoneInfo) -> bool:
     return True
 
 
-def clean(job: AccountedJob) -> None:
+def clean(job: SlurmJob) -> None:
     """Times within the calendar and in order, and amounts that can be counted."""
     for moment in (job.submit_unix, job.start_unix, job.end_unix):
         assert moment is None or moment in UNIX_S
     if job.start_unix is not None and job.end_unix is not None:
         assert job.start_unix <= job.end_unix
-    for amount in (job.job_id, job.limit_s, job.cpus, job.memory_mb, job.gpus, job.array_task_id):
+    for amount in (job.job_id, job.limit_s, job.had.cpus, job.had.memory_mb, job.had.gpus, job.array_task_id):
         assert amount is None or (type(amount) is int and amount >= 0)
     assert job.energy_j is None or 1 <= job.energy_j < GARBAGE_J
-    assert len(job.state) == 1
+    assert len(job.state_words) == 1
     assert all(name and name == name.strip() for name in job.nodes)
 
 
-def written(job: AccountedJob) -> str:
+def written(job: SlurmJob) -> str:
     """A job as sacct would write it, with times in Unix seconds."""
     limit_s = job.limit_s or 0
     whole = limit_s % 60 == 0
     clock = f"{limit_s // 3600}:{limit_s // 60 % 60:02d}:{limit_s % 60:02d}"
-    amounts = {"cpu": job.cpus, "mem": job.memory_mb, "gres/gpu": job.gpus}
+    amounts = {"node": job.had.nodes, "cpu": job.had.cpus, "mem": job.had.memory_mb, "gres/gpu": job.had.gpus}
     cells = (
         job.label,
         job.job_id,
@@ -61,7 +62,7 @@ def written(job: AccountedJob) -> str:
         job.user,
         job.account,
         job.partition,
-        job.state[0],
+        job.state_words[0],
         job.submit_unix,
         "Unknown" if job.start_unix is None else job.start_unix,
         "Unknown" if job.end_unix is None else job.end_unix,
@@ -71,7 +72,7 @@ def written(job: AccountedJob) -> str:
         ",".join(f"{name}={amount}" for name, amount in amounts.items() if amount is not None),
         job.energy_j or "",
         job.comment,
-        "sbatch --exclusive" if job.exclusive else "",
+        "sbatch --exclusive" if job.request.exclusive else "",
     )
     return "|".join(map(str, cells))
 

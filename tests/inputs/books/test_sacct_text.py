@@ -7,8 +7,9 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from planner.errors import InputError
-from planner.inputs.slurm.accounting import AccountedJob, Accounts
+from planner.inputs.slurm.accounting import Accounts
 from planner.inputs.slurm.document import Answer
+from planner.inputs.slurm.job import SlurmJob
 from planner.inputs.slurm.sacct_text import REPEATED_HOUR, read_sacct_text
 
 PARIS = ZoneInfo("Europe/Paris")
@@ -39,7 +40,7 @@ def read(*rows: str, head: str = HEAD, zone: ZoneInfo = PARIS) -> Accounts:
     return read_sacct_text(Answer("sacct.txt", "\n".join([head, *rows, ""]).encode()), zone)[0]
 
 
-def one(*rows: str) -> AccountedJob:
+def one(*rows: str) -> SlurmJob:
     (found,) = read(*rows).jobs
     return found
 
@@ -48,7 +49,7 @@ def test_a_row_is_read_in_the_zone_of_the_site() -> None:
     """Local times, days before the hours of a limit, suffixes of memory, short lists of nodes."""
     job = one(row())
     assert (job.submit_unix, job.start_unix, job.end_unix) == (EIGHT - 3600, EIGHT, EIGHT + 9000)
-    assert (job.limit_s, job.nodes, job.cpus, job.memory_mb) == (30 * 3600, ("cpu1", "cpu2"), 12, 16384)
+    assert (job.limit_s, job.nodes, job.had.cpus, job.had.memory_mb) == (30 * 3600, ("cpu1", "cpu2"), 12, 16384)
     assert read(row(), zone=ZoneInfo("UTC")).jobs[0].start_unix == EIGHT + 7200
 
 
@@ -99,7 +100,7 @@ def test_states_and_names_of_jobs() -> None:
     assert [job.label for job in found] == ["40_3", "51", "60", "61", "62"]
     assert [job.start_unix is None for job in found] == [False, False, True, False, False]
     assert [job.end_unix is None for job in found] == [False, False, False, True, False]
-    assert (found[2].state, found[2].nodes, found[4].name) == (("CANCELLED",), (), "a|b|c")
+    assert (found[2].state_words, found[2].nodes, found[4].name) == (("CANCELLED",), (), "a|b|c")
 
 
 def test_the_hour_that_clocks_repeat_goes_by_how_long_the_job_ran() -> None:

@@ -12,7 +12,7 @@ from planner.domain.job import Job
 from planner.errors import InputError
 from planner.inputs.sample import generate_jobs
 from planner.inputs.sample.people import ACCOUNTS, population
-from planner.power.asked import Asked
+from planner.power.learned import Asked
 
 DAY = dt.date(2024, 5, 31)
 CPU = Cluster((NodeClass("cpu", 300, {"cores": 32, "memory_gb": 128}),))

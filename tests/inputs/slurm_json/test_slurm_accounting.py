@@ -7,35 +7,37 @@ from typing import Any
 import pytest
 
 from planner.errors import InputError
-from planner.inputs.slurm.accounting import AccountedJob, Accounts, read_accounting
+from planner.inputs.slurm.accounting import Accounts, read_accounting
+from planner.inputs.slurm.job import AllocatedNode, Request, SlurmJob
+from planner.inputs.slurm.notations import Amounts
 from tests.slurm_documents import DIALECTS, NOW, Dialect, answer, sacct
 
 
-def read(dialect: Dialect = "24.11", **values: Any) -> AccountedJob:
+def read(dialect: Dialect = "24.11", **values: Any) -> SlurmJob:
     (found,) = read_accounting(answer(sacct(dialect, **values), "sacct --json")).ended
     return found
 
 
 def test_three_dialects_give_equal_jobs() -> None:
     """Who ran what, when, where, with how much."""
-    expected = AccountedJob(
+    expected = SlurmJob(
         job_id=41,
         name="array",
         user="bob",
         account="physics",
-        partition="batch",
+        partitions=("batch",),
         comment="flex=1h",
-        state=("COMPLETED",),
+        state="finished",
+        state_words=("COMPLETED",),
         submit_unix=NOW,
         start_unix=NOW + 5,
         end_unix=NOW + 65,
         limit_s=1800,
         array_job_id=40,
         array_task_id=0,
-        nodes=("n7", "n8"),
-        cpus=32,
-        memory_mb=65536,
-        gpus=8,
+        allocated=(AllocatedNode("n7"), AllocatedNode("n8")),
+        had=Amounts(None, 32, 65536, 8),
+        request=Request(2),
         energy_j=500_000,
     )
     assert [read(dialect) for dialect in DIALECTS] == [expected] * 3
@@ -95,17 +97,17 @@ def test_a_job_that_never_ran() -> None:
         tres={"allocated": []},
         steps=[],
     )
-    assert (found.start_unix, found.end_unix, found.nodes, found.cpus) == (None, NOW + 9, (), None)
-    assert (found.state, found.energy_j) == (("CANCELLED",), None)
+    assert (found.start_unix, found.end_unix, found.nodes, found.had.cpus) == (None, NOW + 9, (), None)
+    assert (found.state_words, found.energy_j) == (("CANCELLED",), None)
 
 
 def test_whole_nodes() -> None:
     """Known where the command says so; an option of the job's own program does not count."""
-    assert read(submit_line="sbatch --exclusive job.sh").exclusive is True
-    assert read(submit_line="sbatch --exclusive=user job.sh").exclusive is True
-    assert read(submit_line="sbatch --wrap 'x --exclusive'").exclusive is None
-    assert read(submit_line="sbatch --wrap srun --exclusive x").exclusive is None
-    assert read(submit_line="sbatch 'unbalanced").exclusive is None
+    assert read(submit_line="sbatch --exclusive job.sh").request.exclusive is True
+    assert read(submit_line="sbatch --exclusive=user job.sh").request.exclusive is True
+    assert read(submit_line="sbatch --wrap 'x --exclusive'").request.exclusive is None
+    assert read(submit_line="sbatch --wrap srun --exclusive x").request.exclusive is None
+    assert read(submit_line="sbatch 'unbalanced").request.exclusive is None
 
 
 def test_users_of_old_versions() -> None:

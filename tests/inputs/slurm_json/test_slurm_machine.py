@@ -8,14 +8,12 @@ import pytest
 
 from planner.domain.cluster import Cluster, IdleRule, NodeClass
 from planner.domain.job import UnitGroup
-from planner.domain.snapshot import Outage
+from planner.domain.situation import Outage
 from planner.errors import InputError
 from planner.inputs.slurm.job import Request
-from planner.inputs.slurm.machine import Kind, Machine, machine_of
-from planner.inputs.slurm.nodes import SlurmNode
-from planner.inputs.slurm.outages import outages_of
-from planner.inputs.slurm.reservations import Reservation
-from planner.inputs.slurm.units import units_of
+from planner.inputs.slurm.machine import Kind, Machine, machine_of, outages_of
+from planner.inputs.slurm.node_units import units_of
+from planner.inputs.slurm.nodes import Reservation, SlurmNode
 from planner.scenario.slurm import SlurmSection
 from tests.slurm_documents import NOW
 

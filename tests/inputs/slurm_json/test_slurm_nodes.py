@@ -6,9 +6,7 @@ import pytest
 
 from planner.errors import InputError
 from planner.inputs.slurm.document import Answer
-from planner.inputs.slurm.nodes import read_nodes
-from planner.inputs.slurm.reservation_text import read_reservation_text
-from planner.inputs.slurm.reservations import Reservation, read_reservations
+from planner.inputs.slurm.nodes import Reservation, read_nodes, read_reservation_text, read_reservations
 from tests.slurm_documents import DIALECTS, NOW, Dialect, answer, nodes, reservations
 
 

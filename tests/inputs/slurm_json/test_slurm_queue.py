@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from planner.errors import InputError
-from planner.inputs.slurm.dependency import Requirement
 from planner.inputs.slurm.document import Answer
-from planner.inputs.slurm.job import AllocatedNode, QueuedJob
+from planner.inputs.slurm.job import AllocatedNode, SlurmJob
+from planner.inputs.slurm.notations import Requirement
 from planner.inputs.slurm.queue import Queue, read_queue
 from tests.slurm_documents import DIALECTS, NOW, UNLIMITED, Dialect, answer, job, small_queue, squeue
 
@@ -20,19 +20,14 @@ def read(dialect: Dialect, *jobs: dict[str, Any]) -> Queue:
     return read_queue(answer(squeue(dialect, jobs or small_queue())))
 
 
-def one(dialect: Dialect = "24.11", **values: Any) -> QueuedJob:
+def one(dialect: Dialect = "24.11", **values: Any) -> SlurmJob:
     (found,) = read(dialect, job(7, **values)).jobs
     return found
 
 
 def without_sharing(queue: Queue) -> Queue:
     """The queue with all that is said about whole nodes taken out."""
-    return Queue(
-        *(
-            tuple(replace(each, request=replace(each.request, exclusive=None)) for each in jobs)
-            for jobs in (queue.jobs, queue.finished)
-        )
-    )
+    return Queue(tuple(replace(each, request=replace(each.request, exclusive=None)) for each in queue.records))
 
 
 def test_three_dialects_give_equal_records() -> None:
@@ -50,13 +45,12 @@ def test_three_dialects_give_equal_records() -> None:
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_what_runs(dialect: Dialect) -> None:
-    """Nodes with their CPUs, memory and GPUs; real start, and the end at the limit."""
+    """Nodes with their CPUs, memory and GPUs; real start, and no end yet."""
     running = read(dialect).of_state("running")
     assert [each.label for each in running] == ["1", "40_0"]
     first = running[0]
     assert first.allocated == (AllocatedNode("n2", 32, 32000, 4), AllocatedNode("n3", 32, 32000, 2))
-    assert (first.start_unix, first.end_unix, first.limit_s) == (NOW + 1, NOW + 7201, 7200)
-    assert (first.expected_start_unix, first.reason) == (None, "")
+    assert (first.start_unix, first.end_unix, first.limit_s) == (NOW + 1, None, 7200)
     # 62.50 GB of 1024 MB.
     assert first.request.memory_in_all_mb == 64000
     assert running[1].allocated == (AllocatedNode("n1"),)
@@ -76,7 +70,7 @@ def test_waiting_tasks_of_an_array(dialect: Dialect) -> None:
     """One record per task that waits, with the array's number and its limit of tasks at once."""
     tasks = [each for each in read(dialect).jobs if each.job_id == 40]
     assert [each.label for each in tasks] == ["40_1", "40_3", "40_5", "40_7", "40_9"]
-    assert {(each.array_limit, each.array_job_id, each.expected_start_unix) for each in tasks} == {(2, 40, NOW + 99)}
+    assert {(each.array_limit, each.array_job_id, each.start_unix) for each in tasks} == {(2, 40, None)}
     assert not any(each.obstacles for each in tasks)
 
 
@@ -91,10 +85,10 @@ def test_nodes_wanted(dialect: Dialect) -> None:
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_times(dialect: Dialect) -> None:
-    """A job begins when it may, else when it was submitted; 0 is no time."""
+    """A job begins when it may; 0 is no time."""
     jobs = {each.label: each for each in read(dialect).jobs}
     assert (jobs["6"].begin_unix, jobs["6"].deadline_unix) == (NOW + 3600, NOW + 50_000)
-    assert (jobs["7"].begin_unix, jobs["7"].deadline_unix) == (NOW, None)
+    assert (jobs["7"].begin_unix, jobs["7"].deadline_unix) == (None, None)
     assert (jobs["2"].start_unix, jobs["2"].end_unix) == (None, None)
 
 

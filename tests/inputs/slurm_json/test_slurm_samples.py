@@ -51,6 +51,6 @@ def test_what_the_larger_queues_have_besides(samples: Path, version: str) -> Non
 def test_real_accounts(samples: Path, version: str) -> None:
     """Two jobs have ended, one waits; nothing measures energy there."""
     found = read_accounting(samples / f"sacct_{version}.json")
-    assert [(job.job_id, job.cpus, job.energy_j) for job in found.ended] == [(3, 8, None), (4, 32, None)]
+    assert [(job.job_id, job.had.cpus, job.energy_j) for job in found.ended] == [(3, 8, None), (4, 32, None)]
     assert [len(job.nodes) for job in found.ended] == [1, 2]
     assert len(found.jobs) - len(found.ended) == 1

@@ -12,11 +12,11 @@ import pytest
 
 from planner.domain.dependency import format_dependencies
 from planner.domain.job import UnitGroup
-from planner.domain.snapshot import Snapshot
+from planner.domain.situation import Situation
 from planner.errors import InputError
 from planner.inputs.slurm.document import Source
 from planner.inputs.slurm.documents import Documents, read_saved
-from planner.inputs.slurm.job import QueuedJob
+from planner.inputs.slurm.job import SlurmJob
 from planner.inputs.slurm.machine import machine_of
 from planner.inputs.slurm.nodes import SlurmNode
 from planner.inputs.slurm.site import SlurmSite
@@ -51,9 +51,9 @@ def site_of(
     return SlurmSite(Documents("Slurm", NOW + 200, "24.11", by_name), found)
 
 
-def taken(site: SlurmSite, scenario: Scenario) -> Snapshot:
+def taken(site: SlurmSite, scenario: Scenario) -> Situation:
     """The snapshot of a site whose begin times are all the users' own."""
-    return site.snapshot(site.scenario(scenario), lambda queued: queued.eligible_unix)[0]
+    return site.snapshot(site.scenario(scenario), lambda queued: queued.begin_unix)[0]
 
 
 def left_alone(site: SlurmSite, scenario: Scenario) -> dict[str, str]:
@@ -185,30 +185,10 @@ def test_begin_times_of_ours_bind_nobody(scenario: Scenario) -> None:
     site = site_of([job(6, eligible_time=NOW + 3600)])
     assert [each.begin_unix for each in taken(site, scenario).pending] == [NOW + 3600]
 
-    def own_begin(queued: QueuedJob) -> int | None:
+    def own_begin(queued: SlurmJob) -> int | None:
         return queued.submit_unix
 
     assert [each.begin_unix for each in site.snapshot(site.scenario(scenario), own_begin)[0].pending] == [None]
-
-
-def test_reservations_of_ours_bind_nobody(scenario: Scenario) -> None:
-    """Their nodes take work and their jobs are planned; those of others, and what others put into ours, are not."""
-    rows = [
-        {"name": name, "node_list": nodes, "start_time": NOW + 600, "end_time": NOW + 7200, "flags": []}
-        for name, nodes in (("plan-6", "n[1-2]"), ("course", "n3"))
-    ]
-    queue = [job(6, resv_name="plan-6"), job(7, resv_name="plan-6"), job(8, resv_name="course")]
-    site = site_of(queue, reservations_json=answer({"reservations": rows}))
-    assert [each.node for each in taken(site, scenario).outages] == [0, 1, 2]
-    found, _ = site.snapshot(
-        site.scenario(scenario), lambda queued: None, lambda each: "6" if each.name == "plan-6" else None
-    )
-    assert [each.id for each in found.pending] == ["6"]
-    assert [each.node for each in found.outages] == [2]
-    assert {each.job_id: each.reason for each in found.left_alone} == {
-        "7": "it runs in the reservation plan-6",
-        "8": "it runs in the reservation course",
-    }
 
 
 def test_jobs_run_on_nodes_of_their_partitions_alone(scenario: Scenario) -> None:

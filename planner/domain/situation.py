@@ -1,0 +1,203 @@
+"""The situation of a site: what is true at one moment, whoever says so.
+
+Yesterday's folder, a table, Slurm or a simulation says it; every plan begins with one (`planner.inputs.build.build`).
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from planner.domain.job import Job
+from planner.domain.ledger import Ledger
+from planner.domain.precedence import require_no_circle
+from planner.domain.rates import Rates
+from planner.errors import InputError
+from planner.units import utc_text
+
+NodeState = Literal["down", "drain", "maintenance"]
+
+SINCE_EVER = 0
+"""Start of an outage of which nobody said when it began [Unix seconds]."""
+
+
+@dataclass(frozen=True, slots=True)
+class StartedJob:
+    """A job that has started: since when, on which nodes, and its real end if it has ended.
+
+    ``nodes`` has one node per unit, in the order of the job's groups. ``end_unix`` is None while it runs. ``cancelled``
+    says that it was ended by somebody before it was done. ``energy_j`` is what its nodes drew while it ran [J], None
+    where nobody measured that.
+    """
+
+    job: Job
+    start_unix: int
+    nodes: tuple[int, ...]
+    end_unix: int | None = None
+    cancelled: bool = False
+    energy_j: float | None = None
+
+    def __post_init__(self) -> None:
+        if len(self.nodes) != self.job.unit_count:
+            raise InputError(
+                f"job {self.job.id} has {self.job.unit_count} units on {len(self.nodes)} nodes; give one node per unit"
+            )
+        if self.end_unix is None:
+            if self.cancelled:
+                raise InputError(f"job {self.job.id} is cancelled but has no end; give its end")
+        elif self.end_unix < self.start_unix:
+            raise InputError(
+                f"job {self.job.id} ends at {utc_text(self.end_unix)}, before its start at"
+                f" {utc_text(self.start_unix)}; correct its times"
+            )
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it runs at the moment of the snapshot."""
+        return self.end_unix is None
+
+    @property
+    def state(self) -> Literal["running", "done", "cancelled"]:
+        """Its state in a word."""
+        return "running" if self.is_running else "cancelled" if self.cancelled else "done"
+
+    def require_before(self, moment_unix: int) -> None:
+        """InputError when it starts or ends after the moment of a snapshot."""
+        for what, unix in (("starts", self.start_unix), ("ends", self.end_unix)):
+            if unix is not None and unix > moment_unix:
+                raise InputError(
+                    f"job {self.job.id} {what} at {utc_text(unix)}, after the moment of the snapshot,"
+                    f" {utc_text(moment_unix)}; correct one of them"
+                )
+
+
+@dataclass(frozen=True, slots=True)
+class Outage:
+    """A node on which nothing may start from a moment until another; ``end_unix`` None: until further notice.
+
+    ``down`` and ``maintenance``: nothing runs there. ``drain``: what runs there may end, nothing new starts.
+    """
+
+    node: int
+    start_unix: int
+    end_unix: int | None
+    state: NodeState
+
+    def __post_init__(self) -> None:
+        if self.end_unix is not None and self.end_unix <= self.start_unix:
+            raise InputError(
+                f"an outage ends at {utc_text(self.end_unix)}, not after its start at {utc_text(self.start_unix)};"
+                " correct its times"
+            )
+
+    def holds_at(self, moment_unix: int) -> bool:
+        """Whether the moment lies within it."""
+        return self.start_unix <= moment_unix and (self.end_unix is None or moment_unix < self.end_unix)
+
+
+def outage_key(outage: Outage) -> tuple[int, int, bool, int, str]:
+    """What outages are sorted by: node, start, then end, those until further notice last."""
+    end = outage.end_unix
+    return outage.node, outage.start_unix, end is None, end or 0, outage.state
+
+
+@dataclass(frozen=True, slots=True)
+class LeftAlone:
+    """A job that is there but is not planned, and why; whatever becomes of it is for others to decide."""
+
+    job_id: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class SiteState:
+    """What a site carries from day to day besides its jobs: the peak of the month, and what its battery holds.
+
+    ``day`` is the last one that the peak is of; ``battery_kwh`` is None where there is no battery.
+    """
+
+    day: dt.date
+    peak_kw: float
+    battery_kwh: float | None = None
+
+    @classmethod
+    def after(cls, day: dt.date, rates: Rates, ledger: Ledger) -> SiteState:
+        """What is left when a day ends as its ledger has it."""
+        held = None if rates.battery is None else float(ledger.segments.battery_kwh[-1])
+        return cls(day, max(rates.demand_so_far_kw, ledger.peak_kw), held)
+
+    @classmethod
+    def before(cls, day: dt.date, rates: Rates) -> SiteState:
+        """What a day began with."""
+        return cls(day, rates.demand_so_far_kw, None if rates.battery is None else rates.battery.start_kwh)
+
+    def is_of_month(self, day: dt.date) -> bool:
+        """Whether a day is in the same month."""
+        return (self.day.year, self.day.month) == (day.year, day.month)
+
+
+@dataclass(frozen=True)
+class Situation:
+    """What is true at one moment. Membership decides: a job in it exists, a job not in it is gone.
+
+    Promises that were given are with the jobs.
+
+    Attributes
+    ----------
+    moment_unix
+        The moment.
+    pending
+        Jobs that wait, in order of submission.
+    started
+        Jobs that run, and jobs that have ended since the start of the day, in order of their start.
+    withdrawn
+        Jobs that were cancelled before they started.
+    outages
+        Nodes that cannot be used, and when, in the order of `outage_key`.
+    left_alone
+        Jobs that are there but cannot be planned, each with its reason; those that run hold their nodes all the same.
+    times_deferred
+        On how many earlier days jobs that wait were deferred.
+    site
+        The month's peak and the battery when the day of the moment began; None on a first day.
+    nightly
+        Whether it is what the day before left at midnight, and not news of its own.
+    source
+        Where it was read from, for messages; two that say the same are equal whatever their source.
+    """
+
+    moment_unix: int
+    pending: tuple[Job, ...] = ()
+    started: tuple[StartedJob, ...] = ()
+    withdrawn: tuple[Job, ...] = ()
+    outages: tuple[Outage, ...] = ()
+    left_alone: tuple[LeftAlone, ...] = ()
+    times_deferred: Mapping[str, int] = field(default_factory=dict)
+    site: SiteState | None = None
+    nightly: bool = False
+    source: str = field(default="snapshot", compare=False)
+
+    def __post_init__(self) -> None:
+        counts = Counter(job.id for job in self.jobs)
+        twice = next((identity for identity, count in counts.items() if count > 1), None)
+        if twice is not None:
+            raise InputError(f"{self.source}: job {twice} is there twice; give every job one state")
+        try:
+            require_no_circle(self.pending)
+            for each in self.started:
+                each.require_before(self.moment_unix)
+        except InputError as error:
+            raise InputError(f"{self.source}: {error}") from None
+
+    @property
+    def jobs(self) -> tuple[Job, ...]:
+        """All jobs that it knows."""
+        return (*self.pending, *(each.job for each in self.started), *self.withdrawn)
+
+    @property
+    def running(self) -> tuple[StartedJob, ...]:
+        """The jobs that run at the moment."""
+        return tuple(each for each in self.started if each.is_running)

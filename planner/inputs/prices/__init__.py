@@ -1,1 +1,0 @@
-"""Readers of what electricity costs and how much carbon it carries."""

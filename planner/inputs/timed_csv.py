@@ -1,0 +1,289 @@
+"""Quantities over time: CSV tables with a time in each row, samples with holes, and the step series of a day."""
+
+from __future__ import annotations
+
+import datetime as dt
+import difflib
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from planner.bounds import VALUE_IN_FILE, Bounds
+from planner.domain.horizon import zone_named
+from planner.domain.series import StepSeries
+from planner.errors import CoverageError, FileFormatError
+from planner.inputs.csv_lines import SIGNS, numbered_rows, separator_of, with_point
+from planner.inputs.local_times import Moments, Stretch, unix_moments
+from planner.printable import shortened
+from planner.text_files import open_text
+from planner.units import SECONDS_PER_HOUR
+
+
+@dataclass(frozen=True)
+class Samples:
+    """Values that hold from their start for one step at most; NaN and absent times are holes.
+
+    Attributes
+    ----------
+    what
+        What it is and where it came from: "price of FR.csv.gz".
+    starts_unix
+        Start of each value, increasing [Unix seconds].
+    values
+        The values, NaN where missing.
+    """
+
+    what: str
+    starts_unix: npt.NDArray[np.int64]
+    values: npt.NDArray[np.float64]
+
+    @property
+    def step_s(self) -> int:
+        """The usual distance between starts [s]; an hour for a single value."""
+        gaps, counts = np.unique(np.diff(self.starts_unix), return_counts=True)
+        return int(gaps[np.argmax(counts)]) if gaps.size else SECONDS_PER_HOUR
+
+    def on(self, stretches: Sequence[Stretch], *, fill_s: int = 0) -> tuple[StepSeries, int]:
+        """The series over a day, stretch by stretch, and how many values were filled in.
+
+        Holes of up to ``fill_s`` [s] are filled linearly between their neighbours; a longer one that touches
+        the day, and a day that the samples do not reach, is a CoverageError.
+        """
+        edges, values, filled = [], [], 0
+        for stretch in stretches:
+            part, count = self._between(
+                stretch.start_unix + stretch.shift_s, stretch.end_unix + stretch.shift_s, fill_s
+            )
+            edges.append(part.edges_unix[:-1] - stretch.shift_s)
+            values.append(part.values)
+            filled += count
+        edges.append(np.array([stretches[-1].end_unix], dtype=np.int64))
+        return StepSeries(self.what, np.concatenate(edges), np.concatenate(values)), filled
+
+    def _between(self, start: int, end: int, fill_s: int) -> tuple[StepSeries, int]:
+        step = self.step_s
+        self._check_reach(start, end, step)
+        # neighbours that a hole at the day's edge may be filled from
+        margin = fill_s + 2 * step
+        low = max(int(np.searchsorted(self.starts_unix, start - margin, side="right")) - 1, 0)
+        high = int(np.searchsorted(self.starts_unix, end + margin, side="left"))
+        starts, values = self.starts_unix[low:high], self.values[low:high]
+        ends = np.append(starts[1:], starts[-1] + step if high == len(self.values) else self.starts_unix[high])
+        starts, ends, values = _near(starts, ends, values, step, (start - margin, end + margin))
+        starts, values = _holes_opened(starts, ends, values, step)
+        edges = np.append(starts, ends[-1])
+        missing = np.isnan(values)
+        bounds = np.flatnonzero(np.diff(np.concatenate([[False], missing, [False]]).astype(np.int8)))
+        filled = 0
+        for first, after in zip(bounds[::2], bounds[1::2], strict=True):
+            if edges[after] <= start or edges[first] >= end:
+                values[first:after] = 0.0  # outside the day, cut off below
+                continue
+            if edges[after] - edges[first] > fill_s or first == 0 or after == len(values):
+                raise CoverageError(
+                    f"{self.what} has no value from {_utc(edges[first])} to {_utc(edges[after])}, which the"
+                    " day needs; complete the file, or choose another day or source"
+                )
+            values[first:after] = np.interp(
+                starts[first:after],
+                [starts[first - 1], starts[after]],
+                [values[first - 1], values[after]],
+            )
+            inside = (edges[first + 1 : after + 1] > start) & (edges[first:after] < end)
+            filled += int(np.count_nonzero(inside))
+        return StepSeries(self.what, edges, values).between(start, end), filled
+
+    def _check_reach(self, start: int, end: int, step: int) -> None:
+        if not len(self.values):
+            raise CoverageError(f"{self.what} is empty; give a source with values")
+        first, last = int(self.starts_unix[0]), int(self.starts_unix[-1]) + step
+        if start < first or end > last:
+            raise CoverageError(
+                f"{self.what} covers {_utc(first)} to {_utc(last)}, but the day needs {_utc(start)} to"
+                f" {_utc(end)}; choose a day inside it, or a source that covers the day"
+            )
+
+
+def _near(
+    starts: npt.NDArray[np.int64],
+    ends: npt.NDArray[np.int64],
+    values: npt.NDArray[np.float64],
+    step: int,
+    reach: tuple[int, int],
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+    """The first value begun and the last one ended where they come into reach, however far away they stand."""
+    starts, ends, values = starts.copy(), ends.copy(), values.copy()
+    early = (reach[0] - int(starts[0])) // step
+    if early > 0:
+        # by whole steps, so that the holes before the next value keep their places
+        starts[0] += early * step
+        values[0] = np.nan
+    late = (int(ends[-1]) - max(reach[1], int(starts[-1]))) // step
+    if late > 1:
+        ends[-1] -= (late - 1) * step
+    return starts, ends, values
+
+
+def _holes_opened(
+    starts: npt.NDArray[np.int64], ends: npt.NDArray[np.int64], values: npt.NDArray[np.float64], step: int
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+    """Give absent times rows of their own, without a value."""
+    repeats = np.maximum(-(-(ends - starts) // step), 1)
+    ordinal = np.arange(int(repeats.sum())) - np.repeat(np.cumsum(repeats) - repeats, repeats)
+    return np.repeat(starts, repeats) + step * ordinal, np.where(ordinal == 0, np.repeat(values, repeats), np.nan)
+
+
+def _utc(unix: int) -> str:
+    return dt.datetime.fromtimestamp(int(unix), tz=dt.UTC).strftime("%Y-%m-%d %H:%M UTC")
+
+
+TIME_NAMES = ("time", "timestamp", "datetime", "date")
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+
+
+def read_timed_csv(path: Path | str, *, zone: str | None = None) -> TimedCsv:
+    """Read a CSV (plain, .gz or .xz) whose rows carry a time, its cells parted by commas or by semicolons.
+
+    Parameters
+    ----------
+    path
+        The file. Its time column is called time, timestamp, datetime or date, whatever the case and whatever
+        follows in brackets; where there are several, the one marked ``(UTC)``.
+    zone
+        Zone of times that are written without one. A column marked ``(UTC)`` needs none.
+    """
+    path = Path(path)
+    with open_text(path, newline="") as stream:
+        separator = separator_of(stream)
+        rows = numbered_rows(path, stream, separator)
+        _, head = next(rows, (1, []))
+        names = _distinct([name.strip() for name in head])
+        lines: list[int] = []
+        cells: list[list[str]] = []
+        for line, values in rows:
+            if any(value.strip() for value in values[len(names) :]):
+                raise FileFormatError(
+                    path,
+                    f"expected {len(names)} fields, found {len(values)}",
+                    line=line,
+                    remedy=f"give as many as the first line has; quote text with {SIGNS[separator]}",
+                )
+            lines.append(line)
+            cells.append([value.strip() for value in values[: len(names)]] + [""] * (len(names) - len(values)))
+    if not cells:
+        raise FileFormatError(path, "has no rows", remedy="give a file with a header and values")
+    return TimedCsv(path, names, tuple(zip(*cells, strict=True)), tuple(lines), zone, separator)
+
+
+def _distinct(names: Sequence[str]) -> tuple[str, ...]:
+    """The names, each later one of a kind with a number: price, price.1."""
+    seen: Counter[str] = Counter()
+    found = []
+    for name in names:
+        found.append(f"{name}.{seen[name]}" if seen[name] else name)
+        seen[name] += 1
+    return tuple(found)
+
+
+@dataclass(frozen=True)
+class TimedCsv:
+    """The text of a table, column by column, its times read on demand; ``lines`` are those of its rows.
+
+    ``separator`` is what stood between the cells: with semicolons numbers may have a decimal comma.
+    """
+
+    path: Path
+    names: tuple[str, ...]
+    columns: tuple[tuple[str, ...], ...]
+    lines: tuple[int, ...]
+    zone: str | None = None
+    separator: str = ","
+
+    @cached_property
+    def time_name(self) -> str:
+        """Name of the time column."""
+        times = [name for name in self.names if name.lower().split("(")[0].strip() in TIME_NAMES]
+        if not times:
+            raise FileFormatError(
+                self.path,
+                f"has no time column among {', '.join(self.names)}",
+                line=1,
+                remedy="name it time",
+            )
+        return next((name for name in times if "(utc)" in name.lower()), times[0])
+
+    @cached_property
+    def moments(self) -> Moments:
+        """Unix times of the rows."""
+        zone: dt.tzinfo | None = zone_named(self.zone) if self.zone else None
+        if "(utc)" in self.time_name.lower():
+            zone = dt.UTC
+        return unix_moments(self._texts(self.time_name), zone, path=self.path, lines=self.lines)
+
+    @property
+    def value_names(self) -> tuple[str, ...]:
+        """Names of the columns besides times."""
+        return tuple(name for name in self.names if name.lower().split("(")[0].strip() not in TIME_NAMES)
+
+    def column(self, name: str) -> str:
+        """That column, or an error that lists those there are."""
+        if name in self.names:
+            return name
+        near = difflib.get_close_matches(name[:100], [each[:100] for each in self.names], n=1)
+        raise FileFormatError(
+            self.path,
+            f"has no column {name!r}; its columns are {', '.join(self.names)}",
+            line=1,
+            remedy=f"did you mean {near[0]!r}?" if near else "name one of them",
+        )
+
+    def column_starting(self, word: str, prefer: str = "") -> str:
+        """The value column whose name starts with a word, or the only one besides the times.
+
+        Of several, the one that contains ``prefer``.
+        """
+        values = list(self.value_names)
+        found = [name for name in values if name.lower().startswith(word)]
+        if prefer and len(found) > 1:
+            found = [name for name in found if prefer in name.lower()]
+        if not found and len(values) == 1:
+            found = values
+        if len(found) != 1:
+            raise FileFormatError(
+                self.path,
+                f"cannot tell which column holds the {word} among {', '.join(self.names)}",
+                line=1,
+                remedy="name the column",
+            )
+        return found[0]
+
+    def samples(self, name: str, what: str, bounds: Bounds = VALUE_IN_FILE) -> Samples:
+        """One column as samples; empty cells are holes, anything else must be a number within bounds."""
+        texts = self._texts(name)
+        numbers = np.array([_number(with_point(text, self.separator)) for text in texts], dtype=np.float64)
+        empty = np.array([text.lower() in ("", "nan", "na") for text in texts], dtype=np.bool_)
+        inside = (numbers >= bounds.low) & (numbers <= bounds.high)
+        bad = np.flatnonzero(~inside & ~empty)
+        if bad.size:
+            row = int(bad[0])
+            problem = f"not a number {bounds}" if np.isfinite(numbers[row]) else "not a number"
+            raise FileFormatError(
+                self.path,
+                f"{name} is {shortened(texts[row], 60)!r}, {problem}",
+                line=self.lines[row],
+                remedy="write a number, or leave the cell empty",
+            )
+        return Samples(what, self.moments.unix, numbers[self.moments.rows])
+
+    def _texts(self, name: str) -> tuple[str, ...]:
+        return self.columns[self.names.index(name)]
+
+
+def _number(text: str) -> float:
+    return float(text) if _NUMBER.fullmatch(text) else float("nan")

@@ -1,0 +1,196 @@
+"""Jobs that are held: the scheduler would start them, and they wait for cheaper hours.
+
+A held job is like one whose begin time is later: it is not in the queue, so it blocks nobody, and when its time has
+come it joins the queue again at its place. From the first moment at which the scheduler would have started a job it is
+held for no longer than the site allows, in all.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from planner.compiled import kernel, part
+from planner.machine.timeline import NEVER
+from planner.online.kernel.followers import go_for_good
+from planner.online.kernel.hold_rule import QUARTER_S, cheapest_start, mean_cost, mean_length, take_room
+from planner.online.kernel.likely import note_likely_lengths
+from planner.online.kernel.queue_order import enqueue
+from planner.online.kernel.state import (
+    CANCEL_S,
+    ESTIMATE,
+    EUR_PER_HELD_HOUR,
+    EXPECTED_END,
+    HAS_CANCELS,
+    HOLD_UNTIL,
+    HOLDING,
+    HOLDS,
+    LATEST,
+    LEAST_EUR_PER_KWH,
+    LEFT,
+    LOOKED_AT,
+    MAX_DELAY_S,
+    NONE_YET,
+    ON_HOLD,
+    PAID_FROM,
+    POWER,
+    REFERENCE,
+    RESERVED,
+    RESTARTS,
+    ROOM_FROM,
+    SCAN,
+    START,
+    WIDTH,
+)
+
+MILLIWATTS_PER_KW = 1e6
+
+
+@part
+def is_kept_back(state, job, now):
+    """Whether a job that the scheduler would start now is held; if so, it leaves the queue until then."""
+    if state.clock[HOLDS] == 0:
+        return False
+    if state.job[REFERENCE, job] < 0:
+        state.job[REFERENCE, job] = now
+        state.job[LATEST, job] = now + state.clock[MAX_DELAY_S]
+    eur_per_hour = state.worth[EUR_PER_HELD_HOUR]
+    last = state.job[LATEST, job]
+    if last <= now or eur_per_hour == math.inf:
+        return False
+    # A hold that has ended by itself is over until all is looked at again; what was lost with a node has waited enough.
+    if state.job[HOLD_UNTIL, job] > state.clock[LOOKED_AT] or state.job[RESTARTS, job] > 0:
+        return False
+    count = note_likely_lengths(state, job)
+    width, power_kw = state.job[WIDTH, job], state.job[POWER, job] / MILLIWATTS_PER_KW
+    until = cheapest_start(
+        state.paid,
+        state.clock[PAID_FROM],
+        state.worth[LEAST_EUR_PER_KWH],
+        state.room,
+        state.clock[ROOM_FROM],
+        width,
+        power_kw,
+        state.lengths,
+        count,
+        now,
+        last,
+        eur_per_hour,
+    )
+    length = np.int64(mean_length(state.lengths, count))
+    take_room(state.room, state.clock[ROOM_FROM], width, until, until + length)
+    if until == now:
+        return False
+    cost = mean_cost(state.paid, state.clock[PAID_FROM], power_kw, state.lengths, count, now)
+    state.saved[job] = cost - mean_cost(state.paid, state.clock[PAID_FROM], power_kw, state.lengths, count, until)
+    state.job[HOLD_UNTIL, job] = until
+    state.job[ON_HOLD, state.clock[HOLDING]] = job
+    state.clock[HOLDING] += 1
+    state.clock[LEFT] += 1
+    return True
+
+
+@part
+def has_left(state, job, now):
+    """Whether a job of the queue has started in this round, or is held."""
+    return state.job[START, job] >= 0 or state.job[HOLD_UNTIL, job] > now
+
+
+@part
+def next_hold_end(state):
+    """The next second at which a held job joins the queue or is cancelled; else NEVER."""
+    moment = NEVER
+    for place in range(state.clock[HOLDING]):
+        job = state.job[ON_HOLD, place]
+        moment = min(moment, state.job[HOLD_UNTIL, job])
+        if state.clock[HAS_CANCELS] > 0:
+            moment = min(moment, state.job[CANCEL_S, job])
+    return moment
+
+
+@part
+def release_due(state, now):
+    """Let the held jobs join the queue whose time has come."""
+    kept = np.int64(0)
+    for place in range(state.clock[HOLDING]):
+        job = state.job[ON_HOLD, place]
+        if state.job[HOLD_UNTIL, job] <= now:
+            state.job[RESERVED, job] = NONE_YET
+            enqueue(state, job)
+            state.clock[SCAN] = 1
+        else:
+            state.job[ON_HOLD, kept] = job
+            kept += 1
+    state.clock[HOLDING] = kept
+
+
+@part
+def withdraw_on_hold(state, now):
+    """Let the held jobs go that are cancelled in this second."""
+    kept = np.int64(0)
+    for place in range(state.clock[HOLDING]):
+        job = state.job[ON_HOLD, place]
+        if state.job[CANCEL_S, job] <= now:
+            state.job[HOLD_UNTIL, job] = now
+            go_for_good(state, job)
+        else:
+            state.job[ON_HOLD, kept] = job
+            kept += 1
+    state.clock[HOLDING] = kept
+
+
+@kernel
+def note_outlook(state, jobs, lasting, now, likely, count):
+    """Write the likely lengths of jobs, and how many there are; of those that run, what is left of them.
+
+    The first so many are jobs of today; the others stand for jobs to come, whatever became of them.
+    """
+    for place in range(jobs.shape[0]):
+        job = jobs[place]
+        is_running = place < lasting and state.job[START, job] >= 0
+        ran = now - state.job[START, job] if is_running else np.int64(0)
+        known, kept = note_likely_lengths(state, job), np.int64(0)
+        for k in range(known):
+            if state.lengths[k] > ran:
+                likely[place, kept] = state.lengths[k] - ran
+                kept += 1
+        if kept == 0:
+            end = max(state.job[EXPECTED_END, job], state.job[START, job] + state.job[ESTIMATE, job])
+            likely[place, 0] = max(np.int64(1), end - now)
+            kept = np.int64(1)
+        count[place] = kept
+
+
+@kernel
+def look_again(state, running, now, capacity):
+    """Release all held jobs at a moment, and note the room that running jobs leave by then.
+
+    What runs is likely to end as jobs like it did that ran for longer than it has; else when it is expected to.
+    """
+    state.clock[LOOKED_AT] = now
+    paid_from = state.clock[PAID_FROM]
+    state.clock[ROOM_FROM] = paid_from + (now - paid_from) // QUARTER_S * QUARTER_S
+    for quarter in range(state.room.shape[0]):
+        state.room[quarter] = capacity
+    for place in range(running.shape[0]):
+        job = running[place]
+        take_room(state.room, state.clock[ROOM_FROM], state.job[WIDTH, job], now, _likely_end(state, job, now))
+    for place in range(state.clock[HOLDING]):
+        job = state.job[ON_HOLD, place]
+        state.job[HOLD_UNTIL, job] = min(now, state.job[HOLD_UNTIL, job])
+
+
+@part
+def _likely_end(state, job, now):
+    """When a running job is likely to end: the mean of its likely lengths that are longer than it has run."""
+    ran = now - state.job[START, job]
+    count = note_likely_lengths(state, job)
+    total, longer = np.int64(0), np.int64(0)
+    for k in range(count):
+        if state.lengths[k] > ran:
+            total += state.lengths[k]
+            longer += 1
+    if longer == 0:
+        return max(now + 1, state.job[EXPECTED_END, job], state.job[START, job] + state.job[ESTIMATE, job])
+    return state.job[START, job] + total // longer

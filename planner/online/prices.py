@@ -1,0 +1,137 @@
+"""What energy costs over the time of a trace: as it turns out, and as far as it is known at a moment."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from planner.bounds import DAY_S
+from planner.domain.columns import Floats, Ints
+from planner.domain.problem import Problem
+from planner.domain.trace import Trace
+from planner.units import MILLI, SECONDS_PER_HOUR
+
+FOREVER_S = 10**12
+"""The price after the last known hour holds until then [s]."""
+
+QUARTER_S = 900
+QUARTERS_PER_DAY = DAY_S // QUARTER_S
+
+DAYS_LIKE_IT = 3
+"""A quarter of an hour that is not known yet is expected to be as on the last so many days that are."""
+
+WAITING_CORE_HOURS = 2.5
+"""What an hour of waiting counts for under the local objective of profit: the energy of so many core-hours."""
+
+
+@dataclass(frozen=True, eq=False)
+class ProfitTerms:
+    """What the local objective of profit needs to know besides the jobs and the machine.
+
+    Attributes
+    ----------
+    price_s, price_eur_per_kwh
+        Moments at which the price of energy changes [s of the trace], and the prices between them.
+    eur_per_waiting_hour
+        What an hour of waiting of one job counts for.
+    eur_per_width_hour
+        What a width of one earns in an hour.
+    ahead_s
+        How far ahead earnings count [s].
+    """
+
+    price_s: Ints = field(default_factory=lambda: np.zeros(1, dtype=np.int64))
+    price_eur_per_kwh: Floats = field(default_factory=lambda: np.zeros(0))
+    eur_per_waiting_hour: float = 0.0
+    eur_per_width_hour: float = 0.0
+    ahead_s: int = DAY_S
+
+    @classmethod
+    def of(cls, problem: Problem, trace: Trace) -> ProfitTerms:
+        """What follows from the prices of a stretch of time and the jobs of a trace.
+
+        Prices are those of a kWh with its carbon, without cooling, which makes all hours dearer by nearly the same
+        part. The last price is the mean of all.
+        """
+        columns = problem.segment_columns
+        price = columns.full_price_eur_per_kwh
+        origin = 0 if trace.origin_unix is None else trace.origin_unix
+        edges = columns.edges_s + (problem.horizon.start_unix - origin)
+        price = np.append(price, float(np.average(price, weights=columns.length_s)))
+        cores = float(trace.processors_of.sum())
+        kw_per_core = float(trace.power_mw.sum()) / MILLI**2 / cores if cores else 0.0
+        return cls(
+            price_s=np.append(edges, FOREVER_S),
+            price_eur_per_kwh=price,
+            eur_per_waiting_hour=WAITING_CORE_HOURS * kw_per_core * float(price.mean()),
+            eur_per_width_hour=problem.rates.full_node_eur_per_core_hour(problem.cluster) / trace.machine.scale,
+        )
+
+    @property
+    def eur_per_kw(self) -> Floats:
+        """What a kW costs from the first moment until each change of price [EUR]."""
+        stretches_h = np.diff(self.price_s) / SECONDS_PER_HOUR
+        return np.concatenate([np.zeros(1), np.cumsum(self.price_eur_per_kwh * stretches_h)])
+
+
+NO_PROFIT = ProfitTerms()
+
+
+@dataclass(frozen=True, eq=False)
+class EnergyCosts:
+    """What a kWh of work costs in every quarter of an hour, and from when on that is known.
+
+    Attributes
+    ----------
+    first_unix
+        Begin of the first quarter [Unix s].
+    eur_per_kwh
+        Price of electricity with its fees and its carbon; NaN where nobody knows it.
+    known_from_unix
+        Moment from which the price of each quarter is known [Unix s].
+    cooled
+        A kWh of work and its cooling, as a multiple of the work alone; known when its time has come, NaN where nobody
+        knows it.
+    """
+
+    first_unix: int
+    eur_per_kwh: Floats
+    known_from_unix: Ints
+    cooled: Floats
+
+    def known_at(self, now_unix: int, count: int) -> Floats:
+        """What a kWh of work costs in so many quarters from that of a moment on, as far as is known then [EUR].
+
+        What is not known yet is expected to be as in the same quarter of the last days that are known.
+        """
+        first = (now_unix - self.first_unix) // QUARTER_S
+        places = np.arange(first, first + count)
+        is_price_known = (self.known_from_unix <= now_unix) & ~np.isnan(self.eur_per_kwh)
+        has_come = (np.arange(len(self.cooled)) <= first) & ~np.isnan(self.cooled)
+        expected: Floats = _expected(self.eur_per_kwh, is_price_known, places)
+        return expected * _expected(self.cooled, has_come, places)
+
+
+def _expected(values: Floats, is_known: np.ndarray[tuple[int], np.dtype[np.bool_]], places: Ints) -> Floats:
+    """Values at some places where they are known; else the mean over the last known days, else over all."""
+    known = np.flatnonzero(is_known)
+    if not len(known):
+        return np.zeros(len(places))
+    inside = (places >= 0) & (places < len(values))
+    at = np.clip(places, 0, len(values) - 1)
+    is_told = inside & is_known[at]
+    found = np.full(len(places), float(values[known].mean()))
+    found[is_told] = values[at[is_told]]
+    open_places = np.flatnonzero(~is_told)
+    total, seen = np.zeros(len(open_places)), np.zeros(len(open_places))
+    for back in range(1, len(values) // QUARTERS_PER_DAY + 1):
+        place = places[open_places] - back * QUARTERS_PER_DAY
+        usable = (place >= 0) & (place < len(values)) & (seen < DAYS_LIKE_IT)
+        usable[usable] = is_known[place[usable]]
+        total[usable] += values[place[usable]]
+        seen[usable] += 1
+        if (seen >= DAYS_LIKE_IT).all():
+            break
+    found[open_places] = np.where(seen > 0, total / np.maximum(seen, 1), found[open_places])
+    return found

@@ -1,0 +1,175 @@
+"""What a scenario says of holding jobs, with the prices and the weather of the time of a trace."""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import replace
+
+import numpy as np
+
+from planner.bounds import DAY_S
+from planner.domain.columns import Floats
+from planner.domain.fit import Fit
+from planner.domain.horizon import Horizon
+from planner.domain.job import Job
+from planner.domain.problem import Problem
+from planner.domain.pue_table import PueTable
+from planner.domain.series import StepSeries
+from planner.domain.trace import Trace
+from planner.errors import CoverageError, InputError
+from planner.inputs.build import frame
+from planner.inputs.jobs.read import submitted_jobs
+from planner.inputs.prices import carbon_of, fee_of, feed_in_of, price_of
+from planner.inputs.pue_csv import read_cooling
+from planner.inputs.weather.read import weather_of
+from planner.inputs.weather.solar import solar_of
+from planner.inputs.weather.wet_bulb import wet_bulb_of
+from planner.online.holding import Holding
+from planner.online.prices import DAYS_LIKE_IT, QUARTER_S, EnergyCosts, ProfitTerms
+from planner.scenario.schema import Scenario
+from planner.scenario.tariff import HourlyTariff
+from planner.units import GRAMS_PER_TONNE, MILLI, SECONDS_PER_HOUR
+
+BUSY_FRACTION = 0.8
+"""How full the machine is taken to be for its cooling and for the use of its own sun."""
+
+
+def profit_terms_of(scenario: Scenario, trace: Trace) -> ProfitTerms:
+    """What the local objective of profit needs to know, with the prices of the time of a trace."""
+    origin = _origin_of(trace)
+    first = Horizon.of_unix(origin, scenario.zone)
+    length_s = origin - first.start_unix + _last_end_s(trace) + (scenario.rules.max_delay_s or 0) + DAY_S
+    problem, _ = frame(scenario, Horizon.from_moment(first.start_unix, length_s, scenario.zone))
+    return ProfitTerms.of(problem, trace)
+
+
+def holding_of_trace(scenario: Scenario, trace: Trace) -> Holding:
+    """How jobs of a trace are held, by what is known of prices and weather at each moment."""
+    origin, width = _origin_of(trace), float(trace.width.sum())
+    full = float(trace.machine.capacity[:, 0].sum()) / width if width else 0.0
+    return holding_of(scenario, origin, origin + _last_end_s(trace), full * float(trace.power_mw.sum()) / MILLI)
+
+
+def holding_of_day(scenario: Scenario, problem: Problem) -> Holding:
+    """How jobs of a day, or of the day and the time after it, are held."""
+    jobs, horizon = [*problem.jobs, *problem.started_jobs], problem.horizon
+    resource = problem.cluster.resources[0]
+    width = sum(job.total(resource) for job in jobs)
+    full = problem.cluster.total(resource) / width if width else 0.0
+    holding = holding_of(scenario, horizon.start_unix, horizon.end_unix, full * sum(job.power_w for job in jobs))
+    return replace(holding, history=_history(scenario, problem)) if holding.may_hold else holding
+
+
+def holding_of(scenario: Scenario, first_unix: int, last_unix: int, full_w: float) -> Holding:
+    """How jobs are held on a stretch of time on a machine that draws so much when all of it is busy."""
+    max_delay_s = scenario.rules.max_delay_s or 0
+    last_unix += max_delay_s + DAY_S
+    return Holding(
+        max_delay_s=max_delay_s,
+        costs=energy_costs(scenario, first_unix, last_unix, BUSY_FRACTION * full_w) if max_delay_s else None,
+        eur_per_waiting_hour=scenario.goal.waiting,
+        params=scenario.hold.params(),
+        seed=scenario.seed,
+    )
+
+
+def _history(scenario: Scenario, problem: Problem) -> tuple[Job, ...]:
+    """The jobs of the days before whose runtimes are known; none where the scenario's jobs come from Slurm."""
+    first_unix = problem.horizon.start_unix - (1 + max(scenario.hold.params().days_back)) * DAY_S
+    try:
+        jobs, _ = submitted_jobs(scenario, (first_unix, problem.horizon.start_unix + problem.now_s))
+    except InputError:
+        return ()
+    fit = Fit(scenario.cluster)
+    return tuple(job for job in jobs if job.runtime_s and fit.why_never(job) is None)
+
+
+def energy_costs(scenario: Scenario, first_unix: int, last_unix: int, busy_w: float) -> EnergyCosts:
+    """What a kWh of work costs by quarters of an hour on a stretch of time, and on some days before it.
+
+    A quarter in which the site has more sun than it uses costs what feeding it in would earn. A demand charge and a
+    battery are left out: what a kWh costs then depends on all others.
+    """
+    table, _ = read_cooling(scenario.cooling.table, scenario.cooling.lookup)
+    table = replace(table, clamp=True)
+    first, last = (Horizon.of_unix(each, scenario.zone) for each in (first_unix, last_unix))
+    days = [first.day + dt.timedelta(days=n) for n in range(-DAYS_LIKE_IT, (last.day - first.day).days + 1)]
+    prices, cooled, known_from = [], [], []
+    for day in days:
+        horizon = Horizon(day, scenario.zone)
+        quarters = horizon.start_unix + QUARTER_S * np.arange(horizon.length_s // QUARTER_S)
+        price, cooling = _price(scenario, horizon, busy_w), _cooled(scenario, horizon, table, busy_w)
+        prices.append(np.full(len(quarters), np.nan) if price is None else price)
+        cooled.append(np.full(len(quarters), np.nan) if cooling is None else cooling)
+        known_from.append(np.full(len(quarters), _published_unix(scenario, day)))
+    return EnergyCosts(
+        first_unix=Horizon(days[0], scenario.zone).start_unix,
+        eur_per_kwh=np.concatenate(prices),
+        known_from_unix=np.concatenate(known_from),
+        cooled=np.concatenate(cooled),
+    )
+
+
+def _origin_of(trace: Trace) -> int:
+    if trace.origin_unix is None:
+        raise InputError(f"{trace.source}: the trace has no date; add UnixStartTime for the price of the hour")
+    return trace.origin_unix
+
+
+def _last_end_s(trace: Trace) -> int:
+    return int(trace.submit_s[-1] + trace.requested_s.max()) if len(trace) else 0
+
+
+def _published_unix(scenario: Scenario, day: dt.date) -> int:
+    """When the prices of a day become known [Unix s]: on the day before, or always where they are no market's."""
+    if not isinstance(scenario.tariff, HourlyTariff):
+        return 0
+    hour, minute = (int(part) for part in scenario.tariff.published_at.split(":"))
+    before = Horizon(day - dt.timedelta(days=1), scenario.zone)
+    return before.start_unix + hour * SECONDS_PER_HOUR + minute * 60
+
+
+def _price(scenario: Scenario, horizon: Horizon, busy_w: float) -> Floats | None:
+    """What a bought kWh costs in each quarter of a day with its fees and its carbon [EUR]; None: nobody knows."""
+    try:
+        price = price_of(scenario.tariff, horizon)
+        found = _by_quarter(price, horizon)
+        for extra, each in ((fee_of(scenario.fees, horizon), 1.0), (carbon_of(scenario.carbon, horizon), None)):
+            if extra is not None:
+                per = scenario.carbon.eur_per_tonne / GRAMS_PER_TONNE if each is None else each
+                found = found + per * _by_quarter(extra, horizon)
+    except CoverageError:
+        return None
+    try:
+        weather, _ = weather_of(scenario.weather, horizon, humidity=False)
+        sun = solar_of(scenario.solar, weather, horizon)
+    except CoverageError:
+        return found
+    if sun is None:
+        return found
+    feed_in = feed_in_of(scenario.feed_in, price, horizon)
+    earned = np.zeros(len(found)) if feed_in is None else np.maximum(0.0, _by_quarter(feed_in, horizon))
+    return np.where((_by_quarter(sun, horizon) > busy_w) & (found > earned), earned, found)
+
+
+def _cooled(scenario: Scenario, horizon: Horizon, table: PueTable, busy_w: float) -> Floats | None:
+    """A kWh of work with its cooling in each quarter of a day, as a multiple of it; None: nobody knows."""
+    is_wet = scenario.cooling.temperature == "wet-bulb"
+    try:
+        weather, _ = weather_of(scenario.weather, horizon, humidity=is_wet)
+    except CoverageError:
+        return None
+    temperature = table.segment_temperature(
+        _by_quarter(wet_bulb_of(weather) if is_wet else weather.temperature_c, horizon)
+    )
+    busy_mws = np.full(len(temperature), round(busy_w * MILLI) * QUARTER_S, dtype=np.int64)
+    length_s = np.full(len(temperature), QUARTER_S, dtype=np.int64)
+    return 1.0 + table.look_up(table.rows(busy_mws, length_s), temperature)
+
+
+def _by_quarter(series: StepSeries, horizon: Horizon) -> Floats:
+    """The mean of a series over every quarter of an hour of a day."""
+    edges = horizon.start_unix + QUARTER_S * np.arange(horizon.length_s // QUARTER_S + 1)
+    until = np.concatenate([np.zeros(1), np.cumsum(series.values * np.diff(series.edges_unix))])
+    found: Floats = np.diff(np.interp(edges, series.edges_unix, until)) / QUARTER_S
+    return found

@@ -1,0 +1,308 @@
+"""The published experiment on 23 days of CEA Curie: its tables and figures beside ours, for each calibration."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from planner.bounds import ITERATIONS, WORKERS, Bounds
+from planner.defaults import ITERATIONS as STEPS
+from planner.defaults import RUN_BOUND_TIME_S, STUDY_BOUND_TIME_S, TIME_LIMIT_S
+from planner.pages.charts import lines
+from planner.pages.markup import Html, counted
+from planner.studies.published import CURIE23
+from planner.studies.report import CURVES, PAIR_WIDTH, Content, StudyReport, StudySection, curves, grouped, pair
+from planner.studies.study import OnDone, Study, StudyCell, option, require_known
+
+if TYPE_CHECKING:
+    from planner.runs.fanout import RunTask
+    from planner.runs.figures import Row
+    from planner.scenario.schema import Scenario
+
+SCENARIOS = tuple(CURIE23)
+DAYS = 23
+BY_THE_CLOCK = ("cp", "relaxation", "delay")
+"""Methods that search until their time is over; the others end by themselves, so that time changes no answer."""
+
+AMPLE_TIME_S = 3600.0
+"""Time per day of methods that end by themselves."""
+
+NO_PAPER = (
+    f"The paper's figures are of {DAYS} days. They stand beside a study of all of them, and are left out of this one."
+)
+NOT_EMPTIED = "The study ends with its last day, before queues are empty: there is no makespan, and no published PUE."
+NO_DEFAULT = "Figures 5 to 8 need a run of cp, the engine's default search."
+
+
+@dataclass(frozen=True, kw_only=True)
+class Curie23Study(Study):
+    """Four scenarios by every rule and search over 23 days of CEA Curie, with the published figures beside ours.
+
+    Leaves the paper's tables and figures beside ours on one page, for each calibration of what the paper does not name.
+    An interrupted study goes on where it stopped.
+
+    A slice of it: plan study curie23 --days 3 --calibrations ours --scenarios air-summer --methods est,multisearch
+    """
+
+    name = "curie23"
+    title = "The published study: 23 days of CEA Curie"
+    reading = (
+        "Submissions of CEA Curie, known a day ahead, on 300 nodes of 32 cores. Every day is planned, audited and"
+        " settled from where the same run's day before ended. A rule is a common scheduler that walks through time; all"
+        " others are searches. The best rule and the best search are those that have earned the most by the last day of"
+        " submissions.",
+        "Runs go on without new jobs until their queues are empty; figures have a line at the last day of submissions."
+        " PUE and days until the queue is empty are of the whole, all else is of the days of submissions.",
+    )
+    days: int = option(DAYS, "number", "Days of submissions.", bounds=Bounds(1, DAYS))
+    until_empty: bool = option(
+        True, "flag", "Whether days go on until the queue is empty.", "--until-empty/--days-only"
+    )
+    calibrations: tuple[str, ...] = option(
+        ("ours", "fitted"), "names", "ours, fitted, or both by commas; both is the default."
+    )
+    scenarios: tuple[str, ...] = option(SCENARIOS, "names", "By commas; default all four.")
+    runs: tuple[str, ...] = option((), "names", "By commas; default all of the study.", "--methods")
+    data: Path | None = option(None, "path", "Folder of the traces; default PLANNER_DATA.", metavar="DIR")
+    settings: tuple[str, ...] = option(
+        (), "texts", "Override a scenario key; may be repeated.", "--set", metavar="KEY=VALUE"
+    )
+    time_limit_s: float = option(TIME_LIMIT_S, "time", "Per day, of cp, relaxation and delay: 30s, 5m.", "--time-limit")
+    bound_time_s: float = option(STUDY_BOUND_TIME_S, "time", "Per day, for the bound; 0 leaves it out.", "--bound-time")
+    run_bound_time_s: float = option(
+        RUN_BOUND_TIME_S,
+        "time",
+        "Per scenario, for the bound of all days together; 0 leaves it out.",
+        "--run-bound-time",
+    )
+    bounded: tuple[str, ...] = option(("harvest",), "names", "Methods whose days get a bound, by commas.")
+    iterations: int = option(
+        STEPS, "number", "Steps of a search; the same number gives the same plan.", bounds=Bounds(1, ITERATIONS.high)
+    )
+    workers: int = option(
+        0, "number", "Runs side by side; 0 is one per core.", "--processes", bounds=Bounds(0, WORKERS.high)
+    )
+    backend: str = option(
+        "processes", "text", "Where runs are planned: processes of this machine, or dask.", metavar="processes|dask"
+    )
+    address: str | None = option(None, "text", "Scheduler of --backend dask.", metavar="HOST:PORT")
+
+    def __post_init__(self) -> None:
+        from planner.studies.curie23_site import CALIBRATIONS, RUNS
+
+        require_known("calibration", self.calibrations, tuple(CALIBRATIONS))
+        require_known("scenario", self.scenarios, SCENARIOS)
+        require_known("method", (*self.chosen_runs, *self.bounded), tuple(RUNS))
+
+    @property
+    def chosen_runs(self) -> tuple[str, ...]:
+        """The runs that were asked for, else the usual ones."""
+        from planner.studies.curie23_site import USUAL_RUNS
+
+        return self.runs or USUAL_RUNS
+
+    @property
+    def has_all_days(self) -> bool:
+        """Whether published figures, which are of all 23 days, can stand beside it."""
+        return self.days == DAYS
+
+    @property
+    def notes(self) -> list[str]:
+        """What a reader has to know of a part of the study."""
+        return [*([] if self.has_all_days else [NO_PAPER]), *([] if self.until_empty else [NOT_EMPTIED])]
+
+    def scenario_of(self, calibration: str, scenario: str, run: str | None = None) -> Scenario:
+        """A scenario: what the user sets goes over the calibration, and what makes a run goes over both."""
+        from planner.studies.curie23_site import CALIBRATIONS, RUNS, data_folder, study_scenario
+
+        more = () if run is None else RUNS[run].settings
+        settings = (*CALIBRATIONS[calibration].settings, *self.settings, *more)
+        return study_scenario(scenario, data_folder(self.data), settings)
+
+    def ground(self, calibration: str) -> str:
+        """The folder of its runs: another number of days, or other settings, must not take the place of whole runs."""
+        import hashlib
+
+        days = "" if self.has_all_days else f"-{self.days}-days"
+        mark = hashlib.sha256("\n".join(self.settings).encode()).hexdigest()[:8]
+        return f"{calibration}{days}{f'-set-{mark}' if self.settings else ''}"
+
+    def tasks(self, calibration: str) -> list[tuple[Row, RunTask]]:
+        """The runs of a calibration with their labels: each in all scenarios, quick ones first."""
+        from planner.runs.fanout import RunTask
+        from planner.studies.curie23_site import FIRST_DAY, RUNS
+
+        found = []
+        for name in sorted(self.chosen_runs, key=lambda each: RUNS[each].kind):
+            for scenario in self.scenarios:
+                task = RunTask(
+                    f"{calibration}, {scenario}, {name}",
+                    self._settings(calibration, scenario, name),
+                    FIRST_DAY,
+                    FIRST_DAY + dt.timedelta(days=self.days - 1),
+                    self.folder / "runs" / self.ground(calibration) / scenario / name,
+                    until_empty=self.until_empty,
+                )
+                found.append(({"calibration": calibration, "scenario": scenario, "run": name}, task))
+        return found
+
+    def _settings(self, calibration: str, scenario: str, name: str) -> Any:
+        """How the days of a run are planned."""
+        from planner.runs.one_day import Settings
+        from planner.studies.curie23_site import RUNS
+
+        method = RUNS[name].method
+        return Settings(
+            self.scenario_of(calibration, scenario, name),
+            method,
+            iterations=self.iterations,
+            command=self.command,
+            page=False,
+            time_limit_s=self.time_limit_s if method in BY_THE_CLOCK else AMPLE_TIME_S,
+            bound_time_s=self.bound_time_s if name in self.bounded else 0.0,
+        )
+
+    def count(self) -> int:
+        """The runs of days; a setting that is wrong is refused here, before anything is run."""
+        return sum(len(self.tasks(calibration)) for calibration in self.calibrations)
+
+    def stages(self, on_done: OnDone) -> Iterator[list[Row]]:
+        """The runs of one calibration after another, each with its days and the bound of its scenario."""
+        from planner.runs.fanout import Engine, run_tasks
+        from planner.studies.kept import clear
+
+        if self.fresh:
+            clear(self.folder / "runs")
+        done: list[Row] = []
+        for calibration in self.calibrations:
+            tasks = self.tasks(calibration)
+            engine = Engine(self.backend, self.address, self.workers)
+            outcomes = run_tasks([task for _, task in tasks], engine, lambda task: on_done(task.name))
+            bounds = self._bounds(calibration)
+            done += [
+                {**labels, "summaries": outcome, "run_bound_eur": bounds.get(labels["scenario"])}
+                for (labels, _), outcome in zip(tasks, outcomes, strict=True)
+            ]
+            yield sorted(done, key=self._place)
+
+    def _place(self, told: Row) -> tuple[int, int, int]:
+        """Where a run stands among those that were asked for."""
+        place = self.calibrations.index(told["calibration"]), self.scenarios.index(told["scenario"])
+        return *place, self.chosen_runs.index(told["run"])
+
+    def _bounds(self, calibration: str) -> dict[str, float]:
+        """What no plans of the days can earn together [EUR], by scenario; in turn, as each uses all cores."""
+        from planner.studies.curie23_site import bound_figures
+
+        cells = [
+            StudyCell(
+                f"{calibration}-{scenario}-{self.days}-days",
+                {"scenario": scenario},
+                bound_figures,
+                {
+                    "scenario": self.scenario_of(calibration, scenario),
+                    "days": self.days,
+                    "time_s": self.run_bound_time_s,
+                },
+                kind="bounds",
+            )
+            for scenario in (self.scenarios if self.run_bound_time_s > 0 else ())
+        ]
+        found = self.found(cells, lambda name: None, workers=1)
+        return {told["scenario"]: told["profit_eur"] for told in found}
+
+    def report(self, found: Sequence[Row]) -> StudyReport:
+        """For each calibration its tables and figures, then what is our choice."""
+        from planner.store.provenance import versions
+        from planner.studies.curie23_rows import curve_rows, published_rows, run_rows
+        from planner.studies.curie23_site import CALIBRATIONS
+        from planner.studies.curie23_tables import choices_table
+
+        runs = run_rows(found, self.days)
+        rows = {"runs": runs, "published": published_rows(runs, has_all_days=self.has_all_days)}
+        drawn, choices = curve_rows(found, self.days), self.choices(found)
+        names = [group[0]["calibration"] for group in grouped(runs, "calibration")]
+        sections = [
+            self._section(
+                name, *([row for row in each if row["calibration"] == name] for each in (*rows.values(), drawn))
+            )
+            for name in names
+        ]
+        sections.append(StudySection("What is our choice", [choices_table(choices)]))
+        asked = {each.name: getattr(self, each.name) for each in fields(self) if each.name in ASKED}
+        asked |= {"command": list(self.command), "runs": self.chosen_runs, "versions": versions()}
+        asked["calibrations"] = {name: asdict(CALIBRATIONS[name])["settings"] for name in self.calibrations}
+        files = {f"{name}.csv": each for name, each in rows.items()} | {"curves.csv": drawn}
+        texts = {"study.json": json.dumps(asked, indent=2) + "\n"}
+        return StudyReport(rows | {"choices": choices}, files, sections, self.notes, texts)
+
+    def choices(self, found: Sequence[Row]) -> list[Row]:
+        """What the paper leaves open, and what it is here."""
+        from planner.studies.curie23_site import choice_rows
+
+        firsts = [group[0] for group in grouped(found, "calibration")]
+        scenarios = {told["calibration"]: self.scenario_of(told["calibration"], told["scenario"]) for told in firsts}
+        return choice_rows(scenarios, self.days, self.time_limit_s, self.iterations, self.settings)
+
+    def page(self, report: StudyReport) -> str:
+        """Its page, whose title says how many days there are."""
+        return report.page(self.name, f"The published study: {counted(self.days, 'day')} of CEA Curie", self.reading)
+
+    def _section(
+        self, calibration: str, runs: Sequence[Row], published: Sequence[Row], drawn: Sequence[Row]
+    ) -> StudySection:
+        from planner.studies.curie23_site import CALIBRATIONS
+        from planner.studies.curie23_tables import nothing_found_words, place_tables, profit_table
+
+        words = CALIBRATIONS[calibration].words
+        over = f" Set over it: {', '.join(self.settings)}." if self.settings else ""
+        nothing = nothing_found_words(runs)
+        told = f"On these days the engine found no plan, and jobs were placed in order of submission: {nothing}"
+        parts: list[Content | None] = [
+            f"{words[0].upper()}{words[1:]}.{over}",
+            profit_table(runs, self.days),
+            told if nothing else None,
+            self._figures("Figure {}: profit, {}", 1, drawn, "cumulative_profit_eur", "thousand EUR"),
+            self._figures(
+                "Figure {}: over the engine's default search, {}",
+                5,
+                [row for row in drawn if row["kind"] == "search"],
+                "over_cp_percent",
+                "% of its profit",
+            )
+            or NO_DEFAULT,
+            self._figures("Ahead of the best rule, {1}", 0, drawn, "over_best_rule_eur", "thousand EUR"),
+            *place_tables(published, self.days),
+        ]
+        return StudySection(f"Calibration: {calibration}", [part for part in parts if part is not None])
+
+    def _figures(self, title: str, first: int, drawn: Sequence[Row], key: str, up: str) -> Html | None:
+        """A figure per scenario, with a curve per run, rules dashed; None where nothing is known."""
+        scale = 1000.0 if up.startswith("thousand") else 1.0
+        found = []
+        for rows in grouped((row for row in drawn if row[key] is not None), "scenario"):
+            scenario = rows[0]["scenario"]
+            colours = {
+                label: CURVES[place % len(CURVES)]
+                for kind in grouped(rows, "kind")
+                for place, label in enumerate(dict.fromkeys(row["label"] for row in kind))
+            }
+            curve = curves(
+                rows,
+                "label",
+                "number",
+                lambda row: row[key] / scale,
+                colours=colours,
+                dashed=lambda row: row["kind"] == "rule",
+            )
+            name = title.format(first + SCENARIOS.index(scenario), scenario)
+            found.append(lines(name, curve, across="day", up=up, width=PAIR_WIDTH, mark=self.days, at_end=True))
+        return pair(found) if found else None
+
+
+ASKED = (*("days", "until_empty", "scenarios", "settings", "time_limit_s", "bound_time_s", "iterations", "bounded"),)
+"""Options that study.json tells."""

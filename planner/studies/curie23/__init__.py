@@ -1,1 +1,0 @@
-"""The published experiment on 23 days of CEA Curie."""

@@ -1,0 +1,149 @@
+"""What the study of 23 days of CEA Curie runs: calibrations of what the paper leaves open, methods, and scenarios.
+
+Submissions of 23 days from 2012-08-07 on, known a day ahead, on 300 nodes of 32 cores.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import os
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from planner.errors import InputError
+from planner.methods import METHODS, RULES
+from planner.places import scenario_folders, shipped_folder
+from planner.runs.figures import Row
+from planner.runs.whole_run import run_bound
+from planner.scenario.load import load_scenario
+from planner.scenario.schema import Scenario
+from planner.studies.published import CURIE23
+from planner.units import clock
+
+FIRST_DAY = dt.date(2012, 8, 7)
+SCENARIOS = tuple(CURIE23)
+TRACE_CORES = 93_312
+"""Cores of the traced machine, by the header of the trace."""
+
+TRACE = "swf/CEA-Curie-2011-2.1-cln.swf.gz"
+WEATHER = "weather/FRA_AR_Lyon-Bron.AP.074800_TMYx.2004-2018.epw.gz"
+OPEN = "not named"
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """Values of what the paper does not name, as scenario settings."""
+
+    words: str
+    settings: tuple[str, ...]
+
+
+CALIBRATIONS = {
+    "ours": Calibration(
+        "jobs scaled from the 93,312 cores of the trace's header, 0.02 EUR per core-hour",
+        (f"jobs.core_scale=9600/{TRACE_CORES}",),
+    ),
+    "fitted": Calibration(
+        "jobs scaled from the 80,640 cores of Curie's thin nodes, after the paper's 54 days, and 1.1 EUR per"
+        " core-hour, after its Table 2",
+        ("jobs.core_scale=9600/80640", "revenue.eur_per_core_hour=1.1"),
+    ),
+}
+
+
+@dataclass(frozen=True)
+class StudyRun:
+    """A method and its settings; ``name`` is for commands and folders, ``words`` for people."""
+
+    name: str
+    method: str
+    settings: tuple[str, ...] = ()
+    words: str = ""
+
+    @property
+    def label(self) -> str:
+        """What people read."""
+        return self.words or self.name
+
+    @property
+    def kind(self) -> str:
+        """A rule models a common scheduler; all others are searches."""
+        return "rule" if self.method in RULES else "search"
+
+
+_SEARCHES = tuple(reversed([method for method in METHODS if method not in RULES]))
+_AHEAD = StudyRun("harvest-ahead", "harvest", ("search.lookahead_days=2",), "harvest, two days together")
+
+RUNS = {each.name: each for each in (*(StudyRun(method, method) for method in (*RULES, *_SEARCHES)), _AHEAD)}
+"""Every run by name: the methods as they are, rules first, each day by itself; then methods with other settings."""
+
+USUAL_RUNS = tuple(name for name in RUNS if name != "hold")
+"""What the study runs if nothing is said; ``hold`` needs a site that lets jobs be held."""
+
+
+def data_folder(given: Path | None) -> Path:
+    """The folder of public traces; InputError says what must be in it."""
+    folder = given or Path(os.environ.get("PLANNER_DATA") or shipped_folder().parent / "shared" / "data")
+    if not (folder / TRACE).is_file():
+        raise InputError(
+            f"{folder / TRACE}: the trace is not there; get it from the Parallel Workloads Archive and give its folder"
+            " with --data DIR, or in PLANNER_DATA"
+        )
+    return folder.resolve()
+
+
+@cache
+def study_scenario(name: str, data: Path, settings: tuple[str, ...]) -> Scenario:
+    """A shipped scenario with the study's jobs, machine and weather; each of ``settings`` goes over those before it."""
+    weather = data / WEATHER
+    usual = [
+        f"jobs.source={data / TRACE}",
+        "jobs.visibility=day",
+        "jobs.lookback=0",
+        "search.lookahead_days=1",
+        "zone=UTC",
+        "power.draw_w_per_core=[7.8, 11.11]",
+        "cluster.classes={cpu: {count: 300, capacity: {cores: 32, memory_gb: 128}}, gpu: null}",
+        *([f"weather.source={weather}"] if weather.is_file() else []),
+    ]
+    return load_scenario(name, folders=[scenario_folders(Path.cwd())[-1]], overrides=[*usual, *settings])
+
+
+def bound_figures(scenario: Scenario, days: int, time_s: float) -> dict[str, Any]:
+    """What no plans of the first days can earn together [EUR]."""
+    last = FIRST_DAY + dt.timedelta(days=days - 1)
+    return {"profit_eur": run_bound(scenario, FIRST_DAY, last, time_limit_s=time_s).profit_eur}
+
+
+def choice_rows(
+    scenarios: dict[str, Scenario], days: int, time_limit_s: float, iterations: int, settings: tuple[str, ...]
+) -> list[Row]:
+    """What the paper leaves open, each with a column for each calibration and one for what the paper says."""
+    told = {name: _told(scenario, days, time_limit_s, iterations) for name, scenario in scenarios.items()}
+    if settings:
+        told = {name: lines | {"set besides": (", ".join(settings), "")} for name, lines in told.items()}
+    lines = next(iter(told.values()))
+    return [{"choice": what, **{name: told[name][what][0] for name in told}, "paper": lines[what][1]} for what in lines]
+
+
+def _told(scenario: Scenario, days: int, time_limit_s: float, iterations: int) -> dict[str, tuple[str, str]]:
+    """Each choice as it is in a scenario, and what the paper says of it."""
+    plain = scenario.as_dict()
+    low, high = plain["power"]["draw_w_per_core"] or (None, None)
+    draw = "by the scenario" if low is None else f"{low:g} to {high:g} W per core"
+    price = plain["tariff"].get("eur_per_kwh")
+    weather = str(plain["weather"]["source"]).rsplit("/", 1)[-1]
+    revenue = f"{scenario.revenue.eur_per_core_hour:g} EUR per core-hour"
+    return {
+        "window": (f"{days} days from {FIRST_DAY} on, UTC", "23 days; which ones is not named"),
+        "jobs scaled by": (f"9,600 / {9600 / plain['jobs'].get('core_scale', 1):,.0f}", OPEN),
+        "revenue (K1)": (revenue, f"{OPEN}; about 1.10 fits Table 2"),
+        "electricity (K2)": (f"{price:g} EUR per kWh" if price is not None else str(plain["tariff"]["kind"]), OPEN),
+        "weather": (f"{weather}, season of the scenario", OPEN),
+        "cooling": ("tables of the planner's own plant models", "tables of its plants, not published"),
+        "power of a job": (f"{draw}, drawn with seed {scenario.seed}", "7.8 to 11.11 W per core, drawn"),
+        "time of cp, relaxation, delay": (f"{clock(time_limit_s)} a day", "4,000 s a day"),
+        "steps of harvest": (f"{iterations:,} a day", ""),
+    }

@@ -1,1 +1,0 @@
-"""The study of deadline-based backfilling: some jobs can wait until a deadline, the others need not."""

@@ -1,1 +1,0 @@
-"""The study of dispatchers for large machines with node classes: published figures beside ours."""

@@ -1,0 +1,320 @@
+"""The tables and figures of the paper on packing efficiency and fairness, each published figure beside ours."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from planner.bounds import Bounds
+from planner.errors import InputError
+from planner.pages.charts import Dot, dots, lines
+from planner.pages.markup import Column, Html, plain
+from planner.studies.published import METRICS, POLICIES, POLICY_CHANGES, PREDICTED, PREDICTORS, published_trace
+from planner.studies.report import (
+    PAIR_WIDTH,
+    Shown,
+    StudyReport,
+    StudySection,
+    StudyTable,
+    curves,
+    grouped,
+    numbers,
+    pair,
+    table_of,
+    words,
+)
+from planner.studies.study import StudyCell, TraceStudy, option, require_known
+
+if TYPE_CHECKING:
+    from planner.runs.figures import Row
+
+BASE = "list"
+"""The policy that all others are compared with, List-REG."""
+
+PARTS = ("policies", "predictors", "distortion")
+"""Table II, nine policies against List-REG; Tables III and IV, predictors; figures 3 and 4, runtimes times a factor."""
+
+NAMES = {"bsld": "BSLD", "af": "AF", "awf": "AWF", "p2sf": "P2SF"}
+FIGURES = {"bsld": "Figure 3", "awf": "Figure 4", "p2sf": "Figure 4"}
+"""The paper's figures of distorted runtimes by metric."""
+
+UNREQUESTED = {"keep": "kept", "drop": "left out"}
+COLOURS = {"actual": "it", "requested": "profit"}
+LOW, HIGH = 0.5, 2.0
+"""The least and the largest factor of a distortion."""
+
+MOST = 300.0
+"""Percent of List-REG beyond which a mark stands at the edge."""
+
+ROUNDING = {"percent against list": 0.5, "percent against requested": 0.05, "R2": 0.005}
+"""Half of the last digit of published figures, by their unit."""
+
+DIGITS = {"II": 0, "III": 1, "IV": 2}
+"""Digits of published figures by table."""
+
+APART = "\u2260"
+"""Stands after a published figure that is not met within rounding."""
+
+Beside = Mapping[tuple[str, ...], "Row"]
+"""Published figures with ours, by table, trace, policy, estimate and metric."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MetricsStudy(TraceStudy):
+    """The paper on metrics of packing efficiency and fairness: its Tables II to IV and figures 3 and 4, beside ours.
+
+    Traces are known by the names of the Parallel Workloads Archive, such as CTC-SP2-1996-3.1-cln.swf.gz. An
+    interrupted study goes on where it stopped.
+    """
+
+    name = "metrics"
+    title = "Packing efficiency and fairness of on-line policies"
+    reading = (
+        "The tables and figures of Goponenko, Lamar, Allan, Brandt and Dechev, \u201cMetrics for packing efficiency and"
+        " fairness of HPC cluster batch job scheduling\u201d (SBAC-PAD 2022), made again. Every row is one policy on"
+        " all jobs of a trace, each of which runs as long as it really did. In brackets stands what was published, with"
+        " \u2260 where ours is not the same within rounding. Lower is better throughout, but for R2.",
+        "Which jobs the published figures count is inferred: most are met when the job that ends last is left out, and"
+        " on SDSC-SP2 the more when jobs without a requested time are, too. Nothing here is random: there are no"
+        " intervals.",
+    )
+    parts: tuple[str, ...] = option(PARTS, "names", f"Of {', '.join(PARTS)}; by commas; default all.", "--part")
+    trim: str = option(
+        "last", "text", "Jobs that count: last (all but the last to end, as fits the paper), none or steady."
+    )
+    unrequested: str = option("drop", "text", "Jobs without a requested time: drop (as fits the paper) or keep.")
+    steps: int = option(30, "number", "Steps of the factors of runtimes from 0.5 to 2.", bounds=Bounds(1, 150))
+
+    def __post_init__(self) -> None:
+        from planner.metrics.outcome import TRIMMING
+
+        super().__post_init__()
+        require_known("part", self.parts, PARTS)
+        for flag, chosen, known in (("--trim", self.trim, TRIMMING), ("--unrequested", self.unrequested, UNREQUESTED)):
+            if chosen not in known:
+                raise InputError(f"{flag}: unknown rule {chosen!r}; known: {', '.join(known)}")
+
+    def cells(self) -> list[StudyCell]:
+        """The runs of each part on each trace; those of two parts may be the same."""
+        from planner.studies.replays import trimmed_figures
+
+        given = {"processors": self.processors, "jobs": self.jobs, "unrequested": self.unrequested}
+        given |= {"metrics": (*METRICS, "r2", "under")}
+        return [
+            StudyCell(
+                f"{trace}/{self.unrequested}/{estimate}/{policy}",
+                {"part": part, "trace": trace, "policy": policy, "estimate": estimate, "factor": factor},
+                trimmed_figures,
+                {**given, "path": path, "policy": policy, "estimate": estimate},
+            )
+            for trace, path in self.named_traces().items()
+            for part in self.parts
+            for policy, estimate, factor in runs_of(part, self.steps)
+        ]
+
+    def report(self, found: Sequence[Row]) -> StudyReport:
+        """What is met, then each part with its figures and tables; nothing was published of parts of traces."""
+        rows = rows_of(found, self.trim, self.unrequested)
+        published = published_rows(rows) if self.jobs is None else []
+        beside = beside_of(published)
+        sections = [StudySection("What is met", [agreement_table(agreement(published))])] if published else []
+        for part in self.parts:
+            own = [row for row in rows if row["part"] == part]
+            if part == "policies":
+                parts = [_policy_figure(metric, own) for metric in METRICS]
+                tables = [policy_table(group, beside) for group in grouped(own, "trace", "estimate")]
+                sections.append(StudySection("Policies (Table II)", [*parts, *tables]))
+                continue
+            groups = grouped(own, "trace")
+            if part == "predictors":
+                tables = [predictor_table(group, beside) for group in groups]
+                sections.append(StudySection("Predicted runtimes (Tables III and IV)", tables))
+            else:
+                figures = pair(_distortion_figure(policy, metric, own) for policy, metric in PREDICTED.items())
+                tables = [distortion_table(group) for group in groups]
+                sections.append(StudySection("Distorted runtimes (figures 3 and 4)", [figures, *tables]))
+        return StudyReport(rows, {"metrics.csv": rows, "published.csv": published}, sections)
+
+
+def runs_of(part: str, steps: int) -> list[tuple[str, str, float | None]]:
+    """Policies, estimates and factors of a part, those that others are compared with first."""
+    if part == "policies":
+        return [(policy, estimate, None) for estimate in COLOURS for policy in (BASE, *POLICIES)]
+    if part == "predictors":
+        runs = dict.fromkeys((policy, estimate) for _, policy, estimate in PREDICTORS)
+        ordered = sorted(runs, key=lambda run: (list(PREDICTED).index(run[0]), run[1] != "requested"))
+        return [(policy, estimate, None) for policy, estimate in ordered]
+    return [(policy, distorted(factor), factor) for policy in PREDICTED for factor in factors(steps)]
+
+
+def factors(steps: int) -> list[float]:
+    """Factors of runtimes from 0.5 to 2 in equal steps, and 1 among them."""
+    found = {round(LOW + (HIGH - LOW) * k / steps, 6) for k in range(steps + 1)}
+    return sorted(found | {1.0})
+
+
+def distorted(factor: float) -> str:
+    """The estimate that is the actual runtime times a factor."""
+    return "actual" if factor == 1 else f"actual*{factor:g}"
+
+
+BASES: dict[str, Callable[[Row], tuple[str, str]]] = {
+    "policies": lambda told: (BASE, told["estimate"]),
+    "predictors": lambda told: (told["policy"], "requested"),
+    "distortion": lambda told: (told["policy"], "actual"),
+}
+"""The policy and the estimate that a run of each part is compared with."""
+
+
+def rows_of(found: Sequence[Row], trim: str, unrequested: str) -> list[Row]:
+    """A row per run of each part: its figures, and each metric in percent against the run it is compared with."""
+    runs = {(told["part"], told["trace"], told["policy"], told["estimate"]): told for told in found}
+    rows = []
+    for told in found:
+        base = runs[told["part"], told["trace"], *BASES[told["part"]](told)]
+        values, others = told["trims"][trim], base["trims"][trim]
+        row: Row = {name: told[name] for name in ("part", "trace", "policy", "estimate")}
+        row |= {"unrequested": unrequested, "trim": trim, "jobs": told["jobs"], "processors": told["processors"]}
+        for name in METRICS:
+            row[name] = values[name]
+            row[f"{name}_percent"] = 100 * (values[name] / others[name] - 1) if others[name] else None
+        rows.append(
+            row | {"r2": values["r2"], "under": values["under"], "cpu_s": told["cpu_s"], "factor": told["factor"]}
+        )
+    return rows
+
+
+def published_rows(rows: Sequence[Row]) -> list[Row]:
+    """Every published figure of the runs in the rows, with ours, and whether they agree within rounding."""
+    found: list[Row] = []
+    for row in rows:
+        trace = published_trace(row["trace"])
+        run = row["policy"], row["estimate"]
+        if trace is None:
+            continue
+        if row["part"] == "policies":
+            for metric, value in POLICY_CHANGES.get((trace, run[1], run[0]), {}).items():
+                found.append(_beside("II", row, metric, "percent against list", value, row[f"{metric}_percent"]))
+        elif row["part"] == "predictors" and (trace, *run) in PREDICTORS:
+            said = PREDICTORS[trace, *run]
+            if said.change_percent is not None:
+                ours = row[f"{said.metric}_percent"]
+                found.append(_beside("III", row, said.metric, "percent against requested", said.change_percent, ours))
+            if said.r2 is not None:
+                found.append(_beside("IV", row, "r2", "R2", said.r2, row["r2"]))
+    return found
+
+
+def _beside(table: str, row: Row, metric: str, unit: str, published: float, ours: float) -> Row:
+    names = {name: row[name] for name in ("trace", "policy", "estimate", "trim", "unrequested")}
+    is_met = abs(ours - published) <= ROUNDING[unit] + 1e-9
+    found: Row = {"table": table, **names, "metric": metric, "unit": unit, "published": published, "ours": ours}
+    return found | {"difference": ours - published, "within_rounding": "yes" if is_met else "no"}
+
+
+def beside_of(published: Sequence[Row]) -> Beside:
+    """Published figures by what they are of."""
+    return {tuple(row[name] for name in ("table", "trace", "policy", "estimate", "metric")): row for row in published}
+
+
+def agreement(rows: Sequence[Row]) -> list[Row]:
+    """How many published figures agree within rounding, by table and trace, and the largest difference."""
+    return [
+        {name: group[0][name] for name in ("table", "trace", "trim", "unrequested")}
+        | {"figures": len(group), "within_rounding": sum(row["within_rounding"] == "yes" for row in group)}
+        | {"largest_difference": max(abs(row["difference"]) for row in group)}
+        for group in grouped(rows, "table", "trace")
+    ]
+
+
+def agreement_table(rows: Sequence[Row]) -> StudyTable:
+    """How many published figures are met."""
+    from planner.metrics.outcome import TRIMMING
+
+    columns: list[Shown] = [words("table", "table"), words("trace", "trace")]
+    columns.append((Column("jobs that count", number=False), lambda row: TRIMMING[row["trim"]]))
+    columns.append((Column("without a request", number=False), lambda row: UNREQUESTED[row["unrequested"]]))
+    columns += [numbers("published figures", "", "figures"), numbers("within rounding", "", "within_rounding")]
+    columns.append(numbers("largest difference", "", "largest_difference", 2))
+    return table_of("Published figures that are met within rounding", rows, columns)
+
+
+def policy_table(rows: Sequence[Row], beside: Beside) -> StudyTable:
+    """Table II of one trace and estimate."""
+    base = next(row for row in rows if row["policy"] == BASE)
+    columns = [words("policy", "policy")]
+    columns += [_ours("II", metric, NAMES[metric], "% against List-REG", 2, beside) for metric in METRICS]
+    values = ", ".join(f"{NAMES[metric]} {plain(base[metric], 2)}" for metric in METRICS)
+    title = f"{base['trace']}, {base['estimate']} runtimes, {plain(base['jobs'])} jobs; List-REG has {values}"
+    return table_of(title, [row for row in rows if row is not base], columns)
+
+
+def predictor_table(rows: Sequence[Row], beside: Beside) -> StudyTable:
+    """Tables III and IV of one trace: for each policy the metric that was published, and the accuracy."""
+    columns: list[Shown] = [words("estimate", "estimate")]
+    for policy, metric in PREDICTED.items():
+        by_estimate = {row["estimate"]: row for row in rows if row["policy"] == policy}
+        change = _ours("III", metric, f"{policy}: {NAMES[metric]}", "% against requested", 1, beside)
+        columns.append(_where(change, by_estimate, unless="requested"))
+        columns.append(_where(_ours("IV", "r2", "R2", "", 2, beside), by_estimate, unless="actual"))
+    title = f"{rows[0]['trace']}, {plain(rows[0]['jobs'])} jobs: estimates under four policies"
+    return table_of(title, [group[0] for group in grouped(rows, "estimate")], columns)
+
+
+def _where(shown: Shown, by_estimate: Mapping[str, Row], *, unless: str) -> Shown:
+    """The same column for the run of another policy with a row's estimate, where there is one."""
+    column, text = shown
+    known = {name: row for name, row in by_estimate.items() if name != unless}
+    return column, lambda row: text(known[row["estimate"]]) if row["estimate"] in known else ""
+
+
+def distortion_table(rows: Sequence[Row]) -> StudyTable:
+    """Figures 3 and 4 of one trace as numbers."""
+    by_run = {(row["policy"], row["factor"]): row for row in rows}
+    columns: list[Shown] = [(Column("factor"), lambda row: f"{row['factor']:g}")]
+    for policy, metric in PREDICTED.items():
+        column, text = _ours("", metric, f"{policy}: {NAMES[metric]}", "% against actual", 2, {})
+        columns.append((column, lambda row, of=policy, text=text: text(by_run[of, row["factor"]])))  # type: ignore[misc]
+    shown = [group[0] for group in grouped(rows, "factor")]
+    return table_of(f"{rows[0]['trace']}: actual runtimes times a factor", shown, columns, every=5)
+
+
+def _ours(table: str, metric: str, title: str, unit: str, digits: int, beside: Beside) -> Shown:
+    """A change with its sign, or the accuracy as it is, with what was published in brackets."""
+
+    def told(value: float | None, places: int) -> str:
+        text = "" if value is None else plain(value, places)
+        return f"+{text}" if metric != "r2" and value is not None and round(value, places) > 0 else text
+
+    def text(row: Row) -> str:
+        ours = told(row["r2"] if metric == "r2" else row[f"{metric}_percent"], digits)
+        said = beside.get((table, row["trace"], row["policy"], row["estimate"], metric))
+        if said is None:
+            return ours
+        apart = "" if said["within_rounding"] == "yes" else f" {APART}"
+        return f"{ours} ({told(said['published'], DIGITS[table])}){apart}"
+
+    return Column(title, unit), text
+
+
+def _policy_figure(metric: str, rows: Sequence[Row]) -> Html:
+    """One line per trace and policy, with a mark per estimate."""
+    marks: dict[str, list[Dot]] = {}
+    for row in rows:
+        change = row[f"{metric}_percent"]
+        if row["policy"] != BASE and change is not None and math.isfinite(change):
+            dot = Dot(row["estimate"], 100 + change, COLOURS[row["estimate"]])
+            marks.setdefault(f"{row['trace'].removesuffix('-cln')}, {row['policy']}", []).append(dot)
+    beyond = any(dot.value > MOST for line in marks.values() for dot in line)
+    more = f"; what is above {MOST:g} stands at the edge" if beyond else ""
+    return dots(f"{NAMES[metric]} in percent of List-REG{more}", list(marks.items()), middle=100.0, most=MOST)
+
+
+def _distortion_figure(policy: str, metric: str, rows: Sequence[Row]) -> Html:
+    """A curve per trace over the factor."""
+    own = [row for row in rows if row["policy"] == policy]
+    drawn = curves(own, "trace", "factor", lambda row: row[f"{metric}_percent"])
+    title, across = f"{FIGURES[metric]}: {NAMES[metric]} of {policy}", "what actual runtimes are taken for, times"
+    return lines(title, drawn, across=across, up="% against actual", mark=1.0, from_least=True, width=PAIR_WIDTH)

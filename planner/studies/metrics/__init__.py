@@ -1,1 +1,0 @@
-"""The study of the metrics paper: policies, predictors and distorted runtimes, published figures beside ours."""

@@ -1,0 +1,200 @@
+"""What every study is: options, cells that are measured and kept, and a report of tables and figures; one runner.
+
+A study is a frozen dataclass whose fields are the options of its command, its docstring the command's help. It names
+its cells and makes a report of what they say. The runner makes what is missing, side by side in processes, keeps every
+piece, and writes the report's files: CSV tables, a document and a page. Packages that take long to load are imported
+where they are used: the command line loads every declaration.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, is_dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from planner.bounds import PROCESSORS, Bounds
+from planner.errors import InputError
+from planner.studies.report import StudyReport
+
+if TYPE_CHECKING:
+    from planner.runs.figures import Row
+
+OPTION = "option"
+"""Where a field keeps the option that it is."""
+
+ENDINGS = (".gz", ".swf", ".csv", ".parquet")
+MOST_WORKERS = 2
+REPORTS = Path("reports")
+
+OnDone = Callable[[str], None]
+"""Called with the name of each piece that is done, or that was kept from an earlier call."""
+
+
+@dataclass(frozen=True)
+class StudyOption:
+    """How a field is told on the command line.
+
+    ``kind``: ``text``, ``number``, ``flag``, ``time`` (in seconds), ``path``, ``names``, ``numbers`` (whole ones) or
+    ``percents`` by commas, ``files`` (without a flag; at least one) or ``files if any``, or ``texts`` (repeated).
+    ``flags`` where they are not the field's name.
+    """
+
+    kind: str
+    words: str
+    flags: tuple[str, ...] = ()
+    bounds: Bounds | None = None
+    metavar: str | None = None
+
+
+def option(default: Any, kind: str, words: str, *flags: str, **more: Any) -> Any:
+    """A field of a study that is an option of its command."""
+    return field(default=default, metadata={OPTION: StudyOption(kind, words, flags, **more)})
+
+
+@dataclass(frozen=True)
+class StudyCell:
+    """One piece of a study: the function that measures it, with all that this is made from.
+
+    ``labels`` say what it is of, and stand before its figures in what is found. The function gives plain data.
+    """
+
+    name: str
+    labels: Mapping[str, Any]
+    measure: Callable[..., Mapping[str, Any]]
+    given: Mapping[str, Any]
+    kind: str = "replays"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Study:
+    """Base of all studies; `report` has what they leave."""
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    reading: ClassVar[tuple[str, ...]]
+
+    out: Path = option(REPORTS, "path", "Where results go, below OUT/studies.", metavar="DIR")
+    workers: int = option(1, "number", "Processes side by side.", bounds=Bounds(1, MOST_WORKERS))
+    fresh: bool = option(False, "flag", "Start anew instead of going on.")
+    command: tuple[str, ...] = ()
+
+    @property
+    def folder(self) -> Path:
+        """Where its files are."""
+        return self.out.resolve() / "studies" / self.name
+
+    def cells(self) -> list[StudyCell]:
+        """All that is measured; cells of one name are measured once."""
+        raise NotImplementedError
+
+    def report(self, found: Sequence[Row]) -> StudyReport:
+        """What is told of what was found: a row for each cell, its labels and then its figures."""
+        raise NotImplementedError
+
+    def count(self) -> int:
+        """How many pieces there are, kept or to be made."""
+        return len({(cell.kind, cell.name) for cell in self.cells()})
+
+    def stages(self, on_done: OnDone) -> Iterator[list[Row]]:
+        """What is found, more each time; the files are written after each."""
+        yield self.found(self.cells(), on_done)
+
+    def found(self, cells: Sequence[StudyCell], on_done: OnDone, *, workers: int | None = None) -> list[Row]:
+        """What cells say; those that are missing are made."""
+        from planner.studies.kept import make_missing
+
+        tasks = [task for task, _ in self._tasks(cells)]
+        make_missing(tasks, self.workers if workers is None else workers, on_done)
+        return [{**cell.labels, **json.loads(task.path.read_bytes())} for task, cell in zip(tasks, cells, strict=True)]
+
+    def run(self, on_done: OnDone = lambda name: None) -> StudyReport:
+        """Run the study, or go on with it, and write its files."""
+        from planner.store.folder import held
+        from planner.studies.kept import clear
+
+        report = StudyReport()
+        with held(self.folder):
+            if self.fresh:
+                clear(self.folder / "pieces")
+            for found in self.stages(on_done):
+                report = self.report(found)
+                report.write(self.folder, self.name, self.page(report))
+        return report
+
+    def page(self, report: StudyReport) -> str:
+        """Its page."""
+        return report.page(self.name, self.title, self.reading)
+
+    def _tasks(self, cells: Sequence[StudyCell]) -> Iterator[Any]:
+        """How each cell is made, and where it is kept: under a mark of its code and of all that it is given."""
+        from planner.studies.kept import Task, code_mark, piece
+
+        marks: dict[Path, str] = {}
+        for cell in cells:
+            facts = {name: _fact(value, marks) for name, value in cell.given.items()}
+            maker = cell.measure.__module__.removeprefix("planner.studies.")
+            name = cell.name.replace("*", "x")
+            path = piece(self.folder, cell.kind, name, facts, code_mark((maker.replace(".", "/"),)))
+            yield Task(cell.name, path, partial(_packed, cell.measure, cell.given)), cell
+
+
+def _fact(value: Any, marks: dict[Path, str]) -> Any:
+    """What stands for something that a cell is given: a digest for a file, else its plain data."""
+    from planner.scenario.schema import Scenario
+    from planner.store.provenance import digest
+    from planner.studies.kept import scenario_facts
+
+    if isinstance(value, Path):
+        return marks.setdefault(value, digest(value)) if value not in marks else marks[value]
+    if isinstance(value, Scenario):
+        return scenario_facts(value)
+    return asdict(value) if is_dataclass(value) and not isinstance(value, type) else value
+
+
+def _packed(measure: Callable[..., Mapping[str, Any]], given: Mapping[str, Any]) -> bytes:
+    return json.dumps(measure(**given), sort_keys=True).encode()
+
+
+@dataclass(frozen=True, kw_only=True)
+class TraceStudy(Study):
+    """Base of studies on traces of jobs."""
+
+    traces: tuple[Path, ...] = option((), "files", "SWF traces to run it on.", metavar="TRACE...")
+    processors: int | None = option(None, "number", "Machine size; else the SWF header's.", bounds=PROCESSORS)
+    jobs: int | None = option(None, "number", "Only the first jobs of each trace.", bounds=Bounds(1, math.inf))
+
+    def __post_init__(self) -> None:
+        require_traces(self.traces)
+
+    def named_traces(self) -> dict[str, Path]:
+        """The files in full, by the names of their traces."""
+        return {trace_name(path): path.resolve() for path in self.traces}
+
+
+def trace_name(path: Path) -> str:
+    """A trace's name: that of its file."""
+    name = path.name
+    for ending in ENDINGS:
+        name = name.removesuffix(ending)
+    return name
+
+
+def require_traces(given: Sequence[Path]) -> None:
+    """InputError when a file is missing, or when two have one name."""
+    for path in given:
+        if not path.is_file():
+            raise InputError(f"{path.resolve()}: there is no such trace")
+    names = [trace_name(path) for path in given]
+    if len(set(names)) < len(names):
+        raise InputError(f"two traces have one name: {', '.join(sorted(names))}; give each another file name")
+
+
+def require_known(what: str, given: Sequence[str], known: Sequence[str]) -> None:
+    """InputError for a name that a study does not know, and where nothing is named."""
+    unknown = next((name for name in given if name not in known), None)
+    if unknown is not None or not given:
+        raise InputError(f"unknown {what} {unknown or ''!r} of the study; known: {', '.join(known)}")

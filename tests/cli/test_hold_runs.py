@@ -1,0 +1,141 @@
+"""Claims about holding jobs through the commands: days carried out, promises in their files, replays of a scenario."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from pathlib import Path
+
+import pytest
+
+from planner.cli.main import run
+from tests.days import plan, rows_of
+from tests.rolling import DAYS, FIRST, LAST, write_rolling_site
+
+CHEAP_AT_NOON = 'tariff={kind: bands, eur_per_kwh: 0.4, bands: [{from: "11:00", to: "15:00", eur_per_kwh: 0.1}]}'
+LOOP = (
+    "--bound-time",
+    "0",
+    "-q",
+    "--set",
+    "jobs.visibility=day",
+    "--set",
+    "rules.max_delay=2h",
+    "--set",
+    CHEAP_AT_NOON,
+)
+REAL = (*LOOP, "--set", "rules.execute=actual")
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The reports of a site whose days `hold` has carried out with real runtimes; never change them."""
+    base = write_rolling_site(tmp_path_factory.mktemp("loop"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(base)
+        plan("run", "--from", FIRST, "--to", LAST, *REAL)
+    return base
+
+
+def seconds(text: str) -> float:
+    """A moment in Unix seconds."""
+    return dt.datetime.fromisoformat(text).timestamp()
+
+
+def test_days_carried_out_pass_the_audit_and_lose_nothing(done: Path) -> None:
+    folder = done / "reports" / "site"
+    assert [run(["audit", str(folder / day)]) for day in DAYS] == [0] * len(DAYS)
+    tables = {day: {name: rows_of(folder / day / f"{name}.csv") for name in ("schedule", "deferred")} for day in DAYS}
+    started = {row["job_id"] for day in DAYS for row in tables[day]["schedule"]}
+    refused = {row["job_id"] for day in DAYS for row in tables[day]["deferred"] if row["kind"] == "rejected"}
+    waiting = {row["job_id"] for row in tables[LAST]["deferred"] if row["kind"] == "deferred"}
+    assert started | refused | waiting == {row["job_id"] for row in rows_of(done / "jobs" / "queue.csv")}
+    assert not started & waiting
+
+
+def test_jobs_end_when_they_really_did_and_none_is_held_too_long(done: Path) -> None:
+    """Real ends, starts after submission; a held job may be held for two hours, which stays with it."""
+    promises: dict[str, tuple[str, str]] = {}
+    for day in DAYS:
+        folder = done / "reports" / "site" / day
+        summary = json.loads((folder / "summary.json").read_text())
+        assert summary["method"] == "hold"
+        holds = {each["job_id"]: each for each in summary.get("holds", ())}
+        for row in rows_of(folder / "schedule.csv"):
+            assert int(row["end_s"]) - int(row["start_s"]) == min(int(row["runtime_s"]), int(row["requested_s"]))
+            assert seconds(row["submit_time"]) <= seconds(row["start_time"])
+            told = (row["reference_start"], row["latest_start"])
+            assert promises.setdefault(row["job_id"], told) == told
+            if row["job_id"] in holds:
+                hold = holds[row["job_id"]]
+                assert hold["reference_unix"] < hold["until_unix"] <= hold["latest_unix"]
+                assert hold["until_unix"] <= seconds(row["start_time"])
+                assert (hold["reference_unix"], hold["latest_unix"]) == tuple(map(seconds, told))
+                assert hold["latest_unix"] - hold["reference_unix"] == 2 * 3600
+        for row in rows_of(folder / "deferred.csv"):
+            if row["kind"] == "deferred" and row["reference_start"]:
+                promises.setdefault(row["job_id"], (row["reference_start"], row["latest_start"]))
+    assert sum(bool(told[0]) for told in promises.values()) > 5
+
+
+def test_the_audit_sees_another_count_of_promises(
+    done: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A summary that hides delays does not agree with its tables, whatever its seal."""
+    import shutil
+
+    copied = tmp_path / FIRST
+    shutil.copytree(done / "reports" / "site" / FIRST, copied)
+    summary = json.loads((copied / "summary.json").read_text())
+    summary["promises"]["delayed"] += 1
+    (copied / "summary.json").write_text(json.dumps(summary))
+    assert run(["audit", str(copied)]) == 5
+    assert "promises.delayed is" in capsys.readouterr().err
+
+
+def test_more_starts_than_by_plans_made_once(done: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With real runtimes freed room is given away: more work is done by the last day than by plans of midnight."""
+    base = write_rolling_site(tmp_path)
+    monkeypatch.chdir(base)
+    static = ("--method", "multisearch", *REAL)
+    plan("run", "--from", FIRST, "--to", LAST, *static)
+
+    def worked(site: Path) -> float:
+        days = [json.loads((site / "reports" / "site" / day / "summary.json").read_text()) for day in DAYS]
+        return sum(day["totals"]["core_hours"] for day in days)
+
+    assert worked(done) > worked(base)
+
+
+def test_a_scenario_is_replayed_with_its_promise(
+    done: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(done)
+    arguments = ["simulate", "--scenario", "site", "--from", FIRST, "--to", LAST, "-p", "easy,hold", "--json"]
+    assert run([*arguments, "--metrics", "wait,broken,max-hold,profit_eur", "--set", "rules.max_delay=6h", "-q"]) == 0
+    easy, hold = json.loads(capsys.readouterr().out)["runs"]
+    assert (easy["policy"], hold["policy"]) == ("easy", "hold")
+    assert easy["jobs"] == hold["jobs"] > 50
+    assert hold["broken"] == 0
+    assert hold["profit_eur"] > 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["simulate", "-p", "hold"], "give a trace, or --scenario and --from"),
+        (["simulate", "jobs/queue.csv", "--scenario", "site", "--from", FIRST], "a trace is replayed whole"),
+        (["simulate", "--scenario", "site", "--from", LAST, "--to", FIRST], "backwards"),
+        (["now", "--set", "rules.max_delay=soon"], "rules.max_delay"),
+        (["now", "--at", f"{FIRST}T10:00:00+02:00", "--set", "rules.estimate=magic"], "unknown estimate"),
+        (["now", "--set", "hold.every=-1"], "hold.every"),
+    ],
+)
+def test_bad_input(
+    done: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], arguments: list[str], told: str
+) -> None:
+    monkeypatch.chdir(done)
+    assert run([*arguments, "-q"]) == 2
+    message = capsys.readouterr().err
+    assert told in message
+    assert message.count("\n") == 1

@@ -1,0 +1,270 @@
+"""Holding jobs for cheaper hours: nothing changes where nothing is gained, and promises are kept to the second."""
+
+from __future__ import annotations
+
+from dataclasses import replace as with_changes
+
+import numpy as np
+import pytest
+
+from planner.compiled import kernel_of
+from planner.domain.trace import Machine, Trace, pool_trace
+from planner.errors import InputError
+from planner.online.check import violations
+from planner.online.holding import Holding
+from planner.online.kernel.hold_rule import cheapest_start
+from planner.online.policies import policy_named
+from planner.online.prices import QUARTER_S, EnergyCosts
+from planner.online.replay import Replay, replay
+from tests.online.hard_days import HardDay, hard_day
+from tests.online.traces import as_nodes, random_cluster_trace, random_trace
+
+HOUR = 3600
+DAY = 24 * HOUR
+ORIGIN = 1_700_006_400
+"""A midnight of UTC."""
+
+RULE = kernel_of(cheapest_start)
+
+BASES = ("easy", "easy-sjbf", "saf-easy", "conservative", "greedy", "strict")
+MACHINES = {"pool": random_trace, "nodes": lambda seed: as_nodes(random_trace(seed)), "classes": random_cluster_trace}
+
+
+def slower(trace: Trace, factor: int = 240) -> Trace:
+    """The same jobs with all times longer by a factor, and with a date: seconds become minutes, a trace a day."""
+    power_mw = trace.width * 10**6 * np.random.default_rng(len(trace)).integers(1, 9, len(trace))
+    return with_changes(
+        trace,
+        submit_s=trace.submit_s * factor,
+        runtime_s=trace.runtime_s * factor,
+        requested_s=trace.requested_s * factor,
+        power_mw=np.minimum(power_mw, 10**8) if trace.machine.power_limit < 0 else trace.power_mw,
+        origin_unix=ORIGIN,
+    )
+
+
+def prices(seed: int, days: int = 12) -> EnergyCosts:
+    """A price for every hour, known from 13:00 of the day before on, and cooling that changes too."""
+    rng = np.random.default_rng(seed)
+    quarters = np.arange(days * DAY // QUARTER_S)
+    day = quarters * QUARTER_S // DAY
+    usual = 0.2 + 0.1 * np.sin(quarters / len(quarters) * days * 2 * np.pi + rng.uniform(0, 6))
+    return EnergyCosts(
+        first_unix=ORIGIN - 3 * DAY,
+        eur_per_kwh=usual + np.repeat(rng.normal(0, 0.05, len(quarters) // 4), 4),
+        known_from_unix=ORIGIN - 3 * DAY + (day - 1) * DAY + 13 * HOUR,
+        cooled=1.2 + 0.1 * rng.random(len(quarters)),
+    )
+
+
+def held_replay(trace: Trace, base: str, costs: EnergyCosts, hours: float, **more: object) -> Replay:
+    """A replay in which jobs may be held for so many hours, at nearly any gain."""
+    holding = Holding(round(hours * HOUR), costs, 0.001)
+    return replay(trace, policy_named(f"hold:{base}"), trace.requested_s, holding=holding, **more)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("base", BASES)
+def test_starts_are_those_of_the_base_where_nothing_is_to_be_gained(base: str, machine: str) -> None:
+    """At 0 h, and with one price at all times, job by job."""
+    for seed in range(4):
+        trace = slower(MACHINES[machine](seed))
+        plain = replay(trace, policy_named(base), trace.requested_s)
+        costs = prices(seed)
+        flat = with_changes(costs, eur_per_kwh=np.full_like(costs.cooled, 0.3), cooled=np.full_like(costs.cooled, 1.3))
+        for result in (held_replay(trace, base, costs, 0), held_replay(trace, base, flat, 24)):
+            assert result.start_s.tolist() == plain.start_s.tolist()
+            assert np.array_equal(result.node_of_unit, plain.node_of_unit)
+            assert not np.any(result.held_until_s >= 0)
+            assert result.round_count == plain.round_count
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("base", BASES)
+def test_holds_end_in_time_and_nothing_breaks(base: str, machine: str) -> None:
+    """Every job runs once, none is held for longer than six hours, and some are held."""
+    held = 0
+    for seed in range(4):
+        trace = slower(MACHINES[machine](seed))
+        result = held_replay(trace, base, prices(seed), 6)
+        assert violations(result) == []
+        assert np.all(result.is_started)
+        is_held = result.held_until_s >= 0
+        assert np.all((result.held_until_s - result.reference_s)[is_held] <= 6 * HOUR)
+        assert np.all(result.start_s[is_held] >= result.held_until_s[is_held])
+        assert np.array_equal(result.latest_s[is_held], result.reference_s[is_held] + 6 * HOUR)
+        held += int(is_held.sum())
+    assert held > 10
+
+
+def hard(seed: int) -> HardDay:
+    """A day on which nodes go, jobs are cancelled and estimates are wrong, with all times in minutes."""
+    day, factor = hard_day(seed), 240
+    outages = day.outages
+    return with_changes(
+        day,
+        trace=slower(day.trace, factor),
+        estimate=None if day.estimate is None else day.estimate * factor,
+        cancel_s=np.where(day.cancel_s >= 0, day.cancel_s * factor, -1),
+        outages=with_changes(
+            outages,
+            start_s=outages.start_s * factor,
+            end_s=outages.end_s * factor,
+            known_from_s=outages.known_from_s * factor,
+        ),
+    )
+
+
+@pytest.mark.parametrize("base", ["easy", "conservative"])
+def test_held_jobs_meet_outages_and_cancellations(base: str) -> None:
+    """All jobs start or are cancelled, none is held for longer than allowed; a cut and what follows it are as sound."""
+    held = cancelled_while_held = 0
+    for seed in range(24):
+        day = with_changes(hard(seed), holding=Holding(6 * HOUR, prices(seed), 0.001))
+        result = day.replay(f"hold:{base}")
+        assert violations(result) == []
+        assert np.all(result.is_started | result.is_cancelled)
+        is_held = result.held_until_s >= 0
+        held += int(is_held.sum())
+        cancelled_while_held += int(np.sum(is_held & ~result.is_started & (result.held_until_s == result.cancel_s)))
+        moment = 10 * HOUR + 77
+        cut = day.replay(f"hold:{base}", until_s=moment)
+        assert violations(cut) == []
+        assert np.array_equal(cut.start_s, np.where(result.start_s < moment, result.start_s, -1)) or result.lost_runs
+        on = day.replay(f"hold:{base}", past=cut.past_at(moment))
+        assert violations(on) == []
+        first = cut.reference_s >= 0
+        assert np.array_equal(on.reference_s[first], cut.reference_s[first])
+    assert held > 30
+    assert cancelled_while_held > 0
+
+
+def test_the_check_finds_holds_that_are_too_long() -> None:
+    """Too long, too early, beyond the start, or none that is recorded: each is found."""
+    trace = with_changes(slower(random_trace(0)), machine=Machine.pool(25))
+    good = held_replay(trace, "easy", prices(0), 6)
+    assert violations(good) == []
+    job = int(np.flatnonzero(good.held_until_s >= 0)[0])
+
+    def changed(name: str, value: int) -> list[str]:
+        entries = getattr(good, name).copy()
+        entries[job] = value
+        return violations(with_changes(good, **{name: entries}))
+
+    since, until = int(good.reference_s[job]), int(good.held_until_s[job])
+    assert f"is held for {until - since + 6 * HOUR} s" in changed("reference_s", since - 6 * HOUR)[-1]
+    assert "submitted at" in changed("reference_s", int(trace.submit_s[job]) - 1)[0]
+    assert "held until" in changed("held_until_s", int(good.start_s[job]) + 1)[-1]
+    secret = violations(with_changes(good, held_until_s=np.full(len(trace), -1)))
+    assert "first in line and with room" in secret[0]
+    assert "none may be" in violations(with_changes(good, policy=policy_named("easy")))[0]
+
+
+def test_a_held_head_blocks_nobody() -> None:
+    """Both fit; the first, long and thirsty, is held until the cheap hour, the second starts at once."""
+    hour = np.array([HOUR, 60])
+    trace = pool_trace(("much", "little"), np.zeros(2, np.int64), hour, hour, np.array([2, 2]), 2, origin_unix=ORIGIN)
+    trace = with_changes(trace, power_mw=np.array([10**9, 1]))
+    costs = prices(0)
+    hours = (np.arange(len(costs.cooled)) * QUARTER_S // HOUR) % 24
+    costs = with_changes(costs, eur_per_kwh=np.where(hours < 2, 0.5, 0.1), cooled=np.ones(len(costs.cooled)))
+    result = replay(trace, policy_named("hold"), trace.runtime_s, holding=Holding(6 * HOUR, costs, 0.01))
+    assert result.start_s.tolist() == [2 * HOUR, 0]
+    assert result.saved_eur[0] == pytest.approx(0.4 * 1000)
+
+
+@pytest.mark.parametrize("base", ["easy", "conservative"])
+def test_prices_that_nobody_knows_change_nothing(base: str) -> None:
+    """Turning round the prices of a day, or making them up, changes no start before their publication."""
+    changed_later = 0
+    for seed in range(6):
+        trace = slower(random_trace(seed), 700)
+        costs = prices(seed)
+        plain = held_replay(trace, base, costs, 12)
+        for day in range(1, 5):
+            first = (day + 3) * DAY // QUARTER_S
+            turned = costs.eur_per_kwh.copy()
+            turned[first : first + DAY // QUARTER_S] = turned[first : first + DAY // QUARTER_S][::-1] + 0.01
+            other = held_replay(trace, base, with_changes(costs, eur_per_kwh=turned), 12)
+            published_s = (day - 1) * DAY + 13 * HOUR
+            before = plain.start_s < published_s
+            assert np.array_equal(before, other.start_s < published_s)
+            assert np.array_equal(plain.start_s[before], other.start_s[before])
+            changed_later += int(np.sum(plain.start_s != other.start_s))
+    assert changed_later > 0
+
+
+def test_weather_to_come_changes_nothing() -> None:
+    """Cooling of hours that have not come yet is not known."""
+    trace = slower(random_trace(1), 700)
+    costs = prices(1)
+    plain = held_replay(trace, "easy", costs, 12)
+    cooled = costs.cooled.copy()
+    moment_s = DAY + 7 * HOUR
+    cooled[(moment_s + 3 * DAY) // QUARTER_S + 1 :] += 0.4
+    other = held_replay(trace, "easy", with_changes(costs, cooled=cooled), 12)
+    before = plain.start_s < moment_s
+    assert before.any()
+    assert np.array_equal(plain.start_s[before], other.start_s[before])
+
+
+def test_what_is_not_known_is_as_on_the_last_days() -> None:
+    """At noon of day 3 prices are known until midnight: tomorrow's 09:00 is the mean of 09:00 of days 1 to 3."""
+    costs = prices(5)
+    by_day = costs.eur_per_kwh.reshape(-1, DAY // QUARTER_S)
+    flat = with_changes(costs, cooled=np.ones(len(costs.cooled)))
+    now = costs.first_unix + 3 * DAY + 12 * HOUR
+    known = flat.known_at(now, 2 * DAY // QUARTER_S)
+    assert known[:48] == pytest.approx(by_day[3, 48:])
+    nine = 12 * 4 + 9 * 4
+    assert known[nine] == pytest.approx(by_day[1:4, 36].mean())
+    later = flat.known_at(now + HOUR, 2 * DAY // QUARTER_S)
+    assert later[nine - 4] == pytest.approx(by_day[4, 36])
+
+
+def test_missing_prices_are_expected_and_no_error() -> None:
+    """A file that ends today: tomorrow is as the days before; and with nothing at all, nothing is held."""
+    costs = prices(2)
+    ends = with_changes(costs, eur_per_kwh=np.where(np.arange(len(costs.cooled)) < 4 * 96, costs.eur_per_kwh, np.nan))
+    trace = slower(random_trace(2), 700)
+    assert violations(held_replay(trace, "easy", ends, 12)) == []
+    nothing = with_changes(costs, eur_per_kwh=np.full(len(costs.cooled), np.nan))
+    plain = replay(trace, policy_named("easy"), trace.requested_s)
+    assert held_replay(trace, "easy", nothing, 12).start_s.tolist() == plain.start_s.tolist()
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_the_rule_finds_the_cheapest_quarter_with_room(seed: int) -> None:
+    """Against a look at every quarter, cost by cost and second by second."""
+    rng = np.random.default_rng(seed)
+    price = rng.normal(0.1, 0.15, 200)
+    paid = np.concatenate([[0.0], np.cumsum(price * 0.25)])
+    room, width = rng.integers(0, 4, 200).astype(float), 2
+    lengths = rng.integers(60, 20_000, 6)
+    count = int(rng.integers(1, 7))
+    now, last, rate = int(rng.integers(0, 9000)), int(rng.integers(9000, 90_000)), float(rng.choice([0.0, 0.02, 0.5]))
+
+    def cost(start: int) -> float:
+        total = 0.0
+        for length in lengths[:count].tolist():
+            at = np.arange(start, start + length) // QUARTER_S
+            total += float(price[at].sum()) / HOUR
+        return 3.0 * total / count + rate * (start - now) / HOUR
+
+    def fits(start: int) -> bool:
+        mean_s = int(lengths[:count].mean())
+        return bool(np.all(room[start // QUARTER_S : (start + mean_s - 1) // QUARTER_S + 1] >= width))
+
+    quarters = [q for q in range(0, last + 1, QUARTER_S) if q > now and fits(q)]
+    best = min([now, *quarters], key=cost)
+    found = RULE(paid, 0, float(price.min()), room, 0, width, 3.0, lengths, count, now, last, rate)
+    assert cost(int(found)) == pytest.approx(cost(best))
+    assert found == now or fits(int(found))
+
+
+def test_policies_that_hold_are_named_by_their_base() -> None:
+    assert policy_named("hold") == policy_named("hold:easy")
+    assert [policy_named(f"hold:{base}").name for base in BASES[1:]] == [f"hold:{base}" for base in BASES[1:]]
+    for name in ("hold:list", "hold:order-af", "hold:nothing"):
+        with pytest.raises(InputError):
+            policy_named(name)
