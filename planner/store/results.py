@@ -10,27 +10,38 @@ from __future__ import annotations
 import datetime as dt
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
-
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
-from pydantic_core import PydanticCustomError
-
-from planner import __version__, bounds
+from planner import __version__
+from planner import bounds
 from planner.bounds import Bounds
 from planner.domain.cluster import Cluster
-from planner.domain.day_summary import FORMAT, DaySummary
+from planner.domain.day_summary import DaySummary
+from planner.domain.day_summary import FORMAT
 from planner.domain.executed import ExecuteRule
 from planner.domain.horizon import zone_named
 from planner.domain.job import DeferRule
 from planner.domain.rates import Rates
-from planner.domain.situation import LeftAlone, Outage, SiteState
-from planner.errors import FileFormatError, InputError
+from planner.domain.situation import LeftAlone
+from planner.domain.situation import Outage
+from planner.domain.situation import SiteState
+from planner.errors import FileFormatError
+from planner.errors import InputError
 from planner.printable import one_line
+from pydantic import AfterValidator
+from pydantic import BaseModel
+from pydantic import Field
+from pydantic import TypeAdapter
+from pydantic import ValidationError
+from pydantic_core import PydanticCustomError
+from typing import Annotated
+from typing import Any
+from typing import TYPE_CHECKING
+from typing import TypeVar
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -93,50 +104,47 @@ class _Summary(DaySummary):
     found_s: _Amount | None = None
 
 
-class _Part(BaseModel):
-    """A part of run.json: the keys of it that somebody reads."""
-
-    model_config = ConfigDict(extra="ignore")
+# Parts of run.json: the keys of it that somebody reads.
 
 
-class _Jobs(_Part):
+class _Jobs(BaseModel):
     visibility: _Word
 
 
-class _Cooling(_Part):
+class _Cooling(BaseModel):
     table: _Word
 
 
-class _Revenue(_Part):
+class _Revenue(BaseModel):
     eur_per_core_hour: _Amount
 
 
-class _Rules(_Part):
+class _Rules(BaseModel):
     defer: DeferRule
     execute: ExecuteRule = "requested"
     max_delay_s: int | None = None
 
 
-class _Demand(_Part):
+class _Demand(BaseModel):
     eur_per_kw: _Amount
     interval_s: int
 
 
-class _Carbon(_Part):
+class _Carbon(BaseModel):
     eur_per_tonne: _Amount
 
 
-class _OptIn(_Part):
+class _OptIn(BaseModel):
     partitions: list[str]
     qos: list[str]
     comment: list[str]
 
 
-class _Slurm(_Part):
+class _Slurm(BaseModel):
     opt_in: _OptIn
 
 
-class _Scenario(_Part):
+class _Scenario(BaseModel):
     name: _Word
     zone: _Zone
     jobs: _Jobs
@@ -150,7 +158,7 @@ class _Scenario(_Part):
     slurm: _Slurm = _later()
 
 
-class _Snapshot(_Part):
+class _Snapshot(BaseModel):
     """What run.json keeps of the snapshot that a day was planned from."""
 
     moment_unix: _Moment
@@ -159,16 +167,16 @@ class _Snapshot(_Part):
     left_alone: list[LeftAlone] = _later()
 
 
-class _Books(_Part):
+class _Books(BaseModel):
     known_until_unix: _Moment
 
 
-class _Outside(_Part):
+class _Outside(BaseModel):
     start_s: _Some[int]
     temperature_c: _Some[float]
 
 
-class _Run(_Part):
+class _Run(BaseModel):
     """What run.json says. Results of the earliest versions have no ``outputs``; those that need them say so."""
 
     format: int = FORMAT
