@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import json
+import pytest
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from collections.abc import Mapping
 from itertools import combinations
 from pathlib import Path
-from typing import Any
-
-import pytest
-
 from planner.cli.main import run
 from planner.slurm.commands import Slurm
 from planner.slurm.snapshot import queue_now
 from planner.slurm.wanted import read_wanted
-from tests.slurm.cluster import NODES, SEARCH, Cluster, until
-from tests.slurm.site import OPEN, write_slurm_site
+from tests.slurm.cluster import Cluster
+from tests.slurm.cluster import NODES
+from tests.slurm.cluster import SEARCH
+from tests.slurm.cluster import until
+from tests.slurm.site import OPEN
+from tests.slurm.site import write_slurm_site
+from typing import Any
 
 HOUR = 3600
 FIRST_S, APART_S = 20, 3
@@ -131,6 +134,7 @@ def clear_pairs(names: list[str], starts: Mapping[str, int]) -> list[tuple[str, 
     return [(first, second) for first, second in pairs if starts[second] - starts[first] >= CLEARLY_S]
 
 
+@pytest.mark.slow
 def test_a_plan_of_two_hundred_jobs_is_what_happens(live: Cluster, capsys: Said) -> None:
     """Saved, planned, tried dry, given, undone, given again; then jobs start as planned, and every one of them ends."""
     jobs = submit_all(live)
