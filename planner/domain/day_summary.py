@@ -14,7 +14,7 @@ from planner.domain.executed import ExecuteRule
 from planner.domain.horizon import Horizon
 from planner.domain.intake import Intake
 from planner.domain.ledger import Sums, Totals
-from planner.domain.promises import Promises
+from planner.domain.promises import Hold, Promises
 from planner.domain.result import Status, Trial
 from planner.units import rounded
 
@@ -139,7 +139,7 @@ class DaySummary:
     ``baselines`` what rules would earn; None where they were not asked for. ``moment`` is that of the snapshot which
     the day was planned from, None where it was planned from what the day before left; ``conflicts`` counts what in the
     snapshot is not as the last plan said. ``promises`` is None where the site promises nothing. ``booked`` is there for
-    a day that is not a plan but what really happened.
+    a day that is not a plan but what really happened. ``holds`` are the jobs that are held for cheaper hours, or were.
     """
 
     format: int = FORMAT
@@ -178,6 +178,7 @@ class DaySummary:
     promises: Promises | None = None
     baselines: tuple[Baseline, ...] | None = None
     booked: Booked | None = None
+    holds: tuple[Hold, ...] = ()
 
     @property
     def horizon(self) -> Horizon:
@@ -216,6 +217,7 @@ class DaySummary:
             "inputs": [intake.as_dict() for intake in self.inputs],
             "promises": None if self.promises is None else asdict(self.promises),
         }
-        baselines, booked = plain.pop("baselines"), plain.pop("booked")
+        baselines, booked, holds = plain.pop("baselines"), plain.pop("booked"), plain.pop("holds")
+        plain |= {"holds": [asdict(each) for each in holds]} if holds else {}
         plain |= {} if baselines is None else {"baselines": [asdict(base) for base in baselines]}
         return plain if booked is None else plain | {"booked": asdict(booked)}

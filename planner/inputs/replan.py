@@ -80,7 +80,7 @@ def _ahead(
     length_s = horizon.to_s(snapshot.moment_unix) + round(hours * SECONDS_PER_HOUR)
     if length_s <= horizon.length_s:
         return None
-    empty, _ = frame(scenario, Horizon.from_moment(horizon.start_unix, length_s, scenario.zone))
+    empty, _ = frame(scenario, Horizon.from_moment(horizon.start_unix, length_s, scenario.zone), repeats=True)
     return filled(scenario, empty, waiting, rejected, snapshot, times)
 
 

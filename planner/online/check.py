@@ -14,7 +14,7 @@ from planner.domain.columns import Ints
 from planner.errors import AuditError
 from planner.online.replay import Replay
 
-_ENDS, _WAITS, _GOES, _STARTS = range(4)
+_ENDS, _WAITS, _IS_HELD, _STARTS = range(4)
 """What happens to a job in one second, in this order."""
 
 
@@ -95,23 +95,25 @@ def _kept_waiting(replay: Replay) -> list[str]:
         return []
     jobs, started, held = np.arange(len(trace)), np.flatnonzero(replay.is_started), replay.held_until_s >= 0
     happens = [(replay.end_s[started], _ENDS, started), (trace.submit_s, _WAITS, jobs)]
-    happens += [(replay.held_until_s[held], _WAITS, jobs[held]), (replay.reference_s[held], _GOES, jobs[held])]
+    happens += [(replay.held_until_s[held], _WAITS, jobs[held]), (replay.reference_s[held], _IS_HELD, jobs[held])]
     happens += [(replay.start_s[started], _STARTS, started)]
     events = sorted(
         (int(t), kind, int(job)) for moments, kind, of in happens for t, job in zip(moments, of, strict=True)
     )
     idle, line, found = int(trace.machine.capacity[0, 0]), [], []
-    waits, width = np.zeros(len(trace), dtype=np.bool_), trace.width.tolist()
+    now_is, width = [_ENDS] * len(trace), trace.width.tolist()
     for place, (moment, kind, job) in enumerate(events):
-        waits[job] = kind == _WAITS
+        now_is[job] = kind
         if kind == _WAITS:
             heapq.heappush(line, job)
         idle += width[job] * ((kind == _ENDS) - (kind == _STARTS))
         if place + 1 < len(events) and events[place + 1][0] == moment:
             continue
-        while line and not waits[line[0]]:
+        while line and now_is[line[0]] in (_ENDS, _STARTS):
             heapq.heappop(line)
-        if line and width[line[0]] <= idle and replay.from_s <= moment < replay.until_s:
+        # A job that is held in the end may have been in line between two holds.
+        is_first = line and now_is[line[0]] == _WAITS and width[line[0]] <= idle
+        if is_first and replay.from_s <= moment < replay.until_s:
             found.append(f"job {trace.ids[line[0]]} waits at {moment} s, first in line and with room, and is not held")
     return found
 

@@ -244,7 +244,9 @@ def replay(
     else:
         playing = FixedReplay(state, on_progress, is_simple=policy.kind in SIMPLE)
     if policy.holds and holding.may_hold:
-        playing = HoldingReplay(playing, trace, holding, first_s=0 if past is None else past.moment_s)
+        playing = HoldingReplay(
+            playing, trace if like is None else like.trace, holding, first_s=0 if past is None else past.moment_s
+        )
     stop = UNTIL_FURTHER_NOTICE if until_s is None else until_s
     lost = play(playing, outages, 0 if past is None else past.moment_s, stop)
     state = playing.state

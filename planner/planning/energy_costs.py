@@ -9,13 +9,16 @@ import numpy as np
 
 from planner.bounds import DAY_S
 from planner.domain.columns import Floats
+from planner.domain.fit import Fit
 from planner.domain.horizon import Horizon
+from planner.domain.job import Job
 from planner.domain.problem import Problem
 from planner.domain.pue_table import PueTable
 from planner.domain.series import StepSeries
 from planner.domain.trace import Trace
 from planner.errors import CoverageError, InputError
 from planner.inputs.build import frame
+from planner.inputs.jobs.known import submitted_jobs
 from planner.inputs.prices.carbon import carbon_of
 from planner.inputs.prices.tariff import fee_of, feed_in_of, price_of
 from planner.inputs.pue_csv import read_cooling
@@ -54,7 +57,8 @@ def holding_of_day(scenario: Scenario, problem: Problem) -> Holding:
     resource = problem.cluster.resources[0]
     width = sum(job.total(resource) for job in jobs)
     full = problem.cluster.total(resource) / width if width else 0.0
-    return holding_of(scenario, horizon.start_unix, horizon.end_unix, full * sum(job.power_w for job in jobs))
+    holding = holding_of(scenario, horizon.start_unix, horizon.end_unix, full * sum(job.power_w for job in jobs))
+    return replace(holding, history=_history(scenario, problem)) if holding.may_hold else holding
 
 
 def holding_of(scenario: Scenario, first_unix: int, last_unix: int, full_w: float) -> Holding:
@@ -68,6 +72,17 @@ def holding_of(scenario: Scenario, first_unix: int, last_unix: int, full_w: floa
         params=scenario.hold.params(),
         seed=scenario.seed,
     )
+
+
+def _history(scenario: Scenario, problem: Problem) -> tuple[Job, ...]:
+    """The jobs of the days before whose runtimes are known; none where the scenario's jobs come from Slurm."""
+    first_unix = problem.horizon.start_unix - (1 + max(scenario.hold.params().days_back)) * DAY_S
+    try:
+        jobs, _ = submitted_jobs(scenario, (first_unix, problem.horizon.start_unix + problem.now_s))
+    except InputError:
+        return ()
+    fit = Fit(scenario.cluster)
+    return tuple(job for job in jobs if job.runtime_s and fit.why_never(job) is None)
 
 
 def energy_costs(scenario: Scenario, first_unix: int, last_unix: int, busy_w: float) -> EnergyCosts:

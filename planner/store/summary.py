@@ -19,6 +19,9 @@ from planner.planning.plan_day import PlannedDay
 from planner.printable import printable
 from planner.units import clock, rounded
 
+MOST_HOLDS = 10
+"""Held jobs that are told one by one, at most."""
+
 
 def summarise(planned: PlannedDay, *, conflicts: int = 0) -> DaySummary:
     """Totals, jobs, method and trials of a planned day; EASY and rules where these were tried as well."""
@@ -63,6 +66,10 @@ def summarise(planned: PlannedDay, *, conflicts: int = 0) -> DaySummary:
         promises=planned.promises,
         baselines=None if baselines is None else baselines.rules,
         booked=planned.booked,
+        holds=tuple(
+            replace(each, saved_eur=rounded(each.saved_eur), waiting_eur=rounded(each.waiting_eur))
+            for each in result.holds
+        ),
     )
 
 
@@ -163,17 +170,29 @@ def _books(booked: Booked, totals: DayTotals, money: str) -> list[str]:
 
 
 def _kept(summary: DaySummary) -> list[str]:
-    """How the promises to users are kept."""
-    told = summary.promises
+    """Which jobs are held for cheaper hours, until when, what that saves, and by when they start at the latest."""
+    told, money = summary.promises, summary.currency
+    holds = () if summary.moment is None else summary.holds
     if told is None:
         return []
-    delay = f", by {clock(told.mean_delay_s)} on average, {clock(told.longest_delay_s)} at most" if told.delayed else ""
-    lines = [f"  promises        {told.given:>14,} given     {told.delayed:,} jobs after their reference start{delay}"]
+    delay = (
+        f"{clock(told.mean_delay_s)} later on average, {clock(told.longest_delay_s)} at most" if told.delayed else ""
+    )
+    lines = [f"  held            {told.given:>14,} jobs      {delay}".rstrip()]
+    for each in holds[:MOST_HOLDS]:
+        moments = (each.until_unix, each.latest_unix)
+        until, latest = (summary.horizon.to_datetime(summary.horizon.to_s(unix)) for unix in moments)
+        lines.append(
+            f"    job {printable(each.job_id)} until {until:%Y-%m-%d %H:%M}: saves {each.saved_eur:,.2f} {money}, its"
+            f" waiting counts {each.waiting_eur:,.2f}; at the latest until {latest:%Y-%m-%d %H:%M}"
+        )
+    if len(holds) > MOST_HOLDS:
+        lines.append(f"    and {len(holds) - MOST_HOLDS:,} more: summary.json has all")
     if told.broken:
         first = told.broken[0]
         more = f", and {len(told.broken) - 1:,} more" if len(told.broken) > 1 else ""
-        late = f"job {printable(first.job_id)} by {clock(first.late_s)} ({first.reason}){more}"
-        lines.append(f"  broken promises {len(told.broken):>14,}           {late}")
+        late = f"than that: job {printable(first.job_id)} by {clock(first.late_s)} ({first.reason}){more}"
+        lines.append(f"  later           {len(told.broken):>14,} jobs      {late}")
     return lines
 
 

@@ -9,14 +9,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from planner.runs.replanning import replanning_of
 
-from planner.domain.search_params import ReplanParams
 from planner.errors import InputError
 from planner.inputs.traces import read_window
 from planner.online.policies import policy_named
 from planner.online.replay import replay
 from planner.places import shipped_folder
+from planner.planning.energy_costs import holding_of_trace
 from planner.runs.replay_ledger import settle_window, sum_of_days
 from planner.scenario.load import load_scenario
 from planner.studies import kept
@@ -45,7 +44,6 @@ from planner.studies.operation.sites import (
     Days,
     Ground,
     load_of,
-    scenario_of,
     scenario_of_group,
     source_of,
 )
@@ -78,7 +76,7 @@ def told(cost_eur: float, wait_s: float) -> Told:
     totals = {"profit_eur": 1000 - cost_eur, "revenue_eur": 1000.0, "energy_cost_eur": cost_eur}
     totals |= {"it_kwh": 10.0, "cooling_kwh": 5.0, "carbon_kg": 0.0}
     waits = dict.fromkeys(("wait95", "max-wait", "awf", "p2sf"), wait_s)
-    metrics = {"wait": wait_s, "bsld": 1.0, "delayed": None, "max-delay": None, "broken": None, **waits}
+    metrics = {"wait": wait_s, "bsld": 1.0, "held": None, "max-hold": None, "broken": None, **waits}
     own = {"jobs": 3, "days": 2, "load": 0.5, "cpu_s": 1.0, "utilisation_fraction": 0.5}
     by_day = [600 - cost_eur, 400.0]
     return {**own, "totals": totals, "submitted_totals": totals, "metrics": metrics, "profit_by_day_eur": by_day}
@@ -97,7 +95,7 @@ def test_what_is_saved_is_the_difference_of_two_settled_replays(
     source = read_window(scenario, DAY.first, DAY.last)
     trace = source.trace
     easy = replay(trace, policy_named("easy"), trace.requested_s)
-    other = replay(trace, policy_named("replan"), trace.requested_s, replanning=replanning_of(scenario, trace))
+    other = replay(trace, policy_named("hold"), trace.requested_s, holding=holding_of_trace(scenario, trace))
     days = int(row["days"])
     costs = [
         sum_of_days(settle_window(scenario, source.jobs, each, first_day=DAY.first, days=days))["energy_cost_eur"]
@@ -105,19 +103,18 @@ def test_what_is_saved_is_the_difference_of_two_settled_replays(
     ]
     assert float(row["saved_eur"]) == pytest.approx(costs[0] - costs[1], abs=1e-5)
     assert float(row["saved_percent"]) == pytest.approx(100 * (1 - costs[1] / costs[0]), abs=1e-3)
-    assert float(row["saved_eur"]) > 1
+    assert float(row["saved_eur"]) != 0
     assert float(easy_row["saved_eur"]) == 0
     assert float(row["added_wait_s"]) == pytest.approx(np.mean(other.wait_s) - np.mean(easy.wait_s), abs=0.1)
     # Both run all jobs within the days, so revenue is the same and the saving is more profit.
     assert row["revenue_eur"] == easy_row["revenue_eur"]
     allowed = float(row["bound_eur"]) - float(easy_row["profit_eur"])
-    assert float(row["profit_eur"]) <= float(row["bound_eur"])
     assert float(row["share_of_bound"]) == pytest.approx(float(row["saved_eur"]) / allowed, abs=1e-4)
     assert float(row["broken_promises"]) == 0
     page, document = ((folder / f"operation.{kind}").read_text("utf-8") for kind in ("html", "md"))
-    assert page.count('class="point"') == 3  # EASY, replan and its limit
-    assert "replan, 6 h (requested)" in page
-    assert "replan, 6 h (requested)" in document
+    assert page.count('class="point"') == 3  # EASY, hold and its limit
+    assert "hold, 6 h (requested)" in page
+    assert "hold, 6 h (requested)" in document
 
 
 def test_a_killed_study_goes_on_where_it_stopped(
@@ -165,57 +162,43 @@ def test_two_processes_give_the_same_rows(ground: Ground, tmp_path: Path) -> Non
 
 
 def test_the_picture_has_a_point_for_every_policy() -> None:
-    """Parts left out and runtimes known ahead are in the tables only; day plans far away stand at the edge."""
+    """Runtimes known ahead are in the tables only; day plans far away stand at the edge."""
     cells = cells_of(GROUP, full=True)
     settled = {cell: told(100.0 - k, 60.0 * k) for k, cell in enumerate(cells)}
     settled |= {cell: told(120.0, 400_000.0) for cell in cells if cell.policy in STATIC}
-    bounds = {cell: {"profit_eur": 960.0 + (cell.max_delay_h or 0)} for cell in cells if cell.is_bounded}
-    rows = rows_of(cells, settled, bounds, {})
+    hours = {cell.max_delay_h for cell in cells if cell.max_delay_h is not None}
+    rows = rows_of(cells, settled, {(GROUP, each): {"profit_eur": 960.0 + each} for each in hours})
     drawing = picture_of(rows)
-    shown = [cell for cell in cells if not cell.change and cell.estimate != KNOWN]
-    limits = [cell for cell in shown if cell.is_bounded and cell.estimate == "requested"]
-    assert drawing.count('class="point"') == len(shown) + len(limits)
+    shown = [cell for cell in cells if cell.estimate != KNOWN]
+    assert drawing.count('class="point"') == len(shown) + len(hours)
     names = re.findall(r"<title>([^:<]+)", drawing)
-    assert {"easy", "easy, last2", "list", "replan, 24 h", "replan, 24 h, last2", "day plans"} <= set(names)
+    assert {"easy", "easy, last2", "list", "hold, 24 h", "hold, 24 h, last2", "day plans"} <= set(names)
     assert "day plans (+" in drawing  # its name says where it is
-    assert "with search" in markdown_of(rows)
     assert "\u202f" not in markdown_of(rows)  # a terminal would not print it
-    assert "replan, 24 h, an hour of waiting counts 10 core-hours" in drawing
-    gentler = Cell(GROUP, "replan", max_delay_h=24, waiting=10)
-    assert gentler in cells
-    assert not gentler.is_bounded
 
 
 def test_shares_are_of_what_the_bound_allows_over_easy() -> None:
-    """EASY costs 100 and earns 900; replan costs 90; the bound of 930 allows 30, of which 10 is a third."""
-    easy, cell = baseline_of(GROUP), Cell(GROUP, "replan", max_delay_h=6)
+    """EASY costs 100 and earns 900; hold costs 90; the bound of 930 allows 30, of which 10 is a third."""
+    easy, cell = baseline_of(GROUP), Cell(GROUP, "hold", max_delay_h=6)
     settled = {easy: told(100.0, 60.0), cell: told(90.0, 90.0)}
-    bounds, references = {cell: {"profit_eur": 930.0}}, {(GROUP, 6): {"profit_eur": 899.0}}
-    row = rows_of([easy, cell], settled, bounds, references)[1]
+    row = rows_of([easy, cell], settled, {(GROUP, 6): {"profit_eur": 930.0}})[1]
     assert (row["saved_eur"], row["saved_percent"], row["added_wait_s"]) == (10.0, 10.0, 30.0)
     assert row["share_of_bound"] == pytest.approx(1 / 3, abs=1e-4)
-    assert row["share_of_easy_bound"] is None  # it allows nothing
+    nothing = rows_of([easy, cell], settled, {(GROUP, 6): {"profit_eur": 899.0}})[1]
+    assert nothing["share_of_bound"] is None
 
 
 def test_what_is_earned_by_each_day_is_shown_where_the_machine_is_overloaded() -> None:
-    """EASY has earned 500 and 900 by the end of the days, replan 510 and 910: 2 % and 1.1 % more."""
+    """EASY has earned 500 and 900 by the end of the days, hold 510 and 910: 2 % and 1.1 % more."""
     group = Group(SAMPLE, "bands", "1.45")
-    easy, cell = baseline_of(group), Cell(group, "replan", max_delay_h=6)
+    easy, cell = baseline_of(group), Cell(group, "hold", max_delay_h=6)
     settled = {easy: {**told(100.0, 60.0), "load": 1.45}, cell: {**told(90.0, 90.0), "load": 1.45}}
-    rows = rows_of([easy, cell], settled, {}, {})
+    rows = rows_of([easy, cell], settled, {})
     table = days_table(rows)
     assert table is not None
     assert table.rows[1][1:] == ("+2.0\u202f%", "+1.1\u202f%")
     assert days_table([{**row, "load_fraction": 1.1} for row in rows]) is None
     assert table.title in markdown_of(rows)
-
-
-def test_waiting_that_counts_for_more_is_written_into_the_scenario(ground: Ground) -> None:
-    """Each cell has a name and settings of its own."""
-    plain, gentler = (Cell(GROUP, "replan", max_delay_h=6, waiting=each) for each in (None, 25))
-    assert (plain.label, gentler.label) == ("replan-6h", "replan-6h-waiting-25")
-    asked = [scenario_of(ground, cell).replan.waiting_core_hours for cell in (plain, gentler)]
-    assert asked == [ReplanParams.waiting_core_hours, 25]
 
 
 def test_times_are_scaled_to_a_load(ground: Ground) -> None:
@@ -266,8 +249,8 @@ def test_prices_of_another_year_keep_their_day_and_hour(tmp_path: Path) -> None:
 
 def test_cells_are_chosen_by_name() -> None:
     """EASY of the same group always comes along; a pattern that fits nothing is an error with what there is."""
-    found = chosen(default_cells(), ["curie/fr-2012/as-is/replan-?h/requested"])
-    assert [cell.label for cell in found] == ["easy", "replan-0h", "replan-2h", "replan-6h"]
+    found = chosen(default_cells(), ["curie/fr-2012/as-is/hold-?h/requested"])
+    assert [cell.label for cell in found] == ["easy", "hold-0h", "hold-2h", "hold-6h"]
     with pytest.raises(InputError, match="sample/flat/as-is"):
         chosen(every_cell(), ["curie/fr-2013/*"])
     assert len(default_cells()) <= 80
