@@ -170,8 +170,6 @@ DISPATCH_STEPS = Bounds(1, 10**9)
 QUEUE_NODES = Bounds(1, 20_000, "nodes")
 QUEUE_JOBS = Bounds(1, 10_000, "jobs")
 """Of queues that are made up to see what a dispatch takes."""
-OFFLINE_STEPS = Bounds(0, 10**6, "steps per job")
-BOUND_STEPS = Bounds(0, 10**6)
 
 # Searches.
 MEETINGS = Bounds(1, 1_000)

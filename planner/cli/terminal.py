@@ -1,4 +1,4 @@
-"""The one place that prints: whatever names and paths an input holds, a terminal gets text that it can show."""
+"""The one place that prints: text that a terminal can show, whatever names an input holds, and bars for people."""
 
 from __future__ import annotations
 

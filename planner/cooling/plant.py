@@ -1,4 +1,4 @@
-"""Nameplate data of a cooling plant, and the two plants that ship with the planner."""
+"""Cooling plants: their nameplate data, the two that ship with the planner, what they draw, and PUE tables of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of a comparison: runs side by side, their curves over the days, energy, PUE and every day in small."""
+"""The page of a comparison: runs side by side, curves over the days, money against CO2, and every day in small."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Several policies and estimates replayed on one trace, checked and measured, in one table."""
+"""Policies and estimates replayed on one trace, and schedules that know all ahead; checked, measured, in one table."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import AfterValidator, BaseModel, Field, TypeAdapter, ValidationError
 from pydantic_core import PydanticCustomError
 
 from planner import __version__, bounds
@@ -93,50 +93,47 @@ class _Summary(DaySummary):
     found_s: _Amount | None = None
 
 
-class _Part(BaseModel):
-    """A part of run.json: the keys of it that somebody reads."""
-
-    model_config = ConfigDict(extra="ignore")
+# Parts of run.json: the keys of it that somebody reads.
 
 
-class _Jobs(_Part):
+class _Jobs(BaseModel):
     visibility: _Word
 
 
-class _Cooling(_Part):
+class _Cooling(BaseModel):
     table: _Word
 
 
-class _Revenue(_Part):
+class _Revenue(BaseModel):
     eur_per_core_hour: _Amount
 
 
-class _Rules(_Part):
+class _Rules(BaseModel):
     defer: DeferRule
     execute: ExecuteRule = "requested"
     max_delay_s: int | None = None
 
 
-class _Demand(_Part):
+class _Demand(BaseModel):
     eur_per_kw: _Amount
     interval_s: int
 
 
-class _Carbon(_Part):
+class _Carbon(BaseModel):
     eur_per_tonne: _Amount
 
 
-class _OptIn(_Part):
+class _OptIn(BaseModel):
     partitions: list[str]
     qos: list[str]
     comment: list[str]
 
 
-class _Slurm(_Part):
+class _Slurm(BaseModel):
     opt_in: _OptIn
 
 
-class _Scenario(_Part):
+class _Scenario(BaseModel):
     name: _Word
     zone: _Zone
     jobs: _Jobs
@@ -150,7 +147,7 @@ class _Scenario(_Part):
     slurm: _Slurm = _later()
 
 
-class _Snapshot(_Part):
+class _Snapshot(BaseModel):
     """What run.json keeps of the snapshot that a day was planned from."""
 
     moment_unix: _Moment
@@ -159,16 +156,16 @@ class _Snapshot(_Part):
     left_alone: list[LeftAlone] = _later()
 
 
-class _Books(_Part):
+class _Books(BaseModel):
     known_until_unix: _Moment
 
 
-class _Outside(_Part):
+class _Outside(BaseModel):
     start_s: _Some[int]
     temperature_c: _Some[float]
 
 
-class _Run(_Part):
+class _Run(BaseModel):
     """What run.json says. Results of the earliest versions have no ``outputs``; those that need them say so."""
 
     format: int = FORMAT
