@@ -7,18 +7,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from planner.accounting.audit import require_clean
+from planner.accounting.promises import promises_of
+from planner.accounting.settle import settle
 from planner.csv_text import csv_text
 from planner.domain.books import Booked
 from planner.domain.day_summary import DaySummary
 from planner.domain.horizon import Horizon
 from planner.domain.intake import Intake
+from planner.domain.job import Job
+from planner.domain.plan import Deferral, Plan
+from planner.domain.result import Result
 from planner.domain.situation import Situation
 from planner.errors import InputError
 from planner.inputs.books.day import Happened, Known, booked_day, of_accounts, of_table, require_over
+from planner.inputs.build import Day
 from planner.inputs.slurm.accounting import Accounts
 from planner.pages.day import day_page
 from planner.pages.index import write_index
-from planner.planning.book_day import METHOD, book_day
 from planner.planning.plan_day import PlannedDay
 from planner.runs.one_day import DoneDay, require_unbooked
 from planner.scenario.schema import Scenario
@@ -28,6 +34,9 @@ from planner.store.provenance import changed, provenance, with_books
 from planner.store.results import read_run, read_summary
 from planner.store.write import tables_of, write_day
 from planner.store.write_tables import encoded
+
+METHOD = "booked"
+"""What stands where the name of a method would."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +77,7 @@ def book(
         last = plan_before_books(folder, scenario, horizon)
         known = _known(folder, scenario, horizon, last)
         built, booked = booked_day(scenario, horizon, _happened(scenario, horizon, books, known, now_unix), known)
-        planned = book_day(built, booked)
+        planned = settled(built, booked)
         same = _same(target, planned, booked)
         if same is not None:
             return DoneDay(day, target, same)
@@ -88,6 +97,27 @@ def book(
         summary = write_day(planned, target, run, also, page=day_page)
         write_index(target.parent.parent)
     return DoneDay(day, target, summary, planned)
+
+
+def settled(day: Day, booked: Booked) -> PlannedDay:
+    """The ledger of what happened, and who waited when the day ended; InputError where it cannot be settled."""
+    plan = Plan.of(day.problem, {})
+    require_clean(day.problem, plan, leaves_room=True)
+    ledger = settle(day.problem, plan)
+    result = Result(plan, ledger, METHOD, "found", 0.0, METHOD, leaves_room=True)
+    deferrals = (*(_waits(day, job) for job in day.problem.jobs), *day.rejected, *day.withdrawn)
+    promises = promises_of(day.problem, plan, reason="as it happened")
+    return PlannedDay(day, result, day.problem, ledger, deferrals, None, promises=promises, booked=booked)
+
+
+def _waits(day: Day, job: Job) -> tuple[Job, Deferral]:
+    """A job that had not started; a day on which it may not begin is none that deferred it."""
+    horizon = day.problem.horizon
+    is_held = job.release_unix >= horizon.end_unix
+    reason = "had not started when the day ended"
+    if is_held:
+        reason = f"may not begin before {horizon.to_datetime(horizon.to_s(job.release_unix)).isoformat()}"
+    return job, Deferral(job.id, "deferred", reason, day.situation.times_deferred.get(job.id, 0) + (not is_held))
 
 
 def _happened(scenario: Scenario, horizon: Horizon, books: Books, known: Known, now_unix: int) -> Happened:

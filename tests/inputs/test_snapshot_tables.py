@@ -12,9 +12,7 @@ from planner import bounds
 from planner.domain.situation import Outage
 from planner.errors import InputError
 from planner.inputs.jobs.table_rows import ROUNDED_TIME
-from planner.inputs.snapshots.node_states import COLUMNS, ROUNDED_OUTAGE
-from planner.inputs.snapshots.read import EARLY_START, read_snapshot
-from planner.inputs.snapshots.state_rows import STATE_COLUMNS
+from planner.inputs.snapshots.read import EARLY_START, NODE_COLUMNS, ROUNDED_OUTAGE, STATE_COLUMNS, read_snapshot
 from tests.snapshots import HEAD, NOW, at, read, row, site, states, table
 
 PAGE = (Path(__file__).parents[2] / "docs" / "snapshots.md").read_text("utf-8")
@@ -61,7 +59,7 @@ def test_the_example_of_the_page_reads(tmp_path: Path) -> None:
         (4, "maintenance"),
         (5, "maintenance"),
     ]
-    assert all(f"`{column}`" in PAGE for column in (*STATE_COLUMNS, *COLUMNS))
+    assert all(f"`{column}`" in PAGE for column in (*STATE_COLUMNS, *NODE_COLUMNS))
 
 
 def test_a_job_table_is_a_queue(tmp_path: Path) -> None:

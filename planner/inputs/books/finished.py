@@ -21,7 +21,7 @@ from planner.inputs.slurm.accounting import Accounts
 from planner.inputs.slurm.job import SlurmJob
 from planner.inputs.slurm.machine import Machine
 from planner.inputs.slurm.node_units import asked_of
-from planner.inputs.snapshots.state_rows import STATE_COLUMNS, TIMES
+from planner.inputs.snapshots.read import STATE_COLUMNS, TIMES
 from planner.places import document
 from planner.power.learned import Asked, FinishedJob, has_own_nodes
 from planner.scenario.jobs import SlurmJobs

@@ -1,30 +1,55 @@
-"""Reads a snapshot from a table of jobs with their states, CSV or Parquet; docs/snapshots.md has the columns."""
+"""Reads a situation from tables, CSV or Parquet: jobs with their states, and nodes that cannot be used.
+
+docs/snapshots.md has the columns.
+"""
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal, get_args
 
 from planner import bounds
+from planner.bounds import ENERGY_J
 from planner.domain.cluster import Cluster
 from planner.domain.dealing import Dealer, has_choice
 from planner.domain.fit import Fit
+from planner.domain.horizon import zone_named
 from planner.domain.intake import Intake
 from planner.domain.job import Job
+from planner.domain.node_text import parse_node_list, parse_unit_nodes
 from planner.domain.possible import require_possible
-from planner.domain.situation import Outage, Situation, StartedJob, outage_key
+from planner.domain.situation import SINCE_EVER, NodeState, Outage, Situation, StartedJob, outage_key
 from planner.errors import FileFormatError, InputError
 from planner.inputs.jobs.power import power_notes, power_of
 from planner.inputs.jobs.read import require_unscaled
 from planner.inputs.jobs.table import read_job_rows
+from planner.inputs.jobs.table_rows import Row, read_rows, require_known, row_time
 from planner.inputs.jobs.unit_groups import unit_shape_of
-from planner.inputs.snapshots.node_states import read_node_states
-from planner.inputs.snapshots.state_rows import STATE_COLUMNS, StateRow, state_row
 from planner.places import document
 from planner.scenario.schema import Scenario
+from planner.scenario.words import guess
 
 EARLY_START = "start before submission: kept as written"
+
+WrittenState = Literal["pending", "running", "done", "cancelled"]
+"""States that a table may name."""
+
+_KNOWN = "pending, running, done or cancelled"
+
+TIMES = {"start": ("start_time", "start_unix"), "end": ("end_time", "end_unix")}
+PLACES = ("nodes", "unit_nodes")
+ENERGY = "energy_j"
+STATE_COLUMNS = ("state", *TIMES["start"], *TIMES["end"], *PLACES, ENERGY)
+"""Columns besides those of job tables."""
+
+NODE_COLUMNS = ("node", "state", "from", "to")
+ROUNDED_OUTAGE = "fraction of a second of an outage: rounded to a longer one"
+_UP = "up"
+_NODE_STATES = (*get_args(NodeState), _UP)
 
 
 def read_snapshot(
@@ -133,3 +158,151 @@ def _tell(snapshot: Situation, cluster: Cluster, intake: Intake) -> None:
     if never:
         first, reason = never[0]
         intake.notes.append(f"{len(never)} pending can never run here; the first is {first.id}: {reason}")
+
+
+@dataclass(frozen=True)
+class StateRow:
+    """A job with what its row says; ``withdrawn`` was cancelled before it started.
+
+    ``nodes`` are those that the row names, sorted, and ``unit_nodes`` that of each unit, None where it does not say.
+    """
+
+    job: Job
+    row: Row
+    state: Literal["pending", "running", "done", "cancelled", "withdrawn"]
+    start_unix: int | None = None
+    end_unix: int | None = None
+    nodes: tuple[int, ...] = ()
+    unit_nodes: tuple[int, ...] | None = None
+    energy_j: float | None = None
+
+    @property
+    def start_key(self) -> tuple[object, ...]:
+        """What started jobs are sorted by: the one that started first, then the one submitted first."""
+        return self.start_unix, *self.job.submission_key
+
+
+def state_row(job: Job, row: Row, cluster: Cluster, repaired: Counter[str], *, has_states: bool) -> StateRow:
+    """A row read; FileFormatError when its cells do not go with its state.
+
+    ``has_states``: some row of the table has a state, so that all must. Without any, every job is pending.
+    """
+    if not has_states:
+        filled = next((column for column in STATE_COLUMNS if column in row), None)
+        if filled is not None:
+            raise row.error(f"column {filled} is filled, but no job has a state", f"fill state with {_KNOWN}")
+        return StateRow(job, row, "pending")
+    state = _state(row)
+    start, end = (row_time(row, *TIMES[which], repaired) for which in ("start", "end"))
+    has_nodes = any(column in row for column in PLACES)
+    if state == "pending":
+        _require_empty(row, state, *STATE_COLUMNS[1:])
+        return StateRow(job, row, "pending")
+    if state == "cancelled" and start is None:
+        _require_empty(row, "cancelled before it started", ENERGY)
+        if has_nodes:
+            raise row.error("the job is cancelled and has nodes but no start", "fill start_time or start_unix")
+        return StateRow(job, row, "withdrawn")
+    if start is None:
+        raise row.error(f"the job is {state} but has no start", "fill start_time or start_unix")
+    if state == "running":
+        _require_empty(row, state, *TIMES["end"], ENERGY)
+    elif end is None:
+        raise row.error(f"the job is {state} but has no end", "fill end_time or end_unix")
+    if not has_nodes:
+        raise row.error(f"the job is {state} but has no nodes", "fill nodes or unit_nodes")
+    nodes, unit_nodes = _nodes(row, cluster)
+    energy_j = float(row.number(ENERGY, ENERGY_J)) if ENERGY in row else None
+    return StateRow(job, row, state, start, end, nodes, unit_nodes, energy_j)
+
+
+def _state(row: Row) -> WrittenState:
+    if "state" not in row:
+        raise row.error("the job has no state, others have", f"fill state with {_KNOWN}")
+    word = row.text("state").strip().lower()
+    for known in get_args(WrittenState):
+        if word == known:
+            return known  # type: ignore[no-any-return]
+    hint = guess(word, get_args(WrittenState))
+    raise row.bad("state", _KNOWN, hint or "correct the value")
+
+
+def _require_empty(row: Row, state: str, *columns: str) -> None:
+    filled = next((column for column in columns if column in row), None)
+    if filled is not None:
+        raise row.error(f"the job is {state} but column {filled} is filled", "leave it empty, or correct the state")
+
+
+def _nodes(row: Row, cluster: Cluster) -> tuple[tuple[int, ...], tuple[int, ...] | None]:
+    """The nodes that a row names, and that of each unit where it says so."""
+    try:
+        named = parse_node_list(row.text("nodes"), cluster) if "nodes" in row else None
+        if "unit_nodes" not in row:
+            assert named is not None
+            return named, None
+        units = parse_unit_nodes(row.text("unit_nodes"))
+    except InputError as error:
+        raise row.error(str(error), "") from error
+    unknown = next((node for node in units if node >= cluster.node_count), None)
+    if unknown is not None:
+        raise row.error(f"unit_nodes has node {unknown}; the nodes are 0 to {cluster.node_count - 1}", "correct it")
+    used = tuple(sorted(set(units)))
+    if named is not None and named != used:
+        raise row.error(
+            f"unit_nodes are {cluster.node_list(used)}, nodes are {cluster.node_list(named)}", "leave one of them empty"
+        )
+    return used, units
+
+
+def read_node_states(
+    path: Path | str, cluster: Cluster, repaired: Counter[str], zone: str | None = None
+) -> set[Outage]:
+    """The outages of a table; a node that is up has none. Times without an offset are of the zone.
+
+    Raises
+    ------
+    FileFormatError
+        A column is unknown or missing, or a cell cannot be; names line, column, value and remedy.
+    """
+    path = Path(path)
+    columns, rows = read_rows(path, zone=None if zone is None else zone_named(zone))
+    require_known(path, columns, NODE_COLUMNS, document("snapshots.md"))
+    for column in ("node", "state"):
+        if column not in columns:
+            raise FileFormatError(
+                path, f"no column {column}", remedy=f"add it; {document('snapshots.md')} lists all columns"
+            )
+    outages: set[Outage] = set()
+    for row in rows:
+        outages |= _outages_of_row(row, cluster, repaired)
+        bounds.OUTAGES.require(f"{path}: the number of outages", len(outages))
+    return outages
+
+
+def _outages_of_row(row: Row, cluster: Cluster, repaired: Counter[str]) -> set[Outage]:
+    for column in ("node", "state"):
+        if column not in row:
+            raise row.error(f"column {column} is empty", "fill it")
+    word = row.text("state").strip().lower()
+    start, end = _outage_times(row, repaired)
+    try:
+        nodes = parse_node_list(row.text("node"), cluster)
+        for state in get_args(NodeState):
+            if word == state:
+                return {Outage(node, start, end, state) for node in nodes}
+    except InputError as error:
+        raise row.error(str(error), "") from error
+    if word != _UP:
+        raise row.bad(
+            "state", f"{', '.join(_NODE_STATES[:-1])} or {_UP}", guess(word, _NODE_STATES) or "correct the value"
+        )
+    return set()
+
+
+def _outage_times(row: Row, repaired: Counter[str]) -> tuple[int, int | None]:
+    """Start and end in whole seconds, with all of the time that the row says."""
+    start = row.moment("from") if "from" in row else None
+    end = row.moment("to") if "to" in row else None
+    if any(each is not None and each != int(each) for each in (start, end)):
+        repaired[ROUNDED_OUTAGE] += 1
+    return SINCE_EVER if start is None else math.floor(start), None if end is None else math.ceil(end)
