@@ -12,7 +12,7 @@ from planner.studies.cp_online import CpOnlineStudy
 from planner.studies.deadlines import DeadlineStudy
 from planner.studies.dispatchers import DispatcherStudy
 from planner.studies.metrics import MetricsStudy
-from planner.studies.operation.cells import SAMPLE, Group, cells_of
+from planner.studies.operation.cells import SAMPLE, SiteGroup, cells_of
 from planner.studies.operation.rows import rows_of
 from planner.studies.operation.show import page_of as operation_page
 from tests.curie23_days import HandMadeStudy, shown
@@ -49,7 +49,7 @@ def made_up(folder: Path) -> dict[str, str]:
     kth.touch()
     queued = CpOnlineStudy(traces=(kth,), policies=("easy", "order-af", "order-awf"), estimates=ESTIMATES, seeds=2)
     planned = found_of(queued, (cp_online_told(200.0 - k) for k in range(100)))
-    cells = cells_of(Group(SAMPLE, "bands"), full=True)
+    cells = cells_of(SiteGroup(SAMPLE, "bands"), full=True)
     settled = {cell: operation_told(100.0 - k, 60.0 * k) for k, cell in enumerate(cells)}
     bounds = {cell: {"profit_eur": 960.0 + (cell.max_delay_h or 0)} for cell in cells if cell.is_bounded}
     dispatchers = DispatcherStudy()
