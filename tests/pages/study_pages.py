@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
-
-from planner.metrics.registry import DEFAULT, METRICS
+from pathlib import Path
+from planner.metrics.registry import DEFAULT
+from planner.metrics.registry import METRICS
 from planner.pages.replay import replay_page
 from planner.studies.cp_online import CpOnlineStudy
 from planner.studies.deadlines import DeadlineStudy
 from planner.studies.dispatchers import DispatcherStudy
 from planner.studies.metrics import MetricsStudy
-from planner.studies.operation.cells import SAMPLE, Group, cells_of
+from planner.studies.operation.cells import SAMPLE
+from planner.studies.operation.cells import SiteGroup
+from planner.studies.operation.cells import cells_of
 from planner.studies.operation.rows import rows_of
 from planner.studies.operation.show import page_of as operation_page
-from tests.curie23_days import HandMadeStudy, shown
+from tests.curie23_days import HandMadeStudy
+from tests.curie23_days import shown
 from tests.studies.test_cp_online_study import found_of
 from tests.studies.test_cp_online_study import told as cp_online_told
 from tests.studies.test_deadlines_study import write_eighty_jobs
@@ -49,7 +51,7 @@ def made_up(folder: Path) -> dict[str, str]:
     kth.touch()
     queued = CpOnlineStudy(traces=(kth,), policies=("easy", "order-af", "order-awf"), estimates=ESTIMATES, seeds=2)
     planned = found_of(queued, (cp_online_told(200.0 - k) for k in range(100)))
-    cells = cells_of(Group(SAMPLE, "bands"), full=True)
+    cells = cells_of(SiteGroup(SAMPLE, "bands"), full=True)
     settled = {cell: operation_told(100.0 - k, 60.0 * k) for k, cell in enumerate(cells)}
     hours = {cell.max_delay_h for cell in cells if cell.max_delay_h is not None}
     bounds = {(Group(SAMPLE, "bands"), each): {"profit_eur": 960.0 + each} for each in hours}
