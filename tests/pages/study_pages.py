@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import numpy as np
 from pathlib import Path
-from planner.metrics.registry import DEFAULT
-from planner.metrics.registry import METRICS
+
+import numpy as np
+
+from planner.metrics.registry import DEFAULT, METRICS
 from planner.pages.replay import replay_page
 from planner.studies.cp_online import CpOnlineStudy
 from planner.studies.deadlines import DeadlineStudy
 from planner.studies.dispatchers import DispatcherStudy
 from planner.studies.metrics import MetricsStudy
-from planner.studies.operation.cells import SAMPLE
-from planner.studies.operation.cells import SiteGroup
-from planner.studies.operation.cells import cells_of
+from planner.studies.operation.cells import SAMPLE, SiteGroup, cells_of
 from planner.studies.operation.rows import rows_of
 from planner.studies.operation.show import page_of as operation_page
-from tests.curie23_days import HandMadeStudy
-from tests.curie23_days import shown
+from tests.curie23_days import HandMadeStudy, shown
 from tests.studies.test_cp_online_study import found_of
 from tests.studies.test_cp_online_study import told as cp_online_told
 from tests.studies.test_deadlines_study import write_eighty_jobs
@@ -54,7 +52,7 @@ def made_up(folder: Path) -> dict[str, str]:
     cells = cells_of(SiteGroup(SAMPLE, "bands"), full=True)
     settled = {cell: operation_told(100.0 - k, 60.0 * k) for k, cell in enumerate(cells)}
     hours = {cell.max_delay_h for cell in cells if cell.max_delay_h is not None}
-    bounds = {(Group(SAMPLE, "bands"), each): {"profit_eur": 960.0 + each} for each in hours}
+    bounds = {(SiteGroup(SAMPLE, "bands"), each): {"profit_eur": 960.0 + each} for each in hours}
     dispatchers = DispatcherStudy()
     dispatched = [
         dispatchers_told("eurora", "mine", policy, estimate)
