@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from planner.cli.day import NoRemarksOption, solve_time
-from planner.cli.operation import operation
-from planner.cli.study_output import show_study
-from planner.cli.terminal import TaskBar, say
+from planner.cli.simulate import table_text
+from planner.cli.terminal import TaskBar, say, say_json
 from planner.errors import InputError
 
 if TYPE_CHECKING:
@@ -50,6 +49,7 @@ def study() -> None:
 @cache
 def load() -> None:
     """Make the commands of all studies, which takes as long as loading them: only whoever asks for a study waits."""
+    from planner.cli.operation import operation
     from planner.studies.cp_online import CpOnlineStudy
     from planner.studies.curie23 import Curie23Study
     from planner.studies.deadlines import DeadlineStudy
@@ -60,6 +60,7 @@ def load() -> None:
     papers = (CpOnlineStudy, DispatcherStudy, MetricsStudy, DeadlineStudy, PredictionStudy)
     for each in (Curie23Study, *papers):
         app.command(each.name)(command_of(each))
+    app.command("operation")(operation)
 
 
 def command_of(kind: type[Study]) -> Callable[..., None]:
@@ -138,4 +139,20 @@ def _numbers(each: StudyOption, texts: list[str]) -> list[float]:
     return found
 
 
-app.command("operation")(operation)
+def show_study(
+    document: Path,
+    content: Any,
+    titled: Mapping[str, Sequence[Mapping[str, object]]],
+    *,
+    as_json: bool,
+    markdown: bool,
+) -> None:
+    """Print a study in the form asked for; for a terminal with the folder of its files, where its document is."""
+    if as_json:
+        say_json(content)
+    elif markdown:
+        say(document.read_text(encoding="utf-8"))
+    else:
+        for title, table in titled.items():
+            say(f"{title}\n{table_text(table)}\n")
+        say(document.parent)
