@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime as dt
 from dataclasses import dataclass
 from decimal import Decimal
+
 from planner.errors import InputError
 
 Number = int | float | Decimal

@@ -7,7 +7,7 @@ import datetime as dt
 import io
 import math
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from decimal import Decimal
 from pathlib import Path
@@ -118,11 +118,6 @@ def deferred_of(row: dict[str, str], cluster: Cluster) -> tuple[Job, int] | None
     if row["planned_start"]:
         moment(row, "planned_start")
     return job_of(row, cluster), whole(row, "times_deferred")
-
-
-def refused_of(row: dict[str, str], cluster: Cluster, wanted: Collection[str]) -> Job | None:
-    """The job of a row that can never run here, if it is one of those wanted."""
-    return job_of(row, cluster) if row["kind"] == REJECTED and row["job_id"] in wanted else None
 
 
 def job_of(row: dict[str, str], cluster: Cluster) -> Job:

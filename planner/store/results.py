@@ -10,38 +10,27 @@ from __future__ import annotations
 import datetime as dt
 import json
 import re
-from collections.abc import Callable
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from planner import __version__
-from planner import bounds
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+
+from pydantic import AfterValidator, BaseModel, Field, TypeAdapter, ValidationError
+from pydantic_core import PydanticCustomError
+
+from planner import __version__, bounds
 from planner.bounds import Bounds
 from planner.domain.cluster import Cluster
-from planner.domain.day_summary import DaySummary
-from planner.domain.day_summary import FORMAT
+from planner.domain.day_summary import FORMAT, DaySummary
 from planner.domain.executed import ExecuteRule
 from planner.domain.horizon import zone_named
 from planner.domain.job import DeferRule
 from planner.domain.rates import Rates
-from planner.domain.situation import LeftAlone
-from planner.domain.situation import Outage
-from planner.domain.situation import SiteState
-from planner.errors import FileFormatError
-from planner.errors import InputError
+from planner.domain.situation import LeftAlone, Outage, SiteState
+from planner.errors import FileFormatError, InputError
 from planner.printable import one_line
-from pydantic import AfterValidator
-from pydantic import BaseModel
-from pydantic import Field
-from pydantic import TypeAdapter
-from pydantic import ValidationError
-from pydantic_core import PydanticCustomError
-from typing import Annotated
-from typing import Any
-from typing import TYPE_CHECKING
-from typing import TypeVar
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
