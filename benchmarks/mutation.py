@@ -44,6 +44,18 @@ SEARCH = (
     "tests/search/test_whole_plan_rules.py",
     "tests/search/test_searches.py",
 )
+DOMAIN = (
+    "tests/domain/test_allowed_classes.py",
+    "tests/domain/test_dependencies.py",
+    "tests/domain/test_horizon.py",
+    "tests/domain/test_limits.py",
+    "tests/domain/test_packing.py",
+    "tests/domain/test_possible.py",
+    "tests/domain/test_problem_columns.py",
+    "tests/domain/test_sharing.py",
+    "tests/accounting/test_settle.py",
+    "tests/accounting/test_contracts.py",
+)
 MACHINE = ("tests/machine/test_machine_parts.py", "tests/machine/test_placing.py", "tests/machine/test_kernel.py")
 ONLINE = ("tests/online/test_by_hand.py", "tests/online/test_giving_way.py", "tests/online/test_replay.py")
 CP = (
@@ -53,6 +65,7 @@ CP = (
     "tests/cp/test_optimum.py",
     "tests/cp/test_engines.py",
 )
+DISPATCH = ("tests/small_dispatches/test_small_dispatches.py",)
 FILES = (
     "tests/store/test_written_text.py",
     "tests/store/test_deadline_seconds.py",
@@ -68,7 +81,39 @@ TESTS: dict[str, dict[str, tuple[str, ...]]] = {
         "planner/accounting/room.py": ("tests/accounting/test_energy.py", *AUDIT, "tests/cp/test_repair.py"),
         "planner/accounting/settle.py": ("tests/accounting/test_job_shares.py", "tests/accounting/test_settle.py"),
         "planner/accounting/energy.py": ("tests/accounting/test_energy.py", "tests/accounting/test_settle.py", *AUDIT),
-        "planner/accounting/bound/*.py": ("tests/accounting/test_bound_by_hand.py", "tests/accounting/test_bound.py"),
+        "planner/accounting/battery_dispatch.py": ("tests/accounting/test_contracts.py",),
+        "planner/accounting/promises.py": ("tests/planning/test_promises.py",),
+        "planner/accounting/bound/*.py": (
+            "tests/accounting/test_bound_by_hand.py",
+            "tests/accounting/test_bound_promises.py",
+            "tests/accounting/test_bound.py",
+        ),
+    },
+    "domain": {
+        "planner/domain/pue_table.py": ("tests/domain/test_limits.py", "tests/domain/test_linear_tables.py"),
+        "planner/domain/node_text.py": ("tests/domain/test_node_lists.py", "tests/domain/test_node_names.py"),
+        "planner/domain/job_order.py": SEARCH,
+        "planner/domain/*.py": DOMAIN,
+    },
+    "metrics": {"planner/metrics/*.py": ("tests/metrics/test_measures.py", "tests/metrics/test_replay_ledger.py")},
+    "cooling": {
+        "planner/cooling/*.py": (
+            "tests/cooling/test_nameplate.py",
+            "tests/cooling/test_picture.py",
+            "tests/cooling/test_power.py",
+        )
+    },
+    "inputs": {
+        "planner/inputs/prices/*.py": ("tests/inputs/test_tariff.py", "tests/inputs/test_carbon.py"),
+        "planner/inputs/weather/*.py": (
+            "tests/inputs/test_weather.py",
+            "tests/inputs/test_weather_typical.py",
+            "tests/inputs/test_solar.py",
+            "tests/inputs/test_open_meteo.py",
+            "tests/inputs/test_season.py",
+            "tests/inputs/test_wet_bulb.py",
+            "tests/inputs/test_forecast_files.py",
+        ),
     },
     "machine": {
         "planner/machine/packing.py": ("tests/domain/test_packing.py", *MACHINE),
@@ -80,7 +125,8 @@ TESTS: dict[str, dict[str, tuple[str, ...]]] = {
         "planner/search/*.py": SEARCH,
     },
     "kernels": {
-        "planner/search/kernel/*.py": ("tests/search/test_walks.py", "tests/search/test_annealing.py", *SEARCH)
+        "planner/search/kernel/*.py": ("tests/search/test_walks.py", "tests/search/test_annealing.py", *SEARCH),
+        "planner/cp/dispatch/kernel/*.py": DISPATCH,
     },
     "online": {
         "planner/online/day_replay.py": ("tests/online/test_rules.py", "tests/online/test_easy_day.py"),
@@ -90,7 +136,12 @@ TESTS: dict[str, dict[str, tuple[str, ...]]] = {
         "planner/online/predict*.py": ("tests/online/test_predictors.py", *ONLINE),
         "planner/online/*.py": (*ONLINE, "tests/online/test_predictors.py"),
     },
-    "cp": {"planner/cp/*.py": CP, "planner/cp/engines/*.py": CP},
+    "cp": {
+        "planner/cp/queue_model.py": ("tests/cp/test_queue_model.py", "tests/cp/test_dispatch_models.py"),
+        "planner/cp/dispatch/*.py": ("tests/cp/test_dispatch_models.py", *DISPATCH),
+        "planner/cp/*.py": CP,
+        "planner/cp/engines/*.py": CP,
+    },
     "store": {
         "planner/store/folder.py": ("tests/store/test_lock_identity.py", "tests/store/test_folder.py", *FILES),
         "planner/store/continue_from.py": ("tests/cli/test_run.py",),

@@ -19,7 +19,6 @@ import numpy as np
 
 from planner.domain.trace import Trace
 from planner.online.initial_state import initial_state
-from planner.online.kernel.state import MACHINE_BUNCHES, START
 from planner.online.policies import policy_named
 from planner.online.queue_search import USUAL_SEARCH, QueueSearch
 from planner.online.stretches import FixedReplay
@@ -63,8 +62,8 @@ def one_round(trace: Trace, policy: str, search: QueueSearch) -> tuple[float, in
     began = time.process_time()
     playing.run_until(QUEUED_S + 1)
     spent_s = time.process_time() - began
-    started = int(np.count_nonzero(playing.state.job[START] == QUEUED_S))
-    return spent_s, started, int(playing.state.clock[MACHINE_BUNCHES])
+    started = int(np.count_nonzero(playing.state.jobs["start"] == QUEUED_S))
+    return spent_s, started, int(playing.state.clock.machine_bunches)
 
 
 def made_up_trace(nodes: int, jobs: int, alone: float, seed: int) -> Trace:

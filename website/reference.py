@@ -56,12 +56,10 @@ def named(entries: Mapping[str, str], what: str) -> str:
 
 def command_line() -> str:
     """Every command with its arguments and options, as its help has them."""
-    from typer.main import get_command
-
-    from planner.cli.main import app, in_plain_words
+    from planner.cli.main import _command
 
     parts = ["# Command line\n\nWhat `plan COMMAND --help` prints. Data go to stdout, messages to stderr.\n"]
-    parts += _commands(in_plain_words(get_command(app)), "plan", None)
+    parts += _commands(_command(), "plan", None)
     return "\n".join(parts)
 
 

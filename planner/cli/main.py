@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -47,6 +48,9 @@ EXIT_CODES = {
     143: "terminated by SIGTERM, likewise",
 }
 """What the exit code of a command means, for --help and the reference."""
+
+COMPLETION = "_PLAN_COMPLETE"
+"""What shells set that ask for words to complete."""
 
 INTERRUPTED = 130
 """What the parser makes of Ctrl-C."""
@@ -159,10 +163,12 @@ def _here() -> list[tuple[str, str]]:
 
 
 @cache
-def _command() -> Any:
+def _command(*, studies: bool = True) -> Any:
     """The commands as the parser has them, made once: that takes longer than most of what they do."""
     from typer.main import get_command
 
+    if studies:
+        study.load()
     return in_plain_words(get_command(app))
 
 
@@ -171,7 +177,8 @@ def run(arguments: Sequence[str]) -> int:
     given = list(arguments)
     try:
         _require_text(given)
-        code = _command().main(args=given or ["--help"], prog_name="plan", standalone_mode=False, obj=given)
+        asks = "study" in given or COMPLETION in os.environ
+        code = _command(studies=asks).main(args=given or ["--help"], prog_name="plan", standalone_mode=False, obj=given)
     except PlannerError as error:
         say(f"plan: {error}", err=True)
         return error.exit_code

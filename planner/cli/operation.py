@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from planner.cli import day
-from planner.cli.study_output import show_study
+from planner.cli.study import show_study
 from planner.cli.terminal import TaskBar
 from planner.errors import InputError
 
@@ -56,7 +56,7 @@ def operation(
     """
     from planner.runs.one_day import require_order
     from planner.studies.operation.cells import chosen, default_cells, every_cell, quick_cells
-    from planner.studies.operation.run import Study
+    from planner.studies.operation.run import OperationStudy
     from planner.studies.operation.show import terminal_rows
     from planner.studies.operation.sites import SAMPLE_DAYS, Days, Ground
     from planner.studies.operation.tables import group_title, groups_of
@@ -78,7 +78,7 @@ def operation(
         sample_days=Days(SAMPLE_DAYS.first, SAMPLE_DAYS.first) if quick else SAMPLE_DAYS,
     )
     offered = quick_cells() if quick else every_cell(wanted) if every else default_cells(wanted)
-    study = Study(chosen(offered, only or ()), ground, folder, _bound_time_s(bound_time), workers)
+    study = OperationStudy(chosen(offered, only or ()), ground, folder, _bound_time_s(bound_time), workers)
     with TaskBar("operation", study.piece_count(), quiet=quiet) as bar:
         rows = study.run(fresh=fresh, on_done=bar.advance)
     titled = {group_title(group[0]): terminal_rows(group) for group in groups_of(rows)}

@@ -4,53 +4,34 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable
-from dataclasses import Field, fields
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from planner.cli.day import NoRemarksOption, solve_time
-from planner.cli.operation import operation
-from planner.cli.study_output import show_study
-from planner.cli.terminal import TaskBar, say
+from planner.cli.simulate import table_text
+from planner.cli.terminal import TaskBar, say, say_json
 from planner.errors import InputError
-from planner.studies.cp_online import CpOnlineStudy
-from planner.studies.curie23 import Curie23Study
-from planner.studies.deadlines import DeadlineStudy
-from planner.studies.dispatchers import DispatcherStudy
-from planner.studies.metrics import MetricsStudy
-from planner.studies.predictions import PredictionStudy
-from planner.studies.study import OPTION, Study, StudyOption
+
+if TYPE_CHECKING:
+    from planner.studies.study import Study, StudyOption
 
 app = typer.Typer(help="Published experiments, run end to end, with their figures beside ours.", no_args_is_help=True)
-
-STUDIES: tuple[type[Study], ...] = (
-    Curie23Study,
-    CpOnlineStudy,
-    DispatcherStudy,
-    MetricsStudy,
-    DeadlineStudy,
-    PredictionStudy,
-)
 
 TYPES: dict[str, Any] = {
     "text": str,
     "number": int,
     "flag": bool,
-    "time": str,
     "path": Path,
+    "time": str,
     "files": list[Path],
     "files if any": list[Path],
-    "names": list[str],
-    "numbers": list[str],
-    "percents": list[str],
-    "texts": list[str],
 }
-"""What the parser makes of each kind of option."""
+"""What the parser makes of each kind of option; of all others texts, as they can be given several times."""
 
-METAVARS = {"names": "LIST", "numbers": "LIST", "percents": "LIST", "time": "TIME"}
 PLAIN = ("text", "number", "flag", "path")
 """Kinds whose values are taken as they come."""
 
@@ -65,22 +46,39 @@ def study() -> None:
     """Published experiments, run end to end, with their figures beside ours."""
 
 
+@cache
+def load() -> None:
+    """Make the commands of all studies, which takes as long as loading them: only whoever asks for a study waits."""
+    from planner.cli.operation import operation
+    from planner.studies.cp_online import CpOnlineStudy
+    from planner.studies.curie23 import Curie23Study
+    from planner.studies.deadlines import DeadlineStudy
+    from planner.studies.dispatchers import DispatcherStudy
+    from planner.studies.metrics import MetricsStudy
+    from planner.studies.predictions import PredictionStudy
+
+    papers = (CpOnlineStudy, DispatcherStudy, MetricsStudy, DeadlineStudy, PredictionStudy)
+    for each in (Curie23Study, *papers):
+        app.command(each.name)(command_of(each))
+    app.command("operation")(operation)
+
+
 def command_of(kind: type[Study]) -> Callable[..., None]:
-    """The command of a study: its fields are options, what it alone has first."""
-    common = {each.name for each in fields(Study)}
-    options = sorted((each for each in fields(kind) if OPTION in each.metadata), key=lambda each: each.name in common)
+    """The command of a study, with its options as the parser wants them."""
+    from planner.studies.study import options_of
+
+    options = options_of(kind)
 
     def command(context: typer.Context, **given: Any) -> None:
-        shown = {name: given.pop(name) for name in SHOWN}
+        markdown, as_json, quiet = (given.pop(name) for name in SHOWN)
         read = {each.name: _read(each, given[each.name]) for each in options if given[each.name] not in (None, [])}
-        chosen = kind(**read, command=tuple(context.obj or ()))
-        with TaskBar(kind.name, chosen.count(), quiet=shown["quiet"]) as bar:
-            report = chosen.run(bar.advance)
-        document = chosen.folder / f"{kind.name}.md"
-        show_study(document, report.content, report.terminal(), as_json=shown["as_json"], markdown=shown["markdown"])
-        if not (shown["as_json"] or shown["markdown"]):
-            for note in report.notes:
-                say(note)
+        study = kind(**read, command=tuple(context.obj or ()))
+        with TaskBar(kind.name, study.count(), quiet=quiet) as bar:
+            report = study.run(bar.advance)
+        document = study.folder / f"{kind.name}.md"
+        show_study(document, report.content, report.terminal(), as_json=as_json, markdown=markdown)
+        for note in () if as_json or markdown else report.notes:
+            say(note)
 
     parameters = [inspect.Parameter("context", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)]
     parameters += [_parameter(each) for each in options]
@@ -92,74 +90,69 @@ def command_of(kind: type[Study]) -> Callable[..., None]:
     return command
 
 
-def _parameter(each: Field[Any]) -> inspect.Parameter:
+def _parameter(each: StudyOption) -> inspect.Parameter:
     """An option as the parser wants it."""
-    told: StudyOption = each.metadata[OPTION]
-    metavar = told.metavar or METAVARS.get(told.kind)
-    taken = TYPES[told.kind]
-    if told.kind.startswith("files"):
-        info: Any = typer.Argument(metavar=metavar, help=told.words, show_default=False)
+    metavar = each.metavar or ("TIME" if each.kind == "time" else None if each.kind in TYPES else "LIST")
+    default: Any = each.default if each.kind in PLAIN else None
+    more: dict[str, Any] = {"metavar": metavar, "help": each.words}
+    if each.kind.startswith("files"):
+        info: Any = typer.Argument(**more, show_default=False)
+        default = inspect.Parameter.empty if each.kind == "files" else None
     else:
-        limits: dict[str, Any] = {}
-        if told.kind == "number" and told.bounds is not None:
-            limits = {"min": int(told.bounds.low)}
-            limits |= {"max": int(told.bounds.high)} if told.bounds.high < math.inf else {}
-        info = typer.Option(
-            *_flags(each), metavar=metavar, help=told.words, show_default=_example(each) or True, **limits
-        )
-    default = each.default if told.kind in PLAIN else inspect.Parameter.empty if told.kind == "files" else None
-    annotation = Annotated[taken | None if default is None else taken, info]
+        if each.kind == "time":
+            default = each.example
+        elif each.kind in ("numbers", "percents") and each.default:
+            more["show_default"] = each.example
+        elif each.kind == "number" and each.bounds is not None:
+            more |= {"min": int(each.bounds.low)}
+            more |= {"max": int(each.bounds.high)} if each.bounds.high < math.inf else {}
+        info = typer.Option(*each.flags, **more)
+    taken: Any = TYPES.get(each.kind, list[str])
+    annotation: Any = Annotated[taken if default is not None else taken | None, info]
     return inspect.Parameter(each.name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default)
 
 
-def _flags(each: Field[Any]) -> tuple[str, ...]:
-    told: StudyOption = each.metadata[OPTION]
-    return told.flags or (f"--{each.name.replace('_', '-')}",)
-
-
-def _example(each: Field[Any]) -> str:
-    """How the default is written, where the parser cannot say it."""
-    kind = each.metadata[OPTION].kind
-    if kind == "time":
-        return f"{each.default:g}s"
-    return ",".join(f"{number:g}" for number in each.default) if kind in ("numbers", "percents") else ""
-
-
-def _read(each: Field[Any], value: Any) -> Any:
+def _read(each: StudyOption, value: Any) -> Any:
     """What the study takes for what was written."""
-    told: StudyOption = each.metadata[OPTION]
-    if told.kind in PLAIN:
+    if each.kind in PLAIN:
         return value
-    if told.kind == "time":
-        return solve_time(value, _flags(each)[0])
-    if told.kind == "names":
-        return _named(value)
-    if told.kind in ("numbers", "percents"):
-        return _numbers(",".join(value), each)
+    if each.kind == "time":
+        return solve_time(value, each.flags[0])
+    if each.kind in ("names", "numbers", "percents"):
+        named = [name.strip() for name in ",".join(value).split(",") if name.strip()]
+        return tuple(dict.fromkeys(named if each.kind == "names" else _numbers(each, named)))
     return tuple(value)
 
 
-def _named(texts: list[str]) -> tuple[str, ...]:
-    """Names by commas, each once."""
-    return tuple(dict.fromkeys(name.strip() for name in ",".join(texts).split(",") if name.strip()))
-
-
-def _numbers(text: str, each: Field[Any]) -> tuple[float, ...]:
-    """Numbers by commas, each once and within their bounds."""
-    told: StudyOption = each.metadata[OPTION]
-    flag, example = _flags(each)[0], _example(each) or "1 or 1,3"
+def _numbers(each: StudyOption, texts: list[str]) -> list[float]:
+    """Numbers within their bounds."""
+    flag = each.flags[0]
     try:
-        found = [int(part) if told.kind == "numbers" else float(part) for part in _named([text])]
+        found = [int(text) if each.kind == "numbers" else float(text) for text in texts]
     except ValueError as error:
-        raise InputError(f"{flag}: cannot read {text!r} as numbers; write {example}") from error
+        raise InputError(f"{flag}: cannot read {','.join(texts)!r} as numbers; write {each.example}") from error
     if not found:
-        raise InputError(f"{flag} names no number; write {example}")
+        raise InputError(f"{flag} names no number; write {each.example}")
     for number in found:
-        if told.bounds is not None:
-            told.bounds.require(flag, number)
-    return tuple(dict.fromkeys(found))
+        if each.bounds is not None:
+            each.bounds.require(flag, number)
+    return found
 
 
-for each in STUDIES:
-    app.command(each.name)(command_of(each))
-app.command("operation")(operation)
+def show_study(
+    document: Path,
+    content: Any,
+    titled: Mapping[str, Sequence[Mapping[str, object]]],
+    *,
+    as_json: bool,
+    markdown: bool,
+) -> None:
+    """Print a study in the form asked for; for a terminal with the folder of its files, where its document is."""
+    if as_json:
+        say_json(content)
+    elif markdown:
+        say(document.read_text(encoding="utf-8"))
+    else:
+        for title, table in titled.items():
+            say(f"{title}\n{table_text(table)}\n")
+        say(document.parent)

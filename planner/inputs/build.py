@@ -98,7 +98,7 @@ def build(
     ahead = None
     if until_unix is not None and until_unix > horizon.end_unix:
         longer = Horizon.from_moment(horizon.start_unix, until_unix - horizon.start_unix, scenario.zone)
-        ahead = _filled(day, frame(scenario, longer, state=situation.site)[0], waiting)
+        ahead = _filled(day, frame(scenario, longer, repeats=True, state=situation.site)[0], waiting)
     return replace(day, problem=_filled(day, empty, waiting), ahead=ahead)
 
 

@@ -13,20 +13,7 @@ import numpy as np
 from planner.domain.columns import Floats, Ints
 from planner.domain.waiting_queue import QueuePlan, QueueSolver
 from planner.online.kernel.list_plan import costs_of, note_startable, start_planned
-from planner.online.kernel.state import (
-    CHANGES,
-    ESTIMATE,
-    FINISHED,
-    NODE,
-    QUEUE,
-    QUEUED,
-    RUNNING,
-    STARTED,
-    TRIED_ORDER,
-    UNITS,
-    WIDTH,
-    State,
-)
+from planner.online.kernel.state import State
 from planner.online.planned_rounds import PlannedRounds, as_known, carry_out, plan_tried, units_of, waiting_queue
 from planner.online.policies import NODES_AFTERWARDS, OF_2019, Policy
 
@@ -52,7 +39,7 @@ class DispatchRounds(PlannedRounds):
             start_planned(state, now, startable[:0], startable[:0])
             return
         count = min(len(startable), self._most)
-        state.job[TRIED_ORDER, :count] = startable[:count]
+        state.lists["tried"][:count] = startable[:count]
         usual = plan_tried(state, now, count)
         if self._plans_nodes and np.all(usual.start_s == now):
             self._most = MOST_JOBS
@@ -61,7 +48,7 @@ class DispatchRounds(PlannedRounds):
             return
         jobs = usual.placed
         answer = self._solver(waiting_queue(state, now, jobs), as_known(usual, jobs, now), from_known=False)
-        is_solved = answer.plan is not None and (np.any(answer.plan.start_s == 0) or state.clock[RUNNING] > 0)
+        is_solved = answer.plan is not None and (np.any(answer.plan.start_s == 0) or state.clock.running > 0)
         self.count(is_proven=is_solved and answer.is_proven, is_fallback=not is_solved)
         if answer.plan is not None and is_solved:
             self._most = MOST_JOBS
@@ -72,21 +59,21 @@ class DispatchRounds(PlannedRounds):
 
     def _startable(self, state: State, now: int) -> Ints:
         """The jobs with room now, highest priority first; equal ones as each dispatcher has it, then as submitted."""
-        queue = state.job[QUEUE, : int(state.clock[QUEUED])]
+        queue = state.queue[: int(state.clock.queued)]
         has_room = np.zeros(len(queue), dtype=np.int64)
         note_startable(state, now, has_room)
         jobs = queue[has_room == 1]
         priority: Floats = np.zeros(len(jobs))
         costs_of(state, jobs, np.full(len(jobs), now), priority)
-        length = np.maximum(1, state.job[ESTIMATE, jobs])
-        area = state.job[WIDTH, jobs] * length
+        length = np.maximum(1, state.jobs["estimate"][jobs])
+        area = state.jobs["width"][jobs] * length
         before_area = np.zeros_like(length) if self._is_of_2019 else length
         order: Ints = jobs[np.lexsort((jobs, area, before_area, -priority))]
         return order
 
     def _is_as_before(self, state: State, startable: Ints) -> bool:
         """Whether a dispatcher of 2019 has seen these jobs already with the same ones running: it skips the round."""
-        told = (int(state.clock[place]) for place in (STARTED, FINISHED, CHANGES))
+        told = (int(each) for each in (state.clock.started, state.clock.finished, state.clock.changes))
         seen, self._before = self._before, (*told, *sorted(startable.tolist()))
         return self._is_of_2019 and seen == self._before
 
@@ -97,6 +84,6 @@ def _start(state: State, now: int, jobs: Ints, plan: QueuePlan) -> None:
     is_now = plan.start_s == 0
     started = jobs[is_now]
     if len(started):
-        units = state.ptr[UNITS, jobs + 1] - state.ptr[UNITS, jobs]
-        state.unit[NODE, units_of(state, started)] = plan.node_of_unit[np.repeat(is_now, units)]
+        units = state.first["unit"][jobs + 1] - state.first["unit"][jobs]
+        state.units["node"][units_of(state, started)] = plan.node_of_unit[np.repeat(is_now, units)]
     start_planned(state, now, started, np.full(len(started), now))

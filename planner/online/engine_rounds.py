@@ -18,7 +18,7 @@ from planner.machine.timeline import NEVER
 from planner.online.kernel import steps
 from planner.online.kernel.list_plan import has_choice
 from planner.online.kernel.queue_order import ORDER_CODES
-from planner.online.kernel.state import NODES, QUEUED, TRIED_ORDER, UNITS, State
+from planner.online.kernel.state import State
 from planner.online.planned_rounds import (
     PlannedRounds,
     RoundPlan,
@@ -75,8 +75,8 @@ class EngineRounds(PlannedRounds):
 
 def _seed_plan(state: State, now: int, order: str) -> RoundPlan:
     """The list plan of the queue in a known order."""
-    size = int(state.clock[QUEUED])
-    steps.sort_by(state, TRIED_ORDER, ORDER_CODES[order], size)
+    size = int(state.clock.queued)
+    steps.sort_by(state, state.lists["tried"], ORDER_CODES[order], size)
     return plan_tried(state, now, size)
 
 
@@ -84,10 +84,10 @@ def _made_of(state: State, now: int, usual: RoundPlan, jobs: Ints, plan: QueuePl
     """The list plan in the order of an engine's starts, equal ones as submitted; on nodes its own plan too."""
     starts = dict(zip(jobs.tolist(), (now + plan.start_s).tolist(), strict=True))
     order = sorted(usual.order.tolist(), key=lambda job: starts.get(job, NEVER))
-    state.job[TRIED_ORDER, : len(order)] = order
+    state.lists["tried"][: len(order)] = order
     made = [plan_tried(state, now, len(order))]
-    if plan.node_of_unit is not None and state.clock[NODES] > 1:
-        ends = np.cumsum(state.ptr[UNITS, jobs + 1] - state.ptr[UNITS, jobs])
+    if plan.node_of_unit is not None and state.clock.nodes > 1:
+        ends = np.cumsum(state.first["unit"][jobs + 1] - state.first["unit"][jobs])
         pins = dict(zip(jobs.tolist(), np.split(plan.node_of_unit, ends[:-1]), strict=True))
         made.append(plan_tried(state, now, len(order), pins))
     return made
@@ -99,5 +99,5 @@ def _left_of(state: State, now: int, usual: RoundPlan, last: RoundPlan | None) -
         return usual
     place = {job: place for place, job in enumerate(last.placed.tolist())}
     order = sorted(usual.order.tolist(), key=lambda job: place.get(job, len(place)))
-    state.job[TRIED_ORDER, : len(order)] = order
+    state.lists["tried"][: len(order)] = order
     return plan_tried(state, now, len(order), {job: last.nodes[job] for job in order if job in place})

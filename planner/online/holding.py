@@ -95,16 +95,15 @@ class HoldingReplay:
     def run_until(self, moment_s: int) -> None:
         """Replay all that happens before a moment."""
         from planner.machine.timeline import NEVER
-        from planner.online.kernel import state as places
         from planner.online.kernel import steps
 
         while True:
-            self.state.clock[places.UNTIL] = moment_s
+            self.state.clock.until = moment_s
             upcoming = int(steps.next_second(self.state))
             if upcoming == NEVER:
                 return
             if upcoming >= self._next_s:
-                is_holding = self.state.clock[places.HOLDING] > 0
+                is_holding = self.state.clock.holding > 0
                 now_s = self._next_s if is_holding else max(self._next_s, self._hour_of(upcoming))
                 self._decide(now_s)
                 self._next_s = self._hour_of(now_s) + self._holding.params.every_s
@@ -117,7 +116,6 @@ class HoldingReplay:
 
     def _decide(self, now_s: int) -> None:
         """Release what is held, and decide how much is held from now on."""
-        from planner.online.kernel import state as places
         from planner.online.kernel.holds import look_again
 
         costs = self._holding.costs
@@ -127,11 +125,11 @@ class HoldingReplay:
         paid = np.concatenate([np.zeros(1), np.cumsum(known * (QUARTER_S / SECONDS_PER_HOUR))])
         state = self.state._replace(paid=paid, room=np.zeros(quarters))
         self._playing.state = state
-        state.clock[places.PAID_FROM] = now_s - (now_s + self._origin_unix) % QUARTER_S
-        state.worth[places.LEAST_EUR_PER_KWH] = known.min()
+        state.clock.paid_from = now_s - (now_s + self._origin_unix) % QUARTER_S
+        state.clock.least_eur_per_kwh = known.min()
         capacity = int(self._trace.machine.capacity[:, 0].sum())
         look_again(state, _running(state, now_s), now_s, capacity)
-        state.worth[places.EUR_PER_HELD_HOUR] = math.inf
+        state.clock.eur_per_held_hour = math.inf
         if float(np.ptp(known)) <= LEAST_DIFFERENCE * float(np.abs(known).max()):
             return
         eur_per_hour = self.eur_per_hour = self._eur_per_waiting_hour(now_s, float(known.mean()))
@@ -139,33 +137,31 @@ class HoldingReplay:
             return
         self._strength = self._best_strength(now_s, eur_per_hour, capacity)
         if self._strength < math.inf:
-            state.worth[places.EUR_PER_HELD_HOUR] = eur_per_hour * self._strength
+            state.clock.eur_per_held_hour = eur_per_hour * self._strength
 
     def _eur_per_waiting_hour(self, now_s: int, eur_per_kwh: float) -> float:
         """What an hour of waiting counts for: as the site says, or by the jobs of the last week; infinite without."""
-        from planner.online.kernel import state as places
 
         if self._holding.eur_per_waiting_hour is not None:
             return self._holding.eur_per_waiting_hour
-        trace, job = self._trace, self.state.job
+        trace, jobs = self._trace, self.state.jobs
         first, last = np.searchsorted(trace.submit_s, (now_s - USUAL_WEEK_S, now_s))
         if first == last:
             return math.inf
-        start, runtime = job[places.START, first:last], trace.runtime_s[first:last]
+        start, runtime = jobs["start"][first:last], trace.runtime_s[first:last]
         has_ended = (start >= 0) & (start + runtime <= now_s)
-        length_s = np.where(has_ended, runtime, job[places.ESTIMATE, first:last])
+        length_s = np.where(has_ended, runtime, jobs["estimate"][first:last])
         kwh = float(np.mean(trace.power_mw[first:last] / MILLI**2 * length_s)) / SECONDS_PER_HOUR
         return self._holding.params.waiting_fraction * kwh * abs(eur_per_kwh)
 
     def _best_strength(self, now_s: int, eur_per_hour: float, capacity: int) -> float:
         """The strength at which energy and waiting cost least in the time ahead; infinite: hold nothing."""
-        from planner.online.kernel import state as places
         from planner.online.kernel.rollout import rollout
 
         params, state = self._holding.params, self.state
         strengths = (math.inf, *params.strengths)
         total = np.zeros(len(strengths))
-        paid_from, least = int(state.clock[places.PAID_FROM]), float(state.worth[places.LEAST_EUR_PER_KWH])
+        paid_from, least = int(state.clock.paid_from), float(state.clock.least_eur_per_kwh)
         for number, days_back in enumerate(self._days_back(now_s)):
             stream = np.random.default_rng([self._holding.seed, max(0, now_s), number])
             outlook, running = _outlook(state, self._trace, now_s, days_back * DAY_S, params.ahead_s, stream)
@@ -189,11 +185,10 @@ class HoldingReplay:
 
 def _running(state: State, now_s: int) -> Ints:
     """The jobs that run at a moment."""
-    from planner.online.kernel import state as places
 
-    job = state.job[:, : state.clock[places.ARRIVED]]
-    start = job[places.START]
-    return np.flatnonzero((start >= 0) & (np.minimum(start + job[places.RUNTIME], job[places.CANCEL_S]) > now_s))
+    jobs = state.jobs[: state.clock.arrived]
+    start = jobs["start"]
+    return np.flatnonzero((start >= 0) & (np.minimum(start + jobs["runtime"], jobs["cancel_s"]) > now_s))
 
 
 def _outlook(
@@ -201,29 +196,25 @@ def _outlook(
 ) -> tuple[Outlook, int]:
     """What may lie ahead, with arrivals as so long before; and how many of its jobs run already."""
     from planner.online.kernel import rollout as of
-    from planner.online.kernel import state as places
     from planner.online.kernel.holds import note_outlook
 
-    job = state.job
     running = _running(state, now_s)
-    known = job[:, : state.clock[places.ARRIVED]]
-    is_waiting = (known[places.START] < 0) & (known[places.CANCEL_S] > now_s) & (known[places.OPEN] == 0)
-    waiting = np.flatnonzero(is_waiting)
-    ranks = (places.RANK_B, places.RANK_A, places.RANK_FIRST)
-    waiting = waiting[np.lexsort((waiting, *(job[rank, waiting] for rank in ranks)))]
+    known = state.jobs[: state.clock.arrived]
+    waiting = np.flatnonzero((known["start"] < 0) & (known["cancel_s"] > now_s) & (known["open"] == 0))
+    waiting = waiting[np.lexsort((waiting, *(known[rank][waiting] for rank in ("rank_b", "rank_a", "rank_first"))))]
     first, last = np.searchsorted(trace.submit_s, (now_s - back_s, min(now_s, now_s - back_s + ahead_s)))
     jobs = np.concatenate([running, waiting, np.arange(first, last)])
     count, lasting = len(jobs), len(running) + len(waiting)
     table = np.zeros((of.OUTLOOK_ROWS, count), dtype=np.int64)
     likely = np.zeros((count, len(state.lengths)), dtype=np.int64)
     note_outlook(state, jobs, lasting, now_s, likely, table[of.COUNT])
-    table[of.WIDTH], table[of.ESTIMATE] = job[places.WIDTH, jobs], np.maximum(1, job[places.ESTIMATE, jobs])
+    table[of.WIDTH], table[of.ESTIMATE] = state.jobs["width"][jobs], np.maximum(1, state.jobs["estimate"][jobs])
     table[of.LENGTH] = likely[np.arange(count), stream.integers(table[of.COUNT])]
     table[of.ARRIVE, :lasting] = now_s
     table[of.ARRIVE, lasting:] = trace.submit_s[first:last] + back_s
     table[of.REFERENCE] = -1
-    table[of.REFERENCE, len(running) : lasting] = job[places.REFERENCE, waiting]
-    table[of.EXPECTED] = np.maximum(job[places.EXPECTED_END, jobs], job[places.START, jobs] + table[of.ESTIMATE])
+    table[of.REFERENCE, len(running) : lasting] = state.jobs["reference"][waiting]
+    table[of.EXPECTED] = np.maximum(state.jobs["expected_end"][jobs], state.jobs["start"][jobs] + table[of.ESTIMATE])
     room = np.zeros(len(state.room))
     return of.Outlook(
         job=table,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from planner.domain.columns import Floats, Ints, distinct_rows
 from planner.domain.packing import most_cells
 from planner.domain.trace import Trace
-from planner.online.kernel.state import State
+from planner.online.kernel.state import Records, State
 from planner.online.objectives import FORMS
 from planner.online.outages import NO_OUTAGES, Outages
 from planner.online.past import Past
@@ -56,59 +58,69 @@ def initial_state(
     free[:nodes, 0] = trace.machine.capacity
     if limited:
         free[nodes, 0, 0] = trace.machine.power_limit
-    job = np.zeros((places.JOB_ROWS, count), dtype=np.int64)
-    job[places.SUBMIT], job[places.RUNTIME], job[places.REQUESTED] = trace.submit_s, trace.runtime_s, trace.requested_s
-    job[places.ESTIMATE] = np.maximum(estimate, 1)
-    job[places.DEADLINE_S] = np.where(deadline_s >= 0, deadline_s, NEVER)
-    job[places.WIDTH], job[places.POWER] = trace.width, trace.power_mw
+    jobs = places.records(count, places.JOB)
+    jobs["submit"], jobs["runtime"], jobs["requested"] = trace.submit_s, trace.runtime_s, trace.requested_s
+    jobs["estimate"] = np.maximum(estimate, 1)
+    jobs["deadline_s"] = np.where(deadline_s >= 0, deadline_s, NEVER)
+    jobs["width"], jobs["power"] = trace.width, trace.power_mw
     if rank is not None:
-        job[places.RANK_FIRST] = job[places.BACK_FIRST] = rank
+        jobs["rank_first"] = jobs["back_first"] = rank
     elif trace.priority is not None:
-        job[places.RANK_FIRST] = -np.round(trace.priority * MILLI)
-        job[places.BACK_FIRST] = job[places.RANK_FIRST]
-    kinds, job[places.LIKE_KIND] = distinct_rows(np.column_stack([trace.user, trace.requested_s]))
-    job[places.LIKE_USER] = trace.user + 1 + len(kinds)
-    job[places.START] = job[places.RESERVED] = job[places.SAVED_START] = places.NONE_YET
-    job[places.REFERENCE] = job[places.LATEST] = job[places.HOLD_UNTIL] = places.NONE_YET
-    job[places.READY] = trace.submit_s
-    job[places.CANCEL_S] = NEVER if cancel_s is None else np.where(cancel_s >= 0, cancel_s, NEVER)
-    clock = np.zeros(places.CLOCK_SIZE, dtype=np.int64)
-    clock[places.POLICY] = KINDS.index(policy.kind)
+        jobs["rank_first"] = -np.round(trace.priority * MILLI)
+        jobs["back_first"] = jobs["rank_first"]
+    kinds, jobs["like_kind"] = distinct_rows(np.column_stack([trace.user, trace.requested_s]))
+    jobs["like_user"] = trace.user + 1 + len(kinds)
+    jobs["start"] = jobs["reserved"] = jobs["saved_start"] = places.NONE_YET
+    jobs["reference"] = jobs["latest"] = jobs["hold_until"] = places.NONE_YET
+    jobs["ready"] = trace.submit_s
+    jobs["cancel_s"] = NEVER if cancel_s is None else np.where(cancel_s >= 0, cancel_s, NEVER)
+    clock = places.records(1, places.CLOCK)[0]
+    clock.policy = KINDS.index(policy.kind)
     is_requested = not (predicted or np.array_equal(estimate, trace.runtime_s))
     is_requested = is_requested and np.array_equal(estimate, trace.requested_s)
-    clock[places.ORDER] = queue_code(policy.kind, policy.order, is_requested=is_requested)
-    clock[places.BACKFILL_ORDER] = backfill_code(policy.order, policy.backfill_order)
-    clock[places.CORRECTION] = correction
-    clock[places.NODES], clock[places.LIMITED] = nodes, int(limited)
-    clock[places.HAS_CANCELS] = int(cancel_s is not None and np.any(cancel_s >= 0))
-    clock[places.SCAN_ONLY_IF_FITS] = int(policy.scans_only_if_fits(rounds, predicted=predicted))
-    clock[places.EVERY_EVENT] = int(rounds == "event")
-    clock[places.PER_SECOND] = per_second
-    clock[places.AS_RULE] = int(policy.as_rule)
-    clock[places.AHEAD_S] = profit.ahead_s
-    clock[places.HOLDS], clock[places.MAX_DELAY_S] = int(policy.holds), max_delay_s
-    clock[places.UNTIL] = clock[places.RESUME_AT] = NEVER
+    clock.order = queue_code(policy.kind, policy.order, is_requested=is_requested)
+    clock.backfill_order = backfill_code(policy.order, policy.backfill_order)
+    clock.correction = correction
+    clock.nodes, clock.limited = nodes, int(limited)
+    clock.has_cancels = int(cancel_s is not None and np.any(cancel_s >= 0))
+    clock.scan_only_if_fits = int(policy.scans_only_if_fits(rounds, predicted=predicted))
+    clock.every_event = int(rounds == "event")
+    clock.per_second = per_second
+    clock.as_rule = int(policy.as_rule)
+    clock.ahead_s = profit.ahead_s
+    clock.holds, clock.max_delay_s = int(policy.holds), max_delay_s
+    clock.until = clock.resume_at = NEVER
     if policy.objective is not None:
-        clock[places.OBJECTIVE] = FORMS.index(policy.objective.form)
-        clock[places.EVALUATIONS] = search.evaluations
+        clock.objective = FORMS.index(policy.objective.form)
+        clock.evaluations = search.evaluations
         seeds = policy.objective.seeds if policy.plus else ()
-        clock[places.SEEDS] = sum(1 << ORDER_CODES[order] for order in seeds)
-    unit_rows = places.UNIT_ROWS if policy.kind in PLANNING and nodes > 1 else places.PIN
-    unit = np.full((unit_rows, units), 0 if nodes == 1 else -1, dtype=np.int64)
-    exponent = 0.0 if policy.objective is None else policy.objective.exponent
-    taken = np.zeros((int(job[places.LIKE_USER].max(initial=-1)) + 2, 1 + REMEMBERED_LENGTHS))
+        clock.seeds = sum(1 << ORDER_CODES[order] for order in seeds)
+        clock.exponent = policy.objective.exponent
+    clock.eur_per_waiting_hour, clock.eur_per_width_hour = profit.eur_per_waiting_hour, profit.eur_per_width_hour
+    clock.eur_per_held_hour = np.inf
+    unit = places.records(units, places.UNIT, 0 if nodes == 1 else -1)
+    pins = places.records(units if policy.kind in PLANNING and nodes > 1 else 0, places.PINS, -1)
+    first = places.records(count + 1, places.FIRST)
+    first["group"], first["unit"], first["follower"] = trace.group_ptr, trace.unit_ptr, trace.waits.follower_ptr
+    taken = np.zeros((int(jobs["like_user"].max(initial=-1)) + 2, 1 + REMEMBERED_LENGTHS))
     if past is not None:
-        _take_past(trace, past, job, unit, clock)
-        _remember_ended(past, job, taken)
-    _wait_for_others(trace, past, job)
+        _take_past(trace, past, jobs, unit, clock)
+        _remember_ended(past, jobs, taken)
+    _wait_for_others(trace, past, jobs)
     most_at_once = max(nodes, _most_at_once(trace))
     return places.State(
-        job=job,
-        ptr=np.array([trace.group_ptr, trace.unit_ptr, trace.waits.follower_ptr], dtype=np.int64),
+        jobs=jobs,
+        queue=np.zeros(count, dtype=np.int64),
+        backfill=np.zeros(count, dtype=np.int64),
+        ends=places.records(count, places.HEAP),
+        dues=places.records(count, places.HEAP),
+        lists=places.records(count, places.LISTS),
+        first=first,
         group_count=trace.group_count,
         group_amount=trace.group_amount,
         follower=trace.waits.followers,
-        unit=unit,
+        units=unit,
+        pins=pins,
         times=np.zeros((2 * rows, places.FIRST_CAPACITY), dtype=np.int64),
         free=free,
         length=np.ones(2 * rows, dtype=np.int64),
@@ -116,7 +128,6 @@ def initial_state(
         price_sum=profit.eur_per_kw,
         paid=np.zeros(2),
         room=np.zeros(0),
-        worth=np.array([profit.eur_per_waiting_hour, profit.eur_per_width_hour, exponent, np.inf, 0.0]),
         taken=taken,
         stream=np.array([search.seed], dtype=np.uint64),
         capacity=trace.machine.capacity,
@@ -130,45 +141,42 @@ def initial_state(
         watts=np.zeros(1, dtype=np.int64),
         cells=np.zeros(most_cells(trace.group_ptr, trace.group_count, nodes), dtype=np.int64),
         pattern=np.zeros(int(np.diff(trace.group_ptr).max(initial=1)), dtype=np.int64),
-        saved=np.zeros(count if policy.holds else 0),
         lengths=np.zeros(REMEMBERED_LENGTHS, dtype=np.int64),
-        change=outages.changes(0 if past is None else past.moment_s),
+        changes=outages.changes(0 if past is None else past.moment_s),
         clock=clock,
     )
 
 
-def _take_past(trace: Trace, past: Past, job: Ints, unit: Ints, clock: Ints) -> None:
+def _take_past(trace: Trace, past: Past, jobs: Records, unit: Records, clock: Any) -> None:
     """Write a past into the tables; the kernel goes on from it at its moment."""
-    from planner.online.kernel import state as places
 
     moment = past.moment_s
     started = past.start_s >= 0
-    running = started & (np.minimum(past.start_s + trace.runtime_s, job[places.CANCEL_S]) >= moment)
-    job[places.START] = past.start_s
-    job[places.REFERENCE] = past.reference_s
-    longest = past.reference_s + clock[places.MAX_DELAY_S]
-    job[places.LATEST] = np.where(past.reference_s >= 0, np.minimum(past.latest_s, longest), -1)
+    running = started & (np.minimum(past.start_s + trace.runtime_s, jobs["cancel_s"]) >= moment)
+    jobs["start"] = past.start_s
+    jobs["reference"] = past.reference_s
+    longest = past.reference_s + clock.max_delay_s
+    jobs["latest"] = np.where(past.reference_s >= 0, np.minimum(past.latest_s, longest), -1)
     of_started = np.repeat(started, np.diff(trace.unit_ptr))
-    unit[places.NODE, of_started] = past.node_of_unit[of_started]
+    unit["node"][of_started] = past.node_of_unit[of_started]
     order = np.flatnonzero(running)
     order = order[np.argsort(past.start_s[order], kind="stable")]
-    job[places.STARTED_AT, order] = np.arange(len(order))
-    clock[places.STARTED] = len(order)
-    clock[places.ARRIVED] = np.searchsorted(trace.submit_s, moment, side="right")
-    clock[places.RESUME_AT] = clock[places.NOW] = moment
-    clock[places.RESUMES] = len(order) + np.count_nonzero(~started[: clock[places.ARRIVED]])
+    jobs["started_at"][order] = np.arange(len(order))
+    clock.started = len(order)
+    clock.arrived = np.searchsorted(trace.submit_s, moment, side="right")
+    clock.resume_at = clock.now = moment
+    clock.resumes = len(order) + np.count_nonzero(~started[: clock.arrived])
 
 
-def _wait_for_others(trace: Trace, past: Past | None, job: Ints) -> None:
+def _wait_for_others(trace: Trace, past: Past | None, jobs: Records) -> None:
     """Count what each job waits for that has not come first yet, and note since when the others are ready."""
     from planner.machine.timeline import NEVER
-    from planner.online.kernel import state as places
 
     if not len(trace.waits):
         return
     moment = -1 if past is None else past.moment_s
-    start, cancel = job[places.START], job[places.CANCEL_S]
-    end = np.where(start >= 0, np.minimum(start + job[places.RUNTIME], cancel), NEVER)
+    start, cancel = jobs["start"], jobs["cancel_s"]
+    end = np.where(start >= 0, np.minimum(start + jobs["runtime"], cancel), NEVER)
     # What was cancelled before it started has gone; what ends at the moment itself ends as the replay goes on.
     gone = np.where((start < 0) & (cancel <= moment), cancel, NEVER)
     for index in range(len(trace)):
@@ -177,26 +185,26 @@ def _wait_for_others(trace: Trace, past: Past | None, job: Ints) -> None:
             is_open = come < 0 or come > moment or (is_end and come == end[other] == moment)
             if start[index] >= 0:
                 # What has started has waited long enough, whatever the others did.
-                job[places.READY, index] = max(job[places.READY, index], min(come, start[index]))
+                jobs["ready"][index] = max(jobs["ready"][index], min(come, start[index]))
             elif is_open:
-                job[places.OPEN, index] += 1
+                jobs["open"][index] += 1
             else:
-                job[places.READY, index] = max(job[places.READY, index], come)
+                jobs["ready"][index] = max(jobs["ready"][index], come)
 
 
-def _remember_ended(past: Past, job: Ints, taken: Floats) -> None:
+def _remember_ended(past: Past, jobs: Records, taken: Floats) -> None:
     """Write the lengths of the jobs that ended before the moment of a past, in the order of their ends."""
     from planner.online.kernel import state as places
 
     start_s = past.start_s
     if past.is_history is not None:
-        start_s = np.where(past.is_history, job[places.SUBMIT], start_s)
-    end_s = start_s + job[places.RUNTIME]
+        start_s = np.where(past.is_history, jobs["submit"], start_s)
+    end_s = start_s + jobs["runtime"]
     ended = np.flatnonzero((start_s >= 0) & (end_s < past.moment_s))
     for index in ended[np.argsort(end_s[ended], kind="stable")].tolist():
-        for row in (int(job[places.LIKE_KIND, index]), int(job[places.LIKE_USER, index]), len(taken) - 1):
+        for row in (int(jobs["like_kind"][index]), int(jobs["like_user"][index]), len(taken) - 1):
             place = 1 + int(taken[row, places.SEEN]) % (taken.shape[1] - 1)
-            taken[row, place] = job[places.RUNTIME, index] / job[places.ESTIMATE, index]
+            taken[row, place] = jobs["runtime"][index] / jobs["estimate"][index]
             taken[row, places.SEEN] += 1
 
 

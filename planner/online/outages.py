@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -77,8 +78,8 @@ class Outages:
         for node in self.node[(self.node < 0) | (self.node >= nodes)]:
             raise InputError(f"an outage of node {node}; the machine has nodes 0 to {nodes - 1}")
 
-    def changes(self, moment_s: int) -> Ints:
-        """What happens to nodes from a moment on, as the kernel takes it: one column per change, in order of time.
+    def changes(self, moment_s: int) -> npt.NDArray[Any]:
+        """What happens to nodes from a moment on, as the kernel takes it, in order of time.
 
         What is known or down at the moment becomes so then. In one second nodes return first, then outages become
         known, then nodes go down.
@@ -97,8 +98,7 @@ class Outages:
                 rows.append((max(moment_s, start), int(places.GOES_DOWN), node, start, end))
             if end < UNTIL_FURTHER_NOTICE:
                 rows.append((end, int(places.RETURNS), node, start, int(believed[entry])))
-        table = np.array(sorted(rows), dtype=np.int64).reshape(len(rows), int(places.CHANGE_ROWS))
-        return np.ascontiguousarray(table.T)
+        return np.array(sorted(rows), dtype=places.CHANGE).view(np.recarray)
 
 
 NO_OUTAGES = Outages()

@@ -13,19 +13,7 @@ from planner.machine.timeline import NEVER
 from planner.online.engine_counts import EngineCounts
 from planner.online.kernel import steps
 from planner.online.kernel.list_plan import costs_of, plan_in_order, start_planned
-from planner.online.kernel.state import (
-    ESTIMATE,
-    GROUPS,
-    LIMITED,
-    NODE,
-    NODES,
-    POWER,
-    TRIED_ORDER,
-    TRIED_PIN,
-    UNITS,
-    UNPINNED,
-    State,
-)
+from planner.online.kernel.state import UNPINNED, State
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,8 +59,8 @@ class PlannedRounds(ABC):
 
 def waiting_queue(state: State, now: int, jobs: Ints) -> WaitingQueue:
     """Some waiting jobs, and the room that the running ones leave, as an engine is given them."""
-    groups = [np.arange(state.ptr[GROUPS, job], state.ptr[GROUPS, job + 1]) for job in jobs]
-    nodes = int(state.clock[NODES])
+    groups = [np.arange(state.first["group"][job], state.first["group"][job + 1]) for job in jobs]
+    nodes = int(state.clock.nodes)
 
     def cost(place: Ints, start_s: Ints) -> Floats:
         found = np.zeros(len(place))
@@ -80,13 +68,13 @@ def waiting_queue(state: State, now: int, jobs: Ints) -> WaitingQueue:
         return found
 
     return WaitingQueue(
-        length_s=np.maximum(1, state.job[ESTIMATE, jobs]),
-        power_mw=state.job[POWER, jobs],
+        length_s=np.maximum(1, state.jobs["estimate"][jobs]),
+        power_mw=state.jobs["power"][jobs],
         group_ptr=np.cumsum([0, *(len(each) for each in groups)]),
         group_count=state.group_count[np.concatenate(groups)],
         group_amount=state.group_amount[np.concatenate(groups)],
         nodes=tuple(_free_room(state, now, row) for row in range(nodes)),
-        power=_free_room(state, now, nodes) if state.clock[LIMITED] else None,
+        power=_free_room(state, now, nodes) if state.clock.limited else None,
         cost=cost,
     )
 
@@ -99,10 +87,10 @@ def _free_room(state: State, now: int, row: int) -> FreeRoom:
 
 def plan_tried(state: State, now: int, count: int, pins: dict[int, Ints] | None = None) -> RoundPlan:
     """The list plan of so many of the first jobs of the order that the state has on trial, some pinned to nodes."""
-    if state.clock[NODES] > 1:
-        state.unit[TRIED_PIN, state.ptr[UNITS, state.job[TRIED_ORDER, :count]]] = UNPINNED
+    if state.clock.nodes > 1:
+        state.pins["tried"][state.first["unit"][state.lists["tried"][:count]]] = UNPINNED
         for job, nodes in (pins or {}).items():
-            state.unit[TRIED_PIN, state.ptr[UNITS, job] : state.ptr[UNITS, job + 1]] = nodes
+            state.pins["tried"][state.first["unit"][job] : state.first["unit"][job + 1]] = nodes
     start = np.zeros(count, dtype=np.int64)
     plan_in_order(state, now, start)
     return noted(state, start)
@@ -110,8 +98,11 @@ def plan_tried(state: State, now: int, count: int, pins: dict[int, Ints] | None 
 
 def noted(state: State, start: Ints) -> RoundPlan:
     """A plan of the order that the state has on trial, with the nodes that are noted there."""
-    order = state.job[TRIED_ORDER, : len(start)].copy()
-    nodes = {job: state.unit[NODE, state.ptr[UNITS, job] : state.ptr[UNITS, job + 1]].copy() for job in order.tolist()}
+    order = state.lists["tried"][: len(start)].copy()
+    nodes = {
+        job: state.units["node"][state.first["unit"][job] : state.first["unit"][job + 1]].copy()
+        for job in order.tolist()
+    }
     is_placed = start < NEVER
     costs = np.zeros(int(is_placed.sum()))
     costs_of(state, order[is_placed], start[is_placed], costs)
@@ -120,13 +111,13 @@ def noted(state: State, start: Ints) -> RoundPlan:
 
 def carry_out(state: State, now: int, plan: RoundPlan) -> None:
     """Start what a plan starts now, on its nodes."""
-    state.unit[NODE, units_of(state, plan.order)] = np.concatenate([plan.nodes[job] for job in plan.order.tolist()])
+    state.units["node"][units_of(state, plan.order)] = np.concatenate([plan.nodes[job] for job in plan.order.tolist()])
     start_planned(state, now, plan.order, plan.start_s)
 
 
 def units_of(state: State, jobs: Ints) -> Ints:
     """The units of some jobs, job after job."""
-    return np.concatenate([np.arange(state.ptr[UNITS, job], state.ptr[UNITS, job + 1]) for job in jobs])
+    return np.concatenate([np.arange(state.first["unit"][job], state.first["unit"][job + 1]) for job in jobs])
 
 
 def as_known(plan: RoundPlan, jobs: Ints, now: int) -> QueuePlan:

@@ -8,25 +8,7 @@ import numpy as np
 
 from planner.domain.columns import Ints
 from planner.online.kernel import steps
-from planner.online.kernel.state import (
-    ARRIVED,
-    CANCEL_S,
-    CHANGES,
-    ESTIMATE,
-    FINISHED,
-    FINISHED_JOB,
-    HELD,
-    HELD_JOB,
-    QUEUE,
-    QUEUED,
-    RESTARTS,
-    RUNTIME,
-    START,
-    STARTED,
-    STARTED_AT,
-    SUBMIT,
-    State,
-)
+from planner.online.kernel.state import State
 from planner.online.stepped_replay import Schedule, SteppedReplay
 from planner.online.stretches import OnProgress
 
@@ -52,22 +34,22 @@ class TaughtReplay(SteppedReplay):
         on_progress: OnProgress | None = None,
     ) -> None:
         super().__init__(state, schedule=schedule, on_progress=on_progress)
-        self.first: Ints = np.zeros(state.job.shape[1], dtype=np.int64)
+        self.first: Ints = np.zeros(state.jobs.shape[0], dtype=np.int64)
         self._predictor = predictor
         self._refresh = refresh
         self._told = 0
         self._begun: list[int] = []
-        self._restarts: Ints = np.zeros(state.job.shape[1], dtype=np.int64)
+        self._restarts: Ints = np.zeros(state.jobs.shape[0], dtype=np.int64)
 
     def learn_past(self, moment_s: int) -> None:
         """Teach the predictor what happened before a moment, and predict the jobs that were submitted until then.
 
         A job that has started keeps the last prediction before its start.
         """
-        job = self.state.job
-        start = job[START]
-        end = np.minimum(start + job[RUNTIME], job[CANCEL_S])
-        events = [(int(job[SUBMIT, one]), 0, one) for one in range(int(self.state.clock[ARRIVED]))]
+        jobs = self.state.jobs
+        start = jobs["start"]
+        end = np.minimum(start + jobs["runtime"], jobs["cancel_s"])
+        events = [(int(jobs["submit"][one]), 0, one) for one in range(int(self.state.clock.arrived))]
         events += [(int(end[one]), 1, one) for one in np.flatnonzero((start >= 0) & (end < moment_s)).tolist()]
         events += [(int(start[one]), 2, one) for one in np.flatnonzero(start >= 0).tolist()]
         for second, what, one in sorted(events):
@@ -75,9 +57,9 @@ class TaughtReplay(SteppedReplay):
                 self._end(one, second)
                 continue
             if what == 0 or self._refresh:
-                job[ESTIMATE, one] = max(1, int(self._predictor.predict(one, second)))
+                jobs["estimate"][one] = max(1, int(self._predictor.predict(one, second)))
             if what == 0:
-                self.first[one] = job[ESTIMATE, one]
+                self.first[one] = jobs["estimate"][one]
             else:
                 self._predictor.begin(one, second)
 
@@ -90,53 +72,53 @@ class TaughtReplay(SteppedReplay):
 
     def open(self, now: int) -> None:
         """Begin a second, and note which runs are lost in it."""
-        changes = int(self.state.clock[CHANGES])
+        changes = int(self.state.clock.changes)
         super().open(now)
-        if self.state.clock[CHANGES] > changes:
+        if self.state.clock.changes > changes:
             self._note_lost(now)
 
     def arrive(self, now: int) -> None:
         """Let the next job arrive with a prediction."""
-        job = int(self.state.clock[ARRIVED])
-        self.state.job[ESTIMATE, job] = self.first[job] = max(1, int(self._predictor.predict(job, now)))
+        job = int(self.state.clock.arrived)
+        self.state.jobs["estimate"][job] = self.first[job] = max(1, int(self._predictor.predict(job, now)))
         super().arrive(now)
 
     def run_rounds(self, now: int) -> None:
         """Teach what has completed since the last round, then run those that are due, and note which jobs begin."""
         self._teach(now)
-        job, clock = self.state.job, self.state.clock
-        before = int(clock[STARTED])
-        waiting = job[QUEUE, : clock[QUEUED]].tolist() + job[HELD_JOB, : clock[HELD]].tolist()
+        state, clock = self.state, self.state.clock
+        before = int(clock.started)
+        waiting = state.queue[: clock.queued].tolist() + state.lists["held"][: clock.held].tolist()
         super().run_rounds(now)
-        if clock[STARTED] > before:
-            begun = [one for one in waiting if job[START, one] == now]
-            self._begun += sorted(begun, key=lambda one: int(job[STARTED_AT, one]))
+        if clock.started > before:
+            begun = [one for one in waiting if state.jobs["start"][one] == now]
+            self._begun += sorted(begun, key=lambda one: int(state.jobs["started_at"][one]))
 
     def _teach(self, now: int) -> None:
         """Let the predictor learn from jobs that have completed, and predict anew for those that wait."""
-        job, clock = self.state.job, self.state.clock
-        finished = int(clock[FINISHED])
+        state, clock = self.state, self.state.clock
+        finished = int(clock.finished)
         if finished == self._told:
             return
-        for one in job[FINISHED_JOB, self._told : finished].tolist():
+        for one in state.lists["finished"][self._told : finished].tolist():
             self._end(one, now)
         self._told = finished
-        if self._refresh and clock[QUEUED]:
-            for one in job[QUEUE, : clock[QUEUED]].tolist():
-                job[ESTIMATE, one] = max(1, int(self._predictor.predict(one, now)))
+        if self._refresh and clock.queued:
+            for one in state.queue[: clock.queued].tolist():
+                state.jobs["estimate"][one] = max(1, int(self._predictor.predict(one, now)))
             steps.reorder(self.state)
 
     def _end(self, job: int, now: int) -> None:
         """Let the predictor learn from a job that is done; one that was cancelled teaches nothing."""
-        table = self.state.job
-        if table[CANCEL_S, job] < table[START, job] + table[RUNTIME, job]:
+        jobs = self.state.jobs
+        if jobs["cancel_s"][job] < jobs["start"][job] + jobs["runtime"][job]:
             self._predictor.stop(job, now)
         else:
             self._predictor.complete(job, now)
 
     def _note_lost(self, now: int) -> None:
         """Let the predictor know which runs were lost with a node."""
-        restarts = self.state.job[RESTARTS]
+        restarts = self.state.jobs["restarts"]
         for job in np.flatnonzero(restarts > self._restarts).tolist():
             self._predictor.stop(job, now)
         self._restarts = restarts.copy()

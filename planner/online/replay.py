@@ -187,7 +187,6 @@ def replay(
     """
     from planner.online.dispatch_rounds import DispatchRounds
     from planner.online.engine_rounds import EngineRounds
-    from planner.online.kernel import state as places
     from planner.online.kernel import steps
     from planner.online.planned_rounds import PlannedRounds
     from planner.online.predictor_loop import TaughtReplay
@@ -245,14 +244,16 @@ def replay(
     else:
         playing = FixedReplay(state, on_progress, is_simple=policy.kind in SIMPLE)
     if policy.holds and holding.may_hold:
-        playing = HoldingReplay(playing, trace, holding, first_s=0 if past is None else past.moment_s)
+        playing = HoldingReplay(
+            playing, trace if like is None else like.trace, holding, first_s=0 if past is None else past.moment_s
+        )
     stop = UNTIL_FURTHER_NOTICE if until_s is None else until_s
     lost = play(playing, outages, 0 if past is None else past.moment_s, stop)
     state = playing.state
     if until_s is None:
         require_started(trace, state)
-    start = state.job[places.START].copy()
-    nodes = state.unit[places.NODE]
+    start = state.jobs["start"].copy()
+    nodes = state.units["node"]
     if like is not None:
         done = start + trace.runtime_s
         nodes = like.nodes(nodes, start, np.where(cancels >= 0, np.minimum(done, cancels), done), past)
@@ -262,21 +263,21 @@ def replay(
         policy=policy,
         estimate_s=first,
         start_s=start,
-        corrections=state.job[places.CORRECTIONS].copy(),
+        corrections=state.jobs["corrections"].copy(),
         node_of_unit=np.where(has_node, nodes, -1),
         deadline_s=deadlines,
-        promised=state.job[places.PROMISED].copy(),
-        reference_s=state.job[places.REFERENCE].copy(),
-        latest_s=state.job[places.LATEST].copy(),
-        held_until_s=state.job[places.HOLD_UNTIL].copy(),
-        saved_eur=state.saved,
+        promised=state.jobs["promised"].copy(),
+        reference_s=state.jobs["reference"].copy(),
+        latest_s=state.jobs["latest"].copy(),
+        held_until_s=state.jobs["hold_until"].copy(),
+        saved_eur=state.jobs["saved_eur"].copy(),
         cancel_s=cancels,
-        restarts=state.job[places.RESTARTS].copy(),
-        ready_s=state.job[places.READY].copy(),
+        restarts=state.jobs["restarts"].copy(),
+        ready_s=state.jobs["ready"].copy(),
         lost_runs=lost,
         outages=outages,
         until_s=stop,
-        round_count=int(state.clock[places.ROUNDS]),
+        round_count=int(state.clock.rounds),
         from_s=0 if past is None else past.moment_s,
         max_delay_s=holding.max_delay_s,
         eur_per_waiting_hour=playing.eur_per_hour if isinstance(playing, HoldingReplay) else 0.0,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from planner.online.engine_counts import EngineCounts
 from planner.online.kernel.list_plan import has_startable
-from planner.online.kernel.state import NODE, QUEUE, QUEUED, ROUNDS, STARTED, UNITS, State
+from planner.online.kernel.state import State
 from planner.online.planned_rounds import PlannedRounds
 from planner.online.stepped_replay import Schedule
 
@@ -59,15 +59,16 @@ class RoundWatch:
         def watched(state: State, now: int) -> None:
             looked_s = self._clock()
             is_choice = _has_startable(state, now)
-            rounds = int(state.clock[ROUNDS])
+            rounds = int(state.clock.rounds)
             began_s = self._clock()
             schedule(state, now)
             took_s = self._clock() - began_s
             self.own_s += began_s - looked_s
-            if is_choice and state.clock[ROUNDS] > rounds:
+            if is_choice and state.clock.rounds > rounds:
                 self.dispatch_s.append(took_s)
             if self.spent_s > self._limit_s:
-                started, waiting, done = (int(state.clock[place]) for place in (STARTED, QUEUED, ROUNDS))
+                clock = state.clock
+                started, waiting, done = (int(each) for each in (clock.started, clock.queued, clock.rounds))
                 counts = None if planned is None else planned.counts
                 raise OutOfTimeError(Stopped(now, started, waiting, done, counts))
 
@@ -76,11 +77,11 @@ class RoundWatch:
 
 def _has_startable(state: State, now: int) -> bool:
     """Whether some waiting job has room now, beside what runs; the nodes that jobs have in mind stay as they are."""
-    queue = state.job[QUEUE, : int(state.clock[QUEUED])]
+    queue = state.queue[: int(state.clock.queued)]
     if len(queue) == 0:
         return False
-    units = slice(state.ptr[UNITS, queue.min()], state.ptr[UNITS, queue.max() + 1])
-    nodes = state.unit[NODE, units].copy()
+    units = slice(state.first["unit"][queue.min()], state.first["unit"][queue.max() + 1])
+    nodes = state.units["node"][units].copy()
     found = bool(has_startable(state, now))
-    state.unit[NODE, units] = nodes
+    state.units["node"][units] = nodes
     return found

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from planner.machine.timeline import NEVER
 from planner.online.kernel import steps
-from planner.online.kernel.state import EVERY_EVENT, FINISHED, SCAN, UNTIL, State, widened
+from planner.online.kernel.state import State, widened
 from planner.online.stretches import SECONDS_AT_A_TIME, OnProgress
 
 Schedule = Callable[[State, int], None]
@@ -22,19 +22,19 @@ class SteppedReplay:
         self.state = state
         self._schedule = schedule
         self._on_progress = on_progress
-        self._every_event = bool(state.clock[EVERY_EVENT])
+        self._every_event = bool(state.clock.every_event)
 
     def run_until(self, moment_s: int) -> None:
         """Replay all that happens before a moment."""
-        self.state.clock[UNTIL] = moment_s
-        seconds, count = 0, self.state.job.shape[1]
+        self.state.clock.until = moment_s
+        seconds, count = 0, self.state.jobs.shape[0]
         while (now := int(steps.next_second(self.state))) != NEVER:
             self.replay_second(now)
             seconds += 1
             if self._on_progress is not None and seconds % SECONDS_AT_A_TIME == 0:
-                self._on_progress(int(self.state.clock[FINISHED]), count)
+                self._on_progress(int(self.state.clock.finished), count)
         if self._on_progress is not None:
-            self._on_progress(int(self.state.clock[FINISHED]), count)
+            self._on_progress(int(self.state.clock.finished), count)
 
     def replay_second(self, now: int) -> None:
         """The arrivals and completions of a second, with a round after each or after all of them."""
@@ -43,7 +43,7 @@ class SteppedReplay:
             self.state = widened(self.state, needed)
         self.open(now)
         events = 0
-        if self._every_event and self.state.clock[SCAN]:
+        if self._every_event and self.state.clock.scan:
             self.run_rounds(now)
             events += 1
         while steps.is_arriving(self.state, now):

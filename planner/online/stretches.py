@@ -8,20 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from planner.errors import InputError
-from planner.online.kernel.state import (
-    CANCEL_S,
-    FINISHED,
-    NODE,
-    QUEUE,
-    QUEUED,
-    RESTARTS,
-    RUNTIME,
-    START,
-    UNITS,
-    UNTIL,
-    State,
-    widened,
-)
+from planner.online.kernel.state import State, widened
 from planner.online.outages import LostRun, Outages
 
 if TYPE_CHECKING:
@@ -46,7 +33,7 @@ class Playing(Protocol):
 class FixedReplay:
     """A replay whose estimates are given."""
 
-    def __init__(self, state: State, on_progress: OnProgress | None, *, is_simple: bool) -> None:
+    def __init__(self, state: State, on_progress: OnProgress | None, *, is_simple: bool = False) -> None:
         self.state = state
         self._on_progress = on_progress
         self._is_simple = is_simple
@@ -57,14 +44,14 @@ class FixedReplay:
         from planner.online.kernel.steps import advance
 
         go_on = advance_simple if self._is_simple else advance
-        self.state.clock[UNTIL] = moment_s
+        self.state.clock.until = moment_s
         status = -1
         while status != 0:
             status = int(go_on(self.state, SECONDS_AT_A_TIME))
             if status > 0:
                 self.state = widened(self.state, status)
             if self._on_progress is not None:
-                self._on_progress(int(self.state.clock[FINISHED]), self.state.job.shape[1])
+                self._on_progress(int(self.state.clock.finished), self.state.jobs.shape[0])
 
 
 def play(playing: Playing, outages: Outages, first_s: int, until_s: int) -> tuple[LostRun, ...]:
@@ -74,9 +61,9 @@ def play(playing: Playing, outages: Outages, first_s: int, until_s: int) -> tupl
         if moment < until_s:
             playing.run_until(moment)
             before = _running(playing.state, moment)
-            restarts = playing.state.job[RESTARTS].copy()
+            restarts = playing.state.jobs["restarts"].copy()
             playing.run_until(moment + 1)
-            after = playing.state.job[RESTARTS]
+            after = playing.state.jobs["restarts"]
             lost += [run for run in before if after[run.job] > restarts[run.job]]
     playing.run_until(until_s)
     return tuple(lost)
@@ -84,7 +71,7 @@ def play(playing: Playing, outages: Outages, first_s: int, until_s: int) -> tupl
 
 def require_started(trace: Trace, state: State) -> None:
     """InputError when jobs wait for which nothing can happen any more."""
-    waiting = state.job[QUEUE, : state.clock[QUEUED]]
+    waiting = state.queue[: state.clock.queued]
     if len(waiting):
         raise InputError(
             f"{trace.source}: {len(waiting)} jobs can never start, {trace.ids[int(waiting.min())]} the first of them:"
@@ -94,11 +81,11 @@ def require_started(trace: Trace, state: State) -> None:
 
 def _running(state: State, moment_s: int) -> list[LostRun]:
     """The jobs that run on through a moment, as runs that end there."""
-    start, job = state.job[START], state.job
-    end = np.minimum(start + job[RUNTIME], job[CANCEL_S])
+    start = state.jobs["start"]
+    end = np.minimum(start + state.jobs["runtime"], state.jobs["cancel_s"])
     running = np.flatnonzero((start >= 0) & (start < moment_s) & (end > moment_s)).tolist()
-    first, last = state.ptr[UNITS, :-1], state.ptr[UNITS, 1:]
+    first, last = state.first["unit"][:-1], state.first["unit"][1:]
     return [
-        LostRun(each, int(start[each]), moment_s, tuple(state.unit[NODE, first[each] : last[each]].tolist()))
+        LostRun(each, int(start[each]), moment_s, tuple(state.units["node"][first[each] : last[each]].tolist()))
         for each in running
     ]

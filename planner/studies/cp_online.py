@@ -5,28 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import mean
-from typing import TYPE_CHECKING
 
 from planner.bounds import EVALUATIONS, Bounds
+from planner.online.estimates import estimate_named
 from planner.online.policies import policy_named
 from planner.online.queue_search import USUAL_SEARCH
 from planner.pages.charts import Dot, Line, dots, lines
 from planner.pages.markup import Column, Html, plain
+from planner.runs.figures import Row
 from planner.studies.published import CP_ONLINE
-from planner.studies.report import (
-    Shown,
-    StudyReport,
-    StudySection,
-    StudyTable,
-    grouped,
-    numbers,
-    table_of,
-    words,
-)
+from planner.studies.replays import queue_figures
+from planner.studies.report import Shown, StudyReport, StudySection, StudyTable, grouped, numbers, table_of, words
 from planner.studies.study import StudyCell, TraceStudy, option
-
-if TYPE_CHECKING:
-    from planner.runs.figures import Row
 
 BASE = "list"
 """The policy that all others are compared with, List-REG."""
@@ -35,6 +25,7 @@ SEARCHED = (
     *("order-af", "order-af-ahead", "order-awf", "order-bsld", "order-bsld+"),
     *("order-bsld-ahead", "order-p2sf", "order-p2sf+", "order-p2sf-ratio"),
 )
+
 METRICS = {"af": "AF", "awf": "AWF", "bsld": "BSLD", "p2sf": "P2SF"}
 FIGURES = {
     "awf": ("order-awf", "order-p2sf", "laf-list", "easy"),
@@ -85,9 +76,6 @@ class CpOnlineStudy(TraceStudy):
 
     def cells(self) -> list[StudyCell]:
         """Each policy with each estimate, List-REG first; only policies that search have several seeds."""
-        from planner.online.estimates import estimate_named
-        from planner.studies.replays import queue_figures
-
         found = []
         wanted = list(dict.fromkeys(policy_named(name) for name in (BASE, *self.policies)))
         for trace, path in self.named_traces().items():
@@ -95,7 +83,7 @@ class CpOnlineStudy(TraceStudy):
                 for policy in wanted:
                     for seed in range(self.seeds if policy.kind == "order" else 1):
                         labels = {"trace": trace, "estimate": estimate, "policy": policy.name, "seed": seed}
-                        given = {"path": path, "processors": self.processors, "jobs": self.jobs}
+                        given: Row = {"path": path, "processors": self.processors, "jobs": self.jobs}
                         given |= {"policy": policy.name, "estimate": estimate, "metrics": tuple(METRICS)}
                         given |= {"seed": seed, "evaluations": self.evaluations}
                         found.append(

@@ -3,27 +3,40 @@
 from __future__ import annotations
 
 import datetime as dt
+import hashlib
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from planner.bounds import ITERATIONS, WORKERS, Bounds
 from planner.defaults import ITERATIONS as STEPS
 from planner.defaults import RUN_BOUND_TIME_S, STUDY_BOUND_TIME_S, TIME_LIMIT_S
 from planner.pages.charts import lines
 from planner.pages.markup import Html, counted
-from planner.studies.published import CURIE23
+from planner.runs.fanout import Engine, RunTask, run_tasks
+from planner.runs.figures import Row
+from planner.runs.one_day import Settings
+from planner.scenario.schema import Scenario
+from planner.store.provenance import versions
+from planner.studies.curie23_rows import curve_rows, published_rows, run_rows
+from planner.studies.curie23_site import (
+    CALIBRATIONS,
+    FIRST_DAY,
+    RUNS,
+    SCENARIOS,
+    USUAL_RUNS,
+    bound_figures,
+    choice_rows,
+    data_folder,
+    study_scenario,
+)
+from planner.studies.curie23_tables import choices_table, nothing_found_words, place_tables, profit_table
+from planner.studies.kept import OnDone, clear
 from planner.studies.report import CURVES, PAIR_WIDTH, Content, StudyReport, StudySection, curves, grouped, pair
-from planner.studies.study import OnDone, Study, StudyCell, option, require_known
+from planner.studies.study import Study, StudyCell, option, require_known
 
-if TYPE_CHECKING:
-    from planner.runs.fanout import RunTask
-    from planner.runs.figures import Row
-    from planner.scenario.schema import Scenario
-
-SCENARIOS = tuple(CURIE23)
 DAYS = 23
 BY_THE_CLOCK = ("cp", "relaxation", "delay")
 """Methods that search until their time is over; the others end by themselves, so that time changes no answer."""
@@ -34,7 +47,14 @@ AMPLE_TIME_S = 3600.0
 NO_PAPER = (
     f"The paper's figures are of {DAYS} days. They stand beside a study of all of them, and are left out of this one."
 )
+
 NOT_EMPTIED = "The study ends with its last day, before queues are empty: there is no makespan, and no published PUE."
+ASKED = (
+    *("days", "until_empty", "scenarios", "runs", "settings", "time_limit_s"),
+    *("bound_time_s", "iterations", "bounded"),
+)
+"""Options that study.json tells."""
+
 NO_DEFAULT = "Figures 5 to 8 need a run of cp, the engine's default search."
 
 
@@ -63,10 +83,10 @@ class Curie23Study(Study):
         True, "flag", "Whether days go on until the queue is empty.", "--until-empty/--days-only"
     )
     calibrations: tuple[str, ...] = option(
-        ("ours", "fitted"), "names", "ours, fitted, or both by commas; both is the default."
+        tuple(CALIBRATIONS), "names", "ours, fitted, or both by commas; both is the default."
     )
     scenarios: tuple[str, ...] = option(SCENARIOS, "names", "By commas; default all four.")
-    runs: tuple[str, ...] = option((), "names", "By commas; default all of the study.", "--methods")
+    runs: tuple[str, ...] = option(USUAL_RUNS, "names", "By commas; default all of the study.", "--methods")
     data: Path | None = option(None, "path", "Folder of the traces; default PLANNER_DATA.", metavar="DIR")
     settings: tuple[str, ...] = option(
         (), "texts", "Override a scenario key; may be repeated.", "--set", metavar="KEY=VALUE"
@@ -92,18 +112,10 @@ class Curie23Study(Study):
     address: str | None = option(None, "text", "Scheduler of --backend dask.", metavar="HOST:PORT")
 
     def __post_init__(self) -> None:
-        from planner.studies.curie23_site import CALIBRATIONS, RUNS
-
         require_known("calibration", self.calibrations, tuple(CALIBRATIONS))
         require_known("scenario", self.scenarios, SCENARIOS)
-        require_known("method", (*self.chosen_runs, *self.bounded), tuple(RUNS))
-
-    @property
-    def chosen_runs(self) -> tuple[str, ...]:
-        """The runs that were asked for, else the usual ones."""
-        from planner.studies.curie23_site import USUAL_RUNS
-
-        return self.runs or USUAL_RUNS
+        for methods in (self.runs, self.bounded or self.runs):
+            require_known("method", methods, tuple(RUNS))
 
     @property
     def has_all_days(self) -> bool:
@@ -117,27 +129,20 @@ class Curie23Study(Study):
 
     def scenario_of(self, calibration: str, scenario: str, run: str | None = None) -> Scenario:
         """A scenario: what the user sets goes over the calibration, and what makes a run goes over both."""
-        from planner.studies.curie23_site import CALIBRATIONS, RUNS, data_folder, study_scenario
-
         more = () if run is None else RUNS[run].settings
         settings = (*CALIBRATIONS[calibration].settings, *self.settings, *more)
         return study_scenario(scenario, data_folder(self.data), settings)
 
     def ground(self, calibration: str) -> str:
         """The folder of its runs: another number of days, or other settings, must not take the place of whole runs."""
-        import hashlib
-
         days = "" if self.has_all_days else f"-{self.days}-days"
         mark = hashlib.sha256("\n".join(self.settings).encode()).hexdigest()[:8]
         return f"{calibration}{days}{f'-set-{mark}' if self.settings else ''}"
 
     def tasks(self, calibration: str) -> list[tuple[Row, RunTask]]:
         """The runs of a calibration with their labels: each in all scenarios, quick ones first."""
-        from planner.runs.fanout import RunTask
-        from planner.studies.curie23_site import FIRST_DAY, RUNS
-
         found = []
-        for name in sorted(self.chosen_runs, key=lambda each: RUNS[each].kind):
+        for name in sorted(self.runs, key=lambda each: RUNS[each].kind):
             for scenario in self.scenarios:
                 task = RunTask(
                     f"{calibration}, {scenario}, {name}",
@@ -152,9 +157,6 @@ class Curie23Study(Study):
 
     def _settings(self, calibration: str, scenario: str, name: str) -> Any:
         """How the days of a run are planned."""
-        from planner.runs.one_day import Settings
-        from planner.studies.curie23_site import RUNS
-
         method = RUNS[name].method
         return Settings(
             self.scenario_of(calibration, scenario, name),
@@ -162,6 +164,7 @@ class Curie23Study(Study):
             iterations=self.iterations,
             command=self.command,
             page=False,
+            baselines=False,
             time_limit_s=self.time_limit_s if method in BY_THE_CLOCK else AMPLE_TIME_S,
             bound_time_s=self.bound_time_s if name in self.bounded else 0.0,
         )
@@ -172,9 +175,6 @@ class Curie23Study(Study):
 
     def stages(self, on_done: OnDone) -> Iterator[list[Row]]:
         """The runs of one calibration after another, each with its days and the bound of its scenario."""
-        from planner.runs.fanout import Engine, run_tasks
-        from planner.studies.kept import clear
-
         if self.fresh:
             clear(self.folder / "runs")
         done: list[Row] = []
@@ -192,12 +192,10 @@ class Curie23Study(Study):
     def _place(self, told: Row) -> tuple[int, int, int]:
         """Where a run stands among those that were asked for."""
         place = self.calibrations.index(told["calibration"]), self.scenarios.index(told["scenario"])
-        return *place, self.chosen_runs.index(told["run"])
+        return *place, self.runs.index(told["run"])
 
     def _bounds(self, calibration: str) -> dict[str, float]:
         """What no plans of the days can earn together [EUR], by scenario; in turn, as each uses all cores."""
-        from planner.studies.curie23_site import bound_figures
-
         cells = [
             StudyCell(
                 f"{calibration}-{scenario}-{self.days}-days",
@@ -217,11 +215,6 @@ class Curie23Study(Study):
 
     def report(self, found: Sequence[Row]) -> StudyReport:
         """For each calibration its tables and figures, then what is our choice."""
-        from planner.store.provenance import versions
-        from planner.studies.curie23_rows import curve_rows, published_rows, run_rows
-        from planner.studies.curie23_site import CALIBRATIONS
-        from planner.studies.curie23_tables import choices_table
-
         runs = run_rows(found, self.days)
         rows = {"runs": runs, "published": published_rows(runs, has_all_days=self.has_all_days)}
         drawn, choices = curve_rows(found, self.days), self.choices(found)
@@ -234,7 +227,7 @@ class Curie23Study(Study):
         ]
         sections.append(StudySection("What is our choice", [choices_table(choices)]))
         asked = {each.name: getattr(self, each.name) for each in fields(self) if each.name in ASKED}
-        asked |= {"command": list(self.command), "runs": self.chosen_runs, "versions": versions()}
+        asked |= {"command": list(self.command), "versions": versions()}
         asked["calibrations"] = {name: asdict(CALIBRATIONS[name])["settings"] for name in self.calibrations}
         files = {f"{name}.csv": each for name, each in rows.items()} | {"curves.csv": drawn}
         texts = {"study.json": json.dumps(asked, indent=2) + "\n"}
@@ -242,8 +235,6 @@ class Curie23Study(Study):
 
     def choices(self, found: Sequence[Row]) -> list[Row]:
         """What the paper leaves open, and what it is here."""
-        from planner.studies.curie23_site import choice_rows
-
         firsts = [group[0] for group in grouped(found, "calibration")]
         scenarios = {told["calibration"]: self.scenario_of(told["calibration"], told["scenario"]) for told in firsts}
         return choice_rows(scenarios, self.days, self.time_limit_s, self.iterations, self.settings)
@@ -255,8 +246,6 @@ class Curie23Study(Study):
     def _section(
         self, calibration: str, runs: Sequence[Row], published: Sequence[Row], drawn: Sequence[Row]
     ) -> StudySection:
-        from planner.studies.curie23_site import CALIBRATIONS
-        from planner.studies.curie23_tables import nothing_found_words, place_tables, profit_table
 
         words = CALIBRATIONS[calibration].words
         over = f" Set over it: {', '.join(self.settings)}." if self.settings else ""
@@ -302,7 +291,3 @@ class Curie23Study(Study):
             name = title.format(first + SCENARIOS.index(scenario), scenario)
             found.append(lines(name, curve, across="day", up=up, width=PAIR_WIDTH, mark=self.days, at_end=True))
         return pair(found) if found else None
-
-
-ASKED = (*("days", "until_empty", "scenarios", "settings", "time_limit_s", "bound_time_s", "iterations", "bounded"),)
-"""Options that study.json tells."""

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import mean, stdev
-from typing import TYPE_CHECKING
+
+from scipy.stats import t
 
 from planner.bounds import PERCENT, Bounds
+from planner.online.estimates import estimate_named
 from planner.pages.charts import Line, lines
 from planner.pages.markup import Column, Html, plain
+from planner.runs.figures import Row
 from planner.studies.published import DEADLINES, deadline_trace
+from planner.studies.replays import deadline_figures
 from planner.studies.report import (
     PAIR_WIDTH,
     Shown,
@@ -25,9 +29,6 @@ from planner.studies.report import (
     words,
 )
 from planner.studies.study import StudyCell, TraceStudy, option, require_known
-
-if TYPE_CHECKING:
-    from planner.runs.figures import Row
 
 BASE = "conservative"
 """The policy that the others are compared with."""
@@ -49,6 +50,8 @@ MEANS = (
     )),
     *("deadline_jobs", "deadline_jobs_24h", "deadline_jobs_10x", "misses_24h", "misses_10x", "usage", "usage_waited"),
 )  # fmt: skip
+
+
 """Figures of a draw whose mean and interval are told."""
 
 
@@ -89,14 +92,11 @@ class DeadlineStudy(TraceStudy):
 
     def cells(self) -> list[StudyCell]:
         """Of each trace one for each policy that knows no deadlines, then one for each draw and policy that does."""
-        from planner.online.estimates import estimate_named
-        from planner.studies.replays import deadline_figures
-
         draws = [(percent, seed) for percent in self.percents for seed in range(self.seeds)]
         runs = [(policy, "all", (0.0, 0), draws) for policy in self.policies if policy in BLIND]
         heeding = [policy for policy in self.policies if policy not in BLIND]
         runs += [(policy, f"{draw[0]:g}-{draw[1]}", draw, [draw]) for policy in heeding for draw in draws]
-        given = {"processors": self.processors, "jobs": self.jobs, "partitions": self.partitions}
+        given: Row = {"processors": self.processors, "jobs": self.jobs, "partitions": self.partitions}
         given |= {"queues": self.queues, "estimate": estimate_named(self.estimate).name}
         return [
             StudyCell(
@@ -179,7 +179,6 @@ def interval(values: Sequence[float | None]) -> tuple[float | None, float | None
         return None, None
     if len(known) < 2:
         return mean(known), None
-    from scipy.stats import t
 
     return mean(known), float(t.ppf((1 + SURE) / 2, len(known) - 1)) * stdev(known) / len(known) ** 0.5
 

@@ -6,18 +6,25 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from planner.bounds import DISPATCH_STEPS, EVALUATIONS, QUEUE_JOBS, QUEUE_NODES, Bounds
 from planner.defaults import DISPATCH_STEPS as STEPS
 from planner.defaults import ROUND_ENGINE, ROUND_TIME_S
 from planner.errors import InputError
+from planner.methods import require_engine
+from planner.online.estimates import estimate_named
 from planner.online.policies import policy_named
 from planner.online.queue_search import USUAL_SEARCH
 from planner.pages.charts import Bar, bar_groups, lines
 from planner.pages.markup import THIN, Column, Html, hours, plain
+from planner.places import scenario_folders
+from planner.runs.figures import Row
+from planner.scenario.load import load_scenario
+from planner.studies.dispatches import DispatchLimits, dispatch_figures, growth_figures
 from planner.studies.published import DISPATCHERS
 from planner.studies.report import (
+    Content,
     Shown,
     StudyReport,
     StudySection,
@@ -30,9 +37,6 @@ from planner.studies.report import (
 )
 from planner.studies.study import Study, StudyCell, option, require_known, require_traces, trace_name
 
-if TYPE_CHECKING:
-    from planner.runs.figures import Row
-
 PARTS = ("replays", "queues")
 COLOURS = ("it", "cooling", "profit", "price", "good", "other")
 GROWTH = (
@@ -43,6 +47,7 @@ BRIEF = (
     *("policy", "mean slowdown", "mean wait", "a dispatch", "published", "longest", "whole replay"),
     *("found nothing", "end"),
 )
+
 """Columns that a terminal shows."""
 
 
@@ -107,8 +112,6 @@ class DispatcherStudy(Study):
     )
 
     def __post_init__(self) -> None:
-        from planner.methods import require_engine
-
         wanted = [policy_named(name) for name in self.policies]
         for policy in wanted:
             if policy.needs_prices:
@@ -133,11 +136,6 @@ class DispatcherStudy(Study):
 
     def cells(self) -> list[StudyCell]:
         """Replays of each policy with each estimate on each machine, then its dispatches of made-up queues."""
-        from planner.online.estimates import estimate_named
-        from planner.places import scenario_folders
-        from planner.scenario.load import load_scenario
-        from planner.studies.dispatches import DispatchLimits, dispatch_figures, growth_figures
-
         limits = DispatchLimits(self.engine, self.time_limit_s, self.dispatch_steps, self.evaluations, self.cell_s)
         policies = list(dict.fromkeys(policy_named(name).name for name in self.policies))
         estimates = list(dict.fromkeys(estimate_named(name).name for name in self.estimates))
@@ -169,7 +167,7 @@ class DispatcherStudy(Study):
         sections = [_machine(rows) for rows in grouped(replays, "machine", "trace")]
         if queues:
             grown = [_growth(group) for group in grouped(queues, "jobs")]
-            parts = [GROWTH, *grown, queue_table(queues)]
+            parts: list[Content] = [GROWTH, *grown, queue_table(queues)]
             sections.append(StudySection("How a dispatch grows with machine and queue", parts))
         content = {"replays": replays, "queues": queues}
         return StudyReport(content, {"dispatchers.csv": replays, "queues.csv": queues}, sections)

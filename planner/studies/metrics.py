@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from planner.bounds import Bounds
 from planner.errors import InputError
+from planner.metrics.outcome import TRIMMING
 from planner.pages.charts import Dot, dots, lines
 from planner.pages.markup import Column, Html, plain
+from planner.runs.figures import Row
 from planner.studies.published import METRICS, POLICIES, POLICY_CHANGES, PREDICTED, PREDICTORS, published_trace
+from planner.studies.replays import trimmed_figures
 from planner.studies.report import (
     PAIR_WIDTH,
     Shown,
@@ -26,9 +28,6 @@ from planner.studies.report import (
     words,
 )
 from planner.studies.study import StudyCell, TraceStudy, option, require_known
-
-if TYPE_CHECKING:
-    from planner.runs.figures import Row
 
 BASE = "list"
 """The policy that all others are compared with, List-REG."""
@@ -88,8 +87,6 @@ class MetricsStudy(TraceStudy):
     steps: int = option(30, "number", "Steps of the factors of runtimes from 0.5 to 2.", bounds=Bounds(1, 150))
 
     def __post_init__(self) -> None:
-        from planner.metrics.outcome import TRIMMING
-
         super().__post_init__()
         require_known("part", self.parts, PARTS)
         for flag, chosen, known in (("--trim", self.trim, TRIMMING), ("--unrequested", self.unrequested, UNREQUESTED)):
@@ -98,9 +95,7 @@ class MetricsStudy(TraceStudy):
 
     def cells(self) -> list[StudyCell]:
         """The runs of each part on each trace; those of two parts may be the same."""
-        from planner.studies.replays import trimmed_figures
-
-        given = {"processors": self.processors, "jobs": self.jobs, "unrequested": self.unrequested}
+        given: Row = {"processors": self.processors, "jobs": self.jobs, "unrequested": self.unrequested}
         given |= {"metrics": (*METRICS, "r2", "under")}
         return [
             StudyCell(
@@ -231,7 +226,6 @@ def agreement(rows: Sequence[Row]) -> list[Row]:
 
 def agreement_table(rows: Sequence[Row]) -> StudyTable:
     """How many published figures are met."""
-    from planner.metrics.outcome import TRIMMING
 
     columns: list[Shown] = [words("table", "table"), words("trace", "trace")]
     columns.append((Column("jobs that count", number=False), lambda row: TRIMMING[row["trim"]]))

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from planner.pages.markup import plain
+from planner.runs.figures import Row
 from planner.studies.published import PREDICTIONS, RUNS, Campaign
+from planner.studies.replays import bsld_figures, source_of
 from planner.studies.report import StudyReport, StudySection, StudyTable, grouped, numbers, table_of, words
 from planner.studies.study import StudyCell, TraceStudy
-
-if TYPE_CHECKING:
-    from planner.runs.figures import Row
 
 ROUNDING = 1e-12
 """Relative difference that comes from the order in which numbers are added."""
@@ -38,14 +36,12 @@ class PredictionStudy(TraceStudy):
 
     def cells(self) -> list[StudyCell]:
         """The runs that were published of a trace; all of them where nothing was."""
-        from planner.studies.replays import bsld_figures
-
         found = []
         for trace, path in self.named_traces().items():
             campaign = self._campaign(path)
             for run in RUNS if campaign is None else campaign.bsld:
                 labels = {"trace": trace, **dict(zip(("policy", "estimate", "correction"), run, strict=True))}
-                given = {"path": path, "processors": self.processors, "jobs": self.jobs}
+                given: Row = {"path": path, "processors": self.processors, "jobs": self.jobs}
                 given |= {name: labels[name] for name in ("policy", "estimate", "correction")}
                 found.append(StudyCell("/".join(labels.values()), labels, bsld_figures, given))
         return found
@@ -65,15 +61,11 @@ class PredictionStudy(TraceStudy):
 
     def _campaign(self, path: Path) -> Campaign | None:
         """What was published of a trace, which is known by its jobs and processors."""
-        from planner.studies.replays import source_of
-
         trace = source_of(path, self.processors, self.jobs, unrequested="drop").trace
         return PREDICTIONS.get((len(trace), int(trace.machine.processors)))
 
     def _jobs(self, path: Path) -> str:
         """How many jobs are replayed on what, and which are left out."""
-        from planner.studies.replays import source_of
-
         source = source_of(path, self.processors, self.jobs, unrequested="drop")
         kept = f"{plain(len(source.trace))} jobs on {plain(source.trace.machine.processors)} processors"
         return "; ".join([kept, *(f"{plain(count)} left out {why}" for why, count in source.intake.dropped.items())])

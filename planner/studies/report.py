@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from planner.pages.charts import Line
 from planner.pages.markup import MINUS, THIN, Column, Html, document, el, grid, plain
-
-if TYPE_CHECKING:
-    from planner.runs.figures import Row
+from planner.runs.figures import Row
+from planner.store.replay_files import write_rows, write_text
 
 CURVES = ("a0", "a5", "a4", "a3", "a2", "a1", "a7", "a6", "a8")
 """Colours of curves, one after the other."""
@@ -99,8 +98,6 @@ class StudyReport:
 
     def write(self, folder: Path, name: str, page: str) -> None:
         """Write all files and the page; a table without rows has none."""
-        from planner.store.replay_files import write_rows, write_text
-
         for file, rows in self.files.items():
             if rows:
                 write_rows(rows, folder / file)

@@ -2,8 +2,7 @@
 
 A study is a frozen dataclass whose fields are the options of its command, its docstring the command's help. It names
 its cells and makes a report of what they say. The runner makes what is missing, side by side in processes, keeps every
-piece, and writes the report's files: CSV tables, a document and a page. Packages that take long to load are imported
-where they are used: the command line loads every declaration.
+piece, and writes the report's files: CSV tables, a document and a page.
 """
 
 from __future__ import annotations
@@ -11,17 +10,19 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, is_dataclass
+from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from planner.bounds import PROCESSORS, Bounds
 from planner.errors import InputError
+from planner.runs.figures import Row
+from planner.scenario.schema import Scenario
+from planner.store.folder import held
+from planner.store.provenance import digest
+from planner.studies.kept import OnDone, Task, clear, code_mark, make_missing, piece, scenario_facts
 from planner.studies.report import StudyReport
-
-if TYPE_CHECKING:
-    from planner.runs.figures import Row
 
 OPTION = "option"
 """Where a field keeps the option that it is."""
@@ -29,9 +30,6 @@ OPTION = "option"
 ENDINGS = (".gz", ".swf", ".csv", ".parquet")
 MOST_WORKERS = 2
 REPORTS = Path("reports")
-
-OnDone = Callable[[str], None]
-"""Called with the name of each piece that is done, or that was kept from an earlier call."""
 
 
 @dataclass(frozen=True)
@@ -48,11 +46,34 @@ class StudyOption:
     flags: tuple[str, ...] = ()
     bounds: Bounds | None = None
     metavar: str | None = None
+    name: str = ""
+    default: Any = None
+
+    @property
+    def example(self) -> str:
+        """How the default is written, of durations and numbers."""
+        if self.kind == "time":
+            return f"{self.default:g}s"
+        return ",".join(f"{each:g}" for each in self.default) or "1 or 1,3"
 
 
 def option(default: Any, kind: str, words: str, *flags: str, **more: Any) -> Any:
     """A field of a study that is an option of its command."""
-    return field(default=default, metadata={OPTION: StudyOption(kind, words, flags, **more)})
+    return field(default=default, metadata={OPTION: StudyOption(kind, words, flags, default=default, **more)})
+
+
+def options_of(study: type[Study]) -> list[StudyOption]:
+    """The options of a study's command: what it alone has first, then those of all."""
+    common = {each.name for each in fields(Study)}
+    told = [each for each in fields(study) if OPTION in each.metadata]
+    return [
+        replace(each.metadata[OPTION], name=each.name, flags=each.metadata[OPTION].flags or (_flag(each.name),))
+        for each in sorted(told, key=lambda each: each.name in common)
+    ]
+
+
+def _flag(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
 
 
 @dataclass(frozen=True)
@@ -105,17 +126,12 @@ class Study:
 
     def found(self, cells: Sequence[StudyCell], on_done: OnDone, *, workers: int | None = None) -> list[Row]:
         """What cells say; those that are missing are made."""
-        from planner.studies.kept import make_missing
-
         tasks = [task for task, _ in self._tasks(cells)]
         make_missing(tasks, self.workers if workers is None else workers, on_done)
         return [{**cell.labels, **json.loads(task.path.read_bytes())} for task, cell in zip(tasks, cells, strict=True)]
 
     def run(self, on_done: OnDone = lambda name: None) -> StudyReport:
         """Run the study, or go on with it, and write its files."""
-        from planner.store.folder import held
-        from planner.studies.kept import clear
-
         report = StudyReport()
         with held(self.folder):
             if self.fresh:
@@ -131,8 +147,6 @@ class Study:
 
     def _tasks(self, cells: Sequence[StudyCell]) -> Iterator[Any]:
         """How each cell is made, and where it is kept: under a mark of its code and of all that it is given."""
-        from planner.studies.kept import Task, code_mark, piece
-
         marks: dict[Path, str] = {}
         for cell in cells:
             facts = {name: _fact(value, marks) for name, value in cell.given.items()}
@@ -144,10 +158,6 @@ class Study:
 
 def _fact(value: Any, marks: dict[Path, str]) -> Any:
     """What stands for something that a cell is given: a digest for a file, else its plain data."""
-    from planner.scenario.schema import Scenario
-    from planner.store.provenance import digest
-    from planner.studies.kept import scenario_facts
-
     if isinstance(value, Path):
         return marks.setdefault(value, digest(value)) if value not in marks else marks[value]
     if isinstance(value, Scenario):

@@ -120,6 +120,31 @@ def test_a_scenario_is_replayed_with_its_promise(
     assert hold["profit_eur"] > 0
 
 
+def test_a_plan_from_now_on_names_what_is_held_and_needs_no_prices_of_tomorrow(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The file of prices ends tonight. Evening is dear and the night cheap: what could start at 18:00 is held."""
+    base = write_rolling_site(tmp_path)
+    monkeypatch.chdir(base)
+    hours = [f"2024-06-{day:02d}T{hour:02d}:00+02:00" for day in (1, 2, 3) for hour in range(24)]
+    prices = [0.9 if 16 <= k % 24 < 21 else 0.1 for k in range(len(hours))]
+    lines = ["time,price", *(f"{hour},{price}" for hour, price in zip(hours, prices, strict=True))]
+    (base / "prices.csv").write_text("\n".join(lines) + "\n")
+    words = ["--set", f"tariff={{kind: hourly, file: {base / 'prices.csv'}, unit: EUR/kWh}}", "--bound-time", "0"]
+    words += ["--set", "rules.max_delay=6h", "--set", "goal.waiting=0.001", "--set", "rules.estimate=requested"]
+    assert run(["now", "--at", f"{FIRST}T18:00:00+02:00", *words]) == 0
+    told = capsys.readouterr().out
+    holds = json.loads((base / "reports" / "site" / FIRST / "summary.json").read_text())["holds"]
+    assert holds
+    now = seconds(f"{FIRST}T18:00:00+02:00")
+    for each in holds:
+        assert (
+            each["reference_unix"] <= now < each["until_unix"] <= each["latest_unix"] == each["reference_unix"] + 21600
+        )
+        assert each["saved_eur"] > each["waiting_eur"] > 0
+        assert f"job {each['job_id']} until {FIRST} 2" in told
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [

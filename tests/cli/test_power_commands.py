@@ -200,6 +200,7 @@ def test_no_job_left_to_predict_is_one_line(tables: Path, capsys: pytest.Capture
     assert "--skip-days 0" in one_line(capsys)
 
 
+@pytest.mark.slow
 def test_the_figures_of_eurora(
     planner_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

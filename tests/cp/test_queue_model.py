@@ -181,7 +181,7 @@ def test_latest_starts_leave_out_only_what_is_worse() -> None:
 
 @pytest.mark.parametrize(("limit", "scale"), [("MOST_SEATS", 1), ("SEATS_PER_S", CPSAT.time_limit_s)])
 def test_too_many_nodes_are_planned_as_one(limit: str, scale: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Then nothing is proven, and the starts are those of a machine without borders."""
+    """More than the limit: nothing is proven then, and the starts are those of a machine without borders."""
     queue = random_queue(1, 3, nodes=3)
     whole = as_one_node(queue)
     for moment in range(8):
@@ -189,6 +189,7 @@ def test_too_many_nodes_are_planned_as_one(limit: str, scale: float, monkeypatch
         assert np.array_equal(whole.nodes[0].at(at), sum(room.at(at) for room in queue.nodes))
     assert seat_count(whole) == 0
     known = one_after_another(queue)
+    monkeypatch.setattr(queue_model, limit, seat_count(queue) / scale)
     exact = CPSAT(queue, known, from_known=True)
     monkeypatch.setattr(queue_model, limit, (seat_count(queue) - 1) / scale)
     rough = CPSAT(queue, known, from_known=True)

@@ -15,7 +15,7 @@ from planner.machine.kth_smallest import smallest_by_weight
 from planner.online.initial_state import initial_state
 from planner.online.kernel.bunches import BUNCH_ROWS
 from planner.online.kernel.list_plan import plan_in_order
-from planner.online.kernel.state import BUNCHED, MACHINE_BUNCHES, NODE, START, TRIED_ORDER, TRIED_PIN, State, widened
+from planner.online.kernel.state import State, widened
 from planner.online.outages import UNTIL_FURTHER_NOTICE
 from planner.online.policies import policy_named
 from planner.online.queue_search import QueueSearch
@@ -75,15 +75,15 @@ def filled(state: State, seed: int) -> tuple[State, int]:
 def planned(state: State, seed: int) -> tuple[list[int], list[int]]:
     """Starts and nodes of a plan of all jobs in a random order, of which some are pinned to random nodes."""
     rng = np.random.default_rng(seed)
-    jobs = state.job.shape[1]
-    state.job[TRIED_ORDER] = rng.permutation(jobs)
-    state.unit[TRIED_PIN] = -1
+    jobs = state.jobs.shape[0]
+    state.lists["tried"] = rng.permutation(jobs)
+    state.pins["tried"] = -1
     for job in rng.integers(0, jobs, 5).tolist():
-        units = slice(state.ptr[1, job], state.ptr[1, job + 1])
-        state.unit[TRIED_PIN, units] = rng.integers(0, NODES, units.stop - units.start)
+        units = slice(state.first["unit"][job], state.first["unit"][job + 1])
+        state.pins["tried"][units] = rng.integers(0, NODES, units.stop - units.start)
     starts = np.zeros(jobs, dtype=np.int64)
     plan_in_order(state, 0, starts)
-    return starts.tolist(), state.unit[NODE].tolist()
+    return starts.tolist(), state.units["node"].tolist()
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -92,9 +92,9 @@ def test_a_plan_by_bunches_is_that_of_the_nodes(seed: int) -> None:
     state, different = filled(state_of(crowd(seed, one_group=seed % 2 == 0)), seed)
     plain = node_by_node(state)
     assert planned(state, seed) == planned(plain, seed)
-    assert state.clock[BUNCHED] == 1
-    assert plain.clock[BUNCHED] == 0
-    assert state.clock[MACHINE_BUNCHES] == different < NODES
+    assert state.clock.bunched == 1
+    assert plain.clock.bunched == 0
+    assert state.clock.machine_bunches == different < NODES
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -106,8 +106,8 @@ def test_a_plan_that_outgrows_its_bunches_goes_on_node_by_node(seed: int) -> Non
         bunch_times=np.zeros((2 * NODES, 12), dtype=np.int64), bunch_free=np.zeros((2 * NODES, 12, 2), dtype=np.int64)
     )
     assert planned(short, seed) == planned(plain, seed)
-    assert short.clock[MACHINE_BUNCHES] > 0
-    assert short.clock[BUNCHED] == 0
+    assert short.clock.machine_bunches > 0
+    assert short.clock.bunched == 0
 
 
 @pytest.mark.parametrize("policy", ["list", "order-stretch"])
@@ -119,7 +119,7 @@ def test_replays_are_the_same_with_and_without_bunches(policy: str) -> None:
             for state in (state_of(trace, policy), node_by_node(state_of(trace, policy))):
                 playing = FixedReplay(state, None)
                 playing.run_until(UNTIL_FURTHER_NOTICE)
-                found.append((playing.state.job[START].tolist(), playing.state.unit[NODE].tolist()))
+                found.append((playing.state.jobs["start"].tolist(), playing.state.units["node"].tolist()))
             assert found[0] == found[1]
 
 

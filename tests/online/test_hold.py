@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace as with_changes
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from planner.compiled import kernel_of
-from planner.domain.trace import Machine, Trace, pool_trace
+from planner.domain.trace import Machine, Trace, first_jobs, pool_trace
 from planner.errors import InputError
+from planner.inputs.traces import read_pool
 from planner.online.check import violations
 from planner.online.holding import Holding
 from planner.online.kernel.hold_rule import cheapest_start
@@ -77,6 +79,18 @@ def test_starts_are_those_of_the_base_where_nothing_is_to_be_gained(base: str, m
             assert np.array_equal(result.node_of_unit, plain.node_of_unit)
             assert not np.any(result.held_until_s >= 0)
             assert result.round_count == plain.round_count
+
+
+@pytest.mark.parametrize("base", ["easy", "easy-sjbf", "conservative"])
+def test_kth_is_as_under_the_base_where_nothing_is_to_be_gained(base: str, planner_data: Path) -> None:
+    """The first 3,000 jobs on 100 processors, job by job."""
+    trace = first_jobs(read_pool(planner_data / "swf" / "KTH-SP2-filtered.swf.gz").trace, 3000)
+    trace = with_changes(trace, origin_unix=ORIGIN, power_mw=trace.width * 10**5)
+    plain = replay(trace, policy_named(base), trace.requested_s)
+    costs = prices(0, int(trace.submit_s[-1] // DAY) + 20)
+    flat = with_changes(costs, eur_per_kwh=np.full_like(costs.cooled, 0.3), cooled=np.full_like(costs.cooled, 1.3))
+    for result in (held_replay(trace, base, costs, 0), held_replay(trace, base, flat, 24)):
+        assert result.start_s.tolist() == plain.start_s.tolist()
 
 
 @pytest.mark.parametrize("machine", MACHINES)

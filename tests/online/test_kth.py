@@ -82,6 +82,7 @@ def test_a_second_papers_runs_to_twelve_digits(kth: Source, run: tuple[str, str,
     assert ours == pytest.approx(PREDICTIONS[28_481, 100].bsld[run], rel=1e-12)
 
 
+@pytest.mark.slow
 def test_a_second_papers_runs_of_curie(planner_data: Path) -> None:
     """The same of 295,540 jobs on that paper's 80,640 processors; with predictions it takes minutes and is left out."""
     trace = read_pool(planner_data / "swf" / "CEA-Curie-2011-2.1-cln.swf.gz", 80_640).trace
@@ -93,6 +94,7 @@ def test_a_second_papers_runs_of_curie(planner_data: Path) -> None:
         assert ours == pytest.approx(published, rel=1e-12), (policy, estimate)
 
 
+@pytest.mark.slow
 def test_a_second_papers_runs_where_the_jobs_differ_a_little(planner_data: Path) -> None:
     """SDSC-SP2 and SDSC-BLUE lack 7 and 6 jobs of those published: bounded slowdown agrees to 0.15 %."""
     for name in ("SDSC-SP2-1998-4.2-cln", "SDSC-BLUE-2000-4.2-cln"):

@@ -92,6 +92,7 @@ def test_a_reservation_keeps_no_node(policy: str) -> None:
     assert result.node_of_unit.tolist() == [0, 1, 2, 1, 2, 0]
 
 
+@pytest.mark.slow(keep=2)
 @pytest.mark.parametrize("policy", ["easy", "easy-sjbf", "saf-easy", "list", "saf-list", "conservative", "deadline"])
 def test_a_real_trace_on_nodes_of_one_processor(policy: str, planner_data: Path) -> None:
     """The first 3,000 jobs of KTH-SP2 on 100 processors and on 100 nodes, job by job."""

@@ -259,6 +259,7 @@ def test_the_cheapest_start_for_p2sf_is_found(seed: int) -> None:
     assert total - 0.02 * size <= found <= total + 1e-9 * size
 
 
+@pytest.mark.slow
 def test_a_part_of_kth_under_several_policies(planner_data: Path) -> None:
     """The first 2,000 jobs: no policy is below the bound, and more than what jobs take by themselves is proven."""
     whole = read_pool(planner_data / "swf" / "KTH-SP2-filtered.swf.gz").trace

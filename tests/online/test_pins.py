@@ -8,7 +8,6 @@ import pytest
 from planner.domain.trace import Machine, Trace
 from planner.online.check import violations
 from planner.online.initial_state import initial_state
-from planner.online.kernel.state import NODE, PIN, START
 from planner.online.outages import UNTIL_FURTHER_NOTICE, Outages
 from planner.online.policies import policy_named
 from planner.online.queue_search import QueueSearch
@@ -53,10 +52,10 @@ def played(trace: Trace, pins: list[int], evaluations: int = 0) -> tuple[list[in
     nobody = np.full(len(trace), -1)
     policy, search = policy_named("order-af"), QueueSearch(evaluations)
     state = initial_state(trace, policy, trace.runtime_s, nobody, search=search)
-    state.unit[PIN] = pins
+    state.pins["current"] = pins
     playing = FixedReplay(state, None)
     playing.run_until(UNTIL_FURTHER_NOTICE)
-    return playing.state.job[START].tolist(), playing.state.unit[NODE].tolist()
+    return playing.state.jobs["start"].tolist(), playing.state.units["node"].tolist()
 
 
 def test_the_search_finds_nodes_that_no_order_leads_to() -> None:

@@ -51,12 +51,14 @@ SP2 = Log("SDSC-SP2", "SDSC-SP2-1998-4.2-cln", unrequested="drop", off=None, by=
 """The cleaned log of today lacks ten of the jobs, so that any figure may be off."""
 
 
+@pytest.mark.slow(keep=1)
 @pytest.mark.parametrize("estimate", ESTIMATES)
 @pytest.mark.parametrize("log", [KTH, CTC], ids=lambda log: log.trace)
 def test_every_figure_of_the_short_logs(planner_data: Path, log: Log, estimate: str, record_property: Record) -> None:
     require_published(log, planner_data, estimate, POLICIES, record_property)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("log", [BLUE, CURIE], ids=lambda log: log.trace)
 def test_some_policies_of_the_long_logs(planner_data: Path, log: Log) -> None:
     require_published(log, planner_data, "actual", ("easy", "saf-easy", "saf-greedy"), lambda name, value: None)

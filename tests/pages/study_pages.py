@@ -12,7 +12,7 @@ from planner.studies.cp_online import CpOnlineStudy
 from planner.studies.deadlines import DeadlineStudy
 from planner.studies.dispatchers import DispatcherStudy
 from planner.studies.metrics import MetricsStudy
-from planner.studies.operation.cells import SAMPLE, Group, cells_of
+from planner.studies.operation.cells import SAMPLE, SiteGroup, cells_of
 from planner.studies.operation.rows import rows_of
 from planner.studies.operation.show import page_of as operation_page
 from tests.curie23_days import HandMadeStudy, shown
@@ -49,9 +49,10 @@ def made_up(folder: Path) -> dict[str, str]:
     kth.touch()
     queued = CpOnlineStudy(traces=(kth,), policies=("easy", "order-af", "order-awf"), estimates=ESTIMATES, seeds=2)
     planned = found_of(queued, (cp_online_told(200.0 - k) for k in range(100)))
-    cells = cells_of(Group(SAMPLE, "bands"), full=True)
+    cells = cells_of(SiteGroup(SAMPLE, "bands"), full=True)
     settled = {cell: operation_told(100.0 - k, 60.0 * k) for k, cell in enumerate(cells)}
-    bounds = {cell: {"profit_eur": 960.0 + (cell.max_delay_h or 0)} for cell in cells if cell.is_bounded}
+    hours = {cell.max_delay_h for cell in cells if cell.max_delay_h is not None}
+    bounds = {(SiteGroup(SAMPLE, "bands"), each): {"profit_eur": 960.0 + each} for each in hours}
     dispatchers = DispatcherStudy()
     dispatched = [
         dispatchers_told("eurora", "mine", policy, estimate)
@@ -67,7 +68,7 @@ def made_up(folder: Path) -> dict[str, str]:
         "replay": replays(),
         "metrics": packed.page(packed.report(measured)),
         "curie23": curie23.page(shown(curie23)),
-        "operation": operation_page(rows_of(cells, settled, bounds, {})),
+        "operation": operation_page(rows_of(cells, settled, bounds)),
         "cp-online": queued.page(queued.report(planned)),
         "dispatchers": dispatchers.page(dispatchers.report(dispatched)),
     }

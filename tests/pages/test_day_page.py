@@ -265,6 +265,7 @@ def test_printed_page_has_figures(sample_days: Path, open_page: Opener, tmp_path
     assert page.evaluate("getComputedStyle(document.documentElement).getPropertyValue('--ground').trim()") == "#ffffff"
 
 
+@pytest.mark.slow
 def test_curie_day(curie_day: Path, open_page: Opener) -> None:
     """A day of Curie's trace on 300 nodes: all figures drawn, under 5 MB."""
     path = curie_day / "report.html"

@@ -9,6 +9,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -24,7 +25,7 @@ GPUS = 4
 PATIENCE_S = 60.0
 """How long to wait for anything on a busy machine."""
 SEARCH = "/usr/sbin:/usr/bin:/sbin:/bin"
-NEEDED = ("munged", "slurmctld", "slurmd", "scontrol", "squeue", "sbatch", "scancel", "sinfo")
+NEEDED = ("setpriv", "munged", "slurmctld", "slurmd", "scontrol", "squeue", "sbatch", "scancel", "sinfo")
 ACCOUNTING = ("slurmdbd", "sacctmgr", "mariadbd", "mariadb", "mariadb-install-db")
 PORTS = range(10_000, 30_000)
 """Below the ports that the system hands out by itself, so that nobody takes one between the look and the start."""
@@ -323,9 +324,10 @@ class Cluster:
 
     def _start(self, name: str, *words: str, **more: str) -> None:
         with (self.folder / "log" / f"{name}.out").open("ab") as log:
-            # A session of its own: whoever interrupts the tests does not end the daemons before they are stopped.
+            # A session of its own: whoever interrupts the tests does not end the daemons before they are stopped. But
+            # where the tests are killed, so that nobody stops them, the system does.
             self.daemons[name] = subprocess.Popen(
-                words,
+                ("setpriv", "--pdeathsig=TERM", *words),
                 env=self.environment(**more),
                 cwd=self.folder,
                 stdin=subprocess.DEVNULL,
@@ -392,7 +394,21 @@ def running_cluster(folder: Path, *, accounting: bool, tries: int = 3) -> Iterat
         else:
             break
     try:
-        yield cluster
+        with interrupted_by_sigterm():
+            yield cluster
     finally:
         cluster.cancel_all()
         cluster.stop()
+
+
+@contextmanager
+def interrupted_by_sigterm() -> Iterator[None]:
+    """SIGTERM ends the tests as Ctrl-C does: jobs are cancelled and daemons stopped, in good order."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -131,6 +131,7 @@ def clear_pairs(names: list[str], starts: Mapping[str, int]) -> list[tuple[str, 
     return [(first, second) for first, second in pairs if starts[second] - starts[first] >= CLEARLY_S]
 
 
+@pytest.mark.slow
 def test_a_plan_of_two_hundred_jobs_is_what_happens(live: Cluster, capsys: Said) -> None:
     """Saved, planned, tried dry, given, undone, given again; then jobs start as planned, and every one of them ends."""
     jobs = submit_all(live)

@@ -25,7 +25,7 @@ from planner.studies.operation.cells import (
     SAMPLE,
     STATIC,
     Cell,
-    Group,
+    SiteGroup,
     baseline_of,
     cells_of,
     chosen,
@@ -37,7 +37,7 @@ from planner.studies.operation.moved_years import write_moved
 from planner.studies.operation.picture import picture_of
 from planner.studies.operation.replays import read_replay, replay_bytes
 from planner.studies.operation.rows import Told, rows_of
-from planner.studies.operation.run import Study
+from planner.studies.operation.run import OperationStudy
 from planner.studies.operation.show import markdown_of
 from planner.studies.operation.sites import (
     SAMPLE_DAYS,
@@ -52,7 +52,7 @@ from tests.days import plan
 from tests.days import rows_of as csv_rows
 
 DAY = Days(SAMPLE_DAYS.first, SAMPLE_DAYS.first)
-GROUP = Group(SAMPLE, "bands")
+GROUP = SiteGroup(SAMPLE, "bands")
 
 
 @pytest.fixture
@@ -61,9 +61,9 @@ def ground(tmp_path: Path) -> Ground:
     return Ground(tmp_path / "tables", sample_days=DAY)
 
 
-def quick(ground: Ground, folder: Path, bound_time_s: float = 0.0) -> Study:
+def quick(ground: Ground, folder: Path, bound_time_s: float = 0.0) -> OperationStudy:
     """The quick slice."""
-    return Study(quick_cells(), ground, folder, bound_time_s)
+    return OperationStudy(quick_cells(), ground, folder, bound_time_s)
 
 
 def stamps(folder: Path) -> dict[str, int]:
@@ -190,7 +190,7 @@ def test_shares_are_of_what_the_bound_allows_over_easy() -> None:
 
 def test_what_is_earned_by_each_day_is_shown_where_the_machine_is_overloaded() -> None:
     """EASY has earned 500 and 900 by the end of the days, hold 510 and 910: 2 % and 1.1 % more."""
-    group = Group(SAMPLE, "bands", "1.45")
+    group = SiteGroup(SAMPLE, "bands", "1.45")
     easy, cell = baseline_of(group), Cell(group, "hold", max_delay_h=6)
     settled = {easy: {**told(100.0, 60.0), "load": 1.45}, cell: {**told(90.0, 90.0), "load": 1.45}}
     rows = rows_of([easy, cell], settled, {})
@@ -229,7 +229,7 @@ def test_work_that_day_plans_leave_undone_is_no_saving(ground: Ground, tmp_path:
     """Days are settled until the other policies are done; what a day plan has not run by then, it has not earned."""
     (easy,) = quick(ground, tmp_path / "easy", 0.0).run()[:1]
     cells = [baseline_of(GROUP), Cell(GROUP, "static")]
-    both = Study(cells, ground, tmp_path / "both", 0.0).run()
+    both = OperationStudy(cells, ground, tmp_path / "both", 0.0).run()
     assert [row["days"] for row in both] == [easy["days"]] * 2
     cheaper = easy["energy_cost_eur"] - both[1]["energy_cost_eur"]
     missed = easy["revenue_eur"] - both[1]["revenue_eur"]

@@ -26,20 +26,19 @@ from planner.online.kernel.bunches import (
     take_first,
 )
 from planner.online.kernel.nodes import add_up_units, first_power, pack_units, plan_rows
-from planner.online.kernel.state import BUNCHES, ESTIMATE, GROUPS, LIMITED, NODE, NODES, POWER, UNITS
 
 
 @part
 def place_in_bunches(state, job, earliest, latest):
     """Place a job at its earliest start from ``earliest`` to ``latest``, and return that; else NEVER."""
-    first, last = state.ptr[GROUPS, job], state.ptr[GROUPS, job + 1]
-    duration = max(np.int64(1), state.job[ESTIMATE, job])
+    first, last = state.first[job].group, state.first[job + 1].group
+    duration = max(np.int64(1), state.jobs[job].estimate)
     start = earliest
     while start <= latest:
         moved = _room_for_each_group(state, job, start, latest)
         if moved == start:
             if last - first == 1:
-                _take_for_group(state, first, state.ptr[UNITS, job], start, start + duration, np.int64(1))
+                _take_for_group(state, first, state.first[job].unit, start, start + duration, np.int64(1))
                 _hold_power(state, job, np.int64(1), start, start + duration)
                 return start
             if _take_for_groups(state, job, start, start + duration):
@@ -53,31 +52,31 @@ def place_in_bunches(state, job, earliest, latest):
 @part
 def has_room_in_bunches(state, job, now):
     """Whether a job has room now; the nodes that it would have are noted with its units."""
-    first, last = state.ptr[GROUPS, job], state.ptr[GROUPS, job + 1]
-    duration = max(np.int64(1), state.job[ESTIMATE, job])
+    first, last = state.first[job].group, state.first[job + 1].group
+    duration = max(np.int64(1), state.jobs[job].estimate)
     if _room_for_each_group(state, job, now, now) != now:
         return False
     if last - first == 1:
-        _take_for_group(state, first, state.ptr[UNITS, job], now, now + duration, np.int64(0))
+        _take_for_group(state, first, state.first[job].unit, now, now + duration, np.int64(0))
         return True
     fits = _take_for_groups(state, job, now, now + duration)
     if fits:
-        _hold_units_of(state, job, state.ptr[UNITS, job + 1], np.int64(-1), now, now + duration)
+        _hold_units_of(state, job, state.first[job + 1].unit, np.int64(-1), now, now + duration)
     return fits
 
 
 @part
 def place_on_noted_nodes(state, job, earliest):
     """Place a job on the nodes that are noted with its units and return its start; NEVER if they have no room."""
-    add_up_units(state, NODE, job)
-    duration = max(np.int64(1), state.job[ESTIMATE, job])
+    add_up_units(state, state.units.node, job)
+    duration = max(np.int64(1), state.jobs[job].estimate)
     start = earliest
     while True:
         moved = start
-        if state.clock[LIMITED] > 0:
-            moved = first_power(state, plan_rows(state) + state.clock[NODES], job, duration, moved, NEVER - 1)
-        for unit in range(state.ptr[UNITS, job], state.ptr[UNITS, job + 1]):
-            node = state.unit[NODE, unit]
+        if state.clock.limited > 0:
+            moved = first_power(state, plan_rows(state) + state.clock.nodes, job, duration, moved, NEVER - 1)
+        for unit in range(state.first[job].unit, state.first[job + 1].unit):
+            node = state.units[unit].node
             moved = first_room(
                 state.bunch_times, state.bunch_free, state.bunch[LENGTH], state.member[OF, node], state.least[node],
                 np.int64(1), duration, moved, NEVER - 1,
@@ -87,7 +86,7 @@ def place_on_noted_nodes(state, job, earliest):
         if moved == start:
             break
         start = moved
-    _hold_units_of(state, job, state.ptr[UNITS, job + 1], np.int64(1), start, start + duration)
+    _hold_units_of(state, job, state.first[job + 1].unit, np.int64(1), start, start + duration)
     _hold_power(state, job, np.int64(1), start, start + duration)
     return start
 
@@ -95,14 +94,14 @@ def place_on_noted_nodes(state, job, earliest):
 @part
 def _room_for_each_group(state, job, earliest, latest):
     """A moment before which a job cannot start, as power is short or one of its groups has no room; NEVER if none."""
-    duration = max(np.int64(1), state.job[ESTIMATE, job])
+    duration = max(np.int64(1), state.jobs[job].estimate)
     moved = earliest
-    if state.clock[LIMITED] > 0:
-        moved = first_power(state, plan_rows(state) + state.clock[NODES], job, duration, moved, latest)
-    for group in range(state.ptr[GROUPS, job], state.ptr[GROUPS, job + 1]):
+    if state.clock.limited > 0:
+        moved = first_power(state, plan_rows(state) + state.clock.nodes, job, duration, moved, latest)
+    for group in range(state.first[job].group, state.first[job + 1].group):
         if moved <= latest:
             moved = earliest_for_units(
-                state.bunch, state.bunch_times, state.bunch_free, state.clock[BUNCHES], state.capacity, state.ready,
+                state.bunch, state.bunch_times, state.bunch_free, state.clock.bunches, state.capacity, state.ready,
                 state.weight, state.group_amount[group], state.group_count[group], duration, moved, latest,
             )  # fmt: skip
     return moved if moved <= latest else NEVER
@@ -111,9 +110,9 @@ def _room_for_each_group(state, job, earliest, latest):
 @part
 def _take_for_groups(state, job, start, end):
     """Give the units of a job of several groups nodes, one group after another; False if there is no room."""
-    unit = state.ptr[UNITS, job]
-    for group in range(state.ptr[GROUPS, job], state.ptr[GROUPS, job + 1]):
-        forget_starts(state.bunch, state.clock[BUNCHES], state.group_amount[group, 0], start)
+    unit = state.first[job].unit
+    for group in range(state.first[job].group, state.first[job + 1].group):
+        forget_starts(state.bunch, state.clock.bunches, state.group_amount[group, 0], start)
         placed = _take_for_group(state, group, unit, start, end, np.int64(1))
         unit += placed
         if placed < state.group_count[group]:
@@ -125,32 +124,32 @@ def _take_for_groups(state, job, start, end):
 @part
 def _take_exactly(state, job, start, end):
     """Decide by a table whether units of several sizes have room where the first nodes with room did not do."""
-    for node in range(state.clock[NODES]):
+    for node in range(state.clock.nodes):
         bunch = state.member[OF, node]
         least_free(state.bunch_times, state.bunch_free, state.bunch[LENGTH], bunch, start, end, state.least[node])
     fits = pack_units(state, job)
     if fits:
-        _hold_units_of(state, job, state.ptr[UNITS, job + 1], np.int64(1), start, end)
+        _hold_units_of(state, job, state.first[job + 1].unit, np.int64(1), start, end)
     return fits
 
 
 @part
 def _hold_units_of(state, job, last, sign, start, end):
     """Hold the nodes of a job for its units before ``last`` (sign 1), or give them back (sign -1)."""
-    unit = state.ptr[UNITS, job]
-    for group in range(state.ptr[GROUPS, job], state.ptr[GROUPS, job + 1]):
+    unit = state.first[job].unit
+    for group in range(state.first[job].group, state.first[job + 1].group):
         for _ in range(state.group_count[group]):
             if unit < last:
-                hold_on_node(state, state.unit[NODE, unit], state.group_amount[group], sign, start, end)
+                hold_on_node(state, state.units[unit].node, state.group_amount[group], sign, start, end)
             unit += 1
 
 
 @part
 def _hold_power(state, job, sign, start, end):
     """Take the power that a job draws, if the site's is limited."""
-    if state.clock[LIMITED] > 0:
-        state.watts[0] = state.job[POWER, job]
-        row = plan_rows(state) + state.clock[NODES]
+    if state.clock.limited > 0:
+        state.watts[0] = state.jobs[job].power
+        row = plan_rows(state) + state.clock.nodes
         hold_units(state.times, state.free, state.length, row, state.watts, sign, start, end)
 
 
@@ -159,7 +158,7 @@ def _take_for_group(state, group, unit, start, end, holds):
     """Give the units of a group the first nodes with room, held if ``holds`` is 1; returns how many have one."""
     wanted, part_of_last = state.group_count[group], np.int64(0)
     fitting = list_fitting(
-        state.bunch, state.bunch_times, state.bunch_free, state.clock[BUNCHES], state.known, state.least[0],
+        state.bunch, state.bunch_times, state.bunch_free, state.clock.bunches, state.known, state.least[0],
         state.group_amount[group], state.group_count[group], start, end,
     )  # fmt: skip
     while wanted > 0:
@@ -170,7 +169,7 @@ def _take_for_group(state, group, unit, start, end, holds):
         while node != NOBODY and node < next_head and wanted > 0:
             copies = min(state.bunch[ROOM, bunch], wanted)
             for _ in range(copies):
-                state.unit[NODE, unit] = node
+                state.units[unit].node = node
                 unit += 1
             wanted -= copies
             part_of_last = copies
@@ -202,7 +201,7 @@ def _hold_part_of_last(state, bunch, group, copies, start, end):
 def _next_change(state, moment):
     """The first moment after a given one at which anything changes on a node; else NEVER."""
     change = NEVER
-    for bunch in range(state.clock[BUNCHES]):
+    for bunch in range(state.clock.bunches):
         if state.bunch[SIZE, bunch] > 0:
             for entry in range(state.bunch[LENGTH, bunch]):
                 if state.bunch_times[bunch, entry] > moment:

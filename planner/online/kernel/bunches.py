@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from planner.compiled import part
 from planner.machine.timeline import NEVER, are_alike, hold_units
-from planner.online.kernel.state import BUNCHES, CROWDED, MACHINE_BUNCHES, NODES
 
 # Rows of the table of bunches: how long the timeline is, which nodes there are, the last new bunch that was parted
 # from it and for what, how often its timeline was changed, scratch space for the search of starts and nodes, and what
@@ -47,7 +46,7 @@ def bunch_machine(state):
     for place in range(state.bucket.shape[0]):
         state.bucket[place] = NOBODY
     count = 0
-    for node in range(state.clock[NODES]):
+    for node in range(state.clock.nodes):
         if state.length[node] > state.bunch_times.shape[1] - SPARE_ENTRIES:
             return False
         place = _bucket_of(state, node)
@@ -63,7 +62,7 @@ def bunch_machine(state):
         state.member[MACHINE_OF, node], state.member[MACHINE_NEXT, node] = bunch, NOBODY
         state.bunch[MACHINE_TAIL, bunch] = node
         state.bunch[MACHINE_SIZE, bunch] += 1
-    state.clock[MACHINE_BUNCHES] = count
+    state.clock.machine_bunches = count
     return True
 
 
@@ -113,24 +112,24 @@ def _note_beginning(state, bunch):
 @part
 def back_to_machine(state):
     """Bring back the bunches of the machine."""
-    for node in range(state.clock[NODES]):
+    for node in range(state.clock.nodes):
         state.member[OF, node] = state.member[MACHINE_OF, node]
         state.member[NEXT, node] = state.member[MACHINE_NEXT, node]
         state.member[BEFORE, node] = state.member[MACHINE_BEFORE, node]
-    for bunch in range(state.clock[MACHINE_BUNCHES]):
+    for bunch in range(state.clock.machine_bunches):
         state.bunch[SIZE, bunch] = state.bunch[MACHINE_SIZE, bunch]
         state.bunch[HEAD, bunch], state.bunch[TAIL, bunch] = (
             state.bunch[MACHINE_HEAD, bunch],
             state.bunch[MACHINE_TAIL, bunch],
         )
         state.bunch[CHILD, bunch] = NOBODY
-    state.clock[BUNCHES], state.clock[CROWDED] = state.clock[MACHINE_BUNCHES], 0
+    state.clock.bunches, state.clock.crowded = state.clock.machine_bunches, 0
 
 
 @part
 def take_first(state, bunch, count, last, group, copies, start, end):
     """Take room for units of a group on the first nodes of a bunch, up to ``last``: so many on each, start to end."""
-    if count == state.bunch[SIZE, bunch] and bunch >= state.clock[MACHINE_BUNCHES]:
+    if count == state.bunch[SIZE, bunch] and bunch >= state.clock.machine_bunches:
         _change(state, bunch, state.group_amount[group], copies, start, end)
         return
     child = _known_child(state, bunch, group, copies, start, end)
@@ -147,7 +146,7 @@ def take_first(state, bunch, count, last, group, copies, start, end):
 def hold_on_node(state, node, amount, copies, start, end):
     """Take room for units on one node, or give it back (copies below 0); the node is parted from its bunch."""
     bunch = state.member[OF, node]
-    if state.bunch[SIZE, bunch] > 1 or bunch < state.clock[MACHINE_BUNCHES]:
+    if state.bunch[SIZE, bunch] > 1 or bunch < state.clock.machine_bunches:
         own = _new_bunch(state, bunch)
         _unlink(state, bunch, node)
         state.bunch[HEAD, own], state.bunch[TAIL, own], state.bunch[SIZE, own] = node, node, 1
@@ -177,8 +176,8 @@ def _known_child(state, bunch, group, copies, start, end):
 @part
 def _new_bunch(state, bunch):
     """A bunch without nodes, with the timeline of another one. As none is ever left empty, there is always room."""
-    new = state.clock[BUNCHES]
-    state.clock[BUNCHES] += 1
+    new = state.clock.bunches
+    state.clock.bunches += 1
     state.bunch[LENGTH, new], state.bunch[SIZE, new] = state.bunch[LENGTH, bunch], 0
     state.bunch[HEAD, new], state.bunch[TAIL, new], state.bunch[CHILD, new] = NOBODY, NOBODY, NOBODY
     state.bunch[VERSION, new] = 0
@@ -197,7 +196,7 @@ def _change(state, bunch, amount, copies, start, end):
     state.bunch[VERSION, bunch] += 1
     state.bunch[CHILD, bunch] = NOBODY
     if state.bunch[LENGTH, bunch] > state.bunch_times.shape[1] - SPARE_ENTRIES:
-        state.clock[CROWDED] = 1
+        state.clock.crowded = 1
 
 
 @part

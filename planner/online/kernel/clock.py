@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from planner.compiled import kernel, part
-from planner.machine.heap import pop, push
+from planner.machine.heap import pop
 from planner.machine.timeline import NEVER, forget_past
 from planner.online.kernel.events import is_changing, resume, take_changes, void_reservations, withdraw
 from planner.online.kernel.followers import come_first, go_for_good
@@ -13,62 +13,20 @@ from planner.online.kernel.held_back import arrive, is_held, join_queue
 from planner.online.kernel.holds import next_hold_end, release_due
 from planner.online.kernel.likely import note_length
 from planner.online.kernel.nodes import hold_job
-from planner.online.kernel.queue_order import real_end
+from planner.online.kernel.queue_order import note_due, real_end
 from planner.online.kernel.queue_search import order_round
 from planner.online.kernel.reservation_rounds import conservative_round, deadline_round
 from planner.online.kernel.rounds import can_start, easy_round, greedy_round, list_round, strict_round
 from planner.online.kernel.state import (
-    ARRIVED,
-    BLOCKED,
-    BROKEN,
-    CANCEL_S,
-    CHANGES,
     CONSERVATIVE,
-    CORRECTION,
-    CORRECTIONS,
     DEADLINE,
     DEADLINE_EARLY,
-    DUE_JOB,
-    DUE_KEY,
-    EARLY,
     EASY,
-    END_JOB,
-    END_KEY,
-    ESTIMATE,
-    EVERY_EVENT,
-    EXPECTED,
-    EXPECTED_END,
-    FINISHED,
-    FINISHED_JOB,
-    FRESH,
     GREEDY,
-    HAS_CANCELS,
-    HELD,
-    HELD_JOB,
-    HOLDING,
-    JOINING,
     LIST,
     MACHINE,
-    MOMENT,
-    NOW,
     ORDERED,
-    PER_SECOND,
-    POLICY,
-    QUEUE,
-    QUEUED,
-    REQUESTED,
-    RESERVED,
-    RESUME_AT,
-    RESUMES,
-    ROUNDS,
-    RUNNING,
-    SCAN,
-    SCAN_ONLY_IF_FITS,
-    START,
-    STARTED_AT,
     STRICT,
-    SUBMIT,
-    UNTIL,
 )
 
 TO_REQUEST, STEPWISE, DOUBLING = range(3)
@@ -101,7 +59,7 @@ def _advance(state, seconds, any_policy):
         if needed > state.times.shape[1]:
             return needed
         open_second(state, now)
-        if state.clock[EVERY_EVENT] > 0:
+        if state.clock.every_event > 0:
             _round_after_every_event(state, now, any_policy)
         else:
             _round_after_all_events(state, now, any_policy)
@@ -124,7 +82,7 @@ def _round_after_every_event(state, now, any_policy):
 
     That is what nodes and cancelled jobs did, and reservations that are due when nothing else happens.
     """
-    if state.clock[SCAN] > 0 or not (is_arriving(state, now) or is_ending(state, now)):
+    if state.clock.scan > 0 or not (is_arriving(state, now) or is_ending(state, now)):
         _schedule(state, now, any_policy)
     while is_arriving(state, now):
         take_arrival(state)
@@ -137,25 +95,25 @@ def _round_after_every_event(state, now, any_policy):
 @part
 def next_second(state):
     """The next second at which anything happens: a job arrives, ends, goes, or is reserved to start; else NEVER."""
-    now = state.clock[RESUME_AT]
-    if state.clock[ARRIVED] < state.job.shape[1]:
-        now = min(now, state.job[SUBMIT, state.clock[ARRIVED]])
-    if state.clock[RUNNING] > 0:
-        now = min(now, state.job[END_KEY, 0])
-    if state.clock[CHANGES] < state.change.shape[1]:
-        now = min(now, state.change[MOMENT, state.clock[CHANGES]])
-    if state.clock[HAS_CANCELS] > 0:
-        for place in range(state.clock[QUEUED]):
-            now = min(now, state.job[CANCEL_S, state.job[QUEUE, place]])
-        for place in range(state.clock[HELD]):
-            now = min(now, state.job[CANCEL_S, state.job[HELD_JOB, place]])
+    now = state.clock.resume_at
+    if state.clock.arrived < state.jobs.shape[0]:
+        now = min(now, state.jobs[state.clock.arrived].submit)
+    if state.clock.running > 0:
+        now = min(now, state.ends[0].key)
+    if state.clock.changes < state.changes.shape[0]:
+        now = min(now, state.changes[state.clock.changes].moment)
+    if state.clock.has_cancels > 0:
+        for place in range(state.clock.queued):
+            now = min(now, state.jobs[state.queue[place]].cancel_s)
+        for place in range(state.clock.held):
+            now = min(now, state.jobs[state.lists[place].held].cancel_s)
     now = min(now, next_hold_end(state))
-    if state.clock[POLICY] >= CONSERVATIVE:
-        for place in range(state.clock[QUEUED]):
-            reserved = state.job[RESERVED, state.job[QUEUE, place]]
+    if state.clock.policy >= CONSERVATIVE:
+        for place in range(state.clock.queued):
+            reserved = state.jobs[state.queue[place]].reserved
             if reserved >= 0:
                 now = min(now, reserved)
-    return now if now < state.clock[UNTIL] else NEVER
+    return now if now < state.clock.until else NEVER
 
 
 @part
@@ -164,27 +122,27 @@ def entries_needed(state, now):
     longest = np.int64(0)
     for row in range(state.length.shape[0] // 2):
         longest = max(longest, state.length[row])
-    next_job = state.clock[ARRIVED]
-    while next_job < state.job.shape[1] and state.job[SUBMIT, next_job] == now:
+    next_job = state.clock.arrived
+    while next_job < state.jobs.shape[0] and state.jobs[next_job].submit == now:
         next_job += 1
     held = (
-        state.clock[HELD]
-        + state.clock[HOLDING]
-        + state.clock[QUEUED]
+        state.clock.held
+        + state.clock.holding
+        + state.clock.queued
         + next_job
-        - state.clock[ARRIVED]
-        + state.clock[EXPECTED]
-        + state.clock[RESUMES]
+        - state.clock.arrived
+        + state.clock.expected
+        + state.clock.resumes
     )
     if is_changing(state, now):
-        held += state.clock[RUNNING] + state.change.shape[1]
+        held += state.clock.running + state.changes.shape[0]
     return longest + 2 * held + 8
 
 
 @part
 def open_second(state, now):
     """Begin a second: what is past is forgotten, nodes and cancelled jobs go, and outlived estimates are corrected."""
-    state.clock[NOW] = now
+    state.clock.now = now
     forget_past(state.times, state.free, state.length, state.length.shape[0] // 2, now)
     resume(state, now)
     take_changes(state, now)
@@ -196,41 +154,41 @@ def open_second(state, now):
 @part
 def is_arriving(state, now):
     """Whether another job arrives in this second."""
-    return state.clock[ARRIVED] < state.job.shape[1] and state.job[SUBMIT, state.clock[ARRIVED]] == now
+    return state.clock.arrived < state.jobs.shape[0] and state.jobs[state.clock.arrived].submit == now
 
 
 @part
 def take_arrival(state):
     """Let the next job arrive, unless it is cancelled in the same second."""
-    if state.job[CANCEL_S, state.clock[ARRIVED]] > state.clock[NOW]:
-        arrive(state, state.clock[ARRIVED])
+    if state.jobs[state.clock.arrived].cancel_s > state.clock.now:
+        arrive(state, state.clock.arrived)
     else:
-        go_for_good(state, state.clock[ARRIVED])
-        join_queue(state, state.clock[NOW])
-    state.clock[ARRIVED] += 1
-    state.clock[FRESH] += 1
+        go_for_good(state, state.clock.arrived)
+        join_queue(state, state.clock.now)
+    state.clock.arrived += 1
+    state.clock.fresh += 1
 
 
 @part
 def is_ending(state, now):
     """Whether another job ends in this second."""
-    return state.clock[RUNNING] > 0 and state.job[END_KEY, 0] == now
+    return state.clock.running > 0 and state.ends[0].key == now
 
 
 @part
 def take_completion(state, now):
     """Let the next job that ends in this second give its nodes back."""
-    job = pop(state.job[END_KEY], state.job[END_JOB], state.job[STARTED_AT], state.clock[RUNNING])
-    state.clock[RUNNING] -= 1
-    if state.job[EXPECTED_END, job] > now:
-        hold_job(state, MACHINE, job, np.int64(-1), now, state.job[EXPECTED_END, job])
-        state.clock[EARLY] += 1
+    job = pop(state.ends.key, state.ends.job, state.jobs.started_at, state.clock.running)
+    state.clock.running -= 1
+    if state.jobs[job].expected_end > now:
+        hold_job(state, MACHINE, job, np.int64(-1), now, state.jobs[job].expected_end)
+        state.clock.early += 1
     note_length(state, job)
     come_first(state, job, np.int64(1))
     join_queue(state, now)
-    state.job[FINISHED_JOB, state.clock[FINISHED]] = job
-    state.clock[FINISHED] += 1
-    state.clock[SCAN], state.clock[BLOCKED] = 1, 0
+    state.lists[state.clock.finished].finished = job
+    state.clock.finished += 1
+    state.clock.scan, state.clock.blocked = 1, 0
 
 
 @part
@@ -260,14 +218,14 @@ def _run(state, now, any_policy):
 @part
 def is_due(state, now):
     """Whether the policy looks at the queue after what happened since the last round."""
-    return state.clock[QUEUED] > 0 and _looks_at_queue(state, now)
+    return state.clock.queued > 0 and _looks_at_queue(state, now)
 
 
 @part
 def is_another_due(state, now):
     """Begin to note anew what happens until the next round; whether that is now, as jobs join the queue."""
-    state.clock[SCAN], state.clock[FRESH], state.clock[EARLY], state.clock[BROKEN] = 0, 0, 0, 0
-    if state.clock[JOINING] == 0:
+    state.clock.scan, state.clock.fresh, state.clock.early, state.clock.broken = 0, 0, 0, 0
+    if state.clock.joining == 0:
         return False
     join_queue(state, now)
     return True
@@ -276,9 +234,9 @@ def is_another_due(state, now):
 @part
 def _looks_at_queue(state, now):
     """Whether a round is due: always, or for plain EASY if a job has ended or one that has just arrived fits."""
-    if state.clock[SCAN_ONLY_IF_FITS] == 0 or state.clock[SCAN] > 0:
+    if state.clock.scan_only_if_fits == 0 or state.clock.scan > 0:
         return True
-    for job in range(state.clock[ARRIVED] - state.clock[FRESH], state.clock[ARRIVED]):
+    for job in range(state.clock.arrived - state.clock.fresh, state.clock.arrived):
         if not is_held(state, job) and can_start(state, job, now):
             return True
     return False
@@ -287,11 +245,11 @@ def _looks_at_queue(state, now):
 @part
 def run_round(state, now):
     """What a round does is the policy's. Rounds of cp are not here: Python runs them."""
-    policy = state.clock[POLICY]
+    policy = state.clock.policy
     if policy in (STRICT, GREEDY, EASY):
         run_simple_round(state, now)
         return
-    state.clock[ROUNDS] += 1
+    state.clock.rounds += 1
     if policy == LIST:
         list_round(state, now)
     elif policy == ORDERED:
@@ -305,8 +263,8 @@ def run_round(state, now):
 @part
 def run_simple_round(state, now):
     """A round of a policy that starts jobs and plans nothing ahead but one reservation."""
-    state.clock[ROUNDS] += 1
-    policy = state.clock[POLICY]
+    state.clock.rounds += 1
+    policy = state.clock.policy
     if policy == STRICT:
         strict_round(state, now)
     elif policy == GREEDY:
@@ -318,7 +276,7 @@ def run_simple_round(state, now):
 @part
 def run_list_round(state, now):
     """A round of list scheduling, whatever the policy."""
-    state.clock[ROUNDS] += 1
+    state.clock.rounds += 1
     list_round(state, now)
 
 
@@ -328,33 +286,32 @@ def _correct(state, now):
 
     A job that ends in this second needs none, unless rounds run before its completion is known.
     """
-    while state.clock[EXPECTED] > 0 and state.job[DUE_KEY, 0] <= now:
-        job = pop(state.job[DUE_KEY], state.job[DUE_JOB], state.job[STARTED_AT], state.clock[EXPECTED])
-        state.clock[EXPECTED] -= 1
+    while state.clock.expected > 0 and state.dues[0].key <= now:
+        job = pop(state.dues.key, state.dues.job, state.jobs.started_at, state.clock.expected)
+        state.clock.expected -= 1
         end = real_end(state, job)
-        due = state.job[EXPECTED_END, job]
+        due = state.jobs[job].expected_end
         while due < end and due <= now:
             due = max(_corrected(state, job, due), due + 1)
-            state.job[CORRECTIONS, job] += 1
-        if due <= now or (end <= now and state.clock[EVERY_EVENT] == 0):
+            state.jobs[job].corrections += 1
+        if due <= now or (end <= now and state.clock.every_event == 0):
             continue
         void_reservations(state)
         hold_job(state, MACHINE, job, np.int64(1), now, due)
-        state.job[EXPECTED_END, job] = due
+        state.jobs[job].expected_end = due
         if due < end:
-            push(state.job[DUE_KEY], state.job[DUE_JOB], state.job[STARTED_AT], state.clock[EXPECTED], due, job)
-            state.clock[EXPECTED] += 1
+            note_due(state, job)
 
 
 @part
 def _corrected(state, job, due):
     """The next expected end of a job by the rule of correction."""
-    start = state.job[START, job]
-    limit = start + state.job[REQUESTED, job]
-    if state.clock[CORRECTION] == STEPWISE:
-        step = state.job[CORRECTIONS, job]
-        first = start + max(np.int64(1), state.job[ESTIMATE, job])
-        return min(limit, first + STEPS_S[step] * state.clock[PER_SECOND]) if step < len(STEPS_S) else limit
-    if state.clock[CORRECTION] == DOUBLING:
+    start = state.jobs[job].start
+    limit = start + state.jobs[job].requested
+    if state.clock.correction == STEPWISE:
+        step = state.jobs[job].corrections
+        first = start + max(np.int64(1), state.jobs[job].estimate)
+        return min(limit, first + STEPS_S[step] * state.clock.per_second) if step < len(STEPS_S) else limit
+    if state.clock.correction == DOUBLING:
         return start + 2 * (due - start)
     return limit

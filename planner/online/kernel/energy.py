@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from planner.compiled import part
-from planner.online.kernel.state import EUR_PER_WIDTH_HOUR, POWER, WIDTH
 
 MILLIWATTS_PER_KW = 1e6
 
@@ -13,14 +12,14 @@ SECONDS_PER_HOUR = 3600.0
 @part
 def earned(state, job, start, end):
     """What a job earns from start to end, less its energy [EUR]."""
-    revenue = state.worth[EUR_PER_WIDTH_HOUR] * state.job[WIDTH, job] * (end - start) / SECONDS_PER_HOUR
+    revenue = state.clock.eur_per_width_hour * state.jobs[job].width * (end - start) / SECONDS_PER_HOUR
     return revenue - energy_cost(state, job, start, end)
 
 
 @part
 def energy_cost(state, job, start, end):
     """What a job's energy costs from start to end [EUR]."""
-    return state.job[POWER, job] / MILLIWATTS_PER_KW * (_paid(state, end) - _paid(state, start))
+    return state.jobs[job].power / MILLIWATTS_PER_KW * (_paid(state, end) - _paid(state, start))
 
 
 @part

@@ -15,63 +15,28 @@ from planner.online.kernel.queue_order import drop_gone, enqueue, real_end, run_
 from planner.online.kernel.reservation_rounds import cancel
 from planner.online.kernel.state import (
     ANNOUNCED,
-    ARRIVED,
-    BLOCKED,
-    BROKEN,
-    CANCEL_S,
     CANCELLED,
-    CHANGE,
-    CHANGES,
     CONSERVATIVE,
-    CORRECTIONS,
     DEFINITIVE,
-    DUE_JOB,
-    DUE_KEY,
-    EARLY,
-    END_JOB,
-    END_KEY,
-    ESTIMATE,
-    EXPECTED,
-    EXPECTED_END,
     GOES_DOWN,
-    HAS_CANCELS,
-    KIND,
-    LEFT,
     MACHINE,
-    MOMENT,
-    NODE,
     NONE_YET,
-    OUT_END,
-    OUT_NODE,
-    OUT_START,
-    POLICY,
-    QUEUE,
-    QUEUED,
-    RESERVED,
-    RESTARTS,
-    RESUME_AT,
-    RESUMES,
     RETURNS,
-    RUNNING,
-    SCAN,
-    START,
-    STARTED_AT,
-    UNITS,
 )
 
 
 @part
 def resume(state, now):
     """Go on from a past: jobs that run hold their nodes, jobs that wait join the queue."""
-    if state.clock[RESUME_AT] != now:
+    if state.clock.resume_at != now:
         return
-    state.clock[RESUME_AT], state.clock[RESUMES] = NEVER, 0
-    state.clock[SCAN] = 1
-    for job in range(state.clock[ARRIVED]):
-        if state.job[START, job] >= 0:
+    state.clock.resume_at, state.clock.resumes = NEVER, 0
+    state.clock.scan = 1
+    for job in range(state.clock.arrived):
+        if state.jobs[job].start >= 0:
             if real_end(state, job) >= now:
                 run_on(state, job, now)
-        elif state.job[CANCEL_S, job] > now:
+        elif state.jobs[job].cancel_s > now:
             arrive(state, job)
 
 
@@ -79,44 +44,44 @@ def resume(state, now):
 def take_changes(state, now):
     """Let nodes go and return, as far as that happens or becomes known in this second."""
     while is_changing(state, now):
-        entry = state.clock[CHANGES]
-        node = state.change[OUT_NODE, entry]
-        start, end = max(now, state.change[OUT_START, entry]), state.change[OUT_END, entry]
-        if state.change[CHANGE, entry] == ANNOUNCED:
+        entry = state.clock.changes
+        node = state.changes[entry].node
+        start, end = max(now, state.changes[entry].start), state.changes[entry].end
+        if state.changes[entry].what == ANNOUNCED:
             if _hits_reservation(state, node, start, end):
                 void_reservations(state)
             _block(state, node, np.int64(1), start, end)
-        elif state.change[CHANGE, entry] == GOES_DOWN:
+        elif state.changes[entry].what == GOES_DOWN:
             _lose_jobs(state, node, now)
         elif end > now:
             _block(state, node, np.int64(-1), now, end)
-            state.clock[EARLY] += 1
-        if state.change[CHANGE, entry] == RETURNS:
-            state.clock[BLOCKED] = 0
-        state.clock[SCAN] = 1
-        state.clock[CHANGES] += 1
+            state.clock.early += 1
+        if state.changes[entry].what == RETURNS:
+            state.clock.blocked = 0
+        state.clock.scan = 1
+        state.clock.changes += 1
 
 
 @part
 def is_changing(state, now):
     """Whether another change of a node happens in this second."""
-    entry = state.clock[CHANGES]
-    return entry < state.change.shape[1] and state.change[MOMENT, entry] <= now
+    entry = state.clock.changes
+    return entry < state.changes.shape[0] and state.changes[entry].moment <= now
 
 
 @part
 def withdraw(state, now):
     """Take the waiting jobs out of the queue that are cancelled in this second."""
-    if state.clock[HAS_CANCELS] == 0:
+    if state.clock.has_cancels == 0:
         return
-    for place in range(state.clock[QUEUED]):
-        job = state.job[QUEUE, place]
-        if state.job[CANCEL_S, job] <= now:
-            if state.clock[POLICY] >= CONSERVATIVE and state.job[RESERVED, job] >= 0:
+    for place in range(state.clock.queued):
+        job = state.queue[place]
+        if state.jobs[job].cancel_s <= now:
+            if state.clock.policy >= CONSERVATIVE and state.jobs[job].reserved >= 0:
                 cancel(state, job)
-                state.clock[EARLY] += 1
-            state.clock[LEFT] += 1
-            state.clock[SCAN] = 1
+                state.clock.early += 1
+            state.clock.left += 1
+            state.clock.scan = 1
             go_for_good(state, job)
     drop_gone(state)
     withdraw_held(state, now)
@@ -127,11 +92,11 @@ def withdraw(state, now):
 @part
 def void_reservations(state):
     """Give all reservations back: what they rest on is no longer so. They are made anew in the next round."""
-    state.clock[BROKEN] = 1
-    if state.clock[POLICY] >= CONSERVATIVE:
-        for place in range(state.clock[QUEUED]):
-            if state.job[RESERVED, state.job[QUEUE, place]] >= 0:
-                cancel(state, state.job[QUEUE, place])
+    state.clock.broken = 1
+    if state.clock.policy >= CONSERVATIVE:
+        for place in range(state.clock.queued):
+            if state.jobs[state.queue[place]].reserved >= 0:
+                cancel(state, state.queue[place])
 
 
 @part
@@ -143,12 +108,12 @@ def _block(state, node, sign, start, end):
 @part
 def _hits_reservation(state, node, start, end):
     """Whether a reservation overlaps a stretch of time on a node."""
-    if state.clock[POLICY] < CONSERVATIVE:
+    if state.clock.policy < CONSERVATIVE:
         return False
-    for place in range(state.clock[QUEUED]):
-        job = state.job[QUEUE, place]
-        first = state.job[RESERVED, job]
-        overlaps = 0 <= first < end and first + max(np.int64(1), state.job[ESTIMATE, job]) > start
+    for place in range(state.clock.queued):
+        job = state.queue[place]
+        first = state.jobs[job].reserved
+        overlaps = 0 <= first < end and first + max(np.int64(1), state.jobs[job].estimate) > start
         if overlaps and _is_on(state, job, node):
             return True
     return False
@@ -158,8 +123,8 @@ def _hits_reservation(state, node, start, end):
 def _is_on(state, job, node):
     """Whether a unit of a job is on a node."""
     found = False
-    for unit in range(state.ptr[UNITS, job], state.ptr[UNITS, job + 1]):
-        found |= state.unit[NODE, unit] == node
+    for unit in range(state.first[job].unit, state.first[job + 1].unit):
+        found |= state.units[unit].node == node
     return found
 
 
@@ -167,9 +132,9 @@ def _is_on(state, job, node):
 def _lose_jobs(state, node, now):
     """Send the jobs that run on a node back into the queue; a job that ends in this second is done."""
     place = np.int64(0)
-    while place < state.clock[RUNNING]:
-        job = state.job[END_JOB, place]
-        if state.job[END_KEY, place] > now and _is_on(state, job, node):
+    while place < state.clock.running:
+        job = state.ends[place].job
+        if state.ends[place].key > now and _is_on(state, job, node):
             _lose(state, job, now)
             place = np.int64(0)
         else:
@@ -179,16 +144,16 @@ def _lose_jobs(state, node, now):
 @part
 def _lose(state, job, now):
     """End the run of a job, give all its nodes back, and let it wait again."""
-    ties = state.job[STARTED_AT]
-    remove(state.job[END_KEY], state.job[END_JOB], ties, state.clock[RUNNING], job)
-    state.clock[RUNNING] -= 1
-    if remove(state.job[DUE_KEY], state.job[DUE_JOB], ties, state.clock[EXPECTED], job):
-        state.clock[EXPECTED] -= 1
-    hold_job(state, MACHINE, job, np.int64(-1), now, state.job[EXPECTED_END, job])
-    state.job[START, job] = NONE_YET
-    state.job[CORRECTIONS, job] = 0
-    state.job[RESTARTS, job] += 1
-    state.job[KIND, job] = DEFINITIVE
-    state.job[RESERVED, job] = CANCELLED if state.clock[POLICY] == CONSERVATIVE else NONE_YET
-    state.clock[EARLY] += 1
+    ties = state.jobs.started_at
+    remove(state.ends.key, state.ends.job, ties, state.clock.running, job)
+    state.clock.running -= 1
+    if remove(state.dues.key, state.dues.job, ties, state.clock.expected, job):
+        state.clock.expected -= 1
+    hold_job(state, MACHINE, job, np.int64(-1), now, state.jobs[job].expected_end)
+    state.jobs[job].start = NONE_YET
+    state.jobs[job].corrections = 0
+    state.jobs[job].restarts += 1
+    state.jobs[job].kind = DEFINITIVE
+    state.jobs[job].reserved = CANCELLED if state.clock.policy == CONSERVATIVE else NONE_YET
+    state.clock.early += 1
     enqueue(state, job)

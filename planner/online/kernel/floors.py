@@ -6,7 +6,6 @@ Who asks at least as much as another job starts no earlier in a plan, since a pl
 from __future__ import annotations
 
 from planner.compiled import part
-from planner.online.kernel.state import ESTIMATE, GROUPS, LEARNED, LIMITED, POWER
 
 # Rows of the table of what was learned.
 WHO, WHEN = range(2)
@@ -19,7 +18,7 @@ REMEMBERED_STARTS = 32
 def floor_of(state, job, earliest):
     """A moment before which a job cannot start."""
     floor = earliest
-    for place in range(min(state.clock[LEARNED], REMEMBERED_STARTS)):
+    for place in range(min(state.clock.learned, REMEMBERED_STARTS)):
         if state.learned[WHEN, place] > floor and _asks_no_more(state, state.learned[WHO, place], job):
             floor = state.learned[WHEN, place]
     return floor
@@ -28,19 +27,19 @@ def floor_of(state, job, earliest):
 @part
 def learn(state, job, start):
     """Remember the start of a job that was free to take any nodes, if all its units are of one size."""
-    if state.ptr[GROUPS, job + 1] - state.ptr[GROUPS, job] == 1:
-        place = state.clock[LEARNED] % REMEMBERED_STARTS
+    if state.first[job + 1].group - state.first[job].group == 1:
+        place = state.clock.learned % REMEMBERED_STARTS
         state.learned[WHO, place], state.learned[WHEN, place] = job, start
-        state.clock[LEARNED] += 1
+        state.clock.learned += 1
 
 
 @part
 def _asks_no_more(state, one, other):
     """Whether one job asks for no more than the first group of another, for no longer."""
-    group, larger = state.ptr[GROUPS, one], state.ptr[GROUPS, other]
-    if state.job[ESTIMATE, one] > state.job[ESTIMATE, other] or state.group_count[group] > state.group_count[larger]:
+    group, larger = state.first[one].group, state.first[other].group
+    if state.jobs[one].estimate > state.jobs[other].estimate or state.group_count[group] > state.group_count[larger]:
         return False
-    if state.clock[LIMITED] > 0 and state.job[POWER, one] > state.job[POWER, other]:
+    if state.clock.limited > 0 and state.jobs[one].power > state.jobs[other].power:
         return False
     for resource in range(state.group_amount.shape[1]):
         if state.group_amount[group, resource] > state.group_amount[larger, resource]:

@@ -17,32 +17,7 @@ from planner.online.kernel.followers import go_for_good
 from planner.online.kernel.hold_rule import QUARTER_S, cheapest_start, mean_cost, mean_length, take_room
 from planner.online.kernel.likely import note_likely_lengths
 from planner.online.kernel.queue_order import enqueue
-from planner.online.kernel.state import (
-    CANCEL_S,
-    ESTIMATE,
-    EUR_PER_HELD_HOUR,
-    EXPECTED_END,
-    HAS_CANCELS,
-    HOLD_UNTIL,
-    HOLDING,
-    HOLDS,
-    LATEST,
-    LEAST_EUR_PER_KWH,
-    LEFT,
-    LOOKED_AT,
-    MAX_DELAY_S,
-    NONE_YET,
-    ON_HOLD,
-    PAID_FROM,
-    POWER,
-    REFERENCE,
-    RESERVED,
-    RESTARTS,
-    ROOM_FROM,
-    SCAN,
-    START,
-    WIDTH,
-)
+from planner.online.kernel.state import NONE_YET
 
 MILLIWATTS_PER_KW = 1e6
 
@@ -50,26 +25,26 @@ MILLIWATTS_PER_KW = 1e6
 @part
 def is_kept_back(state, job, now):
     """Whether a job that the scheduler would start now is held; if so, it leaves the queue until then."""
-    if state.clock[HOLDS] == 0:
+    if state.clock.holds == 0:
         return False
-    if state.job[REFERENCE, job] < 0:
-        state.job[REFERENCE, job] = now
-        state.job[LATEST, job] = now + state.clock[MAX_DELAY_S]
-    eur_per_hour = state.worth[EUR_PER_HELD_HOUR]
-    last = state.job[LATEST, job]
+    if state.jobs[job].reference < 0:
+        state.jobs[job].reference = now
+        state.jobs[job].latest = now + state.clock.max_delay_s
+    eur_per_hour = state.clock.eur_per_held_hour
+    last = state.jobs[job].latest
     if last <= now or eur_per_hour == math.inf:
         return False
     # A hold that has ended by itself is over until all is looked at again; what was lost with a node has waited enough.
-    if state.job[HOLD_UNTIL, job] > state.clock[LOOKED_AT] or state.job[RESTARTS, job] > 0:
+    if state.jobs[job].hold_until > state.clock.looked_at or state.jobs[job].restarts > 0:
         return False
     count = note_likely_lengths(state, job)
-    width, power_kw = state.job[WIDTH, job], state.job[POWER, job] / MILLIWATTS_PER_KW
+    width, power_kw = state.jobs[job].width, state.jobs[job].power / MILLIWATTS_PER_KW
     until = cheapest_start(
         state.paid,
-        state.clock[PAID_FROM],
-        state.worth[LEAST_EUR_PER_KWH],
+        state.clock.paid_from,
+        state.clock.least_eur_per_kwh,
         state.room,
-        state.clock[ROOM_FROM],
+        state.clock.room_from,
         width,
         power_kw,
         state.lengths,
@@ -79,33 +54,35 @@ def is_kept_back(state, job, now):
         eur_per_hour,
     )
     length = np.int64(mean_length(state.lengths, count))
-    take_room(state.room, state.clock[ROOM_FROM], width, until, until + length)
+    take_room(state.room, state.clock.room_from, width, until, until + length)
     if until == now:
         return False
-    cost = mean_cost(state.paid, state.clock[PAID_FROM], power_kw, state.lengths, count, now)
-    state.saved[job] = cost - mean_cost(state.paid, state.clock[PAID_FROM], power_kw, state.lengths, count, until)
-    state.job[HOLD_UNTIL, job] = until
-    state.job[ON_HOLD, state.clock[HOLDING]] = job
-    state.clock[HOLDING] += 1
-    state.clock[LEFT] += 1
+    cost = mean_cost(state.paid, state.clock.paid_from, power_kw, state.lengths, count, now)
+    state.jobs[job].saved_eur = cost - mean_cost(
+        state.paid, state.clock.paid_from, power_kw, state.lengths, count, until
+    )
+    state.jobs[job].hold_until = until
+    state.lists[state.clock.holding].on_hold = job
+    state.clock.holding += 1
+    state.clock.left += 1
     return True
 
 
 @part
 def has_left(state, job, now):
     """Whether a job of the queue has started in this round, or is held."""
-    return state.job[START, job] >= 0 or state.job[HOLD_UNTIL, job] > now
+    return state.jobs[job].start >= 0 or state.jobs[job].hold_until > now
 
 
 @part
 def next_hold_end(state):
     """The next second at which a held job joins the queue or is cancelled; else NEVER."""
     moment = NEVER
-    for place in range(state.clock[HOLDING]):
-        job = state.job[ON_HOLD, place]
-        moment = min(moment, state.job[HOLD_UNTIL, job])
-        if state.clock[HAS_CANCELS] > 0:
-            moment = min(moment, state.job[CANCEL_S, job])
+    for place in range(state.clock.holding):
+        job = state.lists[place].on_hold
+        moment = min(moment, state.jobs[job].hold_until)
+        if state.clock.has_cancels > 0:
+            moment = min(moment, state.jobs[job].cancel_s)
     return moment
 
 
@@ -113,31 +90,31 @@ def next_hold_end(state):
 def release_due(state, now):
     """Let the held jobs join the queue whose time has come."""
     kept = np.int64(0)
-    for place in range(state.clock[HOLDING]):
-        job = state.job[ON_HOLD, place]
-        if state.job[HOLD_UNTIL, job] <= now:
-            state.job[RESERVED, job] = NONE_YET
+    for place in range(state.clock.holding):
+        job = state.lists[place].on_hold
+        if state.jobs[job].hold_until <= now:
+            state.jobs[job].reserved = NONE_YET
             enqueue(state, job)
-            state.clock[SCAN] = 1
+            state.clock.scan = 1
         else:
-            state.job[ON_HOLD, kept] = job
+            state.lists[kept].on_hold = job
             kept += 1
-    state.clock[HOLDING] = kept
+    state.clock.holding = kept
 
 
 @part
 def withdraw_on_hold(state, now):
     """Let the held jobs go that are cancelled in this second."""
     kept = np.int64(0)
-    for place in range(state.clock[HOLDING]):
-        job = state.job[ON_HOLD, place]
-        if state.job[CANCEL_S, job] <= now:
-            state.job[HOLD_UNTIL, job] = now
+    for place in range(state.clock.holding):
+        job = state.lists[place].on_hold
+        if state.jobs[job].cancel_s <= now:
+            state.jobs[job].hold_until = now
             go_for_good(state, job)
         else:
-            state.job[ON_HOLD, kept] = job
+            state.lists[kept].on_hold = job
             kept += 1
-    state.clock[HOLDING] = kept
+    state.clock.holding = kept
 
 
 @kernel
@@ -148,15 +125,15 @@ def note_outlook(state, jobs, lasting, now, likely, count):
     """
     for place in range(jobs.shape[0]):
         job = jobs[place]
-        is_running = place < lasting and state.job[START, job] >= 0
-        ran = now - state.job[START, job] if is_running else np.int64(0)
+        is_running = place < lasting and state.jobs[job].start >= 0
+        ran = now - state.jobs[job].start if is_running else np.int64(0)
         known, kept = note_likely_lengths(state, job), np.int64(0)
         for k in range(known):
             if state.lengths[k] > ran:
                 likely[place, kept] = state.lengths[k] - ran
                 kept += 1
         if kept == 0:
-            end = max(state.job[EXPECTED_END, job], state.job[START, job] + state.job[ESTIMATE, job])
+            end = max(state.jobs[job].expected_end, state.jobs[job].start + state.jobs[job].estimate)
             likely[place, 0] = max(np.int64(1), end - now)
             kept = np.int64(1)
         count[place] = kept
@@ -168,23 +145,23 @@ def look_again(state, running, now, capacity):
 
     What runs is likely to end as jobs like it did that ran for longer than it has; else when it is expected to.
     """
-    state.clock[LOOKED_AT] = now
-    paid_from = state.clock[PAID_FROM]
-    state.clock[ROOM_FROM] = paid_from + (now - paid_from) // QUARTER_S * QUARTER_S
+    state.clock.looked_at = now
+    paid_from = state.clock.paid_from
+    state.clock.room_from = paid_from + (now - paid_from) // QUARTER_S * QUARTER_S
     for quarter in range(state.room.shape[0]):
         state.room[quarter] = capacity
     for place in range(running.shape[0]):
         job = running[place]
-        take_room(state.room, state.clock[ROOM_FROM], state.job[WIDTH, job], now, _likely_end(state, job, now))
-    for place in range(state.clock[HOLDING]):
-        job = state.job[ON_HOLD, place]
-        state.job[HOLD_UNTIL, job] = min(now, state.job[HOLD_UNTIL, job])
+        take_room(state.room, state.clock.room_from, state.jobs[job].width, now, _likely_end(state, job, now))
+    for place in range(state.clock.holding):
+        job = state.lists[place].on_hold
+        state.jobs[job].hold_until = min(now, state.jobs[job].hold_until)
 
 
 @part
 def _likely_end(state, job, now):
     """When a running job is likely to end: the mean of its likely lengths that are longer than it has run."""
-    ran = now - state.job[START, job]
+    ran = now - state.jobs[job].start
     count = note_likely_lengths(state, job)
     total, longer = np.int64(0), np.int64(0)
     for k in range(count):
@@ -192,5 +169,5 @@ def _likely_end(state, job, now):
             total += state.lengths[k]
             longer += 1
     if longer == 0:
-        return max(now + 1, state.job[EXPECTED_END, job], state.job[START, job] + state.job[ESTIMATE, job])
-    return state.job[START, job] + total // longer
+        return max(now + 1, state.jobs[job].expected_end, state.jobs[job].start + state.jobs[job].estimate)
+    return state.jobs[job].start + total // longer

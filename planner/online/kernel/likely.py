@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from planner.compiled import part
-from planner.online.kernel.state import ESTIMATE, LIKE_KIND, LIKE_USER, REQUESTED, RUNTIME, SEEN
+from planner.online.kernel.state import SEEN
 
 REMEMBERED_LENGTHS = 6
 """How many jobs back lengths are remembered."""
@@ -22,8 +22,8 @@ LEAST_KNOWN = 3
 @part
 def note_length(state, job):
     """Remember which part of its estimate a job took that has ended: for its kind, its user, and all."""
-    taken = state.job[RUNTIME, job] / max(np.int64(1), state.job[ESTIMATE, job])
-    for row in (state.job[LIKE_KIND, job], state.job[LIKE_USER, job], np.int64(state.taken.shape[0] - 1)):
+    taken = state.jobs[job].runtime / max(np.int64(1), state.jobs[job].estimate)
+    for row in (state.jobs[job].like_kind, state.jobs[job].like_user, np.int64(state.taken.shape[0] - 1)):
         place = 1 + np.int64(state.taken[row, SEEN]) % REMEMBERED_LENGTHS
         state.taken[row, place] = taken
         state.taken[row, SEEN] += 1.0
@@ -36,15 +36,15 @@ def note_likely_lengths(state, job):
     While nothing is known, its estimate is the only one.
     """
     row = np.int64(state.taken.shape[0] - 1)
-    if state.taken[state.job[LIKE_KIND, job], SEEN] >= LEAST_KNOWN:
-        row = state.job[LIKE_KIND, job]
-    elif state.taken[state.job[LIKE_USER, job], SEEN] >= LEAST_KNOWN:
-        row = state.job[LIKE_USER, job]
+    if state.taken[state.jobs[job].like_kind, SEEN] >= LEAST_KNOWN:
+        row = state.jobs[job].like_kind
+    elif state.taken[state.jobs[job].like_user, SEEN] >= LEAST_KNOWN:
+        row = state.jobs[job].like_user
     count = min(np.int64(state.taken[row, SEEN]), np.int64(REMEMBERED_LENGTHS))
     if count == 0:
-        state.lengths[0] = max(np.int64(1), state.job[ESTIMATE, job])
+        state.lengths[0] = max(np.int64(1), state.jobs[job].estimate)
         return np.int64(1)
     for place in range(count):
-        length = np.int64(state.taken[row, 1 + place] * state.job[ESTIMATE, job] + 0.5)
-        state.lengths[place] = max(np.int64(1), min(length, state.job[REQUESTED, job]))
+        length = np.int64(state.taken[row, 1 + place] * state.jobs[job].estimate + 0.5)
+        state.lengths[place] = max(np.int64(1), min(length, state.jobs[job].requested))
     return count

@@ -9,13 +9,12 @@ from planner.online.kernel.local_objective import cost
 from planner.online.kernel.plans import begin_plan, look_at_machine, place_in_plan
 from planner.online.kernel.queue_order import begin, drop_gone
 from planner.online.kernel.rounds import can_any_start, can_start
-from planner.online.kernel.state import QUEUE, QUEUED, ROUNDS, TRIED_ORDER, TRIED_PIN
 
 
 @kernel
 def has_choice(state, now):
     """Whether the order of the queue can decide who starts now: two jobs wait, and one of them has room."""
-    return state.clock[QUEUED] > 1 and can_any_start(state, now)
+    return state.clock.queued > 1 and can_any_start(state, now)
 
 
 @kernel
@@ -27,8 +26,8 @@ def has_startable(state, now):
 @kernel
 def note_startable(state, now, found):
     """Write 1 for each job of the queue that has room now, beside what runs and nothing else, and 0 for the others."""
-    for place in range(state.clock[QUEUED]):
-        found[place] = np.int64(can_start(state, state.job[QUEUE, place], now))
+    for place in range(state.clock.queued):
+        found[place] = np.int64(can_start(state, state.queue[place], now))
 
 
 @kernel
@@ -40,7 +39,7 @@ def plan_in_order(state, now, start):
     look_at_machine(state)
     begin_plan(state)
     for place in range(start.shape[0]):
-        start[place] = place_in_plan(state, TRIED_PIN, state.job[TRIED_ORDER, place], now)
+        start[place] = place_in_plan(state, state.pins.tried, state.lists[place].tried, now)
 
 
 @kernel
@@ -53,7 +52,7 @@ def costs_of(state, job, start, found):
 @kernel
 def start_planned(state, now, job, start):
     """A round that starts the jobs whose planned start is now, on the nodes that are noted with their units."""
-    state.clock[ROUNDS] += 1
+    state.clock.rounds += 1
     for place in range(len(job)):
         if start[place] == now:
             begin(state, job[place], now)

@@ -6,17 +6,6 @@ import numpy as np
 
 from planner.compiled import part
 from planner.online.kernel.energy import SECONDS_PER_HOUR, earned
-from planner.online.kernel.state import (
-    AHEAD_S,
-    ESTIMATE,
-    EUR_PER_WAITING_HOUR,
-    EXPONENT,
-    NOW,
-    OBJECTIVE,
-    RANK_FIRST,
-    READY,
-    WIDTH,
-)
 
 RESPONSE, WORK, SLOWDOWN, POWER_SUM, POWER_RATIO, SHORT, PROFIT, AGED = np.arange(8, dtype=np.int64)
 """The forms of objectives, in the order of `planner.online.objectives.FORMS`."""
@@ -33,30 +22,30 @@ MILLI = 1000.0
 @part
 def cost(state, job, start):
     """What a start adds to the objective."""
-    length = float(max(np.int64(1), state.job[ESTIMATE, job]))
-    wait = float(start - state.job[READY, job])
-    if state.clock[OBJECTIVE] == PROFIT:
-        return _profit_missed(state, job, start, start + max(np.int64(1), state.job[ESTIMATE, job]))
-    found = cost_of(state.clock[OBJECTIVE], state.worth[EXPONENT], state.job[WIDTH, job], length, wait)
-    if state.job[RANK_FIRST, job] < 0:
-        found *= -state.job[RANK_FIRST, job] / MILLI
+    length = float(max(np.int64(1), state.jobs[job].estimate))
+    wait = float(start - state.jobs[job].ready)
+    if state.clock.objective == PROFIT:
+        return _profit_missed(state, job, start, start + max(np.int64(1), state.jobs[job].estimate))
+    found = cost_of(state.clock.objective, state.clock.exponent, state.jobs[job].width, length, wait)
+    if state.jobs[job].rank_first < 0:
+        found *= -state.jobs[job].rank_first / MILLI
     return found
 
 
 @part
 def _profit_missed(state, job, start, end):
     """What the waiting of a job counts for, less what it earns in the time ahead [EUR]; a priority changes neither."""
-    until = state.clock[NOW] + state.clock[AHEAD_S]
-    missed = state.worth[EUR_PER_WAITING_HOUR] * (start - state.job[READY, job]) / SECONDS_PER_HOUR
+    until = state.clock.now + state.clock.ahead_s
+    missed = state.clock.eur_per_waiting_hour * (start - state.jobs[job].ready) / SECONDS_PER_HOUR
     return missed - earned(state, job, start, min(end, until)) if start < until else missed
 
 
 @part
 def power_term(state, job, start, more):
     """Width times the difference of response and wait, each raised to the exponent and so much more."""
-    length = float(max(np.int64(1), state.job[ESTIMATE, job]))
-    wait = float(start - state.job[READY, job])
-    return _powers_apart(state.job[WIDTH, job], length, wait, state.worth[EXPONENT] + more)
+    length = float(max(np.int64(1), state.jobs[job].estimate))
+    wait = float(start - state.jobs[job].ready)
+    return _powers_apart(state.jobs[job].width, length, wait, state.clock.exponent + more)
 
 
 @part

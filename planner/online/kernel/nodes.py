@@ -15,7 +15,6 @@ from planner.machine.choose_nodes import copies_in, copies_until, share_out
 from planner.machine.earliest import earliest_for_many
 from planner.machine.packing import pack_exactly
 from planner.machine.timeline import NEVER, first_room, hold_units, least_free
-from planner.online.kernel.state import AS_RULE, ESTIMATE, GROUPS, LIMITED, NODE, NODES, POWER, SAVED, UNITS
 
 
 @part
@@ -24,9 +23,9 @@ def earliest_start(state, rows, job, earliest, latest):
 
     The nodes that it would have are noted with its units.
     """
-    first, last = state.ptr[GROUPS, job], state.ptr[GROUPS, job + 1]
-    duration = max(np.int64(1), state.job[ESTIMATE, job])
-    nodes, limited = state.clock[NODES], state.clock[LIMITED] > 0
+    first, last = state.first[job].group, state.first[job + 1].group
+    duration = max(np.int64(1), state.jobs[job].estimate)
+    nodes, limited = state.clock.nodes, state.clock.limited > 0
     if nodes == 1 and not limited and last - first == 1:
         amount, count = state.group_amount[first], state.group_count[first]
         return first_room(state.times, state.free, state.length, rows, amount, count, duration, earliest, latest)
@@ -49,16 +48,16 @@ def earliest_start(state, rows, job, earliest, latest):
 @part
 def earliest_at(state, rows, job, earliest):
     """Earliest start of a job on the nodes that are noted with its units; NEVER if they have no room any more."""
-    add_up_units(state, NODE, job)
-    duration = max(np.int64(1), state.job[ESTIMATE, job])
+    add_up_units(state, state.units.node, job)
+    duration = max(np.int64(1), state.jobs[job].estimate)
     times, free, length, latest = state.times, state.free, state.length, NEVER - 1
     start = earliest
     while True:
         moved = start
-        if state.clock[LIMITED] > 0:
-            moved = first_power(state, rows + state.clock[NODES], job, duration, moved, latest)
-        for unit in range(state.ptr[UNITS, job], state.ptr[UNITS, job + 1]):
-            node = state.unit[NODE, unit]
+        if state.clock.limited > 0:
+            moved = first_power(state, rows + state.clock.nodes, job, duration, moved, latest)
+        for unit in range(state.first[job].unit, state.first[job + 1].unit):
+            node = state.units[unit].node
             moved = first_room(
                 times, free, length, rows + node, state.least[node], np.int64(1), duration, moved, latest
             )
@@ -68,23 +67,23 @@ def earliest_at(state, rows, job, earliest):
 
 
 @part
-def add_up_units(state, row, job):
-    """Write what the units of a job ask together of each node that a row has for them; other nodes stay as they are."""
-    for unit in range(state.ptr[UNITS, job], state.ptr[UNITS, job + 1]):
+def add_up_units(state, nodes, job):
+    """Write what the units of a job ask together of each of their nodes; other nodes stay as they are."""
+    for unit in range(state.first[job].unit, state.first[job + 1].unit):
         for resource in range(state.least.shape[1]):
-            state.least[state.unit[row, unit], resource] = 0
-    unit = state.ptr[UNITS, job]
-    for group in range(state.ptr[GROUPS, job], state.ptr[GROUPS, job + 1]):
+            state.least[nodes[unit], resource] = 0
+    unit = state.first[job].unit
+    for group in range(state.first[job].group, state.first[job + 1].group):
         for _ in range(state.group_count[group]):
             for resource in range(state.least.shape[1]):
-                state.least[state.unit[row, unit], resource] += state.group_amount[group, resource]
+                state.least[nodes[unit], resource] += state.group_amount[group, resource]
             unit += 1
 
 
 @part
 def may_start(state, rows, job, moment):
     """Whether each group of a job, by itself, has room at a moment; if not, the job cannot start then."""
-    for group in range(state.ptr[GROUPS, job], state.ptr[GROUPS, job + 1]):
+    for group in range(state.first[job].group, state.first[job + 1].group):
         if not _has_room_for_group(state, rows, group, moment, moment + 1):
             return False
     return True
@@ -95,28 +94,28 @@ def hold_job(state, rows, job, sign, start, end):
     """Hold the nodes of a job from start to end (sign 1), or give them back (sign -1)."""
     if start >= end:
         return
-    unit = state.ptr[UNITS, job]
-    for group in range(state.ptr[GROUPS, job], state.ptr[GROUPS, job + 1]):
+    unit = state.first[job].unit
+    for group in range(state.first[job].group, state.first[job + 1].group):
         for _ in range(state.group_count[group]):
-            _hold(state, rows + state.unit[NODE, unit], state.group_amount[group], sign, start, end)
+            _hold(state, rows + state.units[unit].node, state.group_amount[group], sign, start, end)
             unit += 1
-    if state.clock[LIMITED] > 0:
-        state.watts[0] = state.job[POWER, job]
-        _hold(state, rows + state.clock[NODES], state.watts, sign, start, end)
+    if state.clock.limited > 0:
+        state.watts[0] = state.jobs[job].power
+        _hold(state, rows + state.clock.nodes, state.watts, sign, start, end)
 
 
 @part
 def save_nodes(state, job):
     """Note the nodes of a job."""
-    for unit in range(state.ptr[UNITS, job], state.ptr[UNITS, job + 1]):
-        state.unit[SAVED, unit] = state.unit[NODE, unit]
+    for unit in range(state.first[job].unit, state.first[job + 1].unit):
+        state.units[unit].saved = state.units[unit].node
 
 
 @part
 def restore_nodes(state, job):
     """Bring back the noted nodes of a job."""
-    for unit in range(state.ptr[UNITS, job], state.ptr[UNITS, job + 1]):
-        state.unit[NODE, unit] = state.unit[SAVED, unit]
+    for unit in range(state.first[job].unit, state.first[job + 1].unit):
+        state.units[unit].node = state.units[unit].saved
 
 
 @part
@@ -129,7 +128,7 @@ def plan_rows(state):
 def idle_now(state):
     """What all nodes together have free of the first resource now."""
     idle = np.int64(0)
-    for node in range(state.clock[NODES]):
+    for node in range(state.clock.nodes):
         idle += max(np.int64(0), state.free[node, 0, 0])  # below 0 where a node is drained
     return idle
 
@@ -143,7 +142,7 @@ def _hold(state, row, amount, sign, start, end):
 @part
 def first_power(state, row, job, duration, earliest, latest):
     """Earliest start at which the site has the power that a job draws; else NEVER."""
-    state.watts[0] = state.job[POWER, job]
+    state.watts[0] = state.jobs[job].power
     one = np.int64(1)
     return first_room(state.times, state.free, state.length, row, state.watts, one, duration, earliest, latest)
 
@@ -153,7 +152,7 @@ def _earliest_for_group(state, rows, group, duration, earliest, latest):
     """Earliest start at which all units of a group have room at once; else a time after ``latest``."""
     if earliest == latest:
         return earliest if _has_room_for_group(state, rows, group, earliest, earliest + duration) else NEVER
-    for node in range(state.clock[NODES]):
+    for node in range(state.clock.nodes):
         state.known[node] = -1
     return earliest_for_many(
         state.times, state.free, state.length, rows, state.capacity, state.most, state.known, state.ready,
@@ -165,7 +164,7 @@ def _earliest_for_group(state, rows, group, duration, earliest, latest):
 def _has_room_for_group(state, rows, group, start, end):
     """Whether all units of a group have room from start to end, nothing else of their job counted."""
     amount, wanted = state.group_amount[group], state.group_count[group]
-    for node in range(state.clock[NODES]):
+    for node in range(state.clock.nodes):
         wanted -= copies_until(state.times, state.free, state.length, rows + node, amount, wanted, start, end)
         if wanted == 0:
             return True
@@ -175,19 +174,19 @@ def _has_room_for_group(state, rows, group, start, end):
 @part
 def _choose_nodes(state, rows, job, start, end):
     """Give every unit the first node with room; earlier groups are held while later ones look. False if one fails."""
-    first, last = state.ptr[GROUPS, job], state.ptr[GROUPS, job + 1]
-    if last - first > 1 and state.clock[AS_RULE] > 0 and _share_out(state, rows, job, start, end):
+    first, last = state.first[job].group, state.first[job + 1].group
+    if last - first > 1 and state.clock.as_rule > 0 and _share_out(state, rows, job, start, end):
         return True
-    unit = state.ptr[UNITS, job]
+    unit = state.first[job].unit
     complete = True
     for group in range(first, last):
         wanted = state.group_count[group]
         node = np.int64(0)
-        while wanted > 0 and node < state.clock[NODES]:
+        while wanted > 0 and node < state.clock.nodes:
             amount = state.group_amount[group]
             copies = copies_until(state.times, state.free, state.length, rows + node, amount, wanted, start, end)
             for _ in range(copies):
-                state.unit[NODE, unit] = node
+                state.units[unit].node = node
                 if last - first > 1:
                     _hold(state, rows + node, amount, np.int64(1), start, end)
                 unit += 1
@@ -198,11 +197,11 @@ def _choose_nodes(state, rows, job, start, end):
             break
     if last - first > 1:
         held = unit
-        unit = state.ptr[UNITS, job]
+        unit = state.first[job].unit
         for group in range(first, last):
             for _ in range(state.group_count[group]):
                 if unit < held:
-                    node = state.unit[NODE, unit]
+                    node = state.units[unit].node
                     _hold(state, rows + node, state.group_amount[group], np.int64(-1), start, end)
                     unit += 1
         if not complete:
@@ -218,21 +217,21 @@ def _share_out(state, rows, job, start, end):
     """
     main, room = _main_group(state, job), np.int64(0)
     amount, wanted = state.group_amount, state.group_count[main]
-    for node in range(state.clock[NODES]):
+    for node in range(state.clock.nodes):
         least_free(state.times, state.free, state.length, rows + node, start, end, state.least[node])
         state.known[node] = copies_in(state.least[node], amount[main], wanted)
         room += state.known[node]
     return share_out(
-        state.least, state.known, room, amount, state.group_count, state.ptr[GROUPS, job], state.ptr[GROUPS, job + 1],
-        main, state.unit[NODE, state.ptr[UNITS, job] : state.ptr[UNITS, job + 1]],
+        state.least, state.known, room, amount, state.group_count, state.first[job].group, state.first[job + 1].group,
+        main, state.units.node[state.first[job].unit : state.first[job + 1].unit],
     )  # fmt: skip
 
 
 @part
 def _main_group(state, job):
     """The first of the groups of a job with the most units."""
-    main = state.ptr[GROUPS, job]
-    for group in range(main, state.ptr[GROUPS, job + 1]):
+    main = state.first[job].group
+    for group in range(main, state.first[job + 1].group):
         if state.group_count[group] > state.group_count[main]:
             main = group
     return main
@@ -241,7 +240,7 @@ def _main_group(state, job):
 @part
 def _pack_exactly(state, rows, job, start, end):
     """Choose nodes for units of several sizes where the first nodes with room did not do; False if there is no room."""
-    for node in range(state.clock[NODES]):
+    for node in range(state.clock.nodes):
         least_free(state.times, state.free, state.length, rows + node, start, end, state.least[node])
     return pack_units(state, job)
 
@@ -249,10 +248,10 @@ def _pack_exactly(state, rows, job, start, end):
 @part
 def pack_units(state, job):
     """Choose nodes for units of several sizes out of what is noted that each has free; False if there is no room."""
-    first, last = state.ptr[GROUPS, job], state.ptr[GROUPS, job + 1]
+    first, last = state.first[job].group, state.first[job + 1].group
     return pack_exactly(
         state.least, state.group_amount, state.group_count, first, last, _main_group(state, job), state.cells,
-        state.pattern, state.unit[NODE, state.ptr[UNITS, job] : state.ptr[UNITS, job + 1]],
+        state.pattern, state.units.node[state.first[job].unit : state.first[job + 1].unit],
     )  # fmt: skip
 
 
@@ -260,7 +259,7 @@ def pack_units(state, job):
 def _next_change(state, rows, moment):
     """The first moment after a given one at which anything changes on a node; else NEVER."""
     change = NEVER
-    for node in range(state.clock[NODES]):
+    for node in range(state.clock.nodes):
         for entry in range(state.length[rows + node]):
             if state.times[rows + node, entry] > moment:
                 change = min(change, state.times[rows + node, entry])

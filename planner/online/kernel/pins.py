@@ -5,7 +5,7 @@ may take the only node that suits a later job. A pinned job waits until its own 
 any schedule, pin every job to its nodes and place the jobs in the order of their starts: none starts later. So some
 order with some pins leads to a best plan of all.
 
-A job is pinned with all its units or not at all; the pin of its first unit says which. Pools have no rows for pins.
+A job is pinned with all its units or not at all; the pin of its first unit says which. Pools have no pins.
 """
 
 from __future__ import annotations
@@ -18,22 +18,7 @@ from planner.machine.rng import below, fraction
 from planner.machine.timeline import NEVER
 from planner.online.kernel.nodes import add_up_units, earliest_at, earliest_start
 from planner.online.kernel.queue_order import copy_order
-from planner.online.kernel.state import (
-    BEST_ORDER,
-    BEST_PIN,
-    GROUPS,
-    NODE,
-    NODES,
-    PIN,
-    QUEUE,
-    TRIED_ORDER,
-    TRIED_PIN,
-    UNITS,
-    UNPINNED,
-)
-
-CURRENT, TRIED, BEST = (QUEUE, PIN), (TRIED_ORDER, TRIED_PIN), (BEST_ORDER, BEST_PIN)
-"""Plans of the queue: the row of the order, and the row of the pins."""
+from planner.online.kernel.state import UNPINNED
 
 MOST_DRAWS = 8
 """How often a node is drawn for a unit until one is large enough."""
@@ -42,19 +27,37 @@ MOST_DRAWS = 8
 @part
 def has_pins(state):
     """Whether jobs can be pinned: under policies that plan the whole queue, on several nodes."""
-    return state.unit.shape[0] > PIN
+    return state.pins.shape[0] > 0
+
+
+@part
+def current_plan(state):
+    """The plan of the queue: its order, and its pins."""
+    return state.queue, state.pins.current
+
+
+@part
+def tried_plan(state):
+    """The plan of the queue that is tried."""
+    return state.lists.tried, state.pins.tried
+
+
+@part
+def best_plan(state):
+    """The best plan of the queue so far."""
+    return state.lists.best, state.pins.best
 
 
 @part
 def copy_plan(state, source, target, size):
     """Copy the order and the pins of the queue from one plan to another."""
-    copy_order(state, source[0], target[0], size)
+    copy_order(source[0], target[0], size)
     if has_pins(state):
         for place in range(size):
-            job = state.job[QUEUE, place]
-            for unit in range(state.ptr[UNITS, job], state.ptr[UNITS, job + 1]):
-                state.unit[target[1], unit] = state.unit[source[1], unit]
-                if state.unit[source[1], unit] == UNPINNED:
+            job = state.queue[place]
+            for unit in range(state.first[job].unit, state.first[job + 1].unit):
+                target[1][unit] = source[1][unit]
+                if source[1][unit] == UNPINNED:
                     break
 
 
@@ -64,9 +67,9 @@ def unpin_all(state, pins, size):
     found = False
     if has_pins(state):
         for place in range(size):
-            first = state.ptr[UNITS, state.job[QUEUE, place]]
-            found |= state.unit[pins, first] != UNPINNED
-            state.unit[pins, first] = UNPINNED
+            first = state.first[state.queue[place]].unit
+            found |= pins[first] != UNPINNED
+            pins[first] = UNPINNED
     return found
 
 
@@ -74,14 +77,14 @@ def unpin_all(state, pins, size):
 def unpin(state, pins, job):
     """Pin a job no more."""
     if has_pins(state):
-        state.unit[pins, state.ptr[UNITS, job]] = UNPINNED
+        pins[state.first[job].unit] = UNPINNED
 
 
 @part
 def planned_start(state, rows, pins, job, earliest):
     """Earliest start of a job by the timelines that begin at a row; else NEVER. Its nodes are noted with its units.
 
-    ``pins`` is the row of the pins. A pin counts for nothing where its nodes have no room until further notice.
+    ``pins`` are the nodes that units are pinned to. They count for nothing without room there until further notice.
     """
     if note_pins(state, pins, job):
         start = earliest_at(state, rows, job, earliest)
@@ -95,11 +98,11 @@ def note_pins(state, pins, job):
     """Note the nodes that a job is pinned to with its units; False if it is not pinned."""
     if not has_pins(state):
         return False
-    first, last = state.ptr[UNITS, job], state.ptr[UNITS, job + 1]
-    if state.unit[pins, first] == UNPINNED:
+    first, last = state.first[job].unit, state.first[job + 1].unit
+    if pins[first] == UNPINNED:
         return False
     for unit in range(first, last):
-        state.unit[NODE, unit] = state.unit[pins, unit]
+        state.units[unit].node = pins[unit]
     return True
 
 
@@ -109,27 +112,27 @@ def change_pin(state, job):
 
     Returns whether the job is pinned now.
     """
-    first, last = state.ptr[UNITS, job], state.ptr[UNITS, job + 1]
-    if state.unit[TRIED_PIN, first] != UNPINNED and fraction(state.stream) < 0.5:
-        state.unit[TRIED_PIN, first] = UNPINNED
+    first, last = state.first[job].unit, state.first[job + 1].unit
+    if state.pins[first].tried != UNPINNED and fraction(state.stream) < 0.5:
+        state.pins[first].tried = UNPINNED
         return False
     for unit in range(first, last):
-        state.unit[TRIED_PIN, unit] = state.unit[NODE, unit]
+        state.pins[unit].tried = state.units[unit].node
     while True:
         unit = first + below(state.stream, last - first)
-        state.unit[TRIED_PIN, unit] = _large_node(state, state.group_amount[_group_of(state, job, unit)])
+        state.pins[unit].tried = _large_node(state, state.group_amount[_group_of(state, job, unit)])
         if fraction(state.stream) < 0.5:
             break
     fits = _fits_when_empty(state, job)
     if not fits:
-        state.unit[TRIED_PIN, first] = UNPINNED
+        state.pins[first].tried = UNPINNED
     return fits
 
 
 @part
 def _group_of(state, job, unit):
     """The group that a unit of a job belongs to."""
-    group, end = state.ptr[GROUPS, job], state.ptr[UNITS, job] + state.group_count[state.ptr[GROUPS, job]]
+    group, end = state.first[job].group, state.first[job].unit + state.group_count[state.first[job].group]
     while unit >= end:
         group += 1
         end += state.group_count[group]
@@ -139,24 +142,24 @@ def _group_of(state, job, unit):
 @part
 def _large_node(state, amount):
     """A random node, large enough for a unit if one was drawn in time."""
-    node = below(state.stream, state.clock[NODES])
+    node = below(state.stream, state.clock.nodes)
     for _ in range(MOST_DRAWS - 1):
         if copies_in(state.capacity[node], amount, np.int64(1)) == 1:
             break
-        node = below(state.stream, state.clock[NODES])
+        node = below(state.stream, state.clock.nodes)
     return node
 
 
 @part
 def _fits_when_empty(state, job):
     """Whether the nodes that a job is pinned to in the tried plan have room for all its units when they are empty."""
-    first, last = state.ptr[UNITS, job], state.ptr[UNITS, job + 1]
+    first, last = state.first[job].unit, state.first[job + 1].unit
     for unit in range(first, last):
-        if state.unit[TRIED_PIN, unit] < 0:  # a job that never had room
+        if state.pins[unit].tried < 0:  # a job that never had room
             return False
-    add_up_units(state, TRIED_PIN, job)
+    add_up_units(state, state.pins.tried, job)
     for unit in range(first, last):
-        node = state.unit[TRIED_PIN, unit]
+        node = state.pins[unit].tried
         if copies_in(state.capacity[node], state.least[node], np.int64(1)) == 0:
             return False
     return True

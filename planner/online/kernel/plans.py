@@ -20,25 +20,24 @@ from planner.online.kernel.bunches import LENGTH, OF, back_to_machine, bunch_mac
 from planner.online.kernel.floors import floor_of, learn
 from planner.online.kernel.nodes import earliest_start, hold_job, plan_rows
 from planner.online.kernel.pins import has_pins, note_pins, planned_start
-from planner.online.kernel.state import BUNCHED, BUNCHES, CAN_BUNCH, CROWDED, ESTIMATE, LEARNED, LIMITED, LOOKS, NODES
 
 
 @part
 def look_at_machine(state):
     """Note what runs, for the plans that follow until something starts or ends."""
-    state.clock[CAN_BUNCH] = np.int64(has_bunches(state) and bunch_machine(state))
+    state.clock.can_bunch = np.int64(has_bunches(state) and bunch_machine(state))
 
 
 @part
 def begin_plan(state):
     """Begin a plan without jobs, beside what `look_at_machine` noted."""
-    state.clock[BUNCHED], state.clock[LEARNED] = state.clock[CAN_BUNCH], 0
-    if state.clock[BUNCHED] == 0:
+    state.clock.bunched, state.clock.learned = state.clock.can_bunch, 0
+    if state.clock.bunched == 0:
         copy_rows(state.times, state.free, state.length, plan_rows(state))
         return
     back_to_machine(state)
-    if state.clock[LIMITED] > 0:
-        _copy_row(state, state.clock[NODES], plan_rows(state) + state.clock[NODES])
+    if state.clock.limited > 0:
+        _copy_row(state, state.clock.nodes, plan_rows(state) + state.clock.nodes)
 
 
 @part
@@ -47,22 +46,22 @@ def place_in_plan(state, pins, job, earliest):
 
     Its nodes are noted with its units.
     """
-    if state.clock[BUNCHED] > 0 and state.clock[CROWDED] > 0:
+    if state.clock.bunched > 0 and state.clock.crowded > 0:
         _leave_bunches(state)
     floor, is_free = floor_of(state, job, earliest), True
-    if state.clock[BUNCHED] > 0:
+    if state.clock.bunched > 0:
         if note_pins(state, pins, job):
             start = place_on_noted_nodes(state, job, earliest)
             if start < NEVER:
                 return start
-        state.clock[LOOKS] += state.clock[BUNCHES]
+        state.clock.looks += state.clock.bunches
         start = place_in_bunches(state, job, floor, NEVER - 1)
     else:
-        state.clock[LOOKS] += state.clock[NODES]
+        state.clock.looks += state.clock.nodes
         plan, is_free = plan_rows(state), not has_pins(state)
         start = planned_start(state, plan, pins, job, floor)
         if start < NEVER:
-            hold_job(state, plan, job, np.int64(1), start, start + max(np.int64(1), state.job[ESTIMATE, job]))
+            hold_job(state, plan, job, np.int64(1), start, start + max(np.int64(1), state.jobs[job].estimate))
     if is_free and start > earliest:
         learn(state, job, start)
     return start
@@ -77,9 +76,9 @@ def is_pool(state):
 @part
 def has_room_in_plan(state, job, now):
     """Whether a job has room now beside what is planned; the nodes that it would have are noted with its units."""
-    if state.clock[BUNCHED] > 0 and state.clock[CROWDED] > 0:
+    if state.clock.bunched > 0 and state.clock.crowded > 0:
         _leave_bunches(state)
-    if state.clock[BUNCHED] > 0:
+    if state.clock.bunched > 0:
         return has_room_in_bunches(state, job, now)
     return earliest_start(state, plan_rows(state), job, now, now) == now
 
@@ -88,14 +87,14 @@ def has_room_in_plan(state, job, now):
 def _leave_bunches(state):
     """Write the plan into the rows of the nodes."""
     plan = plan_rows(state)
-    for node in range(state.clock[NODES]):
+    for node in range(state.clock.nodes):
         bunch, row = state.member[OF, node], plan + node
         state.length[row] = state.bunch[LENGTH, bunch]
         for entry in range(state.length[row]):
             state.times[row, entry] = state.bunch_times[bunch, entry]
             for resource in range(state.free.shape[2]):
                 state.free[row, entry, resource] = state.bunch_free[bunch, entry, resource]
-    state.clock[BUNCHED] = 0
+    state.clock.bunched = 0
 
 
 @part

@@ -8,41 +8,7 @@ from planner.compiled import part
 from planner.machine.heap import push
 from planner.online.kernel.followers import come_first
 from planner.online.kernel.nodes import hold_job
-from planner.online.kernel.state import (
-    BACK_A,
-    BACK_B,
-    BACK_FIRST,
-    BACKFILL,
-    BACKFILL_ORDER,
-    CANCEL_S,
-    DUE_JOB,
-    DUE_KEY,
-    END_JOB,
-    END_KEY,
-    ESTIMATE,
-    EXPECTED,
-    EXPECTED_END,
-    HOLD_UNTIL,
-    LEFT,
-    MACHINE,
-    NOW,
-    ORDER,
-    ORDERED,
-    POLICY,
-    QUEUE,
-    QUEUED,
-    RANK_A,
-    RANK_B,
-    RANK_FIRST,
-    RESTARTS,
-    RUNNING,
-    RUNTIME,
-    START,
-    STARTED,
-    STARTED_AT,
-    URGENCY,
-    WIDTH,
-)
+from planner.online.kernel.state import MACHINE, ORDERED
 
 FCFS, SJF, LJF, SAF, LAF, SPF, SRF, LRF, SJBF, LAF_LONGEST, URGENT = range(11)
 
@@ -93,43 +59,42 @@ def order_keys(order, width, estimate):
 @part
 def enqueue(state, job):
     """Let a job wait, at its place in both orders."""
-    size = state.clock[QUEUED]
-    width, estimate = state.job[WIDTH, job], state.job[ESTIMATE, job]
-    state.job[RANK_A, job], state.job[RANK_B, job] = order_keys(state.clock[ORDER], width, estimate)
-    state.job[BACK_A, job], state.job[BACK_B, job] = order_keys(state.clock[BACKFILL_ORDER], width, estimate)
-    _insert(state.job, QUEUE, size, job, RANK_FIRST, RANK_A, RANK_B)
-    _insert(state.job, BACKFILL, size, job, BACK_FIRST, BACK_A, BACK_B)
-    state.clock[QUEUED] = size + 1
+    size = state.clock.queued
+    width, estimate = state.jobs[job].width, state.jobs[job].estimate
+    state.jobs[job].rank_a, state.jobs[job].rank_b = order_keys(state.clock.order, width, estimate)
+    state.jobs[job].back_a, state.jobs[job].back_b = order_keys(state.clock.backfill_order, width, estimate)
+    _insert(state.jobs, state.queue, size, job)
+    _insert_for_backfill(state.jobs, state.backfill, size, job)
+    state.clock.queued = size + 1
 
 
 @part
 def reorder(state):
     """Sort the queue again, after its estimates were refreshed; an order that was searched stays."""
-    if state.clock[POLICY] == ORDERED:
+    if state.clock.policy == ORDERED:
         return
-    size = state.clock[QUEUED]
+    size = state.clock.queued
     rank(state)
     for place in range(size):
-        _insert(state.job, QUEUE, place, state.job[QUEUE, place], RANK_FIRST, RANK_A, RANK_B)
-        _insert(state.job, BACKFILL, place, state.job[BACKFILL, place], BACK_FIRST, BACK_A, BACK_B)
+        _insert(state.jobs, state.queue, place, state.queue[place])
+        _insert_for_backfill(state.jobs, state.backfill, place, state.backfill[place])
 
 
 @part
 def rank(state):
     """Give every job of the queue its keys in both orders."""
-    for place in range(state.clock[QUEUED]):
-        job = state.job[QUEUE, place]
-        width, estimate = state.job[WIDTH, job], state.job[ESTIMATE, job]
-        state.job[RANK_A, job], state.job[RANK_B, job] = order_keys(state.clock[ORDER], width, estimate)
-        state.job[BACK_A, job], state.job[BACK_B, job] = order_keys(state.clock[BACKFILL_ORDER], width, estimate)
+    for place in range(state.clock.queued):
+        job = state.queue[place]
+        width, estimate = state.jobs[job].width, state.jobs[job].estimate
+        state.jobs[job].rank_a, state.jobs[job].rank_b = order_keys(state.clock.order, width, estimate)
+        state.jobs[job].back_a, state.jobs[job].back_b = order_keys(state.clock.backfill_order, width, estimate)
 
 
 @part
-def sort_by(state, row, order, size):
-    """List the first jobs of the queue by an order in a row of its own, equal ones as submitted (heapsort)."""
-    jobs = state.job[row]
+def sort_by(state, jobs, order, size):
+    """List the first jobs of the queue by an order in a list of its own, equal ones as submitted (heapsort)."""
     for place in range(size):
-        jobs[place] = state.job[QUEUE, place]
+        jobs[place] = state.queue[place]
     for place in range(size // 2 - 1, -1, -1):
         _sift_down(state, jobs, order, place, size)
     for end in range(size - 1, 0, -1):
@@ -154,19 +119,18 @@ def _sift_down(state, jobs, order, place, size):
 def is_before(state, order, one, other):
     """Whether one job comes before another in an order, of equal priority; an urgency counts the priority already."""
     if order == URGENT:
-        a, b = state.job[URGENCY, one], state.job[URGENCY, other]
+        a, b = state.jobs[one].urgency, state.jobs[other].urgency
         return a < b or (a == b and one < other)
-    if state.job[RANK_FIRST, one] != state.job[RANK_FIRST, other]:
-        return state.job[RANK_FIRST, one] < state.job[RANK_FIRST, other]
-    a, b = order_keys(order, state.job[WIDTH, one], state.job[ESTIMATE, one])
-    c, d = order_keys(order, state.job[WIDTH, other], state.job[ESTIMATE, other])
-    return a < c or (a == c and (b < d or (b == d and one < other)))
+    if state.jobs[one].rank_first != state.jobs[other].rank_first:
+        return state.jobs[one].rank_first < state.jobs[other].rank_first
+    a, b = order_keys(order, state.jobs[one].width, state.jobs[one].estimate)
+    c, d = order_keys(order, state.jobs[other].width, state.jobs[other].estimate)
+    return _is_earlier(a, b, one, c, d, other)
 
 
 @part
-def move_to(state, row, source, target):
+def move_to(jobs, source, target):
     """Let a job of an order go from one place to another; those between make way."""
-    jobs = state.job[row]
     job = jobs[source]
     step = np.int64(1) if source < target else np.int64(-1)
     while source != target:
@@ -176,16 +140,16 @@ def move_to(state, row, source, target):
 
 
 @part
-def copy_order(state, source, target, size):
-    """Copy an order of the queue from one row to another."""
+def copy_order(source, target, size):
+    """Copy an order of the queue from one list to another."""
     for place in range(size):
-        state.job[target, place] = state.job[source, place]
+        target[place] = source[place]
 
 
 @part
 def begin(state, job, now):
     """Start a job on the nodes that were chosen for it, and hold them until its expected end."""
-    end = now + max(np.int64(1), state.job[ESTIMATE, job])
+    end = now + max(np.int64(1), state.jobs[job].estimate)
     hold_job(state, MACHINE, job, np.int64(1), now, end)
     mark_started(state, job, now)
 
@@ -193,12 +157,12 @@ def begin(state, job, now):
 @part
 def mark_started(state, job, now):
     """Note that a job runs whose nodes are held already."""
-    state.job[START, job] = now
-    state.job[STARTED_AT, job] = state.clock[STARTED]
-    state.clock[STARTED] += 1
-    state.clock[LEFT] += 1
+    state.jobs[job].start = now
+    state.jobs[job].started_at = state.clock.started
+    state.clock.started += 1
+    state.clock.left += 1
     _note_ends(state, job)
-    if state.job[RESTARTS, job] == 0:
+    if state.jobs[job].restarts == 0:
         come_first(state, job, np.int64(0))
 
 
@@ -206,70 +170,90 @@ def mark_started(state, job, now):
 def run_on(state, job, now):
     """Let a job go on that started in the past, and hold its nodes until its expected end."""
     _note_ends(state, job)
-    hold_job(state, MACHINE, job, np.int64(1), now, state.job[EXPECTED_END, job])
+    hold_job(state, MACHINE, job, np.int64(1), now, state.jobs[job].expected_end)
 
 
 @part
 def real_end(state, job):
     """When a job that has started ends: when it is done, or when it is cancelled."""
-    return min(state.job[START, job] + state.job[RUNTIME, job], state.job[CANCEL_S, job])
+    return min(state.jobs[job].start + state.jobs[job].runtime, state.jobs[job].cancel_s)
 
 
 @part
 def _note_ends(state, job):
     """Note when a job that has started is expected to end, and when it will."""
     end = real_end(state, job)
-    state.job[EXPECTED_END, job] = state.job[START, job] + max(np.int64(1), state.job[ESTIMATE, job])
-    _note_end(state, END_KEY, END_JOB, RUNNING, end, job)
-    if state.job[EXPECTED_END, job] < end:
-        _note_end(state, DUE_KEY, DUE_JOB, EXPECTED, state.job[EXPECTED_END, job], job)
+    state.jobs[job].expected_end = state.jobs[job].start + max(np.int64(1), state.jobs[job].estimate)
+    push(state.ends.key, state.ends.job, state.jobs.started_at, state.clock.running, end, job)
+    state.clock.running += 1
+    if state.jobs[job].expected_end < end:
+        note_due(state, job)
 
 
 @part
-def _note_end(state, keys, jobs, counter, end, job):
-    """Put a job into one of the two heaps of ends."""
-    push(state.job[keys], state.job[jobs], state.job[STARTED_AT], state.clock[counter], end, job)
-    state.clock[counter] += 1
+def note_due(state, job):
+    """Note that a job is expected to end before it will."""
+    due = state.jobs[job].expected_end
+    push(state.dues.key, state.dues.job, state.jobs.started_at, state.clock.expected, due, job)
+    state.clock.expected += 1
 
 
 @part
 def drop_gone(state):
     """Take jobs out of the queue that have started, were cancelled or are held."""
-    if state.clock[LEFT] == 0:
+    if state.clock.left == 0:
         return
     kept, behind = 0, 0
-    for place in range(state.clock[QUEUED]):
-        if _waits(state, state.job[QUEUE, place]):
-            state.job[QUEUE, kept] = state.job[QUEUE, place]
+    for place in range(state.clock.queued):
+        if _waits(state, state.queue[place]):
+            state.queue[kept] = state.queue[place]
             kept += 1
-        if _waits(state, state.job[BACKFILL, place]):
-            state.job[BACKFILL, behind] = state.job[BACKFILL, place]
+        if _waits(state, state.backfill[place]):
+            state.backfill[behind] = state.backfill[place]
             behind += 1
-    state.clock[QUEUED], state.clock[LEFT] = kept, 0
+    state.clock.queued, state.clock.left = kept, 0
 
 
 @part
 def _waits(state, job):
     """Whether a job has neither started nor been cancelled, and is not held."""
-    now = state.clock[NOW]
-    return state.job[START, job] < 0 and state.job[CANCEL_S, job] > now and state.job[HOLD_UNTIL, job] <= now
+    now = state.clock.now
+    return state.jobs[job].start < 0 and state.jobs[job].cancel_s > now and state.jobs[job].hold_until <= now
 
 
 @part
-def _insert(table, queue, size, job, first, key_a, key_b):
-    """Put a job at its place by priority, by two keys, then by submit order."""
+def _insert(jobs, queue, size, job):
+    """Put a job at its place in the queue: by priority, by two keys, then by submit order."""
     place = size
     while place > 0:
-        other = table[queue, place - 1]
-        if table[first, other] < table[first, job]:
-            break
-        if table[first, other] == table[first, job] and table[key_a, other] < table[key_a, job]:
-            break
-        if table[first, other] == table[first, job] and table[key_a, other] == table[key_a, job]:
-            if table[key_b, other] < table[key_b, job]:
+        other = queue[place - 1]
+        if jobs[other].rank_first != jobs[job].rank_first:
+            if jobs[other].rank_first < jobs[job].rank_first:
                 break
-            if table[key_b, other] == table[key_b, job] and other < job:
-                break
-        table[queue, place] = other
+        elif _is_earlier(jobs[other].rank_a, jobs[other].rank_b, other, jobs[job].rank_a, jobs[job].rank_b, job):
+            break
+        queue[place] = other
         place -= 1
-    table[queue, place] = job
+    queue[place] = job
+
+
+@part
+def _insert_for_backfill(jobs, queue, size, job):
+    """The same in the order of what is started beside a reservation."""
+    place = size
+    while place > 0:
+        other = queue[place - 1]
+        if jobs[other].back_first != jobs[job].back_first:
+            if jobs[other].back_first < jobs[job].back_first:
+                break
+        elif _is_earlier(jobs[other].back_a, jobs[other].back_b, other, jobs[job].back_a, jobs[job].back_b, job):
+            break
+        queue[place] = other
+        place -= 1
+    queue[place] = job
+
+
+@part
+def _is_earlier(a, b, one, c, d, other):
+    """Whether the keys of one job, and then its place in the trace, come before those of another."""
+    return a < c or (a == c and (b < d or (b == d and one < other)))

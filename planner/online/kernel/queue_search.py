@@ -23,22 +23,18 @@ from planner.machine.rng import below, fraction
 from planner.machine.timeline import NEVER
 from planner.online.kernel.local_objective import POWER_RATIO, PROFIT, cost, power_term
 from planner.online.kernel.nodes import plan_rows
-from planner.online.kernel.pins import BEST, CURRENT, TRIED, change_pin, copy_plan, has_pins, unpin_all
+from planner.online.kernel.pins import (
+    best_plan,
+    change_pin,
+    copy_plan,
+    current_plan,
+    has_pins,
+    tried_plan,
+    unpin_all,
+)
 from planner.online.kernel.plans import begin_plan, is_pool, look_at_machine, place_in_plan
 from planner.online.kernel.queue_order import FCFS, LAF, LRF, SAF, SJF, SPF, move_to, sort_by
 from planner.online.kernel.rounds import can_any_start, list_round
-from planner.online.kernel.state import (
-    ESTIMATE,
-    EVALUATIONS,
-    LOOKS,
-    OBJECTIVE,
-    PIN,
-    QUEUED,
-    SEEDS,
-    TRIED_ORDER,
-    TRIED_PIN,
-    WIDTH,
-)
 from planner.online.kernel.urgency import urgent_first
 
 MOST_SEARCHED = 128
@@ -57,13 +53,13 @@ PIN_SHARE = 0.25
 @part
 def order_round(state, now):
     """Put the queue into the best order found, then start what starts now in its list plan."""
-    if state.clock[QUEUED] > 1 and can_any_start(state, now):
-        size = min(state.clock[QUEUED], MOST_SEARCHED)
-        if size < state.clock[QUEUED]:
+    if state.clock.queued > 1 and can_any_start(state, now):
+        size = min(state.clock.queued, MOST_SEARCHED)
+        if size < state.clock.queued:
             urgent_first(state, now, size)
         _search(state, size, now)
-    elif state.clock[QUEUED] == 1:
-        unpin_all(state, PIN, state.clock[QUEUED])
+    elif state.clock.queued == 1:
+        unpin_all(state, state.pins.current, state.clock.queued)
     list_round(state, now)
 
 
@@ -71,31 +67,31 @@ def order_round(state, now):
 def _search(state, size, now):
     """Put the first of the queue into the best order found: from the best known order, and from each chosen seed."""
     look_at_machine(state)
-    copy_plan(state, CURRENT, TRIED, size)
+    copy_plan(state, current_plan(state), tried_plan(state), size)
     best = _value(state, size, now, np.inf)
-    copy_plan(state, TRIED, BEST, size)
-    if unpin_all(state, TRIED_PIN, size):
+    copy_plan(state, tried_plan(state), best_plan(state), size)
+    if unpin_all(state, state.pins.tried, size):
         value = _value(state, size, now, best)
         if value <= best:
             best = value
-            copy_plan(state, TRIED, BEST, size)
+            copy_plan(state, tried_plan(state), best_plan(state), size)
     for order in (FCFS, SJF, SAF, LAF, SPF, LRF):
-        sort_by(state, TRIED_ORDER, order, size)
+        sort_by(state, state.lists.tried, order, size)
         value = _value(state, size, now, best)
         if value < best:
             best = value
-            copy_plan(state, TRIED, BEST, size)
+            copy_plan(state, tried_plan(state), best_plan(state), size)
     best = _climb(state, size, now, best)
-    copy_plan(state, BEST, CURRENT, size)
+    copy_plan(state, best_plan(state), current_plan(state), size)
     for order in (FCFS, SJF, SAF, SPF):
-        if state.clock[SEEDS] >> order & 1:
-            sort_by(state, TRIED_ORDER, order, size)
-            unpin_all(state, TRIED_PIN, size)
-            copy_plan(state, TRIED, BEST, size)
+        if state.clock.seeds >> order & 1:
+            sort_by(state, state.lists.tried, order, size)
+            unpin_all(state, state.pins.tried, size)
+            copy_plan(state, tried_plan(state), best_plan(state), size)
             value = _climb(state, size, now, _value(state, size, now, np.inf))
             if value < best:
                 best = value
-                copy_plan(state, BEST, CURRENT, size)
+                copy_plan(state, best_plan(state), current_plan(state), size)
 
 
 @part
@@ -105,16 +101,16 @@ def _climb(state, size, now, best):
     On several nodes it ends with the looks at bunches of nodes too. A new pin stays only if it makes the plan better:
     what is pinned for nothing scatters jobs over the nodes.
     """
-    state.clock[LOOKS] = 0
-    for _ in range(state.clock[EVALUATIONS] * min(size, MOST_TRIED)):
-        if state.clock[LOOKS] > state.clock[EVALUATIONS] * MOST_LOOKS:
+    state.clock.looks = 0
+    for _ in range(state.clock.evaluations * min(size, MOST_TRIED)):
+        if state.clock.looks > state.clock.evaluations * MOST_LOOKS:
             break
-        copy_plan(state, BEST, TRIED, size)
+        copy_plan(state, best_plan(state), tried_plan(state), size)
         has_pinned = _change(state, size)
         value = _value(state, size, now, best)
         if value < best or (value == best and not has_pinned):
             best = value
-            copy_plan(state, TRIED, BEST, size)
+            copy_plan(state, tried_plan(state), best_plan(state), size)
     return best
 
 
@@ -127,7 +123,7 @@ def _change(state, size):
     has_pinned = False
     while True:
         if has_pins(state) and fraction(state.stream) < PIN_SHARE:
-            has_pinned |= change_pin(state, state.job[TRIED_ORDER, below(state.stream, size)])
+            has_pinned |= change_pin(state, state.lists[below(state.stream, size)].tried)
         else:
             _change_order(state, size)
         if fraction(state.stream) < 0.5:
@@ -139,9 +135,9 @@ def _change_order(state, size):
     """Let a job of the tried order go to another place, or two jobs change places."""
     one, other = below(state.stream, size), below(state.stream, size)
     if fraction(state.stream) < 0.5:
-        move_to(state, TRIED_ORDER, one, other)
+        move_to(state.lists.tried, one, other)
     else:
-        row = state.job[TRIED_ORDER]
+        row = state.lists.tried
         row[one], row[other] = row[other], row[one]
 
 
@@ -154,16 +150,16 @@ def _value(state, size, now, limit):
     plan, on_pool = plan_rows(state), is_pool(state)
     begin_plan(state)
     times, free, length = state.times[plan], state.free[plan, :, 0], state.length[plan]
-    is_ratio = state.clock[OBJECTIVE] == POWER_RATIO
-    may_fall = state.clock[OBJECTIVE] == PROFIT  # a job that earns more than it costs
+    is_ratio = state.clock.objective == POWER_RATIO
+    may_fall = state.clock.objective == PROFIT  # a job that earns more than it costs
     total, below_line = 0.0, 0.0
     for index in range(size):
-        job = state.job[TRIED_ORDER, index]
-        duration = max(np.int64(1), state.job[ESTIMATE, job])
+        job = state.lists[index].tried
+        duration = max(np.int64(1), state.jobs[job].estimate)
         if on_pool:
-            start, length = place_on_pool(times, free, length, state.job[WIDTH, job], duration)
+            start, length = place_on_pool(times, free, length, state.jobs[job].width, duration)
         else:
-            start = place_in_plan(state, TRIED_PIN, job, now)
+            start = place_in_plan(state, state.pins.tried, job, now)
         if start == NEVER:
             continue
         if is_ratio:

@@ -13,38 +13,18 @@ from planner.machine.timeline import NEVER
 from planner.online.kernel.holds import is_kept_back
 from planner.online.kernel.nodes import earliest_start, hold_job, restore_nodes, save_nodes
 from planner.online.kernel.queue_order import drop_gone, mark_started
-from planner.online.kernel.state import (
-    BACKFILL,
-    BROKEN,
-    CANCELLED,
-    DEADLINE_EARLY,
-    DEADLINE_S,
-    DEFINITIVE,
-    EARLY,
-    ESTIMATE,
-    KIND,
-    MACHINE,
-    NONE_YET,
-    POLICY,
-    PROMISED,
-    QUEUE,
-    QUEUED,
-    RESERVED,
-    SAVED_START,
-    TEMPORARY,
-    TENTATIVE,
-)
+from planner.online.kernel.state import CANCELLED, DEADLINE_EARLY, DEFINITIVE, MACHINE, NONE_YET, TEMPORARY, TENTATIVE
 
 
 @part
 def conservative_round(state, now):
     """Compress if a job ended early; reserve for new jobs at their earliest; start what is reserved for now."""
     _renew_if_broken(state, now)
-    if state.clock[EARLY] > 0:
+    if state.clock.early > 0:
         compress(state, now)
-    for place in range(state.clock[QUEUED]):
-        job = state.job[QUEUE, place]
-        if state.job[RESERVED, job] < 0:
+    for place in range(state.clock.queued):
+        job = state.queue[place]
+        if state.jobs[job].reserved < 0:
             reserve(state, job, now)
     _start_reserved(state, now)
 
@@ -57,20 +37,20 @@ def deadline_round(state, now):
     """
     _renew_if_broken(state, now)
     nobody = np.int64(-1)
-    if state.clock[EARLY] > 0:
-        if state.clock[POLICY] == DEADLINE_EARLY:
+    if state.clock.early > 0:
+        if state.clock.policy == DEADLINE_EARLY:
             _give_way(state, nobody, now)
         else:
             compress(state, now)
-    for place in range(state.clock[QUEUED]):
-        job = state.job[QUEUE, place]
-        if state.job[RESERVED, job] >= 0:
+    for place in range(state.clock.queued):
+        job = state.queue[place]
+        if state.jobs[job].reserved >= 0:
             continue
-        if state.job[DEADLINE_S, job] < NEVER:
+        if state.jobs[job].deadline_s < NEVER:
             reserve(state, job, now)
-            if state.job[RESERVED, job] >= 0 and not _misses(state, job):
-                state.job[KIND, job] = TENTATIVE
-                state.job[PROMISED, job] = 1
+            if state.jobs[job].reserved >= 0 and not _misses(state, job):
+                state.jobs[job].kind = TENTATIVE
+                state.jobs[job].promised = 1
         else:
             _give_way(state, job, now)
     _start_reserved(state, now)
@@ -84,11 +64,11 @@ def _give_way(state, new, now):
     enough, so do all tentative jobs submitted before the last one that misses. When that fails too, everything stays as
     it was, and the new job is reserved around it.
     """
-    size = state.clock[QUEUED]
+    size = state.clock.queued
     save(state)
     for place in range(size):
-        if state.job[RESERVED, state.job[QUEUE, place]] >= 0 and state.job[KIND, state.job[QUEUE, place]] == TENTATIVE:
-            cancel(state, state.job[QUEUE, place])
+        if state.jobs[state.queue[place]].reserved >= 0 and state.jobs[state.queue[place]].kind == TENTATIVE:
+            cancel(state, state.queue[place])
     if new < 0:
         compress(state, now)
     while True:
@@ -99,19 +79,19 @@ def _give_way(state, new, now):
         missing = _first_missing(state, TENTATIVE)
         moved = missing >= 0
         if moved:
-            state.job[KIND, missing] = TEMPORARY
+            state.jobs[missing].kind = TEMPORARY
         else:
             missing = _last_missing(state, TEMPORARY)
             if missing < 0:
                 break
             for place in range(size):
-                job = state.job[QUEUE, place]
-                if state.job[KIND, job] == TENTATIVE and state.job[RESERVED, job] >= 0 and job < missing:
-                    state.job[KIND, job] = TEMPORARY
+                job = state.queue[place]
+                if state.jobs[job].kind == TENTATIVE and state.jobs[job].reserved >= 0 and job < missing:
+                    state.jobs[job].kind = TEMPORARY
                     moved = True
         for place in range(size):
-            job = state.job[QUEUE, place]
-            if state.job[RESERVED, job] >= 0 and (job == new or state.job[KIND, job] != DEFINITIVE):
+            job = state.queue[place]
+            if state.jobs[job].reserved >= 0 and (job == new or state.jobs[job].kind != DEFINITIVE):
                 cancel(state, job)
         if not moved:
             restore(state)
@@ -121,8 +101,8 @@ def _give_way(state, new, now):
                 compress(state, now)
             break
     for place in range(size):
-        if state.job[KIND, state.job[QUEUE, place]] == TEMPORARY:
-            state.job[KIND, state.job[QUEUE, place]] = DEFINITIVE
+        if state.jobs[state.queue[place]].kind == TEMPORARY:
+            state.jobs[state.queue[place]].kind = DEFINITIVE
 
 
 @part
@@ -136,26 +116,26 @@ def reserve(state, job, now):
 @part
 def cancel(state, job):
     """Give a job's reservation back."""
-    start = state.job[RESERVED, job]
-    end = start + max(np.int64(1), state.job[ESTIMATE, job])
+    start = state.jobs[job].reserved
+    end = start + max(np.int64(1), state.jobs[job].estimate)
     hold_job(state, MACHINE, job, np.int64(-1), start, end)
-    state.job[RESERVED, job] = CANCELLED
+    state.jobs[job].reserved = CANCELLED
 
 
 @part
 def keep(state, job, start):
     """Hold the nodes chosen for a job from a start on."""
-    end = start + max(np.int64(1), state.job[ESTIMATE, job])
+    end = start + max(np.int64(1), state.jobs[job].estimate)
     hold_job(state, MACHINE, job, np.int64(1), start, end)
-    state.job[RESERVED, job] = start
+    state.jobs[job].reserved = start
 
 
 @part
 def compress(state, now):
     """In submit order, move every reservation to its earliest start beside all others; none moves later."""
-    for place in range(state.clock[QUEUED]):
-        job = state.job[BACKFILL, place]
-        before = state.job[RESERVED, job]
+    for place in range(state.clock.queued):
+        job = state.backfill[place]
+        before = state.jobs[job].reserved
         if before <= now:
             continue
         save_nodes(state, job)
@@ -170,26 +150,26 @@ def compress(state, now):
 @part
 def _reserve_kind(state, kind, now):
     """Reserve for the cancelled jobs of a kind, in submit order."""
-    for place in range(state.clock[QUEUED]):
-        job = state.job[QUEUE, place]
-        if state.job[RESERVED, job] == CANCELLED and state.job[KIND, job] == kind:
+    for place in range(state.clock.queued):
+        job = state.queue[place]
+        if state.jobs[job].reserved == CANCELLED and state.jobs[job].kind == kind:
             reserve(state, job, now)
 
 
 @part
 def _misses(state, job):
     """Whether a job's reservation ends after its deadline, or it has lost the one that it had."""
-    if state.job[RESERVED, job] < 0:
-        return state.job[SAVED_START, job] >= 0
-    return state.job[RESERVED, job] + max(np.int64(1), state.job[ESTIMATE, job]) > state.job[DEADLINE_S, job]
+    if state.jobs[job].reserved < 0:
+        return state.jobs[job].saved_start >= 0
+    return state.jobs[job].reserved + max(np.int64(1), state.jobs[job].estimate) > state.jobs[job].deadline_s
 
 
 @part
 def _first_missing(state, kind):
     """The first job of a kind whose reservation misses its deadline; -1 if none does."""
-    for place in range(state.clock[QUEUED]):
-        job = state.job[QUEUE, place]
-        if state.job[KIND, job] == kind and _misses(state, job):
+    for place in range(state.clock.queued):
+        job = state.queue[place]
+        if state.jobs[job].kind == kind and _misses(state, job):
             return job
     return np.int64(-1)
 
@@ -198,9 +178,9 @@ def _first_missing(state, kind):
 def _last_missing(state, kind):
     """The last job of a kind whose reservation misses its deadline; -1 if none does."""
     missing = np.int64(-1)
-    for place in range(state.clock[QUEUED]):
-        job = state.job[QUEUE, place]
-        if state.job[KIND, job] == kind and _misses(state, job):
+    for place in range(state.clock.queued):
+        job = state.queue[place]
+        if state.jobs[job].kind == kind and _misses(state, job):
             missing = job
     return missing
 
@@ -208,28 +188,28 @@ def _last_missing(state, kind):
 @part
 def save(state):
     """Note every reservation of the queue."""
-    for place in range(state.clock[QUEUED]):
-        job = state.job[QUEUE, place]
-        state.job[SAVED_START, job] = state.job[RESERVED, job]
+    for place in range(state.clock.queued):
+        job = state.queue[place]
+        state.jobs[job].saved_start = state.jobs[job].reserved
         save_nodes(state, job)
 
 
 @part
 def restore(state):
     """Bring back the noted reservations, of which none may be held now except those that did not move."""
-    for place in range(state.clock[QUEUED]):
-        job = state.job[QUEUE, place]
-        if state.job[RESERVED, job] >= 0:
+    for place in range(state.clock.queued):
+        job = state.queue[place]
+        if state.jobs[job].reserved >= 0:
             cancel(state, job)
-    for place in range(state.clock[QUEUED]):
-        job = state.job[QUEUE, place]
-        if state.job[SAVED_START, job] < 0:
-            state.job[RESERVED, job] = state.job[SAVED_START, job]
+    for place in range(state.clock.queued):
+        job = state.queue[place]
+        if state.jobs[job].saved_start < 0:
+            state.jobs[job].reserved = state.jobs[job].saved_start
             continue
         restore_nodes(state, job)
-        keep(state, job, state.job[SAVED_START, job])
-        if state.job[KIND, job] == TEMPORARY:
-            state.job[KIND, job] = TENTATIVE
+        keep(state, job, state.jobs[job].saved_start)
+        if state.jobs[job].kind == TEMPORARY:
+            state.jobs[job].kind = TENTATIVE
 
 
 @part
@@ -239,10 +219,10 @@ def _renew_if_broken(state, now):
     The reservations were cancelled when the running job was extended. This alone may move a start later: the promise
     was made on an estimate that proved wrong.
     """
-    if state.clock[BROKEN] > 0:
-        for place in range(state.clock[QUEUED]):
-            job = state.job[QUEUE, place]
-            if state.job[RESERVED, job] == CANCELLED:
+    if state.clock.broken > 0:
+        for place in range(state.clock.queued):
+            job = state.queue[place]
+            if state.jobs[job].reserved == CANCELLED:
                 reserve(state, job, now)
 
 
@@ -252,13 +232,13 @@ def _start_reserved(state, now):
     is_open = True
     while is_open:
         started, is_open = False, False
-        for place in range(state.clock[QUEUED]):
-            job = state.job[QUEUE, place]
-            if state.job[RESERVED, job] != now:
+        for place in range(state.clock.queued):
+            job = state.queue[place]
+            if state.jobs[job].reserved != now:
                 continue
             if is_kept_back(state, job, now):
                 cancel(state, job)
-                state.job[RESERVED, job] = NONE_YET
+                state.jobs[job].reserved = NONE_YET
                 is_open = True
             else:
                 mark_started(state, job, now)

@@ -22,19 +22,7 @@ from planner.online.kernel.nodes import (
 )
 from planner.online.kernel.plans import begin_plan, has_room_in_plan, is_pool, look_at_machine, place_in_plan
 from planner.online.kernel.queue_order import begin, drop_gone
-from planner.online.kernel.state import (
-    AS_RULE,
-    BACKFILL,
-    BLOCKED,
-    ESTIMATE,
-    MACHINE,
-    NODES,
-    PIN,
-    QUEUE,
-    QUEUED,
-    RUNNING,
-    WIDTH,
-)
+from planner.online.kernel.state import MACHINE
 
 
 @part
@@ -47,9 +35,9 @@ def can_start(state, job, now):
 def can_any_start(state, now):
     """Whether any waiting job has room from now until its expected end, beside all that is held."""
     idle = idle_now(state)
-    for place in range(state.clock[QUEUED]):
-        job = state.job[QUEUE, place]
-        if state.job[WIDTH, job] <= idle and can_start(state, job, now):
+    for place in range(state.clock.queued):
+        job = state.queue[place]
+        if state.jobs[job].width <= idle and can_start(state, job, now):
             return True
     return False
 
@@ -60,7 +48,7 @@ def start_or_hold(state, job, now):
     if is_kept_back(state, job, now):
         return np.int64(0)
     begin(state, job, now)
-    return state.job[WIDTH, job]
+    return state.jobs[job].width
 
 
 @part
@@ -70,12 +58,12 @@ def strict_round(state, now):
     The rules of that kind then look at the queue again when a job has ended or a node is back; while nothing runs there
     is no end to wait for.
     """
-    if state.clock[BLOCKED] > 0 and state.clock[RUNNING] > 0:
+    if state.clock.blocked > 0 and state.clock.running > 0:
         return
-    for place in range(state.clock[QUEUED]):
-        job = state.job[QUEUE, place]
+    for place in range(state.clock.queued):
+        job = state.queue[place]
         if not can_start(state, job, now):
-            state.clock[BLOCKED] = state.clock[AS_RULE]
+            state.clock.blocked = state.clock.as_rule
             break
         start_or_hold(state, job, now)
     drop_gone(state)
@@ -85,9 +73,9 @@ def strict_round(state, now):
 def greedy_round(state, now):
     """In order, start what fits, skip the rest."""
     idle = idle_now(state)
-    for place in range(state.clock[QUEUED]):
-        job = state.job[QUEUE, place]
-        if state.job[WIDTH, job] <= idle and can_start(state, job, now):
+    for place in range(state.clock.queued):
+        job = state.queue[place]
+        if state.jobs[job].width <= idle and can_start(state, job, now):
             idle -= start_or_hold(state, job, now)
     drop_gone(state)
 
@@ -95,16 +83,16 @@ def greedy_round(state, now):
 @part
 def easy_round(state, now):
     """In order, start what fits; reserve for the first that does not; start others that do not delay it."""
-    size = state.clock[QUEUED]
+    size = state.clock.queued
     place = 0
-    while place < size and can_start(state, state.job[QUEUE, place], now):
-        start_or_hold(state, state.job[QUEUE, place], now)
+    while place < size and can_start(state, state.queue[place], now):
+        start_or_hold(state, state.queue[place], now)
         place += 1
     if size - place > 1 and idle_now(state) > 0:
-        if is_pool(state) and state.change.shape[1] == 0:
-            _start_before_shadow(state, state.job[QUEUE, place], now)
+        if is_pool(state) and state.changes.shape[0] == 0:
+            _start_before_shadow(state, state.queue[place], now)
         else:
-            _start_beside_reservation(state, state.job[QUEUE, place], now)
+            _start_beside_reservation(state, state.queue[place], now)
     drop_gone(state)
 
 
@@ -113,14 +101,14 @@ def _start_beside_reservation(state, head, now):
     """Reserve room for the head; start, in backfill order, what leaves it room at that time, on whichever nodes."""
     shadow, until, spare = np.int64(-1), np.int64(-1), np.int64(0)
     idle = idle_now(state)
-    for place in range(state.clock[QUEUED]):
-        job = state.job[BACKFILL, place]
-        width = state.job[WIDTH, job]
+    for place in range(state.clock.queued):
+        job = state.backfill[place]
+        width = state.jobs[job].width
         if width > idle or job == head or has_left(state, job, now) or not may_start(state, MACHINE, job, now):
             continue
         if shadow < 0:
             shadow, until, spare = _reserve(state, head, now)
-        lasts = now + max(np.int64(1), state.job[ESTIMATE, job]) > shadow
+        lasts = now + max(np.int64(1), state.jobs[job].estimate) > shadow
         if can_start(state, job, now) or (
             lasts and width <= spare and _makes_way(state, head, job, now, shadow, until)
         ):
@@ -136,7 +124,7 @@ def _start_beside_reservation(state, head, now):
 def _reserve(state, head, now):
     """Hold room for the head; returns from when, until when, and what is spare beside it then."""
     shadow = earliest_start(state, MACHINE, head, now, NEVER - 1)
-    until = shadow + max(np.int64(1), state.job[ESTIMATE, head])
+    until = shadow + max(np.int64(1), state.jobs[head].estimate)
     if shadow == NEVER:
         return shadow, until, np.int64(0)
     hold_job(state, MACHINE, head, np.int64(1), shadow, until)
@@ -150,7 +138,7 @@ def _makes_way(state, head, job, now, shadow, until):
     hold_job(state, MACHINE, head, np.int64(-1), shadow, until)
     found = can_start(state, job, now)
     if found:
-        end = now + max(np.int64(1), state.job[ESTIMATE, job])
+        end = now + max(np.int64(1), state.jobs[job].estimate)
         hold_job(state, MACHINE, job, np.int64(1), now, end)
         found = earliest_start(state, MACHINE, head, shadow, shadow) == shadow
         hold_job(state, MACHINE, job, np.int64(-1), now, end)
@@ -164,7 +152,7 @@ def _makes_way(state, head, job, now, shadow, until):
 def _idle_at(state, moment):
     """What all nodes together have free of the first resource at a moment."""
     idle = np.int64(0)
-    for node in range(state.clock[NODES]):
+    for node in range(state.clock.nodes):
         idle += max(np.int64(0), state.free[node, entry_at(state.times, state.length, node, moment), 0])
     return idle
 
@@ -178,14 +166,14 @@ def _start_before_shadow(state, head, now):
     """
     shadow, spare = np.int64(-1), np.int64(0)
     idle = idle_now(state)
-    for place in range(state.clock[QUEUED]):
-        job = state.job[BACKFILL, place]
-        width = state.job[WIDTH, job]
+    for place in range(state.clock.queued):
+        job = state.backfill[place]
+        width = state.jobs[job].width
         if width > idle or job == head or has_left(state, job, now):
             continue
         if shadow < 0:
             shadow, spare = _shadow(state, head, now)
-        in_time = now + max(np.int64(1), state.job[ESTIMATE, job]) <= shadow
+        in_time = now + max(np.int64(1), state.jobs[job].estimate) <= shadow
         if in_time or width <= spare:
             taken = start_or_hold(state, job, now)
             idle -= taken
@@ -199,7 +187,7 @@ def _shadow(state, head, now):
     pool = np.int64(0)
     shadow = earliest_start(state, MACHINE, head, now, NEVER - 1)
     free = state.free[pool, entry_at(state.times, state.length, pool, shadow), 0]
-    return shadow, free - state.job[WIDTH, head]
+    return shadow, free - state.jobs[head].width
 
 
 @part
@@ -209,18 +197,18 @@ def list_round(state, now):
     A job can only start now if it has room now in the plan so far, and the plan only fills up. So the round ends with
     the last job of the queue that still has room now; what comes after it would only be reserved and forgotten.
     """
-    size = state.clock[QUEUED]
+    size = state.clock.queued
     look_at_machine(state)
     begin_plan(state)
     idle = idle_now(state)
     last = _last_with_room(state, size - 1, np.int64(0), idle, now)
     place = np.int64(0)
     while place <= last:
-        job = state.job[QUEUE, place]
+        job = state.queue[place]
         place += 1
-        if place_in_plan(state, PIN, job, now) == now:
+        if place_in_plan(state, state.pins.current, job, now) == now:
             begin(state, job, now)
-            idle -= state.job[WIDTH, job]
+            idle -= state.jobs[job].width
         last = _last_with_room(state, last, place, idle, now)
     drop_gone(state)
 
@@ -229,24 +217,26 @@ def list_round(state, now):
 def _last_with_room(state, last, first, idle, now):
     """The last job of the queue, from ``last`` back to ``first``, with room now in the plan; else first - 1."""
     if is_pool(state):
-        return _last_on_pool(state.job, state.times, state.free, state.length, plan_rows(state), last, first, idle, now)
+        return _last_on_pool(
+            state.jobs, state.queue, state.times, state.free, state.length, plan_rows(state), last, first, idle, now
+        )
     while last >= first:
-        job = state.job[QUEUE, last]
-        if state.job[WIDTH, job] <= idle and has_room_in_plan(state, job, now):
+        job = state.queue[last]
+        if state.jobs[job].width <= idle and has_room_in_plan(state, job, now):
             break
         last -= 1
     return last
 
 
 @part
-def _last_on_pool(jobs, times, free, length, row, last, first, idle, now):
+def _last_on_pool(jobs, queue, times, free, length, row, last, first, idle, now):
     """The same on one pool: most of the time of a long queue goes here, so it gets what it looks at and no more."""
     at = entry_at(times, length, row, now)
     while last >= first:
-        job = jobs[QUEUE, last]
-        width = jobs[WIDTH, job]
+        job = queue[last]
+        width = jobs[job].width
         if width <= idle:
-            end, entry = now + max(np.int64(1), jobs[ESTIMATE, job]), at
+            end, entry = now + max(np.int64(1), jobs[job].estimate), at
             while entry < length[row] and times[row, entry] < end and free[row, entry, 0] >= width:
                 entry += 1
             if entry == length[row] or times[row, entry] >= end:

@@ -1,8 +1,12 @@
-"""The state of a replay in a few tables: jobs, what they ask, timelines, and the clock with its counters."""
+"""The state of a replay: jobs, lists of them, what they ask, timelines, and the clock with its counters, all by name.
+
+What a job is and what became of it is ``state.jobs[job].start``; who waits at a place is ``state.queue[place]``.
+Records keep the tables few, since compiled code takes each one apart in every call.
+"""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -10,77 +14,113 @@ import numpy.typing as npt
 from planner.domain.columns import Floats, Ints
 
 
-def _places(first: int, last: int) -> list[np.int64]:
+def _numbers(first: int, last: int) -> list[np.int64]:
     """Numbers from first to before last; as numpy's, since compiled code is made anew for every plain literal."""
     return list(np.arange(first, last, dtype=np.int64))
 
 
-# Rows of the table of jobs: what a job is, what was decided, and (from QUEUE on) lists of jobs.
-SUBMIT, RUNTIME, REQUESTED, ESTIMATE, DEADLINE_S, WIDTH, POWER = _places(0, 7)
-START, EXPECTED_END, RESERVED, KIND, CORRECTIONS, STARTED_AT, SAVED_START = _places(7, 14)
-RANK_A, RANK_B, BACK_A, BACK_B = _places(14, 18)
-QUEUE, BACKFILL, END_KEY, END_JOB, DUE_KEY, DUE_JOB, FINISHED_JOB = _places(18, 25)
-PROMISED, TRIED_ORDER, BEST_ORDER, CANCEL_S, RESTARTS, RANK_FIRST, BACK_FIRST = _places(25, 32)
-OPEN, READY, HELD_JOB, JOINING_JOB, URGENCY, LIKE_KIND, LIKE_USER = _places(32, 39)
-REFERENCE, LATEST, HOLD_UNTIL, ON_HOLD = _places(39, 43)
-JOB_ROWS = 43
+def _record(whole: str, real: str = "") -> np.dtype[Any]:
+    """Records of whole numbers and of real ones, by the names of their fields."""
+    return np.dtype(
+        [(name, np.int64) for name in whole.split()] + [(name, np.float64) for name in real.split()], align=True
+    )
 
-# Rows of the tables of pointers and units.
-GROUPS, UNITS, FOLLOWERS = _places(0, 3)
-NODE, SAVED, PIN, TRIED_PIN, BEST_PIN = _places(0, 5)
-UNIT_ROWS, UNPINNED = 5, np.int64(-1)
 
-# Places in the clock: counters, then settings.
-NOW, ARRIVED, QUEUED, RUNNING, EXPECTED, FINISHED, ROUNDS, SCAN, FRESH, EARLY, BROKEN, STARTED = _places(0, 12)
-POLICY, ORDER, BACKFILL_ORDER, CORRECTION, NODES, LIMITED, SCAN_ONLY_IF_FITS, EVERY_EVENT = _places(12, 20)
-AHEAD_S, UNTIL, RESUME_AT, RESUMES, LEFT, CHANGES, HAS_CANCELS, PER_SECOND = _places(20, 28)
-HELD, JOINING, OBJECTIVE, EVALUATIONS, SEEDS = _places(28, 33)
-BUNCHES, MACHINE_BUNCHES, CAN_BUNCH, BUNCHED, CROWDED, LEARNED, LOOKS = _places(33, 40)
-HOLDS, HOLDING, MAX_DELAY_S, LOOKED_AT, PAID_FROM, ROOM_FROM = _places(40, 46)
-AS_RULE, BLOCKED = _places(46, 48)
-CLOCK_SIZE = 48
+JOB = _record(
+    "width estimate start rank_first rank_a rank_b reserved expected_end"  # what rounds look at most, side by side
+    " back_first back_a back_b cancel_s hold_until runtime submit requested"
+    " power deadline_s kind corrections started_at saved_start promised restarts open ready urgency"
+    " like_kind like_user reference latest",
+    "saved_eur",
+)
+"""A job: what it asks, and what was decided. Starts and reservations are below 0 where there are none.
 
-# Rows of the table of what happens to nodes, and what can happen.
-MOMENT, CHANGE, OUT_NODE, OUT_START, OUT_END = _places(0, 5)
-CHANGE_ROWS = 5
-RETURNS, ANNOUNCED, GOES_DOWN = _places(0, 3)
+``rank_...`` are its keys in the order of the queue and ``back_...`` in that of backfilling, by priority first.
+``started_at`` counts the starts before its own. ``open`` counts what must come first, ``ready`` is since when nothing
+does. ``like_kind`` and ``like_user`` are rows of jobs like it (`planner.online.kernel.likely`). Under policies that
+hold jobs, ``reference`` is when it would have started first, ``latest`` and ``hold_until`` until when it may be and is
+held, and ``saved_eur`` what its energy costs less then.
+"""
 
-# Places in the table of what things are worth.
-EUR_PER_WAITING_HOUR, EUR_PER_WIDTH_HOUR, EXPONENT, EUR_PER_HELD_HOUR, LEAST_EUR_PER_KWH = _places(0, 5)
+HEAP = _record("key job")
+"""An entry of a heap of jobs by moments."""
+
+LISTS = _record("finished held joining on_hold tried best")
+"""Entries of lists of jobs by place: who has ended, who waits for others and who joins the queue after them, who is
+held for cheaper hours; orders of the queue that are tried, and the best of them."""
+
+FIRST = _record("group unit follower")
+"""Where the groups, units and followers of a job begin; those of the next job are the end."""
+
+UNIT = _record("node saved")
+"""A unit: its node, and a place to note it."""
+
+PINS = _record("current tried best")
+"""The node that a unit is pinned to in the plan of the queue, in the tried one and in the best one."""
+
+CHANGE = _record("moment what node start end")
+"""What happens to a node at a moment: one of the kinds below, about an outage from a start until an end."""
+
+CLOCK = _record(
+    "now arrived queued running expected finished rounds scan fresh early broken started left changes"
+    " held joining holding blocked"  # counters
+    " policy order backfill_order correction nodes limited scan_only_if_fits every_event ahead_s until resume_at"
+    " resumes has_cancels per_second objective evaluations seeds holds max_delay_s as_rule"  # settings
+    " bunches machine_bunches can_bunch bunched crowded learned looks looked_at paid_from room_from",  # of plans
+    "eur_per_waiting_hour eur_per_width_hour exponent eur_per_held_hour least_eur_per_kwh",
+)
+"""Counters and settings of a replay, and what things are worth.
+
+An hour of waiting of one job counts for ``eur_per_waiting_hour``, and a width of one earns ``eur_per_width_hour``;
+``exponent`` is that of a local objective. An hour for which a job is held counts for ``eur_per_held_hour``, infinite
+where nothing is held, and a kWh costs ``least_eur_per_kwh`` at least.
+"""
+
+UNPINNED = np.int64(-1)
+
+# What can happen to nodes.
+RETURNS, ANNOUNCED, GOES_DOWN = _numbers(0, 3)
 
 # The first column of the table of lengths: how many were seen.
-(SEEN,) = _places(0, 1)
+(SEEN,) = _numbers(0, 1)
 
 # The first row of the timelines.
-(MACHINE,) = _places(0, 1)
+(MACHINE,) = _numbers(0, 1)
 
 # Reservations that are no start: none yet, and one that was cancelled.
 NONE_YET, CANCELLED = np.int64(-1), np.int64(-2)
 
 # Kinds of policy, in the order of their names in the registry.
-STRICT, GREEDY, LIST, EASY, ORDERED, CP, CONSERVATIVE, DEADLINE, DEADLINE_EARLY = _places(0, 9)
+STRICT, GREEDY, LIST, EASY, ORDERED, CP, CONSERVATIVE, DEADLINE, DEADLINE_EARLY = _numbers(0, 9)
 
 # Kinds of reservation under the deadline policy.
-DEFINITIVE, TENTATIVE, TEMPORARY = _places(0, 3)
+DEFINITIVE, TENTATIVE, TEMPORARY = _numbers(0, 3)
+
+
+Records = np.recarray[Any, np.dtype[Any]]
 
 
 class State(NamedTuple):
-    """Everything that a replay reads and writes; few tables, because compiled code takes each one apart in every call.
+    """Everything that a replay reads and writes; `copied` gives another one to go on with.
 
     Attributes
     ----------
-    job
-        One column per job, in submit order; the rows are named above. Starts and reservations are below 0 where there
-        are none.
-    ptr
+    jobs
+        The jobs in submit order, each a `JOB`.
+    queue, backfill
+        Jobs that wait, by place: in the order of the queue and in that of backfilling.
+    ends, dues
+        Heaps of the jobs that run: by when they end, and by when they are expected to where that is before.
+    lists
+        Other lists of jobs by place, each entry a `LISTS`.
+    first
         First group, first unit and first follower of each job, and the ends of the last.
     group_count, group_amount
         How many equal units each group has, and what each of them asks of every resource.
     follower
         Jobs that wait for each job, and 1 where for its end, 0 where for its start.
-    unit
-        Node of each unit, and a place to note it; under policies that plan the whole queue on several nodes also the
-        node that it is pinned to: in the plan of the queue, in the tried one and in the best one
+    units, pins
+        The units; and, under policies that plan the whole queue on several nodes, where they are pinned
         (`planner.online.kernel.pins`).
     times, free, length
         Timelines of what running jobs (and kept reservations) leave free (`planner.machine.timeline`): one row per
@@ -91,14 +131,9 @@ class State(NamedTuple):
     price_s, price_sum
         What energy costs: moments at which its price changes [s], and what a kW costs from the first of them until each
         [EUR].
-    paid, room, saved
-        What a kW costs from the moment ``PAID_FROM`` until each quarter of an hour after it, as far as is known [EUR];
-        what each quarter of an hour from ``ROOM_FROM`` on has left for work that is held [width]; and what the energy
-        of each held job costs less at the end of its hold than when it was held last [EUR].
-    worth
-        What an hour of waiting of one job counts for, and what a width of one earns in an hour [EUR]; the exponent of a
-        local objective; what an hour for which a job is held counts for [EUR], infinite where nothing is held, and what
-        a kWh costs at least [EUR].
+    paid, room
+        What a kW costs from the moment ``paid_from`` until each quarter of an hour after it, as far as is known [EUR];
+        and what each quarter of an hour from ``room_from`` on has left for work that is held [width].
     stream
         Random numbers of the search.
     taken
@@ -111,18 +146,24 @@ class State(NamedTuple):
         Jobs of a plan and their starts, which bound later ones (`planner.online.kernel.floors`).
     ready, weight, known, least, watts, cells, pattern, lengths
         Scratch space.
-    change
-        What happens to nodes, one column per change, in order of time; the rows are named above.
+    changes
+        What happens to nodes, in order of time.
     clock
-        Counters and settings; the places are named above.
+        Counters and settings, one `CLOCK`.
     """
 
-    job: Ints
-    ptr: Ints
+    jobs: Records
+    queue: Ints
+    backfill: Ints
+    ends: Records
+    dues: Records
+    lists: Records
+    first: Records
     group_count: Ints
     group_amount: Ints
     follower: Ints
-    unit: Ints
+    units: Records
+    pins: Records
     times: Ints
     free: Ints
     length: Ints
@@ -132,8 +173,6 @@ class State(NamedTuple):
     price_sum: Floats
     paid: Floats
     room: Floats
-    saved: Floats
-    worth: Floats
     taken: Floats
     stream: npt.NDArray[np.uint64]
     bunch: Ints
@@ -150,8 +189,18 @@ class State(NamedTuple):
     cells: Ints
     pattern: Ints
     lengths: Ints
-    change: Ints
-    clock: Ints
+    changes: Records
+    clock: Any
+
+
+def records(count: int, kind: np.dtype[Any], value: int = 0) -> Records:
+    """So many records of a kind, with a value in all fields; compiled code and Python read ``found[place].field``."""
+    return np.full(count, value, dtype=kind).view(np.recarray)
+
+
+def copied(state: State) -> State:
+    """The same state in tables of its own."""
+    return State(*(table.copy() for table in state))
 
 
 FIRST_CAPACITY = 64

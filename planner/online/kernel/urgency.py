@@ -16,7 +16,6 @@ from planner.compiled import part
 from planner.online.kernel.local_objective import cost
 from planner.online.kernel.pins import unpin
 from planner.online.kernel.queue_order import URGENT, copy_order, is_before, sort_by
-from planner.online.kernel.state import BEST_ORDER, ESTIMATE, PIN, QUEUE, QUEUED, TRIED_ORDER, URGENCY, WIDTH
 
 HOUR_S = 3600
 """For so long a job is thought to wait on [s]."""
@@ -28,27 +27,27 @@ STEPS_PER_OCTAVE = 1000.0
 @part
 def urgent_first(state, now, count):
     """Put the most urgent jobs to the front of the queue, in the order they have; the others follow by urgency."""
-    size = state.clock[QUEUED]
+    size = state.clock.queued
     for place in range(size):
-        job = state.job[QUEUE, place]
-        state.job[URGENCY, job] = _urgency(state, job, now)
-    sort_by(state, TRIED_ORDER, URGENT, size)
-    next_job = state.job[TRIED_ORDER, count]
+        job = state.queue[place]
+        state.jobs[job].urgency = _urgency(state, job, now)
+    sort_by(state, state.lists.tried, URGENT, size)
+    next_job = state.lists[count].tried
     front = 0
     for place in range(size):
-        job = state.job[QUEUE, place]
+        job = state.queue[place]
         if is_before(state, URGENT, job, next_job):
-            state.job[BEST_ORDER, front] = job
+            state.lists[front].best = job
             front += 1
-    copy_order(state, BEST_ORDER, QUEUE, count)
+    copy_order(state.lists.best, state.queue, count)
     for place in range(count, size):
-        state.job[QUEUE, place] = state.job[TRIED_ORDER, place]
-        unpin(state, PIN, state.job[QUEUE, place])
+        state.queue[place] = state.lists[place].tried
+        unpin(state, state.pins.current, state.queue[place])
 
 
 @part
 def _urgency(state, job, now):
     """A number that is smaller for more urgent jobs."""
     worse = cost(state, job, now + HOUR_S) - cost(state, job, now)
-    rate = worse / (state.job[WIDTH, job] * max(np.int64(1), state.job[ESTIMATE, job]))
+    rate = worse / (state.jobs[job].width * max(np.int64(1), state.jobs[job].estimate))
     return np.int64(np.round(-STEPS_PER_OCTAVE * np.log2(max(rate, 1e-300))))

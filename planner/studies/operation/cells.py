@@ -32,7 +32,7 @@ KNOWN, KNOWN_H = "actual", (6, 12, 24)
 
 
 @dataclass(frozen=True, order=True)
-class Group:
+class SiteGroup:
     """A site with its tariff and load: what policies are compared on."""
 
     site: str
@@ -49,7 +49,7 @@ class Group:
 class Cell:
     """One replay; ``max_delay_h`` is how long ``hold`` may hold a job [h]."""
 
-    group: Group
+    group: SiteGroup
     policy: str
     estimate: str = "requested"
     max_delay_h: int | None = None
@@ -70,13 +70,17 @@ class Cell:
         return self.policy not in RULES
 
 
-def baseline_of(group: Group) -> Cell:
+def baseline_of(group: SiteGroup) -> Cell:
     """The cell that all others of a group are compared with."""
     return Cell(group, "easy")
 
 
 def cells_of(
-    group: Group, *, rules: Sequence[str] = RULES, max_delays_h: Sequence[int] = MAX_DELAYS_H, full: bool = False
+    group: SiteGroup,
+    *,
+    rules: Sequence[str] = RULES,
+    max_delays_h: Sequence[int] = MAX_DELAYS_H,
+    full: bool = False,
 ) -> list[Cell]:
     """The cells of a group; ``full`` has predicted and known runtimes and static plans too."""
     cells = [Cell(group, name) for name in rules]
@@ -92,27 +96,27 @@ def default_cells(sites: Sequence[str] = (CURIE, SAMPLE)) -> list[Cell]:
     """All policies where prices change and the load is as it is; a few at every other tariff and load."""
     cells: list[Cell] = []
     for site in sites:
-        main = Group(site, TARIFFS[site][0])
+        main = SiteGroup(site, TARIFFS[site][0])
         cells += cells_of(main, full=site == CURIE)
         if site != CURIE:
             cells += [Cell(main, name) for name in STATIC]
         for tariff in TARIFFS[site][1:]:
-            cells += cells_of(Group(site, tariff), rules=("easy",), max_delays_h=FEW_H)
+            cells += cells_of(SiteGroup(site, tariff), rules=("easy",), max_delays_h=FEW_H)
         for load in LOADS[site][1:]:
             rules = RULES if float(load) >= OVERLOAD else ("easy",)
-            cells += cells_of(Group(site, main.tariff, load), rules=rules, max_delays_h=(0, *FEW_H))
+            cells += cells_of(SiteGroup(site, main.tariff, load), rules=rules, max_delays_h=(0, *FEW_H))
     return cells
 
 
 def every_cell(sites: Sequence[str] = (CURIE, SAMPLE)) -> list[Cell]:
     """Every policy at every tariff and load."""
-    groups = [Group(site, tariff, load) for site in sites for load in LOADS[site] for tariff in TARIFFS[site]]
+    groups = [SiteGroup(site, tariff, load) for site in sites for load in LOADS[site] for tariff in TARIFFS[site]]
     return [cell for group in groups for cell in cells_of(group, full=True)]
 
 
 def quick_cells() -> list[Cell]:
     """Two policies on the sample site."""
-    group = Group(SAMPLE, "bands")
+    group = SiteGroup(SAMPLE, "bands")
     return [baseline_of(group), Cell(group, HOLD, max_delay_h=6)]
 
 
@@ -130,5 +134,5 @@ def chosen(cells: Iterable[Cell], patterns: Sequence[str]) -> list[Cell]:
     return list(dict.fromkeys(cell for group in groups for cell in (baseline_of(group), *_in(group, taken))))
 
 
-def _in(group: Group, cells: Iterable[Cell]) -> list[Cell]:
+def _in(group: SiteGroup, cells: Iterable[Cell]) -> list[Cell]:
     return [cell for cell in cells if cell.group == group]

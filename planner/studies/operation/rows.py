@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from planner.runs.figures import Row
-from planner.studies.operation.cells import Cell, Group, baseline_of
+from planner.studies.operation.cells import Cell, SiteGroup, baseline_of
 
 Told = Mapping[str, Any]
 """What a settled cell or a bound says."""
@@ -17,7 +17,7 @@ MONEY_DIGITS = 6
 def rows_of(
     cells: Sequence[Cell],
     settled: Mapping[Cell, Told],
-    bounds: Mapping[tuple[Group, int], Told],
+    bounds: Mapping[tuple[SiteGroup, int], Told],
 ) -> list[Row]:
     """The table; ``bounds`` are of EASY's starts and so many hours more."""
     return [

@@ -12,7 +12,7 @@ from planner.runs.clairvoyant import TIME_S
 from planner.runs.figures import Row
 from planner.store.folder import held
 from planner.studies.kept import OnDone, Task, clear, make_missing, piece, scenario_facts
-from planner.studies.operation.cells import STATIC, Cell, Group, baseline_of
+from planner.studies.operation.cells import STATIC, Cell, SiteGroup, baseline_of
 from planner.studies.operation.made_from import code
 from planner.studies.operation.replays import replay_bytes, replay_facts, replay_name
 from planner.studies.operation.rows import rows_of
@@ -22,7 +22,7 @@ from planner.studies.operation.sites import Ground, scenario_of_group
 
 
 @dataclass(frozen=True)
-class Study:
+class OperationStudy:
     """What to run and how: ``bound_time_s`` 0 leaves bounds out, ``workers`` is the number of processes."""
 
     cells: Sequence[Cell]
@@ -50,15 +50,15 @@ class Study:
             write_tables(rows, self.folder)
             return rows
 
-    def _days(self, group: Group, replays: dict[Cell, Path]) -> int:
+    def _days(self, group: SiteGroup, replays: dict[Cell, Path]) -> int:
         """Calendar days that are settled: until all jobs are done under every policy; day plans leave work over."""
         cells = [cell for cell in self.cells if cell.group == group and cell.policy not in STATIC]
         return max(days_taken(self.ground, cell, replays[cell]) for cell in cells)
 
-    def _groups(self) -> list[Group]:
+    def _groups(self) -> list[SiteGroup]:
         return list(dict.fromkeys(cell.group for cell in self.cells))
 
-    def _bounded(self) -> list[tuple[Group, int]]:
+    def _bounded(self) -> list[tuple[SiteGroup, int]]:
         """Groups and hours for which EASY's starts are bounded."""
         pairs = [(cell.group, cell.max_delay_h) for cell in self.cells] if self.bound_time_s > 0 else []
         return list(dict.fromkeys((group, hours) for group, hours in pairs if hours is not None))
@@ -75,7 +75,7 @@ class Study:
         )
         return paths
 
-    def _settled(self, replays: dict[Cell, Path], days: dict[Group, int], on_done: OnDone) -> dict[Cell, Any]:
+    def _settled(self, replays: dict[Cell, Path], days: dict[SiteGroup, int], on_done: OnDone) -> dict[Cell, Any]:
         tasks = {
             cell: Task(
                 cell.name,
@@ -88,13 +88,13 @@ class Study:
         return {cell: read_piece(task.path) for cell, task in tasks.items()}
 
     def _bounds(
-        self, replays: dict[Cell, Path], days: dict[Group, int], on_done: OnDone
-    ) -> dict[tuple[Group, int], Any]:
+        self, replays: dict[Cell, Path], days: dict[SiteGroup, int], on_done: OnDone
+    ) -> dict[tuple[SiteGroup, int], Any]:
         tasks = {(group, hours): self._bound(group, hours, replays, days) for group, hours in self._bounded()}
         make_missing(tasks.values(), self.workers, on_done)
         return {pair: read_piece(task.path) for pair, task in tasks.items()}
 
-    def _bound(self, group: Group, later_h: int, replays: dict[Cell, Path], days: dict[Group, int]) -> Task:
+    def _bound(self, group: SiteGroup, later_h: int, replays: dict[Cell, Path], days: dict[SiteGroup, int]) -> Task:
         name, cell = f"{group.name}/easy-and-{later_h}h/bound", baseline_of(group)
         facts = {**self._facts(cell, replays[cell], days), "later_h": later_h, "time_s": self.bound_time_s}
         make = partial(
@@ -108,7 +108,7 @@ class Study:
         )
         return Task(name, piece(self.folder, "bounds", name, facts, code()), make)
 
-    def _facts(self, cell: Cell, replay: Path, days: dict[Group, int]) -> dict[str, Any]:
+    def _facts(self, cell: Cell, replay: Path, days: dict[SiteGroup, int]) -> dict[str, Any]:
         return {
             "replay": replay.name,
             "days": days[cell.group],

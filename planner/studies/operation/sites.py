@@ -14,7 +14,7 @@ from planner.places import shipped_folder
 from planner.scenario.load import load_scenario
 from planner.scenario.schema import Scenario
 from planner.studies.curie23_site import TRACE, TRACE_CORES, data_folder
-from planner.studies.operation.cells import AS_IS, CURIE, Cell, Group
+from planner.studies.operation.cells import AS_IS, CURIE, Cell, SiteGroup
 from planner.studies.operation.moved_years import write_moved
 
 CORES = 32
@@ -64,7 +64,7 @@ def scenario_of(ground: Ground, cell: Cell) -> Scenario:
     return _scenario(ground, cell.group.site, cell.group.tariff, _settings(cell))
 
 
-def scenario_of_group(ground: Ground, group: Group) -> Scenario:
+def scenario_of_group(ground: Ground, group: SiteGroup) -> Scenario:
     """The scenario on which all policies of a group are settled."""
     return _scenario(ground, group.site, group.tariff, ())
 
