@@ -23,7 +23,6 @@ from planner.cli import (
     run_days,
     show,
     simulate,
-    site,
     slurm,
     study,
     table,
@@ -81,6 +80,16 @@ app = typer.Typer(
     epilog=f"Exit codes: {'; '.join(f'{code} {text}' for code, text in EXIT_CODES.items())}.",
 )
 
+
+def init(folder: Annotated[Path, typer.Argument(metavar="DIR", help="A new or empty folder.")]) -> None:
+    """Write a new site: a commented scenario, PUE tables and an example jobs file."""
+    from planner.places import shipped_folder
+    from planner.site.init import write_site
+
+    for path in write_site(folder, shipped=shipped_folder()):
+        say(path)
+
+
 app.command("run")(run_days.run_range)
 app.command("now")(now.now)
 app.command("book")(book.book)
@@ -88,7 +97,7 @@ app.command("compare")(compare.compare)
 app.command("report")(report.report)
 app.command("check")(check.check)
 app.command("audit")(check.audit)
-app.command("init")(site.init)
+app.command("init")(init)
 app.command("show")(show.show)
 app.add_typer(table.app, name="table")
 app.add_typer(power.app, name="power")

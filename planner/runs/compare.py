@@ -21,11 +21,10 @@ from planner.online.policies import Policy
 from planner.pages.compare import compare_page
 from planner.pages.index import write_index
 from planner.pages.panels import column
+from planner.runs.compare_rows import NO_PROMISE, forecast_members, member_rows, policy_days, wait_columns
 from planner.runs.fanout import Engine, Outcome, RunTask, run_tasks
 from planner.runs.figures import Row, day_rows, run_row
-from planner.runs.members import forecast_members, member_rows
 from planner.runs.one_day import Settings, require_order
-from planner.runs.policy_days import NO_PROMISE, policy_days, wait_columns
 from planner.scenario.schema import Scenario
 from planner.store.folder import held, put, renewed
 from planner.store.read_tables import Came, read_table, ready_unix, start_unix, take_in
