@@ -4,33 +4,33 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Sequence
+import typer
+from collections.abc import Callable
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
-
 from planner import __version__
-from planner.cli import (
-    book,
-    check,
-    compare,
-    day,
-    now,
-    power,
-    report,
-    run_days,
-    show,
-    simulate,
-    site,
-    slurm,
-    study,
-    table,
-)
+from planner.cli import book
+from planner.cli import check
+from planner.cli import compare
+from planner.cli import day
+from planner.cli import now
+from planner.cli import power
+from planner.cli import report
+from planner.cli import run_days
+from planner.cli import show
+from planner.cli import simulate
+from planner.cli import slurm
+from planner.cli import study
+from planner.cli import table
 from planner.cli.terminal import say
-from planner.errors import InputError, PlannerError
-from planner.printable import LONGEST_LINE, is_text, one_line
+from planner.errors import InputError
+from planner.errors import PlannerError
+from planner.printable import LONGEST_LINE
+from planner.printable import is_text
+from planner.printable import one_line
+from typing import Annotated
+from typing import Any
 
 EXIT_CODES = {
     0: "done",
@@ -81,6 +81,16 @@ app = typer.Typer(
     epilog=f"Exit codes: {'; '.join(f'{code} {text}' for code, text in EXIT_CODES.items())}.",
 )
 
+
+def init(folder: Annotated[Path, typer.Argument(metavar="DIR", help="A new or empty folder.")]) -> None:
+    """Write a new site: a commented scenario, PUE tables and an example jobs file."""
+    from planner.places import shipped_folder
+    from planner.site.init import write_site
+
+    for path in write_site(folder, shipped=shipped_folder()):
+        say(path)
+
+
 app.command("run")(run_days.run_range)
 app.command("now")(now.now)
 app.command("book")(book.book)
@@ -88,7 +98,7 @@ app.command("compare")(compare.compare)
 app.command("report")(report.report)
 app.command("check")(check.check)
 app.command("audit")(check.audit)
-app.command("init")(site.init)
+app.command("init")(init)
 app.command("show")(show.show)
 app.add_typer(table.app, name="table")
 app.add_typer(power.app, name="power")

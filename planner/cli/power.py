@@ -77,7 +77,7 @@ def learn(
 
     from planner.domain.horizon import Horizon
     from planner.power.learned import level_name
-    from planner.store.learned_power import learned_file, write_learned_power
+    from planner.runs.power_sources import learned_file, write_learned_power
 
     site = open_scenario(scenario, (*(settings or ()), NOT_LEARNED), slurm=True)
     until_unix = None if until is None else Horizon(parse_day(until, site.zone), site.zone).start_unix

@@ -1,4 +1,4 @@
-"""Where finished jobs with their measured power come from: tables, what sacct wrote, in files or just now."""
+"""Finished jobs with their measured power, from tables or sacct, in files or just now; and what they teach, written."""
 
 from __future__ import annotations
 
@@ -8,16 +8,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from planner import __version__
 from planner.domain.horizon import Horizon, zone_named
-from planner.errors import SlurmError
+from planner.errors import InputError, OutputError, SlurmError
 from planner.inputs.books.finished import Finished, accounted_candidates, chosen, table_candidates
+from planner.inputs.learned_power import LearnedFile, learned_power_text
 from planner.inputs.slurm.accounting import Accounts, read_accounting
 from planner.inputs.slurm.job import SlurmJob
 from planner.inputs.slurm.machine import Machine
 from planner.inputs.slurm.sacct_text import holds_accounts, read_accounts
+from planner.places import is_folder
+from planner.power.learned import learned_from
 from planner.runs.book_sources import ask_accounts, slurm_machine
 from planner.scenario.schema import Scenario
 from planner.slurm.commands import Slurm
+from planner.store.folder import alone_in, put
 from planner.store.provenance import hashes
 
 
@@ -128,3 +133,35 @@ def finished_jobs(
     ]
     moments = [each for each in (until_unix, sources.until_unix) if each is not None]
     return chosen(found, left_out, until_unix=min(moments, default=None), one_node=one_node)
+
+
+def learned_file(finished: Finished, sources: Mapping[str, str], made: str) -> LearnedFile:
+    """What finished jobs teach, with its provenance; InputError when there is no job to learn from.
+
+    ``sources`` are the SHA-256 of what they were read from, by name.
+    """
+    if not finished.jobs:
+        reasons = "; ".join(f"{count:,} {reason}" for reason, count in finished.left_out.most_common())
+        raise InputError(f"no finished job can be learned from: {reasons or 'there is none'}")
+    return LearnedFile(
+        learned_from(finished.jobs),
+        len(finished.jobs),
+        finished.jobs[0].end_unix,
+        finished.jobs[-1].end_unix,
+        sources,
+        finished.left_out,
+        made,
+        __version__,
+    )
+
+
+def write_learned_power(file: LearnedFile, path: Path) -> None:
+    """Write the file in one step: a crash, a full disk or a kill leaves the earlier one as it was."""
+    if is_folder(path):
+        raise OutputError(f"{path}: is a folder; give the name of a file with --out")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with alone_in(path.parent):
+            put(path, learned_power_text(file).encode())
+    except OSError as error:
+        raise OutputError(f"{path}: cannot be written: {error.strerror or error}") from error

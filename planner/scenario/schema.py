@@ -16,9 +16,8 @@ from planner.domain.situation import Outage
 from planner.scenario.chooser import Kinds
 from planner.scenario.cluster import ClusterSection, WrittenAsSection
 from planner.scenario.electricity import BatterySection, Carbon, Demand, FeedIn, Fees, ModelledSolar, NoCarbon, Solar
-from planner.scenario.hold import Hold
 from planner.scenario.jobs import Jobs, SlurmJobs
-from planner.scenario.search import Search
+from planner.scenario.search import Hold, Search
 from planner.scenario.sections import Cooling, Goal, Key, Power, Revenue, Rules, Section
 from planner.scenario.slurm import LIVE, SlurmSection
 from planner.scenario.tariff import HourlyTariff, Tariff

@@ -12,8 +12,8 @@ import pytest
 from planner.errors import FileFormatError, InputError, OutputError
 from planner.inputs.books.finished import Finished
 from planner.inputs.learned_power import LearnedFile, read_learned_power
+from planner.runs.power_sources import learned_file, write_learned_power
 from planner.store import folder
-from planner.store.learned_power import learned_file, write_learned_power
 from planner.store.provenance import hashes
 from tests.finished_jobs import finished
 

@@ -12,7 +12,7 @@ import pytest
 from planner.bounds import W_PER_CORE
 from planner.inputs.books.finished import TWICE, Finished, chosen, table_candidates
 from planner.inputs.learned_power import LearnedFile, read_learned_power
-from planner.store.learned_power import learned_file, write_learned_power
+from planner.runs.power_sources import learned_file, write_learned_power
 from tests.fuzz.damage import put
 from tests.fuzz.learning import TABLE, odd_finished
 from tests.fuzz.refusals import read_or_refused
