@@ -36,8 +36,9 @@ REPORTS = Path("reports")
 class StudyOption:
     """How a field is told on the command line.
 
-    ``kind``: ``text``, ``number``, ``flag``, ``time`` (in seconds), ``path``, ``names``, ``numbers`` (whole ones) or
-    ``percents`` by commas, each once, a ``list`` of names that may repeat, ``files`` (without a flag; at least one) or ``files if any``, or ``texts`` (repeated).
+    ``kind``: ``text``, ``number``, ``flag``, ``time`` (in seconds), ``path``; by commas ``names``, ``numbers`` (whole
+    ones) or ``percents``, each once, or a ``list`` of names that may repeat; ``files`` (no flag; at least one) or
+    ``files if any``; ``texts`` (repeated).
     ``flags`` where they are not the field's name.
     """
 
