@@ -13,7 +13,6 @@ import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
@@ -214,8 +213,7 @@ def read_summary(folder: Path) -> DaySummary:
 
 def made(kind: type[T], plain: Any) -> T:
     """An object of a type, from plain data that `read_run` found to be one."""
-    found: T = _adapter(kind).validate_python(plain)
-    return found
+    return _adapter(kind).validate_python(plain)
 
 
 def cluster_of(run: Mapping[str, Any]) -> Cluster:
@@ -290,9 +288,14 @@ def _read(path: Path, kind: type[T]) -> tuple[Any, T]:
     return content, found
 
 
-@cache
-def _adapter(kind: Any) -> TypeAdapter[Any]:
-    return TypeAdapter(kind)
+_ADAPTERS: dict[object, TypeAdapter[Any]] = {}
+
+
+def _adapter(kind: type[T]) -> TypeAdapter[T]:
+    """What reads a type, made once."""
+    if kind not in _ADAPTERS:
+        _ADAPTERS[kind] = TypeAdapter(kind)
+    return _ADAPTERS[kind]
 
 
 def _damaged(path: Path, what: str) -> FileFormatError:
