@@ -118,8 +118,10 @@ def _read(each: StudyOption, value: Any) -> Any:
         return value
     if each.kind == "time":
         return solve_time(value, each.flags[0])
-    if each.kind in ("names", "numbers", "percents"):
+    if each.kind in ("list", "names", "numbers", "percents"):
         named = [name.strip() for name in ",".join(value).split(",") if name.strip()]
+        if each.kind == "list":
+            return tuple(named)
         return tuple(dict.fromkeys(named if each.kind == "names" else _numbers(each, named)))
     return tuple(value)
 

@@ -75,7 +75,7 @@ class DispatcherStudy(Study):
     )
     files: tuple[Path, ...] = option((), "files if any", "Jobs to replay: CSV, Parquet or SWF.", metavar="[JOBS]...")
     scenarios: tuple[str, ...] = option(
-        ("eurora",), "names", "The machine of all jobs, or by commas one for each file.", "--scenario", "-s"
+        ("eurora",), "list", "The machine of all jobs, or by commas one for each file.", "--scenario", "-s"
     )
     policies: tuple[str, ...] = option(
         ("hcp19", "pcp19", "pcp21", "pcp21s", "order-stretch", "easy", "list", "spf-list"),

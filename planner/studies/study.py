@@ -36,8 +36,9 @@ REPORTS = Path("reports")
 class StudyOption:
     """How a field is told on the command line.
 
-    ``kind``: ``text``, ``number``, ``flag``, ``time`` (in seconds), ``path``, ``names``, ``numbers`` (whole ones) or
-    ``percents`` by commas, ``files`` (without a flag; at least one) or ``files if any``, or ``texts`` (repeated).
+    ``kind``: ``text``, ``number``, ``flag``, ``time`` (in seconds), ``path``; by commas ``names``, ``numbers`` (whole
+    ones) or ``percents``, each once, or a ``list`` of names that may repeat; ``files`` (no flag; at least one) or
+    ``files if any``; ``texts`` (repeated).
     ``flags`` where they are not the field's name.
     """
 
@@ -126,7 +127,8 @@ class Study:
 
     def found(self, cells: Sequence[StudyCell], on_done: OnDone, *, workers: int | None = None) -> list[Row]:
         """What cells say; those that are missing are made."""
-        tasks = [task for task, _ in self._tasks(cells)]
+        marks: dict[Path, str] = {}
+        tasks = [self._task(cell, marks) for cell in cells]
         make_missing(tasks, self.workers if workers is None else workers, on_done)
         return [{**cell.labels, **json.loads(task.path.read_bytes())} for task, cell in zip(tasks, cells, strict=True)]
 
@@ -145,21 +147,20 @@ class Study:
         """Its page."""
         return report.page(self.name, self.title, self.reading)
 
-    def _tasks(self, cells: Sequence[StudyCell]) -> Iterator[Any]:
-        """How each cell is made, and where it is kept: under a mark of its code and of all that it is given."""
-        marks: dict[Path, str] = {}
-        for cell in cells:
-            facts = {name: _fact(value, marks) for name, value in cell.given.items()}
-            maker = cell.measure.__module__.removeprefix("planner.studies.")
-            name = cell.name.replace("*", "x")
-            path = piece(self.folder, cell.kind, name, facts, code_mark((maker.replace(".", "/"),)))
-            yield Task(cell.name, path, partial(_packed, cell.measure, cell.given)), cell
+    def _task(self, cell: StudyCell, marks: dict[Path, str]) -> Task:
+        """How a cell is made, and where it is kept: under a mark of its code and of all that it is given."""
+        facts = {name: _fact(value, marks) for name, value in cell.given.items()}
+        maker = cell.measure.__module__.removeprefix("planner.studies.").replace(".", "/")
+        path = piece(self.folder, cell.kind, cell.name.replace("*", "x"), facts, code_mark((maker,)))
+        return Task(cell.name, path, partial(_packed, cell.measure, cell.given))
 
 
 def _fact(value: Any, marks: dict[Path, str]) -> Any:
-    """What stands for something that a cell is given: a digest for a file, else its plain data."""
+    """What stands for something that a cell is given: a digest for a file, which is read once, else its plain data."""
     if isinstance(value, Path):
-        return marks.setdefault(value, digest(value)) if value not in marks else marks[value]
+        if value not in marks:
+            marks[value] = digest(value)
+        return marks[value]
     if isinstance(value, Scenario):
         return scenario_facts(value)
     return asdict(value) if is_dataclass(value) and not isinstance(value, type) else value

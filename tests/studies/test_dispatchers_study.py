@@ -186,3 +186,14 @@ def test_bad_input_is_one_line(
 def test_replays_need_jobs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["study", "dispatchers", "--part", "replays", "--out", str(tmp_path), "-q"]) == 2
     assert "nothing to replay; give a file of jobs" in capsys.readouterr().err
+
+
+def test_machines_of_files_may_repeat(tmp_path: Path) -> None:
+    """Three files on two machines: each stands on its own; one machine serves all."""
+    files = tuple(tmp_path / f"{name}.swf" for name in "abc")
+    for path in files:
+        path.touch()
+    few = {"parts": ("replays",), "policies": ("easy",), "estimates": ("actual",)}
+    study = DispatcherStudy(files=files, scenarios=("eurora", "kit-forhlr2", "eurora"), **few)
+    assert [cell.labels["machine"] for cell in study.cells()] == ["eurora", "kit-forhlr2", "eurora"]
+    assert {cell.labels["machine"] for cell in DispatcherStudy(files=files, **few).cells()} == {"eurora"}
