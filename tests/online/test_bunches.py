@@ -86,6 +86,7 @@ def planned(state: State, seed: int) -> tuple[list[int], list[int]]:
     return starts.tolist(), state.unit[NODE].tolist()
 
 
+@pytest.mark.slow(keep=16)
 @pytest.mark.parametrize("seed", range(40))
 def test_a_plan_by_bunches_is_that_of_the_nodes(seed: int) -> None:
     """On random timelines, with pins, units of two sizes and a power limit; with as few bunches as there can be."""

@@ -64,6 +64,7 @@ def dispatched(trace: Trace, policy: str, solver: QueueSolver, **options: object
     return result
 
 
+@pytest.mark.slow(keep=1)
 @pytest.mark.parametrize("policy", DISPATCHERS)
 def test_whole_replays_break_no_rule(policy: str) -> None:
     """Nodes of two classes, two resources, units of two sizes, limited power; wrong estimates, lost nodes; a pool."""

@@ -135,6 +135,7 @@ def test_starts_on_nodes_equal_those_of_the_slow_simulator(policy: str, limit: i
             assert ours == slow_starts(trace, policy, estimate, deadline_s=due), (seed, kind)
 
 
+@pytest.mark.slow(keep=4)
 @pytest.mark.parametrize("rounds", ROUNDS)
 @pytest.mark.parametrize("name", ["last2", "hierarchy", "survival-3", "data", "cvh"])
 def test_starts_with_predictions_equal_those_of_the_slow_simulator(name: str, rounds: str) -> None:
@@ -149,6 +150,7 @@ def test_starts_with_predictions_equal_those_of_the_slow_simulator(name: str, ro
             assert ours.start_s.tolist() == starts, (policy, seed)
 
 
+@pytest.mark.slow(keep=2)
 @pytest.mark.parametrize("predictions", ["arrival", "round"])
 @pytest.mark.parametrize("rounds", ROUNDS)
 def test_predictions_are_kept_or_made_anew_whenever_rounds_run(rounds: str, predictions: str) -> None:

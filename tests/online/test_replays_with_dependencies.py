@@ -109,6 +109,7 @@ def test_a_job_that_is_cancelled_before_it_starts_keeps_nobody_waiting(policy: s
     assert result.ready_s[[2, 4]].tolist() == [4, 4]
 
 
+@pytest.mark.slow(keep=3)
 @pytest.mark.parametrize("policy", NAMES)
 def test_a_replay_goes_on_from_a_past_with_jobs_that_wait_for_others(policy: str) -> None:
     """Stopped at any second and gone on with, it gives what it gives in one piece."""
