@@ -66,6 +66,7 @@ def test_metrics_of_easy_to_eight_digits(kth: Source) -> None:
     assert [round(value, 8) for value in values.values()] == expected
 
 
+@pytest.mark.slow(keep=3)
 @pytest.mark.parametrize("run", PREDICTIONS[28_481, 100].bsld, ids="-".join)
 def test_a_second_papers_runs_to_twelve_digits(kth: Source, run: tuple[str, str, str]) -> None:
     """A round an event: bounded slowdown with requested, actual and predicted runtimes, and every correction."""

@@ -141,6 +141,7 @@ def test_equal_units_share_nodes_as_a_pool(policy: str) -> None:
         assert nodes.start_s.tolist() == run(trace, policy, "requested").start_s.tolist(), f"seed {seed}"
 
 
+@pytest.mark.slow(keep=3)
 @pytest.mark.parametrize("policy", ["strict", "greedy", "list", "saf-list", "easy", "easy-sjbf", "conservative"])
 def test_several_classes_are_a_pool_each(policy: str) -> None:
     """Small nodes, large ones that some jobs need, and between them nodes that jobs of other sizes share.

@@ -64,6 +64,7 @@ def improved(trace: Trace, objective: str, steps: int, *, seed: int = 0, policy:
     return improve_schedule(trace, offline_objective(objective), first, OfflineSearch(steps, seed))
 
 
+@pytest.mark.slow(keep=3)
 @pytest.mark.parametrize("objective", SUMS)
 def test_finds_the_best_of_all_active_schedules_of_tiny_traces(objective: str) -> None:
     """Every active schedule is the list plan of some order, and one of them is best for any such sum."""

@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace as with_changes
-from types import MappingProxyType
-
 import numpy as np
 import pytest
-
-from planner.domain.trace import Trace, pool_trace
-from planner.errors import AuditError, InputError
-from planner.online.check import require_sound, violations
+from collections.abc import Mapping
+from dataclasses import replace as with_changes
+from planner.domain.trace import Trace
+from planner.domain.trace import pool_trace
+from planner.errors import AuditError
+from planner.errors import InputError
+from planner.online.check import require_sound
+from planner.online.check import violations
 from planner.online.drawn_deadlines import draw_deadlines
-from planner.online.estimates import RealEstimates, estimate_named
+from planner.online.estimates import RealEstimates
+from planner.online.estimates import estimate_named
 from planner.online.kernel import state
-from planner.online.policies import KINDS, RESERVING, Policy, policy_named
+from planner.online.policies import KINDS
+from planner.online.policies import Policy
+from planner.online.policies import RESERVING
+from planner.online.policies import policy_named
 from planner.online.predictor import Predictor
-from planner.online.replay import ROUNDS, replay
+from planner.online.replay import ROUNDS
+from planner.online.replay import replay
 from planner.online.ticks import IN_TICKS
-from tests.online.slow import SlowNodes, SlowPool
-from tests.online.traces import one_group_each, random_cluster_trace, random_trace
+from tests.online.slow import SlowNodes
+from tests.online.slow import SlowPool
+from tests.online.traces import one_group_each
+from tests.online.traces import random_cluster_trace
+from tests.online.traces import random_trace
+from types import MappingProxyType
 
 POLICIES = (
     "strict",
@@ -136,6 +145,7 @@ def test_starts_on_nodes_equal_those_of_the_slow_simulator(policy: str, limit: i
             assert ours == slow_starts(trace, policy, estimate, deadline_s=due), (seed, kind)
 
 
+@pytest.mark.slow(keep=4)
 @pytest.mark.parametrize("rounds", ROUNDS)
 @pytest.mark.parametrize("name", ["last2", "hierarchy", "survival-3", "data", "cvh"])
 def test_starts_with_predictions_equal_those_of_the_slow_simulator(name: str, rounds: str) -> None:
@@ -150,6 +160,7 @@ def test_starts_with_predictions_equal_those_of_the_slow_simulator(name: str, ro
             assert ours.start_s.tolist() == starts, (policy, seed)
 
 
+@pytest.mark.slow(keep=2)
 @pytest.mark.parametrize("predictions", ["arrival", "round"])
 @pytest.mark.parametrize("rounds", ROUNDS)
 def test_predictions_are_kept_or_made_anew_whenever_rounds_run(rounds: str, predictions: str) -> None:

@@ -27,6 +27,7 @@ def one_after_another() -> Trace:
     return pool_trace(("a", "b", "c"), np.arange(3), times, times, ones, 1)
 
 
+@pytest.mark.slow(keep=3)
 @pytest.mark.parametrize("policy", ["easy", "list", "spf-list", "conservative", "order-stretch", "pcp21s"])
 def test_a_watched_replay_is_the_same(policy: str) -> None:
     """With given estimates, which kernels replay unless watched, and with a predictor."""
