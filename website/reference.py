@@ -141,7 +141,7 @@ def input_columns() -> str:
     from planner.inputs.jobs.table import COLUMNS, RESOURCES
     from planner.inputs.jobs.unit_groups import resource_columns
     from planner.inputs.snapshots import node_states
-    from planner.inputs.snapshots.state_rows import STATE_COLUMNS
+    from planner.inputs.snapshots.read import STATE_COLUMNS
 
     jobs, snapshots = documented("jobs-files.md"), documented("snapshots.md")
     nodes = documented("snapshots.md", "The table of nodes")

@@ -4,33 +4,18 @@ from __future__ import annotations
 
 import os
 import re
-import typer
-from collections.abc import Callable
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
 from planner import __version__
-from planner.cli import book
-from planner.cli import check
-from planner.cli import compare
-from planner.cli import day
-from planner.cli import now
-from planner.cli import power
-from planner.cli import report
-from planner.cli import run_days
-from planner.cli import show
-from planner.cli import simulate
-from planner.cli import slurm
-from planner.cli import study
-from planner.cli import table
+from planner.cli import book, check, compare, day, now, power, report, run_days, show, simulate, slurm, study, table
 from planner.cli.terminal import say
-from planner.errors import InputError
-from planner.errors import PlannerError
-from planner.printable import LONGEST_LINE
-from planner.printable import is_text
-from planner.printable import one_line
-from typing import Annotated
-from typing import Any
+from planner.errors import InputError, PlannerError
+from planner.printable import LONGEST_LINE, is_text, one_line
 
 EXIT_CODES = {
     0: "done",

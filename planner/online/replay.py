@@ -2,48 +2,31 @@
 
 from __future__ import annotations
 
-import numpy as np
-import numpy.typing as npt
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
-from dataclasses import replace
-from planner.domain.columns import Floats
-from planner.domain.columns import Ints
-from planner.domain.trace import Trace
-from planner.domain.trace import pool_trace
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from planner.domain.columns import Floats, Ints
+from planner.domain.trace import Trace, pool_trace
 from planner.domain.waiting_queue import QueueSolver
 from planner.errors import InputError
 from planner.online.engine_counts import EngineCounts
 from planner.online.estimates import RealEstimates
-from planner.online.holding import Holding
-from planner.online.holding import HoldingReplay
-from planner.online.holding import NO_HOLDING
+from planner.online.holding import NO_HOLDING, Holding, HoldingReplay
 from planner.online.initial_state import initial_state
 from planner.online.like_nodes import with_like_nodes
-from planner.online.outages import LostRun
-from planner.online.outages import NO_OUTAGES
-from planner.online.outages import Outages
-from planner.online.outages import UNTIL_FURTHER_NOTICE
+from planner.online.outages import NO_OUTAGES, UNTIL_FURTHER_NOTICE, LostRun, Outages
 from planner.online.past import Past
-from planner.online.policies import Policy
-from planner.online.policies import SIMPLE
+from planner.online.policies import SIMPLE, Policy
 from planner.online.predictor import Predictor
-from planner.online.prices import EnergyCosts
-from planner.online.prices import NO_PROFIT
-from planner.online.prices import ProfitTerms
-from planner.online.queue_search import QueueSearch
-from planner.online.queue_search import USUAL_SEARCH
-from planner.online.stretches import FixedReplay
-from planner.online.stretches import OnProgress
-from planner.online.stretches import Playing
-from planner.online.stretches import play
-from planner.online.stretches import require_started
-from planner.online.ticks import require_ticks
-from planner.online.ticks import seconds_of
-from planner.online.ticks import ticks_of
-from planner.online.ticks import trace_in_ticks
-from typing import TYPE_CHECKING
+from planner.online.prices import NO_PROFIT, EnergyCosts, ProfitTerms
+from planner.online.queue_search import USUAL_SEARCH, QueueSearch
+from planner.online.stretches import FixedReplay, OnProgress, Playing, play, require_started
+from planner.online.ticks import require_ticks, seconds_of, ticks_of, trace_in_ticks
 
 if TYPE_CHECKING:
     from planner.online.round_watch import RoundWatch

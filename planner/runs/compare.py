@@ -5,15 +5,15 @@ from __future__ import annotations
 import datetime as dt
 import hashlib
 import json
-import numpy as np
-from collections.abc import Callable
-from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+
 from planner.domain.columns import Ints
-from planner.domain.day_summary import FORMAT
-from planner.domain.day_summary import Waits
+from planner.domain.day_summary import FORMAT, Waits
 from planner.domain.horizon import Horizon
 from planner.domain.plan import DEFERRED
 from planner.errors import InputError
@@ -22,32 +22,15 @@ from planner.online.policies import Policy
 from planner.pages.compare import compare_page
 from planner.pages.index import write_index
 from planner.pages.panels import column
-from planner.runs.compare_rows import NO_PROMISE
-from planner.runs.compare_rows import forecast_members
-from planner.runs.compare_rows import member_rows
-from planner.runs.compare_rows import policy_days
-from planner.runs.compare_rows import wait_columns
-from planner.runs.fanout import Engine
-from planner.runs.fanout import Outcome
-from planner.runs.fanout import RunTask
-from planner.runs.fanout import run_tasks
-from planner.runs.figures import Row
-from planner.runs.figures import day_rows
-from planner.runs.figures import run_row
+from planner.runs.compare_rows import NO_PROMISE, forecast_members, member_rows, policy_days, wait_columns
+from planner.runs.fanout import Engine, Outcome, RunTask, run_tasks
+from planner.runs.figures import Row, day_rows, run_row
 from planner.runs.one_day import require_order
 from planner.scenario.schema import Scenario
-from planner.store.folder import held
-from planner.store.folder import put
-from planner.store.folder import renewed
-from planner.store.read_tables import Came
-from planner.store.read_tables import read_table
-from planner.store.read_tables import ready_unix
-from planner.store.read_tables import start_unix
-from planner.store.read_tables import take_in
+from planner.store.folder import held, put, renewed
+from planner.store.read_tables import Came, read_table, ready_unix, start_unix, take_in
 from planner.store.replay_files import write_rows
-from planner.store.write_tables import COLUMNS
-from planner.store.write_tables import encoded
-from typing import Any
+from planner.store.write_tables import COLUMNS, encoded
 
 LONGEST_NAME = 100
 EASY = Policy("easy")

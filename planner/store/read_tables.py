@@ -6,41 +6,29 @@ import csv
 import datetime as dt
 import io
 import math
-import numpy as np
 import re
-from collections.abc import Callable
-from collections.abc import Iterator
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from decimal import Decimal
 from pathlib import Path
+from typing import TypeVar, get_args
+
+import numpy as np
+
 from planner import bounds
 from planner.bounds import Bounds
 from planner.domain.cluster import Cluster
 from planner.domain.columns import Ints
 from planner.domain.dependency import parse_dependencies
 from planner.domain.horizon import Horizon
-from planner.domain.job import Job
-from planner.domain.job import Promise
+from planner.domain.job import Job, Promise
 from planner.domain.node_text import parse_unit_nodes
-from planner.domain.plan import DeferralKind
-from planner.domain.plan import Placement
+from planner.domain.plan import DeferralKind, Placement
 from planner.errors import FileFormatError
 from planner.inputs.jobs.unit_groups import parse_unit_groups
 from planner.printable import one_line
-from planner.store.results import QUOTED
-from planner.store.results import REMEDY
-from planner.store.results import shown
-from planner.store.results import text_of
-from planner.store.write_tables import CONTRACT_COLUMNS
-from planner.store.write_tables import JOB_COLUMNS
-from planner.store.write_tables import RULES
-from planner.store.write_tables import SEGMENT_COLUMNS
-from planner.store.write_tables import STATES
-from planner.store.write_tables import Table
-from planner.store.write_tables import with_rules
-from typing import TypeVar
-from typing import get_args
+from planner.store.results import QUOTED, REMEDY, shown, text_of
+from planner.store.write_tables import CONTRACT_COLUMNS, JOB_COLUMNS, RULES, SEGMENT_COLUMNS, STATES, Table, with_rules
 
 T = TypeVar("T")
 

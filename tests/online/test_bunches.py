@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-import numpy as np
-import pytest
 from copy import deepcopy
 from dataclasses import replace
 from itertools import pairwise
+
+import numpy as np
+import pytest
+
 from planner.compiled import text_of
-from planner.domain.trace import Machine
-from planner.domain.trace import Trace
+from planner.domain.trace import Machine, Trace
 from planner.machine.kth_smallest import smallest_by_weight
 from planner.online.initial_state import initial_state
 from planner.online.kernel.bunches import BUNCH_ROWS
 from planner.online.kernel.list_plan import plan_in_order
-from planner.online.kernel.state import State
-from planner.online.kernel.state import widened
+from planner.online.kernel.state import State, widened
 from planner.online.outages import UNTIL_FURTHER_NOTICE
 from planner.online.policies import policy_named
 from planner.online.queue_search import QueueSearch
 from planner.online.stretches import FixedReplay
-from tests.online.traces import as_nodes
-from tests.online.traces import one_group_each
-from tests.online.traces import random_cluster_trace
-from tests.online.traces import random_trace
+from tests.online.traces import as_nodes, one_group_each, random_cluster_trace, random_trace
 
 NODES = 24
 

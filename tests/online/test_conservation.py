@@ -5,32 +5,26 @@ What is checked here is checked with plain loops over seconds, and shares no cod
 
 from __future__ import annotations
 
-import numpy as np
-import pytest
 from collections import Counter
 from dataclasses import replace as with_changes
 from functools import partial
 from itertools import pairwise
-from planner.domain.trace import Machine
-from planner.domain.trace import Trace
-from planner.domain.trace import pool_trace
+
+import numpy as np
+import pytest
+
+from planner.domain.trace import Machine, Trace, pool_trace
 from planner.errors import InputError
 from planner.machine.timeline import NEVER
 from planner.online.check import violations
-from planner.online.outages import LostRun
-from planner.online.outages import Outages
-from planner.online.outages import UNTIL_FURTHER_NOTICE
+from planner.online.outages import UNTIL_FURTHER_NOTICE, LostRun, Outages
 from planner.online.past import Past
-from planner.online.policies import KINDS
-from planner.online.policies import policy_named
+from planner.online.policies import KINDS, policy_named
 from planner.online.predictors import Last2
 from planner.online.replay import Replay
 from planner.online.replay import replay as replay_with
-from tests.online.hard_days import hard_day
-from tests.online.hard_days import nothing_found
-from tests.online.runs import Run
-from tests.online.runs import runs_of
-from tests.online.runs import units_of
+from tests.online.hard_days import hard_day, nothing_found
+from tests.online.runs import Run, runs_of, units_of
 from tests.online.traces import as_nodes
 
 replay = partial(replay_with, solver=nothing_found)

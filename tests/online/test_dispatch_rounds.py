@@ -2,32 +2,25 @@
 
 from __future__ import annotations
 
-import numpy as np
-import pytest
 from collections.abc import Callable
 from dataclasses import replace as with_changes
+
+import numpy as np
+import pytest
+
 from planner.cp.dispatch import dispatcher_named
-from planner.domain.trace import Machine
-from planner.domain.trace import Trace
-from planner.domain.trace import pool_trace
-from planner.domain.waiting_queue import QueueAnswer
-from planner.domain.waiting_queue import QueuePlan
-from planner.domain.waiting_queue import QueueSolver
-from planner.domain.waiting_queue import WaitingQueue
+from planner.domain.trace import Machine, Trace, pool_trace
+from planner.domain.waiting_queue import QueueAnswer, QueuePlan, QueueSolver, WaitingQueue
 from planner.errors import InputError
 from planner.online import dispatch_rounds
 from planner.online.check import violations
 from planner.online.outages import Outages
 from planner.online.planned_rounds import RoundPlan
-from planner.online.policies import DISPATCHERS
-from planner.online.policies import Policy
-from planner.online.policies import policy_named
+from planner.online.policies import DISPATCHERS, Policy, policy_named
 from planner.online.predictors import predictor_named
-from planner.online.replay import Replay
-from planner.online.replay import replay
+from planner.online.replay import Replay, replay
 from tests.online.hard_days import nothing_found
-from tests.online.traces import random_cluster_trace
-from tests.online.traces import random_trace
+from tests.online.traces import random_cluster_trace, random_trace
 
 
 def dispatcher(name: str, *, time_limit_s: float = 0.01, steps: int = 50) -> QueueSolver:

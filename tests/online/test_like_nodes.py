@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import numpy as np
-import pytest
 from dataclasses import replace as with_changes
 from itertools import combinations_with_replacement
 from pathlib import Path
-from planner.domain.trace import Machine
-from planner.domain.trace import Trace
-from planner.domain.trace import first_jobs
-from planner.domain.trace import pool_trace
-from planner.domain.waiting_queue import QueueAnswer
-from planner.domain.waiting_queue import QueuePlan
-from planner.domain.waiting_queue import WaitingQueue
+
+import numpy as np
+import pytest
+
+from planner.domain.trace import Machine, Trace, first_jobs, pool_trace
+from planner.domain.waiting_queue import QueueAnswer, QueuePlan, WaitingQueue
 from planner.inputs.traces import read_pool
 from planner.online.check import violations
 from planner.online.drawn_deadlines import draw_deadlines
@@ -22,14 +19,10 @@ from planner.online.like_nodes import with_like_nodes
 from planner.online.outages import Outages
 from planner.online.policies import policy_named
 from planner.online.queue_search import QueueSearch
-from planner.online.replay import ROUNDS
-from planner.online.replay import Replay
-from planner.online.replay import replay
+from planner.online.replay import ROUNDS, Replay, replay
 from planner.online.ticks import IN_TICKS
 from tests.online.slow import SlowNodes
-from tests.online.traces import as_nodes
-from tests.online.traces import random_cluster_trace
-from tests.online.traces import random_trace
+from tests.online.traces import as_nodes, random_cluster_trace, random_trace
 
 POLICIES = (
     "strict",

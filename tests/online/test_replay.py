@@ -2,34 +2,25 @@
 
 from __future__ import annotations
 
-import numpy as np
-import pytest
 from collections.abc import Mapping
 from dataclasses import replace as with_changes
-from planner.domain.trace import Trace
-from planner.domain.trace import pool_trace
-from planner.errors import AuditError
-from planner.errors import InputError
-from planner.online.check import require_sound
-from planner.online.check import violations
-from planner.online.drawn_deadlines import draw_deadlines
-from planner.online.estimates import RealEstimates
-from planner.online.estimates import estimate_named
-from planner.online.kernel import state
-from planner.online.policies import KINDS
-from planner.online.policies import Policy
-from planner.online.policies import RESERVING
-from planner.online.policies import policy_named
-from planner.online.predictor import Predictor
-from planner.online.replay import ROUNDS
-from planner.online.replay import replay
-from planner.online.ticks import IN_TICKS
-from tests.online.slow import SlowNodes
-from tests.online.slow import SlowPool
-from tests.online.traces import one_group_each
-from tests.online.traces import random_cluster_trace
-from tests.online.traces import random_trace
 from types import MappingProxyType
+
+import numpy as np
+import pytest
+
+from planner.domain.trace import Trace, pool_trace
+from planner.errors import AuditError, InputError
+from planner.online.check import require_sound, violations
+from planner.online.drawn_deadlines import draw_deadlines
+from planner.online.estimates import RealEstimates, estimate_named
+from planner.online.kernel import state
+from planner.online.policies import KINDS, RESERVING, Policy, policy_named
+from planner.online.predictor import Predictor
+from planner.online.replay import ROUNDS, replay
+from planner.online.ticks import IN_TICKS
+from tests.online.slow import SlowNodes, SlowPool
+from tests.online.traces import one_group_each, random_cluster_trace, random_trace
 
 POLICIES = (
     "strict",

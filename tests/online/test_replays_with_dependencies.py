@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace as with_changes
+
 import numpy as np
 import pytest
-from dataclasses import replace as with_changes
+
 from planner.accounting.audit import audit
 from planner.cp.engines.choose import ENGINES
 from planner.cp.queue_model import EngineSolver
@@ -13,32 +15,21 @@ from planner.domain.executed import executed
 from planner.domain.plan import DEFERRED
 from planner.domain.precedence import links_of
 from planner.domain.problem import Running
-from planner.domain.trace import Trace
-from planner.domain.trace import pool_trace
+from planner.domain.trace import Trace, pool_trace
 from planner.methods import RULES
 from planner.online.check import violations
-from planner.online.day_replay import easy_plan
-from planner.online.day_replay import rule_plan
+from planner.online.day_replay import easy_plan, rule_plan
 from planner.online.holding import NO_HOLDING
-from planner.online.look_ahead import carry_out
-from planner.online.look_ahead import look_ahead
+from planner.online.look_ahead import carry_out, look_ahead
 from planner.online.outages import Outages
-from planner.online.policies import KINDS
-from planner.online.policies import policy_named
+from planner.online.policies import KINDS, policy_named
 from planner.online.predictors import Last2
-from planner.online.replay import Replay
-from planner.online.replay import replay
+from planner.online.replay import Replay, replay
 from planner.runs.simulate import outcome_of
 from tests.dependent_jobs import crowded
-from tests.online.test_replay import POLICIES
-from tests.online.test_replay import due_soon
-from tests.online.test_replay import estimates_of
-from tests.online.test_replay import slow_starts
-from tests.online.traces import random_cluster_trace
-from tests.online.traces import random_trace
-from tests.plain_day import HOUR
-from tests.plain_day import day
-from tests.plain_day import job
+from tests.online.test_replay import POLICIES, due_soon, estimates_of, slow_starts
+from tests.online.traces import random_cluster_trace, random_trace
+from tests.plain_day import HOUR, day, job
 
 NAMES = (
     "strict",

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import json
-import pytest
 import time
-from collections.abc import Iterator
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import combinations
 from pathlib import Path
+from typing import Any
+
+import pytest
+
 from planner.cli.main import run
 from planner.slurm.commands import Slurm
 from planner.slurm.snapshot import queue_now
 from planner.slurm.wanted import read_wanted
-from tests.slurm.cluster import Cluster
-from tests.slurm.cluster import NODES
-from tests.slurm.cluster import SEARCH
-from tests.slurm.cluster import until
-from tests.slurm.site import OPEN
-from tests.slurm.site import write_slurm_site
-from typing import Any
+from tests.slurm.cluster import NODES, SEARCH, Cluster, until
+from tests.slurm.site import OPEN, write_slurm_site
 
 HOUR = 3600
 FIRST_S, APART_S = 20, 3
