@@ -140,8 +140,7 @@ def input_columns() -> str:
     """The columns that tables of jobs, snapshots and nodes may have."""
     from planner.inputs.jobs.table import COLUMNS, RESOURCES
     from planner.inputs.jobs.unit_groups import resource_columns
-    from planner.inputs.snapshots import node_states
-    from planner.inputs.snapshots.read import STATE_COLUMNS
+    from planner.inputs.snapshots.read import NODE_COLUMNS, STATE_COLUMNS
 
     jobs, snapshots = documented("jobs-files.md"), documented("snapshots.md")
     nodes = documented("snapshots.md", "The table of nodes")
@@ -160,7 +159,7 @@ def input_columns() -> str:
             " a cluster has by other names have the same three columns as `gpus`.\n",
             "## Tables of jobs\n\n" + rows([*COLUMNS, *sizes], meanings),
             "## Snapshots, besides\n\n" + rows(STATE_COLUMNS, snapshots),
-            "## Tables of nodes\n\n" + rows(node_states.COLUMNS, nodes),
+            "## Tables of nodes\n\n" + rows(NODE_COLUMNS, nodes),
         ]
     )
 
