@@ -183,9 +183,9 @@ def simulate(
     deadlines = draw_deadlines(source.trace, conduct.deadline_percent, conduct.seed)
     profit, holding = NO_PROFIT, NO_HOLDING
     needy = next((policy for policy in policies if policy.needs_prices), None)
-    if needy is not None and measured.scenario is None:
-        raise InputError(f"policy {needy.name!r} needs a scenario: what energy costs, and what work earns")
     if needy is not None:
+        if measured.scenario is None:
+            raise InputError(f"policy {needy.name!r} needs a scenario: what energy costs, and what work earns")
         profit = profit_terms_of(measured.scenario, source.trace)
     if measured.scenario is not None and any(policy.holds for policy in policies):
         holding = holding_of_trace(measured.scenario, source.trace)
