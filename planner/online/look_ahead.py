@@ -6,12 +6,13 @@ become known when they are submitted and end when they really do.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
-
+from dataclasses import replace
 from planner.accounting.settle import settle
-from planner.domain.candidate import BestSoFar, Candidate, Listener, never
+from planner.domain.candidate import BestSoFar
+from planner.domain.candidate import Candidate
+from planner.domain.candidate import Listener
+from planner.domain.candidate import never
 from planner.domain.executed import executed
 from planner.domain.plan import Plan
 from planner.domain.problem import Problem
@@ -52,7 +53,8 @@ def carry_out(
 
 def _play(problem: Problem, real: Problem, holding: Holding, estimate: str | None, on_trial: Listener | None) -> Result:
     """The result of a replay of the problem, in which jobs are as long as in the real one."""
-    plan, holds = Plan.of(real, {}), ()
+    plan = Plan.of(real, {})
+    holds: tuple[Hold, ...] = ()
     if problem.jobs:
         day = DayTrace(problem, real, holding.history)
         thought = None if estimate is None else estimate_named(estimate).make_whole(day.trace)
