@@ -11,7 +11,7 @@ from planner.bounds import EVALUATIONS, PROCESSORS
 from planner.cli.compare import TaskBar
 from planner.cli.day import NoRemarksOption
 from planner.cli.study_output import named_or_all, show_study
-from planner.online.queue_search import USUAL_SEARCH
+from planner.online.search_options import USUAL_SEARCH
 
 if TYPE_CHECKING:
     from planner.runs.figures import Row

@@ -14,7 +14,7 @@ from planner.cli.day import NoRemarksOption, open_scenario, solve_time
 from planner.cli.simulate import require_engines
 from planner.cli.study_output import named_or_all, show_study
 from planner.errors import InputError
-from planner.online.queue_search import USUAL_SEARCH
+from planner.online.search_options import USUAL_SEARCH
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -52,7 +52,8 @@ def carry_out(
 
 def _play(problem: Problem, real: Problem, holding: Holding, estimate: str | None, on_trial: Listener | None) -> Result:
     """The result of a replay of the problem, in which jobs are as long as in the real one."""
-    plan, holds = Plan.of(real, {}), ()
+    plan = Plan.of(real, {})
+    holds: tuple[Hold, ...] = ()
     if problem.jobs:
         day = DayTrace(problem, real, holding.history)
         thought = None if estimate is None else estimate_named(estimate).make_whole(day.trace)

@@ -12,10 +12,9 @@ from planner.online.estimates import estimate_named
 from planner.online.lower_bounds import BOUNDED, lower_bound
 from planner.online.objectives import Objective
 from planner.online.offline import OfflineSchedule, improve_schedule, make_search_ready, require_pool
-from planner.online.offline_search import OfflineSearch
 from planner.online.policies import policy_named
-from planner.online.queue_search import QueueSearch
 from planner.online.replay import make_ready, replay
+from planner.online.search_options import OfflineSearch, QueueSearch
 from planner.runs.simulate import USUAL, Conduct, Measured, OnRun, Run, checked_run, outcome_of
 
 

@@ -20,8 +20,8 @@ from planner.online.estimates import Estimate
 from planner.online.holding import NO_HOLDING
 from planner.online.policies import Policy
 from planner.online.prices import NO_PROFIT
-from planner.online.queue_search import USUAL_SEARCH, QueueSearch
 from planner.online.replay import Replay, make_ready, replay
+from planner.online.search_options import USUAL_SEARCH, QueueSearch
 from planner.planning.energy_costs import holding_of_trace, profit_terms_of
 from planner.scenario.schema import Scenario
 

@@ -23,7 +23,8 @@ def waits_of(schedule: Table, horizon: Horizon, came: Came) -> Ints:
     """Seconds that each job of a schedule.csv waited, in its order; `came` is about the jobs of earlier days."""
     known = Came(came)
     take_in(known, schedule, horizon)
-    return np.maximum(start_unix(schedule, horizon) - ready_unix(schedule, horizon, known), 0)
+    waits: Ints = np.maximum(start_unix(schedule, horizon) - ready_unix(schedule, horizon, known), 0)
+    return waits
 
 
 def start_unix(schedule: Table, horizon: Horizon) -> Ints:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from planner.online.queue_search import USUAL_SEARCH
+from planner.online.search_options import USUAL_SEARCH
 from planner.runs.figures import Row
 from planner.store.folder import held
 from planner.studies.cp_online.cells import ESTIMATES, POLICIES, Cell, cells_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from planner.defaults import DISPATCH_STEPS, ROUND_ENGINE, ROUND_TIME_S
-from planner.online.queue_search import USUAL_SEARCH
+from planner.online.search_options import USUAL_SEARCH
 from planner.runs.simulate import Conduct, RoundEngine
 
 POLICIES = ("hcp19", "pcp19", "pcp21", "pcp21s", "order-stretch", "easy", "list", "spf-list")

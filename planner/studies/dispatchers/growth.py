@@ -6,11 +6,10 @@ import json
 from dataclasses import asdict
 from statistics import mean
 
-from planner.online.engine_counts import EngineCounts
 from planner.online.policies import policy_named
-from planner.online.queue_search import QueueSearch
 from planner.online.replay import make_ready, replay
 from planner.online.round_watch import RoundWatch
+from planner.online.search_options import EngineCounts, QueueSearch
 from planner.runs.simulate import cpu_now_s
 from planner.studies.dispatchers.cells import Limits, QueueCell
 from planner.studies.dispatchers.made_queues import NOW_S, made_queue
