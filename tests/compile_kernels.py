@@ -46,6 +46,7 @@ def compile_replays() -> None:
     replay(as_nodes(pool), policy_named("list"), pool.requested_s)
     replay(pool, policy_named("easy"), pool.requested_s)
     make_replay_ready(policy_named("easy"), lambda trace: trace.requested_s, is_watched=True)
+    make_replay_ready(policy_named("hold"), lambda trace: trace.requested_s)
     replay(pool, policy_named("easy-sjbf"), predictor_named("cvh")(pool))
     for policy in ("cp-af", "hcp19"):
         replay(nodes, policy_named(policy), nodes.requested_s, solver=_nothing_better)

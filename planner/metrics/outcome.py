@@ -24,9 +24,9 @@ The figures of Goponenko et al. (2022) are met without the last job to end; on K
 class Outcome:
     """Jobs as they ran, one entry per job; times in seconds.
 
-    ``deadline_s`` is the latest end, -1 for none; ``estimate_s`` the first estimate. ``reference_s`` is when each job
-    would have started under list scheduling in submit order, ``promise_s`` when it had to start at the latest; -1 where
-    the policy promises nothing. ``processors`` is the machine's size.
+    ``deadline_s`` is the latest end, -1 for none; ``estimate_s`` the first estimate. Of policies that
+    hold jobs ``reference_s`` is when the scheduler would have started each job, ``promise_s`` until when it might be
+    held, ``held_until_s`` until when it was; -1 for none. ``processors`` is the machine's size.
     """
 
     submit_s: Ints

@@ -100,7 +100,8 @@ def _kept_waiting(replay: Replay) -> list[str]:
     events = sorted(
         (int(t), kind, int(job)) for moments, kind, of in happens for t, job in zip(moments, of, strict=True)
     )
-    idle, line, found = int(trace.machine.capacity[0, 0]), [], []
+    line: list[int] = []
+    idle, found = int(trace.machine.capacity[0, 0]), []
     now_is, width = [_ENDS] * len(trace), trace.width.tolist()
     for place, (moment, kind, job) in enumerate(events):
         now_is[job] = kind

@@ -92,6 +92,10 @@ class HoldingReplay:
         """The state of the replay."""
         return self._playing.state
 
+    @state.setter
+    def state(self, state: State) -> None:
+        self._playing.state = state
+
     def run_until(self, moment_s: int) -> None:
         """Replay all that happens before a moment."""
         from planner.machine.timeline import NEVER
@@ -124,7 +128,7 @@ class HoldingReplay:
         known = costs.known_at(now_s + self._origin_unix, quarters)
         paid = np.concatenate([np.zeros(1), np.cumsum(known * (QUARTER_S / SECONDS_PER_HOUR))])
         state = self.state._replace(paid=paid, room=np.zeros(quarters))
-        self._playing.state = state
+        self.state = state
         state.clock.paid_from = now_s - (now_s + self._origin_unix) % QUARTER_S
         state.clock.least_eur_per_kwh = known.min()
         capacity = int(self._trace.machine.capacity[:, 0].sum())
@@ -141,7 +145,6 @@ class HoldingReplay:
 
     def _eur_per_waiting_hour(self, now_s: int, eur_per_kwh: float) -> float:
         """What an hour of waiting counts for: as the site says, or by the jobs of the last week; infinite without."""
-
         if self._holding.eur_per_waiting_hour is not None:
             return self._holding.eur_per_waiting_hour
         trace, jobs = self._trace, self.state.jobs
@@ -222,7 +225,7 @@ def _outlook(
         power_kw=trace.power_mw[jobs] / MILLI**2,
         room=room,
         list=np.zeros((of.LIST_ROWS, count), dtype=np.int64),
-        count=np.zeros(of.COUNTERS, dtype=np.int64),
+        counter=np.zeros(of.COUNTERS, dtype=np.int64),
         paid=state.paid,
         first_room=state.room,
     ), len(running)

@@ -22,7 +22,7 @@ from planner.online.outages import NO_OUTAGES, UNTIL_FURTHER_NOTICE, LostRun, Ou
 from planner.online.past import Past
 from planner.online.policies import SIMPLE, Policy
 from planner.online.predictor import Predictor
-from planner.online.prices import NO_PROFIT, ProfitTerms
+from planner.online.prices import NO_PROFIT, EnergyCosts, ProfitTerms
 from planner.online.search_options import USUAL_SEARCH, EngineCounts, QueueSearch
 from planner.online.stretches import FixedReplay, OnProgress, Playing, play, require_started
 from planner.online.ticks import require_ticks, seconds_of, ticks_of, trace_in_ticks
@@ -322,4 +322,12 @@ def make_ready(
 
     ones = np.ones(2, dtype=np.int64)
     trace = pool_trace(("a", "b"), ones, ones, ones, ones, 1)
-    replay(trace, policy, estimate(trace), solver=solver, watch=RoundWatch(time.process_time) if is_watched else None)
+    costs = EnergyCosts(0, np.arange(96.0), np.zeros(96, dtype=np.int64), np.ones(96))
+    replay(
+        trace,
+        policy,
+        estimate(trace),
+        holding=Holding(1, costs, 1.0) if policy.holds else NO_HOLDING,
+        solver=solver,
+        watch=RoundWatch(time.process_time) if is_watched else None,
+    )

@@ -183,7 +183,7 @@ def simulate(
     needy = next((policy for policy in policies if policy.needs_prices), None)
     if needy is not None and measured.scenario is None:
         raise InputError(f"policy {needy.name!r} needs a scenario: what energy costs, and what work earns")
-    if needy is not None:
+    if needy is not None and measured.scenario is not None:
         profit = profit_terms_of(measured.scenario, source.trace)
     if measured.scenario is not None and any(policy.holds for policy in policies):
         holding = holding_of_trace(measured.scenario, source.trace)

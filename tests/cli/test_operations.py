@@ -237,22 +237,6 @@ def test_a_node_is_down_or_drained(site: Path, where: str, state: str) -> None:
     assert run(["audit", f"reports/site/{DAY}"]) == 0
 
 
-def test_a_node_is_down_or_drained_and_promises_break(site: Path, capsys: Said) -> None:
-    """With four nodes both start at noon; with two, one of them starts six hours later, and is named."""
-    promise = ("--set", "rules.max_delay=1h")
-    runs, both = row("runs", 4, 2, run="08:00", nodes="cpu[1-2]"), [row("one", 6, 2), row("two", 6, 2)]
-    plan_at("10:00", runs, row("lost", 4, 2, run="08:00", nodes="cpu[3-4]"), *both, options=promise)
-    assert starts() == {"one": "12:00", "two": "12:00"}
-    assert facts("summary.json")["promises"]["broken"] == []
-    capsys.readouterr()
-    ended = row("lost", 4, 2, run="08:00", end="10:30", nodes="cpu[3-4]")
-    plan_at("11:00", runs, ended, *both, nodes='"cpu[3-4]",down,,\n', options=promise)
-    (late,) = facts("summary.json")["promises"]["broken"]
-    assert starts()[late["job_id"]] == "18:00"
-    assert (late["late_s"], late["reason"]) == (5 * 3600, "cpu[3-4] cannot be used")
-    assert "cpu[3-4] cannot be used" in capsys.readouterr().out
-
-
 def test_a_node_is_down_or_drained_but_a_job_is_said_to_run_there(site: Path, capsys: Said) -> None:
     """A contradiction of the tables stops the run with one line."""
     Path("now.csv").write_text(f"{HEAD}\n{row('runs', 4, 1, run='08:00', nodes='cpu1')}\n", encoding="utf-8")

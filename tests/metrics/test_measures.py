@@ -17,7 +17,14 @@ def outcome(submit: list[int], start: list[int], runtime: list[int], width: list
     """Jobs on four processors."""
     count = len(submit)
     none = np.full(count, -1)
-    columns = {"deadline_s": none, "estimate_s": np.array(runtime), "reference_s": none, "promise_s": none, **more}
+    columns = {
+        "promise_s": none,
+        "held_until_s": none,
+        "deadline_s": none,
+        "estimate_s": np.array(runtime),
+        "reference_s": none,
+        **more,
+    }
     return Outcome(
         np.array(submit, dtype=np.int64),
         np.array(start, dtype=np.int64),
@@ -127,25 +134,26 @@ def test_metrics_do_not_depend_on_the_order_of_jobs_or_on_when_time_begins(name:
     assert metric.of(jobs) == pytest.approx(metric.of(mixed), nan_ok=True)
 
 
-def test_promise_figures() -> None:
-    """Jobs start 10 s before, 5 s and 20 s after their reference; the last 10 s after its promise."""
+def test_figures_of_holds() -> None:
+    """Two jobs are held, for 5 s and for 20 s; the last for 10 s too long, however late it starts."""
     jobs = outcome(
         [0, 0, 0],
-        [10, 25, 50],
+        [10, 25, 90],
         [5, 5, 5],
         [1, 1, 1],
-        reference_s=np.array([20, 20, 30]),
-        promise_s=np.array([30, 30, 40]),
+        reference_s=np.array([10, 20, 30]),
+        promise_s=np.array([20, 30, 40]),
+        held_until_s=np.array([-1, 25, 50]),
     )
-    assert measures.delayed_jobs(jobs) == 2
-    assert measures.mean_delay(jobs) == 12.5
-    assert measures.longest_delay(jobs) == 20
+    assert measures.held_jobs(jobs) == 2
+    assert measures.mean_hold(jobs) == 12.5
+    assert measures.longest_hold(jobs) == 20
     assert measures.broken_promises(jobs) == 1
-    assert measures.longest_wait(jobs) == 50
-    assert measures.high_wait(jobs) == pytest.approx(47.5)
+    assert measures.longest_wait(jobs) == 90
+    assert measures.high_wait(jobs) == pytest.approx(83.5)
 
 
-def test_promise_figures_are_nan_without_promises() -> None:
+def test_figures_of_holds_are_nan_where_nothing_is_held() -> None:
     """EASY promises nothing: no figure pretends that it did."""
-    figures = (measures.delayed_jobs, measures.mean_delay, measures.longest_delay, measures.broken_promises)
+    figures = (measures.held_jobs, measures.mean_hold, measures.longest_hold, measures.broken_promises)
     assert all(math.isnan(figure(TWO)) for figure in figures)

@@ -40,7 +40,6 @@ POLICIES = (
     "deadline",
     "order-af",
     "order-bsld+",
-    "hold",
     "cp-af",
 )
 

@@ -54,7 +54,8 @@ def made_up() -> dict[str, str]:
     """Most of the pages by name."""
     cells = cells_of(Group(SAMPLE, "bands"), full=True)
     settled = {cell: operation_told(100.0 - k, 60.0 * k) for k, cell in enumerate(cells)}
-    bounds = {cell: {"profit_eur": 960.0 + (cell.max_delay_h or 0)} for cell in cells if cell.is_bounded}
+    hours = {cell.max_delay_h for cell in cells if cell.max_delay_h is not None}
+    bounds = {(Group(SAMPLE, "bands"), each): {"profit_eur": 960.0 + each} for each in hours}
     queued = cp_online_cells("KTH-SP2-filtered", ["easy", "order-af", "order-awf"], ["actual", "requested"], seeds=2)
     planned = {cell: cp_online_told(200.0 - k) for k, cell in enumerate(queued)}
     dispatched = {
@@ -73,7 +74,7 @@ def made_up() -> dict[str, str]:
         "replay": replays(),
         "metrics": metrics_page(policies, published_rows(policies)),
         "curie23": curie23_page(shown(StudyChoice()), StudyChoice()),
-        "operation": operation_page(rows_of(cells, settled, bounds, {})),
+        "operation": operation_page(rows_of(cells, settled, bounds)),
         "cp-online": cp_online_page(cp_online_rows(planned), planned),
         "dispatchers": dispatchers_page(replay_rows(dispatched), []),
     }

@@ -43,7 +43,7 @@ class Outlook(NamedTuple):
         from now on for those that run; ``REFERENCE`` the first moment at which it would have started, or -1.
     likely, power_kw
         Likely lengths of each job, as many as ``COUNT`` says; and its power.
-    room, list, count
+    room, list, counter
         Scratch space: the room of each quarter of an hour, lists of jobs, and counters.
     paid, first_room
         What a kW costs until each quarter of an hour from now on [EUR], and the room that running jobs leave.
@@ -54,7 +54,7 @@ class Outlook(NamedTuple):
     power_kw: Floats
     room: Floats
     list: Ints
-    count: Ints
+    counter: Ints
     paid: Floats
     first_room: Floats
 
@@ -67,7 +67,7 @@ def rollout(
 
     The first so many jobs run already. With an infinite ``eur_per_held_hour`` nothing is held.
     """
-    job, lists, count = outlook.job, outlook.list, outlook.count
+    job, lists, count = outlook.job, outlook.list, outlook.counter
     jobs = job.shape[1]
     for place in range(COUNTERS):
         count[place] = 0
@@ -109,18 +109,18 @@ def rollout(
 def _enqueue(outlook, one):
     """Let a job wait, at its place."""
     queue = outlook.list[QUEUE]
-    place = outlook.count[QUEUED]
+    place = outlook.counter[QUEUED]
     while place > 0 and queue[place - 1] > one:
         queue[place] = queue[place - 1]
         place -= 1
     queue[place] = one
-    outlook.count[QUEUED] += 1
+    outlook.counter[QUEUED] += 1
 
 
 @part
 def _run(outlook, one, now):
     """Let a job run from now on."""
-    lists, count, job = outlook.list, outlook.count, outlook.job
+    lists, count, job = outlook.list, outlook.counter, outlook.job
     push(lists[END_KEY], lists[END_JOB], lists[TIE], count[RUNNING], now + job[LENGTH, one], one)
     order = lists[BY_EXPECTED]
     place = count[RUNNING]
@@ -135,7 +135,7 @@ def _run(outlook, one, now):
 @part
 def _end(outlook):
     """Let the job go that ends next."""
-    lists, count = outlook.list, outlook.count
+    lists, count = outlook.list, outlook.counter
     one = pop(lists[END_KEY], lists[END_JOB], lists[TIE], count[RUNNING])
     order = lists[BY_EXPECTED]
     place = 0
@@ -151,7 +151,7 @@ def _end(outlook):
 @part
 def _round(outlook, moment, now, paid_from, least_eur_per_kwh, max_delay_s, eur_per_hour, eur_per_held_hour):
     """A round of EASY; returns what the jobs that start cost [EUR]."""
-    job, count, queue = outlook.job, outlook.count, outlook.list[QUEUE]
+    job, count, queue = outlook.job, outlook.counter, outlook.list[QUEUE]
     total, kept, place, tried = 0.0, np.int64(0), np.int64(0), np.int64(0)
     shadow, spare = np.int64(-1), np.int64(0)
     while place < count[QUEUED]:
@@ -198,13 +198,13 @@ def _round(outlook, moment, now, paid_from, least_eur_per_kwh, max_delay_s, eur_
 def _shadow(outlook, head, moment):
     """When the first of the queue can start by the expected ends of what runs, and what is spare beside it then."""
     job, order = outlook.job, outlook.list[BY_EXPECTED]
-    free = outlook.count[IDLE]
+    free = outlook.counter[IDLE]
     shadow, place = moment, 0
-    while place < outlook.count[RUNNING] and free < job[WIDTH, head]:
+    while place < outlook.counter[RUNNING] and free < job[WIDTH, head]:
         free += job[WIDTH, order[place]]
         shadow = max(moment + 1, job[EXPECTED, order[place]])
         place += 1
-    while place < outlook.count[RUNNING] and job[EXPECTED, order[place]] <= shadow:
+    while place < outlook.counter[RUNNING] and job[EXPECTED, order[place]] <= shadow:
         free += job[WIDTH, order[place]]
         place += 1
     return shadow, free - job[WIDTH, head]
