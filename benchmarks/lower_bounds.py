@@ -16,9 +16,9 @@ from days import data_folder
 from planner.inputs.traces import read_pool
 from planner.metrics.registry import measure, metric_named
 from planner.online.lower_bounds import BOUNDED, lower_bound
-from planner.online.offline_search import OfflineSearch
 from planner.online.policies import policy_named
 from planner.online.replay import replay
+from planner.online.search_options import OfflineSearch
 from planner.runs.simulate import outcome_of
 
 

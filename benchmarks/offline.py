@@ -22,9 +22,9 @@ from planner.metrics.registry import measure, metric_named
 from planner.online.check import require_sound
 from planner.online.estimates import estimate_named
 from planner.online.offline import improve_schedule, make_search_ready, offline_objective
-from planner.online.offline_search import OfflineSearch
 from planner.online.policies import policy_named
 from planner.online.replay import Replay, make_ready, replay
+from planner.online.search_options import OfflineSearch
 from planner.runs.simulate import outcome_of
 
 METRICS = ("af", "awf", "bsld", "p2sf")

@@ -20,7 +20,7 @@ import numpy as np
 from planner.domain.trace import Trace
 from planner.online.initial_state import initial_state
 from planner.online.policies import policy_named
-from planner.online.queue_search import USUAL_SEARCH, QueueSearch
+from planner.online.search_options import USUAL_SEARCH, QueueSearch
 from planner.online.stretches import FixedReplay
 from planner.studies.dispatches import CAPACITY, trace_of
 

@@ -82,6 +82,7 @@ _RARE = {
     "carbon_kg": "carbon_kg",
     "saved_carbon_kg": "carbon_kg",
     "missed_deadlines": "missed_deadlines",
+    "still_waiting": "still_waiting",
     "bound_eur": "bound_eur",
     "days_without_plan": "days_without_plan",
 }

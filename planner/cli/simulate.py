@@ -15,7 +15,7 @@ from planner.cli import complete
 from planner.cli.day import NoRemarksOption, SettingsOption, open_scenario, parse_day, require_days, solve_time
 from planner.cli.terminal import ReplayBar, listed, say, say_json
 from planner.errors import InputError
-from planner.online.offline_search import OfflineSearch
+from planner.online.search_options import OfflineSearch
 
 if TYPE_CHECKING:
     from planner.online.policies import Policy

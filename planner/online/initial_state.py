@@ -15,7 +15,7 @@ from planner.online.outages import NO_OUTAGES, Outages
 from planner.online.past import Past
 from planner.online.policies import KINDS, PLANNING, Policy
 from planner.online.prices import NO_PROFIT, ProfitTerms
-from planner.online.queue_search import USUAL_SEARCH, QueueSearch
+from planner.online.search_options import USUAL_SEARCH, QueueSearch
 from planner.units import MILLI
 
 BUNCH_ENTRIES = 1 << 16

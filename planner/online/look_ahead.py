@@ -6,13 +6,12 @@ become known when they are submitted and end when they really do.
 
 from __future__ import annotations
 
-import numpy as np
 from dataclasses import replace
+
+import numpy as np
+
 from planner.accounting.settle import settle
-from planner.domain.candidate import BestSoFar
-from planner.domain.candidate import Candidate
-from planner.domain.candidate import Listener
-from planner.domain.candidate import never
+from planner.domain.candidate import BestSoFar, Candidate, Listener, never
 from planner.domain.executed import executed
 from planner.domain.plan import Plan
 from planner.domain.problem import Problem

@@ -9,9 +9,9 @@ import numpy as np
 
 from planner.domain.trace import Trace
 from planner.errors import InputError
-from planner.online.offline_search import OfflineSearch
 from planner.online.price_search import best_proof
 from planner.online.priced import Cost, LinearCost, Slots, cost_of
+from planner.online.search_options import OfflineSearch
 
 BOUNDED = ("af", "awf", "bsld", "p2sf")
 """The metrics that have a bound."""

@@ -20,7 +20,7 @@ from planner.domain.columns import Ints
 from planner.domain.trace import Trace, pool_trace
 from planner.errors import InputError
 from planner.online.objectives import FORMS, SENTENCES, Objective, objective_named
-from planner.online.offline_search import OfflineSearch
+from planner.online.search_options import OfflineSearch
 
 KNOWN = tuple(name for name in SENTENCES if objective_named(name).is_regular)
 """Objectives of off-line schedules: those that are sums. P2SF is what the metric has above its fraction line."""

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from planner.domain.columns import Ints
 from planner.errors import InputError
+
+if TYPE_CHECKING:
+    from planner.online.kernel.state import Records
 
 UNTIL_FURTHER_NOTICE = int(np.iinfo(np.int64).max // 2)
 """End of an outage that does not end; the kernel's moment that does not come."""
@@ -78,7 +81,7 @@ class Outages:
         for node in self.node[(self.node < 0) | (self.node >= nodes)]:
             raise InputError(f"an outage of node {node}; the machine has nodes 0 to {nodes - 1}")
 
-    def changes(self, moment_s: int) -> npt.NDArray[Any]:
+    def changes(self, moment_s: int) -> Records:
         """What happens to nodes from a moment on, as the kernel takes it, in order of time.
 
         What is known or down at the moment becomes so then. In one second nodes return first, then outages become

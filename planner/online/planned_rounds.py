@@ -10,10 +10,10 @@ import numpy as np
 from planner.domain.columns import Floats, Ints
 from planner.domain.waiting_queue import FreeRoom, QueuePlan, WaitingQueue
 from planner.machine.timeline import NEVER
-from planner.online.engine_counts import EngineCounts
 from planner.online.kernel import steps
 from planner.online.kernel.list_plan import costs_of, plan_in_order, start_planned
 from planner.online.kernel.state import UNPINNED, State
+from planner.online.search_options import EngineCounts
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,6 @@ from planner.domain.columns import Floats, Ints
 from planner.domain.trace import Trace, pool_trace
 from planner.domain.waiting_queue import QueueSolver
 from planner.errors import InputError
-from planner.online.engine_counts import EngineCounts
 from planner.online.estimates import RealEstimates
 from planner.online.holding import NO_HOLDING, Holding, HoldingReplay
 from planner.online.initial_state import initial_state
@@ -24,7 +23,7 @@ from planner.online.past import Past
 from planner.online.policies import SIMPLE, Policy
 from planner.online.predictor import Predictor
 from planner.online.prices import NO_PROFIT, EnergyCosts, ProfitTerms
-from planner.online.queue_search import USUAL_SEARCH, QueueSearch
+from planner.online.search_options import USUAL_SEARCH, EngineCounts, QueueSearch
 from planner.online.stretches import FixedReplay, OnProgress, Playing, play, require_started
 from planner.online.ticks import require_ticks, seconds_of, ticks_of, trace_in_ticks
 

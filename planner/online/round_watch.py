@@ -6,10 +6,10 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from planner.online.engine_counts import EngineCounts
 from planner.online.kernel.list_plan import has_startable
 from planner.online.kernel.state import State
 from planner.online.planned_rounds import PlannedRounds
+from planner.online.search_options import EngineCounts
 from planner.online.stepped_replay import Schedule
 
 

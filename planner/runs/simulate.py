@@ -5,46 +5,28 @@ from __future__ import annotations
 import resource
 import time
 from collections.abc import Callable
-from dataclasses import asdict
-from dataclasses import dataclass
-from dataclasses import replace
-from planner.defaults import DISPATCH_STEPS
-from planner.defaults import ROUND_ENGINE
-from planner.defaults import ROUND_TIME_S
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING
+
+from planner.defaults import DISPATCH_STEPS, ROUND_ENGINE, ROUND_TIME_S
 from planner.domain.waiting_queue import QueueSolver
 from planner.errors import InputError
 from planner.inputs.traces import Source
-from planner.metrics.outcome import Outcome
-from planner.metrics.outcome import TRIMMING
-from planner.metrics.registry import MONEY
-from planner.metrics.registry import Metric
-from planner.metrics.registry import measure
-from planner.metrics.registry import metric_named
+from planner.metrics.outcome import TRIMMING, Outcome
+from planner.metrics.registry import MONEY, Metric, measure, metric_named
 from planner.online.check import require_sound
 from planner.online.drawn_deadlines import draw_deadlines
-from planner.online.estimates import Estimate
-from planner.online.estimates import estimate_named
+from planner.online.estimates import Estimate, estimate_named
 from planner.online.holding import NO_HOLDING
-from planner.online.lower_bounds import BOUNDED
-from planner.online.lower_bounds import lower_bound
+from planner.online.lower_bounds import BOUNDED, lower_bound
 from planner.online.objectives import Objective
-from planner.online.offline import OfflineSchedule
-from planner.online.offline import improve_schedule
-from planner.online.offline import make_search_ready
-from planner.online.offline import require_pool
-from planner.online.offline_search import OfflineSearch
-from planner.online.policies import Policy
-from planner.online.policies import policy_named
+from planner.online.offline import OfflineSchedule, improve_schedule, make_search_ready, require_pool
+from planner.online.policies import Policy, policy_named
 from planner.online.prices import NO_PROFIT
-from planner.online.queue_search import QueueSearch
-from planner.online.queue_search import USUAL_SEARCH
-from planner.online.replay import Replay
-from planner.online.replay import make_ready
-from planner.online.replay import replay
-from planner.planning.energy_costs import holding_of_trace
-from planner.planning.energy_costs import profit_terms_of
+from planner.online.replay import Replay, make_ready, replay
+from planner.online.search_options import USUAL_SEARCH, OfflineSearch, QueueSearch
+from planner.planning.energy_costs import holding_of_trace, profit_terms_of
 from planner.scenario.schema import Scenario
-from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from planner.online.round_watch import RoundWatch

@@ -9,7 +9,7 @@ from statistics import mean
 from planner.bounds import EVALUATIONS, Bounds
 from planner.online.estimates import estimate_named
 from planner.online.policies import policy_named
-from planner.online.queue_search import USUAL_SEARCH
+from planner.online.search_options import USUAL_SEARCH
 from planner.pages.charts import Dot, Line, dots, lines
 from planner.pages.markup import Column, Html, plain
 from planner.runs.figures import Row

@@ -15,7 +15,7 @@ from planner.errors import InputError
 from planner.methods import require_engine
 from planner.online.estimates import estimate_named
 from planner.online.policies import policy_named
-from planner.online.queue_search import USUAL_SEARCH
+from planner.online.search_options import USUAL_SEARCH
 from planner.pages.charts import Bar, bar_groups, lines
 from planner.pages.markup import THIN, Column, Html, hours, plain
 from planner.places import scenario_folders

@@ -18,13 +18,12 @@ import numpy as np
 from planner.domain.columns import Ints
 from planner.domain.trace import Machine, Trace
 from planner.inputs.traces import Source, read_cluster
-from planner.online.engine_counts import EngineCounts
 from planner.online.estimates import estimate_named
 from planner.online.past import Past
 from planner.online.policies import policy_named
-from planner.online.queue_search import QueueSearch
 from planner.online.replay import make_ready, replay
 from planner.online.round_watch import OutOfTimeError, RoundWatch
+from planner.online.search_options import EngineCounts, QueueSearch
 from planner.runs.simulate import Conduct, Measured, RoundEngine, cpu_now_s, simulate
 from planner.scenario.schema import Scenario
 

@@ -18,7 +18,7 @@ from planner.online.kernel.list_plan import plan_in_order
 from planner.online.kernel.state import State, widened
 from planner.online.outages import UNTIL_FURTHER_NOTICE
 from planner.online.policies import policy_named
-from planner.online.queue_search import QueueSearch
+from planner.online.search_options import QueueSearch
 from planner.online.stretches import FixedReplay
 from tests.online.traces import as_nodes, one_group_each, random_cluster_trace, random_trace
 

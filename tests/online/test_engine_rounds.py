@@ -16,7 +16,6 @@ from planner.domain.waiting_queue import QueueAnswer, QueuePlan, WaitingQueue
 from planner.errors import InputError
 from planner.online import engine_rounds
 from planner.online.check import violations
-from planner.online.engine_counts import EngineCounts
 from planner.online.kernel.state import State
 from planner.online.objectives import objective_named
 from planner.online.outages import Outages
@@ -24,6 +23,7 @@ from planner.online.planned_rounds import RoundPlan
 from planner.online.policies import POLICIES, policy_named
 from planner.online.predictors import predictor_named
 from planner.online.replay import Replay, replay
+from planner.online.search_options import EngineCounts
 from tests.online.hard_days import nothing_found
 from tests.online.test_queue_search import ENOUGH, SUMS, Cost, small_queue, starts_in_order, total
 from tests.online.traces import as_nodes, random_cluster_trace, random_trace

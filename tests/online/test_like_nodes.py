@@ -18,8 +18,8 @@ from planner.online.estimates import estimate_named
 from planner.online.like_nodes import with_like_nodes
 from planner.online.outages import Outages
 from planner.online.policies import policy_named
-from planner.online.queue_search import QueueSearch
 from planner.online.replay import ROUNDS, Replay, replay
+from planner.online.search_options import QueueSearch
 from planner.online.ticks import IN_TICKS
 from tests.online.slow import SlowNodes
 from tests.online.traces import as_nodes, random_cluster_trace, random_trace

@@ -10,8 +10,8 @@ from planner.online.check import violations
 from planner.online.initial_state import initial_state
 from planner.online.outages import UNTIL_FURTHER_NOTICE, Outages
 from planner.online.policies import policy_named
-from planner.online.queue_search import QueueSearch
 from planner.online.replay import replay
+from planner.online.search_options import QueueSearch
 from planner.online.stretches import FixedReplay
 
 FREE = -1

@@ -18,8 +18,8 @@ from planner.online.estimates import estimate_named
 from planner.online.objectives import objective_named
 from planner.online.policies import POLICIES, policy_named
 from planner.online.prices import FOREVER_S, ProfitTerms
-from planner.online.queue_search import QueueSearch
 from planner.online.replay import replay
+from planner.online.search_options import QueueSearch
 from planner.runs.simulate import Measured, simulate
 from tests.online.traces import as_nodes, placed, random_cluster_trace, random_trace
 

@@ -14,8 +14,8 @@ from planner.domain.trace import Machine, Trace
 from planner.domain.waiting_queue import QueueAnswer, QueuePlan, WaitingQueue
 from planner.online.check import violations
 from planner.online.policies import policy_named
-from planner.online.queue_search import QueueSearch
 from planner.online.replay import Replay, replay
+from planner.online.search_options import QueueSearch
 from tests.online.test_queue_search import SUMS, Cost, small_queue, total
 from tests.small_queues.enumeration import AT, Table, best_sum, choices
 

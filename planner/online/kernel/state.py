@@ -101,7 +101,7 @@ Records = np.recarray[Any, np.dtype[Any]]
 
 
 class State(NamedTuple):
-    """Everything that a replay reads and writes; `copied` gives another one to go on with.
+    """Everything that a replay reads and writes.
 
     Attributes
     ----------
@@ -196,11 +196,6 @@ class State(NamedTuple):
 def records(count: int, kind: np.dtype[Any], value: int = 0) -> Records:
     """So many records of a kind, with a value in all fields; compiled code and Python read ``found[place].field``."""
     return np.full(count, value, dtype=kind).view(np.recarray)
-
-
-def copied(state: State) -> State:
-    """The same state in tables of its own."""
-    return State(*(table.copy() for table in state))
 
 
 FIRST_CAPACITY = 64
