@@ -34,6 +34,11 @@ LATER = "ended too late"
 SHARED = "shared its nodes: the measured power is not its own"
 SEVERAL_NODES = "several nodes"
 TWICE = "given twice"
+NEVER_RAN = "never ran, or not for a second"
+EARLIER = "started before the days that were asked for: who else was on its nodes is not known"
+NOT_PLANNED = "ran on nodes or in a partition that the scenario does not have"
+TOO_LARGE = "had more CPUs than its nodes have cores in the scenario"
+NOT_USED = "its measured energy is not used"
 
 
 @dataclass(frozen=True)
@@ -136,13 +141,6 @@ def _why_not(candidate: Candidate, until_unix: int | None, one_node: bool) -> st
     if one_node and candidate.job.asked.unit_count > 1:
         return SEVERAL_NODES
     return SHARED if candidate.shared else ""
-
-
-NEVER_RAN = "never ran, or not for a second"
-EARLIER = "started before the days that were asked for: who else was on its nodes is not known"
-NOT_PLANNED = "ran on nodes or in a partition that the scenario does not have"
-TOO_LARGE = "had more CPUs than its nodes have cores in the scenario"
-NOT_USED = "its measured energy is not used"
 
 
 def accounted_candidates(

@@ -17,7 +17,6 @@ from planner.units import rounded
 
 MOST_NODE_W = 20_000.0
 """No node draws more than this [W]."""
-JOULES_PER_KWH = 3.6e6
 SHARED = "they shared a node"
 TOO_LITTLE = "it is less than their nodes draw when empty"
 TOO_MUCH = f"it is more than {MOST_NODE_W / 1000:g} kW per node"

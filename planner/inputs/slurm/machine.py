@@ -25,6 +25,7 @@ MOST_BY_FEATURE = 50
 """Classes beyond which nodes are not told apart by their features: some sites give every rack its own."""
 
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")
+UNHEARD = frozenset({"NOT_RESPONDING", "NO_RESPOND", "UNKNOWN"})
 
 
 @dataclass(frozen=True)
@@ -184,9 +185,6 @@ def _ended(name: str) -> str:
 def _has(features: Sequence[str], wanted: str) -> bool:
     words = re.split(r"[&|]", wanted)
     return any(word in features for word in words) if "|" in wanted else all(word in features for word in words)
-
-
-UNHEARD = frozenset({"NOT_RESPONDING", "NO_RESPOND", "UNKNOWN"})
 
 
 def outages_of(

@@ -164,11 +164,19 @@ def test_accounts_tell_the_past(scenario: Scenario) -> None:
 def test_the_queue_knows_better_than_accounts_what_an_ended_job_had(scenario: Scenario) -> None:
     """Of 32 CPUs on two nodes, 20 and 12 where the queue still lists the job, and not 16 and 16."""
     ended = job(41, array_job_id=40, array_task_id=0, job_state="COMPLETED", start_time=NOW + 5, end_time=NOW + 65)
-    ended |= {"nodes": "n[7-8]", "node_count": 2, "cpus": 32, "shares": {"n7": (20, 1000), "n8": (12, 1000)}}
+    ended |= {"nodes": "n[7-8]", "node_count": 2, "cpus": 32, "shares": {"n7": (20, 1000), "n8": (12, 3000)}}
     found = taken(site_of([ended], dialect="22.05", sacct_json=answer(sacct("22.05"))), scenario)
     (each,) = found.started
     assert (each.job.id, each.end_unix, each.nodes) == ("40_0", NOW + 65, (6, 7))
     assert [group.amount("cores") for group in each.job.units] == [20, 12]
+    assert [group.amount("memory_gb") for group in each.job.units] == [1, 3]
+
+
+def test_a_job_that_ended_at_no_known_time_holds_nothing(scenario: Scenario) -> None:
+    """It has ended at its start, and does not run for ever."""
+    ended = job(41, job_state="NODE_FAIL", start_time=NOW + 5, end_time=0, nodes="n7")
+    (each,) = taken(site_of([ended]), scenario).started
+    assert (each.start_unix, each.end_unix) == (NOW + 5, NOW + 5)
 
 
 def test_a_job_that_was_put_back_counts_once(scenario: Scenario) -> None:
