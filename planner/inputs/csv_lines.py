@@ -18,6 +18,8 @@ SIGNS = {",": "commas", ";": "semicolons"}
 """Separators of cells, as messages call them."""
 _QUOTED = re.compile(r'"[^"]*"')
 _DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?", re.ASCII)
+_NAMED = 20
+"""Columns that a message names at most."""
 
 
 def separator_of(stream: TextIO) -> str:
@@ -65,10 +67,6 @@ def short_lines(path: Path, stream: TextIO) -> Iterator[str]:
                 path, f"a line of more than {LONGEST_LINE:,} characters", line=number, remedy="give a table of lines"
             )
         yield line
-
-
-_NAMED = 20
-"""Columns that a message names at most."""
 
 
 def members_of(path: Path, names: Sequence[str], wanted: Sequence[str]) -> tuple[str, ...]:

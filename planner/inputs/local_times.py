@@ -27,6 +27,12 @@ LONGEST_TEXT = 60
 
 QUARTER_S = 900
 """Zones change their clocks on quarters of an hour, and nowhere between."""
+_DURATION = re.compile(r"(?:(\d{1,6})-)?(\d{1,9})(?::(\d{1,2})(?::(\d{1,2}))?(?:\.\d{1,6})?)?", re.ASCII)
+_EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+FORMS = "D-HH:MM:SS, HH:MM:SS, MM:SS or whole minutes"
+LENGTHS_S = {1: (60,), 2: (60, 1), 3: (3600, 60, 1)}
+AFTER_DAYS_S = {1: (3600,), 2: (3600, 60), 3: (3600, 60, 1)}
+"""Seconds of each number that stands between colons, by how many there are; after days the first is hours."""
 
 
 @dataclass(frozen=True)
@@ -179,14 +185,6 @@ def _unix(index: pd.DatetimeIndex) -> npt.NDArray[np.int64]:
     moments = index if index.tz is None else index.tz_convert("UTC").tz_localize(None)
     seconds: npt.NDArray[np.int64] = moments.to_numpy().astype("datetime64[s]").astype(np.int64)
     return seconds
-
-
-_DURATION = re.compile(r"(?:(\d{1,6})-)?(\d{1,9})(?::(\d{1,2})(?::(\d{1,2}))?(?:\.\d{1,6})?)?", re.ASCII)
-_EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
-FORMS = "D-HH:MM:SS, HH:MM:SS, MM:SS or whole minutes"
-LENGTHS_S = {1: (60,), 2: (60, 1), 3: (3600, 60, 1)}
-AFTER_DAYS_S = {1: (3600,), 2: (3600, 60), 3: (3600, 60, 1)}
-"""Seconds of each number that stands between colons, by how many there are; after days the first is hours."""
 
 
 def slurm_duration_s(text: str) -> int:

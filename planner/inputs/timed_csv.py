@@ -24,6 +24,9 @@ from planner.printable import shortened
 from planner.text_files import open_text
 from planner.units import SECONDS_PER_HOUR
 
+TIME_NAMES = ("time", "timestamp", "datetime", "date")
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+
 
 @dataclass(frozen=True)
 class Samples:
@@ -141,10 +144,6 @@ def _holes_opened(
 
 def _utc(unix: int) -> str:
     return dt.datetime.fromtimestamp(int(unix), tz=dt.UTC).strftime("%Y-%m-%d %H:%M UTC")
-
-
-TIME_NAMES = ("time", "timestamp", "datetime", "date")
-_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 
 def read_timed_csv(path: Path | str, *, zone: str | None = None) -> TimedCsv:

@@ -15,6 +15,29 @@ from typing import Any
 from planner.domain.cluster import CORES, Cluster, NodeClass
 from planner.domain.job import UnitGroup
 
+MEMORY = "memory_gb"
+LEVELS: tuple[tuple[str, ...], ...] = (
+    ("user", "account", "name", "partition", "request"),
+    ("user", "name", "partition", "size"),
+    ("user", "name", "size"),
+    ("user", "size"),
+    ("partition", "request"),
+    ("partition", "size"),
+    ("size",),
+    ("cores",),
+)
+"""What jobs of one group have in common, level by level.
+
+``size`` is the number of units and the job's total of every resource but memory, ``request`` also its memory and its
+requested time. Jobs of one user come before jobs of one size: people repeat themselves. There is no level for all jobs:
+their mean is a worse guess than a site's constant.
+"""
+Key = tuple[str, ...]
+_SLACK = 1e-9
+"""Amounts that were cut into units may miss a node's capacity in their last digits."""
+DECAY = 0.9
+"""How much less a job counts with each later job of its group."""
+
 
 @dataclass(frozen=True, slots=True)
 class Asked:
@@ -43,28 +66,6 @@ class Asked:
 
 PowerModel = Callable[[Asked], float]
 """From what a job asked for to its mean power while it runs [W]."""
-
-
-MEMORY = "memory_gb"
-
-LEVELS: tuple[tuple[str, ...], ...] = (
-    ("user", "account", "name", "partition", "request"),
-    ("user", "name", "partition", "size"),
-    ("user", "name", "size"),
-    ("user", "size"),
-    ("partition", "request"),
-    ("partition", "size"),
-    ("size",),
-    ("cores",),
-)
-"""What jobs of one group have in common, level by level.
-
-``size`` is the number of units and the job's total of every resource but memory, ``request`` also its memory and its
-requested time. Jobs of one user come before jobs of one size: people repeat themselves. There is no level for all jobs:
-their mean is a worse guess than a site's constant.
-"""
-
-Key = tuple[str, ...]
 
 
 def level_name(level: int) -> str:
@@ -104,10 +105,6 @@ def _texts(asked: Asked) -> Mapping[str, str]:
 def _listed(totals: Mapping[str, Any]) -> str:
     """Totals as text that is the same for jobs that ask for the same, whatever the rounding of their units."""
     return " ".join(f"{name}={total:.6g}" for name, total in sorted(totals.items()))
-
-
-_SLACK = 1e-9
-"""Amounts that were cut into units may miss a node's capacity in their last digits."""
 
 
 @dataclass(frozen=True)
@@ -165,10 +162,6 @@ def _share(group: UnitGroup, node_class: NodeClass) -> float:
         for name, amount in group.amounts
     ]
     return max(shares)
-
-
-DECAY = 0.9
-"""How much less a job counts with each later job of its group."""
 
 
 @dataclass(frozen=True, slots=True)

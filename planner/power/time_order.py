@@ -22,6 +22,7 @@ from planner.power.learned import (
 
 Moment = Callable[[FinishedJob], int]
 """When a job's power has to be known [Unix seconds]; what ended before that second has been learned."""
+CONSTANT = "the constant: nothing known"
 
 
 def at_submission(job: FinishedJob) -> int:
@@ -97,9 +98,6 @@ def power_errors(predicted_w: Sequence[float], measured_w: Sequence[float]) -> P
         r2=1 - sum(error**2 for error in errors) / spread if spread > 0 else None,
         bias=sum(errors) / sum(measured_w) if sum(measured_w) > 0 else None,
     )
-
-
-CONSTANT = "the constant: nothing known"
 
 
 @dataclass(frozen=True)

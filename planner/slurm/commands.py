@@ -20,6 +20,8 @@ DIALECT = "v0.0.42"
 """Of 24.05 and later; the last that says of every waiting job whether it wants whole nodes."""
 KEPT = ("PATH", "LD_LIBRARY_PATH", "SLURM_CONF")
 """All that commands see of the caller's environment; SQUEUE_STATES and its like would change what they answer."""
+SECONDS_PER_LINE = 10.0
+"""What one change may take: Slurm waits 5 s for the account of a job that has just started, and then gives up."""
 
 
 @dataclass(frozen=True)
@@ -29,10 +31,6 @@ class Answer:
     status: int
     output: bytes
     errors: str
-
-
-SECONDS_PER_LINE = 10.0
-"""What one change may take: Slurm waits 5 s for the account of a job that has just started, and then gives up."""
 
 
 @dataclass(frozen=True)

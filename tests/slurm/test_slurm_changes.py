@@ -164,6 +164,7 @@ def test_what_is_so_already_is_not_sent() -> None:
     """To the second; also when that second has passed."""
     assert proposed(waiting(begin_unix=LATER)) == Proposal((), (), ("42",))
     assert proposed(waiting(begin_unix=NOW - 5), wanted={"42": NOW - 5}).unchanged == ("42",)
+    assert proposed(waiting(begin_unix=NOW - 5), wanted={"42": NOW - 9}).unchanged == ("42",)
     key = ("42", NOW - HOUR)
     moved = proposed(waiting(begin_unix=LATER + 1), ours=Ours({key: Entry(None, (LATER + 1,))}))
     assert [change.new_unix for change in moved.changes] == [LATER]

@@ -202,3 +202,11 @@ def test_undo_does_not_move_tasks_that_others_have_changed() -> None:
     assert [(each.job, each.new_unix) for each in proposal.changes] == [("42", NOW + 1), ("42_2", NOW + 2)]
     jobs = (waiting("42_1", begin_unix=NOW + 7), waiting("42_2", begin_unix=NOW + 100))
     assert [each.job for each in propose_undo(queue_of(*jobs), ours, NOW).changes] == ["42_2"]
+
+
+def test_undo_passes_over_tasks_that_run() -> None:
+    """A task that has started without us is not moved with its array."""
+    ours = Ours({("42", NOW - HOUR): Entry(None, (NOW + HOUR,))})
+    together = waiting("42", tasks=(4, 5), begin_unix=NOW + HOUR)
+    queue = queue_of(waiting("42_1", state="RUNNING", begin_unix=NOW - 5), together)
+    assert [change.job for change in propose_undo(queue, ours, NOW).changes] == ["42"]

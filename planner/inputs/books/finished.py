@@ -6,13 +6,17 @@ Whether a job had its nodes to itself, and which energy is no measurement, is de
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-
-from planner.domain.cluster import CORES, Cluster, NodeClass
+from planner.domain.cluster import CORES
+from planner.domain.cluster import Cluster
+from planner.domain.cluster import NodeClass
 from planner.errors import InputError
-from planner.inputs.books.measured import mean_power_w, sharing
+from planner.inputs.books.measured import mean_power_w
+from planner.inputs.books.measured import sharing
 from planner.inputs.jobs.power import per_core
 from planner.inputs.jobs.table import read_job_rows
 from planner.inputs.jobs.table_rows import row_time
@@ -21,9 +25,12 @@ from planner.inputs.slurm.accounting import Accounts
 from planner.inputs.slurm.job import SlurmJob
 from planner.inputs.slurm.machine import Machine
 from planner.inputs.slurm.node_units import asked_of
-from planner.inputs.snapshots.read import STATE_COLUMNS, TIMES
+from planner.inputs.snapshots.read import STATE_COLUMNS
+from planner.inputs.snapshots.read import TIMES
 from planner.places import document
-from planner.power.learned import Asked, FinishedJob, has_own_nodes
+from planner.power.learned import Asked
+from planner.power.learned import FinishedJob
+from planner.power.learned import has_own_nodes
 from planner.scenario.jobs import SlurmJobs
 from planner.scenario.schema import Scenario
 from planner.units import utc_text
@@ -34,6 +41,11 @@ LATER = "ended too late"
 SHARED = "shared its nodes: the measured power is not its own"
 SEVERAL_NODES = "several nodes"
 TWICE = "given twice"
+NEVER_RAN = "never ran, or not for a second"
+EARLIER = "started before the days that were asked for: who else was on its nodes is not known"
+NOT_PLANNED = "ran on nodes or in a partition that the scenario does not have"
+TOO_LARGE = "had more CPUs than its nodes have cores in the scenario"
+NOT_USED = "its measured energy is not used"
 
 
 @dataclass(frozen=True)
@@ -136,13 +148,6 @@ def _why_not(candidate: Candidate, until_unix: int | None, one_node: bool) -> st
     if one_node and candidate.job.asked.unit_count > 1:
         return SEVERAL_NODES
     return SHARED if candidate.shared else ""
-
-
-NEVER_RAN = "never ran, or not for a second"
-EARLIER = "started before the days that were asked for: who else was on its nodes is not known"
-NOT_PLANNED = "ran on nodes or in a partition that the scenario does not have"
-TOO_LARGE = "had more CPUs than its nodes have cores in the scenario"
-NOT_USED = "its measured energy is not used"
 
 
 def accounted_candidates(

@@ -34,6 +34,8 @@ NO_REQUEST = "without requested time"
 TOOK_USED_PROCESSORS = "requested processors missing: allocated processors taken"
 TOOK_RUNTIME = "requested time missing: runtime taken"
 CUT_RUNTIME = "runtime above requested time: cut to it"
+KB_PER_GB = 1024 * 1024
+_Column = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,11 +131,6 @@ def _require_distinct(trace: SwfTrace, whole: Mask) -> None:
                 remedy="give every job a number of its own",
             )
         first[job] = int(line)
-
-
-KB_PER_GB = 1024 * 1024
-
-_Column = npt.NDArray[np.float64]
 
 
 def read_swf(

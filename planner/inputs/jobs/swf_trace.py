@@ -52,6 +52,8 @@ BOUNDS = dict.fromkeys(FIELDS, _ANYTHING) | {
 
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _PLAIN = np.isin(np.arange(256), np.frombuffer(b"0123456789+-. \t\n", dtype=np.uint8))
+_HEADER_KEY = re.compile(r"[A-Za-z][\w -]*")
+_LEADING_INTEGER = re.compile(r"\s*([+-]?\d{1,15})(?![\d.])", re.ASCII)
 
 
 def parse_columns(path: Path | str, lines: Sequence[str], numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
@@ -162,10 +164,6 @@ def _parse_line(path: Path | str, line: str, number: int) -> list[float]:
             )
         values.append(value)
     return values
-
-
-_HEADER_KEY = re.compile(r"[A-Za-z][\w -]*")
-_LEADING_INTEGER = re.compile(r"\s*([+-]?\d{1,15})(?![\d.])", re.ASCII)
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,37 +24,13 @@ from planner.power.learned import Asked, PowerModel
 from planner.units import SECONDS_PER_HOUR, parse_duration
 
 CLASS_COLUMNS = ("partition", "node_class")
-
-
-def row_classes(row: Row, cluster: Cluster | None) -> tuple[str, ...]:
-    """Node classes that the job of a row may run on, empty for all; without a cluster there are none to choose from."""
-    if cluster is None or not any(column in row for column in CLASS_COLUMNS):
-        return ()
-    partitions, classes = (_names(row, column) for column in CLASS_COLUMNS)
-    try:
-        return cluster.allowed_classes(partitions, classes)
-    except InputError as error:
-        raise row.error(str(error), "") from error
-
-
-def _names(row: Row, column: str) -> list[str]:
-    names = [name.strip() for name in row.words(column).split(",")] if column in row else []
-    if "" in names:
-        raise row.bad(column, "names with commas between them")
-    return names
-
-
 __all__ = ["read_job_rows", "read_job_table", "write_job_table"]
-
 DESCRIBED_IN = document("jobs-files.md")
 """Where people find the columns."""
-
 RESOURCES = (MEMORY, "gpus")
 """Resources besides cores that a table may always name."""
-
 REQUESTED = ("requested_s", "requested_h", "requested", "time_limit")
 """Columns of the requested time, of which each row fills one; the last two are durations as Slurm writes them."""
-
 COLUMNS = (
     "job_id",
     "submit_time",
@@ -80,6 +56,24 @@ COLUMNS = (
     "qos",
 )
 """Columns that are not about a resource."""
+
+
+def row_classes(row: Row, cluster: Cluster | None) -> tuple[str, ...]:
+    """Node classes that the job of a row may run on, empty for all; without a cluster there are none to choose from."""
+    if cluster is None or not any(column in row for column in CLASS_COLUMNS):
+        return ()
+    partitions, classes = (_names(row, column) for column in CLASS_COLUMNS)
+    try:
+        return cluster.allowed_classes(partitions, classes)
+    except InputError as error:
+        raise row.error(str(error), "") from error
+
+
+def _names(row: Row, column: str) -> list[str]:
+    names = [name.strip() for name in row.words(column).split(",")] if column in row else []
+    if "" in names:
+        raise row.bad(column, "names with commas between them")
+    return names
 
 
 def read_job_table(

@@ -26,6 +26,14 @@ LONGEST_TEXT = 1_000
 _RETURN = re.compile(r"\r(?!\n)")
 _FLAGS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
+LONGEST_CELL = 100_000
+"""Characters of a cell; a CSV, which results are written as, can hold little more."""
+_INDEX = re.compile(r"__index_level_\d+__")
+"""Columns in which pandas keeps the labels of its rows."""
+_PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+_EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+_REMEDY = "write it again as Parquet, or give a CSV"
+ROUNDED_TIME = "fraction of a second: rounded up"
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,17 +185,6 @@ def _unknown(name: str, known: Sequence[str]) -> str:
     return f"{name!r} (did you mean {close[0]!r}?)" if close else repr(name)
 
 
-LONGEST_CELL = 100_000
-"""Characters of a cell; a CSV, which results are written as, can hold little more."""
-
-_INDEX = re.compile(r"__index_level_\d+__")
-"""Columns in which pandas keeps the labels of its rows."""
-
-_PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
-_EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
-_REMEDY = "write it again as Parquet, or give a CSV"
-
-
 def read_parquet_rows(path: Path | str, zone: ZoneInfo | None = None) -> tuple[list[str], list[Row]]:
     """Column names and rows of a Parquet file; rows count from 1."""
     import pyarrow as pa
@@ -277,9 +274,6 @@ def read_rows(path: Path, kind: str = "auto", zone: ZoneInfo | None = None) -> t
     if kind == "auto":
         kind = "parquet" if path.suffix.lower() == ".parquet" else "csv"
     return read_parquet_rows(path, zone) if kind == "parquet" else read_csv_rows(path, zone)
-
-
-ROUNDED_TIME = "fraction of a second: rounded up"
 
 
 def one_of(row: Row, *columns: str) -> str | None:

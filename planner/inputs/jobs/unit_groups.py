@@ -21,6 +21,9 @@ from planner.scenario.jobs import Jobs, SlurmJobs
 _GROUP = re.compile(r"(\d{1,18})\s*x\s+(\S.*)", re.ASCII)
 _AMOUNT = re.compile(r"([^\s=;]+)=((?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)", re.ASCII)
 _NAME = re.compile(r"[^\s=;]+")
+MEMORY = "memory_gb"
+_Size = tuple[int, Decimal]
+"""A number of units, and the cores of each."""
 
 
 def parse_unit_groups(text: str, resources: Collection[str]) -> tuple[UnitGroup, ...]:
@@ -74,9 +77,6 @@ def _amount(value: float) -> str:
     return str(int(value)) if value.is_integer() and value < 2**53 else repr(value)
 
 
-MEMORY = "memory_gb"
-
-
 @dataclass(frozen=True)
 class UnitShape:
     """How the processors that a trace asks for become units.
@@ -122,10 +122,6 @@ def cut_cores(cores: int, unit_cores: int, memory_gb_per_core: float = 0.0) -> t
     return tuple(UnitGroup.of(count, {CORES: size, MEMORY: size * memory_gb_per_core}) for count, size in sizes)
 
 
-_Size = tuple[int, Decimal]
-"""A number of units, and the cores of each."""
-
-
 def row_units(row: Row, resources: Sequence[str], unit_cores: int) -> tuple[UnitGroup, ...]:
     """Unit groups of the job in a row.
 
@@ -145,7 +141,7 @@ def row_units(row: Row, resources: Sequence[str], unit_cores: int) -> tuple[Unit
                 f"columns unit_groups and {', '.join(others)} are both filled",
                 "unit_groups says it all; leave the others empty",
             )
-        return _parsed_once(row.text("unit_groups"), tuple(resources))
+        return parse_unit_groups(row.text("unit_groups"), resources)
     sizes = _sizes(row, unit_cores)
     others = [name for name in resources if name != CORES]
     if any(f"last_unit_{name}" in row for name in others):
@@ -231,6 +227,3 @@ def _last_apart(sizes: Sequence[_Size]) -> list[_Size]:
 
 def _total(sizes: Sequence[_Size]) -> Decimal:
     return sum((count * cores for count, cores in sizes), start=Decimal(0))
-
-
-_parsed_once = lru_cache(maxsize=4096)(parse_unit_groups)

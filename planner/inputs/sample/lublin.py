@@ -89,6 +89,13 @@ for half a second at every start.
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
+_MINUTES = (5, 10, 15, 20, 30, 45, 60, 90, 120, 180, 240, 300, 360, 480, 600, 720, 1080, 1440, 2160, 2880)
+ROUND_REQUESTS_S = 60 * np.array(_MINUTES, dtype=np.int64)
+"""The values that users choose, from 5 minutes to 48 hours [s]."""
+AT_LIMIT_SHARE = 0.1
+"""Share of jobs that run into their limit and are ended there."""
+LEAST_USED_FRACTION = 0.1
+"""Smallest part of the request that a job uses before rounding up."""
 
 
 def draw_sizes(rng: np.random.Generator, count: int, largest: int) -> Ints:
@@ -140,17 +147,6 @@ def draw_submit_times(rng: np.random.Generator, count: int, bucket_weights: Floa
     times = np.interp(shares, total / total[-1], edges_s).astype(np.int64)
     times_s: Ints = np.minimum(times, edges_s[-1] - 1)
     return times_s
-
-
-_MINUTES = (5, 10, 15, 20, 30, 45, 60, 90, 120, 180, 240, 300, 360, 480, 600, 720, 1080, 1440, 2160, 2880)
-ROUND_REQUESTS_S = 60 * np.array(_MINUTES, dtype=np.int64)
-"""The values that users choose, from 5 minutes to 48 hours [s]."""
-
-AT_LIMIT_SHARE = 0.1
-"""Share of jobs that run into their limit and are ended there."""
-
-LEAST_USED_FRACTION = 0.1
-"""Smallest part of the request that a job uses before rounding up."""
 
 
 def draw_requests(rng: np.random.Generator, runtimes_s: Floats) -> tuple[Ints, Ints]:

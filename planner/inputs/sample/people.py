@@ -11,6 +11,20 @@ from planner.domain.cluster import CORES, Cluster, NodeClass
 from planner.domain.job import UnitGroup
 from planner.inputs.sample.lublin import Ints
 
+_INITIALS = "abcejklmnprst"
+_SURNAMES = (
+    "martin", "keller", "rossi", "novak", "silva", "larsen", "dubois", "weber", "costa", "olsen",
+    "moreau", "fischer", "ricci", "kovac", "santos", "berg", "petit", "wagner", "conti", "lind",
+)  # fmt: skip
+_USERS_PER_ACCOUNT = 5
+_POPULATION_SEED = 2003
+_SIZE_SPREAD = 1.8
+"""How far, in log2, a user's jobs stray from the account's usual size."""
+MEMORY = "memory_gb"
+GPUS = "gpus"
+GPU_WORK_SHARE = 0.7
+"""Part of the time of nodes with GPUs that goes to jobs which use them."""
+
 
 @dataclass(frozen=True)
 class Account:
@@ -46,16 +60,6 @@ ACCOUNTS = (
     Account("engineering", ("abaqus", "ls-dyna", "sweep"), 4.5),
     Account("teaching", ("mpi-lab", "notebook", "openmp-lab"), 1.0, ("cuda-lab",)),
 )
-
-_INITIALS = "abcejklmnprst"
-_SURNAMES = (
-    "martin", "keller", "rossi", "novak", "silva", "larsen", "dubois", "weber", "costa", "olsen",
-    "moreau", "fischer", "ricci", "kovac", "santos", "berg", "petit", "wagner", "conti", "lind",
-)  # fmt: skip
-_USERS_PER_ACCOUNT = 5
-_POPULATION_SEED = 2003
-_SIZE_SPREAD = 1.8
-"""How far, in log2, a user's jobs stray from the account's usual size."""
 
 
 @cache
@@ -94,13 +98,6 @@ def program_name(user: User, draw: float, *, gpu: bool) -> str:
     """The program of a job, from a uniform draw; a user's first program is the usual one."""
     programs = user.gpu_programs if gpu else user.programs
     return programs[min(int(draw**1.6 * len(programs)), len(programs) - 1)]
-
-
-MEMORY = "memory_gb"
-GPUS = "gpus"
-
-GPU_WORK_SHARE = 0.7
-"""Part of the time of nodes with GPUs that goes to jobs which use them."""
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,11 @@ NO_HOSTS = ("", "(null)", "None assigned")
 
 _DIGITS = re.compile(r"[+-]?\d{1,20}", re.ASCII)
 Read = TypeVar("Read")
+MOST_BYTES = 2**30
+"""Of a command's output: some 50,000 jobs."""
+NOTHING_FOUND = 9003
+"""What Slurm 22.05 reports as an error where a list is empty, such as that of the day's jobs."""
+_PARSER = re.compile(r"v0\.0\.(\d{1,4})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,13 +200,6 @@ def shown(value: object) -> str:
             return "a number far beyond"
         case _:
             return one_line(repr(value), 60)
-
-
-MOST_BYTES = 2**30
-"""Of a command's output: some 50,000 jobs."""
-NOTHING_FOUND = 9003
-"""What Slurm 22.05 reports as an error where a list is empty, such as that of the day's jobs."""
-_PARSER = re.compile(r"v0\.0\.(\d{1,4})")
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,8 @@ MOST_PIECES = 16
 _PIECE = re.compile(r"([^\[\],\s]+)|\[([^\[\]]*)\]")
 _RANGE = re.compile(r"(\d{1,18})(?:-(\d{1,18}))?", re.ASCII)
 _RESERVED = re.compile(r"[\[\],\s]")
+Ranges = list[tuple[int, int, int]]
+"""First, last and digits of each range of a bracket."""
 
 
 def expand(text: str) -> tuple[str, ...]:
@@ -48,10 +50,6 @@ def compress(names: Iterable[str]) -> str:
     for before, digits in sorted({_split(name) for name in names}, key=_key):
         numbers.setdefault(before, []).append(digits)
     return ",".join(part for before, each in numbers.items() for part in _parts(before, each))
-
-
-Ranges = list[tuple[int, int, int]]
-"""First, last and digits of each range of a bracket."""
 
 
 def _host(text: str, start: int) -> tuple[list[str | Ranges], int]:

@@ -5,17 +5,25 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection
+from collections.abc import Iterable
+from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-
-from planner.domain.cluster import CORES, Cluster, NodeClass
+from planner.domain.cluster import CORES
+from planner.domain.cluster import Cluster
+from planner.domain.cluster import NodeClass
 from planner.domain.job import counting_key
-from planner.domain.situation import NodeState, Outage, outage_key
+from planner.domain.situation import NodeState
+from planner.domain.situation import Outage
+from planner.domain.situation import outage_key
 from planner.errors import InputError
 from planner.inputs.jobs.unit_groups import MEMORY
 from planner.inputs.slurm.job import Request
-from planner.inputs.slurm.nodes import DOWN, Reservation, SlurmNode
+from planner.inputs.slurm.nodes import DOWN
+from planner.inputs.slurm.nodes import Reservation
+from planner.inputs.slurm.nodes import SlurmNode
 from planner.scenario.slurm import SlurmSection
 
 GPUS = "gpus"
@@ -25,6 +33,7 @@ MOST_BY_FEATURE = 50
 """Classes beyond which nodes are not told apart by their features: some sites give every rack its own."""
 
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")
+UNHEARD = frozenset({"NOT_RESPONDING", "NO_RESPOND", "UNKNOWN"})
 
 
 @dataclass(frozen=True)
@@ -184,9 +193,6 @@ def _ended(name: str) -> str:
 def _has(features: Sequence[str], wanted: str) -> bool:
     words = re.split(r"[&|]", wanted)
     return any(word in features for word in words) if "|" in wanted else all(word in features for word in words)
-
-
-UNHEARD = frozenset({"NOT_RESPONDING", "NO_RESPOND", "UNKNOWN"})
 
 
 def outages_of(

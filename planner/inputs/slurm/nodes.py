@@ -18,6 +18,19 @@ from planner.inputs.slurm.notations import parse_gres
 
 COMMAND = "scontrol show node --json"
 DOWN = frozenset({"DOWN", "ERROR", "FAIL", "FUTURE", "INVALID_REG", "NOT_RESPONDING", "NO_RESPOND", "UNKNOWN"})
+RESERVATIONS_COMMAND = "scontrol show reservation --json"
+RESERVATION_TEXT_COMMAND = "scontrol --oneliner show reservation"
+NO_RESERVATIONS = "No reservations in the system"
+_CELL = re.compile(r"(\S+?)=(\S*)")
+_KEYS = {
+    "ReservationName": "name",
+    "Nodes": "node_list",
+    "Flags": "flags",
+    "PartitionName": "partition",
+    "Users": "users",
+    "Accounts": "accounts",
+}
+_TIMES = {"StartTime": "start_time", "EndTime": "end_time"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,36 +81,6 @@ class SlurmNode:
     def is_draining(self) -> bool:
         """What runs on it may end, nothing new starts."""
         return self.has("DRAIN", "DRAINED", "DRAINING")
-
-    @property
-    def is_in_maintenance(self) -> bool:
-        """A reservation for maintenance holds it now."""
-        return self.has("MAINTENANCE", "MAINT")
-
-    @property
-    def is_reserved(self) -> bool:
-        """A reservation holds it now."""
-        return self.has("RESERVED", "RES")
-
-    @property
-    def is_planned(self) -> bool:
-        """Slurm keeps it free for a job that waits."""
-        return self.has("PLANNED")
-
-    @property
-    def is_responding(self) -> bool:
-        """Its daemon answers."""
-        return not self.has("NOT_RESPONDING", "NO_RESPOND")
-
-    @property
-    def is_idle(self) -> bool:
-        """No job runs on it."""
-        return self.has("IDLE")
-
-    @property
-    def is_busy(self) -> bool:
-        """Jobs have all of it, or a part of it."""
-        return self.has("ALLOCATED", "MIXED")
 
 
 def read_nodes(source: Source) -> tuple[SlurmNode, ...]:
@@ -155,9 +138,6 @@ def _states(row: Fields) -> tuple[str, ...]:
     if not words:
         raise row.wrong("state", "a state such as IDLE")
     return tuple(sorted({part.strip().rstrip("*").upper() for word in words for part in word.split("+")}))
-
-
-RESERVATIONS_COMMAND = "scontrol show reservation --json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,20 +208,6 @@ def reservation_of(row: Fields) -> Reservation:
         users=row.names("users"),
         accounts=row.names("accounts"),
     )
-
-
-RESERVATION_TEXT_COMMAND = "scontrol --oneliner show reservation"
-NO_RESERVATIONS = "No reservations in the system"
-_CELL = re.compile(r"(\S+?)=(\S*)")
-_KEYS = {
-    "ReservationName": "name",
-    "Nodes": "node_list",
-    "Flags": "flags",
-    "PartitionName": "partition",
-    "Users": "users",
-    "Accounts": "accounts",
-}
-_TIMES = {"StartTime": "start_time", "EndTime": "end_time"}
 
 
 def read_reservation_text(source: Source) -> tuple[Reservation, ...]:

@@ -21,6 +21,37 @@ _MB = {"K": 1 / 1024, "": 1.0, "M": 1.0, "G": 1024.0, "T": 1024.0**2, "P": 1024.
 _COUNT = re.compile(r"\d{1,15}", re.ASCII)
 _BRACKETS = re.compile(r"\([^()]*\)")
 _GRES = re.compile(r"gres[:/]")
+MOST_TASKS = 100_000
+"""Tasks of an array that are read one by one."""
+_TASKS = re.compile(r"(\d{1,9})(?:-(\d{1,9})(?::(\d{1,9}))?)?", re.ASCII)
+_AT_ONCE = re.compile(r"\d{1,9}", re.ASCII)
+KNOWN_KINDS = frozenset({"after", "afterok", "afterany", "afternotok", "singleton"})
+"""Kinds of which the start of a job can be told from the starts and ends of others."""
+_REQUIREMENTS = re.compile(r"([a-z]+)((?::[^:()]*(?:\([^()]*\))?)*)(?:\(([^()]*)\))?")
+_OTHER_JOB = re.compile(r"(\d{1,18})(?:_(\d{1,18}|\*))?(?:\+(\d{1,9}))?(?:\(([^()]*)\))?", re.ASCII)
+JobState = Literal["pending", "running", "finished", "other"]
+ENDED = frozenset(
+    {
+        "BOOT_FAIL",
+        "CANCELLED",
+        "COMPLETED",
+        "DEADLINE",
+        "FAILED",
+        "NODE_FAIL",
+        "OUT_OF_MEMORY",
+        "PREEMPTED",
+        "TIMEOUT",
+    }
+)
+HELD = frozenset({"REQUEUE_HOLD", "RESV_DEL_HOLD", "SPECIAL_EXIT"})
+"""Wait until somebody releases them."""
+# Suspended jobs have given back their cores, others are at another cluster: neither to be planned nor over.
+_OTHER = frozenset({"REVOKED", "STAGE_OUT", "SUSPENDED"})
+# These hold their nodes, whatever else is said about the job.
+_HOLDING = frozenset({"COMPLETING", "RUNNING", "STOPPED"})
+# Slurm 22.05 writes one word only, and these instead of RUNNING or PENDING.
+_RUNNING = frozenset({"CONFIGURING", "POWER_UP_NODE", "RESIZING", "SIGNALING"})
+_PENDING = frozenset({"PENDING", "REQUEUED", "REQUEUE_FED"}) | HELD
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,13 +139,6 @@ def _memory_mb(found: Mapping[str, str]) -> int | None:
     return math.ceil(float(f"{match[1]}.{match[2] or 0}") * _MB[match[3]])
 
 
-MOST_TASKS = 100_000
-"""Tasks of an array that are read one by one."""
-
-_TASKS = re.compile(r"(\d{1,9})(?:-(\d{1,9})(?::(\d{1,9}))?)?", re.ASCII)
-_AT_ONCE = re.compile(r"\d{1,9}", re.ASCII)
-
-
 @dataclass(frozen=True, slots=True)
 class ArrayTasks:
     """Waiting tasks of an array.
@@ -160,13 +184,6 @@ def _task_range(part: str, text: str) -> range:
 
 def _no_tasks(text: str) -> InputError:
     return InputError(f"'{one_line(text, 60)}' is no list of array tasks; expected text such as 1-10%2 or 1,3,5-9:2")
-
-
-KNOWN_KINDS = frozenset({"after", "afterok", "afterany", "afternotok", "singleton"})
-"""Kinds of which the start of a job can be told from the starts and ends of others."""
-
-_REQUIREMENTS = re.compile(r"([a-z]+)((?::[^:()]*(?:\([^()]*\))?)*)(?:\(([^()]*)\))?")
-_OTHER_JOB = re.compile(r"(\d{1,18})(?:_(\d{1,18}|\*))?(?:\+(\d{1,9}))?(?:\(([^()]*)\))?", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,33 +282,6 @@ def _requirements(part: str) -> list[Requirement]:
         for each in found
         if each is not None
     ]
-
-
-JobState = Literal["pending", "running", "finished", "other"]
-
-ENDED = frozenset(
-    {
-        "BOOT_FAIL",
-        "CANCELLED",
-        "COMPLETED",
-        "DEADLINE",
-        "FAILED",
-        "NODE_FAIL",
-        "OUT_OF_MEMORY",
-        "PREEMPTED",
-        "TIMEOUT",
-    }
-)
-HELD = frozenset({"REQUEUE_HOLD", "RESV_DEL_HOLD", "SPECIAL_EXIT"})
-"""Wait until somebody releases them."""
-
-# Suspended jobs have given back their cores, others are at another cluster: neither to be planned nor over.
-_OTHER = frozenset({"REVOKED", "STAGE_OUT", "SUSPENDED"})
-# These hold their nodes, whatever else is said about the job.
-_HOLDING = frozenset({"COMPLETING", "RUNNING", "STOPPED"})
-# Slurm 22.05 writes one word only, and these instead of RUNNING or PENDING.
-_RUNNING = frozenset({"CONFIGURING", "POWER_UP_NODE", "RESIZING", "SIGNALING"})
-_PENDING = frozenset({"PENDING", "REQUEUED", "REQUEUE_FED"}) | HELD
 
 
 def state_words(words: Sequence[str]) -> tuple[str, ...]:

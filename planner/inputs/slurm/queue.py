@@ -22,6 +22,8 @@ from planner.inputs.slurm.notations import (
 from planner.inputs.slurm.request import is_whole, read_allocation, read_request
 from planner.printable import one_line
 
+COMMAND = "squeue --json"
+
 
 def obstacles_of(job: SlurmJob, row: Fields, others: Sequence[str]) -> tuple[str, ...]:
     """Why the job cannot be planned; for a running job, why nobody can tell when and where it ends.
@@ -92,9 +94,6 @@ def _of_running(job: SlurmJob) -> list[str]:
 
 def _quoted(text: str) -> str:
     return one_line(text, 60)
-
-
-COMMAND = "squeue --json"
 
 
 @dataclass(frozen=True)

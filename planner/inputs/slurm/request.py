@@ -12,6 +12,8 @@ from planner.inputs.slurm.notations import Amounts, Gres, parse_gres, parse_tres
 
 LAST_SHARED_PARSER = 42
 """Data parsers up to v0.0.42 say ``none`` for an exclusive job; later ones leave the list empty for every job."""
+Share = tuple[int | None, int | None]
+"""CPUs and memory [MB] of a node."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,10 +116,6 @@ def _exclusive(row: Fields, parser: int | None) -> bool | None:
     if shared or ("shared" in row.values and row.values["shared"] is None):
         return False
     return False if parser is not None and parser <= LAST_SHARED_PARSER else None
-
-
-Share = tuple[int | None, int | None]
-"""CPUs and memory [MB] of a node."""
 
 
 def read_allocation(row: Fields) -> tuple[AllocatedNode, ...]:

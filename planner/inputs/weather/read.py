@@ -36,20 +36,6 @@ SEASONS: dict[Season, tuple[int, int, int]] = {
     "autumn": (9, 10, 11),
 }
 """Months of the meteorological seasons of the northern half of the earth."""
-
-
-def day_in_season(day: dt.date, season: Season) -> dt.date:
-    """The day of a season that stands in for a day.
-
-    It is the same day of the month, in the month at the same place of its season: 7 August, in the last month of
-    summer, gets the weather of 7 February for winter. The last days of long months get the last day of a short one.
-    A day of the season itself gets its own weather.
-    """
-    month = SEASONS[season][day.month % 3]
-    last = calendar.monthrange(day.year, month)[1]
-    return dt.date(day.year, month, min(day.day, last))
-
-
 SAMPLE = "sample"
 LONGEST_FILLED_S = 3 * SECONDS_PER_HOUR
 _BOUNDS = {
@@ -67,8 +53,20 @@ _WORDS = {
     "humidity_percent": "humidity",
     "pressure_hpa": "pressure",
 }
-
 FORMATS: tuple[str, ...] = get_args(WeatherFormat)
+_Reader = Callable[[Path, str, Horizon, str | None, dt.date | None, Sequence[str]], WeatherFile]
+
+
+def day_in_season(day: dt.date, season: Season) -> dt.date:
+    """The day of a season that stands in for a day.
+
+    It is the same day of the month, in the month at the same place of its season: 7 August, in the last month of
+    summer, gets the weather of 7 February for winter. The last days of long months get the last day of a short one.
+    A day of the season itself gets its own weather.
+    """
+    month = SEASONS[season][day.month % 3]
+    last = calendar.monthrange(day.year, month)[1]
+    return dt.date(day.year, month, min(day.day, last))
 
 
 def weather_of(choice: WeatherChoice, horizon: Horizon, *, humidity: bool = False) -> tuple[Weather, Intake]:
@@ -214,7 +212,6 @@ def _alone(path: Path, members: Sequence[str]) -> Path:
     return path
 
 
-_Reader = Callable[[Path, str, Horizon, str | None, dt.date | None, Sequence[str]], WeatherFile]
 READERS: dict[str, _Reader] = {
     "epw": lambda path, name, horizon, _, day, members: read_epw(_alone(path, members), name).around(horizon, day),
     "tmy3": lambda path, name, horizon, _, day, members: read_tmy3(_alone(path, members), name).around(horizon, day),

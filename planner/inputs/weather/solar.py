@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 import numpy.typing as npt
-
+import re
 from planner import bounds
 from planner.domain.horizon import Horizon
 from planner.domain.series import StepSeries
@@ -14,12 +12,18 @@ from planner.domain.weather import Weather
 from planner.errors import InputError
 from planner.inputs.local_times import clock_shifts
 from planner.inputs.timed_csv import read_timed_csv
-from planner.scenario.electricity import FileSolar, Solar
+from planner.scenario.electricity import FileSolar
+from planner.scenario.electricity import Solar
 
 _WATTS = {"W": 1.0, "kW": 1e3, "MW": 1e6}
 _UNIT_AT_END = re.compile(r"(?:^|[_ (\[/])(mw|kw|w)[)\]]?$", re.IGNORECASE)
 _DRAWN_SHARE, _DRAWN_W = 0.05, 1000.0
 """Inverters draw a little at night; more than this part of the day's peak, or this much, is another sign."""
+POWER_PER_C = -0.0035
+"""Change of a module's power with cell temperature [1/C]: "premium" (monocrystalline) modules in [1]_."""
+LEAST_W = 1e-3
+CALM_WIND_M_PER_S = 1.0
+"""Wind where the weather has none; low, so that cells are not thought cooler than they are."""
 
 
 def solar_from_file(choice: FileSolar, horizon: Horizon) -> StepSeries:
@@ -44,14 +48,6 @@ def solar_from_file(choice: FileSolar, horizon: Horizon) -> StepSeries:
     if lowest < -max(_DRAWN_SHARE * highest, _DRAWN_W):
         raise InputError(f"{what} falls to {lowest / 1e3:g} kW; give what the modules feed in as positive numbers")
     return StepSeries(what, power.edges_unix, np.maximum(watts, 0.0))
-
-
-POWER_PER_C = -0.0035
-"""Change of a module's power with cell temperature [1/C]: "premium" (monocrystalline) modules in [1]_."""
-
-LEAST_W = 1e-3
-CALM_WIND_M_PER_S = 1.0
-"""Wind where the weather has none; low, so that cells are not thought cooler than they are."""
 
 
 def solar_of(choice: Solar, weather: Weather, horizon: Horizon) -> StepSeries | None:

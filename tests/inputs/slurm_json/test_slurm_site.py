@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import pytest
+from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
-
-import pytest
-
 from planner.domain.dependency import format_dependencies
 from planner.domain.job import UnitGroup
 from planner.domain.situation import Situation
 from planner.errors import InputError
 from planner.inputs.slurm.document import Source
-from planner.inputs.slurm.documents import Documents, read_saved
+from planner.inputs.slurm.documents import Documents
+from planner.inputs.slurm.documents import read_saved
 from planner.inputs.slurm.job import SlurmJob
 from planner.inputs.slurm.machine import machine_of
 from planner.inputs.slurm.nodes import SlurmNode
@@ -24,8 +23,18 @@ from planner.scenario.load import load_scenario
 from planner.scenario.schema import Scenario
 from planner.scenario.slurm import SlurmSection
 from tests.days import write_small_site
-from tests.inputs.slurm_json.test_slurm_machine import machine, node
-from tests.slurm_documents import DIALECTS, NOW, Dialect, answer, job, reservations, sacct, small_queue, squeue
+from tests.inputs.slurm_json.test_slurm_machine import machine
+from tests.inputs.slurm_json.test_slurm_machine import node
+from tests.slurm_documents import DIALECTS
+from tests.slurm_documents import Dialect
+from tests.slurm_documents import NOW
+from tests.slurm_documents import answer
+from tests.slurm_documents import job
+from tests.slurm_documents import reservations
+from tests.slurm_documents import sacct
+from tests.slurm_documents import small_queue
+from tests.slurm_documents import squeue
+from typing import Any
 
 
 @pytest.fixture
@@ -164,11 +173,19 @@ def test_accounts_tell_the_past(scenario: Scenario) -> None:
 def test_the_queue_knows_better_than_accounts_what_an_ended_job_had(scenario: Scenario) -> None:
     """Of 32 CPUs on two nodes, 20 and 12 where the queue still lists the job, and not 16 and 16."""
     ended = job(41, array_job_id=40, array_task_id=0, job_state="COMPLETED", start_time=NOW + 5, end_time=NOW + 65)
-    ended |= {"nodes": "n[7-8]", "node_count": 2, "cpus": 32, "shares": {"n7": (20, 1000), "n8": (12, 1000)}}
+    ended |= {"nodes": "n[7-8]", "node_count": 2, "cpus": 32, "shares": {"n7": (20, 1000), "n8": (12, 3000)}}
     found = taken(site_of([ended], dialect="22.05", sacct_json=answer(sacct("22.05"))), scenario)
     (each,) = found.started
     assert (each.job.id, each.end_unix, each.nodes) == ("40_0", NOW + 65, (6, 7))
     assert [group.amount("cores") for group in each.job.units] == [20, 12]
+    assert [group.amount("memory_gb") for group in each.job.units] == [1, 3]
+
+
+def test_a_job_that_ended_at_no_known_time_holds_nothing(scenario: Scenario) -> None:
+    """It has ended at its start, and does not run for ever."""
+    ended = job(41, job_state="NODE_FAIL", start_time=NOW + 5, end_time=0, nodes="n7")
+    (each,) = taken(site_of([ended]), scenario).started
+    assert (each.start_unix, each.end_unix) == (NOW + 5, NOW + 5)
 
 
 def test_a_job_that_was_put_back_counts_once(scenario: Scenario) -> None:
