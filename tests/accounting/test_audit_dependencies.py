@@ -41,6 +41,16 @@ def test_a_start_without_the_job_that_must_come_first_is_found() -> None:
     assert broken(problem, b=(0, 1), c=(HOUR, 1), d=(2 * HOUR, 1)) == ["dependency job b", "dependency job c"]
 
 
+def test_the_audit_says_from_when_a_job_may_start() -> None:
+    """b may start when a ends, at two; c never, as what it waits for does not run."""
+    problem = day(job("a", 2), job("b", 1, after="afterok:a"), job("c", 1, after="afterok:z"), nodes=3, never=["z"])
+    plan = Plan.of(problem, {name: Placement(name, 0, (node,)) for node, name in enumerate("abc")})
+    assert [found.detail for found in audit(problem, plan)] == [
+        "starts at 0 s, allowed from 7200 s",
+        "starts at 0 s, though what it waits for does not run",
+    ]
+
+
 def test_a_deferred_job_could_have_started_only_after_what_it_waits_for() -> None:
     """a ends at 23: b has an hour left on the other node. With a until midnight b has none today."""
     problem = day(job("a", 2), job("b", 1, after="afterok:a"), nodes=2)
