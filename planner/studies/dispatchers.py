@@ -119,9 +119,8 @@ class DispatcherStudy(Study):
         require_known("part", self.chosen_parts, PARTS)
         if "replays" in self.chosen_parts and not self.files:
             raise InputError("nothing to replay; give a file of jobs, or --part queues")
-        needed = {"cpsat" if each.dispatcher == "pcp21-cpsat" else self.engine for each in wanted if each.needs_engine}
-        for name in sorted(needed | ({self.engine} - {ROUND_ENGINE})):
-            require_engine(name)
+        if self.engine != ROUND_ENGINE or any(each.needs_engine for each in wanted):
+            require_engine(self.engine)
         require_traces(self.files)
         if "replays" in self.chosen_parts and len(self.scenarios) not in (1, len(self.files)):
             raise InputError(
