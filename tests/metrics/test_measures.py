@@ -135,14 +135,14 @@ def test_metrics_do_not_depend_on_the_order_of_jobs_or_on_when_time_begins(name:
 
 
 def test_figures_of_holds() -> None:
-    """Two jobs are held, for 5 s and for 20 s; the last for 10 s too long, however late it starts."""
+    """Two jobs are held: one for 5 s, as long as promised, one for 20 s, 10 s too long, however late it starts."""
     jobs = outcome(
         [0, 0, 0],
         [10, 25, 90],
         [5, 5, 5],
         [1, 1, 1],
         reference_s=np.array([10, 20, 30]),
-        promise_s=np.array([20, 30, 40]),
+        promise_s=np.array([20, 25, 40]),
         held_until_s=np.array([-1, 25, 50]),
     )
     assert measures.held_jobs(jobs) == 2
