@@ -24,6 +24,7 @@ def trace(planner_data: Path) -> Path:
     return planner_data
 
 
+@pytest.mark.slow
 def test_slice(
     trace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -157,6 +157,7 @@ def test_delaying_leaves_overdue_jobs_where_they_are() -> None:
     assert delayed > 0
 
 
+@pytest.mark.slow(keep=2)
 @SEARCHES
 @pytest.mark.parametrize("defer", ["full", "free"])
 def test_a_search_is_never_worse_than_its_seed_and_clean(search: Search, defer: str) -> None:
@@ -308,6 +309,7 @@ def best_on_a_grid(problem: Problem) -> float:
     return best
 
 
+@pytest.mark.slow(keep=1)
 @pytest.mark.parametrize(("idle_w", "demand"), [(0.0, 0.0), (100.0, 0.0), (80.0, 0.2)])
 def test_harvest_does_not_lose_to_a_two_hour_grid(idle_w: float, demand: float) -> None:
     """With the sun, idle power and a demand charge the best start lies where the sun is used up, not at an edge."""
