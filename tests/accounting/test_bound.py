@@ -41,6 +41,7 @@ def allowed(problem: Problem, plan: Plan) -> bool:
     return not [violation for violation in audit(problem, plan) if violation.rule != "deadline"]
 
 
+@pytest.mark.slow(keep=50)
 @pytest.mark.parametrize("seed", range(250))
 def test_no_plan_earns_more(seed: int) -> None:
     """On days with some of everything, every plan that can be found settles to at most the bound."""
@@ -50,6 +51,7 @@ def test_no_plan_earns_more(seed: int) -> None:
         assert settle(problem, plan).profit_eur <= bound.profit_eur
 
 
+@pytest.mark.slow(keep=15)
 @pytest.mark.parametrize("extras", [False, True])
 @pytest.mark.parametrize("seed", range(25))
 def test_no_plan_of_a_plain_day_earns_more(seed: int, extras: bool) -> None:
@@ -72,6 +74,7 @@ def enumerated(problem: Problem, starts: list[int]) -> float:
     return float(best)
 
 
+@pytest.mark.slow(keep=8)
 @pytest.mark.parametrize("linear", [False, True])
 @pytest.mark.parametrize("seed", range(20))
 def test_no_start_and_node_of_a_grid_earns_more(seed: int, linear: bool) -> None:
@@ -226,6 +229,7 @@ def test_a_solver_that_does_not_finish_leaves_the_bound_so_far(monkeypatch: pyte
     assert hurried.profit_eur >= whole.profit_eur * (1 - 1e-3) - 1e-6
 
 
+@pytest.mark.slow(keep=2)
 @pytest.mark.parametrize("has_program", [False, True])
 @pytest.mark.parametrize("seed", range(5))
 def test_prices_by_descent(seed: int, has_program: bool, monkeypatch: pytest.MonkeyPatch) -> None:

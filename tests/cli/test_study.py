@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
-
 import pytest
-
+from pathlib import Path
 from planner.cli.main import run
 from planner.studies.curie23 import Curie23Study
-from planner.studies.curie23_site import CALIBRATIONS, FIRST_DAY, SCENARIOS
-from tests.days import plan, rows_of
+from planner.studies.curie23_site import CALIBRATIONS
+from planner.studies.curie23_site import FIRST_DAY
+from planner.studies.curie23_site import SCENARIOS
+from tests.days import plan
+from tests.days import rows_of
 
 SLICE = ("--days", "1", "--calibrations", "ours", "--scenarios", "hybrid-summer", "--methods", "est,wt-strict")
 SLICE += ("--processes", "1")
@@ -24,6 +25,7 @@ def trace(planner_data: Path) -> Path:
     return planner_data
 
 
+@pytest.mark.slow
 def test_slice(
     trace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

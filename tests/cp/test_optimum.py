@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
-
+from dataclasses import replace
 from planner.accounting.audit import audit
 from planner.accounting.bound import profit_bound
 from planner.accounting.settle import settle
@@ -15,16 +13,19 @@ from planner.cp.engines.choose import ENGINES
 from planner.cp.model import ProfitModel
 from planner.cp.relaxation import relaxation_search
 from planner.cp.repair import repair
-from planner.cp.subproblem import Subproblem, is_exact
+from planner.cp.subproblem import Subproblem
+from planner.cp.subproblem import is_exact
 from planner.domain.candidate import never
 from planner.domain.problem import Problem
-from planner.domain.search_params import DelayParams, RelaxationParams
+from planner.domain.search_params import DelayParams
+from planner.domain.search_params import RelaxationParams
 from planner.domain.segment import split_segments
 from planner.search.delay import delay_search
 from planner.search.harvest import harvest
 from planner.search.multisearch import multisearch
 from tests.cp.enumeration import best_plan
-from tests.cp.instances import tiny_problem, with_deadline
+from tests.cp.instances import tiny_problem
+from tests.cp.instances import with_deadline
 from tests.dependent_jobs import with_dependencies
 from tests.factories import with_linear_cooling
 from tests.small_days.days import with_contracts
@@ -62,6 +63,7 @@ def check(problem: Problem, engine: str, *, pooled: bool = False) -> None:
     assert best - earned <= 2 * error + 1e-12
 
 
+@pytest.mark.slow(keep=12)
 @pytest.mark.parametrize("engine", ["cpsat", "cpo-community", "cpo"])
 @pytest.mark.parametrize("block", BLOCKS)
 def test_optimum_is_the_best_of_all_plans(engine: str, block: int) -> None:
@@ -86,6 +88,7 @@ def test_optimum_of_jobs_that_draw_nothing() -> None:
         check(replace(problem, jobs=tuple(replace(job, power_w=0.0) for job in problem.jobs)), "cpsat")
 
 
+@pytest.mark.slow(keep=9)
 @pytest.mark.parametrize("engine", ["cpsat", "cpo-community", "cpo"])
 @pytest.mark.parametrize("block", BLOCKS)
 def test_optimum_with_every_charge(engine: str, block: int) -> None:
@@ -130,6 +133,7 @@ def test_optimum_of_days_that_count_less(engine: str, extras: bool) -> None:
     assert changed > 0
 
 
+@pytest.mark.slow(keep=6)
 @pytest.mark.parametrize("engine", ["cpsat", "cpo-community", "cpo"])
 @pytest.mark.parametrize("block", range(4))
 def test_pooled_form_is_exact_for_whole_nodes(engine: str, block: int) -> None:
