@@ -14,6 +14,7 @@ from planner.errors import InputError
 from planner.inputs.traces import read_pool
 from planner.online.check import violations
 from planner.online.holding import Holding
+from planner.online.kernel import rollout
 from planner.online.kernel.hold_rule import cheapest_start
 from planner.online.policies import policy_named
 from planner.online.prices import QUARTER_S, EnergyCosts
@@ -274,6 +275,37 @@ def test_the_rule_finds_the_cheapest_quarter_with_room(seed: int) -> None:
     found = RULE(paid, 0, float(price.min()), room, 0, width, 3.0, lengths, count, now, last, rate)
     assert cost(int(found)) == pytest.approx(cost(best))
     assert found == now or fits(int(found))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_look_ahead_is_the_simulators_easy(seed: int) -> None:
+    """With nothing held, what the time ahead costs is what EASY's own starts cost, job by job in energy and waiting."""
+    trace = slower(random_trace(seed, jobs=60))
+    count, now = len(trace), 0
+    job = np.zeros((rollout.OUTLOOK_ROWS, count), dtype=np.int64)
+    job[rollout.WIDTH], job[rollout.ESTIMATE], job[rollout.LENGTH] = trace.width, trace.requested_s, trace.runtime_s
+    job[rollout.ARRIVE], job[rollout.REFERENCE], job[rollout.COUNT] = trace.submit_s, -1, 1
+    quarters = 96 * 20
+    price = np.random.default_rng(seed).random(quarters)
+    paid = np.concatenate([[0.0], np.cumsum(price * 0.25)])
+    outlook = rollout.Outlook(
+        job=job,
+        likely=np.repeat(trace.requested_s[:, None], 6, axis=1),
+        power_kw=trace.power_mw / 1e6,
+        room=np.zeros(quarters),
+        list=np.zeros((rollout.LIST_ROWS, count), dtype=np.int64),
+        counter=np.zeros(rollout.COUNTERS, dtype=np.int64),
+        paid=paid,
+        first_room=np.full(quarters, 10.0),
+    )
+    found = rollout.rollout(outlook, 0, now, 0, float(price.min()), 10, 6 * HOUR, 0.7, np.inf)
+    easy = replay(trace, policy_named("easy"), trace.requested_s)
+    spent = np.interp(easy.end_s, QUARTER_S * np.arange(quarters + 1), paid)
+    spent -= np.interp(easy.start_s, QUARTER_S * np.arange(quarters + 1), paid)
+    told = float(spent @ trace.power_mw / 1e6) + 0.7 * float(easy.wait_s.sum()) / HOUR
+    assert found == pytest.approx(told)
+    held = rollout.rollout(outlook, 0, now, 0, float(price.min()), 10, 6 * HOUR, 0.0, 0.0)
+    assert held != pytest.approx(told - 0.7 * float(easy.wait_s.sum()) / HOUR), "with a hold some starts differ"
 
 
 def test_policies_that_hold_are_named_by_their_base() -> None:
