@@ -3,56 +3,39 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from planner.bounds import Bounds
-from planner.bounds import DISPATCH_STEPS
-from planner.bounds import EVALUATIONS
-from planner.bounds import QUEUE_JOBS
-from planner.bounds import QUEUE_NODES
+from typing import Any
+
+from planner.bounds import DISPATCH_STEPS, EVALUATIONS, QUEUE_JOBS, QUEUE_NODES, Bounds
 from planner.defaults import DISPATCH_STEPS as STEPS
-from planner.defaults import ROUND_ENGINE
-from planner.defaults import ROUND_TIME_S
+from planner.defaults import ROUND_ENGINE, ROUND_TIME_S
 from planner.errors import InputError
 from planner.methods import require_engine
 from planner.online.estimates import estimate_named
 from planner.online.policies import policy_named
 from planner.online.search_options import USUAL_SEARCH
-from planner.pages.charts import Bar
-from planner.pages.charts import bar_groups
-from planner.pages.charts import lines
-from planner.pages.markup import Column
-from planner.pages.markup import Html
-from planner.pages.markup import THIN
-from planner.pages.markup import hours
-from planner.pages.markup import plain
+from planner.pages.charts import Bar, bar_groups, lines
+from planner.pages.markup import THIN, Column, Html, hours, plain
 from planner.places import scenario_folders
 from planner.runs.figures import Row
 from planner.scenario.load import load_scenario
-from planner.studies.dispatches import DispatchLimits
-from planner.studies.dispatches import dispatch_figures
-from planner.studies.dispatches import growth_figures
+from planner.studies.dispatches import DispatchLimits, dispatch_figures, growth_figures
 from planner.studies.published import DISPATCHERS
-from planner.studies.report import Content
-from planner.studies.report import Shown
-from planner.studies.report import StudyReport
-from planner.studies.report import StudySection
-from planner.studies.report import StudyTable
-from planner.studies.report import curves
-from planner.studies.report import grouped
-from planner.studies.report import numbers
-from planner.studies.report import table_of
-from planner.studies.report import words
-from planner.studies.study import Study
-from planner.studies.study import StudyCell
-from planner.studies.study import option
-from planner.studies.study import require_known
-from planner.studies.study import require_traces
-from planner.studies.study import trace_name
-from typing import Any
+from planner.studies.report import (
+    Content,
+    Shown,
+    StudyReport,
+    StudySection,
+    StudyTable,
+    curves,
+    grouped,
+    numbers,
+    table_of,
+    words,
+)
+from planner.studies.study import Study, StudyCell, option, require_known, require_traces, trace_name
 
 PARTS = ("replays", "queues")
 COLOURS = ("it", "cooling", "profit", "price", "good", "other")

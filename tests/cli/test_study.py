@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-import pytest
 from pathlib import Path
+
+import pytest
+
 from planner.cli.main import run
 from planner.studies.curie23 import Curie23Study
-from planner.studies.curie23_site import CALIBRATIONS
-from planner.studies.curie23_site import FIRST_DAY
-from planner.studies.curie23_site import SCENARIOS
-from tests.days import plan
-from tests.days import rows_of
+from planner.studies.curie23_site import CALIBRATIONS, FIRST_DAY, SCENARIOS
+from tests.days import plan, rows_of
 
 SLICE = ("--days", "1", "--calibrations", "ours", "--scenarios", "hybrid-summer", "--methods", "est,wt-strict")
 SLICE += ("--processes", "1")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
-from dataclasses import replace
+
 from planner.accounting.audit import audit
 from planner.accounting.bound import profit_bound
 from planner.accounting.settle import settle
@@ -13,19 +15,16 @@ from planner.cp.engines.choose import ENGINES
 from planner.cp.model import ProfitModel
 from planner.cp.relaxation import relaxation_search
 from planner.cp.repair import repair
-from planner.cp.subproblem import Subproblem
-from planner.cp.subproblem import is_exact
+from planner.cp.subproblem import Subproblem, is_exact
 from planner.domain.candidate import never
 from planner.domain.problem import Problem
-from planner.domain.search_params import DelayParams
-from planner.domain.search_params import RelaxationParams
+from planner.domain.search_params import DelayParams, RelaxationParams
 from planner.domain.segment import split_segments
 from planner.search.delay import delay_search
 from planner.search.harvest import harvest
 from planner.search.multisearch import multisearch
 from tests.cp.enumeration import best_plan
-from tests.cp.instances import tiny_problem
-from tests.cp.instances import with_deadline
+from tests.cp.instances import tiny_problem, with_deadline
 from tests.dependent_jobs import with_dependencies
 from tests.factories import with_linear_cooling
 from tests.small_days.days import with_contracts

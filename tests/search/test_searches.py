@@ -3,50 +3,36 @@
 from __future__ import annotations
 
 import dataclasses
-import numpy as np
-import pytest
 from collections.abc import Callable
 from itertools import product
+
+import numpy as np
+import pytest
+
 from planner.accounting.audit import audit
 from planner.accounting.settle import settle
 from planner.domain.battery import Battery
-from planner.domain.candidate import BestSoFar
-from planner.domain.candidate import MaxRuntime
-from planner.domain.candidate import never
-from planner.domain.cluster import Cluster
-from planner.domain.cluster import IdleRule
-from planner.domain.cluster import NodeClass
-from planner.domain.job import Job
-from planner.domain.job import UnitGroup
-from planner.domain.plan import Placement
-from planner.domain.plan import Plan
+from planner.domain.candidate import BestSoFar, MaxRuntime, never
+from planner.domain.cluster import Cluster, IdleRule, NodeClass
+from planner.domain.job import Job, UnitGroup
+from planner.domain.plan import Placement, Plan
 from planner.domain.problem import Problem
 from planner.domain.rates import Rates
-from planner.domain.result import Result
-from planner.domain.result import Trial
-from planner.domain.search_params import DelayParams
-from planner.domain.search_params import HarvestParams
+from planner.domain.result import Result, Trial
+from planner.domain.search_params import DelayParams, HarvestParams
 from planner.domain.segment import Segment
 from planner.machine.node_timelines import copy_timelines
 from planner.search.complete import complete
-from planner.search.decode import decode
-from planner.search.decode import opening_timelines
+from planner.search.decode import decode, opening_timelines
 from planner.search.delay import delay_search
 from planner.search.harvest import harvest
-from planner.search.kernel.search_state import CURRENT
-from planner.search.kernel.search_state import Habits
+from planner.search.kernel.search_state import CURRENT, Habits
 from planner.search.multisearch import multisearch
 from planner.search.orderings import job_order
-from planner.search.rebuild import Chain
-from planner.search.rebuild import load_plan
+from planner.search.rebuild import Chain, load_plan
 from planner.search.tiers import TierSearch
-from tests.factories import DAY
-from tests.factories import flat_table
-from tests.factories import random_problem
-from tests.factories import small_table
-from tests.plain_day import HOUR
-from tests.plain_day import day
-from tests.plain_day import job
+from tests.factories import DAY, flat_table, random_problem, small_table
+from tests.plain_day import HOUR, day, job
 
 Search = Callable[[Problem], Result]
 

@@ -6,17 +6,13 @@ Whether a job had its nodes to itself, and which energy is no measurement, is de
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from planner.domain.cluster import CORES
-from planner.domain.cluster import Cluster
-from planner.domain.cluster import NodeClass
+
+from planner.domain.cluster import CORES, Cluster, NodeClass
 from planner.errors import InputError
-from planner.inputs.books.measured import mean_power_w
-from planner.inputs.books.measured import sharing
+from planner.inputs.books.measured import mean_power_w, sharing
 from planner.inputs.jobs.power import per_core
 from planner.inputs.jobs.table import read_job_rows
 from planner.inputs.jobs.table_rows import row_time
@@ -25,12 +21,9 @@ from planner.inputs.slurm.accounting import Accounts
 from planner.inputs.slurm.job import SlurmJob
 from planner.inputs.slurm.machine import Machine
 from planner.inputs.slurm.node_units import asked_of
-from planner.inputs.snapshots.read import STATE_COLUMNS
-from planner.inputs.snapshots.read import TIMES
+from planner.inputs.snapshots.read import STATE_COLUMNS, TIMES
 from planner.places import document
-from planner.power.learned import Asked
-from planner.power.learned import FinishedJob
-from planner.power.learned import has_own_nodes
+from planner.power.learned import Asked, FinishedJob, has_own_nodes
 from planner.scenario.jobs import SlurmJobs
 from planner.scenario.schema import Scenario
 from planner.units import utc_text

@@ -5,25 +5,17 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection
-from collections.abc import Iterable
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from planner.domain.cluster import CORES
-from planner.domain.cluster import Cluster
-from planner.domain.cluster import NodeClass
+
+from planner.domain.cluster import CORES, Cluster, NodeClass
 from planner.domain.job import counting_key
-from planner.domain.situation import NodeState
-from planner.domain.situation import Outage
-from planner.domain.situation import outage_key
+from planner.domain.situation import NodeState, Outage, outage_key
 from planner.errors import InputError
 from planner.inputs.jobs.unit_groups import MEMORY
 from planner.inputs.slurm.job import Request
-from planner.inputs.slurm.nodes import DOWN
-from planner.inputs.slurm.nodes import Reservation
-from planner.inputs.slurm.nodes import SlurmNode
+from planner.inputs.slurm.nodes import DOWN, Reservation, SlurmNode
 from planner.scenario.slurm import SlurmSection
 
 GPUS = "gpus"

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import numpy.typing as npt
-import re
+
 from planner import bounds
 from planner.domain.horizon import Horizon
 from planner.domain.series import StepSeries
@@ -12,8 +14,7 @@ from planner.domain.weather import Weather
 from planner.errors import InputError
 from planner.inputs.local_times import clock_shifts
 from planner.inputs.timed_csv import read_timed_csv
-from planner.scenario.electricity import FileSolar
-from planner.scenario.electricity import Solar
+from planner.scenario.electricity import FileSolar, Solar
 
 _WATTS = {"W": 1.0, "kW": 1e3, "MW": 1e6}
 _UNIT_AT_END = re.compile(r"(?:^|[_ (\[/])(mw|kw|w)[)\]]?$", re.IGNORECASE)

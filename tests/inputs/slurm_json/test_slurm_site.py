@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import json
-import pytest
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
+
+import pytest
+
 from planner.domain.dependency import format_dependencies
 from planner.domain.job import UnitGroup
 from planner.domain.situation import Situation
 from planner.errors import InputError
 from planner.inputs.slurm.document import Source
-from planner.inputs.slurm.documents import Documents
-from planner.inputs.slurm.documents import read_saved
+from planner.inputs.slurm.documents import Documents, read_saved
 from planner.inputs.slurm.job import SlurmJob
 from planner.inputs.slurm.machine import machine_of
 from planner.inputs.slurm.nodes import SlurmNode
@@ -23,18 +24,8 @@ from planner.scenario.load import load_scenario
 from planner.scenario.schema import Scenario
 from planner.scenario.slurm import SlurmSection
 from tests.days import write_small_site
-from tests.inputs.slurm_json.test_slurm_machine import machine
-from tests.inputs.slurm_json.test_slurm_machine import node
-from tests.slurm_documents import DIALECTS
-from tests.slurm_documents import Dialect
-from tests.slurm_documents import NOW
-from tests.slurm_documents import answer
-from tests.slurm_documents import job
-from tests.slurm_documents import reservations
-from tests.slurm_documents import sacct
-from tests.slurm_documents import small_queue
-from tests.slurm_documents import squeue
-from typing import Any
+from tests.inputs.slurm_json.test_slurm_machine import machine, node
+from tests.slurm_documents import DIALECTS, NOW, Dialect, answer, job, reservations, sacct, small_queue, squeue
 
 
 @pytest.fixture
