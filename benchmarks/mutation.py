@@ -120,7 +120,7 @@ TESTS: dict[str, dict[str, tuple[str, ...]]] = {
         "planner/machine/*.py": MACHINE,
     },
     "search": {
-        "planner/domain/candidate.py": ("tests/domain/test_candidate.py", *SEARCH),
+        "planner/domain/result.py": ("tests/domain/test_candidate.py", *SEARCH),
         "planner/planning/ready.py": ("tests/planning/test_ready.py",),
         "planner/search/*.py": SEARCH,
     },

@@ -8,9 +8,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from planner.defaults import BOUND_TIME_S, METHOD, TIME_LIMIT_S
-from planner.domain.candidate import Listener, Stop
 from planner.domain.problem import Problem
-from planner.domain.result import Result
+from planner.domain.result import Listener, Result, Stop
 from planner.domain.search_params import SearchParams
 from planner.errors import InputError
 from planner.scenario.schema import Scenario
@@ -182,7 +181,7 @@ def _of_rules(method: Method) -> Method:
 
     def whole(problem: Problem, params: Params, stop: Stop) -> Result:
         from planner.accounting.settle import settle
-        from planner.domain.later_begins import may_begin, with_others, without_others
+        from planner.domain.plan import may_begin, with_others, without_others
 
         kept = may_begin(problem)
         seen = problem if kept.all() else without_others(problem, kept)

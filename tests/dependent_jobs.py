@@ -7,8 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from planner.domain.dependency import KINDS, Dependency
-from planner.domain.job import Job
+from planner.domain.job import KINDS, Dependency, Job
 from planner.domain.problem import Problem
 from tests.factories import random_problem
 

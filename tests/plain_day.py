@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from planner.domain.cluster import Cluster, NodeClass
-from planner.domain.dependency import parse_dependencies
-from planner.domain.job import DeferRule, Job, UnitGroup
+from planner.domain.job import DeferRule, Job, UnitGroup, parse_dependencies
 from planner.domain.problem import Problem, Running
 from planner.domain.rates import Rates
 from planner.domain.segment import Segment

@@ -8,7 +8,7 @@ import numpy as np
 
 from planner.domain.plan import Plan
 from planner.domain.problem import Problem
-from planner.domain.promises import BrokenPromise, Promises
+from planner.domain.result import BrokenPromise, Promises
 from planner.units import rounded
 
 

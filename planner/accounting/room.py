@@ -15,8 +15,7 @@ import numpy.typing as npt
 
 from planner.accounting.energy import merged_intervals
 from planner.domain.columns import Ints, JobColumns
-from planner.domain.packing import copies_of, is_decidable, main_group, nodes_for
-from planner.domain.plan import Plan
+from planner.domain.plan import Plan, copies_of, is_decidable, main_group, nodes_for
 from planner.domain.problem import Problem
 
 FOR_EVER = np.int64(2**50)

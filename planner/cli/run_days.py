@@ -14,7 +14,7 @@ import typer
 
 from planner.cli import complete, day
 from planner.cli.terminal import say, say_json
-from planner.domain.gap import distance
+from planner.domain.day_summary import distance
 from planner.units import clock
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import typer
 
-from planner.domain.gap import distance, is_share
+from planner.domain.day_summary import distance, is_share
 from planner.printable import one_line, printable, printable_json
 
 if TYPE_CHECKING:

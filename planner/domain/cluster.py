@@ -253,3 +253,24 @@ def _bracketed(prefix: str, numbers: list[int], digits: int) -> str:
         else:
             runs.append([number])
     return f"{prefix}[{','.join('-'.join(f'{n:0{digits}d}' for n in run) for run in runs)}]"
+
+
+def plainest_first(classes: Iterable[NodeClass]) -> tuple[NodeClass, ...]:
+    """The classes by how many resources they have that another class lacks, then by what they have per core.
+
+    What they have per core of each resource counts in parts of the most that any of them has. Equals keep their order.
+    """
+    given = tuple(classes)
+    names = {name for each in given for name in each.capacity} - {CORES}
+    scarce = {name for name in names if any(not each.capacity.get(name) for each in given)}
+    most = {name: max(_per_core(each, name) for each in given) for name in names}
+
+    def key(each: NodeClass) -> tuple[int, float]:
+        rare = sum(bool(each.capacity.get(name)) for name in scarce)
+        return rare, sum(_per_core(each, name) / most[name] for name in sorted(names) if most[name])
+
+    return tuple(sorted(given, key=key))
+
+
+def _per_core(node_class: NodeClass, resource: str) -> float:
+    return node_class.capacity.get(resource, 0.0) / node_class.capacity[CORES]

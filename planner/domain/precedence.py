@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from planner.domain.dependency import Dependency
-from planner.domain.job import Job
+from planner.domain.job import Dependency, Job
 from planner.errors import InputError
 from planner.printable import shortened
 

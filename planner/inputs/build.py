@@ -9,16 +9,16 @@ from itertools import pairwise
 
 from planner.bounds import Bounds
 from planner.domain.closed_room import node_outages
-from planner.domain.fit import Fit
 from planner.domain.horizon import Horizon
 from planner.domain.intake import Intake
 from planner.domain.job import Job
 from planner.domain.plan import Deferral
+from planner.domain.possible import Fit
 from planner.domain.problem import Problem, Running
 from planner.domain.pue_table import PueTable
 from planner.domain.segment import Segment, cut_segments, join_segments, split_segments, stretch_segments
-from planner.domain.series import StepSeries
 from planner.domain.situation import SiteState, Situation, StartedJob
+from planner.domain.weather import StepSeries
 from planner.errors import CoverageError
 from planner.inputs.jobs.read import known_jobs
 from planner.inputs.prices import carbon_of, fee_of, feed_in_of, price_of

@@ -13,7 +13,7 @@ import numpy as np
 
 from planner.bounds import EUR_PER_KWH, EUR_PER_USD, G_PER_KWH, G_PER_KWH_IN_FILE
 from planner.domain.horizon import Horizon
-from planner.domain.series import StepSeries, mean_series
+from planner.domain.weather import StepSeries, mean_series
 from planner.errors import FileFormatError, InputError
 from planner.inputs.csv_lines import members_of
 from planner.inputs.local_times import clock_minutes, clock_shifts

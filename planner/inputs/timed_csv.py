@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from planner.bounds import VALUE_IN_FILE, Bounds
 from planner.domain.horizon import zone_named
-from planner.domain.series import StepSeries
+from planner.domain.weather import StepSeries
 from planner.errors import CoverageError, FileFormatError
 from planner.inputs.csv_lines import SIGNS, numbered_rows, separator_of, with_point
 from planner.inputs.local_times import Moments, Stretch, unix_moments

@@ -10,14 +10,13 @@ from pathlib import Path
 import numpy as np
 
 from planner.bounds import PROCESSORS, UNIX_S
-from planner.domain.cluster_trace import cluster_trace_of, codes, deadlines, priorities
 from planner.domain.columns import Ints
-from planner.domain.fit import Fit
 from planner.domain.horizon import Horizon
 from planner.domain.intake import Intake
 from planner.domain.job import Job
+from planner.domain.possible import Fit
 from planner.domain.precedence import waiting_in_vain
-from planner.domain.trace import Trace, first_jobs, pool_trace
+from planner.domain.trace import Trace, cluster_trace_of, codes, deadlines, first_jobs, pool_trace, priorities
 from planner.errors import InputError
 from planner.inputs.jobs.power import per_core, power_notes, power_of
 from planner.inputs.jobs.read import is_swf, known_jobs, read_jobs, submitted_jobs

@@ -12,7 +12,7 @@ what is learned of one job serves later ones: reservations are only ever added, 
 (units, amounts, time, release, power) as an earlier one cannot start before the earliest start found for that one.
 
 Odd units (those outside the job's largest group) are put one by one where they cost the fewest units of that group;
-where several of them find no room that way, a table over the nodes decides (`planner.domain.packing`). So the start is
+where several of them find no room that way, a table over the nodes decides (`planner.domain.plan`). So the start is
 exactly the earliest, except for jobs of so many sizes that the table would be too large.
 
 Cost of one placement: at most O(N (B + log E)) for N nodes, B stretches and E timeline entries per node, times the

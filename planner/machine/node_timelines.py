@@ -8,7 +8,7 @@ import numpy as np
 
 from planner.compiled import part
 from planner.domain.columns import Ints, JobColumns
-from planner.domain.packing import most_cells
+from planner.domain.plan import most_cells
 from planner.domain.precedence import Links, no_links
 from planner.machine.start_bounds import BOUND_COLUMNS
 from planner.machine.timeline import hold_units, note_tops

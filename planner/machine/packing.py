@@ -1,4 +1,4 @@
-"""Nodes for units of several sizes, decided exactly: the compiled form of what `planner.domain.packing` explains.
+"""Nodes for units of several sizes, decided exactly: the compiled form of what `planner.domain.plan` explains.
 
 A row of the table is for the nodes so far, a cell for a combination of how many units of the other groups they
 hold; it says how many units of the main group they hold besides at most, -1 where the combination does not fit.

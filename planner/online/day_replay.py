@@ -12,17 +12,14 @@ from dataclasses import replace
 import numpy as np
 
 from planner.accounting.settle import settle
-from planner.domain.candidate import BestSoFar, Candidate, Listener, never
 from planner.domain.closed_room import UNTIL_FURTHER_NOTICE_S
-from planner.domain.cluster_trace import cluster_trace_of
 from planner.domain.columns import Floats, Ints
-from planner.domain.executed import ran_s
 from planner.domain.job import Job
 from planner.domain.job_order import by_priority, overdue_first, profit_per_kw
 from planner.domain.plan import DEFERRED, Plan
-from planner.domain.problem import Problem, Running
-from planner.domain.result import Result
-from planner.domain.trace import Trace
+from planner.domain.problem import Problem, Running, ran_s
+from planner.domain.result import BestSoFar, Candidate, Listener, Result, never
+from planner.domain.trace import Trace, cluster_trace_of
 from planner.online.holding import NO_HOLDING, Holding
 from planner.online.outages import UNTIL_FURTHER_NOTICE, Outages
 from planner.online.past import Past

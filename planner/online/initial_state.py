@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from planner.domain.columns import Floats, Ints, distinct_rows
-from planner.domain.packing import most_cells
+from planner.domain.plan import most_cells
 from planner.domain.trace import Trace
 from planner.online.kernel.state import Records, State
 from planner.online.objectives import FORMS

@@ -11,12 +11,9 @@ from dataclasses import replace
 import numpy as np
 
 from planner.accounting.settle import settle
-from planner.domain.candidate import BestSoFar, Candidate, Listener, never
-from planner.domain.executed import executed
 from planner.domain.plan import Plan
-from planner.domain.problem import Problem
-from planner.domain.promises import Hold
-from planner.domain.result import Result
+from planner.domain.problem import Problem, executed
+from planner.domain.result import BestSoFar, Candidate, Hold, Listener, Result, never
 from planner.online.check import require_sound
 from planner.online.day_replay import DayTrace
 from planner.online.estimates import estimate_named

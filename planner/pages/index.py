@@ -9,8 +9,7 @@ from itertools import groupby
 from pathlib import Path
 from urllib.parse import quote
 
-from planner.domain.day_summary import DaySummary
-from planner.domain.gap import is_share
+from planner.domain.day_summary import DaySummary, is_share
 from planner.errors import FileFormatError, OutputError
 from planner.pages.booked import mark
 from planner.pages.markup import Column, Html, Part, counted, document, el, gap_distance, grid, money, percent, plain

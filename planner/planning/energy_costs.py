@@ -9,13 +9,13 @@ import numpy as np
 
 from planner.bounds import DAY_S
 from planner.domain.columns import Floats
-from planner.domain.fit import Fit
 from planner.domain.horizon import Horizon
 from planner.domain.job import Job
+from planner.domain.possible import Fit
 from planner.domain.problem import Problem
 from planner.domain.pue_table import PueTable
-from planner.domain.series import StepSeries
 from planner.domain.trace import Trace
+from planner.domain.weather import StepSeries
 from planner.errors import CoverageError, InputError
 from planner.inputs.build import frame
 from planner.inputs.jobs.read import submitted_jobs

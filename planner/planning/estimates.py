@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 
 from planner.domain.cluster import Cluster
-from planner.domain.cluster_trace import cluster_trace_of
 from planner.domain.job import Job
 from planner.domain.situation import Situation, StartedJob
+from planner.domain.trace import cluster_trace_of
 from planner.online.estimates import estimate_named
 
 

@@ -15,15 +15,11 @@ from planner.accounting.promises import promises_of
 from planner.accounting.settle import settle
 from planner.defaults import ITERATIONS
 from planner.domain.books import Booked
-from planner.domain.candidate import MaxRuntime
-from planner.domain.executed import executed
 from planner.domain.job import Job
-from planner.domain.later_begins import may_begin
 from planner.domain.ledger import Ledger
-from planner.domain.plan import Deferral
-from planner.domain.problem import Problem
-from planner.domain.promises import Promises
-from planner.domain.result import Result
+from planner.domain.plan import Deferral, may_begin
+from planner.domain.problem import Problem, executed
+from planner.domain.result import MaxRuntime, Promises, Result
 from planner.errors import AuditError
 from planner.inputs.build import Day
 from planner.methods import HASTENED, RULES, Params, method_named

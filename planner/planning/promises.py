@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from planner.domain.job import Job, Promise
 from planner.domain.problem import Problem
-from planner.domain.promises import Hold
+from planner.domain.result import Hold
 
 
 def with_promises(problem: Problem, holds: Iterable[Hold]) -> Problem:

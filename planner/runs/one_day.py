@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from planner.bounds import RUN_DAYS
-from planner.domain.conflicts import situation_conflicts
 from planner.domain.day_summary import DaySummary
 from planner.domain.horizon import Horizon
 from planner.domain.intake import Intake
-from planner.domain.situation import Situation
+from planner.domain.situation import Situation, situation_conflicts
 from planner.errors import BookedError, InputError
 from planner.inputs.build import build
 from planner.inputs.slurm.site import SlurmSite

@@ -18,10 +18,9 @@ from typing import Any
 from planner.accounting.bound import Bound, profit_bound
 from planner.accounting.bound.bound import SLOT_S
 from planner.domain.closed_room import node_outages
-from planner.domain.executed import executed
 from planner.domain.horizon import Horizon
 from planner.domain.job import Job
-from planner.domain.problem import Problem
+from planner.domain.problem import Problem, executed
 from planner.inputs.build import build, sorted_out
 from planner.inputs.jobs.read import known_jobs
 from planner.planning.plan_day import BOUND_TOLERANCE

@@ -12,9 +12,8 @@ from pydantic_core import CoreSchema
 from pydantic_core.core_schema import no_info_after_validator_function
 
 from planner import bounds
-from planner.domain.cluster import CORES, Cluster, IdleRule, NodeClass
+from planner.domain.cluster import CORES, Cluster, IdleRule, NodeClass, plainest_first
 from planner.domain.node_text import expanded, parse_node_list
-from planner.domain.plain_classes import plainest_first
 from planner.domain.situation import SINCE_EVER, NodeState, Outage, outage_key
 from planner.errors import InputError
 from planner.scenario.electricity import Sleep

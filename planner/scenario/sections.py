@@ -20,8 +20,8 @@ from pydantic.fields import FieldInfo
 from pydantic_core import CoreSchema, PydanticCustomError
 
 from planner import bounds
-from planner.domain.executed import ExecuteRule
 from planner.domain.job import DeferRule
+from planner.domain.problem import ExecuteRule
 from planner.domain.rates import UsePrice
 from planner.scenario.marked import BLANK, Text
 from planner.scenario.values import DrawnBetween, Duration, Flag, InputFile, JsonSchema, Name, Whole, Within, Words

@@ -14,9 +14,8 @@ import time
 from contextlib import suppress
 
 from planner.accounting.audit import audit, why_broken
-from planner.domain.candidate import BestSoFar, Listener, Stop
 from planner.domain.problem import Problem
-from planner.domain.result import Result
+from planner.domain.result import BestSoFar, Listener, Result, Stop
 from planner.domain.search_params import HarvestParams
 from planner.domain.segment import Segment
 from planner.search.complete import evaluate_changed

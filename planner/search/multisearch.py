@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 
-from planner.domain.candidate import BestSoFar, Candidate, Listener, Stop, never
 from planner.domain.columns import Ints
 from planner.domain.problem import Problem
-from planner.domain.result import Result, Trial
+from planner.domain.result import BestSoFar, Candidate, Listener, Result, Stop, Trial, never
 from planner.search.complete import evaluate_decoded
 from planner.search.decode import decode
 from planner.search.orderings import ORDERINGS, job_order

@@ -11,9 +11,8 @@ from dataclasses import replace
 
 from planner.accounting.audit import audit, why_broken
 from planner.accounting.settle import settle
-from planner.domain.candidate import Stop
 from planner.domain.problem import Problem
-from planner.domain.result import Result
+from planner.domain.result import Result, Stop
 from planner.search.complete import complete
 from planner.search.kernel.search_state import BEST, Habits
 from planner.search.rebuild import Chain

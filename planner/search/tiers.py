@@ -12,11 +12,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from planner.domain.candidate import BestSoFar, Candidate
 from planner.domain.columns import Floats, Ints
 from planner.domain.job_order import job_core_equivalents
 from planner.domain.problem import Problem
-from planner.domain.result import Trial
+from planner.domain.result import BestSoFar, Candidate, Trial
 from planner.search.complete import evaluate_decoded
 from planner.search.decode import decode
 from planner.search.orderings import job_margin_per_s

@@ -11,11 +11,10 @@ from planner import bounds
 from planner.accounting.settle import settle
 from planner.domain.closed_room import node_outages
 from planner.domain.day_summary import DaySummary
-from planner.domain.executed import executed
 from planner.domain.job import Job
 from planner.domain.ledger import Ledger
 from planner.domain.plan import Placement, Plan
-from planner.domain.problem import Problem, Running
+from planner.domain.problem import Problem, Running, executed
 from planner.domain.pue_table import PueTable
 from planner.domain.rates import Rates
 from planner.domain.segment import Segment

@@ -19,9 +19,8 @@ from planner import bounds
 from planner.bounds import Bounds
 from planner.domain.cluster import Cluster
 from planner.domain.columns import Ints
-from planner.domain.dependency import parse_dependencies
 from planner.domain.horizon import Horizon
-from planner.domain.job import Job, Promise
+from planner.domain.job import Job, Promise, parse_dependencies
 from planner.domain.node_text import parse_unit_nodes
 from planner.domain.plan import DeferralKind, Placement
 from planner.errors import FileFormatError

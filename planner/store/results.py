@@ -23,9 +23,9 @@ from planner import __version__, bounds
 from planner.bounds import Bounds
 from planner.domain.cluster import Cluster
 from planner.domain.day_summary import FORMAT, DaySummary
-from planner.domain.executed import ExecuteRule
 from planner.domain.horizon import zone_named
 from planner.domain.job import DeferRule
+from planner.domain.problem import ExecuteRule
 from planner.domain.rates import Rates
 from planner.domain.situation import LeftAlone, Outage, SiteState
 from planner.errors import FileFormatError, InputError

@@ -9,8 +9,7 @@ import numpy as np
 
 from planner.accounting.bound import Bound
 from planner.domain.books import Booked
-from planner.domain.day_summary import DayFigures, DaySummary, DayTotals, EasyDay, JobCounts, Waits
-from planner.domain.gap import distance, is_share
+from planner.domain.day_summary import DayFigures, DaySummary, DayTotals, EasyDay, JobCounts, Waits, distance, is_share
 from planner.domain.ledger import Ledger
 from planner.domain.plan import Plan
 from planner.domain.problem import Problem

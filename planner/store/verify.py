@@ -11,7 +11,7 @@ from typing import Any
 
 from planner.accounting.promises import promises_of
 from planner.domain.plan import Deferral
-from planner.domain.promises import Promises
+from planner.domain.result import Promises
 from planner.inputs.build import Day
 from planner.printable import one_line, printable
 from planner.store.last_plan import LastPlan

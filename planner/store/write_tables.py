@@ -13,9 +13,8 @@ from typing import Literal, get_args
 import numpy as np
 
 from planner.csv_text import csv_text
-from planner.domain.dependency import format_dependencies
 from planner.domain.horizon import Horizon
-from planner.domain.job import Job
+from planner.domain.job import Job, format_dependencies
 from planner.domain.ledger import Ledger
 from planner.domain.node_text import format_unit_nodes
 from planner.domain.plan import Deferral, Plan

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from planner.domain.gap import is_share
+from planner.domain.day_summary import is_share
 from planner.pages.markup import THIN, Column, counted, percent, plain
 from planner.runs.figures import Row
 from planner.studies.curie23_rows import (

@@ -18,8 +18,7 @@ from planner.cp.objective import ProfitObjective
 from planner.cp.subproblem import Subproblem
 from planner.cp.variables import make_variables
 from planner.domain.cluster import Cluster, NodeClass
-from planner.domain.dependency import parse_dependencies
-from planner.domain.job import Job, UnitGroup
+from planner.domain.job import Job, UnitGroup, parse_dependencies
 from planner.domain.plan import Plan
 from planner.domain.problem import Problem, Running
 from planner.domain.pue_table import PueTable

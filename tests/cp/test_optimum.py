@@ -16,8 +16,8 @@ from planner.cp.model import ProfitModel
 from planner.cp.relaxation import relaxation_search
 from planner.cp.repair import repair
 from planner.cp.subproblem import Subproblem, is_exact
-from planner.domain.candidate import never
 from planner.domain.problem import Problem
+from planner.domain.result import never
 from planner.domain.search_params import DelayParams, RelaxationParams
 from planner.domain.segment import split_segments
 from planner.search.delay import delay_search

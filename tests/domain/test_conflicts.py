@@ -7,9 +7,8 @@ from dataclasses import replace
 import pytest
 
 from planner.domain.cluster import Cluster, NodeClass
-from planner.domain.conflicts import Conflict, PlannedRun, situation_conflicts
 from planner.domain.job import Job, UnitGroup
-from planner.domain.situation import LeftAlone, Situation, StartedJob
+from planner.domain.situation import Conflict, LeftAlone, PlannedRun, Situation, StartedJob, situation_conflicts
 
 CLUSTER = Cluster((NodeClass("cpu", 9, {"cores": 8}),))
 NOW = 1717228800

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from planner.domain.columns import NO_DEADLINE
-from planner.domain.dependency import Dependency, format_dependencies, parse_dependencies
+from planner.domain.job import Dependency, format_dependencies, parse_dependencies
 from planner.domain.precedence import links_of, require_no_circle, waiting_in_vain
 from planner.domain.problem import Running
 from planner.errors import InputError

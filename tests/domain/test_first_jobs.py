@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from planner.domain.dependency import Dependency
+from planner.domain.job import Dependency
 from planner.domain.precedence import links_of
 from planner.domain.trace import first_jobs
 from planner.online.policies import policy_named

@@ -12,7 +12,7 @@ from planner.cooling import AIR, build_table, cooling_fraction, temperatures_bet
 from planner.domain.horizon import Horizon
 from planner.domain.pue_table import PueTable
 from planner.domain.segment import cut_segments
-from planner.domain.series import StepSeries
+from planner.domain.weather import StepSeries
 from planner.errors import InputError, TableError
 from planner.inputs.pue_csv import read_pue_table, write_pue_table
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
-from planner.domain.dependency import KINDS
+from planner.domain.job import KINDS
 from tests.fuzz.case import Case, reading
 from tests.fuzz.damage import put
 from tests.fuzz.grid import csv_text, read_grid

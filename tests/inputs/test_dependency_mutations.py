@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from planner.domain.dependency import KINDS, format_dependencies, parse_dependencies
+from planner.domain.job import KINDS, format_dependencies, parse_dependencies
 from planner.domain.precedence import require_no_circle
 from planner.inputs.jobs.table_writer import write_job_table
 from tests.fuzz.damage import put

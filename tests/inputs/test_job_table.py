@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from planner.domain.dependency import Dependency
-from planner.domain.job import Job
+from planner.domain.job import Dependency, Job
 from planner.errors import FileFormatError
 from planner.inputs.jobs.power import per_core
 from planner.inputs.jobs.table import read_job_table

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from planner.domain.dependency import KINDS, Dependency
-from planner.domain.job import Job, UnitGroup
+from planner.domain.job import KINDS, Dependency, Job, UnitGroup
 from planner.errors import InputError, OutputError
 from planner.inputs.jobs.table_writer import write_job_table
 from tests.job_tables import groups, read

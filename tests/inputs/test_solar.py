@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from planner.domain.horizon import Horizon
-from planner.domain.series import StepSeries
-from planner.domain.weather import Weather
+from planner.domain.weather import StepSeries, Weather
 from planner.errors import InputError
 from planner.inputs.weather.read import constant_weather, read_weather
 from planner.inputs.weather.solar import solar_power

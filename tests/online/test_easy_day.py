@@ -11,13 +11,11 @@ import pytest
 from planner.accounting.audit import audit
 from planner.domain.closed_room import NodeOutage
 from planner.domain.cluster import Cluster, NodeClass
-from planner.domain.cluster_trace import cluster_trace_of
-from planner.domain.dependency import Dependency
-from planner.domain.executed import executed
-from planner.domain.fit import Fit
-from planner.domain.job import Job, UnitGroup
+from planner.domain.job import Dependency, Job, UnitGroup
 from planner.domain.plan import DEFERRED
-from planner.domain.problem import Problem, Running
+from planner.domain.possible import Fit
+from planner.domain.problem import Problem, Running, executed
+from planner.domain.trace import cluster_trace_of
 from planner.online.day_replay import easy_plan
 from planner.online.policies import policy_named
 from planner.online.replay import replay

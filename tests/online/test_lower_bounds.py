@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from planner.domain.dependency import parse_dependencies
+from planner.domain.job import parse_dependencies
 from planner.domain.trace import Trace, pool_trace
 from planner.errors import InputError
 from planner.inputs.traces import read_pool

@@ -10,11 +10,10 @@ import pytest
 from planner.accounting.audit import audit
 from planner.cp.engines.choose import ENGINES
 from planner.cp.queue_model import EngineSolver
-from planner.domain.dependency import parse_dependencies
-from planner.domain.executed import executed
+from planner.domain.job import parse_dependencies
 from planner.domain.plan import DEFERRED
 from planner.domain.precedence import links_of
-from planner.domain.problem import Running
+from planner.domain.problem import Running, executed
 from planner.domain.trace import Trace, pool_trace
 from planner.methods import RULES
 from planner.online.check import violations

@@ -10,10 +10,10 @@ import pytest
 
 from planner.accounting.bound import profit_bound
 from planner.accounting.settle import settle
-from planner.domain.candidate import never
 from planner.domain.plan import Placement, Plan
 from planner.domain.problem import Problem
 from planner.domain.rates import Rates
+from planner.domain.result import never
 from planner.domain.segment import Segment
 from planner.methods import Params, method_named
 from planner.planning.carbon_goal import limited_bound, weighed, within_limit

@@ -10,10 +10,9 @@ import pytest
 from planner.accounting.audit import audit
 from planner.accounting.promises import promises_of
 from planner.domain.cluster import Cluster, NodeClass
-from planner.domain.executed import executed
 from planner.domain.job import Job, Promise, UnitGroup
 from planner.domain.plan import Placement, Plan
-from planner.domain.problem import Problem, Running
+from planner.domain.problem import Problem, Running, executed
 from planner.domain.rates import Rates
 from planner.domain.segment import Segment
 from planner.domain.situation import Situation, StartedJob

@@ -9,11 +9,11 @@ import pytest
 
 from planner.accounting.bound import profit_bound
 from planner.accounting.settle import settle
-from planner.domain.candidate import MaxRuntime, never
 from planner.domain.cluster import Cluster, NodeClass
-from planner.domain.cluster_trace import cluster_trace_of
 from planner.domain.job import Job, UnitGroup
 from planner.domain.problem import Problem
+from planner.domain.result import MaxRuntime, never
+from planner.domain.trace import cluster_trace_of
 from planner.methods import METHODS, Params, method_named
 from planner.online.day_replay import easy_plan
 from planner.online.policies import policy_named

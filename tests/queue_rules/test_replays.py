@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from planner.domain.cluster import Cluster, NodeClass
-from planner.domain.cluster_trace import cluster_trace_of
 from planner.domain.job import Job, UnitGroup
+from planner.domain.trace import cluster_trace_of
 from planner.online.policies import policy_named
 from planner.online.replay import Replay, replay
 from tests.queue_rules.rules import broken_rules, with_rules

@@ -11,10 +11,10 @@ import pytest
 
 from planner.accounting.settle import settle
 from planner.compiled import kernel_of
-from planner.domain.candidate import BestSoFar, Candidate, never
 from planner.domain.plan import DEFERRED, Plan
 from planner.domain.problem import Problem
 from planner.domain.rates import Rates
+from planner.domain.result import BestSoFar, Candidate, never
 from planner.domain.search_params import HarvestParams
 from planner.search import harvest as subject
 from planner.search.complete import evaluate_decoded

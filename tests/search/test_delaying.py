@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from planner.domain.candidate import never
+from planner.domain.result import never
 from planner.search.delay import delay_search
 from tests.plain_day import HOUR, day, job
 

@@ -9,10 +9,9 @@ import pytest
 
 from planner.accounting.audit import audit
 from planner.accounting.settle import settle
-from planner.domain.candidate import never
 from planner.domain.plan import Plan
 from planner.domain.problem import Problem
-from planner.domain.result import Result
+from planner.domain.result import Result, never
 from planner.search.decode import decode
 from planner.search.orderings import job_order
 from planner.search.sooner import LEAST_PART, sooner

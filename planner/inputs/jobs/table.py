@@ -9,10 +9,9 @@ from pathlib import Path
 
 from planner import bounds
 from planner.domain.cluster import CORES, Cluster
-from planner.domain.dependency import parse_dependencies
 from planner.domain.horizon import zone_named
 from planner.domain.intake import Intake
-from planner.domain.job import Job
+from planner.domain.job import Job, parse_dependencies
 from planner.domain.precedence import require_no_circle
 from planner.errors import FileFormatError, InputError
 from planner.inputs.jobs.table_rows import Row, one_of, read_rows, require_known, rounded_up, row_time

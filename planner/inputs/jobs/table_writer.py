@@ -7,8 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from planner.csv_text import csv_text
-from planner.domain.dependency import format_dependencies
-from planner.domain.job import Job
+from planner.domain.job import Job, format_dependencies
 from planner.errors import InputError, OutputError
 from planner.inputs.jobs.unit_groups import format_unit_groups
 from planner.units import utc_text

@@ -7,9 +7,8 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from planner.domain.dependency import KINDS, Dependency
 from planner.domain.intake import Intake
-from planner.domain.job import Job
+from planner.domain.job import KINDS, Dependency, Job
 from planner.domain.possible import require_possible
 from planner.domain.situation import LeftAlone, Situation
 from planner.errors import InputError

@@ -14,8 +14,7 @@ import numpy as np
 from planner import bounds
 from planner.domain.horizon import Horizon
 from planner.domain.intake import Intake
-from planner.domain.series import StepSeries, mean_series
-from planner.domain.weather import Weather
+from planner.domain.weather import StepSeries, Weather, mean_series
 from planner.errors import CoverageError, FileFormatError, InputError
 from planner.inputs.local_times import clock_shifts
 from planner.inputs.timed_csv import Samples

@@ -9,8 +9,7 @@ import numpy.typing as npt
 
 from planner import bounds
 from planner.domain.horizon import Horizon
-from planner.domain.series import StepSeries
-from planner.domain.weather import Weather
+from planner.domain.weather import StepSeries, Weather
 from planner.errors import InputError
 from planner.inputs.local_times import clock_shifts
 from planner.inputs.timed_csv import read_timed_csv

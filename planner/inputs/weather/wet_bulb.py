@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from planner.domain.series import StepSeries
-from planner.domain.weather import Weather
+from planner.domain.weather import StepSeries, Weather
 from planner.errors import InputError
 from planner.units import PA_PER_HPA
 

@@ -3,7 +3,7 @@
 A pool of processors is a machine of one node. On several nodes, each node names its own earliest start with room for
 one unit, for two at once, and so on; the U-th smallest of these is the next time at which U equal units can start.
 Units of several sizes go one group after another to the first nodes with room; where that fails, a table over the nodes
-decides whether there is any room (`planner.domain.packing`).
+decides whether there is any room (`planner.domain.plan`).
 """
 
 from __future__ import annotations

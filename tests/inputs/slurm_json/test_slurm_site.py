@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from planner.domain.dependency import format_dependencies
-from planner.domain.job import UnitGroup
+from planner.domain.job import UnitGroup, format_dependencies
 from planner.domain.situation import Situation
 from planner.errors import InputError
 from planner.inputs.slurm.document import Source
