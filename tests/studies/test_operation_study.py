@@ -33,12 +33,10 @@ from planner.studies.operation.cells import (
     every_cell,
     quick_cells,
 )
-from planner.studies.operation.moved_years import write_moved
-from planner.studies.operation.picture import picture_of
 from planner.studies.operation.replays import read_replay, replay_bytes
 from planner.studies.operation.rows import Told, rows_of
 from planner.studies.operation.run import OperationStudy
-from planner.studies.operation.show import markdown_of
+from planner.studies.operation.show import markdown_of, picture_of
 from planner.studies.operation.sites import (
     SAMPLE_DAYS,
     Days,
@@ -46,6 +44,7 @@ from planner.studies.operation.sites import (
     load_of,
     scenario_of_group,
     source_of,
+    write_moved,
 )
 from planner.studies.operation.tables import days_table
 from tests.days import plan
