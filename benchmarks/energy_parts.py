@@ -22,7 +22,6 @@ from pathlib import Path
 
 from days import planned_days
 
-from planner.csv_text import csv_text
 from planner.domain.horizon import Horizon
 from planner.inputs.weather.read import weather_of
 from planner.inputs.weather.solar import solar_of
@@ -33,6 +32,7 @@ from planner.scenario.load import load_scenario
 from planner.scenario.schema import Scenario
 from planner.studies.curie23_site import TRACE, data_folder
 from planner.studies.operation.sites import EUR_PER_USD, write_moved
+from planner.text_files import csv_text
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 

@@ -25,8 +25,8 @@ from days import data_folder
 
 from planner.cooling import build_table
 from planner.cooling.nameplate import load_plant
-from planner.csv_text import csv_text
 from planner.inputs.pue_csv import write_pue_table
+from planner.text_files import csv_text
 
 SOURCE = "eurora/eurora_20140331_20140404_jobs_power.csv.gz"
 

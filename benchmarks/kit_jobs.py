@@ -13,7 +13,6 @@ from pathlib import Path
 
 import numpy as np
 
-from planner.csv_text import csv_text
 from planner.inputs.sample.lublin import (
     CYCLE_WEIGHTS,
     Floats,
@@ -23,6 +22,7 @@ from planner.inputs.sample.lublin import (
     draw_sizes,
     draw_submit_times,
 )
+from planner.text_files import csv_text
 from planner.units import SECONDS_PER_HOUR
 
 COLUMNS = ("job_id", "submit_unix", "requested_s", "cores", "memory_gb", "runtime_s")

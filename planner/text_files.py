@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import io
 import lzma
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, TextIO, cast
@@ -102,3 +103,20 @@ def _open_bytes(path: Path) -> BinaryIO:
 
 def _repack(path: Path) -> str:
     return f"fetch or compress it again; if it is plain text, rename it without {path.suffix}"
+
+
+def csv_text(rows: Iterable[Sequence[object]], *, quote_text: bool = False) -> str:
+    r"""The rows as CSV, each line ended by a line feed; ``quote_text`` quotes every cell that is not a number.
+
+    Python's writer quotes the line breaks of its own line end only, so it is given both, and each line ends anew: a
+    lone carriage return within a cell would otherwise be read back as the end of the row.
+    """
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, quoting=csv.QUOTE_NONNUMERIC if quote_text else csv.QUOTE_MINIMAL, lineterminator="\r\n")
+    lines = []
+    for row in rows:
+        writer.writerow(row)
+        lines.append(text.getvalue()[: -len("\r\n")])
+        text.seek(0)
+        text.truncate()
+    return "".join(f"{line}\n" for line in lines)

@@ -7,7 +7,7 @@ import io
 
 import pytest
 
-from planner.csv_text import csv_text
+from planner.text_files import csv_text
 
 CELLS = ["a", "a,b", 'say "x"', "two\nlines", "lone\rreturn", "both\r\n", " spaces ", "", "é"]
 

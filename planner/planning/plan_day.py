@@ -27,9 +27,8 @@ from planner.planning.ahead import after_the_day, first_day_of
 from planner.planning.baselines import Baselines, baselines_of
 from planner.planning.carbon_goal import limited_bound, weighed, within_limit
 from planner.planning.energy_costs import holding_of_day
-from planner.planning.promises import why_late, with_promises
 from planner.planning.ready import make_ready
-from planner.planning.waiting import Waiting
+from planner.planning.waiting import Waiting, why_late, with_promises
 
 BOUND_TOLERANCE = 5e-4
 """The bound is at most this part above the best one: 0.05 % in a gap of a percent is near enough, and quick."""

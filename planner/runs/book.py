@@ -10,7 +10,6 @@ from pathlib import Path
 from planner.accounting.audit import require_clean
 from planner.accounting.promises import promises_of
 from planner.accounting.settle import settle
-from planner.csv_text import csv_text
 from planner.domain.books import Booked
 from planner.domain.day_summary import DaySummary
 from planner.domain.horizon import Horizon
@@ -34,6 +33,7 @@ from planner.store.provenance import changed, provenance, with_books
 from planner.store.results import read_run, read_summary
 from planner.store.write import tables_of, write_day
 from planner.store.write_tables import encoded
+from planner.text_files import csv_text
 
 METHOD = "booked"
 """What stands where the name of a method would."""

@@ -20,7 +20,7 @@ from planner.domain.situation import SiteState
 from planner.domain.trace import Trace
 from planner.errors import InputError
 from planner.inputs.build import frame
-from planner.inputs.rates import rates_of
+from planner.inputs.prices import rates_of
 from planner.online.replay import Replay
 from planner.scenario.schema import Scenario
 

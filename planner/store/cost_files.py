@@ -9,10 +9,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from planner.csv_text import csv_text
 from planner.store.costs import QUANTITIES, By, CostDay, CostLine, Sums, cost_lines, summed
 from planner.store.folder import PATIENCE_S, held, put, renewed
 from planner.store.write_tables import encoded
+from planner.text_files import csv_text
 
 COMPARED = ("core_hours", "gpu_hours", "kwh", "carbon_kg", "revenue_eur", "cost_eur", "profit_eur")
 """Quantities that are set side by side; ``kwh`` is IT and cooling, ``cost_eur`` energy with all charges."""

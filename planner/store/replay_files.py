@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from planner.csv_text import csv_text
 from planner.errors import OutputError
 from planner.online.replay import Replay
 from planner.store.folder import alone_in, put
 from planner.store.write_tables import encoded
+from planner.text_files import csv_text
 
 BATSIM_COLUMNS = (
     "job_id",

@@ -12,7 +12,6 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from planner.csv_text import csv_text
 from planner.domain.horizon import Horizon
 from planner.domain.job import Job, format_dependencies
 from planner.domain.ledger import Ledger
@@ -20,6 +19,7 @@ from planner.domain.node_text import format_unit_nodes
 from planner.domain.plan import Deferral, Plan
 from planner.domain.problem import Problem, Running
 from planner.inputs.jobs.unit_groups import format_unit_groups
+from planner.text_files import csv_text
 
 LONE = "backslashreplace"
 """How halves of characters, which UTF-8 cannot hold, are written: as JSON and Python spell them."""

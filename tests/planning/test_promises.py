@@ -20,7 +20,7 @@ from planner.online.holding import NO_HOLDING, Holding
 from planner.online.look_ahead import carry_out, look_ahead
 from planner.online.prices import QUARTER_S, EnergyCosts
 from planner.planning.estimates import with_estimates
-from planner.planning.promises import with_promises
+from planner.planning.waiting import with_promises
 from tests.factories import DAY, flat_table, random_problem
 
 HOUR = 3600

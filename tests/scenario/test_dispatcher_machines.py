@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 
 from planner.cooling import AIR, build_table
-from planner.csv_text import csv_text
 from planner.inputs.pue_csv import read_pue_table
 from planner.inputs.traces import read_cluster
 from planner.places import shipped_folder
 from planner.scenario.load import load_scenario
 from planner.scenario.schema import Scenario
+from planner.text_files import csv_text
 
 HEADER = "job_id,queue,submit,start,end,req_nodes,req_cores,req_mem,req_walltime,alloc_nodes,alloc_cores,gpus,mics"
 EURORA_ROWS = f"""\

@@ -6,10 +6,10 @@ import gzip
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from planner.csv_text import csv_text
 from planner.domain.job import Job, format_dependencies
 from planner.errors import InputError, OutputError
 from planner.inputs.jobs.unit_groups import format_unit_groups
+from planner.text_files import csv_text
 from planner.units import utc_text
 
 WRITTEN_SUFFIXES = (".csv", ".csv.gz", ".parquet")

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import numpy as np
 
-from planner.csv_text import csv_text
 from planner.domain.horizon import Horizon
 from planner.errors import OutputError
 from planner.inputs.timed_csv import read_timed_csv
@@ -21,6 +20,7 @@ from planner.scenario.schema import Scenario
 from planner.store.folder import alone_in, put
 from planner.studies.curie23_site import TRACE, TRACE_CORES, data_folder
 from planner.studies.operation.cells import AS_IS, CURIE, Cell, SiteGroup
+from planner.text_files import csv_text
 
 BEFORE = dt.timedelta(days=3)
 AFTER = dt.timedelta(days=200)
