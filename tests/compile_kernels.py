@@ -72,16 +72,8 @@ def compile_days() -> None:
     problem = day(job("a", 1))
     for method in ("multisearch", "est", "harvest"):  # harvest last: alone it begins a process for what is missing
         make_ready(method, problem)
-<<<<<<< ours
-    profit_bound(problem, time_limit_s=0.1)
-||||||| base
-    easy_plan(problem, problem)
-    profit_bound(problem, time_limit_s=0.1)
-=======
-    easy_plan(problem, problem)
     with mock.patch("planner.accounting.bound.bound._FEW_CELLS", 0):  # as on a long day
         profit_bound(problem)
->>>>>>> theirs
     make_search_ready()
     for metric in ("af", "p2sf"):
         lower_bound(random_trace(0), metric, steps=1)
