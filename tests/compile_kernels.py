@@ -11,22 +11,23 @@ from __future__ import annotations
 
 import gc
 import importlib
-import numpy as np
 import pkgutil
+import subprocess
+import sys
+from unittest import mock
+
+import numpy as np
+
 import planner.accounting.bound.kernel
 import planner.cp.dispatch.kernel
 import planner.machine
 import planner.online.kernel
 import planner.search.kernel
-import subprocess
-import sys
 from planner.accounting.bound.bound import profit_bound
 from planner.compiled import is_missing
 from planner.compiled.kept import KeptCode
 from planner.cp.dispatch.pcp21 import Pcp21
-from planner.domain.waiting_queue import QueueAnswer
-from planner.domain.waiting_queue import QueuePlan
-from planner.domain.waiting_queue import WaitingQueue
+from planner.domain.waiting_queue import QueueAnswer, QueuePlan, WaitingQueue
 from planner.online.lower_bounds import lower_bound
 from planner.online.offline import make_search_ready
 from planner.online.policies import policy_named
@@ -34,12 +35,8 @@ from planner.online.predictors import predictor_named
 from planner.online.replay import make_ready as make_replay_ready
 from planner.online.replay import replay
 from planner.planning.ready import make_ready
-from tests.online.traces import as_nodes
-from tests.online.traces import random_cluster_trace
-from tests.online.traces import random_trace
-from tests.plain_day import day
-from tests.plain_day import job
-from unittest import mock
+from tests.online.traces import as_nodes, random_cluster_trace, random_trace
+from tests.plain_day import day, job
 
 PACKAGES = (
     planner.machine,

@@ -131,3 +131,76 @@ def fits_empty(capacity, node, amount, copies):
     for resource in range(amount.shape[0]):
         fits &= copies * amount[resource] <= capacity[node, resource]
     return fits
+
+
+UNITS, DURATION, RELEASE, POWER, START = 0, 1, 2, 3, 4
+"""Columns of a row after the amounts."""
+
+BOUND_COLUMNS = 5
+
+
+@part
+def learned_start(rows, remembered, amount, count, duration, release, power):
+    """The latest start found for an earlier job that asked no more than this one; at least the release."""
+    start = release
+    resources = amount.shape[0]
+    for row in range(min(remembered, rows.shape[0])):
+        if (
+            rows[row, resources + START] > start
+            and rows[row, resources + UNITS] <= count
+            and rows[row, resources + DURATION] <= duration
+            and rows[row, resources + RELEASE] <= release
+            and rows[row, resources + POWER] <= power
+        ):
+            asks_more = True
+            for resource in range(resources):
+                if rows[row, resource] > amount[resource]:
+                    asks_more = False
+                    break
+            if asks_more:
+                start = rows[row, resources + START]
+    return start
+
+
+@part
+def remember(rows, remembered, amount, count, duration, release, power, start):
+    """Keep what a job asked and where it could start, in place of the oldest."""
+    resources = amount.shape[0]
+    row = remembered % rows.shape[0]
+    for resource in range(resources):
+        rows[row, resource] = amount[resource]
+    rows[row, resources + UNITS] = count
+    rows[row, resources + DURATION] = duration
+    rows[row, resources + RELEASE] = release
+    rows[row, resources + POWER] = power
+    rows[row, resources + START] = start
+
+
+@part
+def place_on_pool(times, free, length, width, duration):
+    """Hold a width at its earliest start from the first entry on; returns the start, or NEVER, and the new length.
+
+    Entry k says what is free from ``times[k]`` until ``times[k + 1]``, the last one holds forever. There must be room
+    for one more entry.
+    """
+    first = np.int64(0)
+    while True:
+        while free[first] < width:
+            first += 1
+            if first == length:
+                return NEVER, length
+        end = times[first] + duration
+        after = first + 1
+        while after < length and times[after] < end and free[after] >= width:
+            after += 1
+        if after == length or times[after] >= end:
+            break
+        first = after
+    if after == length or times[after] > end:
+        for later in range(length, after, -1):
+            times[later], free[later] = times[later - 1], free[later - 1]
+        times[after], free[after] = end, free[after - 1]
+        length += 1
+    for entry in range(first, after):
+        free[entry] -= width
+    return times[first], length

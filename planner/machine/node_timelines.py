@@ -10,7 +10,7 @@ from planner.compiled import part
 from planner.domain.columns import Ints, JobColumns
 from planner.domain.plan import most_cells
 from planner.domain.precedence import Links, no_links
-from planner.machine.start_bounds import BOUND_COLUMNS
+from planner.machine.earliest import BOUND_COLUMNS
 from planner.machine.timeline import hold_units, note_tops
 
 BUCKETS = 96

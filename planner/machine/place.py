@@ -6,9 +6,8 @@ import numpy as np
 
 from planner.compiled import kernel, part
 from planner.machine.choose_nodes import pack_equal, pack_mixed
-from planner.machine.earliest import earliest_for_group
+from planner.machine.earliest import earliest_for_group, learned_start, remember
 from planner.machine.node_timelines import BEFORE, hold, hold_power
-from planner.machine.start_bounds import learned_start, remember
 from planner.machine.timeline import NEVER, first_room
 
 

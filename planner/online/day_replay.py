@@ -21,8 +21,8 @@ from planner.domain.problem import Problem, Running, ran_s
 from planner.domain.result import BestSoFar, Candidate, Listener, Result, never
 from planner.domain.trace import Trace, cluster_trace_of
 from planner.online.holding import NO_HOLDING, Holding
+from planner.online.initial_state import Past
 from planner.online.outages import UNTIL_FURTHER_NOTICE, Outages
-from planner.online.past import Past
 from planner.online.policies import Policy
 from planner.online.predictor import Predictor
 from planner.online.replay import Replay, replay

@@ -15,7 +15,7 @@ import numpy as np
 
 from planner.domain.columns import Ints, distinct_rows
 from planner.domain.trace import Machine, Trace
-from planner.online.past import Past
+from planner.online.initial_state import Past
 
 PLENTY = 1 << 30
 """More units than any machine takes."""
@@ -55,7 +55,7 @@ class LikeNodes:
 
         Those of a past have their nodes already.
         """
-        from planner.online.kernel.dealing import deal
+        from planner.online.kernel.nodes import deal
 
         given = self.given
         rows = np.repeat(row_of_unit, np.diff(given.unit_ptr)) if self._is_pool else row_of_unit

@@ -7,11 +7,98 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from planner.domain.columns import Floats
 from planner.domain.trace import Trace
 from planner.errors import InputError
-from planner.online.price_search import best_proof
-from planner.online.priced import Cost, LinearCost, Slots, cost_of
+from planner.online.priced import Cost, Jobs, LinearCost, Slots, cost_of
 from planner.online.search_options import OfflineSearch
+
+ROUND_STEPS = 200
+FIRST_STEPS = (1.0, 8.0, 64.0)
+"""First steps of the first rounds, which all begin without prices; the best one serves the later rounds."""
+AFTER_FIRST = 0.1
+AFTER_LOSS = 0.4
+"""What becomes of the first step after these rounds, and after a later one that gained nothing."""
+SHRINKS_TO = 0.003
+"""The last step of a round, as a part of its first."""
+MEMORY, LONG_MEMORY = 0.9, 0.98
+"""How much of the past counts in the mean of the excess, and in that of its square."""
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What prices prove of a metric, on how many slots, after how many steps."""
+
+    bound: float
+    slots: int
+    steps: int
+
+
+def best_proof(cost: Cost, steps: int) -> Proof:
+    """The most that prices prove within so many steps, whole rounds only."""
+    slots = Slots(_first_edges(cost.jobs), cost.jobs)
+    unit = cost.size / (cost.jobs.processors * float(slots.edges[-2]))  # as if all costs were for processors
+    price = none = np.zeros(len(slots))
+    best, step = Proof(cost.bound(slots, none), len(slots), 0), FIRST_STEPS[0] * unit
+    for number in range(steps // ROUND_STEPS):
+        if number < len(FIRST_STEPS):
+            finer, begin, first_step = slots, none, FIRST_STEPS[number] * unit
+        else:
+            finer, begin = _cut(slots, price, cost)
+            first_step = step * AFTER_FIRST
+        found, bound = _round(cost, finer, begin, first_step)
+        if bound > best.bound:
+            slots, price, best = finer, found, Proof(bound, len(finer), (number + 1) * ROUND_STEPS)
+            step = first_step if number < len(FIRST_STEPS) else step
+        elif number >= len(FIRST_STEPS):
+            step *= AFTER_LOSS
+    return best
+
+
+def _round(cost: Cost, slots: Slots, price: Floats, first_step: float) -> tuple[Floats, float]:
+    """The best prices of a round, and what they prove."""
+    size = cost.jobs.processors * slots.length_s
+    # what a short slot can prove takes a high price
+    step_of_slot = first_step * np.sqrt(np.max(slots.length_s) / slots.length_s)
+    mean, square = np.zeros(len(slots)), np.zeros(len(slots))
+    best, highest = price, -np.inf
+    for number in range(1, ROUND_STEPS + 1):
+        value = cost.value(slots, price)
+        if value > highest:
+            best, highest = price, value
+        excess = slots.taken() / size - 1.0
+        mean = MEMORY * mean + (1 - MEMORY) * excess
+        square = LONG_MEMORY * square + (1 - LONG_MEMORY) * excess**2
+        usual = np.sqrt(square / (1 - LONG_MEMORY**number)) + 1e-3
+        step = step_of_slot * SHRINKS_TO ** (number / ROUND_STEPS)
+        price = np.maximum(0.0, price + step * mean / ((1 - MEMORY**number) * usual))
+    return best, cost.bound(slots, best)
+
+
+def _first_edges(jobs: Jobs) -> Floats:
+    """Slots of one length, one for every other job, until all work can be done."""
+    work_s = float(np.sum(jobs.width * jobs.runtime_s)) / jobs.processors
+    last = max(float(np.max(jobs.release_s + jobs.runtime_s)), np.ceil(jobs.release_s[-1] + work_s))
+    length = max(1.0, np.ceil(last / (len(jobs) // 2 + 64)))
+    return np.append(np.arange(0.0, last, length), last)
+
+
+def _cut(slots: Slots, price: Floats, cost: Cost) -> tuple[Slots, Floats]:
+    """Slots with a price, and those beside them, cut in two and where jobs are submitted, or end if they do not wait.
+
+    Prices stay as they are. Nothing is cut where there would be too many slots.
+    """
+    edges, jobs = slots.edges[:-1], cost.jobs
+    middle = np.floor((edges[:-1] + edges[1:]) / 2)
+    wanted = np.unique(np.concatenate([middle, jobs.release_s, jobs.release_s + jobs.runtime_s]))
+    within = np.minimum(np.searchsorted(edges, wanted, side="right") - 1, len(slots) - 1)
+    priced = np.concatenate([[False], price > 0.0, [False]])
+    near_price = priced[:-2] | priced[1:-1] | priced[2:]
+    finer = np.unique(np.concatenate([edges, wanted[near_price[within]]]))
+    if len(finer) > cost.slots_per_job * len(jobs) + 1000:
+        return slots, price
+    return Slots(finer, jobs), price[np.searchsorted(edges, finer[:-1], side="right") - 1]
+
 
 BOUNDED = ("af", "awf", "bsld", "p2sf")
 """The metrics that have a bound."""
@@ -74,7 +161,7 @@ def _fluid(cost: LinearCost) -> float:
     The end of a job that is not stopped is its mean busy time and half its runtime, and no schedule has a lower
     weighted sum of mean busy times. Times are counted in whole processor-seconds of the machine, without rounding.
     """
-    from planner.online.kernel.fluid import mean_busy_times
+    from planner.online.kernel.priced_starts import mean_busy_times
 
     jobs = cost.jobs
     count, processors = len(jobs), int(jobs.processors)

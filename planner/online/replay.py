@@ -16,16 +16,15 @@ from planner.domain.waiting_queue import QueueSolver
 from planner.errors import InputError
 from planner.online.estimates import RealEstimates
 from planner.online.holding import NO_HOLDING, Holding, HoldingReplay
-from planner.online.initial_state import initial_state
+from planner.online.initial_state import Past, initial_state
 from planner.online.like_nodes import with_like_nodes
 from planner.online.outages import NO_OUTAGES, UNTIL_FURTHER_NOTICE, LostRun, Outages
-from planner.online.past import Past
 from planner.online.policies import SIMPLE, Policy
 from planner.online.predictor import Predictor
 from planner.online.prices import NO_PROFIT, EnergyCosts, ProfitTerms
 from planner.online.search_options import USUAL_SEARCH, EngineCounts, QueueSearch
+from planner.online.stepped_replay import require_ticks, seconds_of, ticks_of, trace_in_ticks
 from planner.online.stretches import FixedReplay, OnProgress, Playing, play, require_started
-from planner.online.ticks import require_ticks, seconds_of, ticks_of, trace_in_ticks
 
 if TYPE_CHECKING:
     from planner.online.round_watch import RoundWatch
@@ -152,7 +151,7 @@ def replay(
         What a scheduling round does.
     estimate
         Estimates of all jobs [s], or a predictor, which predicts jobs as they arrive and learns as they complete.
-        Those that are no whole seconds are for policies of `planner.online.ticks.IN_TICKS`, without past and outages.
+        Those that are no whole seconds are for policies of `planner.online.stepped_replay.IN_TICKS`, without past and outages.
     correction
         What an estimate becomes when a job outlives it; see `CORRECTIONS`.
     rounds
@@ -184,8 +183,7 @@ def replay(
     on_progress
         Hears of progress now and then.
     """
-    from planner.online.dispatch_rounds import DispatchRounds
-    from planner.online.engine_rounds import EngineRounds
+    from planner.online.engine_rounds import DispatchRounds, EngineRounds
     from planner.online.kernel import steps
     from planner.online.planned_rounds import PlannedRounds
     from planner.online.predictor_loop import TaughtReplay

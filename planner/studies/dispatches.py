@@ -19,7 +19,7 @@ from planner.domain.columns import Ints
 from planner.domain.trace import Machine, Trace
 from planner.inputs.traces import Source, read_cluster
 from planner.online.estimates import estimate_named
-from planner.online.past import Past
+from planner.online.initial_state import Past
 from planner.online.policies import policy_named
 from planner.online.replay import make_ready, replay
 from planner.online.round_watch import OutOfTimeError, RoundWatch

@@ -10,9 +10,9 @@ import pytest
 from planner.compiled import kernel_of
 from planner.machine import heap, rng, timeline
 from planner.machine.choose_nodes import cheapest_node, copies_until, pack_anywhere, share_out
+from planner.machine.earliest import BOUND_COLUMNS, learned_start, remember
 from planner.machine.kth_smallest import smallest
 from planner.machine.node_timelines import Jobs, NodeTimelines, kernel_jobs, new_timelines
-from planner.machine.start_bounds import BOUND_COLUMNS, learned_start, remember
 from planner.search.decode import place_all
 
 SECONDS = 60

@@ -10,8 +10,8 @@ from planner.domain.trace import Trace
 from planner.domain.waiting_queue import QueueAnswer, QueuePlan, WaitingQueue
 from planner.online.estimates import estimate_named
 from planner.online.holding import NO_HOLDING, Holding
+from planner.online.initial_state import Past
 from planner.online.outages import Outages
-from planner.online.past import Past
 from planner.online.policies import policy_named
 from planner.online.predictor import Predictor
 from planner.online.replay import CORRECTIONS, Replay, replay

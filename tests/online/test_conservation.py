@@ -17,8 +17,8 @@ from planner.domain.trace import Machine, Trace, pool_trace
 from planner.errors import InputError
 from planner.machine.timeline import NEVER
 from planner.online.check import violations
+from planner.online.initial_state import Past
 from planner.online.outages import UNTIL_FURTHER_NOTICE, LostRun, Outages
-from planner.online.past import Past
 from planner.online.policies import KINDS, policy_named
 from planner.online.predictors import Last2
 from planner.online.replay import Replay

@@ -20,7 +20,7 @@ from planner.online.outages import Outages
 from planner.online.policies import policy_named
 from planner.online.replay import ROUNDS, Replay, replay
 from planner.online.search_options import QueueSearch
-from planner.online.ticks import IN_TICKS
+from planner.online.stepped_replay import IN_TICKS
 from tests.online.slow import SlowNodes
 from tests.online.traces import as_nodes, random_cluster_trace, random_trace
 

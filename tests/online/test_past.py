@@ -11,7 +11,7 @@ from planner.domain.trace import Trace, pool_trace
 from planner.errors import InputError
 from planner.online.check import violations
 from planner.online.estimates import estimate_named
-from planner.online.past import Past
+from planner.online.initial_state import Past
 from planner.online.policies import policy_named
 from planner.online.replay import Replay, replay
 from tests.online.traces import as_nodes, random_cluster_trace, random_trace

@@ -18,7 +18,7 @@ from planner.online.kernel import state
 from planner.online.policies import KINDS, RESERVING, Policy, policy_named
 from planner.online.predictor import Predictor
 from planner.online.replay import ROUNDS, replay
-from planner.online.ticks import IN_TICKS
+from planner.online.stepped_replay import IN_TICKS
 from tests.online.slow import SlowNodes, SlowPool
 from tests.online.traces import one_group_each, random_cluster_trace, random_trace
 

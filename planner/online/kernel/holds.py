@@ -13,10 +13,15 @@ import numpy as np
 
 from planner.compiled import kernel, part
 from planner.machine.timeline import NEVER
-from planner.online.kernel.followers import go_for_good
-from planner.online.kernel.hold_rule import QUARTER_S, cheapest_start, mean_cost, mean_length, take_room
-from planner.online.kernel.likely import note_likely_lengths
-from planner.online.kernel.queue_order import enqueue
+from planner.online.kernel.hold_rule import (
+    QUARTER_S,
+    cheapest_start,
+    mean_cost,
+    mean_length,
+    note_likely_lengths,
+    take_room,
+)
+from planner.online.kernel.queue_order import enqueue, go_for_good
 from planner.online.kernel.state import NONE_YET
 
 MILLIWATTS_PER_KW = 1e6

@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from planner.compiled import kernel, part
+from planner.machine.heap import pop, push
 
 MOST_STRETCHES = 20_000
 """Stretches that are looked at for one job; what lies beyond counts as if processors were free there."""
@@ -133,3 +134,34 @@ def _upward_zero(days, quotient, change):
     half = 2.0 * quotient - 3.0 * days
     inside = half * half - 12.0 * (days * days - quotient * days + change / (3.0 * days))
     return 0.0 if inside <= 0.0 else max(0.0, (half + np.sqrt(inside)) / 6.0)
+
+
+@kernel
+def mean_busy_times(release, work, worth, keys, jobs, ties, left, since_release):
+    """From release to the mean moment at which each job is worked on, to ``since_release``.
+
+    ``release`` in order and ``work`` in one unit of time; the other arrays are room, one entry per job.
+    """
+    count = len(release)
+    now = np.int64(0)
+    arrived = np.int64(0)
+    size = np.int64(0)
+    while arrived < count or size > 0:
+        if size == 0:
+            now = max(now, release[arrived])
+        while arrived < count and release[arrived] <= now:
+            ties[arrived], left[arrived], since_release[arrived] = arrived, work[arrived], 0.0
+            push(keys, jobs, ties, size, -worth[arrived], arrived)
+            size += 1
+            arrived += 1
+        job = pop(keys, jobs, ties, size)
+        size -= 1
+        span = left[job]
+        if arrived < count:
+            span = min(span, release[arrived] - now)
+        since_release[job] += span * (now - release[job] + 0.5 * span) / work[job]
+        now += span
+        left[job] -= span
+        if left[job] > 0:
+            push(keys, jobs, ties, size, -worth[job], job)
+            size += 1

@@ -9,7 +9,7 @@ best plan is found.
 
 One evaluation places up to all of them; it is given up as soon as it is worse than the best. A round tries
 ``evaluations`` orders per job, for MOST_TRIED jobs at most. Where more jobs wait than MOST_SEARCHED only the most
-urgent ones are searched (`planner.online.kernel.urgency`), and the others are served after them. On large clusters
+urgent ones are searched (`planner.online.kernel.queue_search`), and the others are served after them. On large clusters
 MOST_LOOKS ends a round before all its orders are tried.
 """
 
@@ -18,7 +18,7 @@ from __future__ import annotations
 import numpy as np
 
 from planner.compiled import part
-from planner.machine.pool import place_on_pool
+from planner.machine.earliest import place_on_pool
 from planner.machine.rng import below, fraction
 from planner.machine.timeline import NEVER
 from planner.online.kernel.local_objective import POWER_RATIO, PROFIT, cost, power_term
@@ -30,12 +30,60 @@ from planner.online.kernel.pins import (
     current_plan,
     has_pins,
     tried_plan,
+    unpin,
     unpin_all,
 )
 from planner.online.kernel.plans import begin_plan, is_pool, look_at_machine, place_in_plan
-from planner.online.kernel.queue_order import FCFS, LAF, LRF, SAF, SJF, SPF, move_to, sort_by
+from planner.online.kernel.queue_order import (
+    FCFS,
+    LAF,
+    LRF,
+    SAF,
+    SJF,
+    SPF,
+    URGENT,
+    copy_order,
+    is_before,
+    move_to,
+    sort_by,
+)
 from planner.online.kernel.rounds import can_any_start, list_round
-from planner.online.kernel.urgency import urgent_first
+
+HOUR_S = 3600
+"""For so long a job is thought to wait on [s]."""
+
+STEPS_PER_OCTAVE = 1000.0
+"""Urgencies that differ by less than one in so many count as equal."""
+
+
+@part
+def urgent_first(state, now, count):
+    """Put the most urgent jobs to the front of the queue, in the order they have; the others follow by urgency."""
+    size = state.clock.queued
+    for place in range(size):
+        job = state.queue[place]
+        state.jobs[job].urgency = _urgency(state, job, now)
+    sort_by(state, state.lists.tried, URGENT, size)
+    next_job = state.lists[count].tried
+    front = 0
+    for place in range(size):
+        job = state.queue[place]
+        if is_before(state, URGENT, job, next_job):
+            state.lists[front].best = job
+            front += 1
+    copy_order(state.lists.best, state.queue, count)
+    for place in range(count, size):
+        state.queue[place] = state.lists[place].tried
+        unpin(state, state.pins.current, state.queue[place])
+
+
+@part
+def _urgency(state, job, now):
+    """A number that is smaller for more urgent jobs."""
+    worse = cost(state, job, now + HOUR_S) - cost(state, job, now)
+    rate = worse / (state.jobs[job].width * max(np.int64(1), state.jobs[job].estimate))
+    return np.int64(np.round(-STEPS_PER_OCTAVE * np.log2(max(rate, 1e-300))))
+
 
 MOST_SEARCHED = 128
 """Jobs whose order is searched in one round, at most."""

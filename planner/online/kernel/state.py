@@ -37,7 +37,7 @@ JOB = _record(
 
 ``rank_...`` are its keys in the order of the queue and ``back_...`` in that of backfilling, by priority first.
 ``started_at`` counts the starts before its own. ``open`` counts what must come first, ``ready`` is since when nothing
-does. ``like_kind`` and ``like_user`` are rows of jobs like it (`planner.online.kernel.likely`). Under policies that
+does. ``like_kind`` and ``like_user`` are rows of jobs like it (`planner.online.kernel.hold_rule`). Under policies that
 hold jobs, ``reference`` is when it would have started first, ``latest`` and ``hold_until`` until when it may be and is
 held, and ``saved_eur`` what its energy costs less then.
 """
