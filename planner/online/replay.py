@@ -151,7 +151,8 @@ def replay(
         What a scheduling round does.
     estimate
         Estimates of all jobs [s], or a predictor, which predicts jobs as they arrive and learns as they complete.
-        Those that are no whole seconds are for policies of `planner.online.stepped_replay.IN_TICKS`, without past and outages.
+        Those that are no whole seconds are for policies of `planner.online.stepped_replay.IN_TICKS`, without past and
+        outages.
     correction
         What an estimate becomes when a job outlives it; see `CORRECTIONS`.
     rounds

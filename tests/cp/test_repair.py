@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from planner.cp.repair import finish, insert, repair
-from planner.domain import packing
+from planner.domain import plan
 from planner.domain.plan import DEFERRED, Placement, Plan
 from planner.domain.problem import Problem, Running
 from planner.errors import AuditError
@@ -52,7 +52,7 @@ def test_a_job_that_is_too_much_to_pack_is_not_inserted(monkeypatch: pytest.Monk
     """Two units of a core and one of two on two nodes: a table of 2 rows for the one, times 3 for the nodes."""
     problem = day(job("a", 1, units=((2, 1.0), (1, 2.0))), nodes=2)
     for most_cells, is_inserted in ((6, True), (5, False)):
-        monkeypatch.setattr(packing, "MOST_CELLS", most_cells)
+        monkeypatch.setattr(plan, "MOST_CELLS", most_cells)
         assert (insert(problem, Plan.of(problem, {}), 0) is not None) == is_inserted
 
 
