@@ -15,7 +15,6 @@ LAYERS = {
     "defaults": 0,
     "bounds": 2,
     "places": 2,
-    "csv_text": 2,
     "text_files": 3,
     "units": 3,
     "compiled": 3,
