@@ -20,7 +20,7 @@ from planner.domain.trace import pool_trace
 from planner.inputs.traces import Source, read_pool
 from planner.online.estimates import estimate_named
 from planner.online.policies import policy_named
-from planner.runs.simulate import Measured, ReplayRun, RoundEngine, simulate
+from planner.runs.simulate import Measurement, ReplayRun, RoundEngine, simulate
 
 FEW = 60
 """Jobs of the short replay."""
@@ -65,7 +65,7 @@ def replayed(
     source: Source, policy: str, objective: str, estimate: str, engine: RoundEngine | None = None
 ) -> ReplayRun:
     """One replay, measured by the metric of the objective."""
-    measured = Measured.named([objective])
+    measured = Measurement.named([objective])
     used = engine or RoundEngine()
     (run,) = simulate(source, [policy_named(policy)], [estimate_named(estimate)], measured, engine=used)
     return run

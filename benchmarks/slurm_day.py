@@ -33,7 +33,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from planner.cli.main import run
 from planner.inputs.slurm.accounting import read_accounting
-from planner.inputs.slurm.document import Answer
+from planner.inputs.slurm.document import DocumentAnswer
 from planner.inputs.slurm.hostlist import expand
 from planner.inputs.slurm.job import SlurmJob
 from tests.days import rows_of
@@ -173,7 +173,7 @@ def report(cluster: Cluster, day: Day) -> tuple[list[str], list[str]]:
     first = int(day.submitted[0])
 
     def all_written() -> list[SlurmJob]:
-        accounts = read_accounting(Answer(command, cluster.command(*command.split()).encode()))
+        accounts = read_accounting(DocumentAnswer(command, cluster.command(*command.split()).encode()))
         return (
             [] if len(accounts.ended) < len(accounts.jobs) else [job for job in accounts.ended if job.job_id >= first]
         )

@@ -170,13 +170,13 @@ def simulate(
     from planner.metrics.registry import DEFAULT
     from planner.online.estimates import estimate_named
     from planner.online.policies import policy_named
-    from planner.runs.simulate import Measured
+    from planner.runs.simulate import Measurement
     from planner.runs.simulate import simulate as replay
 
     if processors is not None and scenario is not None:
         raise InputError("give processors or scenario, not both: one pool, or the scenario's cluster")
     source = read_pool(Path(trace), processors) if scenario is None else read_cluster(Path(trace), scenario)
-    measured = Measured.named(list(metrics or DEFAULT), scenario=scenario)
+    measured = Measurement.named(list(metrics or DEFAULT), scenario=scenario)
     runs = replay(source, [policy_named(n) for n in policies], [estimate_named(n) for n in estimates], measured)
     return pd.DataFrame([run.row() for run in runs])
 

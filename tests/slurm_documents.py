@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from planner.inputs.slurm.document import Answer
+from planner.inputs.slurm.document import DocumentAnswer
 
 Dialect = Literal["22.05", "24.11", "26.05"]
 DIALECTS: tuple[Dialect, ...] = ("22.05", "24.11", "26.05")
@@ -117,9 +117,9 @@ def squeue(dialect: Dialect, jobs: Sequence[Mapping[str, Any]]) -> dict[str, Any
     return _document(dialect, "jobs", [_job(dialect, each) for each in jobs])
 
 
-def answer(document: object, command: str = "squeue --json") -> Answer:
+def answer(document: object, command: str = "squeue --json") -> DocumentAnswer:
     """The document as a command has written it."""
-    return Answer(command, json.dumps(document).encode("utf-8", "surrogatepass"))
+    return DocumentAnswer(command, json.dumps(document).encode("utf-8", "surrogatepass"))
 
 
 def nodes(dialect: Dialect) -> dict[str, Any]:

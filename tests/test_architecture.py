@@ -98,6 +98,16 @@ def test_no_room_is_called_utils() -> None:
     assert not names & {"utils", "misc", "helpers", "common"}
 
 
+def test_class_names_are_unique() -> None:
+    """A class is found by its name alone: no two files define one of the same name."""
+    places: dict[str, list[str]] = {}
+    for path in MODULES:
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places.setdefault(node.name, []).append(str(path.relative_to(PACKAGE)))
+    assert {name: files for name, files in places.items() if len(files) > 1} == {}
+
+
 def parts() -> set[tuple[str, str]]:
     """Module and name of every function that is compiled into kernels only."""
     found = set()

@@ -178,7 +178,7 @@ def compare(
         opened = _by_weight(scenarios, carbon_weights, tuple(settings or ()), seed, jobs)
 
     from planner.runs.compare import compare_runs
-    from planner.runs.fanout import Engine
+    from planner.runs.fanout import TaskEngine
 
     how = Params(
         methods[0],
@@ -202,7 +202,7 @@ def compare(
             policies=policies,
             baseline=baseline,
             by_member=members,
-            engine=Engine(backend, address, processes),
+            engine=TaskEngine(backend, address, processes),
             on_done=bar.advance,
         )
     if as_json:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from planner.inputs.build import Day
     from planner.methods import Params
     from planner.planning.plan_day import PlannedDay
-    from planner.runs.one_day import Asked, DoneDay
+    from planner.runs.one_day import DoneDay, PlanRequest
     from planner.scenario.schema import Scenario
 
 REASONS_SHOWN = 10
@@ -170,18 +170,20 @@ def plan_one(context: typer.Context, date: str) -> None:
     scenario, params = opened(context)
 
     from planner.domain.horizon import Horizon
-    from planner.runs.one_day import Asked
+    from planner.runs.one_day import PlanRequest
 
     day = parse_day(date, scenario.zone)
     midnight, nightly = Horizon(day, scenario.zone).start_unix, given["snapshot"] is None
-    asked = Asked(midnight, nightly=nightly, fresh=given["fresh"], snapshot=given["snapshot"], nodes=given["nodes"])
+    asked = PlanRequest(
+        midnight, nightly=nightly, fresh=given["fresh"], snapshot=given["snapshot"], nodes=given["nodes"]
+    )
     done = plan_asked(scenario, params, asked, given["out"], quiet=given["quiet"])
     if done.is_first and not (given["fresh"] or given["quiet"]):
         remark_gap(done.folder.parent, day)
     say_day(done.summary, done.folder, as_json=given["as_json"], quiet=given["quiet"])
 
 
-def plan_asked(scenario: Scenario, params: Params, asked: Asked, out: Path, *, quiet: bool) -> DoneDay:
+def plan_asked(scenario: Scenario, params: Params, asked: PlanRequest, out: Path, *, quiet: bool) -> DoneDay:
     """Plan a day from a moment on, write its folder, and say what was odd about its inputs."""
     from planner.cli.terminal import Progress
     from planner.domain.horizon import Horizon

@@ -15,7 +15,7 @@ from planner.cli import day
 from planner.errors import InputError
 
 if TYPE_CHECKING:
-    from planner.runs.one_day import Asked
+    from planner.runs.one_day import PlanRequest
     from planner.scenario.schema import Scenario
 
 AtOption = Annotated[
@@ -66,11 +66,11 @@ def now(
     documents = _documents(snapshot, nodes)
 
     from planner.inputs.build import HOURS
-    from planner.runs.one_day import Asked
+    from planner.runs.one_day import PlanRequest
 
     HOURS.require("--hours", hours)
     chosen, params = day.opened(context, *documents, from_moment=True)
-    asked = Asked(moment, snapshot=None if documents else snapshot, nodes=nodes, hours=hours)
+    asked = PlanRequest(moment, snapshot=None if documents else snapshot, nodes=nodes, hours=hours)
     if chosen.jobs.source == "slurm":
         chosen, asked = _of_slurm(chosen, asked, at)
     done = day.plan_asked(chosen, params, asked, out, quiet=quiet)
@@ -93,7 +93,7 @@ def _documents(snapshot: Path | None, nodes: Path | None) -> tuple[str, ...]:
     return "jobs.source=slurm", f"slurm.documents={json.dumps(str(snapshot.resolve()), ensure_ascii=False)}"
 
 
-def _of_slurm(scenario: Scenario, asked: Asked, at: str | None) -> tuple[Scenario, Asked]:
+def _of_slurm(scenario: Scenario, asked: PlanRequest, at: str | None) -> tuple[Scenario, PlanRequest]:
     """The scenario with the cluster of Slurm, and what it says; its moment is that of planning."""
     if at is not None:
         raise InputError(

@@ -19,7 +19,7 @@ from planner.units import utc_text
 
 if TYPE_CHECKING:
     from planner.inputs.books.finished import Finished
-    from planner.power.time_order import Line
+    from planner.power.time_order import ErrorLine
     from planner.scenario.schema import Scenario
 
 app = typer.Typer(help="What jobs draw, learned from finished ones.", no_args_is_help=True)
@@ -192,7 +192,7 @@ def _named(site: Scenario) -> str:
     return f"drawn from {low:g} to {high:g} W per core"
 
 
-def errors_text(lines: list[Line]) -> str:
+def errors_text(lines: list[ErrorLine]) -> str:
     """The lines as a table for people."""
     heads = ["predictor", "jobs", "MAE [W]", "median error", "R2", "bias"]
     rows = []

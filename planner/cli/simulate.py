@@ -146,7 +146,7 @@ def simulate(
 
     from planner.inputs.traces import read_cluster, read_pool, read_window
     from planner.runs.one_day import require_order
-    from planner.runs.simulate import Conduct, Measured, RoundEngine, simulate_offline
+    from planner.runs.simulate import Conduct, Measurement, RoundEngine, simulate_offline
     from planner.runs.simulate import simulate as replay_all
 
     resolved = None if scenario is None else open_scenario(scenario, tuple(settings or ()))
@@ -154,7 +154,7 @@ def simulate(
     estimates = [estimate_named(name) for name in listed(estimate, usual)]
     if round_estimates:
         estimates = [each.rounded() for each in estimates]
-    measured = Measured.named(names, trim, resolved)
+    measured = Measurement.named(names, trim, resolved)
     conduct = Conduct(correction, deadline_percent=deadlines, seed=seed)
     used = RoundEngine(engine, limit_s)
     if jobs is None and resolved is not None and first is not None:

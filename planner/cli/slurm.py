@@ -14,7 +14,7 @@ from planner.cli.terminal import say, say_json
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from planner.slurm.changes import Outcome, Proposal
+    from planner.slurm.changes import ChangeOutcome, Proposal
     from planner.slurm.journal import Change
 
 NAMED = 5
@@ -23,7 +23,7 @@ NAMED = 5
 
 def report(
     proposal: Proposal,
-    outcomes: Sequence[Outcome] | None,
+    outcomes: Sequence[ChangeOutcome] | None,
     left_alone: Mapping[str, str],
     *,
     as_json: bool,
@@ -57,7 +57,7 @@ def report(
         say(f"{done:,} changed, {len(outcomes) - done:,} not taken, {rest}")
 
 
-def _changes(proposal: Proposal, outcomes: Sequence[Outcome] | None) -> list[dict[str, Any]]:
+def _changes(proposal: Proposal, outcomes: Sequence[ChangeOutcome] | None) -> list[dict[str, Any]]:
     results = {each.change: {"taken": each.taken, "note": each.note} for each in outcomes or ()}
     return [
         {"job": change.job, "old_unix": change.old_unix, "new_unix": change.new_unix, **results.get(change, {})}
@@ -83,7 +83,7 @@ def say_reasons(what: str, reasons: Mapping[str, str]) -> None:
         say(f"  {', '.join(names[:NAMED])}{more}  {what}: {reason}")
 
 
-def say_not_taken(outcomes: Sequence[Outcome]) -> None:
+def say_not_taken(outcomes: Sequence[ChangeOutcome]) -> None:
     """The changes that Slurm has refused, on one line; nothing where it has refused none."""
     refused = [each for each in outcomes if each.refused]
     if refused:
@@ -94,7 +94,7 @@ def say_not_taken(outcomes: Sequence[Outcome]) -> None:
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from planner.slurm.changes import Outcome
+    from planner.slurm.changes import ChangeOutcome
 
 NOT_AS_WANTED = 9
 """Exit code: Slurm has not taken a change, or its queue is not as it was left."""
@@ -233,6 +233,6 @@ def verify(folder: PlanArgument, as_json: JsonOption = False) -> None:
         raise typer.Exit(NOT_AS_WANTED)
 
 
-def _end(outcomes: Sequence[Outcome] | None) -> None:
+def _end(outcomes: Sequence[ChangeOutcome] | None) -> None:
     if any(each.refused for each in outcomes or ()):
         raise typer.Exit(NOT_AS_WANTED)

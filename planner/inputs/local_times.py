@@ -36,7 +36,7 @@ AFTER_DAYS_S = {1: (3600,), 2: (3600, 60), 3: (3600, 60, 1)}
 
 
 @dataclass(frozen=True)
-class Moments:
+class LocalMoments:
     """Unix times of a file's rows, in order of time.
 
     ``rows[k]`` is the row that moment k came from. ``skipped`` counts rows at local times that do not exist
@@ -52,7 +52,7 @@ class Moments:
 
 def unix_moments(
     texts: Sequence[str], zone: dt.tzinfo | None, *, path: Path | str, lines: Sequence[int] | None = None
-) -> Moments:
+) -> LocalMoments:
     """Read times that are zone-aware ISO texts, or naive ones of a zone.
 
     Parameters
@@ -99,12 +99,12 @@ def unix_moments(
     moments = (
         _located(index, zone)
         if zone is not None and index.tz is None
-        else Moments(_unix(index), np.arange(len(index), dtype=np.int64))
+        else LocalMoments(_unix(index), np.arange(len(index), dtype=np.int64))
     )
     return _sorted(moments, texts, fail)
 
 
-def in_order(times: Sequence[int], *, path: Path | str) -> Moments:
+def in_order(times: Sequence[int], *, path: Path | str) -> LocalMoments:
     """Unix times as they stand in a file, in order of time."""
 
     def fail(row: int, problem: str, remedy: str) -> FileFormatError:
@@ -114,17 +114,19 @@ def in_order(times: Sequence[int], *, path: Path | str) -> Moments:
     if odd is not None:
         raise fail(odd, f"time number {odd + 1} is no Unix time", f"write seconds {UNIX_S}")
     unix = np.array(times, dtype=np.int64)
-    return _sorted(Moments(unix, np.arange(len(unix), dtype=np.int64)), times, fail)
+    return _sorted(LocalMoments(unix, np.arange(len(unix), dtype=np.int64)), times, fail)
 
 
-def _sorted(moments: Moments, texts: Sequence[object], fail: Callable[[int, str, str], FileFormatError]) -> Moments:
+def _sorted(
+    moments: LocalMoments, texts: Sequence[object], fail: Callable[[int, str, str], FileFormatError]
+) -> LocalMoments:
     order = np.argsort(moments.unix, kind="stable")
     unix, rows = moments.unix[order], moments.rows[order]
     twice = np.flatnonzero(np.diff(unix) == 0)
     if twice.size:
         row = int(rows[twice[0] + 1])
         raise fail(row, f"time {texts[row]!r} is given twice", "keep one row for each time")
-    return Moments(unix, rows, moments.skipped, moments.doubled)
+    return LocalMoments(unix, rows, moments.skipped, moments.doubled)
 
 
 @dataclass(frozen=True)
@@ -164,7 +166,7 @@ def clock_minutes(horizon: Horizon) -> npt.NDArray[np.int64]:
     return minutes
 
 
-def _located(naive: pd.DatetimeIndex, zone: dt.tzinfo) -> Moments:
+def _located(naive: pd.DatetimeIndex, zone: dt.tzinfo) -> LocalMoments:
     first = naive.tz_localize(zone, ambiguous=np.ones(len(naive), dtype=bool), nonexistent="NaT")
     second = naive.tz_localize(zone, ambiguous=np.zeros(len(naive), dtype=bool), nonexistent="NaT")
     exists = ~np.asarray(first.isna())
@@ -173,7 +175,7 @@ def _located(naive: pd.DatetimeIndex, zone: dt.tzinfo) -> Moments:
     # a local time of the repeated hour that stands only once
     alone = exists & ~np.asarray(naive.duplicated(keep=False)) & (_unix(first) != _unix(second))
     rows = np.arange(len(naive), dtype=np.int64)
-    return Moments(
+    return LocalMoments(
         np.concatenate([unix[exists], _unix(second)[alone]]),
         np.concatenate([rows[exists], rows[alone]]),
         skipped=int(np.count_nonzero(~exists)),

@@ -19,7 +19,7 @@ from planner.domain.horizon import zone_named
 from planner.domain.weather import StepSeries
 from planner.errors import CoverageError, FileFormatError
 from planner.inputs.csv_lines import SIGNS, numbered_rows, separator_of, with_point
-from planner.inputs.local_times import Moments, Stretch, unix_moments
+from planner.inputs.local_times import LocalMoments, Stretch, unix_moments
 from planner.printable import shortened
 from planner.text_files import open_text
 from planner.units import SECONDS_PER_HOUR
@@ -218,7 +218,7 @@ class TimedCsv:
         return next((name for name in times if "(utc)" in name.lower()), times[0])
 
     @cached_property
-    def moments(self) -> Moments:
+    def moments(self) -> LocalMoments:
         """Unix times of the rows."""
         zone: dt.tzinfo | None = zone_named(self.zone) if self.zone else None
         if "(utc)" in self.time_name.lower():

@@ -23,7 +23,7 @@ REMEMBERED = 48
 """How many earlier jobs' starts are kept to bound later ones."""
 
 
-class Jobs(NamedTuple):
+class JobTable(NamedTuple):
     """The jobs as the kernel takes them.
 
     ``main`` is the largest group of each job. ``group_need`` counts, for each group, the units of its job that ask at
@@ -55,7 +55,7 @@ def kernel_jobs(
     group_amount: Ints,
     unit_ptr: Ints,
     links: Links | None = None,
-) -> Jobs:
+) -> JobTable:
     """The jobs with what follows from their groups; without links nobody waits for anybody."""
     main, need = group_ptr[:-1].copy(), group_count.copy()
     for job in np.flatnonzero(np.diff(group_ptr) > 1):
@@ -65,13 +65,13 @@ def kernel_jobs(
         asks_more = np.all(amounts[None, :, :] >= amounts[:, None, :], axis=2)
         need[groups] = np.where(asks_more, counts[None, :], 0).sum(axis=1)
     waits = links or no_links(len(release))
-    return Jobs(
+    return JobTable(
         release, duration, power, group_ptr, group_count, group_amount, unit_ptr, main, need,
         np.array([waits.before_ptr, waits.follower_ptr]), np.array([waits.before, waits.followers]),
     )  # fmt: skip
 
 
-def jobs_of(columns: JobColumns) -> Jobs:
+def jobs_of(columns: JobColumns) -> JobTable:
     """Jobs of a problem as the kernels take them."""
     return kernel_jobs(
         release=columns.release_s,
@@ -134,7 +134,7 @@ class NodeTimelines(NamedTuple):
 
 
 def new_timelines(
-    capacity: Ints, *, day_end: int, power_limit: int, jobs: Jobs, running: int = 0, width: int = 16
+    capacity: Ints, *, day_end: int, power_limit: int, jobs: JobTable, running: int = 0, width: int = 16
 ) -> NodeTimelines:
     """An empty machine, with room for ``width`` timeline entries per node; ``power_limit`` below 0 means none."""
     node_count, resource_count = capacity.shape
@@ -211,12 +211,12 @@ def hold_power(timelines, power, start, end):
     )
 
 
-def most_groups(jobs: Jobs) -> int:
+def most_groups(jobs: JobTable) -> int:
     """The most groups of equal units that a job has; at least one."""
     return int(np.diff(jobs.group_ptr).max(initial=1))
 
 
-def _most_ready(capacity: Ints, jobs: Jobs) -> int:
+def _most_ready(capacity: Ints, jobs: JobTable) -> int:
     """The most units of any one group that the empty machine names starts for."""
     most = len(capacity)
     several = np.flatnonzero(jobs.group_need > 1)

@@ -10,7 +10,7 @@ import numpy as np
 from planner.domain.columns import Floats
 from planner.domain.trace import Trace
 from planner.errors import InputError
-from planner.online.priced import Cost, Jobs, LinearCost, Slots, cost_of
+from planner.online.priced import Cost, LinearCost, PricedJobs, Slots, cost_of
 from planner.online.search_options import OfflineSearch
 
 ROUND_STEPS = 200
@@ -75,7 +75,7 @@ def _round(cost: Cost, slots: Slots, price: Floats, first_step: float) -> tuple[
     return best, cost.bound(slots, best)
 
 
-def _first_edges(jobs: Jobs) -> Floats:
+def _first_edges(jobs: PricedJobs) -> Floats:
     """Slots of one length, one for every other job, until all work can be done."""
     work_s = float(np.sum(jobs.width * jobs.runtime_s)) / jobs.processors
     last = max(float(np.max(jobs.release_s + jobs.runtime_s)), np.ceil(jobs.release_s[-1] + work_s))

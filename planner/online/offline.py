@@ -4,8 +4,9 @@ What no on-line policy can know is known here, so the result shows how much is l
 they were submitted or later and run for their actual runtimes on one pool of processors.
 
 The search is simulated annealing (Kirkpatrick, Gelatt and Vecchi 1983) over windows of the schedule, each of which is
-planned anew in another order; see `planner.online.kernel.offline`. Memory is linear in the jobs. A step places the jobs
-of one window, at most 256, so time is linear in the steps; a placement passes the starts and ends during the runtime.
+planned anew in another order; see `planner.online.kernel.offline_steps`. Memory is linear in the jobs. A step places
+the jobs of one window, at most 256, so time is linear in the steps; a placement passes the starts and ends during the
+runtime.
 """
 
 from __future__ import annotations
@@ -80,12 +81,12 @@ def improve_schedule(
 ) -> OfflineSchedule:
     """Improve a schedule of a whole trace; the result is never worse than the schedule."""
     from planner.online.kernel.moments import moments_of
-    from planner.online.kernel.offline import improve, total_cost
-    from planner.online.kernel.window import Jobs, empty_window
+    from planner.online.kernel.offline_steps import improve, total_cost
+    from planner.online.kernel.window import WindowJobs, empty_window
 
     require_pool(trace)
     start = start_s.copy()
-    jobs = Jobs(trace.submit_s, trace.runtime_s, trace.width, _weights(trace), start)
+    jobs = WindowJobs(trace.submit_s, trace.runtime_s, trace.width, _weights(trace), start)
     moments = moments_of(trace.submit_s, start, trace.runtime_s, trace.width, int(trace.machine.capacity[0, 0]))
     window, is_out = empty_window(), np.zeros(len(trace), dtype=np.uint8)
     stream, seat = np.array([search.seed], dtype=np.uint64), np.zeros(1, dtype=np.int64)

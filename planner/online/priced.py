@@ -23,7 +23,7 @@ NEAR = 1e-7
 
 
 @dataclass(frozen=True, eq=False)
-class Jobs:
+class PricedJobs:
     """The jobs, one entry per job, and the processors of the machine; releases count from the first one on.
 
     ``table`` has the other three as its rows, for kernels.
@@ -36,7 +36,7 @@ class Jobs:
     processors: float
 
     @classmethod
-    def of(cls, trace: Trace) -> Jobs:
+    def of(cls, trace: Trace) -> PricedJobs:
         """The jobs of a trace; widths in the machine's own units."""
         release = trace.submit_s - trace.submit_s[0]
         table = np.array([release, trace.runtime_s, trace.width], dtype=np.float64)
@@ -49,7 +49,7 @@ class Jobs:
 class Slots:
     """Stretches of time in which the price does not change, and where the jobs begin in them."""
 
-    def __init__(self, edges: Floats, jobs: Jobs) -> None:
+    def __init__(self, edges: Floats, jobs: PricedJobs) -> None:
         self.edges: Floats = np.append(edges, np.inf)
         self.length_s: Floats = np.diff(edges)
         self.release_slot: Ints = np.searchsorted(edges, jobs.release_s, side="right") - 1
@@ -77,7 +77,7 @@ class Slots:
 class LinearCost:
     """A sum of jobs: ``base`` and for each second of waiting after ``flat_until`` the slope."""
 
-    jobs: Jobs
+    jobs: PricedJobs
     base: float
     slope: Floats
     flat_until: Floats
@@ -120,7 +120,7 @@ def _steps(slots: Slots, total: Floats) -> Floats:
     return np.append(np.diff(total) / slots.length_s, 0.0)
 
 
-def _less_sold(jobs: Jobs, lowest: Floats, total: Floats, sizes: float) -> float:
+def _less_sold(jobs: PricedJobs, lowest: Floats, total: Floats, sizes: float) -> float:
     """The least costs of all jobs less what the machine sells, and less what rounding may have added.
 
     Each of a few operations per job errs by 2^-53 of its largest term, which is a cost of waiting or a total price
@@ -140,7 +140,7 @@ class PoweredCost:
 
     slots_per_job = 1
 
-    def __init__(self, jobs: Jobs) -> None:
+    def __init__(self, jobs: PricedJobs) -> None:
         self.jobs = jobs
         days, width = jobs.runtime_s / DAY_S, jobs.width
         # what it is if nobody waits, which no proven quotient exceeds without prices
@@ -194,7 +194,7 @@ Cost = LinearCost | PoweredCost
 
 def cost_of(trace: Trace, objective: str) -> Cost:
     """What a metric sums up over the jobs of a trace."""
-    jobs = Jobs.of(trace)
+    jobs = PricedJobs.of(trace)
     runtime = jobs.runtime_s
     if objective == "p2sf":
         return PoweredCost(jobs)

@@ -101,7 +101,7 @@ def power_errors(predicted_w: Sequence[float], measured_w: Sequence[float]) -> P
 
 
 @dataclass(frozen=True)
-class Line:
+class ErrorLine:
     """The errors of one predictor, over all counted jobs or over those that one level of the hierarchy predicted."""
 
     predictor: str
@@ -121,7 +121,7 @@ def compared(
     constant: PowerModel,
     others: Mapping[str, PowerModel],
     skip_days: int,
-) -> list[Line]:
+) -> list[ErrorLine]:
     """Errors of learned power, on-line and day-ahead, in all and by level, and those of constants.
 
     Jobs submitted on the first ``skip_days`` days are learned from but not counted; ``constant`` is what jobs draw of
@@ -135,14 +135,14 @@ def compared(
         watts = [
             constant(job.asked) if guess is None else guess.power_w for job, guess in zip(jobs, found, strict=True)
         ]
-        lines.append(Line(name, "", power_errors([watts[k] for k in counted], measured)))
+        lines.append(ErrorLine(name, "", power_errors([watts[k] for k in counted], measured)))
         for level in (*range(len(LEVELS)), None):
             members = [k for k in counted if (None if (guess := found[k]) is None else guess.level) == level]
             if members:
                 errors = power_errors([watts[k] for k in members], [jobs[k].power_w for k in members])
-                by_level.append(Line(name, CONSTANT if level is None else level_name(level), errors))
+                by_level.append(ErrorLine(name, CONSTANT if level is None else level_name(level), errors))
     for name, model in others.items():
-        lines.append(Line(name, "", power_errors([model(jobs[k].asked) for k in counted], measured)))
+        lines.append(ErrorLine(name, "", power_errors([model(jobs[k].asked) for k in counted], measured)))
     return [*lines, *by_level]
 
 

@@ -9,9 +9,9 @@ from planner.domain.horizon import Horizon, zone_named
 from planner.domain.intake import Intake
 from planner.errors import FileFormatError, SlurmError
 from planner.inputs.slurm.accounting import read_accounting
-from planner.inputs.slurm.document import Answer
+from planner.inputs.slurm.document import DocumentAnswer
 from planner.inputs.slurm.documents import read_saved
-from planner.inputs.slurm.machine import Machine, machine_of
+from planner.inputs.slurm.machine import SlurmMachine, machine_of
 from planner.inputs.slurm.nodes import read_nodes
 from planner.inputs.slurm.sacct_text import read_accounts
 from planner.runs.book import Books
@@ -37,14 +37,14 @@ def live_books(horizon: Horizon, slurm: Slurm) -> Books:
     return Books(accounts=read_accounting(answer), intake=Intake("Slurm"))
 
 
-def ask_accounts(horizon: Horizon, slurm: Slurm) -> Answer:
+def ask_accounts(horizon: Horizon, slurm: Slurm) -> DocumentAnswer:
     """What Slurm's accounts have of a day: every job that waited or ran on it."""
     first, last = (
         dt.datetime.fromtimestamp(unix, tz=dt.UTC).strftime("%Y-%m-%dT%H:%M:%S")
         for unix in (horizon.start_unix, horizon.end_unix)
     )
     words = ("--allusers", "--duplicates", f"--starttime={first}", f"--endtime={last}")
-    return Answer(*slurm.ask_json("sacct", *words))
+    return DocumentAnswer(*slurm.ask_json("sacct", *words))
 
 
 def with_cluster(scenario: Scenario, folder: Path, horizon: Horizon, slurm: Slurm) -> Scenario:
@@ -60,7 +60,7 @@ def with_cluster(scenario: Scenario, folder: Path, horizon: Horizon, slurm: Slur
     return scenario.model_copy(update={"cluster": cluster})
 
 
-def slurm_machine(chosen: SlurmSection, slurm: Slurm) -> Machine:
+def slurm_machine(chosen: SlurmSection, slurm: Slurm) -> SlurmMachine:
     """The nodes that Slurm has now, or had when its documents were saved."""
-    nodes = read_nodes(Answer(*ask_nodes(slurm))) if chosen.is_live else read_saved(chosen.documents).nodes()
+    nodes = read_nodes(DocumentAnswer(*ask_nodes(slurm))) if chosen.is_live else read_saved(chosen.documents).nodes()
     return machine_of(nodes, chosen.partitions)

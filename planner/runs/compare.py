@@ -23,7 +23,7 @@ from planner.pages.compare import compare_page
 from planner.pages.index import write_index
 from planner.pages.panels import column
 from planner.runs.compare_rows import NO_PROMISE, forecast_members, member_rows, policy_days, wait_columns
-from planner.runs.fanout import Engine, Outcome, RunTask, run_tasks
+from planner.runs.fanout import Outcome, RunTask, TaskEngine, run_tasks
 from planner.runs.figures import Row, day_rows, run_row
 from planner.runs.one_day import require_order
 from planner.scenario.schema import Scenario
@@ -68,7 +68,7 @@ def compare_runs(
     policies: Sequence[Policy] = (),
     baseline: str | None = None,
     by_member: bool = False,
-    engine: Engine | None = None,
+    engine: TaskEngine | None = None,
     on_done: Callable[[str], None] | None = None,
 ) -> Comparison:
     """Plan the same days in every scenario by every method, and set the results beside what EASY makes of the jobs.
@@ -100,7 +100,7 @@ def compare_runs(
         for scenario, method in pairs
     ]
     with held(folder):
-        outcomes = run_tasks(tasks, engine or Engine(), lambda task: done(task.name))
+        outcomes = run_tasks(tasks, engine or TaskEngine(), lambda task: done(task.name))
         runs: list[Found] = []
         for scenario in scenarios:
             group = []

@@ -57,7 +57,7 @@ class Failure:
 
 
 @dataclass(frozen=True)
-class Engine:
+class TaskEngine:
     """Where tasks run. ``workers`` 0 is one process per core of this machine."""
 
     backend: str = "processes"
@@ -76,7 +76,7 @@ Outcome = list[DaySummary]
 
 
 def run_tasks(
-    tasks: Sequence[RunTask], engine: Engine, on_done: Callable[[RunTask], None] | None = None
+    tasks: Sequence[RunTask], engine: TaskEngine, on_done: Callable[[RunTask], None] | None = None
 ) -> list[Outcome]:
     """Run all tasks and return their outcomes in the same order; the first error ends it, and finished days stand."""
     outcomes: dict[int, Outcome] = {}
@@ -104,7 +104,7 @@ def do_task(number: int, task: RunTask) -> tuple[int, Outcome | Failure]:
         return number, Failure(error.exit_code, str(error))
 
 
-def _on_processes(tasks: Sequence[RunTask], engine: Engine) -> Iterator[tuple[int, Outcome | Failure]]:
+def _on_processes(tasks: Sequence[RunTask], engine: TaskEngine) -> Iterator[tuple[int, Outcome | Failure]]:
     cores = len(os.sched_getaffinity(0))
     processes = min(engine.workers or cores, len(tasks))
     shared = tasks if processes <= 1 else [_with_threads(task, max(1, cores // processes)) for task in tasks]
@@ -144,7 +144,7 @@ def _die_with(parent: int) -> None:
     os._exit(1)
 
 
-def _on_dask(tasks: Sequence[RunTask], engine: Engine) -> Iterator[tuple[int, Outcome | Failure]]:
+def _on_dask(tasks: Sequence[RunTask], engine: TaskEngine) -> Iterator[tuple[int, Outcome | Failure]]:
     try:
         from distributed import Client, as_completed
     except ImportError as error:

@@ -35,7 +35,7 @@ from planner.units import SECONDS_PER_HOUR
 
 
 @dataclass(frozen=True)
-class Asked:
+class PlanRequest:
     """Of what a day is planned, and from which moment on: its midnight, or another.
 
     ``nightly``: from what the day before left, or with ``fresh`` from nothing. Else by a table (``snapshot`` and
@@ -82,7 +82,7 @@ class Found:
     conflicts: tuple[str, ...] = ()
 
 
-def plan_from(scenario: Scenario, params: Params, asked: Asked, folder: Path) -> DoneDay:
+def plan_from(scenario: Scenario, params: Params, asked: PlanRequest, folder: Path) -> DoneDay:
     """Plan the day of a moment from then on, and write it in a folder of days.
 
     BookedError when the day is booked, unless it may be planned again.
@@ -169,7 +169,7 @@ def run_facts(
     )
 
 
-def _found(scenario: Scenario, asked: Asked, folder: Path, day: Horizon) -> Found:
+def _found(scenario: Scenario, asked: PlanRequest, folder: Path, day: Horizon) -> Found:
     """What is true at a moment: by tables, by Slurm, or by the last plan."""
     if asked.snapshot is None and asked.slurm is None:
         last = last_plan_of(folder, scenario, day)
@@ -186,7 +186,7 @@ def _found(scenario: Scenario, asked: Asked, folder: Path, day: Horizon) -> Foun
     return Found(situation, intake, conflicts)
 
 
-def _read(scenario: Scenario, asked: Asked, folder: Path) -> tuple[Situation, Intake]:
+def _read(scenario: Scenario, asked: PlanRequest, folder: Path) -> tuple[Situation, Intake]:
     """The situation by tables, or by Slurm; begin times and reservations that we have set there bind nobody."""
     if asked.slurm is not None:
         ours = read_ours(folder / JOURNAL)

@@ -15,7 +15,7 @@ from planner.inputs.books.finished import Finished, accounted_candidates, chosen
 from planner.inputs.learned_power import LearnedFile, learned_power_text
 from planner.inputs.slurm.accounting import Accounts, read_accounting
 from planner.inputs.slurm.job import SlurmJob
-from planner.inputs.slurm.machine import Machine
+from planner.inputs.slurm.machine import SlurmMachine
 from planner.inputs.slurm.sacct_text import holds_accounts, read_accounts
 from planner.places import is_folder
 from planner.power.learned import learned_from
@@ -96,7 +96,7 @@ def live_sources(days: Sequence[Horizon], slurm: Slurm) -> PowerSources:
     )
 
 
-def with_nodes(scenario: Scenario, sources: PowerSources, slurm: Slurm) -> tuple[Scenario, Machine | None]:
+def with_nodes(scenario: Scenario, sources: PowerSources, slurm: Slurm) -> tuple[Scenario, SlurmMachine | None]:
     """The scenario with the nodes that accounts speak of, and Slurm's machine where these are Slurm's own."""
     if scenario.jobs.source != "slurm" or not sources.accounts:
         return scenario, None
@@ -108,7 +108,7 @@ def with_nodes(scenario: Scenario, sources: PowerSources, slurm: Slurm) -> tuple
 def finished_jobs(
     sources: PowerSources,
     scenario: Scenario,
-    machine: Machine | None,
+    machine: SlurmMachine | None,
     *,
     until_unix: int | None = None,
     one_node: bool = False,

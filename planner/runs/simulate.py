@@ -78,7 +78,7 @@ class ReplayRun:
 
 
 @dataclass(frozen=True)
-class Measured:
+class Measurement:
     """What is measured: metrics by name, the trimming rule, and the scenario for those about energy and money."""
 
     metrics: tuple[Metric, ...]
@@ -87,7 +87,7 @@ class Measured:
     scenario: Scenario | None = None
 
     @classmethod
-    def named(cls, names: list[str], trimming: str = "none", scenario: Scenario | None = None) -> Measured:
+    def named(cls, names: list[str], trimming: str = "none", scenario: Scenario | None = None) -> Measurement:
         """From names; InputError lists the known ones."""
         if trimming not in TRIMMING:
             raise InputError(f"unknown trimming rule {trimming!r}; known: {', '.join(TRIMMING)}")
@@ -167,7 +167,7 @@ def simulate(
     source: Source,
     policies: list[Policy],
     estimates: list[Estimate],
-    measured: Measured,
+    measured: Measurement,
     *,
     conduct: Conduct = USUAL,
     engine: RoundEngine = USUAL_ENGINE,
@@ -215,7 +215,7 @@ def simulate(
 
 
 def checked_run(
-    source: Source, names: tuple[str, str], result: Replay, measured: Measured, cpu_s: float, remark: str = ""
+    source: Source, names: tuple[str, str], result: Replay, measured: Measurement, cpu_s: float, remark: str = ""
 ) -> ReplayRun:
     """A replay under the names of its policy and its estimate, checked and then measured."""
     require_sound(result)
@@ -247,7 +247,7 @@ def outcome_of(result: Replay) -> Outcome:
     )
 
 
-def _money(source: Source, result: Replay, measured: Measured) -> dict[str, float]:
+def _money(source: Source, result: Replay, measured: Measurement) -> dict[str, float]:
     if not measured.money or measured.scenario is None:
         return {}
     from planner.runs.replay_ledger import settle_replay, sum_of_days
@@ -259,7 +259,7 @@ def _money(source: Source, result: Replay, measured: Measured) -> dict[str, floa
 def simulate_offline(
     source: Source,
     objectives: list[Objective],
-    measured: Measured,
+    measured: Measurement,
     search: OfflineSearch,
     *,
     conduct: Conduct = USUAL,

@@ -17,7 +17,7 @@ from planner.scenario.chooser import Kinds
 from planner.scenario.cluster import ClusterSection, WrittenAsSection
 from planner.scenario.electricity import BatterySection, Carbon, Demand, FeedIn, Fees, ModelledSolar, NoCarbon, Solar
 from planner.scenario.jobs import Jobs, SlurmJobs
-from planner.scenario.search import Hold, Search
+from planner.scenario.search import HoldSection, Search
 from planner.scenario.sections import Cooling, Goal, Key, Power, Revenue, Rules, Section
 from planner.scenario.slurm import LIVE, SlurmSection
 from planner.scenario.tariff import HourlyTariff, Tariff
@@ -52,7 +52,7 @@ class Scenario(Section):
     carbon: Carbon = NoCarbon()
     goal: Goal = Goal()
     search: Search = Search()
-    hold: Hold = Hold()
+    hold: HoldSection = HoldSection()
     slurm: SlurmSection = SlurmSection()
 
     @field_validator("goal")

@@ -103,7 +103,7 @@ class Search(Section):
         )
 
 
-class Hold(Section):
+class HoldSection(Section):
     """How holds are decided; for how long a job may be held is said by ``rules.max_delay``."""
 
     every_s: Annotated[

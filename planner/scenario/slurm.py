@@ -15,7 +15,7 @@ LIVE = Path("live")
 """Stands for Slurm itself, as it is at the moment of planning."""
 
 
-class OptIn(Section):
+class OptInSection(Section):
     """Whose begin times may be set: one of the three is enough; nobody by default."""
 
     partitions: Annotated[Several, Key("names", "jobs that may run in these partitions only")] = ()
@@ -41,7 +41,7 @@ class SlurmSection(Section):
         Within(bounds.IDLE_W),
         Key("W per node", "draw of a node of Slurm that is off for want of work", default="it stays on"),
     ] = None
-    opt_in: OptIn = OptIn()
+    opt_in: OptInSection = OptInSection()
 
     @property
     def is_live(self) -> bool:

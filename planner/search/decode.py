@@ -12,7 +12,7 @@ from planner.domain.job_order import overdue_first, predecessors_first
 from planner.domain.plan import DEFERRED, Plan
 from planner.domain.problem import Problem
 from planner.machine.node_timelines import (
-    Jobs,
+    JobTable,
     NodeTimelines,
     copy_timelines,
     jobs_of,
@@ -22,7 +22,7 @@ from planner.machine.node_timelines import (
 )
 from planner.machine.place import place_from
 
-_OPENINGS: weakref.WeakKeyDictionary[Problem, tuple[Jobs, NodeTimelines]] = weakref.WeakKeyDictionary()
+_OPENINGS: weakref.WeakKeyDictionary[Problem, tuple[JobTable, NodeTimelines]] = weakref.WeakKeyDictionary()
 
 
 def decode(problem: Problem, order: Ints, release_s: Ints | None = None) -> Plan:
@@ -42,7 +42,7 @@ def decode(problem: Problem, order: Ints, release_s: Ints | None = None) -> Plan
 
 
 def place_all(
-    timelines: NodeTimelines, jobs: Jobs, order: Ints, start_s: Ints, node_of_unit: Ints, *, position: int = 0
+    timelines: NodeTimelines, jobs: JobTable, order: Ints, start_s: Ints, node_of_unit: Ints, *, position: int = 0
 ) -> NodeTimelines:
     """Place the jobs of ``order`` from a position on; returns the timelines, or wider ones that took their place.
 
@@ -73,7 +73,7 @@ def decode_after(problem: Problem, plan: Plan, until_s: int, *, from_s: int = 0)
     return Plan(start_s, node_of_unit)
 
 
-def opening_timelines(problem: Problem) -> tuple[Jobs, NodeTimelines]:
+def opening_timelines(problem: Problem) -> tuple[JobTable, NodeTimelines]:
     """The jobs as the kernel takes them, and the machine with all that has started; made once for a problem."""
     if problem not in _OPENINGS:
         jobs = jobs_of(problem.columns)
@@ -81,7 +81,7 @@ def opening_timelines(problem: Problem) -> tuple[Jobs, NodeTimelines]:
     return _OPENINGS[problem]
 
 
-def _with_running(problem: Problem, jobs: Jobs) -> NodeTimelines:
+def _with_running(problem: Problem, jobs: JobTable) -> NodeTimelines:
     limit_mw = problem.cluster.power_limit_mw
     timelines = new_timelines(
         problem.nodes.capacity,
@@ -102,7 +102,7 @@ def _with_running(problem: Problem, jobs: Jobs) -> NodeTimelines:
     return timelines
 
 
-def _closed(problem: Problem) -> Jobs:
+def _closed(problem: Problem) -> JobTable:
     """What outages close, as jobs of one unit without power."""
     closed, count = problem.closed_room, len(problem.closed_room)
     each = np.arange(count + 1, dtype=np.int64)

@@ -18,7 +18,7 @@ from planner.domain.plan import DEFERRED, Plan
 from planner.domain.problem import Problem
 from planner.domain.result import BestSoFar, Listener, Result, Stop
 from planner.domain.search_params import DelayParams
-from planner.machine.node_timelines import Jobs, copy_timelines
+from planner.machine.node_timelines import JobTable, copy_timelines
 from planner.search.complete import complete, evaluate_decoded
 from planner.search.decode import opening_timelines, place_all
 from planner.search.multisearch import multisearch
@@ -78,7 +78,7 @@ class _Prefix:
         jobs, opening = opening_timelines(problem)
         self._problem = problem
         self.order = predecessors_first(problem, order)
-        self.jobs: Jobs = jobs._replace(release=jobs.release.copy())
+        self.jobs: JobTable = jobs._replace(release=jobs.release.copy())
         self._timelines = copy_timelines(opening)
         self._start_s = np.full(len(order), DEFERRED, dtype=np.int64)
         self._node_of_unit = np.full(int(jobs.unit_ptr[-1]), DEFERRED, dtype=np.int64)

@@ -19,7 +19,7 @@ from planner.domain.columns import Ints
 from planner.domain.job_order import job_charged, job_core_equivalents, profit_per_kw
 from planner.domain.plan import Plan
 from planner.domain.problem import Problem
-from planner.machine.node_timelines import Jobs, NodeTimelines, copy_timelines, wider_timelines
+from planner.machine.node_timelines import JobTable, NodeTimelines, copy_timelines, wider_timelines
 from planner.search.decode import opening_timelines, place_all
 from planner.search.kernel.money import Money, Tally
 from planner.search.kernel.rebuild_steps import rebuild
@@ -39,7 +39,7 @@ class Chain:
     """One search: its timelines, its money and where it stands."""
 
     problem: Problem
-    jobs: Jobs
+    jobs: JobTable
     money: Money
     habits: Habits
     timelines: NodeTimelines
@@ -90,13 +90,13 @@ class Chain:
         return Plan(self.state.best_start_of.copy(), self.state.best_node_of_unit.copy())
 
 
-def load_plan(timelines: NodeTimelines, jobs: Jobs, plan: Plan) -> NodeTimelines:
+def load_plan(timelines: NodeTimelines, jobs: JobTable, plan: Plan) -> NodeTimelines:
     """Put a plan's jobs on timelines that have none of them."""
     placed = np.flatnonzero(plan.is_placed)
     return place_all(timelines, jobs, placed, plan.start_s.copy(), plan.node_of_unit.copy())
 
 
-def _search_state(problem: Problem, jobs: Jobs, plan: Plan, seed: int, habits: Habits) -> SearchState:
+def _search_state(problem: Problem, jobs: JobTable, plan: Plan, seed: int, habits: Habits) -> SearchState:
     count = len(problem.jobs)
     movable = _movable(problem)
     placed = np.flatnonzero(plan.is_placed & movable)

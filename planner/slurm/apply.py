@@ -10,7 +10,7 @@ from pathlib import Path
 from planner.errors import SlurmError
 from planner.inputs.slurm.job import SlurmJob
 from planner.inputs.slurm.queue import Queue
-from planner.slurm.changes import JOB_ID, Outcome, Proposal, Rules, propose, propose_undo
+from planner.slurm.changes import JOB_ID, ChangeOutcome, ChangeRules, Proposal, propose, propose_undo
 from planner.slurm.commands import Slurm
 from planner.slurm.journal import Change, Ours, read_ours, when, write_changes, write_results
 from planner.slurm.snapshot import queue_now
@@ -25,7 +25,7 @@ Clock = Callable[[], float]
 def plan_changes(
     slurm: Slurm,
     wanted: Mapping[str, int],
-    rules: Rules,
+    rules: ChangeRules,
     journal: Path,
     clock: Clock = time.time,
     *,
@@ -47,7 +47,7 @@ def carry_out(
     clock: Clock = time.time,
     *,
     undo: bool = False,
-) -> list[Outcome]:
+) -> list[ChangeOutcome]:
     """Send changes, read the queue back, and say for each whether Slurm has taken it.
 
     The journal is on the disk before anything is sent. Whatever fails from then on, what has reached Slurm can be
@@ -81,18 +81,18 @@ def _update(change: Change) -> str:
     return f"update JobId={change.job} StartTime=uts{int(change.new_unix):d}\n"
 
 
-def _outcome(change: Change, queue: Queue, alone: set[str], said: str, now_unix: int) -> Outcome:
+def _outcome(change: Change, queue: Queue, alone: set[str], said: str, now_unix: int) -> ChangeOutcome:
     records = _records(change, queue, alone)
     if not records:
-        return Outcome(change, False, "no longer in the queue", overtaken=True)
+        return ChangeOutcome(change, False, "no longer in the queue", overtaken=True)
     waiting = [job for job in records if job.is_pending]
     others = [job for job in waiting or records if not _as_wanted(change, job, now_unix)]
     if not others:
-        return Outcome(change, True, "")
+        return ChangeOutcome(change, True, "")
     if not waiting:
-        return Outcome(change, False, f"already started or ended ({others[0].state_text})", overtaken=True)
+        return ChangeOutcome(change, False, f"already started or ended ({others[0].state_text})", overtaken=True)
     reason = _reason(change.job, said)
-    return Outcome(change, False, f"begins at {when(others[0].begin_unix)}" + (f" ({reason})" if reason else ""))
+    return ChangeOutcome(change, False, f"begins at {when(others[0].begin_unix)}" + (f" ({reason})" if reason else ""))
 
 
 def _records(change: Change, queue: Queue, alone: set[str]) -> list[SlurmJob]:

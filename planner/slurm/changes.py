@@ -42,7 +42,7 @@ class OptIn:
 
 
 @dataclass(frozen=True)
-class Rules:
+class ChangeRules:
     """What changes must keep to.
 
     Parameters
@@ -76,7 +76,7 @@ class Proposal:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ChangeOutcome:
     """What became of one change."""
 
     change: Change
@@ -95,7 +95,7 @@ class Outcome:
 def propose(
     wanted: Mapping[str, int],
     queue: Queue,
-    rules: Rules,
+    rules: ChangeRules,
     ours: Ours,
     now_unix: int,
     latest: Mapping[str, int] | None = None,
@@ -206,7 +206,7 @@ def _targets(job_id: str, wanted: Mapping[str, int], queue: Queue) -> tuple[list
     return waiting, "" if waiting else f"already started or ended ({states})"
 
 
-def _why_not(job: SlurmJob, start_unix: int, rules: Rules, ours: Ours, now_unix: int) -> str:
+def _why_not(job: SlurmJob, start_unix: int, rules: ChangeRules, ours: Ours, now_unix: int) -> str:
     """Why a waiting job must not begin at a moment; empty when it may."""
     own_unix = ours.own_begin(job)
     latest_unix = job.latest_begin_unix

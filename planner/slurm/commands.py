@@ -25,7 +25,7 @@ SECONDS_PER_LINE = 10.0
 
 
 @dataclass(frozen=True)
-class Answer:
+class CommandAnswer:
     """What a command said, and how it ended."""
 
     status: int
@@ -66,7 +66,7 @@ class Slurm:
                 return " ".join((name, *arguments, option)), answer.output
         raise _failed(name, answer)
 
-    def run(self, name: str, *arguments: str, stdin: str = "") -> Answer:
+    def run(self, name: str, *arguments: str, stdin: str = "") -> CommandAnswer:
         """A command's answer, whatever its status; SlurmError when it is missing or takes too long."""
         limit_s = self.timeout_s + SECONDS_PER_LINE * stdin.count("\n")
         try:
@@ -82,7 +82,7 @@ class Slurm:
             raise SlurmError(f"{name} did not answer within {limit_s:g} s; is slurmctld up?") from error
         except OSError as error:
             raise SlurmError(f"{name} cannot be run ({error.strerror or error})") from error
-        return Answer(done.returncode, done.stdout, done.stderr.decode("utf-8", "replace"))
+        return CommandAnswer(done.returncode, done.stdout, done.stderr.decode("utf-8", "replace"))
 
     def _program(self, name: str) -> str:
         path = str(self.folder) if self.folder is not None else None
@@ -98,7 +98,7 @@ class Slurm:
         return {**kept, **named, **FIXED}
 
 
-def _failed(name: str, answer: Answer) -> SlurmError:
+def _failed(name: str, answer: CommandAnswer) -> SlurmError:
     return SlurmError(f"{name} failed with status {answer.status}: {first_line(answer.errors)}")
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from planner.errors import InputError, SlurmError
-from planner.inputs.slurm.document import Answer, Source
+from planner.inputs.slurm.document import DocumentAnswer, Source
 from planner.inputs.slurm.documents import (
     ACCOUNTING,
     MANIFEST,
@@ -50,7 +50,7 @@ def take(slurm: Slurm, clock: Callable[[], float] = time.time) -> Taken:
         answers[ACCOUNTING] = slurm.ask_json("sacct", "--allusers", f"--starttime=now-{LONGEST_DAY}")
     except SlurmError as error:
         remarks.append(f"jobs that have ended are left out: {error}")
-    by_name: dict[str, Source] = {name: Answer(command, output) for name, (command, output) in answers.items()}
+    by_name: dict[str, Source] = {name: DocumentAnswer(command, output) for name, (command, output) in answers.items()}
     documents = Documents("Slurm", moment_unix, version[-1] if version else "unknown", by_name, tuple(remarks))
     return Taken(documents, {name: command for name, (command, _) in answers.items()})
 
@@ -62,7 +62,7 @@ def save(taken: Taken, folder: Path) -> Documents:
     manifest = json.dumps(manifest_of(taken.documents, taken.commands), indent=2) + "\n"
     with held(folder, tidy=False), replaced(folder) as fresh:
         for name, document in taken.documents.by_name.items():
-            assert isinstance(document, Answer)
+            assert isinstance(document, DocumentAnswer)
             (fresh / name).write_bytes(document.output)
         (fresh / MANIFEST).write_text(manifest, encoding="utf-8")
     by_name: dict[str, Source] = {name: folder / name for name in taken.documents.by_name}
@@ -74,7 +74,7 @@ def save(taken: Taken, folder: Path) -> Documents:
 def queue_now(slurm: Slurm) -> Queue:
     """The queue as squeue has it now; SlurmError when it cannot be read."""
     try:
-        return read_queue(Answer(*slurm.ask_json("squeue", "--all")))
+        return read_queue(DocumentAnswer(*slurm.ask_json("squeue", "--all")))
     except InputError as error:
         raise SlurmError(f"no queue that can be read: {error}") from error
 

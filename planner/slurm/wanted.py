@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from planner.errors import InputError
-from planner.slurm.changes import OptIn, Rules
+from planner.slurm.changes import ChangeRules, OptIn
 from planner.store.provenance import changed
 from planner.store.read_tables import moment, read_rows, read_table
 from planner.store.results import read_run, read_summary
@@ -42,7 +42,7 @@ class Wanted:
     starts: Mapping[str, int]
     left_alone: Mapping[str, str]
     latest: Mapping[str, int]
-    rules: Rules
+    rules: ChangeRules
     until_unix: int
 
 
@@ -79,11 +79,11 @@ def require_not_over(wanted: Wanted, folder: Path, now_unix: int) -> None:
         )
 
 
-def rules_of(run: Mapping[str, Any]) -> Rules:
+def rules_of(run: Mapping[str, Any]) -> ChangeRules:
     """The rules by the scenario of a run; plans of versions that knew no Slurm opt nobody in."""
     said = run["scenario"].get("slurm", {})
     opt_in = said.get("opt_in", {})
-    return Rules(
+    return ChangeRules(
         OptIn(
             frozenset(opt_in.get("partitions", ())),
             frozenset(opt_in.get("qos", ())),

@@ -15,7 +15,7 @@ from planner.defaults import RUN_BOUND_TIME_S, STUDY_BOUND_TIME_S, TIME_LIMIT_S
 from planner.methods import Params
 from planner.pages.charts import lines
 from planner.pages.markup import Html, counted
-from planner.runs.fanout import Engine, RunTask, run_tasks
+from planner.runs.fanout import RunTask, TaskEngine, run_tasks
 from planner.runs.figures import Row
 from planner.scenario.schema import Scenario
 from planner.store.provenance import versions
@@ -179,7 +179,7 @@ class Curie23Study(Study):
         done: list[Row] = []
         for calibration in self.calibrations:
             tasks = self.tasks(calibration)
-            engine = Engine(self.backend, self.address, self.workers)
+            engine = TaskEngine(self.backend, self.address, self.workers)
             outcomes = run_tasks([task for _, task in tasks], engine, lambda task: on_done(task.name))
             bounds = self._bounds(calibration)
             done += [

@@ -24,7 +24,7 @@ from planner.online.policies import policy_named
 from planner.online.replay import make_ready, replay
 from planner.online.round_watch import OutOfTimeError, RoundWatch
 from planner.online.search_options import EngineCounts, QueueSearch
-from planner.runs.simulate import Conduct, Measured, RoundEngine, cpu_now_s, simulate
+from planner.runs.simulate import Conduct, Measurement, RoundEngine, cpu_now_s, simulate
 from planner.scenario.schema import Scenario
 
 CAPACITY = np.array([20, 64], dtype=np.int64)
@@ -77,7 +77,7 @@ def _ended(source: Source, policy: str, estimate: str, limits: DispatchLimits, w
         source,
         [policy_named(policy)],
         [estimate_named(estimate).rounded()],
-        Measured.named(["stretch", "wait"]),
+        Measurement.named(["stretch", "wait"]),
         conduct=Conduct(evaluations=limits.evaluations),
         engine=limits.round_engine,
         watch=watch,

@@ -17,7 +17,7 @@ from planner.online.drawn_deadlines import LEAST_S, draw_deadlines
 from planner.online.estimates import estimate_named
 from planner.online.policies import policy_named
 from planner.online.replay import Replay
-from planner.runs.simulate import Conduct, Measured, ReplayRun, outcome_of, simulate
+from planner.runs.simulate import Conduct, Measurement, ReplayRun, outcome_of, simulate
 
 DAY_S = 86400
 STRETCHES = 60
@@ -42,7 +42,7 @@ def _run(
     source: Source, policy: str, estimate: str, metrics: Sequence[str], conduct: Conduct, *, rounded: bool = False
 ) -> ReplayRun:
     believed = estimate_named(estimate)
-    measured = Measured.named(list(metrics))
+    measured = Measurement.named(list(metrics))
     policies, estimates = [policy_named(policy)], [believed.rounded() if rounded else believed]
     return simulate(source, policies, estimates, measured, conduct=conduct)[0]
 
@@ -114,7 +114,7 @@ def trimmed_figures(
         "jobs": len(outcome),
         "processors": source.trace.machine.processors,
         "cpu_s": round(run.cpu_s, 3),
-        "trims": {rule: measure(outcome, list(Measured.named(list(metrics)).metrics), rule) for rule in TRIMMING},
+        "trims": {rule: measure(outcome, list(Measurement.named(list(metrics)).metrics), rule) for rule in TRIMMING},
     }
 
 

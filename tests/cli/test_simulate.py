@@ -16,7 +16,7 @@ from planner.inputs.jobs.swf_trace import read_swf_trace
 from planner.inputs.traces import read_pool
 from planner.online.estimates import estimate_named
 from planner.online.policies import policy_named
-from planner.runs.simulate import Conduct, Measured, simulate
+from planner.runs.simulate import Conduct, Measurement, simulate
 from planner.studies.published import PREDICTIONS, Campaign
 from tests.days import write_small_site
 
@@ -366,7 +366,7 @@ def test_a_conduct_that_cannot_be(trace: Path, conduct: Conduct, policy: str, me
             read_pool(trace),
             [policy_named(policy)],
             [estimate_named("last2")],
-            Measured.named(["bsld"]),
+            Measurement.named(["bsld"]),
             conduct=conduct,
         )
 
@@ -407,7 +407,7 @@ def test_a_published_run_stands_beside_ours(
 ) -> None:
     """A trace is known by its jobs and processors; the difference is in percent of what was published."""
     source, policies, estimates = read_pool(trace), [policy_named("easy")], [estimate_named("actual")]
-    (ours,) = simulate(source, policies, estimates, Measured.named(["bsld"]), conduct=Conduct(rounds="event"))
+    (ours,) = simulate(source, policies, estimates, Measurement.named(["bsld"]), conduct=Conduct(rounds="event"))
     other = Campaign(jobs=7, bsld={("easy", "actual", "request"): ours.values["bsld"] / 1.25})
     monkeypatch.setitem(PREDICTIONS, (ours.counted, 4), other)
     assert run(["study", "predictions", str(trace), "--processors", "4", "--out", str(tmp_path), "--json", "-q"]) == 0

@@ -18,7 +18,7 @@ from planner.domain.problem import Problem
 from planner.domain.situation import Outage
 from planner.inputs.snapshots.write import write_snapshot
 from planner.methods import Params
-from planner.runs.one_day import Asked, plan_from
+from planner.runs.one_day import PlanRequest, plan_from
 from planner.scenario.load import load_scenario
 from planner.scenario.schema import Scenario
 from planner.store.last_plan import read_last_plan, situation_of
@@ -127,8 +127,8 @@ def test_a_day_is_planned_at_its_midnight_as_from_any_moment(tmp_path: Path) -> 
         if number:
             before = MIDNIGHTS[number - 1].isoformat()
             shutil.copytree(nights / before, moments / before, dirs_exist_ok=True)
-        nightly = plan_from(scenario, how, Asked(horizon.start_unix, nightly=True), nights)
-        plan_from(scenario, how, Asked(horizon.start_unix, hours=24), moments)
+        nightly = plan_from(scenario, how, PlanRequest(horizon.start_unix, nightly=True), nights)
+        plan_from(scenario, how, PlanRequest(horizon.start_unix, hours=24), moments)
         for name in CSVS:
             both = [(folder / day.isoformat() / name).read_bytes() for folder in (nights, moments)]
             assert both[0] == both[1], (day, name)
@@ -142,7 +142,7 @@ def test_a_day_is_planned_at_its_midnight_as_from_any_moment(tmp_path: Path) -> 
             out = Outage(number % 4, noon - 60, noon + 86400 if number % 2 else None, "drain")
             jobs, nodes = tmp_path / "jobs.csv", tmp_path / "nodes.csv"
             write_snapshot(replace(told, outages=(out,)), jobs, cluster=scenario.cluster, nodes_path=nodes)
-            plan_from(scenario, how, Asked(noon, snapshot=jobs, nodes=nodes), nights)
+            plan_from(scenario, how, PlanRequest(noon, snapshot=jobs, nodes=nodes), nights)
     assert seen == {"peak", "no peak", "battery", "carried", "overdue", "outage"}
 
 

@@ -12,7 +12,7 @@ from planner.machine import heap, rng, timeline
 from planner.machine.choose_nodes import cheapest_node, copies_until, pack_anywhere, share_out
 from planner.machine.earliest import BOUND_COLUMNS, learned_start, remember
 from planner.machine.kth_smallest import smallest
-from planner.machine.node_timelines import Jobs, NodeTimelines, kernel_jobs, new_timelines
+from planner.machine.node_timelines import JobTable, NodeTimelines, kernel_jobs, new_timelines
 from planner.search.decode import place_all
 
 SECONDS = 60
@@ -223,7 +223,7 @@ def copies(free: np.ndarray, amount: np.ndarray, most: int) -> int:
     return max(k for k in range(most + 1) if k == 0 or np.all(free >= k * amount))
 
 
-def jobs_of(counts: list[int], amounts: list[list[int]]) -> Jobs:
+def jobs_of(counts: list[int], amounts: list[list[int]]) -> JobTable:
     """One job of groups of units, and one before it that is not asked about."""
     groups, units = len(counts), sum(counts)
     return kernel_jobs(
@@ -254,7 +254,7 @@ def test_units_of_several_sizes_share_the_room_as_written() -> None:
             assert least.tolist() == [[0, 8], [6, 0], [8, 8], [8, 8]]
 
 
-def machine(jobs: Jobs, capacity: list[list[int]]) -> NodeTimelines:
+def machine(jobs: JobTable, capacity: list[list[int]]) -> NodeTimelines:
     return new_timelines(np.array(capacity), day_end=20, power_limit=-1, jobs=jobs)
 
 

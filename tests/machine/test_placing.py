@@ -7,7 +7,7 @@ import pytest
 
 from planner.compiled import kernel_of
 from planner.machine import node_timelines
-from planner.machine.node_timelines import Jobs, NodeTimelines, kernel_jobs, new_timelines
+from planner.machine.node_timelines import JobTable, NodeTimelines, kernel_jobs, new_timelines
 from planner.machine.place import hold_job
 from planner.search.decode import place_all
 
@@ -33,7 +33,7 @@ class Machine:
         self.start_of = np.full(9, WAITING)
         self.node_of_unit = np.full(int(self.jobs.unit_ptr[-1]), WAITING)
 
-    def _some_jobs(self, count: int) -> Jobs:
+    def _some_jobs(self, count: int) -> JobTable:
         draw = self.draw
         sizes = [
             [[1], [2], [3], [1, 2], [2, 1, 1]][int(kind)] for kind in draw.choice(5, count, p=[0.3, 0.3, 0.2, 0.1, 0.1])

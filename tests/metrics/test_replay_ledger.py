@@ -11,7 +11,7 @@ from planner.inputs.traces import read_cluster
 from planner.online.estimates import estimate_named
 from planner.online.policies import policy_named
 from planner.runs.replay_ledger import settle_replay, sum_of_days
-from planner.runs.simulate import Measured, simulate
+from planner.runs.simulate import Measurement, simulate
 
 JOBS = """\
 job_id,submit_time,requested_s,runtime_s,units,cores_per_unit,power_w
@@ -27,7 +27,7 @@ def test_a_job_over_midnight_earns_on_both_days(tmp_path: Path) -> None:
     path.write_text(JOBS, encoding="utf-8")
     scenario = open_scenario("sample", SETTINGS)
     source = read_cluster(path, scenario)
-    measured = Measured.named(["wait", "it_kwh", "revenue_eur", "profit_eur", "energy_cost_eur"], scenario=scenario)
+    measured = Measurement.named(["wait", "it_kwh", "revenue_eur", "profit_eur", "energy_cost_eur"], scenario=scenario)
     (run,) = simulate(source, [policy_named("easy")], [estimate_named("requested")], measured)
     days = settle_replay(scenario, source.jobs, run.replay)
     assert [day.isoformat() for day, _ in days] == ["2024-06-01", "2024-06-02"]

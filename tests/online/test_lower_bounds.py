@@ -18,7 +18,7 @@ from planner.inputs.traces import read_pool
 from planner.metrics.registry import measure, metric_named
 from planner.online.lower_bounds import BOUNDED, lower_bound
 from planner.online.policies import policy_named
-from planner.online.priced import Jobs, LinearCost, PoweredCost, Slots
+from planner.online.priced import LinearCost, PoweredCost, PricedJobs, Slots
 from planner.online.replay import replay
 from planner.runs.simulate import outcome_of
 from tests.online.traces import random_trace
@@ -206,11 +206,11 @@ def test_waiting_for_nothing_can_lower_p2sf() -> None:
     assert lower_bound(trace, "p2sf", steps=0).value <= waits[best]
 
 
-def priced_jobs(seed: int) -> tuple[Jobs, Slots, np.ndarray, Callable[[int, int], float]]:
+def priced_jobs(seed: int) -> tuple[PricedJobs, Slots, np.ndarray, Callable[[int, int], float]]:
     """Jobs, slots with random prices, some of them zero, and what a processor costs from one second to another."""
     rng = np.random.default_rng(seed)
     trace = small_trace(seed, 6, 40)
-    jobs = Jobs.of(trace)
+    jobs = PricedJobs.of(trace)
     edges = np.unique(np.concatenate([[0.0, 150.0], rng.integers(1, 150, 12).astype(float)]))
     price = rng.random(len(edges) - 1) * rng.integers(0, 2, len(edges) - 1)
     each_second = np.concatenate([np.repeat(price, np.diff(edges).astype(int)), np.zeros(500)])

@@ -20,7 +20,7 @@ from planner.online.policies import POLICIES, policy_named
 from planner.online.prices import FOREVER_S, ProfitTerms
 from planner.online.replay import replay
 from planner.online.search_options import QueueSearch
-from planner.runs.simulate import Measured, simulate
+from planner.runs.simulate import Measurement, simulate
 from tests.online.traces import as_nodes, placed, random_cluster_trace, random_trace
 
 Cost = Callable[[int, int, int], float]
@@ -222,4 +222,4 @@ def test_money_is_no_objective_of_engines_and_needs_a_scenario() -> None:
         policy_named("cp-profit")
     source = Source(small_queue(0, 2), Intake("x"))
     with pytest.raises(InputError, match="'order-profit' needs a scenario"):
-        simulate(source, [policy_named("order-profit")], [estimate_named("actual")], Measured.named(["af"]))
+        simulate(source, [policy_named("order-profit")], [estimate_named("actual")], Measurement.named(["af"]))

@@ -11,19 +11,19 @@ from pathlib import Path
 import pytest
 
 from planner.errors import SlurmError
-from planner.inputs.slurm.document import Answer
+from planner.inputs.slurm.document import DocumentAnswer
 from planner.inputs.slurm.job import SlurmJob
 from planner.inputs.slurm.queue import read_queue
 from planner.slurm import commands
 from planner.slurm.apply import carry_out, differences, from_journal, from_wanted, plan_changes, plan_undo
-from planner.slurm.changes import OptIn, Outcome, Proposal, Rules
+from planner.slurm.changes import ChangeOutcome, ChangeRules, OptIn, Proposal
 from planner.slurm.commands import Slurm
 from planner.slurm.journal import Change, read_ours
 from planner.slurm.snapshot import queue_now
 from tests.slurm.cluster import ACCOUNTING, Cluster, until, why_not
 
 HOUR = 3600
-RULES = Rules(OptIn(partitions=frozenset({"batch", "open"})))
+RULES = ChangeRules(OptIn(partitions=frozenset({"batch", "open"})))
 
 
 def soon() -> int:
@@ -31,7 +31,7 @@ def soon() -> int:
     return int(time.time()) + 2 * HOUR
 
 
-def send(slurm: Slurm, wanted: Mapping[str, int], journal: Path) -> tuple[Proposal, list[Outcome]]:
+def send(slurm: Slurm, wanted: Mapping[str, int], journal: Path) -> tuple[Proposal, list[ChangeOutcome]]:
     """What is proposed for wanted starts, and what becomes of it."""
     proposal = plan_changes(slurm, wanted, RULES, journal)
     return proposal, carry_out(slurm, proposal.changes, journal)
@@ -49,7 +49,7 @@ def taken_back(slurm: Slurm, journal: Path) -> dict[str, str]:
     return said
 
 
-def take_back(slurm: Slurm, journal: Path) -> tuple[Proposal, list[Outcome]]:
+def take_back(slurm: Slurm, journal: Path) -> tuple[Proposal, list[ChangeOutcome]]:
     """What is proposed to undo everything, and what becomes of it."""
     proposal = plan_undo(slurm, journal)
     return proposal, carry_out(slurm, proposal.changes, journal, undo=True)
@@ -185,7 +185,7 @@ def test_a_job_that_completes_still_has_its_nodes(cluster: Cluster) -> None:
 
     def completing() -> list[SlurmJob]:
         text = cluster.command("squeue", "--json").encode()
-        return [each for each in read_queue(Answer("squeue", text)).jobs if each.is_completing]
+        return [each for each in read_queue(DocumentAnswer("squeue", text)).jobs if each.is_completing]
 
     (found,) = until(completing, "the job to complete")
     assert (found.label, found.state) == (job, "running")
@@ -392,7 +392,7 @@ def test_names_that_a_shell_would_run_are_harmless(
 
 def test_only_jobs_that_are_opted_in_are_changed(cluster: Cluster, slurm: Slurm, journal: Path) -> None:
     """By a word of the comment; a job without it stays as it is."""
-    rules = Rules(OptIn(comment_words=frozenset({"flexible"})))
+    rules = ChangeRules(OptIn(comment_words=frozenset({"flexible"})))
     job, other = cluster.submit("--comment=power_w=300;flexible"), cluster.submit("--comment=inflexible")
     proposal = plan_changes(slurm, dict.fromkeys((job, other), soon()), rules, journal)
     assert [change.job for change in proposal.changes] == [job]
@@ -402,7 +402,7 @@ def test_only_jobs_that_are_opted_in_are_changed(cluster: Cluster, slurm: Slurm,
 @pytest.mark.skipif(bool(why_not(ACCOUNTING)), reason=f"no accounting: {why_not(ACCOUNTING)}")
 def test_a_qos_opts_in(cluster: Cluster, slurm: Slurm, journal: Path) -> None:
     """With accounting, jobs of one QOS are opted in and those of another are not."""
-    rules = Rules(OptIn(qos=frozenset({"flexible"})))
+    rules = ChangeRules(OptIn(qos=frozenset({"flexible"})))
     job, other = cluster.submit("--qos=flexible"), cluster.submit("--qos=normal")
     proposal = plan_changes(slurm, dict.fromkeys((job, other), soon()), rules, journal)
     assert [change.job for change in proposal.changes] == [job]

@@ -8,20 +8,20 @@ from pathlib import Path
 import pytest
 
 from planner.inputs.slurm.job import SlurmJob
-from planner.slurm.changes import OptIn, Proposal, Refusal, Rules, propose
+from planner.slurm.changes import ChangeRules, OptIn, Proposal, Refusal, propose
 from planner.slurm.journal import Change, Entry, Ours, when
 from planner.slurm.wanted import read_wanted
 from tests.days import BRIEF, DAY, plan, rows_of, write_small_site
 from tests.slurm.queued import HOUR, NOW, queue_of, waiting
 
-BATCH = Rules(OptIn(partitions=frozenset({"batch"})))
+BATCH = ChangeRules(OptIn(partitions=frozenset({"batch"})))
 LATER = NOW + 2 * HOUR
 
 
 def proposed(
     *jobs: SlurmJob,
     wanted: dict[str, int] | None = None,
-    rules: Rules = BATCH,
+    rules: ChangeRules = BATCH,
     ours: Ours | None = None,
     latest: dict[str, int] | None = None,
 ) -> Proposal:
@@ -94,9 +94,9 @@ def test_only_job_ids_are_taken(job_id: str) -> None:
 def test_a_job_must_be_opted_in(opt_in: OptIn, covered: bool) -> None:
     """By all of its partitions, by its QOS, or by a whole word of its comment."""
     job = waiting(partitions=("batch", "gpu"), qos="flexible", comment="power_w=300;shift, x")
-    assert bool(proposed(job, rules=Rules(opt_in)).changes) is covered
+    assert bool(proposed(job, rules=ChangeRules(opt_in)).changes) is covered
     if not covered:
-        assert refused(job, rules=Rules(opt_in)) == "not opted in by partition, QOS or comment"
+        assert refused(job, rules=ChangeRules(opt_in)) == "not opted in by partition, QOS or comment"
 
 
 def test_only_future_times_are_sent() -> None:
@@ -125,7 +125,7 @@ def test_the_deadline_less_the_time_limit_is_the_last_begin() -> None:
     job = waiting(deadline_unix=NOW + 3 * HOUR)
     assert proposed(job).changes
     assert "2027-01-15T10:00:00Z" in refused(job, wanted={"42": LATER + 1})
-    rules = Rules(BATCH.opt_in, deadline_margin_s=60)
+    rules = ChangeRules(BATCH.opt_in, deadline_margin_s=60)
     assert proposed(job, wanted={"42": LATER - 60}, rules=rules).changes
     assert "Slurm would cancel it" in refused(job, wanted={"42": LATER - 59}, rules=rules)
 

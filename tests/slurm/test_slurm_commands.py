@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from planner.errors import SlurmError
-from planner.inputs.slurm.document import Answer
+from planner.inputs.slurm.document import DocumentAnswer
 from planner.inputs.slurm.job import SlurmJob
 from planner.inputs.slurm.queue import read_queue
 from planner.slurm import commands
@@ -55,7 +55,7 @@ NEW = {
 
 def only(record: dict[str, object]) -> SlurmJob:
     """The job of a queue of one record."""
-    (job,) = read_queue(Answer("squeue", json.dumps({"jobs": [record]}).encode())).records
+    (job,) = read_queue(DocumentAnswer("squeue", json.dumps({"jobs": [record]}).encode())).records
     return job
 
 

@@ -19,7 +19,7 @@ from planner.inputs.jobs.table_rows import row_time
 from planner.inputs.jobs.unit_groups import unit_shape_of
 from planner.inputs.slurm.accounting import Accounts
 from planner.inputs.slurm.job import SlurmJob
-from planner.inputs.slurm.machine import Machine
+from planner.inputs.slurm.machine import SlurmMachine
 from planner.inputs.slurm.node_units import asked_of
 from planner.inputs.snapshots.read import STATE_COLUMNS, TIMES
 from planner.places import document
@@ -50,7 +50,7 @@ class Finished:
 
 
 @dataclass(frozen=True)
-class Candidate:
+class EndedJob:
     """A job that has ended, as its source has it.
 
     ``unmeasured`` says why its power is none, empty where it is; ``shared`` whether the power is also that of others.
@@ -62,7 +62,7 @@ class Candidate:
 
 
 def chosen(
-    candidates: Iterable[Candidate], left_out: Counter[str], *, until_unix: int | None = None, one_node: bool = False
+    candidates: Iterable[EndedJob], left_out: Counter[str], *, until_unix: int | None = None, one_node: bool = False
 ) -> Finished:
     """The candidates that can be learned from, each once; the others are added to what was left out before.
 
@@ -88,7 +88,7 @@ def chosen(
     return Finished(tuple(sorted(found.values(), key=lambda job: job.end_key)), left_out)
 
 
-def table_candidates(paths: Sequence[Path], scenario: Scenario, left_out: Counter[str]) -> Iterator[Candidate]:
+def table_candidates(paths: Sequence[Path], scenario: Scenario, left_out: Counter[str]) -> Iterator[EndedJob]:
     """The jobs of CSV or Parquet tables that have ended; the others are added to what is left out.
 
     docs/power.md has the columns. The nodes of the scenario say which jobs had them for themselves, its
@@ -125,14 +125,14 @@ def table_candidates(paths: Sequence[Path], scenario: Scenario, left_out: Counte
                 left_out[NO_END] += 1
                 continue
             is_measured = "power_w" in row or "power_w_per_core" in row
-            yield Candidate(
+            yield EndedJob(
                 FinishedJob(asked, job.submit_unix, end_unix, job.power_w),
                 "" if is_measured else NO_POWER,
                 shared=scenario.power.metered == "node" and not has_own_nodes(asked, cluster),
             )
 
 
-def _why_not(candidate: Candidate, until_unix: int | None, one_node: bool) -> str:
+def _why_not(candidate: EndedJob, until_unix: int | None, one_node: bool) -> str:
     """Why a job is not learned from; empty where it is."""
     if candidate.unmeasured:
         return candidate.unmeasured
@@ -146,10 +146,10 @@ def _why_not(candidate: Candidate, until_unix: int | None, one_node: bool) -> st
 def accounted_candidates(
     sources: Iterable[tuple[str, Accounts]],
     scenario: Scenario,
-    machine: Machine | None,
+    machine: SlurmMachine | None,
     left_out: Counter[str],
     since_unix: int | None = None,
-) -> Iterator[Candidate]:
+) -> Iterator[EndedJob]:
     """The jobs of accounts that ran to their end on nodes of the scenario; the others are added to what is left out.
 
     Parameters
@@ -209,8 +209,8 @@ def _has_run(job: SlurmJob, left_out: Counter[str]) -> bool:
 
 
 def _candidate(
-    job: SlurmJob, end_unix: int, scenario: Scenario, machine: Machine | None, is_shared: bool
-) -> Candidate | str:
+    job: SlurmJob, end_unix: int, scenario: Scenario, machine: SlurmMachine | None, is_shared: bool
+) -> EndedJob | str:
     """The job, or why it cannot be learned from."""
     assert job.start_unix is not None
     classes = _classes(job.nodes, scenario.cluster)
@@ -229,7 +229,7 @@ def _candidate(
         idle_w = sum(each.idle_w for each in classes) if scenario.power.metered == "node" else 0.0
         measured_w, refused = mean_power_w(job.energy_j, end_unix - job.start_unix, idle_w, len(classes))
         power_w, why = measured_w or 0.0, f"{NOT_USED}: {refused}" if refused and not is_shared else ""
-    return Candidate(FinishedJob(asked, min(job.submit_unix, job.start_unix), end_unix, power_w), why, is_shared)
+    return EndedJob(FinishedJob(asked, min(job.submit_unix, job.start_unix), end_unix, power_w), why, is_shared)
 
 
 def _classes(nodes: Sequence[str], cluster: Cluster) -> list[NodeClass]:

@@ -203,20 +203,20 @@ def shown(value: object) -> str:
 
 
 @dataclass(frozen=True)
-class Answer:
+class DocumentAnswer:
     """What a command has written, and the command for messages."""
 
     command: str
     output: bytes
 
 
-Source = Path | str | Answer
+Source = Path | str | DocumentAnswer
 """A file by its name, or a command's answer."""
 
 
 def content_of(source: Source) -> tuple[str, bytes]:
     """What a source is called in messages, and what it holds."""
-    if not isinstance(source, Answer):
+    if not isinstance(source, DocumentAnswer):
         return str(source), read_bytes(source)
     if len(source.output) > MOST_BYTES:
         raise InputError(f"{source.command}: has written more than {MOST_BYTES // 2**20} MB; ask for fewer partitions")

@@ -15,7 +15,7 @@ from typing import Any
 from planner import bounds
 from planner.errors import FileFormatError, InputError
 from planner.inputs.slurm.accounting import Accounts, read_accounting
-from planner.inputs.slurm.document import Answer, Source
+from planner.inputs.slurm.document import DocumentAnswer, Source
 from planner.inputs.slurm.nodes import Reservation, SlurmNode, read_nodes, read_reservation_text, read_reservations
 from planner.inputs.slurm.queue import Queue, read_queue
 from planner.places import is_file, is_folder
@@ -55,7 +55,7 @@ class Documents:
     @property
     def files(self) -> tuple[Path, ...]:
         """The files, where they are saved."""
-        return tuple(Path(each) for each in self.by_name.values() if not isinstance(each, Answer))
+        return tuple(Path(each) for each in self.by_name.values() if not isinstance(each, DocumentAnswer))
 
     def queue(self) -> Queue:
         """Every job that waits, runs, or has just ended."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from planner.inputs.slurm.notations import Amounts, Dependency, JobState
+from planner.inputs.slurm.notations import Amounts, JobState, SlurmDependency
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +125,7 @@ class SlurmJob:
     tasks: tuple[int, ...] = ()
     het_job_id: int | None = None
     held: bool = False
-    dependency: Dependency = field(default_factory=Dependency)
+    dependency: SlurmDependency = field(default_factory=SlurmDependency)
     licences: str = ""
     reservation: str = ""
     energy_j: int | None = None

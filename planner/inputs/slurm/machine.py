@@ -52,7 +52,7 @@ class Kind:
 
 
 @dataclass(frozen=True)
-class Machine:
+class SlurmMachine:
     """Slurm's nodes as the planner numbers them.
 
     Attributes
@@ -118,7 +118,7 @@ class Machine:
         return found, "" if found else "no node is of the kind that it asks for"
 
 
-def machine_of(nodes: Sequence[SlurmNode], partitions: Sequence[str] = ()) -> Machine:
+def machine_of(nodes: Sequence[SlurmNode], partitions: Sequence[str] = ()) -> SlurmMachine:
     """The machine of the nodes that are in some partition; ``partitions`` are those that are planned, all by default.
 
     Raises
@@ -144,7 +144,7 @@ def machine_of(nodes: Sequence[SlurmNode], partitions: Sequence[str] = ()) -> Ma
     classes: dict[str, tuple[Kind, int]] = {}
     for kind in ordered:
         classes[_name(kind, ordered, classes)] = kind, len(kinds[kind])
-    return Machine(
+    return SlurmMachine(
         tuple(node for kind in ordered for node in kinds[kind]),
         classes,
         frozenset(wanted),
@@ -188,7 +188,7 @@ def _has(features: Sequence[str], wanted: str) -> bool:
 
 
 def outages_of(
-    machine: Machine, reservations: Iterable[Reservation], busy: Collection[int], moment_unix: int
+    machine: SlurmMachine, reservations: Iterable[Reservation], busy: Collection[int], moment_unix: int
 ) -> tuple[Outage, ...]:
     """The stretches of time in which nodes take no new work, sorted.
 

@@ -13,7 +13,7 @@ from planner.domain.job import UnitGroup
 from planner.errors import InputError
 from planner.inputs.jobs.unit_groups import MEMORY
 from planner.inputs.slurm.job import Request, SlurmJob
-from planner.inputs.slurm.machine import GPUS, MB_PER_GB, Kind, Machine
+from planner.inputs.slurm.machine import GPUS, MB_PER_GB, Kind, SlurmMachine
 from planner.power.learned import Asked
 
 
@@ -101,7 +101,7 @@ def some_classes(allowed: Iterable[str], every: Iterable[str]) -> tuple[str, ...
     return found if set(found) < set(every) else ()
 
 
-def asked_of(job: SlurmJob, whole_cpus: float, cluster: Cluster, machine: Machine | None) -> Asked:
+def asked_of(job: SlurmJob, whole_cpus: float, cluster: Cluster, machine: SlurmMachine | None) -> Asked:
     """The request of a job that ran.
 
     Parameters

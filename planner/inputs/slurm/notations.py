@@ -213,7 +213,7 @@ class Requirement:
 
 
 @dataclass(frozen=True, slots=True)
-class Dependency:
+class SlurmDependency:
     """Everything that a job waits for.
 
     Attributes
@@ -246,18 +246,18 @@ class Dependency:
         return found
 
 
-def parse_dependency(text: str) -> Dependency:
+def parse_dependency(text: str) -> SlurmDependency:
     """The dependency of a text; what cannot be read is kept as text."""
     if not text.strip():
-        return Dependency()
+        return SlurmDependency()
     any_of = "?" in text
     requirements: list[Requirement] = []
     for part in re.split(r"[,?]", text):
         read = _requirements(part.strip())
         if not read:
-            return Dependency(text, (), any_of, is_readable=False)
+            return SlurmDependency(text, (), any_of, is_readable=False)
         requirements += read
-    return Dependency(text, tuple(requirements), any_of)
+    return SlurmDependency(text, tuple(requirements), any_of)
 
 
 def _requirements(part: str) -> list[Requirement]:

@@ -19,7 +19,7 @@ from planner import bounds
 from planner.errors import FileFormatError, InputError
 from planner.inputs.local_times import FORMS, moments_of, slurm_duration_s
 from planner.inputs.slurm.accounting import GARBAGE_J, Accounts, read_accounting
-from planner.inputs.slurm.document import NO_HOSTS, Answer, Source, content_of, names_of
+from planner.inputs.slurm.document import NO_HOSTS, DocumentAnswer, Source, content_of, names_of
 from planner.inputs.slurm.hostlist import expand
 from planner.inputs.slurm.job import AllocatedNode, SlurmJob
 from planner.inputs.slurm.notations import Amounts, job_state, parse_tres, state_words
@@ -270,8 +270,8 @@ def read_accounts(source: Source, zone: ZoneInfo) -> tuple[Accounts, Counter[str
     """
     name, content = content_of(source)
     if _is_json(content):
-        return read_accounting(Answer(name, content)), Counter()
-    return read_sacct_text(Answer(name, content), zone)
+        return read_accounting(DocumentAnswer(name, content)), Counter()
+    return read_sacct_text(DocumentAnswer(name, content), zone)
 
 
 def holds_accounts(path: Path) -> bool:

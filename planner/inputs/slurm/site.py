@@ -15,7 +15,7 @@ from planner.errors import InputError
 from planner.inputs.jobs.power import power_notes, power_of
 from planner.inputs.slurm.documents import Documents
 from planner.inputs.slurm.job import SlurmJob
-from planner.inputs.slurm.machine import Machine, machine_of, outages_of
+from planner.inputs.slurm.machine import SlurmMachine, machine_of, outages_of
 from planner.inputs.slurm.node_units import some_classes, units_of
 from planner.inputs.slurm.queue import Queue
 from planner.inputs.slurm.started import has_started, started_jobs
@@ -32,7 +32,7 @@ class SlurmSite:
     """The documents of a moment, and the machine that they describe."""
 
     documents: Documents
-    machine: Machine
+    machine: SlurmMachine
 
     @classmethod
     def of(cls, documents: Documents, chosen: SlurmSection) -> SlurmSite:

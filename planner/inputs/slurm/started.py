@@ -15,7 +15,7 @@ from planner.domain.cluster import CORES
 from planner.domain.job import Job, UnitGroup
 from planner.domain.situation import StartedJob
 from planner.inputs.slurm.job import AllocatedNode, SlurmJob
-from planner.inputs.slurm.machine import Machine
+from planner.inputs.slurm.machine import SlurmMachine
 from planner.inputs.slurm.node_units import amounts_of
 from planner.power.learned import Asked, PowerModel
 
@@ -35,7 +35,7 @@ def has_started(job: SlurmJob) -> bool:
 
 
 def started_jobs(
-    ran: Sequence[SlurmJob], machine: Machine, power: PowerModel, moment_unix: int
+    ran: Sequence[SlurmJob], machine: SlurmMachine, power: PowerModel, moment_unix: int
 ) -> tuple[tuple[StartedJob, ...], Counter[str]]:
     """The same in the planner's types, in order of start, and how many were changed or left out, by reason.
 
@@ -57,7 +57,7 @@ def started_jobs(
 def _started(
     ran: SlurmJob,
     nodes: Sequence[AllocatedNode],
-    machine: Machine,
+    machine: SlurmMachine,
     power: PowerModel,
     moment_unix: int,
     room: _Room,
@@ -133,7 +133,7 @@ def _shares(job: SlurmJob) -> tuple[AllocatedNode, ...]:
 class _Room:
     """What jobs hold of nodes, and when."""
 
-    def __init__(self, machine: Machine) -> None:
+    def __init__(self, machine: SlurmMachine) -> None:
         self._capacity = [kind.capacity for kind, count in machine.classes.values() for _ in range(count)]
         self._held: dict[int, list[tuple[int, int, Mapping[str, float]]]] = defaultdict(list)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from planner.inputs.csv_lines import members_of
-from planner.inputs.local_times import Moments
+from planner.inputs.local_times import LocalMoments
 from planner.inputs.timed_csv import Samples, read_timed_csv
 from planner.text_files import read_bytes
 
@@ -65,7 +65,7 @@ def read_text(path: Path) -> str:
     return read_bytes(path).decode("utf-8-sig", errors="replace")
 
 
-def clock_changes(moments: Moments) -> tuple[dict[str, int], dict[str, int]]:
+def clock_changes(moments: LocalMoments) -> tuple[dict[str, int], dict[str, int]]:
     """What was repaired and what was dropped because the clocks changed."""
     repaired = {"local hour that exists twice is given once: taken for both": moments.doubled}
     dropped = {"local hour that does not exist when the clocks go forward": moments.skipped}

@@ -15,7 +15,7 @@ from planner.bounds import UTC_OFFSET_S
 from planner.domain.horizon import zone_named
 from planner.errors import FileFormatError
 from planner.inputs.csv_lines import members_of
-from planner.inputs.local_times import Moments, in_order, unix_moments
+from planner.inputs.local_times import LocalMoments, in_order, unix_moments
 from planner.inputs.timed_csv import Samples
 from planner.inputs.weather.files import WeatherFile, clock_changes, words_for
 from planner.printable import shortened
@@ -139,7 +139,7 @@ def _shown(found: object) -> str:
     return shortened(repr(found), 60) if not isinstance(found, int) or abs(found) < 10**50 else "a number far beyond"
 
 
-def _moments(path: Path, document: Mapping[str, Any], times: list[Any], zone: str | None) -> tuple[Moments, str]:
+def _moments(path: Path, document: Mapping[str, Any], times: list[Any], zone: str | None) -> tuple[LocalMoments, str]:
     if all(isinstance(time, int) and not isinstance(time, bool) for time in times):
         return in_order(times, path=path), "times are Unix times"
     texts = [_text(path, "a time", time) for time in times]
@@ -161,7 +161,7 @@ def _moments(path: Path, document: Mapping[str, Any], times: list[Any], zone: st
     return unix_moments(texts, fixed, path=path), f"times read in the file's own fixed offset, {fixed}"
 
 
-def _follows_clock(texts: list[str], local: Moments) -> bool:
+def _follows_clock(texts: list[str], local: LocalMoments) -> bool:
     """Whether the times jump as the local clock does, while real time runs evenly."""
     try:
         naive = np.array(texts, dtype="datetime64[s]").astype(np.int64)

@@ -26,7 +26,7 @@ TOO_MUCH = np.inf
 """The value of an order that is given up, or for which there is no room."""
 
 
-class Jobs(NamedTuple):
+class WindowJobs(NamedTuple):
     """What is known of all jobs, and when they start; ``weight`` multiplies a job's part of the objective."""
 
     submit: Ints

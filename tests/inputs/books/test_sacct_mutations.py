@@ -10,7 +10,7 @@ import pytest
 
 from planner.bounds import UNIX_S
 from planner.inputs.slurm.accounting import GARBAGE_J, Accounts
-from planner.inputs.slurm.document import Answer, Source
+from planner.inputs.slurm.document import DocumentAnswer, Source
 from planner.inputs.slurm.job import SlurmJob
 from planner.inputs.slurm.sacct_text import read_sacct_text
 from tests.fuzz.accounts import TEXT, odd_accounts
@@ -32,7 +32,7 @@ def check(source: Source, zone: ZoneInfo) -> bool:
     if len(plain) == len(found.jobs):
         head = "JobID|JobIDRaw|JobName|User|Account|Partition|State|Submit|Start|End|TimelimitRaw|Timelimit|NodeList"
         again = "\n".join([f"{head}|AllocTRES|ConsumedEnergyRaw|Comment|SubmitLine", *map(written, plain)])
-        assert read_sacct_text(Answer("again", again.encode()), zone)[0] == Accounts(plain)
+        assert read_sacct_text(DocumentAnswer("again", again.encode()), zone)[0] == Accounts(plain)
     return True
 
 
@@ -80,8 +80,8 @@ def written(job: SlurmJob) -> str:
 @pytest.mark.parametrize("zone", ZONES, ids=str)
 def test_unchanged_it_reads(zone: ZoneInfo) -> None:
     """What is mutated is sound."""
-    assert check(Answer("sacct.txt", TEXT.encode()), zone)
-    assert [job.label for job in read_sacct_text(Answer("sacct.txt", TEXT.encode()), zone)[0].jobs] == [
+    assert check(DocumentAnswer("sacct.txt", TEXT.encode()), zone)
+    assert [job.label for job in read_sacct_text(DocumentAnswer("sacct.txt", TEXT.encode()), zone)[0].jobs] == [
         *("7", "40_3", "51", "60", "61")
     ]
 
@@ -92,7 +92,7 @@ def test_mutated_cells(seed: int) -> None:
     rng = random.Random(f"sacct:{seed}")
     good = 0
     for _ in range(100):
-        good += check(Answer("sacct.txt", odd_accounts(rng)), rng.choice(ZONES))
+        good += check(DocumentAnswer("sacct.txt", odd_accounts(rng)), rng.choice(ZONES))
     assert 0 < good < 100
 
 
@@ -101,5 +101,5 @@ def test_damaged_files(tmp_path: Path, seed: int) -> None:
     """Bytes flipped, cut, put in between, packed, in other encodings, and things that are no files."""
     rng = random.Random(f"sacct file:{seed}")
     for number in range(25):
-        check(Answer("sacct.txt", damaged(rng, TEXT.encode())), rng.choice(ZONES))
+        check(DocumentAnswer("sacct.txt", damaged(rng, TEXT.encode())), rng.choice(ZONES))
         check(put(rng, tmp_path / f"{number}.txt", damaged(rng, TEXT.encode())), rng.choice(ZONES))

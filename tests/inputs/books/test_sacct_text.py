@@ -8,7 +8,7 @@ import pytest
 
 from planner.errors import InputError
 from planner.inputs.slurm.accounting import Accounts
-from planner.inputs.slurm.document import Answer
+from planner.inputs.slurm.document import DocumentAnswer
 from planner.inputs.slurm.job import SlurmJob
 from planner.inputs.slurm.sacct_text import REPEATED_HOUR, read_sacct_text
 
@@ -37,7 +37,7 @@ def row(job: str = "7", **cells: str) -> str:
 
 
 def read(*rows: str, head: str = HEAD, zone: ZoneInfo = PARIS) -> Accounts:
-    return read_sacct_text(Answer("sacct.txt", "\n".join([head, *rows, ""]).encode()), zone)[0]
+    return read_sacct_text(DocumentAnswer("sacct.txt", "\n".join([head, *rows, ""]).encode()), zone)[0]
 
 
 def one(*rows: str) -> SlurmJob:
@@ -110,7 +110,7 @@ def test_the_hour_that_clocks_repeat_goes_by_how_long_the_job_ran() -> None:
     assert one(row(**times, Elapsed="01:00:00")).end_unix == first + 3600
     assert one(row(**times, Elapsed="02:00:00")).end_unix == first + 7200
     text = "\n".join([HEAD, row(Start="2024-10-27T02:10:00", End="2024-10-27T02:30:00", Elapsed="00:20:00")])
-    accounts, repaired = read_sacct_text(Answer("sacct.txt", text.encode()), PARIS)
+    accounts, repaired = read_sacct_text(DocumentAnswer("sacct.txt", text.encode()), PARIS)
     assert (accounts.jobs[0].start_unix, repaired[REPEATED_HOUR]) == (first + 2400, 1)
 
 
@@ -141,5 +141,5 @@ def test_the_hour_that_clocks_repeat_goes_by_how_long_the_job_ran() -> None:
 )
 def test_what_cannot_be_is_refused_in_one_line(rows: list[str], problem: str) -> None:
     with pytest.raises(InputError) as error:
-        read_sacct_text(Answer("sacct.txt", "\n".join(rows).encode()), PARIS)
+        read_sacct_text(DocumentAnswer("sacct.txt", "\n".join(rows).encode()), PARIS)
     assert problem in str(error.value)

@@ -11,7 +11,7 @@ from planner.domain.job import UnitGroup
 from planner.domain.situation import Outage
 from planner.errors import InputError
 from planner.inputs.slurm.job import Request
-from planner.inputs.slurm.machine import Kind, Machine, machine_of, outages_of
+from planner.inputs.slurm.machine import Kind, SlurmMachine, machine_of, outages_of
 from planner.inputs.slurm.node_units import units_of
 from planner.inputs.slurm.nodes import Reservation, SlurmNode
 from planner.scenario.slurm import SlurmSection
@@ -27,7 +27,7 @@ def node(name: str, **other: Any) -> SlurmNode:
     return SlurmNode(name, **given)
 
 
-def machine(*more: SlurmNode, count: int = 8) -> Machine:
+def machine(*more: SlurmNode, count: int = 8) -> SlurmMachine:
     """Plain nodes n1 to n8, and others."""
     return machine_of([*(node(f"n{number}") for number in range(1, count + 1)), *more])
 

@@ -14,7 +14,7 @@ import pytest
 from planner.bounds import UNIX_S
 from planner.errors import LONGEST, InputError
 from planner.inputs.slurm.accounting import read_accounting
-from planner.inputs.slurm.document import Answer, Source
+from planner.inputs.slurm.document import DocumentAnswer, Source
 from planner.inputs.slurm.nodes import read_nodes, read_reservations
 from planner.inputs.slurm.queue import read_queue
 from tests.fuzz.damage import damaged, put
@@ -102,7 +102,7 @@ def test_mutated_values(name: str, seed: int) -> None:
         else:
             tree = mutated(rng, tree)
         text = json.dumps(tree, ensure_ascii=rng.random() < 0.5).encode("utf-8", "surrogatepass")
-        good += check(read, Answer("squeue --json", text))
+        good += check(read, DocumentAnswer("squeue --json", text))
     # Mutations of keys that nobody reads, and those of the kind that is allowed, leave sound documents.
     assert 0 < good < 60
 
@@ -115,7 +115,7 @@ def test_damaged_files(tmp_path: Path, name: str, seed: int) -> None:
     rng = random.Random(seed)
     for number in range(20):
         text = json.dumps(make(rng.choice(DIALECTS)), indent=rng.choice([None, 1])).encode()
-        check(read, Answer("squeue --json", damaged(rng, text)))
+        check(read, DocumentAnswer("squeue --json", damaged(rng, text)))
         check(read, put(rng, tmp_path / f"{number}.json", damaged(rng, text)))
 
 
@@ -146,4 +146,4 @@ def test_damaged_files(tmp_path: Path, name: str, seed: int) -> None:
 )
 def test_strange_documents(name: str, text: bytes) -> None:
     """Not the shape of any document of Slurm."""
-    check(READERS[name][0], Answer("squeue --json", text))
+    check(READERS[name][0], DocumentAnswer("squeue --json", text))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from planner.errors import InputError
-from planner.inputs.slurm.document import Answer
+from planner.inputs.slurm.document import DocumentAnswer
 from planner.inputs.slurm.nodes import Reservation, read_nodes, read_reservation_text, read_reservations
 from tests.slurm_documents import DIALECTS, NOW, Dialect, answer, nodes, reservations
 
@@ -106,9 +106,9 @@ CoreCnt=4 Features=(null) PartitionName=open Flags= TRES=cpu=4 Users=(null) Grou
 """As Slurm 22.05 writes it under TZ=UTC."""
 
 
-def text_answer(text: str) -> Answer:
+def text_answer(text: str) -> DocumentAnswer:
     """Text of the command."""
-    return Answer("scontrol", text.encode())
+    return DocumentAnswer("scontrol", text.encode())
 
 
 def test_reservations_of_22_05_are_text() -> None:

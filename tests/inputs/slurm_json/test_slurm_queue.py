@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from planner.errors import InputError
-from planner.inputs.slurm.document import Answer
+from planner.inputs.slurm.document import DocumentAnswer
 from planner.inputs.slurm.job import AllocatedNode, SlurmJob
 from planner.inputs.slurm.notations import Requirement
 from planner.inputs.slurm.queue import Queue, read_queue
@@ -215,7 +215,7 @@ def test_names_are_data() -> None:
 def test_bytes_that_are_no_text_do_not_hide_the_queue() -> None:
     """One job name in another encoding is repaired; the rest is read as it is."""
     content = json.dumps(squeue("24.11", small_queue()), ensure_ascii=False).encode().replace(b"licensed", b"licen\xe9")
-    queue = read_queue(Answer("squeue --json", content))
+    queue = read_queue(DocumentAnswer("squeue --json", content))
     assert len(queue.jobs) == len(read("24.11").jobs)
     assert "licen\ufffd" in {each.name for each in queue.jobs}
 
@@ -274,7 +274,7 @@ def test_cores_of_two_threads() -> None:
 def test_control_characters_that_are_not_escaped() -> None:
     """A careless writer's line break inside a name is part of the name."""
     content = json.dumps(squeue("24.11", [job(7, name="a|b")])).replace("a|b", "a\n\tb").encode()
-    assert read_queue(Answer("squeue --json", content)).jobs[0].name == "a\n\tb"
+    assert read_queue(DocumentAnswer("squeue --json", content)).jobs[0].name == "a\n\tb"
 
 
 NUMBER = "null or {set, infinite, number}"
@@ -324,4 +324,4 @@ def test_other_documents_are_refused() -> None:
     with pytest.raises(InputError, match="has no list 'jobs'; expected the output of `squeue --json`"):
         read_queue(answer({"nodes": []}))
     with pytest.raises(InputError, match="is not JSON"):
-        read_queue(Answer("squeue --json", b"slurm_load_jobs error: Unable to contact"))
+        read_queue(DocumentAnswer("squeue --json", b"slurm_load_jobs error: Unable to contact"))
