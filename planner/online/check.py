@@ -36,7 +36,13 @@ def violations(replay: Replay) -> list[str]:
         return found
     rows = np.concatenate([runs.node, runs.node])
     moments = np.concatenate([runs.start_s[runs.of_unit], runs.end_s[runs.of_unit]])
-    found += _overused(rows, moments, np.concatenate([runs.amount, -runs.amount]), trace.machine.capacity, "node")
+    changes = np.concatenate([runs.amount, -runs.amount])
+    # What ran before the replay began may have shared more than a node has: then nothing may come on top.
+    before = np.tile(runs.start_s[runs.of_unit] < replay.from_s, 2)
+    given = trace.machine.capacity.copy()
+    rows_before, _, used_before = _used(rows[before], moments[before], changes[before])
+    np.maximum.at(given, rows_before, used_before)
+    found += _overused(rows, moments, changes, given, "node")
     if trace.machine.power_limit >= 0:
         moments = np.concatenate([runs.start_s, runs.end_s])
         power = trace.power_mw[runs.job]
@@ -160,6 +166,8 @@ def _on_lost_nodes(replay: Replay, runs: _Runs) -> list[str]:
     for node, first, last, drains in zip(outages.node, outages.start_s, outages.end_s, outages.drains, strict=True):
         from_s = start_s if drains else end_s - 1
         wrong = (runs.node == node) & (start_s < last) & (from_s >= first)
+        if drains:  # what started before the replay began is not its doing
+            wrong &= start_s >= replay.from_s
         for job in np.unique(runs.job[runs.of_unit[wrong]]):
             found.append(
                 f"job {replay.trace.ids[job]} runs on node {node}, which is lost from {first} s until {last} s"
@@ -185,10 +193,22 @@ def _overused(
     what: str,
 ) -> list[str]:
     """Where the running sum of changes passes the capacity of a row."""
+    rows, moments, used = _used(rows, moments, changes)
+    bad = np.flatnonzero(np.any(used > capacity[rows], axis=1))
+    return [f"{what} {rows[k]} is over-used at {moments[k]} s" for k in bad]
+
+
+def _used(
+    rows: np.ndarray[tuple[int], np.dtype[np.int64]],
+    moments: np.ndarray[tuple[int], np.dtype[np.int64]],
+    changes: np.ndarray[tuple[int, ...], np.dtype[np.int64]],
+) -> tuple[Ints, Ints, Ints]:
+    """Rows, moments, and what is used of the row after all changes of the moment."""
+    if not len(rows):
+        return rows, moments, changes
     order = np.lexsort((moments, rows))
     rows, moments, changes = rows[order], moments[order], changes[order]
     # what each row takes, it gives back, so that one running sum serves all rows
     used = np.cumsum(changes, axis=0)
     settled = np.append((rows[1:] != rows[:-1]) | (moments[1:] != moments[:-1]), True)
-    bad = np.flatnonzero(settled & np.any(used > capacity[rows], axis=1))
-    return [f"{what} {rows[k]} is over-used at {moments[k]} s" for k in bad]
+    return rows[settled], moments[settled], used[settled]

@@ -46,8 +46,11 @@ class Past:
     latest_s: Ints
     is_history: np.ndarray[tuple[int], np.dtype[np.bool_]] | None = None
 
-    def require_possible(self, trace: Trace, cancel_s: Ints) -> None:
-        """InputError when a past does not belong to a trace or cannot have happened on its machine."""
+    def require_possible(self, trace: Trace) -> None:
+        """InputError when a past does not belong to a trace or cannot have happened on its machine.
+
+        What runs may ask more of a node than it has: Slurm may let jobs share cores, and what ran, ran.
+        """
         for column, entries in (
             (self.start_s, len(trace)),
             (self.reference_s, len(trace)),
@@ -68,19 +71,6 @@ class Past:
         unit_started = np.repeat(started, np.diff(trace.unit_ptr))
         if np.any(unit_started & ((self.node_of_unit < 0) | (self.node_of_unit >= nodes))):
             raise InputError(f"{trace.source}: a job of the past is on no node of {nodes}")
-        done_s = self.start_s + trace.runtime_s
-        end_s = np.where(cancel_s >= 0, np.minimum(done_s, cancel_s), done_s)
-        self._require_room(trace, started & (end_s > self.moment_s))
-
-    def _require_room(self, trace: Trace, is_running: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> None:
-        """InputError when the running jobs ask more of a node than it has."""
-        group_of_unit = np.repeat(np.arange(len(trace.group_count)), trace.group_count)
-        units = np.repeat(is_running, np.diff(trace.unit_ptr))
-        used = np.zeros_like(trace.machine.capacity)
-        np.add.at(used, self.node_of_unit[units], trace.group_amount[group_of_unit[units]])
-        over = np.flatnonzero(np.any(used > trace.machine.capacity, axis=1))
-        if len(over):
-            raise InputError(f"{trace.source}: the jobs of the past ask more of node {over[0]} than it has")
 
 
 BUNCH_ENTRIES = 1 << 16

@@ -214,7 +214,7 @@ def replay(
     predicted = not isinstance(estimate, np.ndarray)
     fixed = estimate if isinstance(estimate, np.ndarray) else trace.requested_s
     if past is not None:
-        past.require_possible(trace, cancels)
+        past.require_possible(trace)
     # A node that is lost is not like the others, and dispatchers choose nodes themselves.
     like = None if len(outages) or policy.dispatcher else with_like_nodes(trace)
     state = initial_state(

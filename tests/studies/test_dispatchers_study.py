@@ -79,7 +79,7 @@ def test_made_up_queues_can_be_dispatched() -> None:
     """What runs has room, jobs are in order of their slowdown, and what a round starts breaks no rule."""
     queue = made_queue(nodes=40, jobs=12, seed=1)
     trace, past = queue.trace(), queue.past()
-    past.require_possible(trace, np.full(len(trace), -1))
+    past.require_possible(trace)
     slowdown = (queue.waited_s + queue.length_s) / queue.length_s
     assert np.all(np.diff(slowdown) <= 0)
     assert np.all((queue.until_s > 0) == queue.taken.any(axis=1))
