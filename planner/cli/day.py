@@ -202,7 +202,7 @@ def plan_asked(scenario: Scenario, params: Params, asked: PlanRequest, out: Path
 
 def say_day(summary: DaySummary, folder: Path, *, as_json: bool, quiet: bool) -> None:
     """Print the summary of a day: as JSON, as text, or not at all."""
-    from planner.store.summary import summary_text
+    from planner.cli.summary_text import summary_text
 
     if as_json:
         say_json(summary.as_dict())

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from planner.cli.summary_text import summary_text
 from planner.domain.cluster import Cluster, NodeClass
 from planner.domain.intake import Intake
 from planner.domain.job import Job, UnitGroup
@@ -21,7 +22,7 @@ from planner.online.replay import replay
 from planner.search.multisearch import multisearch
 from planner.store.folder import filled, held, put, replaced
 from planner.store.replay_files import write_batsim_jobs, write_replay_swf
-from planner.store.summary import figures, summary_text
+from planner.store.summary import figures
 from planner.store.verify import inputs_of, inputs_text
 from planner.store.write import write_swf
 from tests.days import names, rows_of

@@ -7,13 +7,13 @@ import numpy as np
 from planner.compiled import kernel, part
 from planner.machine.heap import pop
 from planner.machine.timeline import NEVER, forget_past
+from planner.online.kernel.conservative_rounds import arrive, conservative_round, deadline_round, is_held, join_queue
 from planner.online.kernel.events import is_changing, resume, take_changes, void_reservations, withdraw
 from planner.online.kernel.hold_rule import note_length
 from planner.online.kernel.holds import next_hold_end, release_due
 from planner.online.kernel.nodes import hold_job
 from planner.online.kernel.queue_order import come_first, go_for_good, note_due, real_end
 from planner.online.kernel.queue_search import order_round
-from planner.online.kernel.reservation_rounds import arrive, conservative_round, deadline_round, is_held, join_queue
 from planner.online.kernel.rounds import can_start, easy_round, greedy_round, list_round, strict_round
 from planner.online.kernel.state import (
     CONSERVATIVE,
