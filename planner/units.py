@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import datetime as dt
+import math
 import re
+from collections.abc import Callable
 
 from planner.bounds import DURATION_S
 from planner.errors import InputError
@@ -61,3 +63,19 @@ def clock(seconds: float) -> str:
 def utc_text(unix: int) -> str:
     """A moment in UTC: ``2024-06-01T08:00:00Z``."""
     return dt.datetime.fromtimestamp(unix, tz=dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+LARGEST_GAP = 0.5
+"""A larger share of the limit is told in money: on a nearly idle day it is a share of next to nothing."""
+
+
+def is_share(gap: float) -> bool:
+    """Whether a gap is told as a share of the limit."""
+    return gap <= LARGEST_GAP
+
+
+def distance(limit_eur: float, gap: float, money: Callable[[float], str], space: str = " ") -> str:
+    """How far below a limit above 0 a profit is; shares are rounded up, so that the words never claim too much."""
+    if is_share(gap):
+        return f"{math.ceil(1e4 * gap - 1e-6) / 100:g}{space}%"
+    return money(gap * limit_eur)

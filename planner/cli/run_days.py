@@ -14,8 +14,7 @@ import typer
 
 from planner.cli import complete, day
 from planner.cli.terminal import say, say_json
-from planner.domain.day_summary import distance
-from planner.units import clock
+from planner.units import clock, distance
 
 if TYPE_CHECKING:
     import datetime as dt

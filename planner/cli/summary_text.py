@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from planner.domain.books import Booked
-from planner.domain.day_summary import DaySummary, DayTotals, EasyDay, JobCounts, Waits, distance, is_share
+from planner.domain.day_summary import DaySummary, DayTotals, EasyDay, JobCounts, Waits
 from planner.printable import printable
-from planner.units import clock
+from planner.units import clock, distance, is_share
 
 MOST_HOLDS = 10
 """Held jobs that are named one by one, at most."""

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import typer
 
-from planner.domain.day_summary import distance, is_share
 from planner.printable import one_line, printable, printable_json
+from planner.units import distance, is_share
 
 if TYPE_CHECKING:
     from planner.domain.result import Trial

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import math
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -222,19 +220,3 @@ class DaySummary:
         plain |= {"holds": [asdict(each) for each in holds]} if holds else {}
         plain |= {} if baselines is None else {"baselines": [asdict(base) for base in baselines]}
         return plain if booked is None else plain | {"booked": asdict(booked)}
-
-
-LARGEST_GAP = 0.5
-"""A larger share of the limit is told in money: on a nearly idle day it is a share of next to nothing."""
-
-
-def is_share(gap: float) -> bool:
-    """Whether a gap is told as a share of the limit."""
-    return gap <= LARGEST_GAP
-
-
-def distance(limit_eur: float, gap: float, money: Callable[[float], str], space: str = " ") -> str:
-    """How far below a limit above 0 a profit is; shares are rounded up, so that the words never claim too much."""
-    if is_share(gap):
-        return f"{math.ceil(1e4 * gap - 1e-6) / 100:g}{space}%"
-    return money(gap * limit_eur)

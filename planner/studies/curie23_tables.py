@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from planner.domain.day_summary import is_share
 from planner.pages.markup import THIN, Column, counted, percent, plain
 from planner.runs.figures import Row
 from planner.studies.curie23_rows import (
@@ -18,6 +17,7 @@ from planner.studies.curie23_rows import (
     best_of,
 )
 from planner.studies.report import StudyTable, grouped
+from planner.units import is_share
 
 TITLES = {
     TABLE_1: "Table 1: PUE of the whole, and days until the queue is empty",

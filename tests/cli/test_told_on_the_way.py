@@ -12,8 +12,8 @@ import pytest
 from planner.accounting.bound import Bound
 from planner.cli.main import run
 from planner.cli.run_days import HEAD, TimeLeft, bound_text
+from planner.cli.summary_text import _how_near
 from planner.runs import rolling
-from planner.store.summary import _how_near
 
 QUICK = ("-m", "est", "--bound-time", "0", "--fresh")
 

@@ -25,7 +25,7 @@ FILE_EVENTS = frozenset(
     | {"ctypes.dlsym", "os.scandir", "os.listdir"}
 )
 WRITERS = (
-    *("store/folder.py", "store/files.py", "store/write.py", "store/cost_files.py", "store/replay_files.py"),
+    *("store/folder.py", "store/write.py", "store/cost_files.py", "store/replay_files.py"),
     *("pages/index.py", "runs/compare.py", "runs/rolling.py", "runs/one_day.py"),
 )
 LIMIT_S = 600.0

@@ -245,12 +245,12 @@ def test_units_of_several_sizes_share_the_room_as_written() -> None:
     """
     share = kernel_of(share_out)
     for nodes, fits in ((3, False), (4, True)):
-        jobs = jobs_of([1, 3, 1], [[8, 0], [3, 1], [2, 8]])
+        counts, amounts = np.array([1, 3, 1]), np.array([[8, 0], [3, 1], [2, 8]])
         least, taken = np.full((nodes, 2), 8), np.full(nodes, 2)
-        chosen = np.full(7, -9)
-        assert share(least, taken, 2 * nodes, jobs, 1, chosen) == fits
+        chosen = np.full(5, -9)
+        assert share(least, taken, 2 * nodes, amounts, counts, 0, 3, 1, chosen) == fits
         if fits:
-            assert chosen.tolist() == [-9, -9, 0, 2, 2, 3, 1]
+            assert chosen.tolist() == [0, 2, 2, 3, 1]
             assert least.tolist() == [[0, 8], [6, 0], [8, 8], [8, 8]]
 
 

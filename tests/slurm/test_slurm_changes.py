@@ -186,7 +186,7 @@ def test_a_plan_says_what_was_promised(tmp_path: Path, monkeypatch: pytest.Monke
     folder = tmp_path / "reports" / "site" / DAY
     plan("--day", DAY, *BRIEF)
     assert read_wanted(folder).latest == {}
-    plan("--day", DAY, *BRIEF, "-m", "replan", "--set", "rules.max_delay=1h")
+    plan("--day", DAY, *BRIEF, "-m", "hold", "--set", "rules.max_delay=1h")
     rows = [*rows_of(folder / "schedule.csv"), *rows_of(folder / "deferred.csv")]
     promised = {row["job_id"]: row["latest_start"] for row in rows if row["latest_start"]}
     assert promised
