@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from planner.cli.main import run
+from planner.slurm.wanted import read_wanted
 from tests.days import plan, rows_of
 from tests.rolling import DAYS, FIRST, LAST, write_rolling_site
 
@@ -51,6 +52,18 @@ def test_days_carried_out_pass_the_audit_and_lose_nothing(done: Path) -> None:
     waiting = {row["job_id"] for row in tables[LAST]["deferred"] if row["kind"] == "deferred"}
     assert started | refused | waiting == {row["job_id"] for row in rows_of(done / "jobs" / "queue.csv")}
     assert not started & waiting
+
+
+def test_what_slurm_would_get_knows_the_latest_start_of_every_held_job(done: Path) -> None:
+    """As the tables of the day have it, to the second."""
+    known = {}
+    for day in DAYS:
+        folder = done / "reports" / "site" / day
+        rows = [*rows_of(folder / "schedule.csv"), *rows_of(folder / "deferred.csv")]
+        promised = {row["job_id"]: seconds(row["latest_start"]) for row in rows if row["latest_start"]}
+        assert read_wanted(folder).latest == promised
+        known |= promised
+    assert known
 
 
 def test_jobs_end_when_they_really_did_and_none_is_held_too_long(done: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,7 @@ from planner.inputs.slurm.job import SlurmJob
 from planner.slurm.changes import ChangeRules, OptIn, Proposal, Refusal, propose
 from planner.slurm.journal import Change, Entry, Ours, when
 from planner.slurm.wanted import read_wanted
-from tests.days import BRIEF, DAY, plan, rows_of, write_small_site
+from tests.days import BRIEF, DAY, plan, write_small_site
 from tests.slurm.queued import HOUR, NOW, queue_of, waiting
 
 BATCH = ChangeRules(OptIn(partitions=frozenset({"batch"})))
@@ -180,19 +179,11 @@ def test_a_job_is_not_delayed_for_longer_than_allowed() -> None:
     assert proposed(waiting(), latest={"41": LATER - 1}).changes
 
 
-def test_a_plan_says_what_was_promised(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the scenario promises something, each job has its latest start; else nobody has one."""
+def test_a_plan_without_promises_gives_nobody_a_latest_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where nothing is held nobody has one; held jobs have theirs (tests/cli/test_hold_runs.py)."""
     monkeypatch.chdir(write_small_site(tmp_path))
-    folder = tmp_path / "reports" / "site" / DAY
     plan("--day", DAY, *BRIEF)
-    assert read_wanted(folder).latest == {}
-    plan("--day", DAY, *BRIEF, "-m", "hold", "--set", "rules.max_delay=1h")
-    rows = [*rows_of(folder / "schedule.csv"), *rows_of(folder / "deferred.csv")]
-    promised = {row["job_id"]: row["latest_start"] for row in rows if row["latest_start"]}
-    assert promised
-    assert {job: when(unix) for job, unix in read_wanted(folder).latest.items()} == {
-        job: when(int(datetime.fromisoformat(text).timestamp())) for job, text in promised.items()
-    }
+    assert read_wanted(tmp_path / "reports" / "site" / DAY).latest == {}
 
 
 def test_an_array_stands_for_all_its_waiting_tasks() -> None:
