@@ -81,10 +81,26 @@ def add_up_units(state, nodes, job):
 
 
 @part
-def may_start(state, rows, job, moment):
-    """Whether each group of a job, by itself, has room at a moment; if not, the job cannot start then."""
+def may_start_now(state, job):
+    """Whether each group of a job, by itself, has room on the nodes as they are now; if not, it cannot start now.
+
+    Most jobs of a long queue end here, so it looks at the first entries of the timelines and no further.
+    """
     for group in range(state.first[job].group, state.first[job + 1].group):
-        if not _has_room_for_group(state, rows, group, moment, moment + 1):
+        wanted = state.group_count[group]
+        for node in range(state.clock.nodes):
+            copies = wanted
+            for resource in range(state.group_amount.shape[1]):
+                amount = state.group_amount[group, resource]
+                if amount > 0:
+                    free = state.free[node, 0, resource]
+                    copies = min(copies, free // amount if free >= amount else np.int64(0))
+                    if copies == 0:
+                        break
+            wanted -= copies
+            if wanted == 0:
+                break
+        if wanted > 0:
             return False
     return True
 

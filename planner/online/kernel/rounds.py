@@ -15,7 +15,7 @@ from planner.online.kernel.nodes import (
     earliest_start,
     hold_job,
     idle_now,
-    may_start,
+    may_start_now,
     plan_rows,
     restore_nodes,
     save_nodes,
@@ -75,7 +75,7 @@ def greedy_round(state, now):
     idle = idle_now(state)
     for place in range(state.clock.queued):
         job = state.queue[place]
-        if state.jobs[job].width <= idle and can_start(state, job, now):
+        if state.jobs[job].width <= idle and may_start_now(state, job) and can_start(state, job, now):
             idle -= start_or_hold(state, job, now)
     drop_gone(state)
 
@@ -104,7 +104,7 @@ def _start_beside_reservation(state, head, now):
     for place in range(state.clock.queued):
         job = state.backfill[place]
         width = state.jobs[job].width
-        if width > idle or job == head or has_left(state, job, now) or not may_start(state, MACHINE, job, now):
+        if width > idle or job == head or has_left(state, job, now) or not may_start_now(state, job):
             continue
         if shadow < 0:
             shadow, until, spare = _reserve(state, head, now)
