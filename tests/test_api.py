@@ -118,6 +118,7 @@ def test_import_stays_light() -> None:
     assert subprocess.run([sys.executable, "-c", script], check=False, env=_environment()).returncode == 0
 
 
+@pytest.mark.slow
 def test_the_script_ends_in_a_figure(tmp_path: Path) -> None:
     """Dearer electricity earns less, at each of the four prices."""
     done = subprocess.run(

@@ -101,6 +101,7 @@ def test_the_reference_is_made_from_the_code(site: Path, page: str, words: list[
     assert not [word for word in words if word not in text]
 
 
+@pytest.mark.slow
 def test_a_broken_link_is_an_error(tmp_path: Path) -> None:
     """To a page, to a part of one, and a document without a place in the navigation."""
     for name in ("website", "docs", "scenarios", "tables"):

@@ -129,6 +129,7 @@ def test_kept_and_planned_again(site: Path, capsys: pytest.CaptureFixture[str]) 
     assert "kept" not in capsys.readouterr().out
 
 
+@pytest.mark.slow(keep=1)
 @pytest.mark.parametrize("after", [1, 2])
 def test_kill_and_resume(rolled: Path, tmp_path: Path, after: int) -> None:
     """Killed when so many days are there, a run goes on where it stopped, and the files are those of a whole run."""

@@ -98,6 +98,7 @@ def test_a_changed_level_of_the_battery_is_noticed(site: Path, capsys: pytest.Ca
     assert "battery_kwh" in "".join(capsys.readouterr())
 
 
+@pytest.mark.slow
 def test_a_carbon_limit_is_kept_and_told(site: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Half of what the day emits anyway, with work that may stay away."""
     free = planned(DAY, "--set", "rules.defer=free")

@@ -230,6 +230,7 @@ def test_repair_adds_what_still_fits() -> None:
         assert audit(problem, filled) == []
 
 
+@pytest.mark.slow
 def test_own_searches_lie_between_the_heuristic_and_the_optimum_below_the_bound() -> None:
     """MultiSearch <= HarvestSearch, DelaySearch <= the best of all plans <= the proven bound, on tiny days."""
     for seed in range(60):

@@ -9,6 +9,8 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
 from tests.faults.commands import COMMANDS, COMPARE, Stage, day_folders, ended, hidden
 from tests.faults.verdict import audited
 
@@ -28,6 +30,7 @@ def is_alive(process: int) -> bool:
         return False
 
 
+@pytest.mark.slow
 def test_kill_a_comparison_with_its_processes(stage: Stage) -> None:
     """Killed without a word, a comparison takes the searches of its processes with it, and leaves no lock held."""
     stage.reset(COMMANDS["run"])

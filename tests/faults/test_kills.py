@@ -16,6 +16,7 @@ from tests.faults.moments import WRITERS, in_a_child
 from tests.faults.verdict import INDEX, require_recovery, standing
 
 
+@pytest.mark.slow
 def test_kills_drawn_from_a_seed(stage: Stage) -> None:
     """A slice of the campaign: every command by every signal, with nothing beyond what is allowed."""
     outcomes = Campaign(stage).run(draw(seed=11, kills=len(COMMANDS) * len(SIGNALS)))

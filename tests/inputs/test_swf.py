@@ -413,6 +413,7 @@ def test_curie_is_read_whole(curie: SwfTrace) -> None:
     assert curie.columns["submit_s"][0] == 31_656_837
 
 
+@pytest.mark.slow
 def test_counts_of_the_whole_of_curie(curie: SwfTrace) -> None:
     """17,286 jobs with zero runtime or processors go; 5,416 ran past their request (data README)."""
     _, intake = swf_jobs(curie, shape=SHAPE, power=POWER)

@@ -103,6 +103,7 @@ def test_no_order_of_a_small_queue_is_better(solver: EngineSolver, seed: int, mo
             assert value(planned(as_nodes(trace), f"cp-{objective}", Heard(solver)), cost) == pytest.approx(best)
 
 
+@pytest.mark.slow
 def test_on_nodes_the_engine_is_as_good_as_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two resources, units of two sizes: nothing is lost between the engine's plan and the replay."""
     monkeypatch.setattr(queue_model, "PRECISION", 1e-9)
@@ -185,6 +186,7 @@ def test_an_engine_that_finds_nothing_leaves_the_list_plan() -> None:
             assert counts.proven == 0
 
 
+@pytest.mark.slow
 def test_whole_replays_break_no_rule() -> None:
     """Jobs on a pool and on nodes with limited power; wrong estimates, predictions; nodes that go down and drain.
 

@@ -67,6 +67,7 @@ def test_the_day_and_the_comparison_say_so(
     assert runs == {"easy": 0, "multisearch": 0, "cp": 1}
 
 
+@pytest.mark.slow
 def test_what_is_found_is_not_filled_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A day of twenty seconds with the engine: a plan, accepted as it is; whoever has room in it knows who left it."""
     monkeypatch.chdir(write_rolling_site(tmp_path))

@@ -55,6 +55,7 @@ def cluster(folder: Path) -> Iterator[tuple[str, list[subprocess.Popen[bytes]]]]
         yield json.loads(file.read_text())["address"].removeprefix("tcp://"), workers
 
 
+@pytest.mark.slow
 def test_same_bytes_on_a_cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two workers give the files of a run in this process, to the byte, though one is killed in the middle."""
     base = write_rolling_site(tmp_path / "site")

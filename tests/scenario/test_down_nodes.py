@@ -124,6 +124,7 @@ def test_slips(tmp_path: Path, down: str, line: str) -> None:
     assert found.startswith(line)
 
 
+@pytest.mark.slow
 def test_more_outages_than_any_site_has(tmp_path: Path) -> None:
     """A list may name the whole of a large machine, but not a thousand times."""
     text = "[" + ", ".join(f"{{nodes: 'cpu[000001-200000]', from: 2024-06-0{k}T00:00:00Z}}" for k in range(1, 7)) + "]"

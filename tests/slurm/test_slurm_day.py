@@ -11,6 +11,7 @@ from benchmarks.slurm_day import Entry, compare, report, run_day, standing_in, w
 from tests.slurm.cluster import ACCOUNTING, Cluster, why_not
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(bool(why_not(ACCOUNTING)), reason=f"no accounting: {why_not(ACCOUNTING)}")
 def test_accounts_and_ledger_agree_job_by_job(empty_cluster: Cluster, tmp_path: Path) -> None:
     """Nothing is lost, killed or started before its begin time, and both books have the same of every job."""

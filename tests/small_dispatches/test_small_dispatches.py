@@ -114,6 +114,7 @@ def test_the_first_plan_takes_the_lowest_nodes_in_order_of_priority() -> None:
     assert plan.start_s.tolist() == [0, 0, 0]
 
 
+@pytest.mark.slow
 def test_going_back_to_starts_alone_is_followed_by_nodes() -> None:
     """Lowest nodes do not always lead to the best plan; PCP'21s finds it all the same, when it goes back to nodes."""
     found = 0
