@@ -1,4 +1,4 @@
-"""Opens files of text, plain or compressed, and says in one line what is wrong when that fails."""
+"""Files of text, plain or compressed, opened with one clear line when that fails; and rows as CSV text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A plan: a start and nodes for every job that runs today. It holds no money."""
+"""A plan: a start and nodes for every job that runs today, and how single jobs are packed. It holds no money."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a snapshot can be true of a cluster: every started job on nodes that exist, are up and have room for it."""
+"""What fits: whether a job ever fits on a cluster, and whether a snapshot can be true of one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a method returns: a plan with what is known about how it was found."""
+"""What a method returns: a plan and how it was found, the candidates that it tried, and what it promises."""
 
 from __future__ import annotations
 

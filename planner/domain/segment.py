@@ -1,4 +1,4 @@
-"""Segments: the day cut where its temperature, price, sunlight or carbon intensity changes."""
+"""Segments: the day cut where its temperature, price, sunlight or carbon intensity changes; the same as flat arrays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Weather: what a source says about the planning day outside, before any of it is used."""
+"""Weather, before any of it is used; and quantities over time that are constant between edges."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The state of a replay before its first event."""
+"""What a replay begins with: what has happened before it, and its state before its first event."""
 
 from __future__ import annotations
 

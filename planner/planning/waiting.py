@@ -1,4 +1,4 @@
-"""Why a job does not start today although there may be room: another must come first."""
+"""Why a job does not start today although there may be room, and why a promise could not be kept."""
 
 from __future__ import annotations
 
