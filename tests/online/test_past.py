@@ -129,7 +129,7 @@ def test_a_stopped_replay_knows_who_has_not_started() -> None:
 
 
 def test_a_past_that_cannot_have_happened_is_refused() -> None:
-    """Starts after the moment or before submission, no node, too many jobs at once, another trace."""
+    """Starts after the moment or before submission, no node, another trace."""
     times = np.array([10, 10])
     trace = pool_trace(("a", "b"), np.array([0, 3]), times, times, np.array([2, 2]), 2)
     none = np.full(2, -1)
@@ -139,8 +139,19 @@ def test_a_past_that_cannot_have_happened_is_refused() -> None:
         (with_changes(past, start_s=np.array([6, -1])), "job a has started at 6 s"),
         (with_changes(past, start_s=np.array([0, 2])), "job b has started at 2 s"),
         (with_changes(past, node_of_unit=none), "on no node of 1"),
-        (with_changes(past, start_s=np.array([0, 4]), node_of_unit=np.array([0, 0])), "more of node 0 than it has"),
         (with_changes(past, start_s=np.array([0])), "a past of 1 entries where the trace has 2"),
     ):
         with pytest.raises(InputError, match=words):
             replay(trace, policy_named("easy"), times, past=wrong)
+
+
+def test_nothing_comes_on_top_of_a_past_that_shares_more_than_there_is() -> None:
+    """Two jobs of 2 on a pool of 2, until 10 and 14: what ran, ran. A third of 2 starts at 14, and not before."""
+    times = np.array([10, 10, 10])
+    trace = pool_trace(("a", "b", "c"), np.array([0, 3, 5]), times, times, np.array([2, 2, 2]), 2)
+    none = np.full(3, -1)
+    past = Past(5, np.array([0, 4, -1]), np.array([0, 0, -1]), none, none)
+    result = replay(trace, policy_named("easy"), times, past=past)
+    assert result.start_s.tolist() == [0, 4, 14]
+    assert violations(result) == []
+    assert violations(with_changes(result, start_s=np.array([0, 4, 9])))
