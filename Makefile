@@ -1,7 +1,7 @@
 # Everything a fresh machine needs: Python 3.11 or newer, make, and the package registry.
 #
 #   make plan DAY=2024-06-01    plan a day of the built-in sample site
-#   make test                   run the tests, of slow ones a slice (six minutes on two cores)
+#   make test                   run the tests, of slow ones a slice (some ten minutes on two cores)
 #   make test-all               run all tests in full
 #   make docs                   the documents as a site, in site/index.html
 #   make campaign               disturb it: 10,500 mutated inputs, 300 kills, 500 small days, 300 small queues (half an hour, and longer for the queues)
