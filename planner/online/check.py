@@ -36,19 +36,16 @@ def violations(replay: Replay) -> list[str]:
         return found
     rows = np.concatenate([runs.node, runs.node])
     moments = np.concatenate([runs.start_s[runs.of_unit], runs.end_s[runs.of_unit]])
-    changes = np.concatenate([runs.amount, -runs.amount])
-    # What ran before the replay began may have shared more than a node has: then nothing may come on top.
-    before = np.tile(runs.start_s[runs.of_unit] < replay.from_s, 2)
-    given = trace.machine.capacity.copy()
-    rows_before, _, used_before = _used(rows[before], moments[before], changes[before])
-    np.maximum.at(given, rows_before, used_before)
-    found += _overused(rows, moments, changes, given, "node")
+    is_ours = runs.start_s >= replay.from_s
+    amount = np.concatenate([runs.amount, -runs.amount])
+    found += _overused(rows, moments, amount, np.tile(is_ours[runs.of_unit], 2), trace.machine.capacity, "node")
     if trace.machine.power_limit >= 0:
         moments = np.concatenate([runs.start_s, runs.end_s])
         power = trace.power_mw[runs.job]
         drawn = np.concatenate([power, -power])[:, None]
         limit = np.array([[trace.machine.power_limit]])
-        found += _overused(np.zeros(len(moments), dtype=np.int64), moments, drawn, limit, "the site's power, row")
+        rows = np.zeros(len(moments), dtype=np.int64)
+        found += _overused(rows, moments, drawn, np.tile(is_ours, 2), limit, "the site's power, row")
     return found + _on_lost_nodes(replay, runs)
 
 
@@ -189,26 +186,19 @@ def _overused(
     rows: np.ndarray[tuple[int], np.dtype[np.int64]],
     moments: np.ndarray[tuple[int], np.dtype[np.int64]],
     changes: np.ndarray[tuple[int, ...], np.dtype[np.int64]],
+    is_ours: np.ndarray[tuple[int], np.dtype[np.bool_]],
     capacity: np.ndarray[tuple[int, ...], np.dtype[np.int64]],
     what: str,
 ) -> list[str]:
-    """Where the running sum of changes passes the capacity of a row."""
-    rows, moments, used = _used(rows, moments, changes)
-    bad = np.flatnonzero(np.any(used > capacity[rows], axis=1))
-    return [f"{what} {rows[k]} is over-used at {moments[k]} s" for k in bad]
+    """Where the running sum of changes passes the capacity of a row, and what the replay started has a part in it.
 
-
-def _used(
-    rows: np.ndarray[tuple[int], np.dtype[np.int64]],
-    moments: np.ndarray[tuple[int], np.dtype[np.int64]],
-    changes: np.ndarray[tuple[int, ...], np.dtype[np.int64]],
-) -> tuple[Ints, Ints, Ints]:
-    """Rows, moments, and what is used of the row after all changes of the moment."""
-    if not len(rows):
-        return rows, moments, changes
+    What ran before it began may share more than a node has: then nothing may come on top.
+    """
     order = np.lexsort((moments, rows))
     rows, moments, changes = rows[order], moments[order], changes[order]
     # what each row takes, it gives back, so that one running sum serves all rows
     used = np.cumsum(changes, axis=0)
+    ours = np.cumsum(np.where(is_ours[order, None], changes, 0), axis=0)
     settled = np.append((rows[1:] != rows[:-1]) | (moments[1:] != moments[:-1]), True)
-    return rows[settled], moments[settled], used[settled]
+    bad = np.flatnonzero(settled & np.any((used > capacity[rows]) & (ours > 0), axis=1))
+    return [f"{what} {rows[k]} is over-used at {moments[k]} s" for k in bad]
