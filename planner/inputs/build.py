@@ -12,6 +12,7 @@ from planner.domain.closed_room import node_outages
 from planner.domain.horizon import Horizon
 from planner.domain.intake import Intake
 from planner.domain.job import Job
+from planner.domain.outlook import Outlook
 from planner.domain.plan import Deferral
 from planner.domain.possible import Fit
 from planner.domain.problem import Problem, Running
@@ -41,6 +42,7 @@ class Day:
     """The problem of a day with what came with it: the situation, the refused jobs, what readers kept and dropped.
 
     ``ahead`` is the same problem over a longer stretch of time, on which the day is decided; None: on the day itself.
+    ``outlook`` says what counts there, None where only the profit of the day does.
     """
 
     scenario: Scenario
@@ -49,6 +51,7 @@ class Day:
     rejected: Told
     intakes: tuple[Intake, ...]
     ahead: Problem | None = None
+    outlook: Outlook | None = None
 
     @property
     def withdrawn(self) -> Told:

@@ -17,16 +17,17 @@ from planner.defaults import ITERATIONS
 from planner.domain.books import Booked
 from planner.domain.job import Job
 from planner.domain.ledger import Ledger
-from planner.domain.plan import Deferral, may_begin
+from planner.domain.plan import Deferral, cut_plan, may_begin
 from planner.domain.problem import Problem, executed
 from planner.domain.result import MaxRuntime, Promises, Result
 from planner.errors import AuditError
 from planner.inputs.build import Day
 from planner.methods import HASTENED, RULES, Params, method_named
-from planner.planning.ahead import after_the_day, first_day_of
+from planner.planning.ahead import after_the_day
 from planner.planning.baselines import Baselines, baselines_of
 from planner.planning.carbon_goal import limited_bound, weighed, within_limit
 from planner.planning.energy_costs import holding_of_day
+from planner.planning.outlook import best_of
 from planner.planning.ready import make_ready
 from planner.planning.waiting import Waiting, why_late, with_promises
 
@@ -107,7 +108,7 @@ def plan_day(day: Day, params: Params) -> PlannedDay:
             step("searching")
             result, later, weight = _decided(day, params)
             comparing = pool.submit(baselines_of, day.problem, happened) if with_baselines else None
-            if method in HASTENED and not _has_carbon_goal(day):
+            if method in HASTENED and day.outlook is None and not _has_carbon_goal(day):
                 result = _hastened(day.problem, result, params)
             step("proving what no plan can exceed")
             bound, real_bound = bounding.result(), bounding_real.result()
@@ -165,16 +166,22 @@ def _within_limit(
 def _searched(day: Day, params: Params) -> Result:
     """The accepted result of a method, of the day or of the day and the time after it."""
     problem, method = day.ahead or day.problem, params.method
-    # As many steps for each of the days that are planned together.
-    days = sum(1 for _ in problem.horizon.days())
+    # As many steps for each of the days that are planned together; the outlook is all one.
+    days = 1 if day.outlook is not None else sum(1 for _ in problem.horizon.days())
     steps = None if params.iterations is None else params.iterations * days
     params = replace(params, iterations=steps)
+    if day.outlook is not None:
+        params = replace(params, first=day.outlook.easy)
     if method == "hold":
         params = replace(params, holding=holding_of_day(day.scenario, problem))
     result = accepted(problem, method_named(method)(problem, params, MaxRuntime(params.time_limit_s)))
     if day.ahead is None or method == "hold":
         return result
     plan = after_the_day(day.problem, day.ahead, result.plan)
+    if day.outlook is not None:
+        easy = after_the_day(day.problem, day.ahead, day.outlook.easy)
+        clean = [each for each in (plan, easy) if not audit(problem, each, leaves_room=True)]
+        plan = best_of(problem, clean or [plan])
     return replace(result, plan=plan, ledger=settle(day.ahead, plan))
 
 
@@ -216,7 +223,7 @@ def cut_to_day(problem: Problem, ahead: Problem, result: Result) -> tuple[Result
     Of the day alone the audit can only ask that no rule about room is broken: a job may start tomorrow although it had
     room today.
     """
-    plan = first_day_of(problem, result.plan)
+    plan = cut_plan(problem, result.plan, problem.horizon.length_s)
     require_clean(problem, plan, leaves_room=True)
     is_later = result.plan.is_placed & ~plan.is_placed
     later = {ahead.jobs[job].id: int(result.plan.start_s[job]) for job in np.flatnonzero(is_later)}
@@ -291,7 +298,7 @@ def _deferred(day: Day, result: Result, later: Mapping[str, int]) -> list[tuple[
             reason = why
         elif result.status == "nothing":
             reason = f"does not start {until}: the engine found no plan in time"
-        elif result.method in RULES:
+        elif result.method in (*RULES, "easy"):
             reason = f"its turn did not come {until} under the rule {result.method}"
         elif result.method == "hold":
             reason = f"does not start {until}: no room, or held for a cheaper hour"

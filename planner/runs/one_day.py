@@ -20,7 +20,7 @@ from planner.inputs.snapshots.read import read_snapshot
 from planner.methods import LOOKING_AHEAD, Params
 from planner.pages.day import day_page
 from planner.pages.index import write_index
-from planner.planning.ahead import with_days_ahead
+from planner.planning.ahead import with_time_ahead
 from planner.planning.estimates import with_estimates
 from planner.planning.plan_day import PlannedDay, plan_day
 from planner.scenario.schema import Scenario
@@ -132,8 +132,8 @@ def _do(
         found = find()
         situation = with_estimates(found.situation, scenario.cluster, scenario.rules.estimate)
         built = build(scenario, horizon, situation, found.intake, until_unix)
-        if params.method in LOOKING_AHEAD and situation.moment_unix == horizon.start_unix:
-            built = with_days_ahead(built)
+        if params.method in LOOKING_AHEAD:
+            built = with_time_ahead(built)
         planned = plan_day(built, params.under(scenario))
         params.on_step("writing the day")
         params.still_wanted()

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from planner.accounting.energy import energy_between
-from planner.accounting.settle import moved_by_battery
+from planner.accounting.settle import moved_by_battery, waiting_of
 from planner.domain.columns import Ints
 from planner.domain.job_order import job_charged, job_core_equivalents, profit_per_kw
 from planner.domain.plan import Plan
@@ -192,6 +192,7 @@ def kernel_money(problem: Problem) -> Money:
         idle=nodes.idle_mw - nodes.busy_mw,
         sleeps=nodes.idle_mw - nodes.asleep_mw,
         rests=np.array([rule.after_s, rule.wake_s], dtype=np.int64),
+        waits=problem.wait_prices,
     )
 
 
@@ -221,7 +222,12 @@ def tally_of(problem: Problem, money: Money, plan: Plan) -> Tally:
         + _closed_idle(problem, money)
         + int(problem.nodes.busy_mw.sum()) * np.diff(money.edges),
         revenue=np.array(
-            [_running_revenue(problem) + _fed_in_any_case(problem) + (earns_per_s[placed] * seconds).sum()]
+            [
+                _running_revenue(problem)
+                + _fed_in_any_case(problem)
+                + (earns_per_s[placed] * seconds).sum()
+                - waiting_of(problem, plan)
+            ]
         ),
         idle=np.zeros(pieces, dtype=np.int64),
         by_segment=np.zeros(segments, dtype=np.int64),

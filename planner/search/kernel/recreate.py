@@ -10,7 +10,15 @@ from planner.machine.choose_nodes import pack_anywhere, pack_equal
 from planner.machine.node_timelines import BEFORE
 from planner.machine.place import earliest_start, first_turn
 from planner.machine.rng import below, fraction
-from planner.search.kernel.money import bought_kwh, cooling_share, counted_seconds, end_of_row, fed_kwh, table_row
+from planner.search.kernel.money import (
+    bought_kwh,
+    cooling_share,
+    counted_seconds,
+    end_of_row,
+    fed_kwh,
+    table_row,
+    waiting_eur,
+)
 from planner.search.kernel.search_state import EARLIEST, LOOKS, PRICED, THRIFTY, WANDERING, put_on
 from planner.units import MILLIWATT_SECONDS_PER_KWH
 
@@ -184,7 +192,7 @@ def _consider(money, tally, jobs, state, job, moment, start, day_end, exact):
 
 @part
 def _gain(money, tally, jobs, state, job, start, day_end, exact):
-    """What a job would earn at a start; minus infinity when it cannot start today.
+    """What a job would earn at a start, with the waiting that it saves; minus infinity when it cannot start today.
 
     Exact with the sun and the table's rows, or else at the present rates. Idle power and the demand charge are left to
     the profit of the whole plan.
@@ -193,6 +201,8 @@ def _gain(money, tally, jobs, state, job, start, day_end, exact):
         return -np.inf
     end = min(start + jobs.duration[job], day_end)
     gain = state.earns[job] * counted_seconds(money, start, end)
+    if money.waits.shape[0] > 0:
+        gain += waiting_eur(money, job, day_end) - waiting_eur(money, job, start)
     piece, last = piece_at(money.edges, start), money.segment_of.shape[0]
     while piece < last and money.edges[piece] < end:
         segment = money.segment_of[piece]

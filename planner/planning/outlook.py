@@ -1,0 +1,193 @@
+"""The outlook of a day: the time in which all known jobs end, what its money counts, and what waiting counts.
+
+The profit of a calendar day is a poor goal for a site: it pulls work forward from tomorrow and lets users wait. So a
+day is decided on the time in which EASY would end all known jobs. What is earned after the day counts ``later``: all
+of it where the queue empties by itself, since work pulled forward brings nothing then, and nothing where the machine is
+overloaded, since an hour of it that is lost never comes back. Waiting has a price (`planner.domain.wait_prices`), and a
+job that starts much later than EASY would have started it has a higher one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from planner.bounds import DAY_S
+from planner.domain.closed_room import node_outages
+from planner.domain.columns import Floats
+from planner.domain.horizon import Horizon
+from planner.domain.job import Job
+from planner.domain.job_order import cooled_prices, job_core_equivalents
+from planner.domain.outlook import Outlook, Regime
+from planner.domain.plan import Plan, cut_plan
+from planner.domain.problem import Problem
+from planner.domain.segment import Segment, split_segments
+from planner.domain.wait_prices import WaitPrice
+from planner.errors import InputError
+from planner.inputs.build import Day, frame
+from planner.inputs.jobs.read import submitted_jobs
+from planner.online.day_replay import easy_plan
+from planner.scenario.schema import Scenario
+from planner.search.orderings import job_margin_per_s
+from planner.units import MILLIWATT_SECONDS_PER_KWH, SECONDS_PER_HOUR
+
+LOAD_DAYS = 7
+"""The jobs of so many days tell how much work comes in."""
+
+ENOUGH_LOAD = 1.1
+"""Work asked for, as a part of the machine, that a queue can still work off: jobs end before the time they ask for."""
+
+SPARE_DAYS = 28
+"""A queue empties if so many days leave room for all of it."""
+
+MOST_DAYS, FEW_DAYS = 7, 2
+"""The longest outlook; and that of an overloaded machine, on which later money counts nothing."""
+
+LATE_AFTER_S = 2 * SECONDS_PER_HOUR
+"""A job is late so long after its start under EASY."""
+
+LATE_TIMES = 100.0
+"""An hour of being late counts so many times an hour of waiting of a small job."""
+
+MARGIN_PART = 0.5
+"""What the hour of waiting of a job with the mean margin counts more than that of a job without any."""
+
+
+def with_outlook(day: Day) -> Day:
+    """The day with the time on which it is decided; as it is where it has no jobs to plan."""
+    problem, horizon = day.problem, day.problem.horizon
+    if not problem.jobs:
+        return day
+    regime = regime_of(day.scenario, problem)
+    easy, ends_s = _easy_until_done(problem)
+    days = 1
+    last = horizon
+    while days < (MOST_DAYS if regime.later > 0 else FEW_DAYS) and last.end_unix - horizon.start_unix < ends_s:
+        last, days = last.next_day(), days + 1
+    longer = Horizon.from_moment(horizon.start_unix, last.end_unix - horizon.start_unix, horizon.zone)
+    empty, _ = frame(day.scenario, longer, repeats=True)
+    segments = split_segments(empty.segments, [horizon.length_s])
+    ahead = replace(
+        problem,
+        horizon=longer,
+        segments=tuple(_later(one, horizon.length_s, regime.later) for one in segments),
+        outages=node_outages(day.situation.outages, longer),
+    )
+    easy = cut_plan(ahead, easy, longer.length_s)
+    jobs = tuple(_with_easy_start(job, horizon, start) for job, start in zip(ahead.jobs, easy.start_s, strict=True))
+    day = replace(day, problem=replace(problem, jobs=jobs))
+    hour_eur = waiting_price(day.scenario, problem)
+    ahead = replace(ahead, jobs=jobs)
+    ahead = replace(ahead, waits=wait_prices(ahead, hour_eur))
+    return replace(day, ahead=ahead, outlook=Outlook(regime, hour_eur, easy, days))
+
+
+def _later(segment: Segment, day_s: int, counts: float) -> Segment:
+    return segment if segment.start_s < day_s else replace(segment, counts=counts)
+
+
+def _easy_until_done(problem: Problem) -> tuple[Plan, int]:
+    """EASY's plan of all known jobs, and when it has ended them all, or the longest outlook is over [s]."""
+    length_s = MOST_DAYS * DAY_S
+    horizon = Horizon.from_moment(problem.horizon.start_unix, length_s, problem.horizon.zone)
+    flat = replace(problem.segments[0], start_s=0, end_s=length_s)
+    plan = easy_plan(*2 * (replace(problem, horizon=horizon, segments=(flat,)),))
+    if not plan.is_placed.all():
+        return plan, length_s
+    return plan, int(max((plan.start_s + problem.columns.duration_s).max(), problem.running_end_s.max(initial=0)))
+
+
+def _with_easy_start(job: Job, horizon: Horizon, start_s: int) -> Job:
+    """The job with when EASY would start it, as the first night that knew it found."""
+    if job.easy_unix is not None or start_s < 0:
+        return job
+    return replace(job, easy_unix=horizon.start_unix + int(start_s))
+
+
+def regime_of(scenario: Scenario, problem: Problem) -> Regime:
+    """Whether the queue empties, by the work that came in lately and the work that is there."""
+    backlog = backlog_days(problem)
+    if scenario.goal.later is not None:
+        return Regime(scenario.goal.later, None, backlog, is_set=True)
+    load = load_of(scenario, problem)
+    spare = (ENOUGH_LOAD - (1.0 if load is None else load)) * SPARE_DAYS
+    later = min(1.0, max(0.0, spare / backlog)) if backlog > 0 else float(spare > 0)
+    return Regime(later, load, backlog)
+
+
+def backlog_days(problem: Problem) -> float:
+    """Work that waits and runs, in days of the whole machine."""
+    left_s = np.maximum(0, problem.running_end_s - problem.now_s)
+    running = float(job_core_equivalents(problem.running_columns) @ left_s)
+    waiting = float(job_core_equivalents(problem.columns) @ problem.columns.duration_s)
+    return (running + waiting) / (problem.cluster.total("cores") * DAY_S)
+
+
+def load_of(scenario: Scenario, problem: Problem) -> float | None:
+    """Core-hours that were asked for on the days before, as a part of the machine's; None where nobody knows."""
+    now_unix = problem.horizon.start_unix + problem.now_s
+    try:
+        jobs, _ = submitted_jobs(scenario, (now_unix - LOAD_DAYS * DAY_S, now_unix))
+    except InputError:
+        return None
+    if not jobs or min(job.submit_unix for job in jobs) > now_unix - (LOAD_DAYS - 1) * DAY_S:
+        return None
+    cores = problem.cluster.total("cores")
+    asked = sum(wanted * job.planned_s for job in jobs if (wanted := job.total("cores")) <= cores)
+    return asked / (cores * DAY_S * LOAD_DAYS)
+
+
+def waiting_price(scenario: Scenario, problem: Problem) -> float:
+    """What an hour of waiting of one job counts [EUR]: as the site says, or a part of the energy of the mean job."""
+    if scenario.goal.waiting is not None:
+        return scenario.goal.waiting
+    segments, columns = problem.segment_columns, problem.columns
+    price = abs(float(np.average(cooled_prices(problem), weights=segments.length_s)))
+    kwh = float(np.mean(columns.power_mw * columns.duration_s)) / MILLIWATT_SECONDS_PER_KWH
+    return scenario.hold.params().waiting_fraction * kwh * price
+
+
+def wait_prices(problem: Problem, hour_eur: float) -> dict[str, WaitPrice]:
+    """What the waiting of each job counts, by id; jobs know when EASY would start them."""
+    if hour_eur == 0:
+        return {}
+    columns, length_s = problem.columns, problem.horizon.length_s
+    margin = np.maximum(0.0, job_margin_per_s(problem) * columns.duration_s)
+    mean = float(margin.mean())
+    relative: Floats = margin / mean if mean > 0 else margin
+    rate = hour_eur * (1.0 + MARGIN_PART * relative) * problem.priority
+    return {
+        job.id: WaitPrice(
+            ready_s=_ready_s(problem, index),
+            eur_per_h=float(rate[index]),
+            due_s=_due_s(job, problem.horizon),
+            late_eur_per_h=LATE_TIMES * hour_eur * job.priority if job.easy_unix is not None else 0.0,
+        )
+        for index, job in enumerate(problem.jobs)
+        if length_s
+    }
+
+
+def _ready_s(problem: Problem, index: int) -> int:
+    """Since when a job waits: its submission or its user's begin, or the first moment that what it waits for allows."""
+    job = problem.jobs[index]
+    ready_s = problem.horizon.to_s(job.release_unix)
+    return max(ready_s, min(int(problem.columns.release_s[index]), problem.horizon.length_s)) if job.after else ready_s
+
+
+def _due_s(job: Job, horizon: Horizon) -> int:
+    return horizon.length_s if job.easy_unix is None else horizon.to_s(job.easy_unix) + LATE_AFTER_S
+
+
+def in_money(ahead: Problem) -> Problem:
+    """The outlook in money alone: all its days count in full, and waiting nothing."""
+    return replace(ahead, segments=tuple(replace(one, counts=1.0) for one in ahead.segments), waits={})
+
+
+def best_of(problem: Problem, plans: Sequence[Plan]) -> Plan:
+    """The plan that is worth the most; of equals the first."""
+    from planner.accounting.settle import settle
+
+    return max(plans, key=lambda plan: settle(problem, plan).worth_eur)
