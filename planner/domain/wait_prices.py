@@ -36,6 +36,13 @@ def wait_table(prices: Sequence[WaitPrice]) -> Floats:
     return np.array(prices, dtype=np.float64).reshape(len(prices), len(WaitPrice._fields))
 
 
+def wait_slopes(table: Floats, start_s: Ints) -> Floats:
+    """By how much more waits count with every hour, for jobs that start at given moments; being late apart [EUR]."""
+    wait_h = np.maximum(0.0, start_s - table[:, READY]) / SECONDS_PER_HOUR
+    slopes: Floats = table[:, RATE] * (1.0 + wait_h / TWICE_H)
+    return slopes
+
+
 def wait_costs(table: Floats, start_s: Ints) -> Floats:
     """What the waits of jobs count that start at given moments [EUR]."""
     wait_h = np.maximum(0.0, start_s - table[:, READY]) / SECONDS_PER_HOUR

@@ -12,11 +12,11 @@ from planner.domain.closed_room import node_outages
 from planner.domain.horizon import Horizon
 from planner.domain.intake import Intake
 from planner.domain.job import Job
-from planner.domain.outlook import Outlook
 from planner.domain.plan import Deferral
 from planner.domain.possible import Fit
 from planner.domain.problem import Problem, Running
 from planner.domain.pue_table import PueTable
+from planner.domain.regime import TimeAhead
 from planner.domain.segment import Segment, cut_segments, join_segments, split_segments, stretch_segments
 from planner.domain.situation import SiteState, Situation, StartedJob
 from planner.domain.weather import StepSeries
@@ -51,7 +51,7 @@ class Day:
     rejected: Told
     intakes: tuple[Intake, ...]
     ahead: Problem | None = None
-    outlook: Outlook | None = None
+    outlook: TimeAhead | None = None
 
     @property
     def withdrawn(self) -> Told:

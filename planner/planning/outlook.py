@@ -20,9 +20,9 @@ from planner.domain.columns import Floats
 from planner.domain.horizon import Horizon
 from planner.domain.job import Job
 from planner.domain.job_order import cooled_prices, job_core_equivalents
-from planner.domain.outlook import Outlook, Regime
 from planner.domain.plan import Plan, cut_plan
 from planner.domain.problem import Problem
+from planner.domain.regime import Regime, TimeAhead
 from planner.domain.segment import Segment, split_segments
 from planner.domain.wait_prices import WaitPrice
 from planner.errors import InputError
@@ -50,6 +50,9 @@ LATE_AFTER_S = 2 * SECONDS_PER_HOUR
 
 LATE_TIMES = 100.0
 """An hour of being late counts so many times an hour of waiting of a small job."""
+
+MOST_AGE_S = 7 * DAY_S
+"""An hour of waiting counts no more with age than that of a job that has waited for so long."""
 
 MARGIN_PART = 0.5
 """What the hour of waiting of a job with the mean margin counts more than that of a job without any."""
@@ -81,7 +84,7 @@ def with_outlook(day: Day) -> Day:
     hour_eur = waiting_price(day.scenario, problem)
     ahead = replace(ahead, jobs=jobs)
     ahead = replace(ahead, waits=wait_prices(ahead, hour_eur))
-    return replace(day, ahead=ahead, outlook=Outlook(regime, hour_eur, easy, days))
+    return replace(day, ahead=ahead, outlook=TimeAhead(regime, hour_eur, easy, days))
 
 
 def _later(segment: Segment, day_s: int, counts: float) -> Segment:
@@ -173,7 +176,7 @@ def wait_prices(problem: Problem, hour_eur: float) -> dict[str, WaitPrice]:
 def _ready_s(problem: Problem, index: int) -> int:
     """Since when a job waits: its submission or its user's begin, or the first moment that what it waits for allows."""
     job = problem.jobs[index]
-    ready_s = problem.horizon.to_s(job.release_unix)
+    ready_s = max(problem.horizon.to_s(job.release_unix), problem.now_s - MOST_AGE_S)
     return max(ready_s, min(int(problem.columns.release_s[index]), problem.horizon.length_s)) if job.after else ready_s
 
 

@@ -17,12 +17,13 @@ import numpy as np
 
 from planner.accounting.bound.load import JobEnergy, RunningLoad, job_energy, running_load
 from planner.accounting.bound.offers import Offers, offers_of
-from planner.accounting.bound.prices import PriceDescent, Solved, full_machine_prices, solve_master
+from planner.accounting.bound.prices import PriceDescent, Solved, full_machine_prices, queue_prices, solve_master
 from planner.accounting.bound.site import SiteModel, site_model
 from planner.accounting.bound.slots import cut_slots, node_shares
 from planner.defaults import BOUND_TIME_S
 from planner.domain.columns import Floats, Ints
 from planner.domain.problem import Problem
+from planner.domain.wait_prices import wait_costs
 from planner.units import SECONDS_PER_HOUR
 
 SLOT_S = 3600
@@ -48,7 +49,9 @@ _NEARLY = 0.1
 
 @dataclass(frozen=True)
 class Bound:
-    """An upper limit on the profit of any plan: no plan that the rules allow settles to more.
+    """An upper limit on what any plan is worth: no plan that the rules allow settles to more.
+
+    That is its profit, less what waiting counts in the problem.
 
     Attributes
     ----------
@@ -126,6 +129,8 @@ class _PriceSearch:
         self.energy: JobEnergy = job_energy(problem, slots, latest_start_s)
         self.site: SiteModel = site_model(problem, shares, idle, slots, self.load, self.energy, np.array(bills_s))
         self.offers: Offers = offers_of(problem, shares, idle, slots, latest_start_s)
+        # Every job counts as waiting until the end; a start saves some of that.
+        self.waiting_eur = math.fsum(wait_costs(problem.wait_prices, np.array(problem.horizon.length_s)))
         self.income_eur = self.income()
         self.stake_eur = self.stakes()
         self.fine_eur = self.stake_eur.copy()
@@ -136,6 +141,8 @@ class _PriceSearch:
         for price in (self.best_price, self.site.opening_prices(0.5), self.site.opening_prices(1.0)):
             self.consider(price)
         for price in full_machine_prices(self.site, self.offers, shares.class_of, self.site.opening_prices(1.0)):
+            self.consider(price)
+        for price in queue_prices(self.site, self.offers, shares.class_of, self.site.opening_prices(1.0)):
             self.consider(price)
 
     def run(self) -> None:
@@ -187,7 +194,7 @@ class _PriceSearch:
             is_away = solved.away > _HARDLY_AWAY
             self.fine_eur[is_away] *= _DEARER
             if not is_away.any():
-                self.program_eur = solved.value_eur + self.load.revenue_eur
+                self.program_eur = solved.value_eur + self.load.revenue_eur - self.waiting_eur
                 open_eur = abs(self.best_eur - math.fsum(self.income_eur[self.offers.is_owed]))
                 if self.best_eur - self.program_eur <= self.tolerance * open_eur:
                     return
@@ -232,15 +239,20 @@ class _PriceSearch:
         dearest = np.abs(self.site.job_prices(self.site.opening_prices(1.0))[-1]).max()
         energy = np.zeros(len(self.problem.jobs))
         np.maximum.at(energy, self.offers.job, self.offers.uses[:, -1] * self.offers.duration_s / SECONDS_PER_HOUR)
-        return np.where(self.offers.is_owed, energy * dearest + 1e-3 * self.income_eur + 1e-6, self.income_eur)
+        stake = np.where(self.offers.is_owed, energy * dearest + 1e-3 * self.income_eur + 1e-6, self.income_eur)
+        if len(self.offers.waits):
+            release, last = self.problem.columns.release_s, np.array(self.problem.horizon.length_s)
+            stake = stake + wait_costs(self.offers.waits, last) - wait_costs(self.offers.waits, release)
+        return np.abs(stake)
 
     def consider(self, price: Floats) -> float:
         """Work out the bound that follows from prices, and keep it if it is the lowest so far."""
         price = self.site.settled(price)
         site_eur, size = self.site.value(price)
         best_eur = self.offers.best(self.site.job_prices(price))
-        bound = site_eur + math.fsum(best_eur) + self.load.revenue_eur
-        bound += ROUNDING * (1.0 + size + math.fsum(np.abs(best_eur)) + abs(self.load.revenue_eur))
+        bound = site_eur + math.fsum(best_eur) + self.load.revenue_eur - self.waiting_eur
+        sizes = math.fsum(np.abs(best_eur)) + abs(self.load.revenue_eur) + self.waiting_eur
+        bound += ROUNDING * (1.0 + size + sizes)
         if bound < self.best_eur:
             self.best_eur, self.best_price = bound, price
         return bound

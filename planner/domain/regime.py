@@ -29,7 +29,7 @@ class Regime:
 
 
 @dataclass(frozen=True)
-class Outlook:
+class TimeAhead:
     """The regime, what an hour of waiting counts [EUR], EASY's plan of the outlook, and how many days it has."""
 
     regime: Regime
