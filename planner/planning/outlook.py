@@ -14,9 +14,12 @@ from dataclasses import replace
 
 import numpy as np
 
+from planner.accounting.bound import profit_bound
+from planner.accounting.settle import settle
 from planner.bounds import DAY_S
 from planner.domain.closed_room import node_outages
 from planner.domain.columns import Floats
+from planner.domain.day_summary import AheadSummary, AheadTotals
 from planner.domain.horizon import Horizon
 from planner.domain.job import Job
 from planner.domain.job_order import cooled_prices, job_core_equivalents
@@ -29,9 +32,10 @@ from planner.errors import InputError
 from planner.inputs.build import Day, frame
 from planner.inputs.jobs.read import submitted_jobs
 from planner.online.day_replay import easy_plan
+from planner.planning.baselines import waits_of
 from planner.scenario.schema import Scenario
 from planner.search.orderings import job_margin_per_s
-from planner.units import MILLIWATT_SECONDS_PER_KWH, SECONDS_PER_HOUR
+from planner.units import MILLIWATT_SECONDS_PER_KWH, SECONDS_PER_HOUR, rounded
 
 LOAD_DAYS = 7
 """The jobs of so many days tell how much work comes in."""
@@ -191,6 +195,73 @@ def in_money(ahead: Problem) -> Problem:
 
 def best_of(problem: Problem, plans: Sequence[Plan]) -> Plan:
     """The plan that is worth the most; of equals the first."""
-    from planner.accounting.settle import settle
-
     return max(plans, key=lambda plan: settle(problem, plan).worth_eur)
+
+
+BOUND_SLOT_S = 2 * SECONDS_PER_HOUR
+"""Prices of the bounds are constant for so long."""
+
+BOUND_STEPS = 15
+"""Steps in which prices are looked for where waiting counts; without, the prices of a full machine are as good."""
+
+
+def ahead_summary(day: Day, plan: Plan, *, with_bounds: bool) -> AheadSummary:
+    """What is said of the time on which a day was decided: its plan beside EASY's."""
+    ahead, outlook = day.ahead, day.outlook
+    assert ahead is not None and outlook is not None
+    money, easy, first = in_money(ahead), outlook.easy, day.problem
+    ours, theirs = _totals(ahead, money, plan), _totals(ahead, money, easy)
+    today, easy_today = (settle(first, cut_plan(first, each, first.horizon.length_s)) for each in (plan, easy))
+    gained = today.profit_eur - easy_today.profit_eur
+    account, more_s = _worst_account(ahead, plan, easy)
+    bound = worth_bound = None
+    if with_bounds:
+        bound = profit_bound(money, slot_s=BOUND_SLOT_S, descent_steps=0)
+        worth_bound = profit_bound(ahead, slot_s=BOUND_SLOT_S, descent_steps=BOUND_STEPS if ahead.waits else 0)
+    gap = None if worth_bound is None else worth_bound.gap_fraction(ours.worth_eur)
+    regime = outlook.regime
+    return AheadSummary(
+        days=outlook.days,
+        until=ahead.horizon.to_datetime(ahead.horizon.length_s).isoformat(),
+        regime=regime.name,
+        later=rounded(regime.later),
+        is_set=regime.is_set,
+        load=None if regime.load is None else rounded(regime.load),
+        backlog_days=rounded(regime.backlog_days),
+        waiting_eur_per_h=rounded(outlook.waiting_eur_per_h),
+        left=int((~plan.is_placed).sum()),
+        plan=ours,
+        easy=theirs,
+        pulled_forward_eur=rounded(gained - (ours.profit_eur - theirs.profit_eur)),
+        more_core_hours=rounded(today.totals.core_hours - easy_today.totals.core_hours),
+        worst_account=account,
+        worst_more_s=more_s,
+        bound_eur=None if bound is None else rounded(bound.profit_eur),
+        worth_bound_eur=None if worth_bound is None else rounded(worth_bound.profit_eur),
+        gap_fraction=None if gap is None else rounded(gap),
+    )
+
+
+def _totals(ahead: Problem, money: Problem, plan: Plan) -> AheadTotals:
+    totals, counted = settle(money, plan).totals, settle(ahead, plan)
+    return AheadTotals(
+        profit_eur=rounded(totals.profit_eur),
+        revenue_eur=rounded(totals.revenue_eur),
+        energy_cost_eur=rounded(totals.energy_cost_eur),
+        waiting_eur=rounded(counted.waiting_eur),
+        worth_eur=rounded(counted.worth_eur),
+        waits=waits_of(ahead, plan),
+    )
+
+
+def _worst_account(problem: Problem, plan: Plan, easy: Plan) -> tuple[str | None, float | None]:
+    """The account whose jobs wait longest on average against EASY, and by how much [s]; None where there is one."""
+    accounts = sorted({job.account for job in problem.jobs})
+    if len(accounts) < 2:
+        return None, None
+    index = {name: number for number, name in enumerate(accounts)}
+    place = np.array([index[job.account] for job in problem.jobs])
+    ours, theirs = (np.where(each.is_placed, each.start_s, problem.horizon.length_s) for each in (plan, easy))
+    more_s = np.bincount(place, ours - theirs) / np.bincount(place)
+    worst = int(np.argmax(more_s))
+    return accounts[worst], rounded(float(more_s[worst]))

@@ -15,9 +15,10 @@ from planner.accounting.promises import promises_of
 from planner.accounting.settle import settle
 from planner.defaults import ITERATIONS
 from planner.domain.books import Booked
+from planner.domain.day_summary import AheadSummary
 from planner.domain.job import Job
 from planner.domain.ledger import Ledger
-from planner.domain.plan import Deferral, cut_plan, may_begin
+from planner.domain.plan import Deferral, Plan, cut_plan, may_begin
 from planner.domain.problem import Problem, executed
 from planner.domain.result import MaxRuntime, Promises, Result
 from planner.errors import AuditError
@@ -27,7 +28,7 @@ from planner.planning.ahead import after_the_day
 from planner.planning.baselines import Baselines, baselines_of
 from planner.planning.carbon_goal import limited_bound, weighed, within_limit
 from planner.planning.energy_costs import holding_of_day
-from planner.planning.outlook import best_of
+from planner.planning.outlook import ahead_summary, best_of
 from planner.planning.ready import make_ready
 from planner.planning.waiting import Waiting, why_late, with_promises
 
@@ -61,6 +62,8 @@ class PlannedDay:
         What the books say, for a day that is not planned but booked.
     baselines
         What rules and EASY make of the day; None when they were not asked for.
+    ahead
+        What is said of the time on which the day was decided; None where that is the day itself.
     """
 
     day: Day
@@ -73,6 +76,7 @@ class PlannedDay:
     promises: Promises | None = None
     booked: Booked | None = None
     baselines: Baselines | None = None
+    ahead: AheadSummary | None = None
 
 
 def plan_day(day: Day, params: Params) -> PlannedDay:
@@ -106,7 +110,7 @@ def plan_day(day: Day, params: Params) -> PlannedDay:
             step("making the search ready, which takes longest the first time")
             make_ready(method, day.ahead or day.problem)
             step("searching")
-            result, later, weight = _decided(day, params)
+            result, later, weight, whole = _decided(day, params)
             comparing = pool.submit(baselines_of, day.problem, happened) if with_baselines else None
             if method in HASTENED and day.outlook is None and not _has_carbon_goal(day):
                 result = _hastened(day.problem, result, params)
@@ -122,7 +126,10 @@ def plan_day(day: Day, params: Params) -> PlannedDay:
     _require_all_told(day, result, deferrals)
     day = replace(day, problem=with_promises(day.problem, result.holds))
     promises = promises_of(day.problem, result.plan, later, reason=why_late(result.method))
-    return PlannedDay(day, result, happened, ledger, deferrals, bound, real_bound, promises, baselines=baselines)
+    ahead = None if day.outlook is None else ahead_summary(day, whole, with_bounds=bound_time_s > 0)
+    return PlannedDay(
+        day, result, happened, ledger, deferrals, bound, real_bound, promises, baselines=baselines, ahead=ahead
+    )
 
 
 def _has_carbon_goal(day: Day) -> bool:
@@ -130,25 +137,31 @@ def _has_carbon_goal(day: Day) -> bool:
     return bool(goal.carbon_weight) or goal.carbon_limit_kg is not None
 
 
-def _decided(day: Day, params: Params) -> tuple[Result, dict[str, int], float]:
-    """The result of the day, when jobs that it starts later start, and the weight of CO2 that a limit asked for."""
+def _decided(day: Day, params: Params) -> tuple[Result, dict[str, int], float, Plan]:
+    """The result of the day, when jobs start that it starts later, the weight of CO2 that a limit asked for, and the plan.
+
+    That is the plan of all the time on which the day was decided.
+    """
     goal = day.scenario.goal
-    found: list[tuple[Result, dict[str, int]]] = []
+    found: list[tuple[Result, dict[str, int], Plan]] = []
 
     def decide(weight: float) -> Result:
         ahead = None if day.ahead is None else weighed(day.ahead, weight)
         result = _searched(replace(day, problem=weighed(day.problem, weight), ahead=ahead), params)
         begins: dict[str, int] = {}
+        whole = result.plan
         if day.ahead is not None:
             result, begins = cut_to_day(day.problem, day.ahead, result)
-        found.append((result, begins))
+        found.append((result, begins, whole))
         return result
 
     if goal.carbon_limit_kg is None:
         decide(goal.carbon_weight)
-        return *found[0], goal.carbon_weight
+        result, begins, whole = found[0]
+        return result, begins, goal.carbon_weight, whole
     best = within_limit(decide, goal.carbon_weight, goal.carbon_limit_kg)
-    return best.result, next(begins for each, begins in found if each is best.result), best.weight_eur_per_tonne
+    result, begins, whole = next(each for each in found if each[0] is best.result)
+    return result, begins, best.weight_eur_per_tonne, whole
 
 
 def _within_limit(

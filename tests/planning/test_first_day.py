@@ -10,10 +10,9 @@ import numpy as np
 from planner.accounting.settle import settle
 from planner.domain.horizon import Horizon
 from planner.domain.job import DeferRule, Job
-from planner.domain.plan import DEFERRED, Plan
+from planner.domain.plan import DEFERRED, Plan, cut_plan
 from planner.domain.problem import Problem
 from planner.domain.result import Result
-from planner.domain.plan import cut_plan
 from planner.planning.ahead import after_the_day
 from tests.plain_day import HOUR, LENGTH, day, job
 

@@ -86,6 +86,7 @@ def profit_bound(
     slot_s: int | None = None,
     time_limit_s: float = BOUND_TIME_S,
     tolerance: float = TOLERANCE,
+    descent_steps: int | None = None,
     is_wanted: Callable[[], bool] = lambda: True,
 ) -> Bound:
     """An upper limit on the day's profit, from prices per slot of that length.
@@ -94,12 +95,13 @@ def profit_bound(
     the bound is no longer wanted.
 
     ``latest_start_s`` has a promise for each job: it must start by then, unless that is after the horizon. The limit is
-    then on plans that keep all promises. At each of ``bills_s``, edges of segments, a new demand charge begins.
+    then on plans that keep all promises. With ``descent_steps`` prices are looked for in so many steps and no more.
+    At each of ``bills_s``, edges of segments, a new demand charge begins.
     """
     began = time.perf_counter()
     until = began + time_limit_s
     search = _PriceSearch(problem, slot_s or SLOT_S, until, tolerance, is_wanted, latest_start_s, bills_s)
-    search.run()
+    search.run(descent_steps)
     return Bound(
         profit_eur=search.best_eur,
         slots=len(search.offers.slots),
@@ -145,8 +147,11 @@ class _PriceSearch:
         for price in queue_prices(self.site, self.offers, shares.class_of, self.site.opening_prices(1.0)):
             self.consider(price)
 
-    def run(self) -> None:
+    def run(self, descent_steps: int | None) -> None:
         """Prices by descent where there are many jobs and slots, by the linear program where they are not too many."""
+        if descent_steps is not None:
+            self.descend(lambda: not self.is_wanted(), descent_steps)
+            return
         cells = len(self.problem.jobs) * len(self.offers.slots)
         if cells > _FEW_CELLS:
             began, until = time.perf_counter(), self.until
@@ -155,11 +160,13 @@ class _PriceSearch:
         if cells <= _MANY_CELLS:
             self.improve(parts=1 if cells > _FEW_CELLS else 4)
 
-    def descend(self, is_over: Callable[[], bool]) -> None:
-        """Look for prices by descent."""
+    def descend(self, is_over: Callable[[], bool], steps: int | None = None) -> None:
+        """Look for prices by descent, in some steps or as long as it takes."""
+        if steps == 0:
+            return
         is_limited = self.problem.cluster.power_limit_mw is not None
         descent = PriceDescent(self.site, self.offers.table, self.stake_eur, is_limited=is_limited)
-        descent.run(is_over)
+        descent.run(is_over, steps)
         self.consider(descent.best_price)
 
     def first_starts(self, parts: int) -> tuple[Ints, Ints]:

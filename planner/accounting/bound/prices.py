@@ -144,15 +144,16 @@ class PriceDescent:
         price: Floats = self._map @ self.best
         return price
 
-    def run(self, is_over: Callable[[], bool]) -> None:
-        """Go down with each smoothing in turn until it is over."""
+    def run(self, is_over: Callable[[], bool], steps: int | None = None) -> None:
+        """Go down with each smoothing in turn until it is over; with a number of steps, with the first alone."""
         from scipy.optimize import minimize
 
         self._open()
         bounds = [(low, None) for low in self._low]
-        options = {"maxiter": STEPS, "maxfun": 2 * STEPS, "maxcor": MEMORY, "ftol": 1e-9, "gtol": 1e-6}
+        most = STEPS if steps is None else steps
+        options = {"maxiter": most, "maxfun": 2 * most, "maxcor": MEMORY, "ftol": 1e-9, "gtol": 1e-6}
         with ThreadPoolExecutor(THREADS) as pool:
-            for smoothing in SMOOTHINGS:
+            for smoothing in SMOOTHINGS if steps is None else SMOOTHINGS[:1]:
 
                 def height(free: Floats, smoothing: float = smoothing) -> tuple[float, Floats]:
                     if is_over():
