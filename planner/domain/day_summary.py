@@ -142,10 +142,10 @@ class AheadSummary:
     """The time on which a day was decided: until all known jobs have run, here and under EASY.
 
     ``later`` is what a euro after the day counts, ``is_set`` whether the site said so; ``load`` and ``backlog_days``
-    are why. ``left`` jobs do not start by its end. ``bound_eur`` is what no schedule of it can earn, ``worth_bound_eur``
-    what none can be worth, ``gap_fraction`` how far the plan is from that. ``pulled_forward_eur`` is the part of what
-    the day earns more than under EASY that later days lack. ``worst_account`` is the one whose jobs wait longest on
-    average, against EASY.
+    are why. ``left`` jobs do not start by its end. ``bound_eur`` is what no schedule of it can earn, and
+    ``worth_bound_eur`` what none can be worth; ``gap_fraction`` is how far the plan is from that. ``pulled_forward_eur``
+    is the part of what the day earns more than under EASY that later days lack. ``worst_account`` is the one whose jobs
+    wait longest against EASY on average.
     """
 
     days: int
@@ -191,8 +191,8 @@ class DaySummary:
     ``baselines`` what rules would earn; None where they were not asked for. ``moment`` is that of the snapshot which
     the day was planned from, None where it was planned from what the day before left; ``conflicts`` counts what in the
     snapshot is not as the last plan said. ``promises`` is None where the site promises nothing. ``booked`` is there for
-    a day that is not a plan but what really happened. ``ahead`` is the
-    time on which the day was decided; None where only the profit of the day counted. ``holds`` are the jobs that are held for cheaper hours, or were.
+    a day that is not a plan but what really happened. ``holds`` are the jobs that are held for cheaper hours, or were.
+    ``ahead`` is the time on which the day was decided; None where only the profit of the day counted.
     """
 
     format: int = FORMAT

@@ -208,7 +208,8 @@ BOUND_STEPS = 15
 def ahead_summary(day: Day, plan: Plan, *, with_bounds: bool) -> AheadSummary:
     """What is said of the time on which a day was decided: its plan beside EASY's."""
     ahead, outlook = day.ahead, day.outlook
-    assert ahead is not None and outlook is not None
+    assert ahead is not None
+    assert outlook is not None
     money, easy, first = in_money(ahead), outlook.easy, day.problem
     ours, theirs = _totals(ahead, money, plan), _totals(ahead, money, easy)
     today, easy_today = (settle(first, cut_plan(first, each, first.horizon.length_s)) for each in (plan, easy))

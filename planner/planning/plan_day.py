@@ -138,9 +138,9 @@ def _has_carbon_goal(day: Day) -> bool:
 
 
 def _decided(day: Day, params: Params) -> tuple[Result, dict[str, int], float, Plan]:
-    """The result of the day, when jobs start that it starts later, the weight of CO2 that a limit asked for, and the plan.
+    """The result of the day, when jobs start that it starts later, and the weight of CO2 that a limit asked for.
 
-    That is the plan of all the time on which the day was decided.
+    The last is the plan of all the time on which the day was decided.
     """
     goal = day.scenario.goal
     found: list[tuple[Result, dict[str, int], Plan]] = []
