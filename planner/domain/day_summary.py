@@ -143,9 +143,9 @@ class AheadSummary:
 
     ``later`` is what a euro after the day counts, ``is_set`` whether the site said so; ``load`` and ``backlog_days``
     are why. ``left`` jobs do not start by its end. ``bound_eur`` is what no schedule of it can earn, and
-    ``worth_bound_eur`` what none can be worth; ``gap_fraction`` is how far the plan is from that. ``pulled_forward_eur``
-    is the part of what the day earns more than under EASY that later days lack. ``worst_account`` is the one whose jobs
-    wait longest against EASY on average.
+    ``worth_bound_eur`` what none can be worth; ``gap_fraction`` is how far the plan is from that.
+    ``pulled_forward_eur`` is the part of what the day earns more than under EASY that later days lack.
+    ``worst_account`` is the one whose jobs wait longest against EASY on average.
     """
 
     days: int
