@@ -174,20 +174,21 @@ def _gather(problem: Problem, plan: Plan) -> _Work:
             np.repeat(np.arange(len(placed)) + len(running), np.diff(columns.unit_ptr)[placed]),
         ]
     )
-    unit_class = nodes.class_of[node]
 
-    def of_jobs(per_group: list[Floats]) -> Floats:
+    def of_jobs(per_unit: Floats) -> Floats:
         summed = np.zeros(len(start_s))
-        np.add.at(summed, unit_work, np.concatenate(per_group)[group, unit_class])
+        np.add.at(summed, unit_work, per_unit)
         return summed
+
+    equivalents = np.concatenate([running.group_core_equivalents, columns.group_core_equivalents])
 
     return _Work(
         job_ids=(*(work.job.id for work in problem.running), *(problem.jobs[index].id for index in placed)),
         start_s=start_s,
         end_s=end_s,
         power_mw=np.concatenate([running.power_mw, columns.power_mw[placed]]),
-        core_equivalents=of_jobs([running.group_core_equivalents, columns.group_core_equivalents]),
-        charged=of_jobs([running.group_charged, columns.group_charged]),
+        core_equivalents=of_jobs(equivalents[group, nodes.class_of[node]]),
+        charged=of_jobs(np.concatenate([running.group_charged, columns.group_charged])[group]),
         weight=np.concatenate([running.weight, columns.weight[placed]]),
         busy_node=node,
         busy_start_s=start_s[unit_work],

@@ -187,8 +187,7 @@ def kernel_money(problem: Problem) -> Money:
         interval_length=np.diff(ticks).astype(np.int64),
         moved=np.zeros(len(ticks) - 1),
         demand=np.array([problem.rates.demand_eur_per_kw, problem.rates.demand_so_far_kw]),
-        earns=problem.columns.group_charged * (weights * per_core_s)[:, None],
-        class_of=nodes.class_of,
+        earns=problem.columns.group_charged * (weights * per_core_s),
         idle=nodes.idle_mw - nodes.busy_mw,
         sleeps=nodes.idle_mw - nodes.asleep_mw,
         rests=np.array([rule.after_s, rule.wake_s], dtype=np.int64),
@@ -210,9 +209,8 @@ def tally_of(problem: Problem, money: Money, plan: Plan) -> Tally:
     start_s = np.concatenate([problem.running_start_s, plan.start_s[placed]])
     end_s = np.concatenate([problem.running_end_s, (plan.start_s + columns.duration_s)[placed]])
     power_mw = np.concatenate([problem.running_columns.power_mw, columns.power_mw[placed]])
-    unit_earns = money.earns[columns.unit_group, money.class_of[plan.node_of_unit]]
     earns_per_s = np.bincount(
-        np.repeat(np.arange(len(columns)), np.diff(columns.unit_ptr)), unit_earns, minlength=len(columns)
+        np.repeat(np.arange(len(columns)), np.diff(columns.unit_ptr)), money.earns[columns.unit_group], len(columns)
     )
     seconds = problem.segment_columns.counted_s(start_s, end_s)[len(problem.running) :]
     pieces, segments = len(money.segment_of), len(money.length)
@@ -246,13 +244,8 @@ def _fed_in_any_case(problem: Problem) -> float:
 
 
 def _running_revenue(problem: Problem) -> float:
-    columns, class_of = problem.running_columns, problem.nodes.class_of
+    columns = problem.running_columns
     seconds = problem.segment_columns.counted_s(problem.running_start_s, problem.running_end_s)
-    total = 0.0
-    unit = 0
-    for index, work in enumerate(problem.running):
-        for node in work.nodes:
-            group = columns.unit_group[unit]
-            total += columns.group_charged[group, class_of[node]] * columns.weight[index] * seconds[index]
-            unit += 1
+    job = np.repeat(np.arange(len(columns)), np.diff(columns.unit_ptr))
+    total: float = sum((columns.group_charged[columns.unit_group] * columns.weight[job] * seconds[job]).tolist())
     return total * problem.rates.eur_per_charged_hour / SECONDS_PER_HOUR

@@ -44,9 +44,9 @@ class Money(NamedTuple):
     demand
         Charge on the day's peak [EUR/kW], and the peak that is charged already [kW].
     earns
-        What a unit of each group earns a second on a node of each class [EUR].
-    class_of, idle
-        Class of each node, and what it draws more while it is on and empty than in use, besides its jobs [mW].
+        What a unit of each group earns a second [EUR].
+    idle
+        What each node draws more while it is on and empty than in use, besides its jobs [mW].
     sleeps, rests
         What each node draws less asleep than idle [mW]; after how long without work it sleeps, and how long it takes to
         wake up [s].
@@ -66,7 +66,6 @@ class Money(NamedTuple):
     moved: Floats
     demand: Floats
     earns: Floats
-    class_of: Ints
     idle: Ints
     sleeps: Ints
     rests: Ints
@@ -100,8 +99,8 @@ def add_energy(money, energy, power, start, end):
 
 
 @part
-def add_job(money, tally, jobs, job, start, units, sign):
-    """Add a job at a start on its nodes to a tally, or take it away with a sign of -1."""
+def add_job(money, tally, jobs, job, start, sign):
+    """Add a job at a start to a tally, or take it away with a sign of -1."""
     end = min(start + jobs.duration[job], money.edges[-1])
     piece, last = piece_at(money.edges, start), money.edges.shape[0] - 1
     while piece < last and money.edges[piece] < end:
@@ -109,7 +108,7 @@ def add_job(money, tally, jobs, job, start, units, sign):
         tally.energy[piece] += sign * jobs.power[job] * seconds
         tally.by_segment[money.segment_of[piece]] += sign * jobs.power[job] * seconds
         piece += 1
-    tally.revenue[0] += sign * counted_seconds(money, start, end) * earns_per_s(money, jobs, job, units)
+    tally.revenue[0] += sign * counted_seconds(money, start, end) * _earns_per_s(money, jobs, job)
 
 
 @part
@@ -125,14 +124,12 @@ def counted_seconds(money, start, end):
 
 
 @part
-def earns_per_s(money, jobs, job, units):
-    """What a job earns a second on its nodes."""
+def _earns_per_s(money, jobs, job):
+    """What a job earns a second."""
     per_s = 0.0
-    unit = 0
     for group in range(jobs.group_ptr[job], jobs.group_ptr[job + 1]):
         for _ in range(jobs.group_count[group]):
-            per_s += money.earns[group, money.class_of[units[unit]]]
-            unit += 1
+            per_s += money.earns[group]
     return per_s
 
 

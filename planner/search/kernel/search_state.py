@@ -50,7 +50,7 @@ class SearchState(NamedTuple):
     first_node
         Node of the first unit of each placed job.
     earns
-        What each job earns a second on the first class that it fits [EUR].
+        What each job earns a second [EUR].
     profits, counts, stream
         Profit now and at best; steps, accepted and improving ones; random numbers.
     out, rank, old_start_of, old_nodes, times, gains
@@ -117,7 +117,7 @@ def put_on(timelines, jobs, money, tally, state, job, start):
     """Reserve a job's nodes, count its money, and list it as placed."""
     units = state.node_of_unit[jobs.unit_ptr[job] : jobs.unit_ptr[job + 1]]
     hold_job(timelines, jobs, job, np.int64(1), start, start + jobs.duration[job], units)
-    add_job(money, tally, jobs, job, start, units, np.int64(1))
+    add_job(money, tally, jobs, job, start, np.int64(1))
     state.start_of[job] = start
     state.first_node[job] = units[0]
     _swap(state, state.slot[job], state.placed[0])
@@ -129,7 +129,7 @@ def take_off(timelines, jobs, money, tally, state, job):
     """Give a job's nodes back, discount its money, and list it as waiting."""
     start = state.start_of[job]
     units = state.node_of_unit[jobs.unit_ptr[job] : jobs.unit_ptr[job + 1]]
-    add_job(money, tally, jobs, job, start, units, np.int64(-1))
+    add_job(money, tally, jobs, job, start, np.int64(-1))
     hold_job(timelines, jobs, job, np.int64(-1), start, start + jobs.duration[job], units)
     state.start_of[job] = -1
     state.placed[0] -= 1
