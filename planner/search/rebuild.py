@@ -132,6 +132,7 @@ def _search_state(problem: Problem, jobs: JobTable, plan: Plan, seed: int, habit
         margin=np.divide(job_margin_per_s(problem), equivalents, out=np.zeros(count), where=equivalents > 0),
         first_node=first_node.astype(np.int64),
         earns=job_charged(columns) * columns.weight * per_core_s,
+        latest=columns.latest_start_s,
         profits=np.array([-np.inf, -np.inf]),
         counts=np.zeros(3, dtype=np.int64),
         stream=np.array([seed], dtype=np.uint64),
@@ -145,9 +146,8 @@ def _search_state(problem: Problem, jobs: JobTable, plan: Plan, seed: int, habit
 
 
 def _movable(problem: Problem) -> npt.NDArray[np.bool_]:
-    """Which jobs a step may take out: none that is overdue or has a deadline today, nor what such a job waits for."""
-    movable: npt.NDArray[np.bool_] = problem.columns.latest_start_s >= problem.horizon.length_s
-    movable &= ~problem.is_overdue
+    """Which jobs a step may take out: none that is overdue, nor what such a job waits for."""
+    movable: npt.NDArray[np.bool_] = ~problem.is_overdue
     links = problem.columns.links
     if len(links):
         for job in links.sorted(range(len(movable)))[::-1].tolist():

@@ -17,6 +17,10 @@ from planner.domain.segment import Segment
 CHUNK = 20_000
 
 
+class NoPlanError(Exception):
+    """Not one plan keeps the rules."""
+
+
 @dataclass(frozen=True)
 class Options:
     """All ways to place one job: start, nodes, and what each takes at every second."""
@@ -61,7 +65,8 @@ def best_plan(problem: Problem, *, must_start: tuple[int, ...] = (), latest_s: d
         top = int(np.argmax(value))
         if value[top] > best_value:
             best, best_value = part[top], float(value[top])
-    assert best is not None, "not even the empty plan is feasible"
+    if best is None:
+        raise NoPlanError
     plan = Plan(
         np.array([one.start_s[k] for one, k in zip(options, best, strict=True)], dtype=np.int64),
         np.array([node for one, k in zip(options, best, strict=True) for node in one.nodes[k]], dtype=np.int64),

@@ -3,7 +3,7 @@
 One step: choose jobs that lie near each other, neighbours of one that earns little (`ruin`), lift them off the
 timelines, let some waiting jobs compete with them, and place them all again one by one in a new order (`recreate`). The
 day's profit is that of `settle`. A worse plan is kept with a probability that falls with the loss and with the
-temperature; otherwise everything goes back to where it was.
+temperature; otherwise everything goes back to where it was, as it does when a job would miss a deadline that it met.
 
 The same steps bring jobs forward in a plan that earns enough (`Habits.sooner`): they are then kept if all jobs are
 placed again and start no later in sum, and the day earns no less than its best plan.
@@ -40,7 +40,9 @@ def rebuild(timelines, jobs, money, tally, state, habits, temperature, steps):
         recreate(timelines, jobs, money, tally, state, habits, count)
         found = profit(money, tally, timelines)
         state.counts[STEPS] += 1
-        if habits.sooner:
+        if not _keeps_deadlines(timelines, state, count):
+            is_kept = False
+        elif habits.sooner:
             is_kept = found >= state.profits[BEST] and _is_no_later(state, count)
         else:
             loss = state.profits[CURRENT] - found
@@ -92,6 +94,17 @@ def _is_no_later(state, count):
             return False
         later += start - state.old_start_of[index]
     return later <= 0
+
+
+@part
+def _keeps_deadlines(timelines, state, count):
+    """Whether jobs of a step whose deadline falls on them today start in time if they did, or else no later."""
+    for index in range(count):
+        job = state.out[index]
+        start, before, latest = state.start_of[job], state.old_start_of[index], state.latest[job]
+        if latest < timelines.day_end_s and before >= 0 and (start < 0 or start > max(before, latest)):
+            return False
+    return True
 
 
 @part

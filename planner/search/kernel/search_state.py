@@ -51,6 +51,8 @@ class SearchState(NamedTuple):
         Node of the first unit of each placed job.
     earns
         What each job earns a second [EUR].
+    latest
+        Last start of each job that meets its deadline; after the day where none falls on it today.
     profits, counts, stream
         Profit now and at best; steps, accepted and improving ones; random numbers.
     out, rank, old_start_of, old_nodes, times, gains
@@ -70,6 +72,7 @@ class SearchState(NamedTuple):
     margin: Floats
     first_node: Ints
     earns: Floats
+    latest: Ints
     profits: Floats
     counts: Ints
     stream: npt.NDArray[np.uint64]
