@@ -121,7 +121,35 @@ def with_contracts(problem: Problem, seed: int) -> Problem:
     )
 
 
-def check_day(seed: int, iterations: int = 6000, *, contracts: bool = False, linear: bool = False) -> Checked:
+def with_storage(problem: Problem, seed: int) -> Problem:
+    """The same day with sun, a demand charge and a battery that all matter, and with two of its jobs."""
+    rng = np.random.default_rng([seed, 4])
+    load_kw = 0.0001 + sum(job.power_w for job in problem.jobs) / 1000
+    size = load_kw * float(rng.uniform(0.5, 4)) / 3600
+    battery = Battery(size, load_kw * float(rng.uniform(0.2, 1)), float(rng.uniform(0.6, 1)), 0.0, 0.0)
+    kept = problem.jobs[:2]
+    names = {job.id for job in kept}
+    return replace(
+        problem,
+        jobs=kept,
+        never=problem.never | {job.id for job in problem.jobs if job.id not in names},
+        segments=tuple(
+            replace(each, solar_w=round(float(rng.uniform(0, 800 * load_kw)), 1) if rng.random() < 0.6 else 0.0)
+            for each in problem.segments
+        ),
+        rates=replace(
+            problem.rates,
+            eur_per_core_hour=0.02,
+            demand_eur_per_kw=float(rng.uniform(0.00002, 0.0004)),
+            demand_interval_s=int(rng.integers(1, 4)),
+            battery=replace(battery, start_kwh=size * float(rng.random()), end_kwh=size * float(rng.random())),
+        ),
+    )
+
+
+def check_day(
+    seed: int, iterations: int = 6000, *, contracts: bool = False, linear: bool = False, storage: bool = False
+) -> Checked:
     """Search a day and hold the search against the best of all plans, the bound and the rules.
 
     ``linear``: cooling is linear between the cells of the table.
@@ -131,6 +159,8 @@ def check_day(seed: int, iterations: int = 6000, *, contracts: bool = False, lin
         problem = with_linear_cooling(problem, np.random.default_rng([seed, 3]))
     if contracts:
         problem = with_contracts(problem, seed)
+    if storage:
+        problem, asked = with_storage(problem, seed), []
     broken = [
         f"job {job.id} is rejected though it fits"
         for job in asked
@@ -149,7 +179,7 @@ def check_day(seed: int, iterations: int = 6000, *, contracts: bool = False, lin
     for (lower, upper), both in zip(pairwise(chain), names, strict=True):
         if lower > upper + 1e-9:
             broken.append(f"{both}: {lower} > {upper}")
-    return Checked(seed, *chain, len(asked) - len(problem.jobs), is_held, tuple(broken))
+    return Checked(seed, *chain, sum(job not in problem.jobs for job in asked), is_held, tuple(broken))
 
 
 def _optimum(problem: Problem) -> tuple[Plan, bool]:

@@ -39,8 +39,6 @@ class Money(NamedTuple):
         First power of the table and its step [mW].
     interval_length
         Length of each demand interval [s].
-    moved
-        What a battery buys in each demand interval on top; below zero where it gives [kWh].
     demand
         Charge on the day's peak [EUR/kW], and the peak that is charged already [kW].
     earns
@@ -50,6 +48,11 @@ class Money(NamedTuple):
     sleeps, rests
         What each node draws less asleep than idle [mW]; after how long without work it sleeps, and how long it takes to
         wake up [s].
+    cuts, cut_count
+        Costs that no battery goes below (`planner.accounting.battery_dispatch`), one in each row, and how many are
+        known; no rows without a battery.
+    room, spare
+        Most that the battery takes or gives in each segment, and the sun there that the site leaves to it [kWh].
     """
 
     edges: Ints
@@ -63,12 +66,15 @@ class Money(NamedTuple):
     cooling: Floats
     grid: Ints
     interval_length: Ints
-    moved: Floats
     demand: Floats
     earns: Floats
     idle: Ints
     sleeps: Ints
     rests: Ints
+    cuts: Floats
+    cut_count: Ints
+    room: Floats
+    spare: Floats
 
 
 class Tally(NamedTuple):
@@ -76,7 +82,7 @@ class Tally(NamedTuple):
 
     ``energy`` is that of the jobs by piece, ``revenue`` what they earn. ``rate`` is filled by `profit`: the cost of one
     more kWh of IT energy in each segment, at its present cooling. ``by_segment`` is the IT energy of each segment, with
-    the idle energy that `profit` last found.
+    the idle energy that `profit` last found; ``asked`` is what a battery's cuts are about.
     """
 
     energy: Ints
@@ -85,6 +91,7 @@ class Tally(NamedTuple):
     by_segment: Ints
     by_interval: Floats
     rate: Floats
+    asked: Floats
 
 
 @part
@@ -152,8 +159,31 @@ def profit(money, tally, timelines):
         if money.feed[segment] > 0:
             total += fed_kwh(money, segment, tally.by_segment[segment]) * money.feed[segment]
     if money.demand[0] > 0:
+        _fill_intervals(money, tally)
+    if money.cuts.shape[0] > 0:
+        total -= _least_battery_cost(money, tally) - money.demand[0] * money.demand[1]
+    elif money.demand[0] > 0:
         total -= money.demand[0] * (_peak_kw(money, tally) - money.demand[1])
     return total
+
+
+@part
+def _least_battery_cost(money, tally):
+    """The highest of the costs that no battery goes below, with the charge on the whole peak [EUR]."""
+    asked, segments = tally.asked, money.length.shape[0]
+    for segment in range(segments):
+        energy = tally.by_segment[segment]
+        asked[segment] = min(money.room[segment], money.spare[segment] + fed_kwh(money, segment, energy))
+        asked[segments + segment] = min(money.room[segment], bought_kwh(money, segment, energy))
+    for interval in range(asked.shape[0] - 2 * segments):
+        asked[2 * segments + interval] = tally.by_interval[interval]
+    least = -np.inf
+    for row in range(money.cut_count[0]):
+        cost = money.cuts[row, 0]
+        for column in range(asked.shape[0]):
+            cost += money.cuts[row, column + 1] * asked[column]
+        least = max(least, cost)
+    return least
 
 
 @part
@@ -193,8 +223,8 @@ def end_of_row(money, segment, row):
 
 
 @part
-def _peak_kw(money, tally):
-    """Highest mean bought power over the demand intervals, at least the peak so far [kW]."""
+def _fill_intervals(money, tally):
+    """Fill ``by_interval`` with what is bought in each demand interval without a battery [kWh]."""
     for interval in range(money.interval_length.shape[0]):
         tally.by_interval[interval] = 0.0
     for piece in range(money.segment_of.shape[0]):
@@ -203,10 +233,14 @@ def _peak_kw(money, tally):
         site = (tally.energy[piece] + tally.idle[piece]) / MILLIWATT_SECONDS_PER_KWH * (1.0 + share)
         sun = money.solar[segment] * (money.edges[piece + 1] - money.edges[piece]) / money.length[segment]
         tally.by_interval[money.interval_of[piece]] += max(0.0, site - sun)
+
+
+@part
+def _peak_kw(money, tally):
+    """Highest mean bought power over the demand intervals, at least the peak so far [kW]."""
     peak = money.demand[1]
     for interval in range(money.interval_length.shape[0]):
-        bought = tally.by_interval[interval] + money.moved[interval]
-        peak = max(peak, bought * 3600.0 / money.interval_length[interval])
+        peak = max(peak, tally.by_interval[interval] * 3600.0 / money.interval_length[interval])
     return peak
 
 

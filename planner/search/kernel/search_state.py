@@ -55,6 +55,8 @@ class SearchState(NamedTuple):
         Last start of each job that meets its deadline; after the day where none falls on it today.
     profits, counts, stream
         Profit now and at best; steps, accepted and improving ones; random numbers.
+    pending
+        Jobs of a step that waits for the cut of a battery beside the plan that it made; 0 where none waits.
     out, rank, old_start_of, old_nodes, times, gains
         Jobs of this step, their order, where they were, and times to look at.
     """
@@ -76,6 +78,7 @@ class SearchState(NamedTuple):
     profits: Floats
     counts: Ints
     stream: npt.NDArray[np.uint64]
+    pending: Ints
     out: Ints
     rank: Floats
     old_start_of: Ints
