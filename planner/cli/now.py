@@ -48,7 +48,7 @@ def now(
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
     quiet: day.QuietOption = False,
     apply: Annotated[
-        bool, typer.Option("--apply", help="Then give the planned starts to Slurm, as plan slurm apply --yes does.")
+        bool, typer.Option("--apply", help="Then hold and release jobs in Slurm, as plan slurm apply --yes does.")
     ] = False,
 ) -> None:
     """Plan what is left of the day, and some hours more, from a moment on.

@@ -1,4 +1,4 @@
-"""``plan slurm``: what Slurm says saved, and planned starts given to Slurm, verified and taken back."""
+"""``plan slurm``: what Slurm says saved, and holds given to Slurm, verified and taken back."""
 
 from __future__ import annotations
 
@@ -24,13 +24,12 @@ NAMED = 5
 def report(
     proposal: Proposal,
     outcomes: Sequence[ChangeOutcome] | None,
-    left_alone: Mapping[str, str],
     *,
     as_json: bool,
     also: Mapping[str, Any] | None = None,
 ) -> None:
     """Say what would be changed, or what was; ``outcomes`` None: a dry run."""
-    reasons = {each.job: each.reason for each in proposal.refusals} | dict(left_alone)
+    reasons = {each.job: each.reason for each in proposal.refusals}
     if as_json:
         say_json(
             {
@@ -70,7 +69,8 @@ def _in_words(change: Change) -> str:
 
     if change.at_once:
         return f"may begin at once, no longer at {when(change.old_unix)}"
-    return f"begins at {when(change.new_unix)}, was {when(change.old_unix)}"
+    hold = f"; at the latest {when(change.hold.latest_unix)}" if change.hold is not None else ""
+    return f"begins at {when(change.new_unix)}, was {when(change.old_unix)}{hold}"
 
 
 def say_reasons(what: str, reasons: Mapping[str, str]) -> None:
@@ -99,7 +99,7 @@ if TYPE_CHECKING:
 NOT_AS_WANTED = 9
 """Exit code: Slurm has not taken a change, or its queue is not as it was left."""
 
-app = typer.Typer(help="Slurm: save what it says; set, verify and undo begin times.", no_args_is_help=True)
+app = typer.Typer(help="Slurm: save what it says; hold jobs, verify and undo that.", no_args_is_help=True)
 
 PlanArgument = Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a planned day.")]
 YesOption = Annotated[bool, typer.Option("--yes", help="Do it; without this, say what would be done.")]
@@ -108,7 +108,7 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print as JSON.")]
 
 @app.callback()
 def slurm() -> None:
-    """Save what Slurm says; give it planned starts as begin times of jobs, verify them, take them back.
+    """Save what Slurm says; give it holds as begin times of jobs, verify them, take them back.
 
     Needs Slurm's own commands, found along PATH (SLURM_CONF counts), and for changes a user who may change jobs. Exit
     codes: 8 where a command is missing, fails or does not answer; 9 where Slurm has not taken a change, or its queue is
@@ -162,10 +162,11 @@ def snapshot(
 
 @app.command("apply")
 def apply(folder: PlanArgument, yes: YesOption = False, as_json: JsonOption = False) -> None:
-    """Give the starts of a plan to Slurm, as begin times of the jobs that wait; a dry run without --yes.
+    """Give the holds of a plan to Slurm, as begin times of the jobs that wait; a dry run without --yes.
 
-    A begin time is a lower bound: Slurm starts the job then or later. Only jobs that the plan's scenario has opted in
-    (`slurm.opt_in`) are touched. What was set is kept in slurm-journal.jsonl beside the days, for undo.
+    Only jobs that are held for a cheaper hour get a begin time; all others that an earlier run held are released. Only
+    jobs that the plan's scenario has opted in (`slurm.opt_in`) are touched. What was set is kept in slurm-journal.jsonl
+    beside the days, for undo.
     """
     applied(folder, yes=yes, as_json=as_json)
 
@@ -173,7 +174,7 @@ def apply(folder: PlanArgument, yes: YesOption = False, as_json: JsonOption = Fa
 def applied(
     folder: Path, *, yes: bool, as_json: bool, quiet: bool = False, also: Mapping[str, Any] | None = None
 ) -> None:
-    """Give the starts of a plan to Slurm and say what became of it; ``also`` stands in the JSON beside that.
+    """Give the holds of a plan to Slurm and say what became of it; ``also`` stands in the JSON beside that.
 
     ``quiet``: say only what Slurm has not taken, in one line; JSON that is asked for is printed all the same.
     """
@@ -184,12 +185,12 @@ def applied(
     wanted = read_wanted(folder)
     require_not_over(wanted, folder, int(time.time()))
     slurm, journal = Slurm(), journal_of(folder)
-    proposal = plan_changes(slurm, wanted.starts, wanted.rules, journal, latest=wanted.latest)
+    proposal = plan_changes(slurm, wanted, journal)
     outcomes = carry_out(slurm, proposal.changes, journal) if yes else None
     if quiet and not as_json:
         say_not_taken(outcomes or ())
     else:
-        report(proposal, outcomes, wanted.left_alone, as_json=as_json, also=also)
+        report(proposal, outcomes, as_json=as_json, also=also)
         if not wanted.rules.opt_in.any and not as_json:
             say("nobody is opted in: set slurm.opt_in in the scenario, and plan again", err=True)
     _end(outcomes)
@@ -207,8 +208,8 @@ def undo(folder: PlanArgument, yes: YesOption = False, as_json: JsonOption = Fal
 
     slurm, journal = Slurm(), journal_of(folder)
     proposal = plan_undo(slurm, journal)
-    outcomes = carry_out(slurm, proposal.changes, journal, undo=True) if yes else None
-    report(proposal, outcomes, {}, as_json=as_json)
+    outcomes = carry_out(slurm, proposal.changes, journal) if yes else None
+    report(proposal, outcomes, as_json=as_json)
     _end(outcomes)
 
 

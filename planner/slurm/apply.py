@@ -1,19 +1,20 @@
-"""Sets begin times in Slurm: look first (`plan_changes`), then send, read back, compare; verify at any later time."""
+"""Holds jobs in Slurm: look first (`plan_changes`), then send, read back, compare; verify at any later time."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from planner.errors import SlurmError
 from planner.inputs.slurm.job import SlurmJob
 from planner.inputs.slurm.queue import Queue
-from planner.slurm.changes import JOB_ID, ChangeOutcome, ChangeRules, Proposal, propose, propose_undo
+from planner.slurm.changes import JOB_ID, ChangeOutcome, Proposal, propose, propose_undo
 from planner.slurm.commands import Slurm
 from planner.slurm.journal import Change, Ours, read_ours, when, write_changes, write_results
 from planner.slurm.snapshot import queue_now
+from planner.slurm.wanted import Wanted, holds_of
 from planner.store.folder import alone_in
 
 CLOCKS_DIFFER_S = 60
@@ -22,17 +23,13 @@ CLOCKS_DIFFER_S = 60
 Clock = Callable[[], float]
 
 
-def plan_changes(
-    slurm: Slurm,
-    wanted: Mapping[str, int],
-    rules: ChangeRules,
-    journal: Path,
-    clock: Clock = time.time,
-    *,
-    latest: Mapping[str, int] | None = None,
-) -> Proposal:
-    """What `carry_out` would send for these starts, none later than the ``latest`` promised; changes nothing."""
-    return propose(wanted, queue_now(slurm), rules, read_ours(journal), int(clock()), latest)
+def plan_changes(slurm: Slurm, wanted: Wanted, journal: Path, clock: Clock = time.time) -> Proposal:
+    """What `carry_out` would send for the holds of a plan, and to release all others of ours; changes nothing."""
+    queue, ours, now_unix = queue_now(slurm), read_ours(journal), int(clock())
+    holds, given_up = holds_of(wanted, queue, ours, now_unix)
+    until = {name: hold.until_unix for name, hold in holds.items()}
+    found = propose(until, queue, wanted.rules, ours, now_unix, holds)
+    return replace(found, refusals=(*given_up, *found.refusals))
 
 
 def plan_undo(slurm: Slurm, journal: Path, clock: Clock = time.time) -> Proposal:
@@ -45,8 +42,6 @@ def carry_out(
     changes: Sequence[Change],
     journal: Path,
     clock: Clock = time.time,
-    *,
-    undo: bool = False,
 ) -> list[ChangeOutcome]:
     """Send changes, read the queue back, and say for each whether Slurm has taken it.
 
@@ -64,13 +59,13 @@ def carry_out(
         return []
     updates = "".join(_update(change) for change in changes)
     with alone_in(journal.parent):
-        write_changes(journal, changes, int(clock()), undo=undo)
+        write_changes(journal, changes, int(clock()))
         # Its status says no more than that some update failed, such as that of a job which has just started.
         said = slurm.run("scontrol", stdin=updates).errors
         queue, now_unix = queue_now(slurm), int(clock())
         alone = {change.job for change in changes}
         outcomes = [_outcome(change, queue, alone, said, now_unix) for change in changes]
-        write_results(journal, ((each.change, each.taken, each.note) for each in outcomes), int(clock()), undo=undo)
+        write_results(journal, ((each.change, each.taken, each.note) for each in outcomes), int(clock()))
     return outcomes
 
 

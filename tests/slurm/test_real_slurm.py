@@ -15,8 +15,8 @@ from planner.inputs.slurm.document import DocumentAnswer
 from planner.inputs.slurm.job import SlurmJob
 from planner.inputs.slurm.queue import read_queue
 from planner.slurm import commands
-from planner.slurm.apply import carry_out, differences, from_journal, from_wanted, plan_changes, plan_undo
-from planner.slurm.changes import ChangeOutcome, ChangeRules, OptIn, Proposal
+from planner.slurm.apply import carry_out, differences, from_journal, from_wanted, plan_undo
+from planner.slurm.changes import ChangeOutcome, ChangeRules, OptIn, Proposal, propose
 from planner.slurm.commands import Slurm
 from planner.slurm.journal import Change, read_ours
 from planner.slurm.snapshot import queue_now
@@ -31,9 +31,14 @@ def soon() -> int:
     return int(time.time()) + 2 * HOUR
 
 
+def look(slurm: Slurm, wanted: Mapping[str, int], rules: ChangeRules, journal: Path) -> Proposal:
+    """What is proposed for jobs that are wanted to be held until these moments, and no others."""
+    return propose(wanted, queue_now(slurm), rules, read_ours(journal), int(time.time()))
+
+
 def send(slurm: Slurm, wanted: Mapping[str, int], journal: Path) -> tuple[Proposal, list[ChangeOutcome]]:
     """What is proposed for wanted starts, and what becomes of it."""
-    proposal = plan_changes(slurm, wanted, RULES, journal)
+    proposal = look(slurm, wanted, RULES, journal)
     return proposal, carry_out(slurm, proposal.changes, journal)
 
 
@@ -52,7 +57,7 @@ def taken_back(slurm: Slurm, journal: Path) -> dict[str, str]:
 def take_back(slurm: Slurm, journal: Path) -> tuple[Proposal, list[ChangeOutcome]]:
     """What is proposed to undo everything, and what becomes of it."""
     proposal = plan_undo(slurm, journal)
-    return proposal, carry_out(slurm, proposal.changes, journal, undo=True)
+    return proposal, carry_out(slurm, proposal.changes, journal)
 
 
 def one(slurm: Slurm, job_id: str) -> SlurmJob:
@@ -88,7 +93,7 @@ def test_planning_alone_changes_nothing(cluster: Cluster, slurm: Slurm, journal:
     """The dry run leaves queue and journal as they are."""
     job = cluster.submit()
     before = one(slurm, job)
-    assert plan_changes(slurm, {job: soon()}, RULES, journal).changes
+    assert look(slurm, {job: soon()}, RULES, journal).changes
     assert one(slurm, job).begin_unix == before.begin_unix
     assert not journal.exists()
 
@@ -122,7 +127,7 @@ def test_running_ended_and_unknown_jobs_are_reported(cluster: Cluster, slurm: Sl
 def test_a_job_that_starts_before_the_change_arrives_is_reported(cluster: Cluster, slurm: Slurm, journal: Path) -> None:
     """What Slurm refuses shows when the queue is read back; the change after it in the list is taken."""
     first, second = cluster.submit(), cluster.submit()
-    proposal = plan_changes(slurm, dict.fromkeys((first, second), soon()), RULES, journal)
+    proposal = look(slurm, dict.fromkeys((first, second), soon()), RULES, journal)
     cluster.command("scontrol", "update", f"JobId={first}", "Partition=open")
     cluster.wait_for(first, "RUNNING")
     outcomes = carry_out(slurm, proposal.changes, journal)
@@ -136,7 +141,8 @@ def test_times_that_have_passed_are_never_sent(cluster: Cluster, slurm: Slurm, j
     """Slurm would silently take the present instead, as a direct call shows."""
     job, past = cluster.submit(), int(time.time()) - HOUR
     proposal, _ = send(slurm, {job: past}, journal)
-    assert (proposal.changes, proposal.unchanged) == ((), (job,))
+    assert (proposal.changes, proposal.unchanged) == ((), ())
+    assert "its hold was over" in reasons(proposal)[job]
     cluster.command("scontrol", "update", f"JobId={job}", f"StartTime=uts{past}")
     begin = one(slurm, job).begin_unix
     assert begin is not None
@@ -199,7 +205,7 @@ def test_a_begin_that_misses_the_deadline_is_refused(cluster: Cluster, slurm: Sl
     deadline = one(slurm, moved).deadline_unix
     assert deadline is not None
     proposal, _ = send(slurm, {kept: deadline - 59, moved: deadline - 59}, journal)
-    assert all("Slurm would cancel it" in reason for reason in reasons(proposal).values())
+    assert all("or Slurm cancels it" in reason for reason in reasons(proposal).values())
     assert (len(proposal.refusals), proposal.changes) == (2, ())
     # Slurm looks at a job, and so cancels it, when its begin time has come: the sooner the better for a test.
     cluster.command("scontrol", "update", f"JobId={moved}", f"StartTime=uts{deadline - 58}")
@@ -207,12 +213,12 @@ def test_a_begin_that_misses_the_deadline_is_refused(cluster: Cluster, slurm: Sl
     assert cluster.wait_for(kept, "DEADLINE", "RUNNING") == "RUNNING"
 
 
-def test_the_last_moment_before_a_deadline_is_taken(cluster: Cluster, slurm: Slurm, journal: Path) -> None:
-    """Exactly the deadline less the time limit is not too late."""
-    job = cluster.submit("--time=60", "--deadline=now+7200")
+def test_a_hold_that_keeps_its_margin_from_a_deadline_is_taken(cluster: Cluster, slurm: Slurm, journal: Path) -> None:
+    """An hour before the deadline less the time limit."""
+    job = cluster.submit("--time=60", "--deadline=now+4hours")
     deadline = one(slurm, job).deadline_unix
     assert deadline is not None
-    _, outcomes = send(slurm, {job: deadline - HOUR}, journal)
+    _, outcomes = send(slurm, {job: deadline - 2 * HOUR}, journal)
     assert [each.taken for each in outcomes] == [True]
 
 
@@ -341,7 +347,7 @@ def test_what_fails_half_way_can_be_undone(
     monkeypatch.setattr(commands, "SECONDS_PER_LINE", 0.0)
     jobs = [cluster.submit() for _ in range(4)]
     start = soon()
-    proposal = plan_changes(slurm, dict.fromkeys(jobs, start), RULES, journal)
+    proposal = look(slurm, dict.fromkeys(jobs, start), RULES, journal)
     answers = then == "exit 1"
     broken = broken_scontrol(tmp_path / "bin", then, timeout_s=60 if answers else 3)
     if answers:
@@ -394,7 +400,7 @@ def test_only_jobs_that_are_opted_in_are_changed(cluster: Cluster, slurm: Slurm,
     """By a word of the comment; a job without it stays as it is."""
     rules = ChangeRules(OptIn(comment_words=frozenset({"flexible"})))
     job, other = cluster.submit("--comment=power_w=300;flexible"), cluster.submit("--comment=inflexible")
-    proposal = plan_changes(slurm, dict.fromkeys((job, other), soon()), rules, journal)
+    proposal = look(slurm, dict.fromkeys((job, other), soon()), rules, journal)
     assert [change.job for change in proposal.changes] == [job]
     assert reasons(proposal) == {other: "not opted in by partition, QOS or comment"}
 
@@ -404,7 +410,7 @@ def test_a_qos_opts_in(cluster: Cluster, slurm: Slurm, journal: Path) -> None:
     """With accounting, jobs of one QOS are opted in and those of another are not."""
     rules = ChangeRules(OptIn(qos=frozenset({"flexible"})))
     job, other = cluster.submit("--qos=flexible"), cluster.submit("--qos=normal")
-    proposal = plan_changes(slurm, dict.fromkeys((job, other), soon()), rules, journal)
+    proposal = look(slurm, dict.fromkeys((job, other), soon()), rules, journal)
     assert [change.job for change in proposal.changes] == [job]
     assert list(reasons(proposal)) == [other]
 

@@ -12,30 +12,32 @@ import pytest
 
 from planner.cli.main import run
 from planner.slurm.commands import Slurm
+from planner.slurm.journal import when
 from planner.slurm.snapshot import queue_now
 from planner.slurm.wanted import JOURNAL, read_wanted
 from tests.days import BRIEF, DAY, plan, rows_of, tree, write_small_site
 from tests.slurm.cluster import SEARCH, Cluster
 from tests.slurm.saved import fake, save
-from tests.slurm.site import write_slurm_site
+from tests.slurm.site import cheap_from, write_holding_site
 from tests.slurm_documents import job
 
-SLURM = "slurm: {partitions: [batch], opt_in: {partitions: [batch]}}\n"
 QUICK = ("--bound-time", "0", "--hours", "48")
+SOON = ("--partition=open", "--begin=now+20minutes", "--time=30")
+"""A job that Slurm could start within the hour, when electricity is dear."""
 ODD = 'it\'s "odd"; $(touch gone) `touch gone` | & > gone\n\tJobId=1 StartTime=now é'
 
 
 @pytest.fixture
 def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A site to stand in whose nodes and jobs are those of Slurm."""
-    base = write_slurm_site(tmp_path / "site", SLURM)
+    base = write_holding_site(tmp_path / "site")
     monkeypatch.chdir(base)
     return base
 
 
 @pytest.fixture
 def live(site: Path, cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The same, with a real Slurm: its partition `batch` is full for a day."""
+    """The same, with a real Slurm: its partition `batch` is full for a day, `open` is empty."""
     monkeypatch.setenv("PATH", SEARCH)
     monkeypatch.setenv("SLURM_CONF", str(cluster.conf))
     return site
@@ -109,20 +111,22 @@ def test_a_snapshot_is_saved_and_planned_again(live: Path, cluster: Cluster, cap
     assert run(["audit", str(first)]) == 0
 
 
-def test_a_plan_is_applied_verified_and_undone(live: Path, cluster: Cluster, capsys: Said) -> None:
+def test_a_hold_is_applied_verified_and_undone(live: Path, cluster: Cluster, capsys: Said) -> None:
     """The dry run changes nothing, applying twice changes nothing more, and undo gives the old times back."""
-    waiting = cluster.submit("--ntasks=4")
-    old = begin_of(waiting)
+    waiting, no_room = cluster.submit(*SOON), cluster.submit("--ntasks=4")
+    old, other = begin_of(waiting), begin_of(no_room)
+    assert old is not None
     folder = planned_day(capsys)
-    start, place = planned_start(folder, waiting), str(folder)
+    place, cheap = str(folder), cheap_from()
     text = words(0, "slurm", "apply", place, said=capsys)
     assert f"  {waiting}  begins at 20" in text
+    assert f"at the latest {when(old + 6 * 3600)}" in text
     assert "dry run: 1 to change, 0 left alone, 0 as wanted already; nothing was changed, --yes does it" in text
     assert begin_of(waiting) == old
     assert not (folder.parent / JOURNAL).exists()
     said = facts(0, "slurm", "apply", place, "--yes", said=capsys)
-    assert said["changes"] == [{"job": waiting, "old_unix": old, "new_unix": start, "taken": True, "note": ""}]
-    assert begin_of(waiting) == start
+    assert said["changes"] == [{"job": waiting, "old_unix": old, "new_unix": cheap, "taken": True, "note": ""}]
+    assert (begin_of(waiting), begin_of(no_room)) == (cheap, other)
     assert "0 changed, 0 not taken, 0 left alone, 1 as wanted" in words(
         0, "slurm", "apply", place, "--yes", said=capsys
     )
@@ -130,20 +134,29 @@ def test_a_plan_is_applied_verified_and_undone(live: Path, cluster: Cluster, cap
     cluster.restart_controller()
     assert facts(0, "slurm", "verify", place, said=capsys) == {"set": 1, "differences": []}
     assert "1 to change" in words(0, "slurm", "undo", place, said=capsys)
-    assert begin_of(waiting) == start
+    assert begin_of(waiting) == cheap
     assert "1 changed" in words(0, "slurm", "undo", place, "--yes", said=capsys)
-    now = begin_of(waiting)
-    assert now is not None
-    assert now <= time.time() + 1
+    assert begin_of(waiting) == old
     assert "0 changed" in words(0, "slurm", "undo", place, "--yes", said=capsys)
+
+
+def test_under_a_flat_tariff_nothing_is_sent(live: Path, cluster: Cluster, capsys: Said) -> None:
+    """Nor with prices where nothing may be held, nor for a job that waits for room."""
+    jobs = [cluster.submit(*SOON), cluster.submit("--ntasks=4")]
+    before = [begin_of(each) for each in jobs]
+    flat = ("--set", "tariff={kind: flat, eur_per_kwh: 0.2}")
+    for more in (flat, ("--set", "rules.max_delay=0h")):
+        assert facts(0, "now", *QUICK, "--apply", *more, said=capsys)["changes"] == []
+    assert [begin_of(each) for each in jobs] == before
+    assert not Path("reports/site", JOURNAL).exists()
 
 
 def test_what_others_change_is_named_and_stays(live: Path, cluster: Cluster, capsys: Said) -> None:
     """Verify ends with code 9; undo leaves the job alone."""
-    waiting = cluster.submit()
+    waiting = cluster.submit(*SOON)
     place = str(planned_day(capsys))
     words(0, "slurm", "apply", place, "--yes", said=capsys)
-    theirs = int(time.time()) + 7200
+    theirs = int(time.time()) + 7 * 3600
     cluster.command("scontrol", "update", f"JobId={waiting}", f"StartTime=uts{theirs}")
     text = words(9, "slurm", "verify", place, said=capsys)
     assert f"  {waiting}  begins at" in text
@@ -154,45 +167,48 @@ def test_what_others_change_is_named_and_stays(live: Path, cluster: Cluster, cap
 
 def test_names_of_jobs_are_never_commands(live: Path, cluster: Cluster, capsys: Said) -> None:
     """Quotes, newlines, $(...): kept in the plan as they are, and sent nowhere."""
-    waiting = cluster.submit(f"--job-name={ODD}")
+    waiting = cluster.submit(f"--job-name={ODD}", *SOON)
     folder = planned_day(capsys)
-    found = {row["job_id"]: row["name"] for row in rows_of(folder / "deferred.csv")}
-    assert found[waiting] == ODD
+    rows = [*rows_of(folder / "schedule.csv"), *rows_of(folder / "deferred.csv")]
+    assert {row["job_id"]: row["name"] for row in rows}[waiting] == ODD
     words(0, "slurm", "apply", str(folder), "--yes", said=capsys)
-    assert begin_of(waiting) == planned_start(folder, waiting)
+    assert begin_of(waiting) == cheap_from()
     assert not (live / "gone").exists()
     assert not (cluster.folder / "gone").exists()
     assert run(["audit", str(folder)]) == 0
 
 
-def test_plan_now_can_apply_at_once_and_again(live: Path, cluster: Cluster, capsys: Said) -> None:
-    """One JSON of the plan and of what Slurm took. Planning again, begin times of ours bind nobody, and a job that
-    is to start now is let go."""
-    waiting = cluster.submit("--ntasks=2")
+def test_what_is_no_longer_wanted_is_released_by_the_next_run(live: Path, cluster: Cluster, capsys: Said) -> None:
+    """One JSON of the plan and of what Slurm took. An unchanged queue gets nothing; opted out, or no longer worth it,
+    a job gets its user's begin back, and held again it is promised what it was promised first."""
+    waiting = cluster.submit(*SOON)
+    old = begin_of(waiting)
     said = facts(0, "now", *QUICK, "--apply", said=capsys)
     assert [each["job"] for each in said["changes"]] == [waiting]
-    assert said["plan"]["jobs"]["deferred"] == 1
+    first = said["plan"]["holds"][0]
     again = facts(0, "now", *QUICK, "--apply", said=capsys)
     assert (again["changes"], again["unchanged"]) == ([], [waiting])
-    cluster.command("scontrol", "update", "NodeName=n8", "State=UNDRAIN", check=False)
-    cluster.command("scontrol", "update", "PartitionName=batch", "Nodes=n[1-8]")
-    try:
-        free = facts(0, "now", *QUICK, "--apply", said=capsys)
-        assert [each["job"] for each in free["changes"]] == [waiting]
-        assert free["changes"][0]["new_unix"] <= time.time()
-        cluster.wait_for(waiting, "RUNNING")
-    finally:
-        cluster.command("scontrol", "update", "PartitionName=batch", "Nodes=n[1-7]")
+    for more in ("slurm.opt_in.partitions=[batch]", "tariff={kind: flat, eur_per_kwh: 0.2}", "rules.max_delay=0h"):
+        free = facts(0, "now", *QUICK, "--apply", "--set", more, said=capsys)
+        assert [(each["job"], each["new_unix"]) for each in free["changes"]] == [(waiting, old)]
+        assert begin_of(waiting) == old
+        assert begin_of(waiting) == old
+        held = facts(0, "now", *QUICK, "--apply", said=capsys)
+        assert [each["new_unix"] for each in held["changes"]] == [cheap_from()]
+    lines = [json.loads(each) for each in Path("reports/site", JOURNAL).read_text("utf-8").splitlines()]
+    assert {each["latest"] for each in lines if each["kind"] == "set"} == {first["latest_unix"]}
+    cluster.command("scontrol", "update", f"JobId={waiting}", "Licenses=", check=False)
+    cluster.command("scontrol", "hold", waiting)
+    assert [each["new_unix"] for each in facts(0, "now", *QUICK, "--apply", said=capsys)["changes"]] == [old]
 
 
-def test_jobs_that_are_not_opted_in_are_left_alone(live: Path, cluster: Cluster, capsys: Said) -> None:
-    """The reason names them, once for all."""
-    jobs = [cluster.submit() for _ in range(7)]
-    folder = planned_day(capsys, "--set", "slurm.opt_in.partitions=[]", "--set", "slurm.opt_in.comment=[flexible]")
-    text = words(0, "slurm", "apply", str(folder), "--yes", said=capsys)
-    first = ", ".join(jobs[:5])
-    assert f"  {first} and 2 more  left alone: not opted in by partition, QOS or comment" in text
-    assert "0 changed, 0 not taken, 7 left alone" in text
+def test_jobs_that_are_not_opted_in_are_not_held(live: Path, cluster: Cluster, capsys: Said) -> None:
+    """The plan holds those only that may be held."""
+    jobs = [cluster.submit(*SOON, *(("--comment=flexible",) if n == 4 else ())) for n in range(5)]
+    more = ("--set", "slurm.opt_in.partitions=[]", "--set", "slurm.opt_in.comment=[flexible]")
+    said = facts(0, "now", *QUICK, "--apply", *more, said=capsys)
+    assert [each["job_id"] for each in said["plan"]["holds"]] == [jobs[4]]
+    assert [each["job"] for each in said["changes"]] == [jobs[4]]
 
 
 # From here on without a real Slurm.
@@ -200,9 +216,9 @@ def test_jobs_that_are_not_opted_in_are_left_alone(live: Path, cluster: Cluster,
 
 @pytest.fixture
 def day(site: Path, capsys: Said) -> Path:
-    """The folder of a plan of one waiting job, made from a saved snapshot of this moment."""
+    """The folder of a plan that holds one waiting job, made from a saved snapshot of this moment."""
     now = int(time.time())
-    save(Path("saved"), [job(42, submit_time=now - 30, eligible_time=now - 30)], now)
+    save(Path("saved"), [job(42, submit_time=now - 30, eligible_time=now - 30)], now, full_s=600)
     return planned_day(capsys, "--snapshot", "saved")
 
 
@@ -250,7 +266,7 @@ def test_a_quiet_apply_says_nothing_but_what_slurm_does_not_take(
     take = 's/"eligible_time": [0-9]*/"eligible_time": \'$(sed s/.*uts//)\'/g'
     fake(tmp_path / "bin", scontrol=f"sed -i '{take}' {queue}")
     assert words(0, *quiet, said=capsys) == ""
-    assert begin_of("42") == planned_start(day, "42")
+    assert begin_of("42") == cheap_from()
     assert run(quiet) == 0
     assert capsys.readouterr() == ("", "")
 
@@ -296,7 +312,7 @@ def test_what_does_not_go_with_slurm_is_one_line(day: Path, arguments: list[str]
 
 
 def test_what_a_plan_wants_of_slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Planned starts; for jobs that are deferred without one, the end of the day; rejected jobs are left alone."""
+    """Its starts, for jobs that are deferred without one the end of the day; it holds nobody."""
     monkeypatch.chdir(write_small_site(tmp_path))
     plan("--day", DAY, *BRIEF)
     folder = tmp_path / "reports" / "site" / DAY
@@ -306,5 +322,5 @@ def test_what_a_plan_wants_of_slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert waiting
     assert {job_id for job_id, start in wanted.starts.items() if start == midnight} == waiting
     assert wanted.starts["wide"] == planned_start(folder, "wide")
-    assert wanted.left_alone.keys() == {"giant"}
+    assert wanted.holds == {}
     assert not wanted.rules.opt_in.any

@@ -210,6 +210,7 @@ def _job(row: Fields, parser: int | None) -> tuple[SlurmJob, tuple[str, ...]]:
         limit_s=row.minutes("time_limit"),
         deadline_unix=row.moment("deadline"),
         held=waits and (row.flag("hold") or priority == 0 or reason.startswith("JobHeld") or bool(HELD & set(words))),
+        priority=priority,
         dependency=parse_dependency(row.text("dependency")),
         licences=row.text("licenses"),
         reservation=row.text("resv_name"),
