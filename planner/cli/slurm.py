@@ -216,14 +216,13 @@ def undo(folder: PlanArgument, yes: YesOption = False, as_json: JsonOption = Fal
 @app.command("verify")
 def verify(folder: PlanArgument, as_json: JsonOption = False) -> None:
     """Compare Slurm's queue with the begin times that were set; exit code 9 where it differs."""
-    from planner.slurm.apply import differences, from_journal
+    from planner.slurm.apply import differences, from_journal, queue_with_gone
     from planner.slurm.commands import Slurm
     from planner.slurm.journal import read_ours
-    from planner.slurm.snapshot import queue_now
     from planner.slurm.wanted import journal_of
 
-    expected = from_journal(read_ours(journal_of(folder)))
-    found = differences(expected, queue_now(Slurm()), int(time.time()))
+    expected, now_unix = from_journal(read_ours(journal_of(folder))), int(time.time())
+    found = differences(expected, queue_with_gone(Slurm(), expected, now_unix), now_unix)
     if as_json:
         say_json({"set": len(expected), "differences": [{"job": each.job, "text": each.text} for each in found]})
     else:

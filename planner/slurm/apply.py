@@ -7,7 +7,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from planner.errors import SlurmError
+from planner.errors import InputError, SlurmError
+from planner.inputs.slurm.accounting import read_accounting
+from planner.inputs.slurm.document import DocumentAnswer
 from planner.inputs.slurm.job import SlurmJob
 from planner.inputs.slurm.queue import Queue
 from planner.slurm.changes import JOB_ID, ChangeOutcome, Proposal, propose, propose_undo
@@ -145,11 +147,31 @@ def from_journal(ours: Ours) -> list[Expected]:
     return [Expected(job, entry.sent[-1], submit) for (job, submit), entry in ours.entries.items()]
 
 
+def queue_with_gone(slurm: Slurm, expected: Iterable[Expected], now_unix: int) -> Queue:
+    """The queue, and what the accounts say of jobs that are still expected to wait and have left it.
+
+    Without accounts nobody knows what became of those.
+    """
+    queue = queue_now(slurm)
+    gone = [
+        each.job
+        for each in expected
+        if each.begin_unix > now_unix and not queue.array(each.job) and queue.find(each.job) is None
+    ]
+    if not gone:
+        return queue
+    try:
+        found = slurm.ask_json("sacct", "--allusers", "--starttime=now-30days", f"--jobs={','.join(gone)}")
+        return Queue((*queue.records, *read_accounting(DocumentAnswer(*found)).jobs))
+    except (SlurmError, InputError):
+        return queue
+
+
 def differences(expected: Iterable[Expected], queue: Queue, now_unix: int) -> list[Difference]:
     """Every job that is not as expected, in the order given.
 
     A begin time is a lower bound: a job that still waits after it is as expected, and so is one that has ended after
-    it.
+    it, or that was cancelled before it started.
     """
     expected = list(expected)
     by_itself = {each.job for each in expected}
@@ -169,8 +191,7 @@ def differences(expected: Iterable[Expected], queue: Queue, now_unix: int) -> li
 
 def _difference(expected: Expected, job: SlurmJob, now_unix: int) -> str:
     if not job.is_pending:
-        early = job.start_unix is not None and job.start_unix < expected.begin_unix
-        return f"started at {when(job.start_unix)}, before {when(expected.begin_unix)}" if early else ""
+        return _of_started(expected, job)
     if max(job.begin_unix or 0, expected.begin_unix) <= now_unix:
         return ""  # let go: Slurm puts begin times in the past at the present, or forgets them
     if job.begin_unix != expected.begin_unix:
@@ -179,3 +200,12 @@ def _difference(expected: Expected, job: SlurmJob, now_unix: int) -> str:
     if latest_unix is not None and latest_unix < expected.begin_unix:
         return f"begins at {when(job.begin_unix)}, too late for its deadline: Slurm will cancel it"
     return "is held" if job.held else ""
+
+
+def _of_started(expected: Expected, job: SlurmJob) -> str:
+    """What is wrong with a job that waits no longer; Slurm says of one that never ran that it started when it ended."""
+    if "DEADLINE" in job.state_words:
+        return f"was cancelled by Slurm for its deadline; was to begin at {when(expected.begin_unix)}"
+    if job.start_unix is None or not job.allocated or job.start_unix >= expected.begin_unix:
+        return ""
+    return f"started at {when(job.start_unix)}, before {when(expected.begin_unix)}"

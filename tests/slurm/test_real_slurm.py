@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,7 +16,7 @@ from planner.inputs.slurm.document import DocumentAnswer
 from planner.inputs.slurm.job import SlurmJob
 from planner.inputs.slurm.queue import read_queue
 from planner.slurm import commands
-from planner.slurm.apply import carry_out, differences, from_journal, from_wanted, plan_undo
+from planner.slurm.apply import carry_out, differences, from_journal, from_wanted, plan_undo, queue_with_gone
 from planner.slurm.changes import ChangeOutcome, ChangeRules, OptIn, Proposal, propose
 from planner.slurm.commands import Slurm
 from planner.slurm.journal import Change, read_ours
@@ -235,6 +236,64 @@ def test_the_waiting_tasks_of_a_running_array_are_changed(cluster: Cluster, slur
     assert send(slurm, {array: start}, journal)[0].unchanged == (array,)
     take_back(slurm, journal)
     assert one(slurm, array).begin_unix != start
+
+
+def test_a_begin_time_reaches_every_waiting_task_of_an_array_that_splits(
+    cluster: Cluster, slurm: Slurm, journal: Path
+) -> None:
+    """Tasks start while it is sent: whoever waits when Slurm has answered has it, and starts no earlier."""
+    blocker = cluster.submit("--partition=open", "--exclusive")
+    cluster.wait_for(blocker, "RUNNING")
+    array = cluster.submit("--partition=open", "--array=1-40", "--ntasks=2", "--time=1", sleep_s=2)
+    until(lambda: queue_now(slurm).array(array), "the array")
+    cluster.command("scancel", blocker)
+    until(lambda: any(job.state == "running" for job in queue_now(slurm).array(array)), "tasks to start")
+    start = int(time.time()) + 12
+    send(slurm, {array: start}, journal)
+    waiting = {job.label for record in queue_now(slurm).array(array) for job in record.one_by_one() if job.is_pending}
+    assert len(waiting) > 5
+    assert {job.begin_unix for job in queue_now(slurm).array(array) if job.is_pending} == {start}
+
+    def started() -> bool:
+        return all(cluster.history()[job].start_unix for job in waiting)
+
+    until(started, "all tasks to start")
+    assert all((cluster.history()[job].start_unix or 0) >= start for job in waiting)
+
+
+def test_a_cancelled_job_is_no_difference(cluster: Cluster, slurm: Slurm, journal: Path) -> None:
+    """Whether it is still listed or only in the accounts: Slurm says that it started when it was cancelled."""
+    job, started = cluster.submit(), cluster.submit()
+    send(slurm, {job: soon(), started: soon()}, journal)
+    cluster.command("scancel", job)
+    cluster.command("scontrol", "update", f"JobId={started}", "Partition=open", "StartTime=now")
+    cluster.wait_for(started, "RUNNING")
+    expected, now = from_journal(read_ours(journal)), int(time.time())
+    queue = queue_with_gone(slurm, expected, now)
+    assert [each.job for each in differences(expected, queue, now)] == [started]
+    if not why_not(ACCOUNTING):
+        until(lambda: job in cluster.command("sacct", "--noheader", "--state=CANCELLED", "--format=JobID"), "sacct")
+        absent = Slurm(folder=without(cluster, tmp := journal.parent / "bin", (job, started)), conf=cluster.conf)
+        assert tmp.is_dir()
+        queue = queue_with_gone(absent, expected, now)
+        assert [each.job for each in differences(expected, queue, now)] == [started]
+
+
+def without(cluster: Cluster, folder: Path, jobs: tuple[str, ...]) -> Path:
+    """Slurm's commands, with a squeue that has forgotten some jobs."""
+    folder.mkdir()
+    script = (
+        "import json, subprocess, sys\n"
+        f"said = json.loads(subprocess.check_output(['/usr/bin/squeue', '--json']))\n"
+        f"said['jobs'] = [job for job in said['jobs'] if str(job['job_id']) not in {jobs!r}]\n"
+        "print(json.dumps(said))\n"
+    )
+    (folder / "forget.py").write_text(script, encoding="utf-8")
+    (folder / "squeue").write_text(f'#!/bin/sh\nexec {sys.executable} {folder}/forget.py "$@"\n', encoding="utf-8")
+    (folder / "squeue").chmod(0o755)
+    for name in ("scontrol", "sacct", "sinfo"):
+        (folder / name).symlink_to(f"/usr/bin/{name}")
+    return folder
 
 
 def test_single_tasks_of_an_array_get_times_of_their_own(cluster: Cluster, slurm: Slurm, journal: Path) -> None:
