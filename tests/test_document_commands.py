@@ -31,6 +31,7 @@ NOT_RUN = {
     r"plan now( --apply)?$": "asks Slurm; tests/slurm/test_slurm_cli.py:"
     " test_what_is_no_longer_wanted_is_released_by_the_next_run",
     r"plan slurm snapshot": "asks Slurm; tests/slurm/test_slurm_cli.py: test_a_snapshot_is_saved_and_planned_again",
+    r"plan why": "needs a plan of Slurm; tests/slurm/test_slurm_cli.py: test_why_a_job_waits_is_said_in_words",
     r"plan slurm (apply|verify|undo)": "asks Slurm; tests/slurm/test_slurm_cli.py:"
     " test_a_hold_is_applied_verified_and_undone",
     r"plan book --day 2024-06-01$": "asks Slurm; tests/slurm/test_slurm_book.py",

@@ -16,39 +16,50 @@ from planner.slurm.changes import JOB_ID, ChangeOutcome, Proposal, propose, prop
 from planner.slurm.commands import Slurm
 from planner.slurm.journal import Change, Ours, read_ours, when, write_changes, write_results
 from planner.slurm.snapshot import queue_now
+from planner.slurm.told import comment_updates, why_untold
 from planner.slurm.wanted import Wanted, holds_of
 from planner.store.folder import alone_in
 
 CLOCKS_DIFFER_S = 60
 """How much the controller's clock may differ from ours where a job was let go at once [s]."""
 
+AGAIN = "try again"
+"""What Slurm says as long as the accounts do not know a job: `DB index is being set, try again`."""
+PAUSES_S = (1, 2, 3)
+"""How long to wait before each further try [s]."""
+
 Clock = Callable[[], float]
 
 
-def plan_changes(slurm: Slurm, wanted: Wanted, journal: Path, clock: Clock = time.time) -> Proposal:
+def plan_changes(queue: Queue, wanted: Wanted, journal: Path, clock: Clock = time.time) -> Proposal:
     """What `carry_out` would send for the holds of a plan, and to release all others of ours; changes nothing."""
-    queue, ours, now_unix = queue_now(slurm), read_ours(journal), int(clock())
+    ours, now_unix = read_ours(journal), int(clock())
     holds, given_up = holds_of(wanted, queue, ours, now_unix)
     until = {name: hold.until_unix for name, hold in holds.items()}
     found = propose(until, queue, wanted.rules, ours, now_unix, holds)
-    return replace(found, refusals=(*given_up, *found.refusals))
+    held = {name: holds[name] for name in found.unchanged}
+    held |= {each.job: each.hold for each in found.changes if each.hold is not None}
+    comments = comment_updates(queue, held, wanted.tell, wanted.zone)
+    return replace(found, refusals=(*given_up, *found.refusals), held=held, comments=tuple(comments), tell=wanted.tell)
 
 
-def plan_undo(slurm: Slurm, journal: Path, clock: Clock = time.time) -> Proposal:
+def plan_undo(queue: Queue, wanted: Wanted | None, journal: Path, clock: Clock = time.time) -> Proposal:
     """What `carry_out` would send to take back what is still ours; changes nothing."""
-    return propose_undo(queue_now(slurm), read_ours(journal), int(clock()))
+    found = propose_undo(queue, read_ours(journal), int(clock()))
+    if wanted is None:
+        return found
+    comments = comment_updates(queue, {}, wanted.tell, wanted.zone)
+    return replace(found, comments=tuple(comments), tell=wanted.tell)
 
 
 def carry_out(
-    slurm: Slurm,
-    changes: Sequence[Change],
-    journal: Path,
-    clock: Clock = time.time,
+    slurm: Slurm, proposal: Proposal, journal: Path, clock: Clock = time.time, remarks: list[str] | None = None
 ) -> list[ChangeOutcome]:
     """Send changes, read the queue back, and say for each whether Slurm has taken it.
 
     The journal is on the disk before anything is sent. Whatever fails from then on, what has reached Slurm can be
-    undone.
+    undone. Where Slurm asks to be tried again, as after a restart, that is done for some seconds. Comments go after the
+    changes; where they are not taken ``remarks`` gets a line that says so, and that is all.
 
     Raises
     ------
@@ -57,18 +68,36 @@ def carry_out(
     OutputError
         The journal cannot be written; nothing was sent.
     """
-    if not changes:
+    changes = proposal.changes
+    if not changes and not proposal.comments:
         return []
-    updates = "".join(_update(change) for change in changes)
     with alone_in(journal.parent):
         write_changes(journal, changes, int(clock()))
         # Its status says no more than that some update failed, such as that of a job which has just started.
-        said = slurm.run("scontrol", stdin=updates).errors
-        queue, now_unix = queue_now(slurm), int(clock())
-        alone = {change.job for change in changes}
-        outcomes = [_outcome(change, queue, alone, said, now_unix) for change in changes]
+        said = slurm.run("scontrol", stdin="".join(map(_update, changes))).errors if changes else ""
+        untold = slurm.run("scontrol", stdin="".join(proposal.comments)).errors if proposal.comments else ""
+        if remarks is not None and (why := why_untold(untold, proposal.tell)):
+            remarks.append(why)
+        outcomes = _outcomes(slurm, changes, said, clock)
+        for pause_s in PAUSES_S:
+            again = [each.change for each in outcomes if each.refused and AGAIN in each.note]
+            if not again:
+                break
+            time.sleep(pause_s)
+            said = slurm.run("scontrol", stdin="".join(map(_update, again))).errors
+            renewed = {each.change: each for each in _outcomes(slurm, again, said, clock)}
+            outcomes = [renewed.get(each.change, each) for each in outcomes]
         write_results(journal, ((each.change, each.taken, each.note) for each in outcomes), int(clock()))
     return outcomes
+
+
+def _outcomes(slurm: Slurm, changes: Sequence[Change], said: str, clock: Clock) -> list[ChangeOutcome]:
+    """What became of changes, by the queue as it is now."""
+    if not changes:
+        return []
+    queue, now_unix = queue_now(slurm), int(clock())
+    alone = {change.job for change in changes}
+    return [_outcome(change, queue, alone, said, now_unix) for change in changes]
 
 
 def _update(change: Change) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from planner.domain.job import counting_key
 from planner.domain.result import Hold
@@ -89,11 +89,18 @@ class Refusal:
 
 @dataclass(frozen=True)
 class Proposal:
-    """What would be sent, what would not, and what is as wanted already."""
+    """What would be sent, what would not, and what is as wanted already.
+
+    ``held`` are the holds from then on, if Slurm takes all; ``comments`` are the lines that tell their users, in the
+    attribute that ``tell`` names.
+    """
 
     changes: tuple[Change, ...]
     refusals: tuple[Refusal, ...]
     unchanged: tuple[str, ...]
+    held: Mapping[str, Hold] = field(default_factory=dict)
+    comments: tuple[str, ...] = ()
+    tell: str = "nobody"
 
 
 @dataclass(frozen=True)

@@ -15,22 +15,25 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from planner.bounds import DAY_S
 from planner.domain.job import Promise
 from planner.domain.result import Hold
 from planner.errors import FileFormatError, OutputError
 from planner.inputs.slurm.job import SlurmJob
 from planner.places import is_there
-from planner.store.folder import flush
+from planner.store.folder import flush, put
 from planner.text_files import open_text
 
 LONGEST_LINE = 1 << 20
 """Bytes; no line of a journal is as long."""
+KEPT_DAYS = 35
+"""For so long lines of jobs that are over are kept: what was saved in a month is told by them."""
 SET, RESULT, UNDO, UNDONE = "set", "result", "undo", "undone"
 OLD = ("reserve", "reserved")
 Key = tuple[str, int]
@@ -165,28 +168,38 @@ def read_ours(path: Path) -> Ours:
 
     A last line without its end is left out: a run was killed as it wrote, before it sent anything.
     """
-    if not is_there(path):
-        return Ours()
     entries: dict[Key, Entry] = {}
     promises: dict[Key, Promise] = {}
     since: dict[Key, int] = {}
-    with open_text(path, newline="\n") as stream:
-        for number, line in enumerate(stream, start=1):
-            if not line.endswith("\n"):
-                break
-            try:
-                _follow(entries, promises, since, json.loads(line))
-            except (ValueError, KeyError, TypeError) as error:
-                remedy = "move the journal away if it is not one; nothing that it says can be undone then"
-                raise FileFormatError(path, "not a line of a journal", line=number, remedy=remedy) from error
+    for line in _lines(path):
+        _follow(entries, promises, since, line)
     return Ours(entries, promises, since)
+
+
+def _require_line(line: dict[str, Any]) -> None:
+    """An error unless a line has what its kind has."""
+    kind = line["kind"]
+    if kind in OLD:
+        return
+    numbers = [line["at"], line["submit"], line["new"]]
+    if kind in (SET, UNDO):
+        numbers += [0 if line["old"] is None else line["old"]]
+        numbers += [line[name] for name in ("reference", "latest") if name in line]
+    elif kind in (RESULT, UNDONE):
+        bool(line["taken"])
+    else:
+        raise ValueError(kind)
+    if not isinstance(line["job"], str) or any(not isinstance(each, int) for each in numbers):
+        raise ValueError(line)
 
 
 def _follow(
     entries: dict[Key, Entry], promises: dict[Key, Promise], since: dict[Key, int], line: dict[str, Any]
 ) -> None:
-    key = str(line["job"]), int(line["submit"])
     kind = line["kind"]
+    if kind in OLD:
+        return
+    key = str(line["job"]), int(line["submit"])
     if kind == SET:
         old = line["old"]
         entries[key] = _with_sent(entries, key, None if old is None else int(old), int(line["new"]))
@@ -198,8 +211,6 @@ def _follow(
             promises[key] = found
     elif kind == UNDONE and line["taken"]:
         entries.pop(key, None)
-    elif kind not in (RESULT, UNDO, UNDONE, *OLD):
-        raise ValueError(kind)
 
 
 def _with_sent(entries: Mapping[Key, Entry], key: Key, old_unix: int | None, new_unix: int) -> Entry:
@@ -210,6 +221,62 @@ def _with_sent(entries: Mapping[Key, Entry], key: Key, old_unix: int | None, new
         if before is not None and old_unix in before.sent:
             return Entry(before.old_unix, (*(each for each in before.sent if each != new_unix), new_unix))
     return Entry(old_unix, (new_unix,))
+
+
+def forget_old(path: Path, waiting: Collection[Key], now_unix: int) -> int:
+    """Drop the lines of jobs that are long over, and say how many; those of jobs that wait are kept whatever their age.
+
+    Nothing is read to the end unless the first line is a day beyond `KEPT_DAYS`. The caller is alone with the journal.
+    """
+    if not is_there(path):
+        return 0
+    oldest = now_unix - KEPT_DAYS * DAY_S
+    with open_text(path, newline="\n") as stream:
+        first = stream.readline()
+        if not first.endswith("\n") or int(json.loads(first)["at"]) >= oldest - DAY_S:
+            return 0
+        stream.seek(0)
+        kept, dropped = [], 0
+        for line in stream:
+            said = json.loads(line) if line.endswith("\n") else None
+            if said is None:
+                break
+            if int(said["at"]) >= oldest or any((name, int(said["submit"])) in waiting for name in _names(said["job"])):
+                kept.append(line)
+            else:
+                dropped += 1
+    if dropped:
+        put(path, "".join(kept).encode("ascii"))
+    return dropped
+
+
+def saved_since(path: Path, since_unix: int, now_unix: int) -> float:
+    """What holds that ended from a moment on were expected to save [money]; those taken back saved nothing."""
+    found: dict[Key, tuple[int, float]] = {}
+    for line in _lines(path):
+        key = str(line["job"]), int(line["submit"])
+        if line["kind"] == SET and "saved" in line:
+            found[key] = int(line["new"]), float(line["saved"])
+        elif (line["kind"] == UNDONE and line["taken"]) or (line["kind"] == RESULT and not line["taken"]):
+            found.pop(key, None)
+    return sum(saved for until, saved in found.values() if since_unix <= until <= now_unix)
+
+
+def _lines(path: Path) -> Iterator[dict[str, Any]]:
+    """Every whole line of a journal; FileFormatError for one that is none."""
+    if not is_there(path):
+        return
+    with open_text(path, newline="\n") as stream:
+        for number, line in enumerate(stream, start=1):
+            if not line.endswith("\n"):
+                return
+            try:
+                said = json.loads(line)
+                _require_line(said)
+                yield said
+            except (ValueError, KeyError, TypeError) as error:
+                remedy = "move the journal away if it is not one; nothing that it says can be undone then"
+                raise FileFormatError(path, "not a line of a journal", line=number, remedy=remedy) from error
 
 
 def _append(path: Path, lines: list[dict[str, Any]]) -> None:

@@ -38,12 +38,16 @@ class Wanted:
         Whose begin times may be set.
     until_unix
         When the day of the plan is over.
+    zone, tell
+        The zone of the site, and where held jobs say so.
     """
 
     holds: Mapping[str, Hold]
     starts: Mapping[str, int]
     rules: ChangeRules
     until_unix: int
+    zone: str = "UTC"
+    tell: str = "nobody"
 
 
 def journal_of(folder: Path) -> Path:
@@ -65,7 +69,8 @@ def read_wanted(folder: Path) -> Wanted:
     starts = {row["job_id"]: start for row, start in scheduled if row["state"] == "planned" and start is not None}
     starts |= {row["job_id"]: start or until_unix for row, start in deferred if row["kind"] == "deferred"}
     holds = {each.job_id: each for each in summary.holds} if summary.moment is not None else {}
-    return Wanted(holds, starts, rules_of(run["scenario"]), until_unix)
+    tell = run["scenario"].get("slurm", {}).get("tell", "nobody")
+    return Wanted(holds, starts, rules_of(run["scenario"]), until_unix, summary.zone, tell)
 
 
 def require_not_over(wanted: Wanted, folder: Path, now_unix: int) -> None:

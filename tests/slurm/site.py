@@ -23,10 +23,10 @@ OPEN = "slurm: {partitions: [batch, open], opt_in: {partitions: [batch, open]}}\
 HOUR = 3600
 HOLDING = """\
 rules: {max_delay: 6h}
-goal: {waiting: 0.00001}
+goal: {waiting: 0}
 power: {w_per_core: 10}
 """
-"""Jobs may be held for six hours, and waiting counts for next to nothing."""
+"""Jobs may be held for six hours, and waiting counts for nothing."""
 
 
 def cheap_from() -> int:

@@ -40,25 +40,13 @@ def look(slurm: Slurm, wanted: Mapping[str, int], rules: ChangeRules, journal: P
 def send(slurm: Slurm, wanted: Mapping[str, int], journal: Path) -> tuple[Proposal, list[ChangeOutcome]]:
     """What is proposed for wanted starts, and what becomes of it."""
     proposal = look(slurm, wanted, RULES, journal)
-    return proposal, carry_out(slurm, proposal.changes, journal)
-
-
-def taken_back(slurm: Slurm, journal: Path) -> dict[str, str]:
-    """What is said of each job when an undo is called again as long as Slurm asks for that, after a restart."""
-    said: dict[str, str] = {}
-    for _ in range(20):
-        _, outcomes = take_back(slurm, journal)
-        said |= {each.change.job: each.note for each in outcomes}
-        if not any("try again" in note for note in said.values()):
-            break
-        time.sleep(1)
-    return said
+    return proposal, carry_out(slurm, proposal, journal)
 
 
 def take_back(slurm: Slurm, journal: Path) -> tuple[Proposal, list[ChangeOutcome]]:
     """What is proposed to undo everything, and what becomes of it."""
-    proposal = plan_undo(slurm, journal)
-    return proposal, carry_out(slurm, proposal.changes, journal)
+    proposal = plan_undo(queue_now(slurm), None, journal)
+    return proposal, carry_out(slurm, proposal, journal)
 
 
 def one(slurm: Slurm, job_id: str) -> SlurmJob:
@@ -131,7 +119,7 @@ def test_a_job_that_starts_before_the_change_arrives_is_reported(cluster: Cluste
     proposal = look(slurm, dict.fromkeys((first, second), soon()), RULES, journal)
     cluster.command("scontrol", "update", f"JobId={first}", "Partition=open")
     cluster.wait_for(first, "RUNNING")
-    outcomes = carry_out(slurm, proposal.changes, journal)
+    outcomes = carry_out(slurm, proposal, journal)
     assert [(each.taken, each.note) for each in outcomes] == [
         (False, "already started or ended (RUNNING)"),
         (True, ""),
@@ -357,10 +345,10 @@ def test_undo_restores_every_value_after_a_restart(cluster: Cluster, slurm: Slur
     queue = queue_now(slurm)
     assert not differences(from_wanted(wanted), queue, int(time.time()))
     assert send(slurm, wanted, journal)[0].changes == ()
-    assert taken_back(slurm, journal) == dict.fromkeys(wanted, "")
+    assert {each.change.job: each.note for each in take_back(slurm, journal)[1]} == dict.fromkeys(wanted, "")
     assert one(slurm, own).begin_unix == own_begin
     assert all((one(slurm, each).begin_unix or 0) <= time.time() for each in (plain, dependent))
-    assert plan_undo(slurm, journal) == Proposal((), (), ())
+    assert plan_undo(queue_now(slurm), None, journal) == Proposal((), (), ())
 
 
 def test_undo_leaves_what_somebody_else_has_changed(cluster: Cluster, slurm: Slurm, journal: Path) -> None:
@@ -382,7 +370,7 @@ def test_a_job_that_is_let_go_may_start_at_once(cluster: Cluster, slurm: Slurm, 
     cluster.command("scontrol", "release", job)
     first = one(slurm, job).begin_unix
     assert first is not None
-    carry_out(slurm, [Change(job, one(slurm, job).submit_unix, None, first + 60)], journal)
+    carry_out(slurm, Proposal((Change(job, one(slurm, job).submit_unix, None, first + 60),), (), ()), journal)
     take_back(slurm, journal)
     cluster.wait_for(job, "RUNNING")
 
@@ -410,12 +398,12 @@ def test_what_fails_half_way_can_be_undone(
     answers = then == "exit 1"
     broken = broken_scontrol(tmp_path / "bin", then, timeout_s=60 if answers else 3)
     if answers:
-        outcomes = carry_out(broken, proposal.changes, journal)
+        outcomes = carry_out(broken, proposal, journal)
         assert [each.taken for each in outcomes] == [True, True, False, False]
         assert outcomes[2].note.startswith("begins at ")
     else:
         with pytest.raises(SlurmError, match="scontrol did not answer within 3 s"):
-            carry_out(broken, proposal.changes, journal)
+            carry_out(broken, proposal, journal)
     assert [one(slurm, job).begin_unix == start for job in jobs] == [True, True, False, False]
     _, undone = take_back(slurm, journal)
     assert [(each.change.job, each.taken) for each in undone] == [(job, True) for job in jobs[:2]]

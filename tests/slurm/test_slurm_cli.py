@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import time
 from datetime import datetime
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 
 from planner.cli.main import run
+from planner.slurm import apply
 from planner.slurm.commands import Slurm
 from planner.slurm.journal import when
 from planner.slurm.snapshot import queue_now
@@ -211,6 +213,112 @@ def test_jobs_that_are_not_opted_in_are_not_held(live: Path, cluster: Cluster, c
     assert [each["job"] for each in said["changes"]] == [jobs[4]]
 
 
+def comment_of(job_id: str, attribute: str = "admin_comment") -> str:
+    """What Slurm has as the comment of a job."""
+    found = queue_now(Slurm()).find(job_id)
+    assert found is not None
+    return str(getattr(found, attribute))
+
+
+@pytest.mark.parametrize("where", ["admin_comment", "comment"])
+def test_users_are_told_as_long_as_their_job_is_held(live: Path, cluster: Cluster, capsys: Said, where: str) -> None:
+    """In words, beside what the comment says already; gone with the hold, whether it is released or has started."""
+    waiting, odd = cluster.submit("--comment=flexible", *SOON), cluster.submit(f"--comment={ODD}", *SOON)
+    array = cluster.submit("--array=1-3", *SOON)
+    tell = ("--set", f"slurm.tell={where}")
+    facts(0, "now", *QUICK, "--apply", *tell, said=capsys)
+    before = {"admin_comment": "", "comment": "flexible"}[where]
+    told = comment_of(waiting, where)
+    assert told.startswith(f"{before};held-until=2" if before else "held-until=2")
+    assert told.endswith(";why=cheaper-electricity")
+    latest = datetime.fromisoformat(told.split("at-the-latest=")[1].split(";")[0]).timestamp()
+    assert latest == (first_begin(waiting) + 6 * 3600) // 60 * 60
+    assert "held-until=" in comment_of(array, where)
+    assert ("held-until=" in comment_of(odd, where)) is (where == "admin_comment")
+    assert comment_of(odd, "comment") == ODD
+    words(0, "slurm", "undo", str(max(Path("reports/site").glob("2*"))), "--yes", said=capsys)
+    assert [comment_of(each, where) for each in (waiting, array)] == [before, ""]
+    facts(0, "now", *QUICK, "--apply", *tell, said=capsys)
+    assert "held-until=" in comment_of(waiting, where)
+    cluster.command("scontrol", "update", f"JobId={waiting}", "StartTime=now")
+    cluster.wait_for(waiting, "RUNNING")
+    facts(0, "now", *QUICK, "--apply", *tell, said=capsys)
+    assert comment_of(waiting, where) == before
+
+
+def first_begin(job_id: str) -> int:
+    """The begin that a job had before it was held, by the journal."""
+    lines = [json.loads(each) for each in Path("reports/site", JOURNAL).read_text("utf-8").splitlines()]
+    return int(next(each["old"] for each in lines if each["job"] == job_id))
+
+
+def test_why_a_job_waits_is_said_in_words(live: Path, cluster: Cluster, capsys: Said) -> None:
+    """What holds it, what that saves and how to opt out; when others are expected, or why they are not planned."""
+    held, no_room, left = cluster.submit(*SOON), cluster.submit("--ntasks=4"), cluster.submit("--hold")
+    array = cluster.submit("--array=1-8", *SOON)
+    facts(0, "now", *QUICK, "--apply", said=capsys)
+    text = words(0, "why", held, said=capsys)
+    assert f"job {held} is held until 20" in text
+    assert "for cheaper electricity, at the latest until 20" in text
+    assert " EUR of energy; to opt out, use another partition than batch, open: the next run releases it\n" in text
+    assert f"job {no_room} is not held; it waits" in words(0, "why", no_room, "reports/site", said=capsys)
+    assert f"job {left} is Slurm's alone, and not planned: it is held" in words(0, "why", left, said=capsys)
+    assert "and 3 more tasks" in words(0, "why", array, said=capsys)
+    assert "job 99999 is not in the plan" in line(2, "why", "99999", said=capsys)
+    assert "no day was planned here" in line(2, "why", held, "scenarios", said=capsys)
+
+
+def test_a_run_leaves_metrics_and_one_line(live: Path, cluster: Cluster, capsys: Said) -> None:
+    """What is held, in a file for Prometheus; a run that fails changes what it knows and keeps the rest."""
+    cluster.submit("--ntasks=4", *SOON)
+    cluster.submit("--array=1-3", "--ntasks=2", *SOON)
+    text = words(0, "now", *QUICK, "--apply", "--brief", "--metrics-file", "m.prom", said=capsys)
+    assert text == "2 held, 2 new or moved, 0 released, 0 left alone\n"
+    found = metrics(Path("m.prom"))
+    assert (found["held_jobs"], found["held_core_hours"]) == (4, (4 + 3 * 2) * 0.5)
+    assert 6 * 3600 < found["promised_delay_left_seconds"] <= 6 * 3600 + 1200
+    assert (found["saved_today"], found["broken_promises"], found["last_exit_code"]) == (0, 0, 0)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PATH", "/nowhere")
+        line(8, "now", *QUICK, "--apply", "--brief", "--metrics-file", "m.prom", said=capsys)
+    after = metrics(Path("m.prom"))
+    assert after.pop("last_exit_code") == 8
+    assert after.pop("last_run_timestamp_seconds") >= found["last_plan_timestamp_seconds"]
+    assert after == {name: value for name, value in found.items() if name in after}
+    assert "give it as well" in line(2, "now", "--metrics-file", "m.prom", said=capsys)
+
+
+def metrics(path: Path) -> dict[str, float]:
+    """The metrics of a file, each of which says what it means."""
+    lines = path.read_text("ascii").splitlines()
+    assert [each.split()[1] for each in lines if each.startswith("#")] == ["HELP", "TYPE"] * (len(lines) // 3)
+    return {name.removeprefix("planner_"): float(value) for name, value in map(str.split, lines[2::3])}
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGSTOP])
+def test_a_controller_that_is_down_or_hangs_is_one_line(
+    live: Path, cluster: Cluster, capsys: Said, how: signal.Signals
+) -> None:
+    """Long before Slurm's own commands give up; the next run goes on."""
+    cluster.submit(*SOON)
+    controller = cluster.daemons["slurmctld"]
+    controller.send_signal(how)
+    try:
+        if how == signal.SIGTERM:
+            controller.wait(timeout=60)
+        began = time.monotonic()
+        text = line(8, "now", *QUICK, "--apply", "-q", said=capsys)
+        passed = time.monotonic() - began
+    finally:
+        if how == signal.SIGTERM:
+            cluster.start_controller()
+        else:
+            controller.send_signal(signal.SIGCONT)
+    assert text.startswith(f"plan: slurmctld {'is down' if how == signal.SIGTERM else 'does not answer'}; nothing was")
+    assert passed < 9 or how == signal.SIGTERM
+    assert [each["taken"] for each in facts(0, "now", *QUICK, "--apply", said=capsys)["changes"]] == [True]
+
+
 # From here on without a real Slurm.
 
 
@@ -247,7 +355,11 @@ def test_a_change_that_slurm_does_not_take_is_code_9(
     text = words(9, "slurm", "apply", str(day), "--yes", said=capsys)
     assert "not taken: begins at" in text
     assert "(Denied for job 42)" in text
-    fake(tmp_path / "bin", scontrol=f"cp {tmp_path}/bin/empty {tmp_path}/bin/squeue", empty="echo '{\"jobs\": []}'")
+    fake(
+        tmp_path / "bin",
+        scontrol=f"[ $# = 1 ] || cp {tmp_path}/bin/empty {tmp_path}/bin/squeue",
+        empty="echo '{\"jobs\": []}'",
+    )
     assert "no longer in the queue" in words(0, "slurm", "apply", str(day), "--yes", said=capsys)
 
 
@@ -259,16 +371,34 @@ def test_a_quiet_apply_says_nothing_but_what_slurm_does_not_take(
     queue.write_bytes(Path("saved/squeue.json").read_bytes())
     path = fake(tmp_path / "bin", squeue=f"cat {queue}", scontrol="echo 'Denied for job 42' >&2; exit 1")
     monkeypatch.setenv("PATH", path)
-    quiet = ("now", *QUICK, "--snapshot", "saved", "--apply", "-q")
+    quiet = ("now", *QUICK, "--snapshot", "saved", "--apply", "-q", "--set", "slurm.tell=nobody")
     text = line(9, *quiet, said=capsys)
     assert text.startswith("plan: Slurm has not taken 1 of 1 changes; the first: job 42 begins at ")
     assert text.endswith("(Denied for job 42)\n")
     take = 's/"eligible_time": [0-9]*/"eligible_time": \'$(sed s/.*uts//)\'/g'
-    fake(tmp_path / "bin", scontrol=f"sed -i '{take}' {queue}")
+    fake(tmp_path / "bin", scontrol=f"[ $# = 1 ] || sed -i '{take}' {queue}")
     assert words(0, *quiet, said=capsys) == ""
     assert begin_of("42") == cheap_from()
     assert run(quiet) == 0
     assert capsys.readouterr() == ("", "")
+
+
+def test_slurm_is_asked_again_where_it_says_so(
+    day: Path, tmp_path: Path, capsys: Said, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After a restart it may know a job before its accounts do; a change that it takes the second time is taken."""
+    queue, count = tmp_path / "queue.json", tmp_path / "count"
+    queue.write_bytes(Path("saved/squeue.json").read_bytes())
+    take = 's/"eligible_time": [0-9]*/"eligible_time": \'$(sed "s/.*uts//;q")\'/g'
+    script = f"""[ $# = 1 ] && exit
+echo x >> {count}
+if [ $(wc -l < {count}) = 1 ]; then echo 'DB index is being set, try again for job 42' >&2; exit 1; fi
+[ $(wc -l < {count}) = 3 ] && sed -i '{take}' {queue}"""
+    monkeypatch.setenv("PATH", fake(tmp_path / "bin", squeue=f"cat {queue}", scontrol=script))
+    monkeypatch.setattr(apply, "PAUSES_S", (0, 0))
+    said = facts(0, "slurm", "apply", str(day), "--yes", said=capsys)
+    assert [each["taken"] for each in said["changes"]] == [True]
+    assert begin_of("42") == cheap_from()
 
 
 def test_bad_folders_are_one_line_each(day: Path, capsys: Said) -> None:

@@ -13,7 +13,16 @@ from planner.domain.job import Promise
 from planner.domain.result import Hold
 from planner.errors import FileFormatError, OutputError
 from planner.slurm.changes import Proposal, propose_undo
-from planner.slurm.journal import Change, Entry, Ours, read_ours, write_changes, write_results
+from planner.slurm.journal import (
+    Change,
+    Entry,
+    Ours,
+    forget_old,
+    read_ours,
+    saved_since,
+    write_changes,
+    write_results,
+)
 from tests.slurm.queued import HOUR, NOW, queue_of, waiting
 
 SUBMIT = NOW - HOUR
@@ -230,3 +239,30 @@ def test_a_promise_outlives_its_hold_and_never_gets_later(tmp_path: Path) -> Non
     assert ours.held_since("42_7", SUBMIT) == NOW
     assert ours.promise("42", SUBMIT + 1) is None
     assert ours.held_since("43", SUBMIT) is None
+
+
+def held(job: str, until: int, saved: float) -> Change:
+    """A hold with what it saves."""
+    return replace(change(None, until, job), hold=Hold(job, NOW, until, until, saved, 0.0))
+
+
+def test_what_was_saved_is_that_of_holds_that_ended_by_themselves(tmp_path: Path) -> None:
+    """Not those that go on, were taken back, or that Slurm did not take; of one that was moved, the last."""
+    path = journal_of(tmp_path, held("1", NOW + 10, 1.0), held("2", NOW + 20, 2.0), held("2", NOW + 30, 4.0))
+    write_changes(path, [back := held("3", NOW + 10, 8.0), other := held("4", NOW + 10, 16.0)], NOW)
+    write_results(path, [(replace(back, is_release=True, hold=None), True, ""), (other, False, "no")], NOW)
+    for since, now, saved in ((0, 9, 0), (0, 10, 1), (0, 29, 1), (0, 30, 5), (11, 30, 4), (31, 99, 0)):
+        assert saved_since(path, NOW + since, NOW + now) == saved
+
+
+def test_a_journal_forgets_jobs_that_are_long_over(tmp_path: Path) -> None:
+    """All lines of a job that still waits stay, whatever their age; nothing happens before there is a day of them."""
+    path = tmp_path / "journal.jsonl"
+    day = 86_400
+    for age, job in ((40, "1"), (40, "2"), (36, "3"), (1, "4")):
+        write_changes(path, [held(job, NOW, 1.0)], NOW - age * day)
+    assert forget_old(path, {("2", SUBMIT)}, NOW - 5 * day) == 0
+    assert forget_old(path, {("2", SUBMIT)}, NOW) == 2
+    assert [job for job, _ in read_ours(path).entries] == ["2", "4"]
+    assert forget_old(path, {("2", SUBMIT)}, NOW) == 0
+    assert forget_old(tmp_path / "none", set(), NOW) == 0

@@ -129,6 +129,7 @@ class SlurmJob:
     held: bool = False
     priority: int | None = None
     dependency: SlurmDependency = field(default_factory=SlurmDependency)
+    admin_comment: str = ""
     licences: str = ""
     reservation: str = ""
     energy_j: int | None = None

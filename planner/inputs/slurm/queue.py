@@ -196,6 +196,7 @@ def _job(row: Fields, parser: int | None) -> tuple[SlurmJob, tuple[str, ...]]:
         partitions=row.names("partition"),
         qos=row.text("qos"),
         comment=row.text("comment"),
+        admin_comment=row.text("admin_comment"),
         state=state,
         state_words=words,
         submit_unix=submit,
