@@ -20,9 +20,15 @@ RARE = (100_000, 50, 100)
 """When the interpreter looks for objects that only refer to each other: rarely, for most that are made are kept."""
 
 
+UMASK = "PLAN_UMASK"
+"""The variable that says which rights others do not have on what is written."""
+
+
 def main() -> None:
     """Run the command line, and end with the exit code that fits."""
     gc.set_threshold(*RARE)
+    _load_nothing_from_here()
+    _set_umask()
     for number in ENDED:
         if signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler):  # nohup, say, ignores one
             signal.signal(number, _end)
@@ -43,6 +49,34 @@ def main() -> None:
         signal.signal(number, signal.SIG_IGN)
     gc.freeze()
     sys.exit(code)
+
+
+def _set_umask() -> None:
+    """Take rights from all that is written, as PLAN_UMASK says; InputError when it is no umask."""
+    asked = os.environ.get(UMASK)
+    if asked is None:
+        return
+    try:
+        umask = int(asked, 8)
+    except ValueError:
+        umask = -1
+    if not 0 <= umask <= 0o077:
+        print(
+            f"plan: {UMASK} is {asked!r:.20}; it must be an octal number from 000 to 077, such as 027", file=sys.stderr
+        )
+        sys.exit(2)
+    os.umask(umask)
+
+
+def _load_nothing_from_here() -> None:
+    """Load no code of the current folder, here or in processes begun from here; ``python -m`` would look there first.
+
+    Where the planner itself stands in the current folder, all of it is the caller's own.
+    """
+    os.environ["PYTHONSAFEPATH"] = "1"
+    here = os.path.realpath(os.curdir)
+    if os.path.dirname(os.path.dirname(os.path.realpath(__file__))) != here:  # noqa: PTH120
+        sys.path[:] = [place for place in sys.path if os.path.realpath(place) != here]
 
 
 def _end(number: int, frame: FrameType | None) -> None:

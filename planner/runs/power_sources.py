@@ -22,7 +22,7 @@ from planner.power.learned import learned_from
 from planner.runs.book_sources import ask_accounts, slurm_machine
 from planner.scenario.schema import Scenario
 from planner.slurm.commands import Slurm
-from planner.store.folder import alone_in, put
+from planner.store.folder import PRIVATE, alone_in, put
 from planner.store.provenance import hashes
 
 
@@ -162,6 +162,6 @@ def write_learned_power(file: LearnedFile, path: Path) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with alone_in(path.parent):
-            put(path, learned_power_text(file).encode())
+            put(path, learned_power_text(file).encode(), PRIVATE)
     except OSError as error:
         raise OutputError(f"{path}: cannot be written: {error.strerror or error}") from error
