@@ -6,6 +6,8 @@ import gc
 import os
 import signal
 import sys
+import threading
+import time
 from types import FrameType
 from typing import TextIO
 
@@ -15,6 +17,9 @@ ENDED = {
     signal.SIGHUP: (129, "terminated"),
 }
 """Signals that end a run in good order, with the exit code that shells expect and the word for it."""
+
+GRACE_S = 3.0
+"""How long a run that is told to end may take to tidy up [s]; what it leaves then, the next one removes."""
 
 RARE = (100_000, 50, 100)
 """When the interpreter looks for objects that only refer to each other: rarely, for most that are made are kept."""
@@ -32,6 +37,7 @@ def main() -> None:
     for number in ENDED:
         if signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler):  # nohup, say, ignores one
             signal.signal(number, _end)
+    _watch_the_end()
     for stream in (sys.stdout, sys.stderr):
         _never_fail(stream)
     try:
@@ -42,7 +48,8 @@ def main() -> None:
         code = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
         word = next((word for told, word in ENDED.values() if told == code), None)
         if word is not None:
-            print(_told(word), file=sys.stderr)
+            print(_told(word), file=sys.stderr, flush=True)
+            _said.set()
     # All is written and reported: what is left is the end of the interpreter, which nothing should disturb. It need not
     # look through all that was loaded for a last time, which would take longer than most commands do.
     for number in ENDED:
@@ -77,6 +84,32 @@ def _load_nothing_from_here() -> None:
     here = os.path.realpath(os.curdir)
     if os.path.dirname(os.path.dirname(os.path.realpath(__file__))) != here:  # noqa: PTH120
         sys.path[:] = [place for place in sys.path if os.path.realpath(place) != here]
+
+
+_said = threading.Event()
+"""Whether the run has said that it ends."""
+
+
+def _watch_the_end() -> None:
+    """Let a thread end the process where the main one does not come to it: it may be deep in compiled code, or wait.
+
+    An interrupt is left alone: a search that it ends goes on to write its plan.
+    """
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
+
+    def watch() -> None:
+        while True:
+            number = os.read(reader, 1)[0]
+            if number in (signal.SIGTERM, signal.SIGHUP):
+                time.sleep(GRACE_S)
+                code, word = ENDED[signal.Signals(number)]
+                if not _said.is_set():
+                    os.write(2, f"{_told(word)}\n".encode())
+                os._exit(code)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def _end(number: int, frame: FrameType | None) -> None:

@@ -28,6 +28,11 @@ def document(name: str) -> str:
     return str(inside) if shipped_folder().name == "shipped" and inside.is_file() else f"docs/{name}"
 
 
+def full_path(path: Path) -> Path:
+    """The path from the root on, without links; where these go round in a loop it ends in one, and using it fails."""
+    return Path(os.path.realpath(path))
+
+
 def is_there(path: Path) -> bool:
     """Whether anything has this path; a path that cannot be is not there."""
     try:

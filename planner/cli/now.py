@@ -13,6 +13,7 @@ import typer
 from planner.bounds import PLANNED_YEARS
 from planner.cli import day
 from planner.errors import InputError
+from planner.places import full_path
 
 if TYPE_CHECKING:
     from planner.runs.one_day import PlanRequest
@@ -90,7 +91,7 @@ def _documents(snapshot: Path | None, nodes: Path | None) -> tuple[str, ...]:
         return ()
     if nodes is not None:
         raise InputError("--nodes goes with a table; Slurm itself says which nodes cannot be used; leave it out")
-    return "jobs.source=slurm", f"slurm.documents={json.dumps(str(snapshot.resolve()), ensure_ascii=False)}"
+    return "jobs.source=slurm", f"slurm.documents={json.dumps(str(full_path(snapshot)), ensure_ascii=False)}"
 
 
 def _of_slurm(scenario: Scenario, asked: PlanRequest, at: str | None) -> tuple[Scenario, PlanRequest]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from planner.errors import InputError
+from planner.places import full_path
 from planner.slurm.changes import ChangeRules, OptIn
 from planner.store.provenance import changed
 from planner.store.read_tables import moment, read_rows, read_table
@@ -49,7 +50,7 @@ class Wanted:
 def journal_of(folder: Path) -> Path:
     """The journal of the site whose plan is in a folder; InputError when there is no such folder."""
     _require_folder(folder)
-    return folder.resolve().parent / JOURNAL
+    return full_path(folder).parent / JOURNAL
 
 
 def read_wanted(folder: Path) -> Wanted:

@@ -91,6 +91,27 @@ def test_signal_while_the_program_loads(name: str, code: int) -> None:
     assert done.stderr == f"plan: {word}; nothing more was written\n"
 
 
+DEEP = """
+import hashlib, os, signal, threading
+import planner.cli.main as cli
+from planner.__main__ import main
+
+def work(arguments):
+    threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGTERM)).start()
+    hashlib.pbkdf2_hmac("sha256", b"", b"", 2**31 - 1)  # minutes in which this thread runs no Python
+
+cli.run = work
+main()
+"""
+
+
+def test_told_to_end_deep_in_compiled_code() -> None:
+    """A run that does not come back to Python for a long time ends all the same, with its line and its exit code."""
+    done = subprocess.run([sys.executable, "-c", DEEP], capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 143
+    assert done.stderr == "plan: terminated; nothing more was written\n"
+
+
 def test_what_a_live_run_holds_is_left_alone(stage: Stage) -> None:
     """Tidying up takes what dead runs left, and nothing of a run that lives, whatever number its process has."""
     from planner.store.folder import held, replaced
