@@ -81,6 +81,7 @@ def book(
         planned = settled(built, booked)
         same = _same(target, planned, booked)
         if same is not None:
+            write_index(target.parent.parent)  # whoever booked it may have been killed before it came to the index
             return DoneDay(day, target, same)
         if not rebook:
             require_unbooked(target)
