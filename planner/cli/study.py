@@ -16,6 +16,7 @@ from planner.cli.day import NoRemarksOption, solve_time
 from planner.cli.simulate import table_text
 from planner.cli.terminal import TaskBar, say, say_json
 from planner.errors import InputError
+from planner.places import full_path
 
 MOST_WORKERS = 2
 SITES = ("curie", "sample")
@@ -72,11 +73,11 @@ def operation(
         raise InputError(f"unknown site {unknown or ''!r} of the study; known: {', '.join(SITES)}")
     days = Days(day.parse_day(first), day.parse_day(last))
     require_order(days.first, days.last)
-    folder = out.resolve() / "studies" / "operation"
+    folder = full_path(out) / "studies" / "operation"
     ground = Ground(
         tables=folder / "tables",
         data=data,
-        trace=None if trace is None else trace.resolve(),
+        trace=None if trace is None else full_path(trace),
         trace_cores=trace_cores,
         nodes=nodes,
         curie_days=days,

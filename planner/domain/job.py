@@ -152,6 +152,10 @@ class Job:
         Quality of service that it was submitted with, where the source knows it.
     partition
         Partitions that it was submitted to, with commas, where the source knows them; its classes are their nodes.
+    may_hold
+        Whether it may be held for a cheaper hour.
+    queue_place
+        Its place in the queue of the site's scheduler, the first lowest; None: by submission.
     """
 
     id: str
@@ -175,6 +179,8 @@ class Job:
     after: tuple[Dependency, ...] = ()
     qos: str = ""
     partition: str = ""
+    may_hold: bool = True
+    queue_place: int | None = None
 
     def __post_init__(self) -> None:
         if not self.id:

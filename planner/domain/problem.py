@@ -124,7 +124,7 @@ class Problem:
         One that waits for others is released at the earliest moment at which they can have come first, or after the
         day where they cannot today.
         """
-        columns = self.priced(
+        columns = self._priced(
             job_columns(self.jobs, self.cluster, self.horizon, self.now_s, self.restrictions), self.jobs
         )
         if self.by_priority:
@@ -173,13 +173,12 @@ class Problem:
     def running_columns(self) -> JobColumns:
         """The jobs that have started, as arrays."""
         columns = job_columns(self.started_jobs, self.cluster, self.horizon, restrictions=self.restrictions)
-        return self.priced(columns, self.started_jobs)
+        return self._priced(columns, [work.job for work in self.running])
 
-    def priced(self, columns: JobColumns, jobs: Sequence[Job]) -> JobColumns:
+    def _priced(self, columns: JobColumns, jobs: Sequence[Job]) -> JobColumns:
         """The columns of some jobs with what these earn at the site's rates."""
-        return replace(
-            columns, weight=self.rates.weights(jobs), group_charged=self.rates.charged(columns, self.cluster)
-        )
+        charged = self.rates.charged(columns, self.cluster, jobs)
+        return replace(columns, weight=self.rates.weights(jobs), group_charged=charged)
 
     @cached_property
     def started_jobs(self) -> tuple[Job, ...]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from planner.accounting.audit import audit, require_clean, why_broken
+from planner.accounting.bills import require_bills
 from planner.accounting.bound import Bound, profit_bound
 from planner.accounting.promises import promises_of
 from planner.accounting.settle import settle
@@ -122,6 +123,7 @@ def plan_day(day: Day, params: Params) -> PlannedDay:
             given_up.set()
             raise
     ledger = settle(happened, result.plan) if is_real else result.ledger
+    require_bills(happened, ledger)
     deferrals = (*_deferred(day, result, later), *day.rejected, *day.withdrawn)
     _require_all_told(day, result, deferrals)
     day = replace(day, problem=with_promises(day.problem, result.holds))
@@ -193,8 +195,7 @@ def _searched(day: Day, params: Params) -> Result:
     plan = after_the_day(day.problem, day.ahead, result.plan)
     if day.outlook is not None:
         easy = after_the_day(day.problem, day.ahead, day.outlook.easy)
-        clean = [each for each in (plan, easy) if not audit(problem, each, leaves_room=True)]
-        plan = best_of(problem, clean or [plan])
+        plan = plan if audit(problem, easy) else best_of(problem, [plan, easy])
     return replace(result, plan=plan, ledger=settle(day.ahead, plan))
 
 
@@ -222,6 +223,7 @@ def _carried_out(
     holding = holding_of_day(day.scenario, day.problem)
     result = carry_out(day.problem, holding, estimate=day.scenario.rules.estimate, on_trial=params.on_trial)
     require_clean(happened, result.plan, leaves_room=True)
+    require_bills(happened, result.ledger)
     bound = _bound(happened, bound_time_s, on_bound, threading.Event())
     day = replace(day, problem=with_promises(day.problem, result.holds))
     deferrals = (*_deferred(day, result, {}), *day.rejected, *day.withdrawn)

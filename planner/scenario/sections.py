@@ -182,22 +182,22 @@ Factor = Annotated[float, Within(bounds.REVENUE_WEIGHT)]
 
 
 class ClassRevenue(Section):
-    """What use earns on the nodes of one class, instead of what it earns elsewhere."""
+    """What use earns on the nodes of one class; what is not said here is as elsewhere, resource by resource."""
 
     eur_per_core_hour: Annotated[
         EurPerHour | None,
         Key("EUR per core-hour", "what a core-equivalent earns there", default="that of `revenue`"),
     ] = None
     eur_per_hour: Annotated[
-        dict[Name, EurPerHour] | None,
+        dict[Name, EurPerHour],
         Named,
         Key(
             "EUR per hour",
             "what each unit of a resource that a job asks for earns there on top, such as `gpus`",
-            default="those of `revenue`",
+            default="that of `revenue`, resource by resource",
             each="resource",
         ),
-    ] = None
+    ] = Field(default_factory=dict)
 
 
 class Revenue(Section):
@@ -230,11 +230,11 @@ class Revenue(Section):
     ] = Field(default_factory=dict)
 
     def class_prices(self) -> dict[str, UsePrice]:
-        """What use earns on the nodes of each class that has prices of its own."""
+        """What use earns on the nodes of each class that has prices of its own, those of the site where it has none."""
         return {
             name: UsePrice(
                 self.eur_per_core_hour if each.eur_per_core_hour is None else each.eur_per_core_hour,
-                self.eur_per_hour if each.eur_per_hour is None else each.eur_per_hour,
+                {**self.eur_per_hour, **each.eur_per_hour},
             )
             for name, each in self.classes.items()
         }

@@ -14,7 +14,7 @@ from typing import Any
 
 from planner.errors import InputError
 from planner.methods import METHODS, RULES
-from planner.places import scenario_folders, shipped_folder
+from planner.places import full_path, scenario_folders, shipped_folder
 from planner.runs.figures import Row
 from planner.runs.whole_run import run_bound
 from planner.scenario.load import load_scenario
@@ -91,7 +91,7 @@ def data_folder(given: Path | None) -> Path:
             f"{folder / TRACE}: the trace is not there; get it from the Parallel Workloads Archive and give its folder"
             " with --data DIR, or in PLANNER_DATA"
         )
-    return folder.resolve()
+    return full_path(folder)
 
 
 @cache

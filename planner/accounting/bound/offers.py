@@ -202,17 +202,17 @@ def _offers_of_job(
     groups = list(range(int(columns.group_ptr[job]), int(columns.group_ptr[job + 1])))
     counts = columns.group_count[groups]
     paid = problem.rates.eur_per_charged_hour * columns.weight[job]
-    earns = counts[:, None] * columns.group_charged[groups] * paid
+    earns = float((counts * columns.group_charged[groups] * paid).sum())
     power_kw = [columns.power_mw[job] / MILLI**2]
     fits = shares.fits[groups]
     if math.prod(int(row.sum()) for row in fits) > MOST_CHOICES:
         units = counts @ fits[:, idle_classes]
         room = np.zeros(len(shares.class_of))
-        yield job, float(np.where(fits, earns, -np.inf).max(axis=1).sum()), np.concatenate([room, -units, power_kw])
+        yield job, earns, np.concatenate([room, -units, power_kw])
         return
     for classes in product(*(np.flatnonzero(row) for row in fits)):
         chosen = np.array(classes)
         on_class = chosen[None, :] == shares.class_of[:, None]
         room = np.where(on_class, shares.of_group[:, groups], 0.0) @ counts
         units = (chosen[None, :] == idle_classes[:, None]) @ counts
-        yield job, float(earns[np.arange(len(groups)), chosen].sum()), np.concatenate([room, -units, power_kw])
+        yield job, earns, np.concatenate([room, -units, power_kw])
