@@ -15,7 +15,8 @@ from planner.errors import OutputError, PlannerError
 from planner.runs.fanout import Failure, side_by_side
 from planner.scenario.schema import Scenario
 from planner.store.folder import alone_in, put
-from planner.store.provenance import digest, versions
+from planner.store.provenance import versions
+from planner.text_files import digest
 
 PACKAGE = Path(__file__).resolve().parents[1]
 IDLE_ROOMS = ("cli", "cooling", "pages", "site", "store")
