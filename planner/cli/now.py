@@ -15,6 +15,7 @@ from planner.bounds import PLANNED_YEARS
 from planner.cli import day
 from planner.cli.terminal import say
 from planner.errors import InputError, PlannerError
+from planner.places import full_path
 
 if TYPE_CHECKING:
     from planner.cli.slurm import Applied
@@ -158,7 +159,7 @@ def _documents(snapshot: Path | None, nodes: Path | None) -> tuple[str, ...]:
         return ()
     if nodes is not None:
         raise InputError("--nodes goes with a table; Slurm itself says which nodes cannot be used; leave it out")
-    return "jobs.source=slurm", f"slurm.documents={json.dumps(str(snapshot.resolve()), ensure_ascii=False)}"
+    return "jobs.source=slurm", f"slurm.documents={json.dumps(str(full_path(snapshot)), ensure_ascii=False)}"
 
 
 def _of_slurm(scenario: Scenario, asked: PlanRequest, at: str | None) -> tuple[Scenario, PlanRequest]:

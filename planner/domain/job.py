@@ -136,6 +136,8 @@ class Job:
         How long planning thinks that the job runs [s]; None: as long as it requested.
     promise
         Until when the site may hold it, if it did.
+    easy_unix
+        When EASY would have started it [Unix seconds], as the first plan that knew it found.
     classes
         Names of the node classes that its units may run on, sorted; empty: on all.
     exclusive
@@ -169,6 +171,7 @@ class Job:
     revenue_weight: float = 1.0
     estimate_s: int | None = None
     promise: Promise | None = None
+    easy_unix: int | None = None
     classes: tuple[str, ...] = ()
     exclusive: bool = False
     begin_unix: int | None = None

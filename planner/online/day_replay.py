@@ -71,8 +71,16 @@ def rule_plan(problem: Problem, name: str, on_trial: Listener | None = None) -> 
     """The plan that a rule makes: at each arrival or completion it starts what fits now, nodes in number order."""
     day = DayTrace(problem, problem)
     policy = Policy("strict" if name.endswith(STRICT) else "greedy", as_rule=True)
+    return _result(problem, day.plan_of(day.play(policy, order=rule_order(problem, name))), name, on_trial)
+
+
+def easy_result(problem: Problem, on_trial: Listener | None = None) -> Result:
+    """EASY's plan, with every job as long as planning thinks."""
+    return _result(problem, easy_plan(problem, problem), "easy", on_trial)
+
+
+def _result(problem: Problem, plan: Plan, name: str, on_trial: Listener | None) -> Result:
     so_far = BestSoFar(never, on_trial)
-    plan = day.plan_of(day.play(policy, order=rule_order(problem, name)))
     found = Candidate(plan, settle(problem, plan), name)
     so_far.keep_if_better(found)
     so_far.trials.append(found.trial)

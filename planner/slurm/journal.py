@@ -16,6 +16,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -27,7 +28,7 @@ from planner.domain.result import Hold
 from planner.errors import FileFormatError, OutputError
 from planner.inputs.slurm.job import SlurmJob
 from planner.places import is_there
-from planner.store.folder import flush, put
+from planner.store.folder import PRIVATE, flush, put
 from planner.text_files import open_text
 
 LONGEST_LINE = 1 << 20
@@ -284,7 +285,10 @@ def _append(path: Path, lines: list[dict[str, Any]]) -> None:
         return
     text = "".join(json.dumps(line) + "\n" for line in lines)
     try:
-        with path.open("a+b") as stream:
+        how = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK
+        with os.fdopen(os.open(path, how, PRIVATE), "a+b") as stream:
+            with suppress(OSError):  # of an earlier version, which anybody could read
+                os.fchmod(stream.fileno(), PRIVATE)
             _drop_unfinished_line(stream)
             stream.write(text.encode("ascii"))
             stream.flush()

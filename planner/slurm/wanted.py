@@ -12,6 +12,7 @@ from planner.domain.result import Hold
 from planner.errors import InputError
 from planner.inputs.slurm.job import SlurmJob
 from planner.inputs.slurm.queue import Queue
+from planner.places import full_path
 from planner.slurm.changes import ChangeRules, OptIn, Refusal
 from planner.slurm.journal import Ours
 from planner.store.provenance import changed
@@ -53,7 +54,7 @@ class Wanted:
 def journal_of(folder: Path) -> Path:
     """The journal of the site whose plan is in a folder; InputError when there is no such folder."""
     _require_folder(folder)
-    return folder.resolve().parent / JOURNAL
+    return full_path(folder).parent / JOURNAL
 
 
 def read_wanted(folder: Path) -> Wanted:
