@@ -28,7 +28,7 @@ EXIT_CODES = {
     7: "from plan report: a damaged or foreign folder was named and skipped, the rest is reported",
     8: "Slurm's commands are missing, fail or do not answer",
     9: "from plan slurm: Slurm has not taken a change, or its queue is not as it was left",
-    129: "terminated by SIGHUP; locks and begun files are removed",
+    129: "terminated by SIGHUP; locks and begun files are removed, or left to the next run after 3 s",
     130: "interrupted; nothing more was written, and the days of a run that were done stand",
     143: "terminated by SIGTERM, likewise",
 }
