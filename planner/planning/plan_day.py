@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from planner import bounds
 from planner.accounting.audit import audit, require_clean, why_broken
 from planner.accounting.bills import require_bills
 from planner.accounting.bound import Bound, profit_bound
@@ -23,10 +24,10 @@ from planner.domain.problem import Problem, executed
 from planner.domain.result import MaxRuntime, Promises, Result
 from planner.errors import AuditError
 from planner.inputs.build import Day
-from planner.methods import HASTENED, RULES, Params, method_named
-from planner.planning.ahead import after_the_day, first_day_of
+from planner.methods import HASTENED, LOOKING_AHEAD, RULES, Params, method_named
+from planner.planning.ahead import after_the_day, first_day_of, sooner_paid, whole_runs
 from planner.planning.baselines import Baselines, baselines_of
-from planner.planning.carbon_goal import limited_bound, weighed, within_limit
+from planner.planning.carbon_goal import Limited, WholeRuns, goodness, limited_bound, weighed, within_limit
 from planner.planning.energy_costs import holding_of_day
 from planner.planning.ready import make_ready
 from planner.planning.waiting import Waiting, why_late, with_promises
@@ -61,6 +62,8 @@ class PlannedDay:
         What the books say, for a day that is not planned but booked.
     baselines
         What rules and EASY make of the day; None when they were not asked for.
+    carbon_runs_kg
+        What the day emits with the whole runs of the work that starts on it; None where there is no limit on that.
     """
 
     day: Day
@@ -73,6 +76,7 @@ class PlannedDay:
     promises: Promises | None = None
     booked: Booked | None = None
     baselines: Baselines | None = None
+    carbon_runs_kg: float | None = None
 
 
 def plan_day(day: Day, params: Params) -> PlannedDay:
@@ -106,13 +110,13 @@ def plan_day(day: Day, params: Params) -> PlannedDay:
             step("making the search ready, which takes longest the first time")
             make_ready(method, day.ahead or day.problem)
             step("searching")
-            result, later, weight = _decided(day, params)
+            result, later, limited = _decided(day, params)
             comparing = pool.submit(baselines_of, day.problem, happened) if with_baselines else None
             if method in HASTENED and not _has_carbon_goal(day):
                 result = _hastened(day.problem, result, params)
             step("proving what no plan can exceed")
             bound, real_bound = bounding.result(), bounding_real.result()
-            bound = _within_limit(day, bound, weight, bound_time_s, given_up)
+            bound = _within_limit(day, bound, limited, bound_time_s, given_up)
             baselines = None if comparing is None else comparing.result()
         except BaseException:
             given_up.set()
@@ -123,7 +127,12 @@ def plan_day(day: Day, params: Params) -> PlannedDay:
     _require_all_told(day, result, deferrals)
     day = replace(day, problem=with_promises(day.problem, result.holds))
     promises = promises_of(day.problem, result.plan, later, reason=why_late(result.method))
-    return PlannedDay(day, result, happened, ledger, deferrals, bound, real_bound, promises, baselines=baselines)
+    emitted_kg = None if limited is None else limited.emitted_kg
+    return PlannedDay(
+        *(day, result, happened, ledger, deferrals, bound, real_bound, promises),
+        baselines=baselines,
+        carbon_runs_kg=emitted_kg,
+    )
 
 
 def _has_carbon_goal(day: Day) -> bool:
@@ -131,44 +140,61 @@ def _has_carbon_goal(day: Day) -> bool:
     return bool(goal.carbon_weight) or goal.carbon_limit_kg is not None
 
 
-def _decided(day: Day, params: Params) -> tuple[Result, dict[str, int], float]:
-    """The result of the day, when jobs that it starts later start, and the weight of CO2 that a limit asked for."""
+def _decided(day: Day, params: Params) -> tuple[Result, dict[str, int], Limited | None]:
+    """The result of the day, when jobs that it starts later start, and how a limit on CO2 is kept, if there is one."""
     goal = day.scenario.goal
-    found: list[tuple[Result, dict[str, int]]] = []
+    if goal.carbon_limit_kg is not None:
+        limited = _limited(day, params, goal.carbon_limit_kg)
+        return limited.result, {}, limited
+    problem, ahead = weighed(day.problem, goal.carbon_weight), day.ahead
+    if ahead is None:
+        return _searched(replace(day, problem=problem), params), {}, None
+    result = _searched(replace(day, problem=problem, ahead=weighed(ahead, goal.carbon_weight)), params)
+    return *cut_to_day(day.problem, ahead, result), None
+
+
+def _limited(day: Day, params: Params, limit_kg: float) -> Limited:
+    """The best plan found within a limit on CO2, of a day on which jobs count with their whole runs."""
+    whole = whole_runs(day)
+    runs = WholeRuns(day.problem, whole)
+    seen = sooner_paid(whole) if params.method in LOOKING_AHEAD else day.problem
+
+    found: list[Result] = []
 
     def decide(weight: float) -> Result:
-        ahead = None if day.ahead is None else weighed(day.ahead, weight)
-        result = _searched(replace(day, problem=weighed(day.problem, weight), ahead=ahead), params)
-        begins: dict[str, int] = {}
-        if day.ahead is not None:
-            result, begins = cut_to_day(day.problem, day.ahead, result)
-        found.append((result, begins))
-        return result
+        result = _searched(replace(day, problem=weighed(seen, weight), ahead=None), params)
+        found.append(replace(result, ledger=settle(day.problem, result.plan)))
+        return found[-1]
 
-    if goal.carbon_limit_kg is None:
-        decide(goal.carbon_weight)
-        return *found[0], goal.carbon_weight
-    best = within_limit(decide, goal.carbon_weight, goal.carbon_limit_kg)
-    return best.result, next(begins for each, begins in found if each is best.result), best.weight_eur_per_tonne
+    most = bounds.EUR_PER_TONNE.high - day.problem.rates.carbon_eur_per_tonne
+    best = within_limit(decide, runs.emitted_kg, day.scenario.goal.carbon_weight, limit_kg, most)
+    if day.problem.defer == "full":
+        return best
+    leaner = [lean for each in found if (lean := runs.leaner(each, limit_kg)) is not None]
+    kept = [Limited.of(each, runs.emitted_kg, best.weight_eur_per_tonne, limit_kg) for each in leaner]
+    return max([best, *kept], key=goodness)
 
 
 def _within_limit(
-    day: Day, bound: Bound | None, weight: float, time_s: float, given_up: threading.Event
+    day: Day, bound: Bound | None, limited: Limited | None, time_s: float, given_up: threading.Event
 ) -> Bound | None:
-    """The bound on plans that emit no more than the limit, where there is one that binds."""
+    """The bound on plans that emit no more than the limit, where there is one that binds and is kept."""
     limit_kg = day.scenario.goal.carbon_limit_kg
-    if bound is None or limit_kg is None or not weight:
+    if bound is None or limit_kg is None or limited is None or not limited.is_kept or not limited.weight_eur_per_tonne:
         return bound
+    weight = limited.weight_eur_per_tonne
     rates = replace(day.problem.rates, carbon_weight_eur_per_tonne=weight).counted
     dearer = _bound(replace(day.problem, rates=rates), time_s, None, given_up)
-    return bound if dearer is None else limited_bound(bound, dearer, weight, limit_kg)
+    # What started before counts on its own day, and is emitted on this one all the same.
+    on_the_day_kg = limit_kg + WholeRuns(day.problem, day.problem).carried_in_kg
+    return bound if dearer is None else limited_bound(bound, dearer, weight, on_the_day_kg)
 
 
 def _searched(day: Day, params: Params) -> Result:
     """The accepted result of a method, of the day or of the day and the time after it."""
     problem, method = day.ahead or day.problem, params.method
-    # As many steps for each of the days that are planned together.
-    days = sum(1 for _ in problem.horizon.days())
+    # As many steps for each of the days on which jobs start that are planned together.
+    days = sum(1 for _ in problem.horizon.days()) if problem.starts_before_s is None else 1
     steps = None if params.iterations is None else params.iterations * days
     params = replace(params, iterations=steps)
     if method == "hold":
