@@ -25,7 +25,7 @@ from days import data_folder
 
 from planner.cooling import build_table
 from planner.cooling.nameplate import load_plant
-from planner.inputs.pue_csv import write_pue_table
+from planner.inputs.pue_csv import pue_table_text
 from planner.text_files import csv_text
 
 SOURCE = "eurora/eurora_20140331_20140404_jobs_power.csv.gz"
@@ -112,7 +112,8 @@ def write_site(folder: Path, source: Path) -> tuple[Path, Path]:
     (folder / "jobs.csv").write_text(csv_text([row[k] for k in asked] for row in whole), encoding="utf-8")
     plant = load_plant("air", design_power_w=FULL_W)
     cooling = build_table(plant, name="air", max_power_w=FULL_W, power_step_w=100)
-    write_pue_table(cooling, folder / "air.csv", f"plant: {plant.name}, built for {FULL_W / 1000:g} kW of IT power")
+    text = pue_table_text(cooling, f"plant: {plant.name}, built for {FULL_W / 1000:g} kW of IT power")
+    (folder / "air.csv").write_text(text, encoding="utf-8")
     site.write_text(SITE, encoding="utf-8")
     return table, site
 

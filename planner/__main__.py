@@ -6,6 +6,8 @@ import gc
 import os
 import signal
 import sys
+import threading
+import time
 from types import FrameType
 from typing import TextIO
 
@@ -16,16 +18,26 @@ ENDED = {
 }
 """Signals that end a run in good order, with the exit code that shells expect and the word for it."""
 
+GRACE_S = 3.0
+"""How long a run that is told to end may take to tidy up [s]; what it leaves then, the next one removes."""
+
 RARE = (100_000, 50, 100)
 """When the interpreter looks for objects that only refer to each other: rarely, for most that are made are kept."""
+
+
+UMASK = "PLAN_UMASK"
+"""The variable that says which rights others do not have on what is written."""
 
 
 def main() -> None:
     """Run the command line, and end with the exit code that fits."""
     gc.set_threshold(*RARE)
+    _load_nothing_from_here()
+    _set_umask()
     for number in ENDED:
         if signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler):  # nohup, say, ignores one
             signal.signal(number, _end)
+    _watch_the_end()
     for stream in (sys.stdout, sys.stderr):
         _never_fail(stream)
     try:
@@ -36,13 +48,68 @@ def main() -> None:
         code = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
         word = next((word for told, word in ENDED.values() if told == code), None)
         if word is not None:
-            print(_told(word), file=sys.stderr)
+            print(_told(word), file=sys.stderr, flush=True)
+            _said.set()
     # All is written and reported: what is left is the end of the interpreter, which nothing should disturb. It need not
     # look through all that was loaded for a last time, which would take longer than most commands do.
     for number in ENDED:
         signal.signal(number, signal.SIG_IGN)
     gc.freeze()
     sys.exit(code)
+
+
+def _set_umask() -> None:
+    """Take rights from all that is written, as PLAN_UMASK says; InputError when it is no umask."""
+    asked = os.environ.get(UMASK)
+    if asked is None:
+        return
+    try:
+        umask = int(asked, 8)
+    except ValueError:
+        umask = -1
+    if not 0 <= umask <= 0o077:
+        print(
+            f"plan: {UMASK} is {asked!r:.20}; it must be an octal number from 000 to 077, such as 027", file=sys.stderr
+        )
+        sys.exit(2)
+    os.umask(umask)
+
+
+def _load_nothing_from_here() -> None:
+    """Load no code of the current folder, here or in processes begun from here; ``python -m`` would look there first.
+
+    Where the planner itself stands in the current folder, all of it is the caller's own.
+    """
+    os.environ["PYTHONSAFEPATH"] = "1"
+    here = os.path.realpath(os.curdir)
+    if os.path.dirname(os.path.dirname(os.path.realpath(__file__))) != here:  # noqa: PTH120
+        sys.path[:] = [place for place in sys.path if os.path.realpath(place) != here]
+
+
+_said = threading.Event()
+"""Whether the run has said that it ends."""
+
+
+def _watch_the_end() -> None:
+    """Let a thread end the process where the main one does not come to it: it may be deep in compiled code, or wait.
+
+    An interrupt is left alone: a search that it ends goes on to write its plan.
+    """
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
+
+    def watch() -> None:
+        while True:
+            number = os.read(reader, 1)[0]
+            if number in (signal.SIGTERM, signal.SIGHUP):
+                time.sleep(GRACE_S)
+                code, word = ENDED[signal.Signals(number)]
+                if not _said.is_set():
+                    os.write(2, f"{_told(word)}\n".encode())
+                os._exit(code)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def _end(number: int, frame: FrameType | None) -> None:

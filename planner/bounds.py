@@ -102,6 +102,7 @@ DAY_UNITS = Bounds(0, 2_000_000, "units")
 REVENUE_WEIGHT = Bounds(0, 10_000)
 PRIORITY = Bounds(0, 10_000)
 JOBS_OF_A_FILE = Bounds(0, 2_000_000, "jobs")
+CELLS_OF_A_TABLE = Bounds(0, 24_000_000, "cells")
 SAMPLE_DAYS = Bounds(0, 60, "days")
 SAMPLE_JOBS = Bounds(0, 50_000, "jobs")
 LOAD = Bounds(0, 100, above=True)
@@ -158,6 +159,7 @@ HORIZON_YEARS = Bounds(1960, 2600)
 """The days beside a planned one too, and those whose weather stands in for it."""
 DURATION_S = Bounds(0, 100 * YEAR_S, "s")
 RUN_DAYS = Bounds(1, 3_660, "days")
+KEEP_DAYS = Bounds(1, 3_660, "days")
 SOLVE_S = Bounds(0, YEAR_S, "s")
 
 # Commands.

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import os
+import stat
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
@@ -22,6 +26,11 @@ def document(name: str) -> str:
     """Where people find a document: in ``docs/`` of a checkout, or inside the installed planner."""
     inside = shipped_folder() / "docs" / name
     return str(inside) if shipped_folder().name == "shipped" and inside.is_file() else f"docs/{name}"
+
+
+def full_path(path: Path) -> Path:
+    """The path from the root on, without links; where these go round in a loop it ends in one, and using it fails."""
+    return Path(os.path.realpath(path))
 
 
 def is_there(path: Path) -> bool:
@@ -50,6 +59,18 @@ def scenario_folders(cwd: Path) -> list[Path]:
     return [shipped]
 
 
+@contextmanager
+def away() -> Iterator[None]:
+    """Stand in the root folder for a moment: a library that is loaded meanwhile finds no settings or code of ours."""
+    here = os.open(".", getattr(os, "O_PATH", os.O_RDONLY))
+    try:
+        os.chdir("/")
+        yield
+    finally:
+        os.fchdir(here)
+        os.close(here)
+
+
 @cache
 def kept_folder(*sources: Path) -> Path | None:
     """Where to keep what the code in some folders has made, for later runs of the same code; None when nowhere."""
@@ -57,10 +78,59 @@ def kept_folder(*sources: Path) -> Path | None:
     for folder in sources:
         for path in sorted(folder.glob("*.py")):
             text.update(path.read_bytes())
+    base = _cache_folder()
+    if base is None:
+        return None
     try:
-        base = os.environ.get("NUMBA_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-        kept = Path(base) / "hpc-day-planner" / text.hexdigest()[:16]
-        kept.mkdir(parents=True, exist_ok=True)
-    except (OSError, RuntimeError):  # RuntimeError: nobody knows where home is
+        kept = base / text.hexdigest()[:16]
+        _make_private(kept)
+    except (OSError, ValueError):
         return None
     return kept if os.access(kept, os.W_OK) else None
+
+
+CACHE = "NUMBA_CACHE_DIR"
+
+
+def _cache_folder() -> Path | None:
+    """The first of the usual folders that nobody else can write to: what is in it is run as machine code.
+
+    One that was asked for and is not ours is refused in one line.
+    """
+    for name in (CACHE, "XDG_CACHE_HOME", "HOME"):
+        try:
+            base = Path.home() / ".cache" if name == "HOME" else Path(os.environ.get(name, ""))
+            if base == Path():
+                continue
+            ours = base / "hpc-day-planner"
+            base.mkdir(mode=0o700, parents=True, exist_ok=True)
+            _require_unshared(base)
+            _make_private(ours)
+        except ValueError as error:
+            print(f"plan: no compiled code is kept in {error}; set {CACHE} to a folder of your own", file=sys.stderr)
+        except (OSError, RuntimeError):  # RuntimeError: nobody knows where home is
+            continue
+        else:
+            return ours
+    return None
+
+
+def _make_private(folder: Path) -> None:
+    """Make a folder that we alone can use, or find it so; ValueError when it may hold what others wrote."""
+    folder.mkdir(mode=0o700, exist_ok=True)
+    _require_unshared(folder, own=True)
+    if stat.S_IMODE(folder.stat().st_mode) != 0o700:
+        folder.chmod(0o700)  # others could read it, and no more
+
+
+def _require_unshared(folder: Path, *, own: bool = False) -> None:
+    """ValueError with the folder and what is wrong, unless it is our own folder, or root's, that we alone write to."""
+    found = folder.lstat()
+    if not folder.is_absolute():
+        raise ValueError(f"{folder}: it is not named from the root on")
+    if not stat.S_ISDIR(found.st_mode):
+        raise ValueError(f"{folder}: it is a link, or no folder")
+    if found.st_uid != os.geteuid() and (own or found.st_uid != 0):
+        raise ValueError(f"{folder}: it belongs to another user")
+    if found.st_mode & 0o022:
+        raise ValueError(f"{folder}: others can write to it")

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import csv
 import gzip
+import hashlib
 import io
 import lzma
+import os
+import stat
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO, TextIO, cast
+from typing import TextIO
 
 from planner.bounds import FILE_BYTES, LINES
 from planner.errors import FileFormatError, InputError
@@ -54,20 +57,106 @@ def open_text(path: Path | str, *, newline: str | None = None) -> Iterator[TextI
 
 def read_bytes(path: Path | str) -> bytes:
     """The whole of a file, unpacked as its suffix says; InputError when it is larger than any input should be."""
-    path = require_file(path)
+    path = Path(path)
+    content = read_raw(path)
     try:
-        with _open_bytes(path) as stream:
-            content = stream.read(int(FILE_BYTES.high) + 1)
+        match path.suffix.lower():
+            case ".gz":
+                with gzip.GzipFile(fileobj=io.BytesIO(content)) as stream:
+                    content = stream.read(MOST + 1)
+            case ".xz":
+                content = _from_xz(content)
     except (gzip.BadGzipFile, zlib.error, lzma.LZMAError) as error:
         raise FileFormatError(path, f"not a {path.suffix} file or damaged ({error})", remedy=_repack(path)) from error
     except EOFError as error:
         raise FileFormatError(path, f"the {path.suffix} file is cut short", remedy=_repack(path)) from error
+    if len(content) > MOST or content.count(b"\n") not in LINES:
+        raise _too_large(path)
+    return content
+
+
+def read_raw(path: Path | str) -> bytes:
+    """The bytes of a file as it stands, once it is known to be one of a size that an input can have.
+
+    Within `reading_once` they are those of the first reading.
+    """
+    path = require_file(path)
+    place = os.path.abspath(path)  # noqa: PTH100, a link stays a link
+    if _contents is not None and place in _contents:
+        return _contents[place]
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # a pipe that took its place does not keep us waiting
+        with os.fdopen(handle, "rb") as stream:
+            about = os.fstat(handle)
+            if not stat.S_ISREG(about.st_mode):
+                raise _no_file(path)
+            if about.st_size > MOST:
+                raise _too_large(path)
+            content = stream.read(MOST + 1)
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror or error}); check its permissions") from error
-    if len(content) not in FILE_BYTES or content.count(b"\n") not in LINES:
-        most = f"{int(FILE_BYTES.high) // 1024**2} MB or {LINES.high:,} lines"
-        raise InputError(f"{path}: more than {most}; give a part of it, such as the days that you need")
+    if len(content) > MOST:
+        raise _too_large(path)
+    _digests[place] = hashlib.sha256(content).hexdigest()
+    if _contents is not None:
+        _contents[place] = content
     return content
+
+
+MOST = int(FILE_BYTES.high)
+_XZ_BYTES = 256 * 1024**2
+"""What unpacking may take besides the text; files of ``xz -9`` need 65 MB."""
+
+
+def _from_xz(packed: bytes) -> bytes:
+    """The text of one or more parts, one after another; LZMAError where that needs too much memory."""
+    parts: list[bytes] = []
+    left = MOST + 1
+    while left > 0 and (not parts or packed.strip(b"\0")):
+        decoder = lzma.LZMADecompressor(memlimit=_XZ_BYTES)
+        parts.append(decoder.decompress(packed.lstrip(b"\0") if parts else packed, max_length=left))
+        left -= len(parts[-1])
+        if not decoder.eof and left > 0:
+            raise EOFError
+        packed = decoder.unused_data
+    return b"".join(parts)
+
+
+_digests: dict[str, str] = {}
+"""SHA-256 of the bytes that this process read last of each file, by its full path."""
+_contents: dict[str, bytes] | None = None
+"""The bytes themselves, within `reading_once`."""
+
+
+@contextmanager
+def reading_once() -> Iterator[None]:
+    """Within this block every file is read once: all that comes of it is of the same bytes, as is its digest."""
+    global _contents  # noqa: PLW0603
+    before, _contents = _contents, {}
+    try:
+        yield
+    finally:
+        _contents = before
+
+
+def digest_read(path: Path) -> str:
+    """SHA-256 of the bytes that were read of a file, whatever it holds by now; of the file if it was not read."""
+    return _digests.get(os.path.abspath(path)) or digest(path)  # noqa: PTH100
+
+
+def digest(path: Path) -> str:
+    """SHA-256 of a file as it stands, whatever its size."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _too_large(path: Path) -> InputError:
+    most = f"{MOST // 1024**2} MB or {LINES.high:,} lines"
+    return InputError(f"{path}: more than {most}; give a part of it, such as the days that you need")
+
+
+def _no_file(path: Path) -> InputError:
+    return InputError(f"{path}: is a device or a pipe; save its contents in a file, and give that")
 
 
 def require_file(path: Path | str) -> Path:
@@ -78,7 +167,7 @@ def require_file(path: Path | str) -> Path:
     if not is_there(path):
         raise InputError(f"{path}: no such file; check the name and the folder that the program runs in")
     if not path.is_file():
-        raise InputError(f"{path}: is a device or a pipe; save its contents in a file, and give that")
+        raise _no_file(path)
     return path
 
 
@@ -89,16 +178,6 @@ def _first_undecodable_line(content: bytes) -> int | None:
         except UnicodeDecodeError:
             return number
     return None
-
-
-def _open_bytes(path: Path) -> BinaryIO:
-    match path.suffix.lower():
-        case ".gz":
-            return cast(BinaryIO, gzip.open(path, "rb"))
-        case ".xz":
-            return cast(BinaryIO, lzma.open(path, "rb"))
-        case _:
-            return path.open("rb")
 
 
 def _repack(path: Path) -> str:

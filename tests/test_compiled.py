@@ -40,7 +40,8 @@ def test_a_change_beside_a_kernel_changes_its_folder(tmp_path: Path, monkeypatch
 def test_without_a_place_for_it_nothing_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A home that cannot be written costs the compilation again, not the run."""
     (tmp_path / "file").write_text("")
-    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "file"))
+    for name in ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME", "HOME"):
+        monkeypatch.setenv(name, str(tmp_path / "file"))
     places.kept_folder.cache_clear()
     assert places.kept_folder(tmp_path) is None
     places.kept_folder.cache_clear()
@@ -89,6 +90,8 @@ def test_parts_are_compiled_into_their_kernel(tmp_path: Path, monkeypatch: pytes
 def test_a_kernel_is_missing_where_it_never_ran(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is in a fresh place; where nothing can be kept there is nothing to miss."""
     (tmp_path / "file").write_text("")
+    for name in ("XDG_CACHE_HOME", "HOME"):
+        monkeypatch.setenv(name, str(tmp_path / "file"))
     for place, missing in ((tmp_path, True), (tmp_path / "file", False)):
         monkeypatch.setenv("NUMBA_CACHE_DIR", str(place))
         places.kept_folder.cache_clear()
@@ -258,6 +261,7 @@ def run_tiny(folder: Path, cache: Path, change: str = "") -> list[Any]:
     return found
 
 
+@pytest.mark.slow(keep=3)
 @pytest.mark.parametrize("other", OTHER_NUMBAS)
 def test_a_numba_that_is_built_in_another_way(tmp_path: Path, other: str) -> None:
     """Without what linking or keeping rests on, a kernel of two parts gives 3 * 5 + 1 + 3 * 5 = 31 all the same.

@@ -85,7 +85,7 @@ def test_text_that_is_not_utf8_names_its_line(tmp_path: Path, name: str) -> None
 
 def test_a_file_that_unpacks_to_no_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is packed into little is read as far as any input may go, and no further."""
-    monkeypatch.setattr("planner.text_files.FILE_BYTES", Bounds(0, 2 * 1024**2))
+    monkeypatch.setattr("planner.text_files.MOST", 2 * 1024**2)
     path = tmp_path / "bomb.txt.gz"
     path.write_bytes(gzip.compress(b"x" * 50_000_000))
     with pytest.raises(InputError, match=r"bomb\.txt\.gz: more than 2 MB or 5,000,000 lines; give a part of it"):

@@ -34,6 +34,7 @@ from planner.domain.columns import Floats, Ints
 from planner.domain.ledger import JobLines, Ledger, SegmentLines
 from planner.domain.plan import Plan
 from planner.domain.problem import Problem
+from planner.domain.wait_prices import wait_costs
 from planner.units import MILLI, MILLIWATT_SECONDS_PER_KWH, SECONDS_PER_HOUR
 
 
@@ -122,7 +123,16 @@ def settle(problem: Problem, plan: Plan) -> Ledger:
     jobs = _job_lines(work, seconds, lines, core_hours.sum(axis=1), earned.sum(axis=1), demand_cost)
     carried = math.fsum(jobs.revenue_eur) - math.fsum(jobs.profit_eur)
     spent = math.fsum(lines.revenue_eur) - math.fsum(lines.profit_eur) + demand_cost
-    return Ledger(lines, jobs, peak_kw, demand_cost, site_cost_eur=spent - carried)
+    waiting_eur = waiting_of(problem, plan)
+    return Ledger(lines, jobs, peak_kw, demand_cost, site_cost_eur=spent - carried, waiting_eur=waiting_eur)
+
+
+def waiting_of(problem: Problem, plan: Plan) -> float:
+    """What the waits of a plan count; a job that it does not start waits until the end of the horizon."""
+    if not problem.waits:
+        return 0.0
+    start_s = np.where(plan.is_placed, plan.start_s, problem.horizon.length_s)
+    return math.fsum(wait_costs(problem.wait_prices, start_s))
 
 
 def battery_cut(problem: Problem, plan: Plan) -> Floats:

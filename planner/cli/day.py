@@ -273,7 +273,7 @@ def open_scenario(
     """
     import json
 
-    from planner.places import scenario_folders
+    from planner.places import full_path, scenario_folders
     from planner.scenario.load import load_scenario
     from planner.text_files import require_file
 
@@ -283,7 +283,7 @@ def open_scenario(
     overrides = list(settings)
     if jobs is not None:
         # What the scenario says of its own file does not hold for another one.
-        source = json.dumps(str(require_file(jobs).resolve()), ensure_ascii=False)
+        source = json.dumps(str(full_path(require_file(jobs))), ensure_ascii=False)
         own = [f"jobs.source={source}", "jobs.format=auto", "jobs.start_unix=null", "jobs.whole_queue=null"]
         overrides = own + overrides
     if seed is not None:

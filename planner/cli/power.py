@@ -164,6 +164,7 @@ def _read(
 ) -> _Read:
     from planner.runs.power_sources import days_before, finished_jobs, live_sources, saved_sources, with_nodes
     from planner.slurm.commands import Slurm
+    from planner.store.provenance import hashes
 
     if files and days is not None:
         raise InputError("--days is for Slurm, which is not asked where --from gives files; leave one of them out")
@@ -177,7 +178,7 @@ def _read(
     if not quiet:
         _tell(sources.repaired, "repaired")
         _tell(finished.left_out, "left out")
-    return _Read(finished, sources.digests, site)
+    return _Read(finished, {**sources.digests, **hashes(sources.files)}, site)
 
 
 def _tell(counts: Counter[str], what: str) -> None:

@@ -52,7 +52,8 @@ def build(
 
     from planner.cooling import build_table, temperatures_between
     from planner.cooling.nameplate import load_plant
-    from planner.inputs.pue_csv import write_pue_table
+    from planner.inputs.pue_csv import pue_table_text
+    from planner.store.replay_files import write_text
 
     if picture is not None and picture.suffix.lower() not in _PICTURES:
         raise InputError(f"{picture}: cannot draw this kind of picture; its name must end in {', '.join(_PICTURES)}")
@@ -65,7 +66,7 @@ def build(
         temperatures=temperatures_between(first_c, last_c, step_c),
     )
     made = replace(made, clamp=clamp)
-    write_pue_table(made, out, f"plant: {chosen.name}, built for {max_power_kw:g} kW of IT power")
+    write_text(out, pue_table_text(made, f"plant: {chosen.name}, built for {max_power_kw:g} kW of IT power"))
     say(out)
     if picture is not None:
         from planner.cooling.picture import draw_table

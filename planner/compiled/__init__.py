@@ -11,21 +11,20 @@ does it by itself, which takes longer and gives the same answers.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
-from planner.places import kept_folder
+from planner.places import away, kept_folder
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def kernel(function: Function) -> Function:
     """Compile a function on its first call, or take its machine code from an earlier run."""
-    from numba import njit
-
-    made: Function = njit(**_known(_nrt=False, no_cfunc_wrapper=True))(function)
+    made: Function = _njit()(**_known(_nrt=False, no_cfunc_wrapper=True))(function)
     folder = _folder(function)
     if folder is not None:
         _keep(made, function, folder)
@@ -34,9 +33,7 @@ def kernel(function: Function) -> Function:
 
 def part(function: Function) -> Function:
     """Compile a function into the kernels that call it; Python must not."""
-    from numba import njit
-
-    made: Function = njit(**_of_a_part())(function)
+    made: Function = _njit()(**_of_a_part())(function)
     return made
 
 
@@ -59,6 +56,15 @@ def is_missing(function: Callable[..., Any]) -> bool:
     except ImportError:  # with this numba nothing is kept
         return False
     return folder is not None and not is_kept(function, folder)
+
+
+@cache
+def _njit() -> Callable[..., Any]:
+    """numba's decorator, without settings of the current folder, which numba reads again before each compilation."""
+    with away():
+        from numba import config, njit
+    config._config_fname = os.devnull
+    return njit  # type: ignore[no-any-return]
 
 
 @cache

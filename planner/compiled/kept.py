@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import fcntl
 import hashlib
+import os
 import pickle
+import stat
 import sys
 import time
 import uuid
@@ -79,7 +81,7 @@ class _Turn:
         """Wait for others to be done, if it takes no longer than any compilation and locks are to be had here."""
         self.give_back()
         with suppress(OSError):
-            self._held = self._path.open("wb")
+            self._held = os.fdopen(os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600), "r+b")
             begun = time.monotonic()
             while time.monotonic() - begun < PATIENCE_S:
                 try:
@@ -120,7 +122,8 @@ class _SealedFiles:
         path = self._path(key)
         begun = path.with_name(f"{path.name}.tmp.{uuid.uuid4().hex}")
         try:
-            begun.write_bytes(_sealed(path.name, dumps((key, code))))
+            with os.fdopen(os.open(begun, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as stream:
+                stream.write(_sealed(path.name, dumps((key, code))))
             begun.replace(path)
         finally:
             begun.unlink(missing_ok=True)
@@ -140,9 +143,14 @@ def _sealed(name: str, content: bytes) -> bytes:
 
 
 def _opened(path: Path) -> bytes | None:
-    """The content of a file whose seal holds; None when it is missing, cut short, garbled or another's."""
+    """The content of a file of ours whose seal holds; None when it is missing, cut short, garbled or another's."""
     try:
-        found = path.read_bytes()
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        with os.fdopen(handle, "rb") as stream:
+            about = os.fstat(handle)
+            if not stat.S_ISREG(about.st_mode) or about.st_uid != os.geteuid() or about.st_mode & 0o022:
+                return None
+            found = stream.read()
     except OSError:
         return None
     content = found[:-SEAL]

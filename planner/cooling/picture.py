@@ -9,6 +9,7 @@ import numpy as np
 
 from planner.domain.pue_table import PueTable
 from planner.errors import PlannerError
+from planner.places import away
 
 _CURVES = 5
 _LABELLED_ROWS = 7
@@ -20,8 +21,9 @@ def draw_table(table: PueTable, path: Path | str, *, title: str = "") -> None:
     Needs matplotlib, which is not among the planner's own requirements: ``pip install hpc-day-planner[plot]``.
     """
     try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
+        with away():  # a matplotlibrc of the current folder is none of ours
+            from matplotlib.backends.backend_agg import FigureCanvasAgg
+            from matplotlib.figure import Figure
     except ImportError as error:
         raise PlannerError("pictures need matplotlib; install hpc-day-planner[plot] or leave --picture out") from error
     figure = Figure(figsize=(11, 4.4), dpi=100, layout="constrained")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
@@ -21,6 +21,7 @@ from planner.domain.pue_table import PueTable
 from planner.domain.rates import Rates
 from planner.domain.restrictions import Restrictions
 from planner.domain.segment import Segment, SegmentColumns, segment_columns
+from planner.domain.wait_prices import WaitPrice, wait_table
 from planner.errors import InputError
 
 
@@ -60,6 +61,7 @@ class Problem:
     ``outside`` is the temperature of the weather: from when on [s] it is how much [C]. It is there to be shown; cooling
     goes by that of the segments.
     ``starts_before_s``: nothing new starts from then on; None: the end of the horizon.
+    ``waits`` says what the waiting of each job counts when plans are compared, by id; empty: nothing. It is no money.
     """
 
     horizon: Horizon
@@ -77,6 +79,7 @@ class Problem:
     never: frozenset[str] = frozenset()
     outside: tuple[tuple[int, float], ...] = ()
     starts_before_s: int | None = None
+    waits: Mapping[str, WaitPrice] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         known = {job.id for job in self.jobs} | {work.job.id for work in self.running}
@@ -154,6 +157,11 @@ class Problem:
                 elif each.waits_for_end:
                     release[index] = max(release[index], ends.get(each.job_id, 0))
         return release
+
+    @cached_property
+    def wait_prices(self) -> Floats:
+        """What waiting counts, one row per job to be placed; no rows where it counts nothing."""
+        return wait_table([self.waits[job.id] for job in self.jobs] if self.waits else [])
 
     @cached_property
     def priority(self) -> Floats:

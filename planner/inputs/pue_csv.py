@@ -12,7 +12,7 @@ import numpy as np
 from planner import bounds
 from planner.domain.intake import Intake
 from planner.domain.pue_table import PueTable
-from planner.errors import FileFormatError, OutputError
+from planner.errors import FileFormatError
 from planner.inputs.csv_lines import short_lines
 from planner.scenario.words import CoolingLookup
 from planner.text_files import open_text
@@ -84,8 +84,8 @@ def read_cooling(path: Path | str, lookup: CoolingLookup) -> tuple[PueTable, Int
     return (table.linear() if lookup == "linear" else table), intake
 
 
-def write_pue_table(table: PueTable, path: Path | str, header_comment: str = "") -> None:
-    """Write a PUE table as CSV, with the lines of the comment first; `read_pue_table` gives it back equal."""
+def pue_table_text(table: PueTable, header_comment: str = "") -> str:
+    """A PUE table as CSV, with the lines of the comment first; `read_pue_table` gives it back equal."""
     comments = [f"# {line}".rstrip() for line in header_comment.splitlines()]
     comments += [f"# name: {table.name}", f"# clamp: {str(table.clamp).lower()}"]
     rows = [",".join([POWER_COLUMN, *(f"{each:g}" for each in table.temperatures_c)])]
@@ -93,10 +93,7 @@ def write_pue_table(table: PueTable, path: Path | str, header_comment: str = "")
         ",".join([str(power_w), *map(_cell, cells)])
         for power_w, cells in zip(table.powers_w, table.cooling, strict=True)
     ]
-    try:
-        Path(path).write_text("\n".join([*comments, *rows]) + "\n", encoding="utf-8", newline="\n")
-    except OSError as error:
-        raise OutputError(f"{path}: cannot be written: {error.strerror or error}") from error
+    return "\n".join([*comments, *rows]) + "\n"
 
 
 def _cell(value: float) -> str:

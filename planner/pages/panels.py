@@ -204,7 +204,7 @@ def resource_word(name: str) -> str:
 def use_fractions(
     schedule: Table, cluster: Cluster, edges: Ints
 ) -> dict[str, np.ndarray[tuple[int], np.dtype[np.float64]]]:
-    """Of each resource the part of all that jobs hold, on average between each pair of edges."""
+    """Of each resource the part of all that jobs hold, on average between each pair of edges; 0 where there is none."""
     start = np.array(column(schedule, "start_s"), dtype=np.int64)
     end = np.array(column(schedule, "end_s"), dtype=np.int64)
     asked = [parse_unit_groups(text, cluster.resources) for text in column(schedule, "unit_groups")]
@@ -212,7 +212,7 @@ def use_fractions(
     for name in cluster.resources:
         held = np.array([sum(each.count * each.amount(name) for each in groups) for groups in asked], dtype=np.float64)
         # The mean of power in kW of what draws ``held`` W, times 1000, is the mean of what is held.
-        found[name] = 1000 * mean_work_kw(edges, start, end, held) / cluster.total(name)
+        found[name] = 1000 * mean_work_kw(edges, start, end, held) / (cluster.total(name) or 1.0)
     return found
 
 

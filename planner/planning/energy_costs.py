@@ -25,7 +25,7 @@ from planner.inputs.weather.read import weather_of
 from planner.inputs.weather.solar import solar_of
 from planner.inputs.weather.wet_bulb import wet_bulb_of
 from planner.online.holding import Holding
-from planner.online.prices import DAYS_LIKE_IT, QUARTER_S, EnergyCosts, ProfitTerms
+from planner.online.prices import DAYS_BEFORE, QUARTER_S, EnergyCosts, ProfitTerms
 from planner.scenario.schema import Scenario
 from planner.scenario.tariff import HourlyTariff
 from planner.units import GRAMS_PER_TONNE, MILLI, SECONDS_PER_HOUR
@@ -93,7 +93,7 @@ def energy_costs(scenario: Scenario, first_unix: int, last_unix: int, busy_w: fl
     table, _ = read_cooling(scenario.cooling.table, scenario.cooling.lookup)
     table = replace(table, clamp=True)
     first, last = (Horizon.of_unix(each, scenario.zone) for each in (first_unix, last_unix))
-    days = [first.day + dt.timedelta(days=n) for n in range(-DAYS_LIKE_IT, (last.day - first.day).days + 1)]
+    days = [first.day + dt.timedelta(days=n) for n in range(-DAYS_BEFORE, (last.day - first.day).days + 1)]
     prices, cooled, known_from = [], [], []
     for day in days:
         horizon = Horizon(day, scenario.zone)

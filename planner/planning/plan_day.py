@@ -17,20 +17,23 @@ from planner.accounting.promises import promises_of
 from planner.accounting.settle import settle
 from planner.defaults import ITERATIONS
 from planner.domain.books import Booked
+from planner.domain.day_summary import AheadSummary
 from planner.domain.job import Job
 from planner.domain.ledger import Ledger
-from planner.domain.plan import Deferral, may_begin
+from planner.domain.plan import Deferral, Plan, cut_plan, may_begin
 from planner.domain.problem import Problem, executed
 from planner.domain.result import MaxRuntime, Promises, Result
 from planner.errors import AuditError
 from planner.inputs.build import Day
 from planner.methods import HASTENED, LOOKING_AHEAD, RULES, Params, method_named
-from planner.planning.ahead import after_the_day, first_day_of, sooner_paid, whole_runs
+from planner.planning.ahead import after_the_day, sooner_paid, whole_runs
 from planner.planning.baselines import Baselines, baselines_of
 from planner.planning.carbon_goal import Limited, WholeRuns, goodness, limited_bound, weighed, within_limit
 from planner.planning.energy_costs import holding_of_day
+from planner.planning.outlook import ahead_summary, best_of
 from planner.planning.ready import make_ready
 from planner.planning.waiting import Waiting, why_late, with_promises
+from planner.search.decode import decode_after
 
 BOUND_TOLERANCE = 5e-4
 """The bound is at most this part above the best one: 0.05 % in a gap of a percent is near enough, and quick."""
@@ -64,6 +67,8 @@ class PlannedDay:
         What rules and EASY make of the day; None when they were not asked for.
     carbon_runs_kg
         What the day emits with the whole runs of the work that starts on it; None where there is no limit on that.
+    ahead
+        What is said of the time on which the day was decided; None where that is the day itself.
     """
 
     day: Day
@@ -77,6 +82,7 @@ class PlannedDay:
     booked: Booked | None = None
     baselines: Baselines | None = None
     carbon_runs_kg: float | None = None
+    ahead: AheadSummary | None = None
 
 
 def plan_day(day: Day, params: Params) -> PlannedDay:
@@ -110,9 +116,9 @@ def plan_day(day: Day, params: Params) -> PlannedDay:
             step("making the search ready, which takes longest the first time")
             make_ready(method, day.ahead or day.problem)
             step("searching")
-            result, later, limited = _decided(day, params)
+            result, later, limited, whole = _decided(day, params)
             comparing = pool.submit(baselines_of, day.problem, happened) if with_baselines else None
-            if method in HASTENED and not _has_carbon_goal(day):
+            if method in HASTENED and day.outlook is None and not _has_carbon_goal(day):
                 result = _hastened(day.problem, result, params)
             step("proving what no plan can exceed")
             bound, real_bound = bounding.result(), bounding_real.result()
@@ -127,11 +133,12 @@ def plan_day(day: Day, params: Params) -> PlannedDay:
     _require_all_told(day, result, deferrals)
     day = replace(day, problem=with_promises(day.problem, result.holds))
     promises = promises_of(day.problem, result.plan, later, reason=why_late(result.method))
-    emitted_kg = None if limited is None else limited.emitted_kg
+    ahead = None if day.outlook is None else ahead_summary(day, whole, with_bounds=bound_time_s > 0)
     return PlannedDay(
         *(day, result, happened, ledger, deferrals, bound, real_bound, promises),
         baselines=baselines,
-        carbon_runs_kg=emitted_kg,
+        carbon_runs_kg=None if limited is None else limited.emitted_kg,
+        ahead=ahead,
     )
 
 
@@ -140,17 +147,27 @@ def _has_carbon_goal(day: Day) -> bool:
     return bool(goal.carbon_weight) or goal.carbon_limit_kg is not None
 
 
-def _decided(day: Day, params: Params) -> tuple[Result, dict[str, int], Limited | None]:
-    """The result of the day, when jobs that it starts later start, and how a limit on CO2 is kept, if there is one."""
-    goal = day.scenario.goal
+def _decided(day: Day, params: Params) -> tuple[Result, dict[str, int], Limited | None, Plan]:
+    """The result of the day, when jobs start that it starts later, and how a limit on CO2 is kept, if there is one.
+
+    The last is the plan of all the time on which the day was decided.
+    """
+    goal, ahead = day.scenario.goal, day.ahead
     if goal.carbon_limit_kg is not None:
         limited = _limited(day, params, goal.carbon_limit_kg)
-        return limited.result, {}, limited
-    problem, ahead = weighed(day.problem, goal.carbon_weight), day.ahead
+        plan = limited.result.plan
+        if ahead is None:
+            return limited.result, {}, limited, plan
+        length_s = day.problem.horizon.length_s
+        later = decode_after(ahead, plan, length_s, from_s=length_s)
+        return limited.result, _begins(ahead, later, plan), limited, later
+    problem = weighed(day.problem, goal.carbon_weight)
     if ahead is None:
-        return _searched(replace(day, problem=problem), params), {}, None
+        result = _searched(replace(day, problem=problem), params)
+        return result, {}, None, result.plan
     result = _searched(replace(day, problem=problem, ahead=weighed(ahead, goal.carbon_weight)), params)
-    return *cut_to_day(day.problem, ahead, result), None
+    kept, begins = cut_to_day(day.problem, ahead, result)
+    return kept, begins, None, result.plan
 
 
 def _limited(day: Day, params: Params, limit_kg: float) -> Limited:
@@ -158,11 +175,10 @@ def _limited(day: Day, params: Params, limit_kg: float) -> Limited:
     whole = whole_runs(day)
     runs = WholeRuns(day.problem, whole)
     seen = sooner_paid(whole) if params.method in LOOKING_AHEAD else day.problem
-
     found: list[Result] = []
 
     def decide(weight: float) -> Result:
-        result = _searched(replace(day, problem=weighed(seen, weight), ahead=None), params)
+        result = _searched(replace(day, problem=weighed(seen, weight), ahead=None, outlook=None), params)
         found.append(replace(result, ledger=settle(day.problem, result.plan)))
         return found[-1]
 
@@ -193,16 +209,22 @@ def _within_limit(
 def _searched(day: Day, params: Params) -> Result:
     """The accepted result of a method, of the day or of the day and the time after it."""
     problem, method = day.ahead or day.problem, params.method
-    # As many steps for each of the days on which jobs start that are planned together.
-    days = sum(1 for _ in problem.horizon.days()) if problem.starts_before_s is None else 1
+    # As many steps for each of the days that are planned together; the outlook, and whole runs, are all one.
+    is_one = day.outlook is not None or problem.starts_before_s is not None
+    days = 1 if is_one else sum(1 for _ in problem.horizon.days())
     steps = None if params.iterations is None else params.iterations * days
     params = replace(params, iterations=steps)
+    if day.outlook is not None:
+        params = replace(params, first=day.outlook.easy)
     if method == "hold":
         params = replace(params, holding=holding_of_day(day.scenario, problem))
     result = accepted(problem, method_named(method)(problem, params, MaxRuntime(params.time_limit_s)))
     if day.ahead is None or method == "hold":
         return result
     plan = after_the_day(day.problem, day.ahead, result.plan)
+    if day.outlook is not None:
+        easy = after_the_day(day.problem, day.ahead, day.outlook.easy)
+        plan = plan if audit(problem, easy) else best_of(problem, [plan, easy])
     return replace(result, plan=plan, ledger=settle(day.ahead, plan))
 
 
@@ -245,11 +267,15 @@ def cut_to_day(problem: Problem, ahead: Problem, result: Result) -> tuple[Result
     Of the day alone the audit can only ask that no rule about room is broken: a job may start tomorrow although it had
     room today.
     """
-    plan = first_day_of(problem, result.plan)
+    plan = cut_plan(problem, result.plan, problem.horizon.length_s)
     require_clean(problem, plan, leaves_room=True)
-    is_later = result.plan.is_placed & ~plan.is_placed
-    later = {ahead.jobs[job].id: int(result.plan.start_s[job]) for job in np.flatnonzero(is_later)}
+    later = _begins(ahead, result.plan, plan)
     return replace(result, plan=plan, ledger=settle(problem, plan), leaves_room=True), later
+
+
+def _begins(ahead: Problem, plan: Plan, today: Plan) -> dict[str, int]:
+    """When the jobs start that a plan starts after the day [s]."""
+    return {ahead.jobs[job].id: int(plan.start_s[job]) for job in np.flatnonzero(plan.is_placed & ~today.is_placed)}
 
 
 def accepted(problem: Problem, result: Result) -> Result:
@@ -320,7 +346,7 @@ def _deferred(day: Day, result: Result, later: Mapping[str, int]) -> list[tuple[
             reason = why
         elif result.status == "nothing":
             reason = f"does not start {until}: the engine found no plan in time"
-        elif result.method in RULES:
+        elif result.method in (*RULES, "easy"):
             reason = f"its turn did not come {until} under the rule {result.method}"
         elif result.method == "hold":
             reason = f"does not start {until}: no room, or held for a cheaper hour"

@@ -7,10 +7,13 @@ so the kernels are shared between this process and one beside it, which leaves i
 from __future__ import annotations
 
 import importlib
+import os
 import pickle
 import subprocess
 import sys
-from contextlib import suppress
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 
 import numpy as np
@@ -21,6 +24,7 @@ from planner.domain.problem import Problem
 from planner.machine.place import place_from
 from planner.methods import ENGINE_METHODS
 from planner.online.day_replay import RULES, STRICT, rule_plan
+from planner.printable import one_line
 from planner.search.kernel.search_state import Habits
 from planner.search.multisearch import multisearch
 from planner.search.rebuild import Chain
@@ -37,20 +41,41 @@ def make_ready(method: str, problem: Problem) -> None:
         rule_plan(small, method)
         return
     if method == "harvest":
-        beside = _begin_beside(small) if is_missing(place_from) else None
-        _rebuild(small)
-        if beside is not None:
-            beside.wait()
+        with _compiling_beside(small) if is_missing(place_from) else nullcontext():
+            _rebuild(small)
     multisearch(small)
 
 
-def _begin_beside(small: Problem) -> subprocess.Popen[bytes]:
-    """Let another process compile the kernels of MultiSearch, rules and EASY; if it fails, this one does it later."""
-    beside = subprocess.Popen([sys.executable, "-m", __name__], stdin=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    if beside.stdin is not None:
-        with suppress(BrokenPipeError), beside.stdin as pipe:
-            pickle.dump(small, pipe)
-    return beside
+@contextmanager
+def _compiling_beside(small: Problem) -> Iterator[None]:
+    """Let another process compile the kernels of MultiSearch, rules and EASY meanwhile; it ends with this block.
+
+    It loads the same code as this one, and none of the current folder. If it fails, one line says so with its last
+    words, and this process compiles what is missing.
+    """
+    with tempfile.TemporaryFile() as said:
+        beside = subprocess.Popen(
+            [sys.executable, "-P", "-m", __name__],
+            cwd="/",
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=said,
+        )
+        try:
+            assert beside.stdin is not None
+            with suppress(BrokenPipeError), beside.stdin as pipe:
+                pickle.dump(small, pipe)
+            yield
+            if beside.wait():
+                said.seek(0)
+                lines = said.read().decode("utf-8", "replace").strip().splitlines()
+                last = lines[-1] if lines else f"status {beside.returncode}"
+                told = f"plan: compiling in a process beside this one failed ({last}); this one does it"
+                print(one_line(told), file=sys.stderr)
+        finally:
+            beside.kill()
+            beside.wait()
 
 
 def _rebuild(small: Problem) -> None:

@@ -30,11 +30,11 @@ from planner.runs.one_day import DoneDay, require_unbooked
 from planner.scenario.schema import Scenario
 from planner.store.folder import held
 from planner.store.last_plan import LastPlan, plan_before_books, with_last_plan
-from planner.store.provenance import changed, provenance, with_books
+from planner.store.provenance import changed, hashes, provenance, with_books
 from planner.store.results import read_run, read_summary
 from planner.store.write import tables_of, write_day
 from planner.store.write_tables import encoded
-from planner.text_files import csv_text
+from planner.text_files import csv_text, reading_once
 
 METHOD = "booked"
 """What stands where the name of a method would."""
@@ -77,10 +77,12 @@ def book(
     with held(target):
         last = plan_before_books(folder, scenario, horizon)
         known = _known(folder, scenario, horizon, last)
-        built, booked = booked_day(scenario, horizon, _happened(scenario, horizon, books, known, now_unix), known)
+        with reading_once():
+            built, booked = booked_day(scenario, horizon, _happened(scenario, horizon, books, known, now_unix), known)
         planned = settled(built, booked)
         same = _same(target, planned, booked)
         if same is not None:
+            write_index(target.parent.parent)  # whoever booked it may have been killed before it came to the index
             return DoneDay(day, target, same)
         if not rebook:
             require_unbooked(target)
@@ -92,7 +94,7 @@ def book(
             time_limit_s=0.0,
             command=command,
             began=began,
-            files=books.files,
+            inputs=hashes([*scenario.files(), *books.files]),
         )
         run = with_books(facts, built.situation, _known_until(scenario, horizon, last))
         summary = write_day(planned, target, run, also, page=day_page)

@@ -22,6 +22,7 @@ from planner.online.policies import Policy
 from planner.pages.compare import compare_page
 from planner.pages.index import write_index
 from planner.pages.panels import column
+from planner.places import full_path
 from planner.runs.compare_rows import NO_PROMISE, forecast_members, member_rows, policy_days, wait_columns
 from planner.runs.fanout import Outcome, RunTask, TaskEngine, run_tasks
 from planner.runs.figures import Row, day_rows, run_row
@@ -87,7 +88,7 @@ def compare_runs(
     replayed = list(dict.fromkeys([EASY, *policies]))
     pairs = [(scenario, method) for scenario in scenarios for method in methods]
     base = _baseline(baseline, [scenario.name for scenario in scenarios], methods)
-    folder = out.resolve() / "compare" / _name_of(scenarios, methods) / _span(first, last)
+    folder = full_path(out) / "compare" / _name_of(scenarios, methods) / _span(first, last)
     tasks = [
         RunTask(
             f"{scenario.name}, {method}",

@@ -119,6 +119,7 @@ def side_by_side(calls: Sequence[Callable[[], Answer]], processes: int) -> Itera
         return
     from joblib import Parallel, delayed
 
+    os.environ["PYTHONSAFEPATH"] = "1"  # for the processes: none loads code of the current folder
     pool = Parallel(n_jobs=min(processes, len(calls)), backend="loky", return_as="generator_unordered")
     with warnings.catch_warnings():
         # A process that has grown by a few hundred megabytes is replaced between two tasks, which loses nothing.

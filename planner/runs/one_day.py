@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from planner.bounds import RUN_DAYS
 from planner.domain.day_summary import DaySummary
 from planner.domain.horizon import Horizon
 from planner.domain.intake import Intake
+from planner.domain.job import Job
 from planner.domain.situation import Situation, situation_conflicts
 from planner.errors import BookedError, InputError
 from planner.inputs.build import build
@@ -20,17 +21,18 @@ from planner.inputs.snapshots.read import read_snapshot
 from planner.methods import LOOKING_AHEAD, Params
 from planner.pages.day import day_page
 from planner.pages.index import write_index
-from planner.planning.ahead import with_days_ahead
+from planner.planning.ahead import with_time_ahead
 from planner.planning.estimates import with_estimates
 from planner.planning.plan_day import PlannedDay, plan_day
 from planner.scenario.schema import Scenario
-from planner.slurm.journal import read_ours
-from planner.slurm.wanted import JOURNAL
+from planner.slurm.journal import Ours, read_ours
+from planner.slurm.wanted import JOURNAL, rules_of
 from planner.store.folder import held
 from planner.store.last_plan import LastPlan, last_plan_of, read_last_plan, situation_of, with_last_plan
-from planner.store.provenance import provenance, with_situation
+from planner.store.provenance import hashes, provenance, with_situation
 from planner.store.results import is_booked
 from planner.store.write import require_formats, write_day
+from planner.text_files import reading_once
 from planner.units import SECONDS_PER_HOUR
 
 
@@ -93,9 +95,13 @@ def plan_from(scenario: Scenario, params: Params, asked: PlanRequest, folder: Pa
         params.on_step("reading the day before")
         last = None if asked.fresh else nightly_ground_of(folder, scenario, horizon.day)
         return do_day(scenario, params, horizon.day, target, last)
-    facts = run_facts(scenario, params, files=asked.files)
+    facts = run_facts(scenario, params)
     until_unix = None if asked.hours is None else asked.moment_unix + round(asked.hours * SECONDS_PER_HOUR)
-    return _do(scenario, params, horizon, target, facts, lambda: _found(scenario, asked, folder, horizon), until_unix)
+
+    def find() -> Found:
+        return _found(scenario, asked, folder, horizon)
+
+    return _do(scenario, params, horizon, target, facts, find, until_unix, asked.files)
 
 
 def do_day(
@@ -122,18 +128,21 @@ def _do(
     facts: dict[str, Any],
     find: Callable[[], Found],
     until_unix: int | None = None,
+    files: tuple[Path, ...] = (),
 ) -> DoneDay:
-    """Plan the day of a situation and write its folder, alone in it."""
+    """Plan the day of a situation and write its folder, alone in it; ``files`` are inputs beside the scenario's."""
     require_formats(params.also)
     with held(target):
         if not params.rebook:
             require_unbooked(target)
         params.on_step("reading jobs, weather and prices")
-        found = find()
-        situation = with_estimates(found.situation, scenario.cluster, scenario.rules.estimate)
-        built = build(scenario, horizon, situation, found.intake, until_unix)
-        if params.method in LOOKING_AHEAD and situation.moment_unix == horizon.start_unix:
-            built = with_days_ahead(built)
+        with reading_once():
+            found = find()
+            situation = with_estimates(found.situation, scenario.cluster, scenario.rules.estimate)
+            built = build(scenario, horizon, situation, found.intake, until_unix)
+            if params.method in LOOKING_AHEAD:
+                built = with_time_ahead(built)
+        facts = {**facts, "inputs": hashes([*scenario.files(), *files])}
         planned = plan_day(built, params.under(scenario))
         params.on_step("writing the day")
         params.still_wanted()
@@ -150,9 +159,9 @@ def run_facts(
     last: LastPlan | None = None,
     *,
     closed: bool = False,
-    files: tuple[Path, ...] = (),
+    inputs: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
-    """What run.json says about a day that continues from the last plan; ``files`` are further inputs."""
+    """What run.json says about a day that continues from the last plan."""
     return provenance(
         scenario,
         method=params.method,
@@ -165,7 +174,7 @@ def run_facts(
         iterations=params.iterations,
         continues=None if last is None else last.mark,
         closed=closed,
-        files=files,
+        inputs=inputs,
     )
 
 
@@ -183,14 +192,33 @@ def _found(scenario: Scenario, asked: PlanRequest, folder: Path, day: Horizon) -
         conflicts = () if last is None else _conflicts(scenario, situation, last, day)
     if last is not None:
         situation = with_last_plan(situation, folder, scenario, day, last)
+    if asked.slurm is not None:
+        situation = _as_promised(situation, read_ours(folder / JOURNAL))
     return Found(situation, intake, conflicts)
 
 
+def _as_promised(situation: Situation, ours: Ours) -> Situation:
+    """A situation of Slurm with the promises of the journal: what was planned and never sent binds nobody.
+
+    A reference start that has not come yet is looked for anew: it may come sooner than was thought.
+    """
+
+    def promised(job: Job) -> Job:
+        given = ours.promise(job.id, job.submit_unix)
+        return replace(job, promise=given if given and given.reference_unix <= situation.moment_unix else None)
+
+    return replace(
+        situation,
+        pending=tuple(promised(job) for job in situation.pending),
+        started=tuple(replace(each, job=promised(each.job)) for each in situation.started),
+    )
+
+
 def _read(scenario: Scenario, asked: PlanRequest, folder: Path) -> tuple[Situation, Intake]:
-    """The situation by tables, or by Slurm; begin times and reservations that we have set there bind nobody."""
+    """The situation by tables, or by Slurm; begin times that we have set there bind nobody."""
     if asked.slurm is not None:
-        ours = read_ours(folder / JOURNAL)
-        return asked.slurm.snapshot(scenario, ours.own_begin)
+        ours, rules = read_ours(folder / JOURNAL), rules_of(scenario.as_dict())
+        return asked.slurm.snapshot(scenario, ours.own_begin, rules.may_hold)
     assert asked.snapshot is not None
     return read_snapshot(asked.snapshot, at_unix=asked.moment_unix, scenario=scenario, nodes_path=asked.nodes)
 

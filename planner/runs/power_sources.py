@@ -22,8 +22,7 @@ from planner.power.learned import learned_from
 from planner.runs.book_sources import ask_accounts, slurm_machine
 from planner.scenario.schema import Scenario
 from planner.slurm.commands import Slurm
-from planner.store.folder import alone_in, put
-from planner.store.provenance import hashes
+from planner.store.folder import PRIVATE, alone_in, put
 
 
 @dataclass(frozen=True)
@@ -33,7 +32,7 @@ class PowerSources:
     Attributes
     ----------
     digests
-        SHA-256 of each source, by its name.
+        SHA-256 of each source that is no file, by its name.
     tables
         Tables of finished jobs.
     accounts
@@ -42,6 +41,8 @@ class PowerSources:
         What was repaired while reading accounts, by reason.
     since_unix, until_unix
         The stretch of time of which accounts that were asked for just now have all jobs [Unix seconds].
+    files
+        Sources that are files.
     """
 
     digests: Mapping[str, str]
@@ -50,6 +51,7 @@ class PowerSources:
     repaired: Counter[str] = field(default_factory=Counter)
     since_unix: int | None = None
     until_unix: int | None = None
+    files: tuple[Path, ...] = ()
 
 
 def saved_sources(paths: Sequence[Path], scenario: Scenario) -> PowerSources:
@@ -63,7 +65,7 @@ def saved_sources(paths: Sequence[Path], scenario: Scenario) -> PowerSources:
             repaired += mended
         else:
             tables.append(path)
-    return PowerSources(hashes(paths), tuple(tables), tuple(accounts), repaired)
+    return PowerSources({}, tuple(tables), tuple(accounts), repaired, files=tuple(paths))
 
 
 def days_before(moment_unix: int, count: int, zone: str) -> tuple[Horizon, ...]:
@@ -162,6 +164,6 @@ def write_learned_power(file: LearnedFile, path: Path) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with alone_in(path.parent):
-            put(path, learned_power_text(file).encode())
+            put(path, learned_power_text(file).encode(), PRIVATE)
     except OSError as error:
         raise OutputError(f"{path}: cannot be written: {error.strerror or error}") from error

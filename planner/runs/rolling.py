@@ -17,7 +17,7 @@ from planner.runs.one_day import DoneDay, do_day, ground_of, require_order, requ
 from planner.scenario.schema import Scenario
 from planner.store.folder import clear_left_overs
 from planner.store.last_plan import LastPlan, read_last_plan
-from planner.store.provenance import SAME, changed
+from planner.store.provenance import SAME, changed, hashes
 from planner.store.results import read_run, read_summary
 
 MOST_DAYS = 3660
@@ -115,7 +115,7 @@ def _kept(
         run, summary = read_run(target), read_summary(target)
     except FileFormatError:
         return None
-    wanted = _plain(run_facts(scenario, params, before, closed=closed))
+    wanted = _plain(run_facts(scenario, params, before, closed=closed, inputs=hashes(scenario.files())))
     if any(run.get(key) != wanted[key] for key in SAME):
         return None
     if params.bound_time_s > 0 and summary.profit_bound_eur is None:

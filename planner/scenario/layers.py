@@ -9,7 +9,7 @@ from functools import reduce
 from pathlib import Path
 
 from planner.errors import FileFormatError, InputError, ScenarioError
-from planner.places import is_file
+from planner.places import full_path, is_file
 from planner.printable import is_text
 from planner.scenario.marked import Marked, TextSource
 from planner.scenario.strict_yaml import parse_yaml, read_yaml
@@ -51,7 +51,7 @@ def read_spec(name_or_path: str | Path, *, folders: Sequence[Path], overrides: S
         merged = _over(merged, layer)
     # Problems of the scenario as a whole, such as a missing section, belong to its own file.
     written = dataclasses.replace(_without(merged, ("base",)), source=top.source, line=1)
-    return ScenarioSpec(sources[0].stem, tuple(path.resolve() for path in sources), written)
+    return ScenarioSpec(sources[0].stem, tuple(full_path(path) for path in sources), written)
 
 
 def known_scenarios(folders: Iterable[Path]) -> dict[str, Path]:
@@ -69,8 +69,8 @@ def find_scenario(name_or_path: str | Path, folders: Sequence[Path]) -> Path:
         path = _at_home(Path(name_or_path))
         if not is_file(path):
             raise InputError(f"{path}: no such scenario file")
-        if not is_text(str(path.resolve())):
-            raise InputError(f"{path.resolve()} is not UTF-8 text; use names that are")
+        if not is_text(str(full_path(path))):
+            raise InputError(f"{full_path(path)} is not UTF-8 text; use names that are")
         return path
     known = known_scenarios(folders)
     if name_or_path not in known:
@@ -98,7 +98,7 @@ def _chain(path: Path, folders: Sequence[Path]) -> list[Marked]:
     trail: list[Path] = []
     place = ""
     while True:
-        trail.append(path.resolve())
+        trail.append(full_path(path))
         if trail[-1] in trail[:-1]:
             names = " -> ".join(file.name for file in trail)
             raise ScenarioError(f"scenario {trail[0].stem}", [f"{place}: base: {names} is a circle; break it"])
@@ -127,14 +127,14 @@ def _base_file(base: Marked, path: Path, folders: Sequence[Path]) -> Path:
         if _is_path(base.value):
             return find_scenario(path.parent / _at_home(Path(base.value)), folders)
         # A site's own sample.yaml may build on the shipped sample: a file is not looked up as its own base.
-        hiding = [folder for folder in (path.parent, *folders) if _file_in(folder, base.value) != path.resolve()]
+        hiding = [folder for folder in (path.parent, *folders) if _file_in(folder, base.value) != full_path(path)]
         return find_scenario(base.value, hiding if known_scenarios(hiding).get(base.value) else [path.parent])
     except InputError as error:
         raise FileFormatError(path, f"base: {error}", line=base.line) from None
 
 
 def _file_in(folder: Path, name: str) -> Path:
-    return (folder / f"{name}.yaml").resolve()
+    return full_path(folder / f"{name}.yaml")
 
 
 def _override(text: str) -> Marked:

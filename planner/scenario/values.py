@@ -21,7 +21,7 @@ from pydantic_core.core_schema import no_info_plain_validator_function
 from planner.bounds import CORE_SCALE, PLANNED_YEARS, W_PER_CORE, Bounds
 from planner.domain.horizon import zone_named
 from planner.errors import InputError
-from planner.places import is_file, is_folder
+from planner.places import full_path, is_file, is_folder
 from planner.printable import is_text, printable
 from planner.scenario.marked import BLANK, Text, number_text, shown
 from planner.units import parse_duration
@@ -261,7 +261,7 @@ def _resolved(value: object, written: str, remedy: str) -> Path:
     """A path that starts at the folder of the file that wrote it."""
     folder = value.folder if isinstance(value, Text) else Path()
     try:
-        return (folder / Path(written).expanduser()).resolve()
+        return full_path(folder / Path(written).expanduser())
     except (OSError, RuntimeError, ValueError):  # a circle of links, or the home of nobody
         raise problem(f"{written!r} leads nowhere", remedy) from None
 

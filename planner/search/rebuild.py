@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from planner.accounting.energy import energy_between
-from planner.accounting.settle import battery_cut
+from planner.accounting.settle import battery_cut, waiting_of
 from planner.domain.columns import Ints
 from planner.domain.job_order import job_charged, job_core_equivalents, profit_per_kw
 from planner.domain.plan import Plan
@@ -208,6 +208,7 @@ def kernel_money(problem: Problem) -> Money:
         idle=nodes.idle_mw - nodes.busy_mw,
         sleeps=nodes.idle_mw - nodes.asleep_mw,
         rests=np.array([rule.after_s, rule.wake_s], dtype=np.int64),
+        waits=problem.wait_prices,
         cuts=np.zeros((0 if battery is None else MOST_CUTS, 1 + _asked_of_battery(problem, len(ticks) - 1))),
         cut_count=np.zeros(1, dtype=np.int64),
         room=segments.length_s * (0.0 if battery is None else battery.power_kw) / SECONDS_PER_HOUR,
@@ -236,7 +237,12 @@ def tally_of(problem: Problem, money: Money, plan: Plan) -> Tally:
         + _closed_idle(problem, money)
         + int(problem.nodes.busy_mw.sum()) * np.diff(money.edges),
         revenue=np.array(
-            [_running_revenue(problem) + _fed_in_any_case(problem) + (earns_per_s[placed] * seconds).sum()]
+            [
+                _running_revenue(problem)
+                + _fed_in_any_case(problem)
+                + (earns_per_s[placed] * seconds).sum()
+                - waiting_of(problem, plan)
+            ]
         ),
         idle=np.zeros(pieces, dtype=np.int64),
         by_segment=np.zeros(segments, dtype=np.int64),

@@ -23,7 +23,7 @@ from planner.inputs.slurm.documents import (
 from planner.inputs.slurm.queue import Queue, read_queue
 from planner.places import is_there
 from planner.slurm.commands import Slurm, first_line
-from planner.store.folder import held, replaced
+from planner.store.folder import PRIVATE, held, put, replaced
 
 LONGEST_DAY = "25hours"
 """How far back jobs that have ended are asked for: a day may have so many hours."""
@@ -40,6 +40,7 @@ class Taken:
 def take(slurm: Slurm, clock: Callable[[], float] = time.time) -> Taken:
     """What Slurm says now. SlurmError when its commands are missing or fail; accounting may be missing."""
     version = slurm.ask("squeue", "--version").split()
+    slurm.require_up()
     answers = {QUEUE: slurm.ask_json("squeue", "--all")}
     moment_unix = int(clock())
     answers[NODES] = ask_nodes(slurm)
@@ -63,8 +64,8 @@ def save(taken: Taken, folder: Path) -> Documents:
     with held(folder, tidy=False), replaced(folder) as fresh:
         for name, document in taken.documents.by_name.items():
             assert isinstance(document, DocumentAnswer)
-            (fresh / name).write_bytes(document.output)
-        (fresh / MANIFEST).write_text(manifest, encoding="utf-8")
+            put(fresh / name, document.output, PRIVATE)
+        put(fresh / MANIFEST, manifest.encode(), PRIVATE)
     by_name: dict[str, Source] = {name: folder / name for name in taken.documents.by_name}
     return Documents(
         str(folder), taken.documents.moment_unix, taken.documents.version, by_name, taken.documents.remarks
@@ -73,6 +74,7 @@ def save(taken: Taken, folder: Path) -> Documents:
 
 def queue_now(slurm: Slurm) -> Queue:
     """The queue as squeue has it now; SlurmError when it cannot be read."""
+    slurm.require_up()
     try:
         return read_queue(DocumentAnswer(*slurm.ask_json("squeue", "--all")))
     except InputError as error:

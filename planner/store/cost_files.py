@@ -187,11 +187,23 @@ def planned_name(stem: str, kind: str = "csv") -> str:
 
 
 def _csv(rows: list[dict[str, Any]]) -> bytes:
-    cells = [
-        [f"{cell:.6f}" if isinstance(cell, Decimal) else "" if cell is None else cell for cell in row.values()]
-        for row in rows
-    ]
+    cells = [[_csv_cell(cell) for cell in row.values()] for row in rows]
     return encoded(csv_text([list(rows[0]), *cells]))
+
+
+FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+"""Text that begins so is a formula to some spreadsheet."""
+
+
+def _csv_cell(cell: object) -> object:
+    """A cell that no spreadsheet takes for a formula: text that might be one gets a ``'`` before it.
+
+    So does text that begins with ``'``: without one leading ``'``, all are as they were. A sign alone is no formula.
+    """
+    if isinstance(cell, str):
+        bare = cell.lstrip(" ")
+        return f"'{cell}" if cell.startswith("'") or (bare.startswith(FORMULAS) and len(bare) > 1) else cell
+    return f"{cell:.6f}" if isinstance(cell, Decimal) else "" if cell is None else cell
 
 
 def _parquet(rows: list[dict[str, Any]]) -> bytes:

@@ -18,6 +18,7 @@ from planner.domain.day_summary import DayTotals
 from planner.domain.horizon import Horizon
 from planner.domain.node_text import parse_unit_nodes
 from planner.errors import FileFormatError, PlannerError
+from planner.places import full_path
 from planner.printable import one_line
 from planner.store.provenance import changed
 from planner.store.read_tables import (
@@ -159,14 +160,14 @@ def read_days(
         if (first is not None and day < first) or (last is not None and day > last):
             continue
         try:
-            found, schedule = read_cost_day(path, day, path.resolve().parent.name, came)
+            found, schedule = read_cost_day(path, day, full_path(path).parent.name, came)
         except PlannerError as error:
             skipped.append((path, str(error)))
             continue
         version = plan_of(path)
         if version is not None:
             try:
-                planned, _ = read_cost_day(version, day, path.resolve().parent.name, came)
+                planned, _ = read_cost_day(version, day, full_path(path).parent.name, came)
                 found = replace(found, planned=planned)
             except PlannerError as error:
                 skipped.append((version, str(error)))

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import errno
 import fcntl
 import os
 import re
 import shutil
+import stat
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,16 +25,23 @@ def alone_in(folder: Path) -> Iterator[None]:
     """Wait for other runs that put files into a folder; the folder is its own lock, so that nothing is left behind."""
     handle = os.open(folder, os.O_RDONLY)
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        except OSError as error:
+            raise _unlockable(folder, error) from error
         yield
     finally:
         os.close(handle)
 
 
-def put(target: Path, content: bytes) -> None:
+PRIVATE = 0o600
+"""The mode of what the planner keeps for itself: journals, learned powers, what Slurm said."""
+
+
+def put(target: Path, content: bytes, mode: int = 0o666) -> None:
     """Write a file in one step; the caller is `alone_in` its folder, or the folder is its own.
 
-    What killed runs had begun of it is removed: whoever begins a file is alone.
+    What killed runs had begun of it is removed: whoever begins a file is alone. The umask takes from the mode.
     """
     fresh = target.parent / f".{target.name}.new-{os.getpid()}"
     for begun in target.parent.iterdir():
@@ -40,7 +49,8 @@ def put(target: Path, content: bytes) -> None:
         if match and match[1] == target.name and begun.is_file():
             begun.unlink(missing_ok=True)
     try:
-        fresh.write_bytes(content)
+        with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as stream:
+            stream.write(content)
         flush(fresh)
         fresh.replace(target)
     finally:
@@ -124,8 +134,9 @@ def held(target: Path, wait_s: float = 0.0, *, tidy: bool = True) -> Iterator[No
         raise OutputError(_cannot(target, error)) from error
     if in_the_way:
         raise OutputError(f"cannot write {target}: a file is in the way; remove it or choose another folder with --out")
-    handle = _locked(lock, target, time.monotonic() + wait_s)
+    handle = -1
     try:
+        handle = _locked(lock, target, time.monotonic() + wait_s)
         try:
             _tidy(target)
         except OSError as error:
@@ -135,8 +146,9 @@ def held(target: Path, wait_s: float = 0.0, *, tidy: bool = True) -> Iterator[No
         yield
     finally:
         # Removed while still held: whoever waits for this file finds that it is no longer the one at its path.
-        lock.unlink(missing_ok=True)
-        os.close(handle)
+        if handle >= 0:
+            lock.unlink(missing_ok=True)
+            os.close(handle)
         for folder in missing:
             with contextlib.suppress(OSError):
                 folder.rmdir()
@@ -210,8 +222,8 @@ def clear_left_overs(folder: Path) -> None:
     for name in sorted(names):
         target = folder / name
         lock = _lock_of(target)
-        with contextlib.suppress(OSError):
-            handle = os.open(lock, os.O_RDWR | os.O_CREAT, 0o644)
+        with contextlib.suppress(OSError, OutputError):
+            handle = _opened_lock(lock)
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 if _is_at(handle, lock):
@@ -232,7 +244,7 @@ def _locked(lock: Path, target: Path, until: float) -> int:
         attempt += 1
         try:
             lock.parent.mkdir(parents=True, exist_ok=True)
-            handle = os.open(lock, os.O_RDWR | os.O_CREAT, 0o644)
+            handle = _opened_lock(lock)
         except OSError as error:
             raise OutputError(_cannot(lock.parent, error)) from error
         try:
@@ -251,8 +263,36 @@ def _locked(lock: Path, target: Path, until: float) -> int:
                 raise OutputError(problem) from error
             time.sleep(_PAUSE_S)
         except OSError as error:
+            lock.unlink(missing_ok=True)
             os.close(handle)
-            raise OutputError(f"cannot lock {target}: {error.strerror}") from error
+            raise _unlockable(target, error) from error
+
+
+def _opened_lock(lock: Path) -> int:
+    """An open handle of a lock file, made if it is not there; OutputError when something else is in its place.
+
+    What it says is read by people alone, so that one with a further name elsewhere is none of ours.
+    """
+    try:
+        handle = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        if error.errno in (errno.ELOOP, errno.EISDIR, errno.ENXIO):
+            raise _no_lock(lock) from error
+        raise
+    about = os.fstat(handle)
+    if not stat.S_ISREG(about.st_mode) or about.st_nlink > 1:
+        os.close(handle)
+        raise _no_lock(lock)
+    return handle
+
+
+def _unlockable(path: Path, error: OSError) -> OutputError:
+    remedy = "its disk must have locks (flock): mount it with them, or choose another folder with --out"
+    return OutputError(f"cannot lock {path}: {error.strerror}; {remedy}")
+
+
+def _no_lock(lock: Path) -> OutputError:
+    return OutputError(f"{lock} is a link or no plain file, and stands where a lock should; look at it and remove it")
 
 
 def _cannot(path: Path, error: OSError) -> str:
@@ -262,7 +302,7 @@ def _cannot(path: Path, error: OSError) -> str:
 def _is_at(handle: int, path: Path) -> bool:
     """Whether an open file is still the one at its path."""
     try:
-        return os.path.samestat(os.fstat(handle), path.stat())
+        return os.path.samestat(os.fstat(handle), path.lstat())
     except FileNotFoundError:
         return False
 

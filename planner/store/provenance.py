@@ -15,6 +15,7 @@ from planner import __version__
 from planner.domain.day_summary import FORMAT
 from planner.domain.situation import Outage, Situation
 from planner.scenario.schema import Scenario
+from planner.text_files import digest, digest_read
 
 PACKAGES = ("numpy", "numba", "pandas", "pvlib", "scipy", "docplex", "ortools", "pyyaml", "typer")
 
@@ -32,13 +33,13 @@ def provenance(
     iterations: int | None = None,
     continues: Mapping[str, str] | None = None,
     closed: bool = False,
-    files: Iterable[Path] = (),
+    inputs: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
     """What ``run.json`` says.
 
     ``continues`` names the day before and the SHA-256 of its files, None where the day started anew; ``closed`` says
-    that no new jobs came in; ``files`` are inputs besides those of the scenario. `with_situation` adds what a day has
-    that was planned from a moment on.
+    that no new jobs came in; ``inputs`` are `hashes`, None where they are added once all is read. `with_situation` adds
+    what a day has that was planned from a moment on.
     """
     return {
         "format": FORMAT,
@@ -56,7 +57,7 @@ def provenance(
         "snapshot": None,
         "conflicts": [],
         "versions": versions(),
-        "inputs": hashes([*scenario.files(), *files]),
+        "inputs": dict(inputs or {}),
         "scenario": scenario.as_dict(),
     }
 
@@ -115,13 +116,8 @@ def versions() -> dict[str, str]:
 
 
 def hashes(files: Iterable[Path]) -> dict[str, str]:
-    """SHA-256 of each file that exists, by its path."""
-    return {path.as_posix(): digest(path) for path in sorted(files) if path.is_file()}
-
-
-def digest(path: Path) -> str:
-    """SHA-256 of a file."""
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+    """SHA-256 of each file that exists, by its path: of what was read of it, else as it stands."""
+    return {path.as_posix(): digest_read(path) for path in sorted(files) if path.is_file()}
 
 
 RUN = "run.json"

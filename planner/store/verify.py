@@ -13,12 +13,14 @@ from planner.accounting.promises import promises_of
 from planner.domain.plan import Deferral
 from planner.domain.result import Promises
 from planner.inputs.build import Day
+from planner.places import full_path
 from planner.printable import one_line, printable
 from planner.store.last_plan import LastPlan
-from planner.store.provenance import changed, digest
+from planner.store.provenance import changed
 from planner.store.read_day import WrittenDay
 from planner.store.summary import figures
 from planner.store.write_tables import Table, deferred_table, kind_of, schedule_table, segment_table
+from planner.text_files import digest
 from planner.units import SECONDS_PER_HOUR
 
 
@@ -191,7 +193,7 @@ def changed_since(written: WrittenDay) -> list[str]:
     was = dict(written.run["inputs"])
     before = written.run["continues"]
     if before is not None:
-        earlier = written.folder.resolve().parent / Path(before.get("day", "")).name
+        earlier = full_path(written.folder).parent / Path(before.get("day", "")).name
         was |= {str(earlier / Path(name).name): seal for name, seal in before.items() if name != "day"}
     return [path for path, seal in was.items() if _digest(path) != seal]
 

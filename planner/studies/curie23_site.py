@@ -14,7 +14,7 @@ from typing import Any
 
 from planner.errors import InputError
 from planner.methods import METHODS, RULES
-from planner.places import scenario_folders, shipped_folder
+from planner.places import full_path, scenario_folders, shipped_folder
 from planner.runs.figures import Row
 from planner.runs.whole_run import run_bound
 from planner.scenario.load import load_scenario
@@ -91,7 +91,7 @@ def data_folder(given: Path | None) -> Path:
             f"{folder / TRACE}: the trace is not there; get it from the Parallel Workloads Archive and give its folder"
             " with --data DIR, or in PLANNER_DATA"
         )
-    return folder.resolve()
+    return full_path(folder)
 
 
 @cache
@@ -103,6 +103,7 @@ def study_scenario(name: str, data: Path, settings: tuple[str, ...]) -> Scenario
         "jobs.visibility=day",
         "jobs.lookback=0",
         "search.lookahead_days=1",
+        "goal.kind=published",
         "zone=UTC",
         "power.draw_w_per_core=[7.8, 11.11]",
         "cluster.classes={cpu: {count: 300, capacity: {cores: 32, memory_gb: 128}}, gpu: null}",

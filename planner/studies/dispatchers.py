@@ -18,7 +18,7 @@ from planner.online.policies import policy_named
 from planner.online.search_options import USUAL_SEARCH
 from planner.pages.charts import Bar, bar_groups, lines
 from planner.pages.markup import THIN, Column, Html, hours, plain
-from planner.places import scenario_folders
+from planner.places import full_path, scenario_folders
 from planner.runs.figures import Row
 from planner.scenario.load import load_scenario
 from planner.studies.dispatches import DispatchLimits, dispatch_figures, growth_figures
@@ -143,7 +143,7 @@ class DispatcherStudy(Study):
             names = self.scenarios * (len(self.files) if len(self.scenarios) == 1 else 1)
             for path, machine in zip(self.files, names, strict=True):
                 scenario = load_scenario(machine, folders=scenario_folders(Path.cwd()))
-                given = {"path": path.resolve(), "scenario": scenario, "jobs": self.jobs, "limits": limits}
+                given = {"path": full_path(path), "scenario": scenario, "jobs": self.jobs, "limits": limits}
                 for estimate in estimates:
                     for policy in policies:
                         labels = {"machine": scenario.name, "trace": trace_name(path)}

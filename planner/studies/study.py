@@ -17,12 +17,13 @@ from typing import Any, ClassVar
 
 from planner.bounds import PROCESSORS, Bounds
 from planner.errors import InputError
+from planner.places import full_path
 from planner.runs.figures import Row
 from planner.scenario.schema import Scenario
 from planner.store.folder import held
-from planner.store.provenance import digest
 from planner.studies.kept import OnDone, Task, clear, code_mark, make_missing, piece, scenario_facts
 from planner.studies.report import StudyReport
+from planner.text_files import digest
 
 OPTION = "option"
 """Where a field keeps the option that it is."""
@@ -107,7 +108,7 @@ class Study:
     @property
     def folder(self) -> Path:
         """Where its files are."""
-        return self.out.resolve() / "studies" / self.name
+        return full_path(self.out) / "studies" / self.name
 
     def cells(self) -> list[StudyCell]:
         """All that is measured; cells of one name are measured once."""
@@ -183,7 +184,7 @@ class TraceStudy(Study):
 
     def named_traces(self) -> dict[str, Path]:
         """The files in full, by the names of their traces."""
-        return {trace_name(path): path.resolve() for path in self.traces}
+        return {trace_name(path): full_path(path) for path in self.traces}
 
 
 def trace_name(path: Path) -> str:
@@ -198,7 +199,7 @@ def require_traces(given: Sequence[Path]) -> None:
     """InputError when a file is missing, or when two have one name."""
     for path in given:
         if not path.is_file():
-            raise InputError(f"{path.resolve()}: there is no such trace")
+            raise InputError(f"{full_path(path)}: there is no such trace")
     names = [trace_name(path) for path in given]
     if len(set(names)) < len(names):
         raise InputError(f"two traces have one name: {', '.join(sorted(names))}; give each another file name")

@@ -6,12 +6,17 @@ import contextlib
 import csv
 import io
 import os
+import re
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from unittest import mock
 
 from planner.cli.main import run
+from planner.slurm.wanted import JOURNAL
+from planner.store.versions import VERSIONS
+from tests.faults.fake_slurm import begins, write_slurm_site
 from tests.rolling import write_rolling_site
 
 FIRST, SECOND, THIRD = "2024-06-03", "2024-06-04", "2024-06-05"
@@ -20,6 +25,25 @@ OTHER = ("--set", "tariff.eur_per_kwh=0.3")
 RUN = ("run", "--from", FIRST, "--to", THIRD, *QUICK)
 COMPARE = ("compare", "site", "warm", "--day", FIRST, "-m", "est", "--processes", "1", "-q")
 SIMULATE = ("simulate", "jobs/trace.swf", "-p", "easy,list", "--processors", "32", "--out", "simulated", "-q")
+
+NOW = ("now", "--at", f"{SECOND}T08:00:00+02:00", "--snapshot", "jobs/now.csv", *QUICK)
+BOOK = ("book", "--day", THIRD, "--sacct", "jobs/sacct.txt", "-q")
+LEARN = ("power", "learn", "--from", "jobs/finished.csv", "--out", "made/power.json", "-q")
+STUDY = ("study", "predictions", "jobs/trace.swf", "--processors", "32", "--jobs", "9", "--out", "made", "-q")
+PLANNED = "PLANNED"
+"""Stands for the folder of the day that was planned from Slurm, whatever day that is."""
+SLURM = ("slurm", "apply", PLANNED)
+SLURM_NOW = ("now", "--scenario", "slurm", "-m", "hold", "--bound-time", "0", "-q", "--workers", "1")
+
+TABLES = {
+    "now.csv": "job_id,submit_time,requested_h,units,cores_per_unit,state,start_time,end_time,nodes\n"
+    "a,2024-06-04T05:00:00Z,4,1,4,running,2024-06-04T05:30:00Z,,cpu1\nb,2024-06-04T05:00:00Z,4,2,8,pending,,,\n",
+    "sacct.txt": "JobID|JobName|User|Account|State|Submit|Start|End|Timelimit|NodeList|AllocCPUS|AllocTRES\n"
+    "1|r|ann|a0|COMPLETED|2024-06-05T01:00:00|2024-06-05T02:00:00|2024-06-05T05:00:00|10:00:00|cpu[1-2]|16|cpu=16,node=2\n",
+    "finished.csv": "job_id,submit_time,end_time,requested_h,units,cores_per_unit,user,name,power_w\n"
+    "a,2024-05-28T08:00:00+02:00,2024-05-28T10:00:00+02:00,2,1,8,ann,relax,160\n"
+    "b,2024-05-29T08:00:00+02:00,2024-05-29T10:00:00+02:00,2,1,8,bob,,80\n",
+}
 
 TRACE = "".join(
     f"{n} {n * 40} -1 {60 + 37 * n % 400} {width} -1 -1 {width} {600 + n} -1 1 {n % 3} 1 1 1 1 -1 -1\n"
@@ -37,6 +61,9 @@ class Command:
     name: str
     words: tuple[str, ...]
     before: tuple[tuple[str, ...], ...] = ()
+    slurm: bool = False
+    once: bool = False
+    """It refuses to do again what it has done."""
 
 
 COMMANDS = {
@@ -50,8 +77,20 @@ COMMANDS = {
             "report", ("report", "--by", "account"), ((*RUN[:4], SECOND, *QUICK), ("report", "--by", "account"), RUN)
         ),
         Command("simulate", SIMULATE, ((*SIMULATE, "--processors", "31"),)),
+        Command("now", NOW, (RUN,)),
+        Command("book", BOOK, (RUN,)),
+        Command("book again", BOOK, (RUN, BOOK)),
+        Command("learn", LEARN, ((*LEARN, "--set", "power.metered=job"),)),
+        Command("init", ("init", "made/new"), once=True),
+        Command("study", STUDY),
+        Command("table", ("table", "build", "--plant", "air", "--max-power-kw", "3", "--out", "made/table.csv")),
+        Command("snapshot", ("slurm", "snapshot", "--out", "made/saved"), slurm=True, once=True),
+        Command("apply", (*SLURM[:2], PLANNED, "--yes"), (SLURM_NOW,), slurm=True),
+        Command("undo", ("slurm", "undo", PLANNED, "--yes"), (SLURM_NOW, (*SLURM, "--yes")), slurm=True),
+        Command("verify", ("slurm", "verify", PLANNED), (SLURM_NOW, (*SLURM, "--yes")), slurm=True),
     )
 }
+"""Every command that writes; `test_every_writing_command_is_disturbed` compares them with the command tree."""
 
 
 @dataclass
@@ -72,7 +111,10 @@ class Stage:
         """Make a command's state and its undisturbed outcome, once."""
         self._clear()
         write_rolling_site(self.site, jobs_a_day=5)
-        (self.site / "jobs" / "trace.swf").write_text(TRACE)
+        for name, text in {"trace.swf": TRACE, **TABLES}.items():
+            (self.site / "jobs" / name).write_text(text)
+        if command.slurm:
+            write_slurm_site(self.site)
         for words in command.before:
             plan(self.site, words)
         kept = self.folder / f"state of {command.name}"
@@ -109,9 +151,22 @@ def plan(site: Path, words: tuple[str, ...]) -> str:
 
 def ended(site: Path, words: tuple[str, ...]) -> tuple[int, str]:
     """Exit code and words of a command run in this process."""
-    with contextlib.chdir(site), _said() as said:
-        code = run(list(words))
+    with contextlib.chdir(site), _said() as said, mock.patch.dict(os.environ, PATH=path_of(site)):
+        code = run(list(given(site, words)))
     return code, said.getvalue()
+
+
+def path_of(site: Path) -> str:
+    """PATH with the commands of the site's Slurm first."""
+    return f"{site / 'bin'}{os.pathsep}{os.environ['PATH']}"
+
+
+def given(site: Path, words: tuple[str, ...]) -> tuple[str, ...]:
+    """The words with the folder of the day that was planned from Slurm."""
+    if PLANNED not in words:
+        return words
+    (planned,) = (site / "reports" / "slurm").glob("2*")
+    return tuple(str(planned.relative_to(site)) if word == PLANNED else word for word in words)
 
 
 @contextlib.contextmanager
@@ -123,19 +178,21 @@ def _said() -> Iterator[io.StringIO]:
 
 def state(site: Path) -> dict[str, bytes]:
     """Every result that is the same after every run, by its path; nothing hidden."""
-    found: dict[str, bytes] = {}
-    for top in ("reports", "simulated"):
+    found = begins(site)
+    for top in ("reports", "simulated", "made"):
         for path in sorted((site / top).rglob("*")):
             parts = path.relative_to(site).parts
             is_of_a_day = (path.parent / "run.json").is_file()
             is_same_again = path.is_file() and (not is_of_a_day or path.name in DAY_FILES)
-            if is_same_again and not _is_hidden(path, site):
+            if is_same_again and not _is_hidden(path, site) and not {VERSIONS, JOURNAL} & set(parts):
                 found["/".join(parts)] = _timeless(path)
     return found
 
 
 def _timeless(path: Path) -> bytes:
-    """The bytes of a file; of metrics without the time that the simulation took."""
+    """The bytes of a file, without the times that it tells: what a simulation took, and when it was made."""
+    if path.suffix == ".json" and path.parent.name in ("made", "saved"):
+        return re.sub(rb'"(made|moment_unix)": [^,]*', b"", path.read_bytes())
     if path.name != "metrics.csv":
         return path.read_bytes()
     with path.open(newline="", encoding="utf-8") as file:

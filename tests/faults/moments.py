@@ -7,6 +7,7 @@ The product knows nothing of this.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import sys
@@ -19,14 +20,17 @@ from types import FrameType
 from typing import Any
 
 from planner import __main__ as program
+from tests.faults.commands import given, path_of
 
 FILE_EVENTS = frozenset(
     {"open", "os.rename", "os.mkdir", "os.remove", "os.rmdir", "os.link", "os.truncate", "fcntl.flock", "shutil.rmtree"}
-    | {"ctypes.dlsym", "os.scandir", "os.listdir"}
+    | {"ctypes.dlsym", "os.scandir", "os.listdir", "subprocess.Popen"}
 )
 WRITERS = (
     *("store/folder.py", "store/write.py", "store/cost_files.py", "store/replay_files.py"),
-    *("pages/index.py", "runs/compare.py", "runs/rolling.py", "runs/one_day.py"),
+    *("pages/index.py", "runs/compare.py", "runs/rolling.py", "runs/one_day.py", "runs/book.py"),
+    *("store/versions.py", "slurm/journal.py", "slurm/apply.py", "slurm/snapshot.py", "runs/power_sources.py"),
+    *("inputs/pue_csv.py", "site/init.py"),
 )
 LIMIT_S = 600.0
 
@@ -73,6 +77,10 @@ class Child:
     def ending(self) -> Ending:
         """Wait for its end."""
         status = _ended(self.number)
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            while True:  # a command of Slurm that outlives it does what it was told
+                os.killpg(self.number, 0)
+                time.sleep(0.002)
         text, steps = (_drained(handle) for handle in (self._said, self._counted))
         return Ending(os.waitstatus_to_exitcode(status), text, int(steps or 0))
 
@@ -129,10 +137,12 @@ def _be_the_child(
         sys.stderr = os.fdopen(2, "w", buffering=1, closefd=False)
         for number in program.ENDED:
             signal.signal(number, program._end)
+        os.setsid()
         os.chdir(site)
+        os.environ["PATH"] = path_of(site)
         if first is not None:
             first()
-        sys.argv = ["plan", *words]
+        sys.argv = ["plan", *given(site, words)]
         counter = _Counter(*when)
         counter.begin()
         try:

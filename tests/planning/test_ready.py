@@ -35,10 +35,17 @@ def test_a_day_needs_no_more_than_its_first_job_shows(method: str) -> None:
     assert [len(each.signatures) for each in (place_from, rebuild, advance_simple)] == before
 
 
-def test_the_process_beside_compiles_what_it_is_given() -> None:
-    """It takes a day and ends well."""
-    problem = sample_problem()
-    assert ready._begin_beside(problem).wait() == 0
+def test_what_the_process_beside_says_is_kept(capfd: pytest.CaptureFixture[str]) -> None:
+    """It takes a day and ends well; if it fails, one line says so with its last words."""
+    with ready._compiling_beside(sample_problem()):
+        pass
+    assert capfd.readouterr().err == ""
+    with ready._compiling_beside(None):  # type: ignore[arg-type]
+        pass
+    told = capfd.readouterr().err
+    assert told.startswith("plan: compiling in a process beside this one failed (")
+    assert "NoneType" in told
+    assert told.count("\n") == 1
 
 
 def test_a_day_without_jobs_is_ready() -> None:

@@ -189,7 +189,7 @@ def test_a_loss_that_is_left_out_makes_room_for_a_deadline() -> None:
     found = evaluate_decoded(problem, plan, "+duration")
     assert found.plan.start_s.tolist() == [DEFERRED, 0]
     # 2 h of 4 cores earn 0.80 EUR and draw 2 kWh at 0.10 EUR
-    assert found.profit_eur == pytest.approx(0.60)
+    assert found.worth_eur == pytest.approx(0.60)
     assert found.ledger.jobs.start_s.tolist() == [0]
 
 

@@ -270,7 +270,7 @@ def test_tiered_orders_report_their_trials_and_end_when_they_are_of_no_use() -> 
     profits = [trial.profit_eur for trial in tiers.trials]
     assert told
     assert all(trial.profit_eur > base.ledger.profit_eur for trial in told)
-    assert so_far.best.profit_eur == max(profits) == told[-1].profit_eur
+    assert so_far.best.worth_eur == max(profits) == told[-1].profit_eur
     last = profits.index(max(profits))
     assert len(profits) == (last + 100) // 8 * 8 + 8
 

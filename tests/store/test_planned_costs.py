@@ -82,7 +82,7 @@ def test_lines_of_users_within_accounts_are_their_jobs(days: Path) -> None:
     stem = days / "costs" / "2024-06-by-account-user-planned"
     frame = pd.read_parquet(f"{stem}.parquet")
     rows = rows_of(stem.with_suffix(".csv"))
-    assert frame["account_user"].tolist() == [row["account_user"] for row in rows]
+    assert frame["account_user"].tolist() == [row["account_user"].removeprefix("'") for row in rows]
     for name in ("planned_profit_eur", "real_profit_eur", "difference_kwh"):
         assert frame[name].tolist() == [Decimal(row[name]) for row in rows]
     assert frame["real_jobs"].tolist() == [int(row["real_jobs"]) for row in rows]

@@ -18,7 +18,7 @@ from planner.domain.job import Job, UnitGroup
 from planner.domain.node_text import format_unit_nodes, parse_unit_nodes
 from planner.domain.plan import Deferral
 from planner.errors import InputError
-from planner.inputs.pue_csv import write_pue_table
+from planner.inputs.pue_csv import pue_table_text
 from planner.search.multisearch import multisearch
 from planner.store.provenance import hashes, outputs_of, sealed
 from planner.store.read_day import read_day
@@ -85,7 +85,7 @@ def test_carried_and_planned_read_back(seed: int, tmp_path: Path) -> None:
         if not placed
     ]
     table = tmp_path / "table.csv"
-    write_pue_table(problem.table, table)
+    table.write_text(pue_table_text(problem.table))
     schedule_table(problem, result.plan, result.ledger).write_csv(tmp_path / "schedule.csv")
     deferred_table(problem.horizon, reasons).write_csv(tmp_path / "deferred.csv")
     segment_table(problem, result.ledger).write_csv(tmp_path / "segments.csv")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -18,6 +19,7 @@ from planner.errors import FileFormatError, InputError
 from planner.inputs.jobs.swf_trace import SwfTrace, read_swf_trace
 from planner.inputs.jobs.unit_groups import UnitShape, cut_cores
 from planner.power.learned import Asked, PowerModel
+from planner.text_files import read_raw
 
 Mask = npt.NDArray[np.bool_]
 Number = TypeVar("Number", np.float64, np.int64)
@@ -144,7 +146,7 @@ def read_swf(
 ) -> tuple[tuple[Job, ...], Intake]:
     """Read the jobs of an SWF file, plain or compressed; see `swf_jobs` for what becomes of them."""
     return swf_jobs(
-        _kept_trace(Path(path), _state(Path(path))),
+        _kept_trace(Path(path), _mark(Path(path))),
         shape=shape,
         power=power,
         window=window,
@@ -155,21 +157,17 @@ def read_swf(
 
 def swf_start_unix(path: Path, start_unix: int | None = None) -> int:
     """Second 0 of an SWF file [Unix seconds]: as given, else as its header says."""
-    return _start_unix(_kept_trace(path, _state(path)), start_unix)
+    return _start_unix(_kept_trace(path, _mark(path)), start_unix)
 
 
 @lru_cache(maxsize=1)
-def _kept_trace(path: Path, state: tuple[int, int]) -> SwfTrace:
-    """The trace of a file, read once for all days of a run; another state of the file is another file."""
+def _kept_trace(path: Path, mark: str) -> SwfTrace:
+    """The trace of a file, read once for all days of a run; other bytes are another trace."""
     return read_swf_trace(path)
 
 
-def _state(path: Path) -> tuple[int, int]:
-    try:
-        found = path.stat()
-    except OSError:
-        return (0, 0)
-    return (found.st_mtime_ns, found.st_size)
+def _mark(path: Path) -> str:
+    return hashlib.sha256(read_raw(path)).hexdigest()
 
 
 def swf_jobs(

@@ -145,9 +145,12 @@ def read_job_rows(
     if unit_cores < 1:
         raise InputError(f"unit cores are {unit_cores}; a unit must have at least 1")
     known = _known_resources(() if cluster is None else cluster.resources, further)
-    columns, rows = read_rows(path, kind, None if zone is None else zone_named(zone))
-    require_known(path, columns, [*COLUMNS, *further, *resource_columns(known)], described_in)
-    _require_columns(path, columns, described_in)
+
+    def accept(columns: list[str]) -> None:
+        require_known(path, columns, [*COLUMNS, *further, *resource_columns(known)], described_in)
+        _require_columns(path, columns, described_in)
+
+    _, rows = read_rows(path, kind, None if zone is None else zone_named(zone), accept)
     _require_distinct_ids(rows)
     intake = Intake(source=str(path), kept=len(rows))
     return [(_job(row, known, unit_cores, power, cluster, intake.repaired), row) for row in rows], intake

@@ -7,18 +7,18 @@ import difflib
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from planner.bounds import JOBS_OF_A_FILE, UNIX_S, Bounds
-from planner.errors import FileFormatError
+from planner.bounds import CELLS_OF_A_TABLE, JOBS_OF_A_FILE, UNIX_S, Bounds
+from planner.errors import FileFormatError, InputError
 from planner.inputs.csv_lines import SIGNS, numbered_rows, separator_of, with_point
 from planner.inputs.local_times import local_moments
-from planner.text_files import open_text, require_file
+from planner.text_files import open_text, read_raw
 
 LONGEST_TEXT = 1_000
 """Characters of a job's id, account, user or name."""
@@ -138,7 +138,13 @@ class Row:
         return FileFormatError(self.path, f"{self.counted_in} {self.place}: {problem}", remedy=remedy)
 
 
-def read_csv_rows(path: Path | str, zone: ZoneInfo | None = None) -> tuple[list[str], list[Row]]:
+Accept = Callable[[list[str]], None]
+"""Refuses columns before anything of them is read."""
+
+
+def read_csv_rows(
+    path: Path | str, zone: ZoneInfo | None = None, accept: Accept = lambda columns: None
+) -> tuple[list[str], list[Row]]:
     """Column names and rows of a CSV file, plain or compressed; blank lines are skipped."""
     path = Path(path)
     with open_text(path, newline="") as stream:
@@ -149,6 +155,7 @@ def read_csv_rows(path: Path | str, zone: ZoneInfo | None = None) -> tuple[list[
         if not columns:
             raise FileFormatError(path, "the file is empty", remedy="begin it with a line of column names")
         require_distinct(path, columns, number)
+        accept(columns)
         rows: list[Row] = []
         for number, values in lines:
             JOBS_OF_A_FILE.require(f"{path}: the number of rows", len(rows) + 1)
@@ -185,27 +192,32 @@ def _unknown(name: str, known: Sequence[str]) -> str:
     return f"{name!r} (did you mean {close[0]!r}?)" if close else repr(name)
 
 
-def read_parquet_rows(path: Path | str, zone: ZoneInfo | None = None) -> tuple[list[str], list[Row]]:
+def read_parquet_rows(
+    path: Path | str, zone: ZoneInfo | None = None, accept: Accept = lambda columns: None
+) -> tuple[list[str], list[Row]]:
     """Column names and rows of a Parquet file; rows count from 1."""
     import pyarrow as pa
     import pyarrow.parquet
 
-    path = require_file(path)
+    path = Path(path)
+    content = read_raw(path)
     try:
-        file = pyarrow.parquet.ParquetFile(path)
+        file = pyarrow.parquet.ParquetFile(pa.BufferReader(content))
         JOBS_OF_A_FILE.require(f"{path}: the number of rows", file.metadata.num_rows)
+        names = [name for name in file.schema_arrow.names if not _INDEX.fullmatch(name)]
+        require_distinct(path, names, None)
+        accept(names)
+        CELLS_OF_A_TABLE.require(f"{path}: rows times columns", file.metadata.num_rows * len(names))
         # A short file may say one long text a million times: it is kept once.
         words = [field.name for field in file.schema_arrow if field.type in (pa.string(), pa.large_string())]
-        table = pyarrow.parquet.ParquetFile(path, read_dictionary=words).read(use_threads=False)
-        kept = [k for k, name in enumerate(table.column_names) if not _INDEX.fullmatch(name)]
-        names = [table.column_names[k] for k in kept]
-        texts = [_texts(path, table.column_names[k], table.column(k)) for k in kept]
-    except FileFormatError:
+        file = pyarrow.parquet.ParquetFile(pa.BufferReader(content), read_dictionary=words)
+        table = file.read(columns=names, use_threads=False)
+        texts = [_texts(path, name, table.column(name)) for name in names]
+    except InputError:
         raise
     except (OSError, ValueError, pa.ArrowException) as error:
         reason = (str(error).splitlines() or [""])[0]
         raise FileFormatError(path, f"cannot be read as Parquet ({reason})", remedy=_REMEDY) from error
-    require_distinct(path, names, None)
     rows = [
         Row(path, place, "row", {name: text for name, text in zip(names, values, strict=True) if text.strip()}, zone)
         for place, values in enumerate(zip(*texts, strict=True), start=1)
@@ -266,14 +278,16 @@ def _moment(value: int | None, unit: str, suffix: str) -> str:
     return moment.replace(tzinfo=None).isoformat() + suffix
 
 
-def read_rows(path: Path, kind: str = "auto", zone: ZoneInfo | None = None) -> tuple[list[str], list[Row]]:
+def read_rows(
+    path: Path, kind: str = "auto", zone: ZoneInfo | None = None, accept: Accept = lambda columns: None
+) -> tuple[list[str], list[Row]]:
     """Column names and rows of a table; ``kind`` is ``csv``, ``parquet``, or ``auto`` to go by the suffix.
 
-    ``zone`` is that of times without an offset.
+    ``zone`` is that of times without an offset; ``accept`` refuses columns before their cells are read.
     """
     if kind == "auto":
         kind = "parquet" if path.suffix.lower() == ".parquet" else "csv"
-    return read_parquet_rows(path, zone) if kind == "parquet" else read_csv_rows(path, zone)
+    return (read_parquet_rows if kind == "parquet" else read_csv_rows)(path, zone, accept)
 
 
 def one_of(row: Row, *columns: str) -> str | None:

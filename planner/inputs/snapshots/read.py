@@ -264,13 +264,16 @@ def read_node_states(
         A column is unknown or missing, or a cell cannot be; names line, column, value and remedy.
     """
     path = Path(path)
-    columns, rows = read_rows(path, zone=None if zone is None else zone_named(zone))
-    require_known(path, columns, NODE_COLUMNS, document("snapshots.md"))
-    for column in ("node", "state"):
-        if column not in columns:
-            raise FileFormatError(
-                path, f"no column {column}", remedy=f"add it; {document('snapshots.md')} lists all columns"
-            )
+
+    def accept(columns: list[str]) -> None:
+        require_known(path, columns, NODE_COLUMNS, document("snapshots.md"))
+        for column in ("node", "state"):
+            if column not in columns:
+                raise FileFormatError(
+                    path, f"no column {column}", remedy=f"add it; {document('snapshots.md')} lists all columns"
+                )
+
+    _, rows = read_rows(path, zone=None if zone is None else zone_named(zone), accept=accept)
     outages: set[Outage] = set()
     for row in rows:
         outages |= _outages_of_row(row, cluster, repaired)

@@ -13,7 +13,8 @@ import numpy as np
 from planner.compiled import part
 from planner.compiled.edges import piece_at
 from planner.domain.columns import Floats, Ints
-from planner.units import MILLIWATT_SECONDS_PER_KWH
+from planner.domain.wait_prices import DUE, LATE, RATE, READY, TWICE_H
+from planner.units import MILLIWATT_SECONDS_PER_KWH, SECONDS_PER_HOUR
 
 
 class Money(NamedTuple):
@@ -48,6 +49,8 @@ class Money(NamedTuple):
     sleeps, rests
         What each node draws less asleep than idle [mW]; after how long without work it sleeps, and how long it takes to
         wake up [s].
+    waits
+        What waiting counts (`planner.domain.wait_prices`), one row per job; no rows where it counts nothing.
     cuts, cut_count
         Costs that no battery goes below (`planner.accounting.battery_dispatch`), one in each row, and how many are
         known; no rows without a battery.
@@ -71,6 +74,7 @@ class Money(NamedTuple):
     idle: Ints
     sleeps: Ints
     rests: Ints
+    waits: Floats
     cuts: Floats
     cut_count: Ints
     room: Floats
@@ -116,6 +120,17 @@ def add_job(money, tally, jobs, job, start, sign):
         tally.by_segment[money.segment_of[piece]] += sign * jobs.power[job] * seconds
         piece += 1
     tally.revenue[0] += sign * counted_seconds(money, start, end) * _earns_per_s(money, jobs, job)
+    if money.waits.shape[0] > 0:
+        # All jobs count as waiting until the end; one that is placed waits less.
+        tally.revenue[0] += sign * (waiting_eur(money, job, money.edges[-1]) - waiting_eur(money, job, start))
+
+
+@part
+def waiting_eur(money, job, start):
+    """What the wait of a job counts that starts at a moment [EUR]."""
+    wait = max(0.0, (start - money.waits[job, READY]) / SECONDS_PER_HOUR)
+    late = max(0.0, (start - money.waits[job, DUE]) / SECONDS_PER_HOUR)
+    return money.waits[job, RATE] * wait * (1.0 + wait / (2.0 * TWICE_H)) + money.waits[job, LATE] * late
 
 
 @part

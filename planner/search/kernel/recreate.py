@@ -10,7 +10,15 @@ from planner.machine.choose_nodes import pack_anywhere, pack_equal
 from planner.machine.node_timelines import BEFORE
 from planner.machine.place import earliest_start, first_turn
 from planner.machine.rng import below, fraction
-from planner.search.kernel.money import bought_kwh, cooling_share, counted_seconds, end_of_row, fed_kwh, table_row
+from planner.search.kernel.money import (
+    bought_kwh,
+    cooling_share,
+    counted_seconds,
+    end_of_row,
+    fed_kwh,
+    table_row,
+    waiting_eur,
+)
 from planner.search.kernel.search_state import EARLIEST, LOOKS, PRICED, THRIFTY, WANDERING, put_on
 from planner.units import MILLIWATT_SECONDS_PER_KWH
 
@@ -189,7 +197,7 @@ def _consider(money, tally, jobs, state, job, moment, start, last, exact):
 
 @part
 def _gain(money, tally, jobs, state, job, start, last, exact):
-    """What a job would earn at a start; minus infinity after the last one.
+    """What a job would earn at a start, with the waiting that it saves; minus infinity after the last one.
 
     Exact with the sun and the table's rows, or else at the present rates. Idle power and the demand charge are left to
     the profit of the whole plan.
@@ -198,6 +206,8 @@ def _gain(money, tally, jobs, state, job, start, last, exact):
         return -np.inf
     end = min(start + jobs.duration[job], money.edges[-1])
     gain = state.earns[job] * counted_seconds(money, start, end)
+    if money.waits.shape[0] > 0:
+        gain += waiting_eur(money, job, money.edges[-1]) - waiting_eur(money, job, start)
     piece, pieces = piece_at(money.edges, start), money.segment_of.shape[0]
     while piece < pieces and money.edges[piece] < end:
         segment = money.segment_of[piece]
