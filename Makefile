@@ -9,6 +9,9 @@
 PYTHON ?= python3
 DAY ?= 2024-06-01
 
+# Tests start hundreds of processes: what the first of them compiles is kept for all, whatever the account is used to.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: plan kernels test test-all lint docs bench campaign campaign-fuzz campaign-faults campaign-hostile campaign-days campaign-queues clean
 
 plan: .venv/ready

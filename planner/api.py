@@ -25,7 +25,7 @@ from planner.inputs.build import Day
 from planner.inputs.build import build_day as _build_day
 from planner.methods import LOOKING_AHEAD, Params, usual_method
 from planner.places import scenario_folders
-from planner.planning.ahead import with_days_ahead
+from planner.planning.ahead import with_time_ahead
 from planner.planning.plan_day import PlannedDay
 from planner.planning.plan_day import plan_day as _plan_day
 from planner.runs.one_day import do_day
@@ -95,7 +95,7 @@ def plan_day(
         workers=workers,
         baselines=False,
     )
-    built = with_days_ahead(day) if params.method in LOOKING_AHEAD and day.ahead is None else day
+    built = with_time_ahead(day) if params.method in LOOKING_AHEAD and day.ahead is None else day
     return _plan_day(built, params.under(day.scenario))
 
 

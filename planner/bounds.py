@@ -159,6 +159,7 @@ HORIZON_YEARS = Bounds(1960, 2600)
 """The days beside a planned one too, and those whose weather stands in for it."""
 DURATION_S = Bounds(0, 100 * YEAR_S, "s")
 RUN_DAYS = Bounds(1, 3_660, "days")
+KEEP_DAYS = Bounds(1, 3_660, "days")
 SOLVE_S = Bounds(0, YEAR_S, "s")
 
 # Commands.

@@ -15,6 +15,7 @@ from planner.errors import InputError
 from planner.scenario.schema import Scenario
 
 if TYPE_CHECKING:
+    from planner.domain.plan import Plan
     from planner.online.holding import Holding
 
 
@@ -46,6 +47,8 @@ class Params:
         Whether a day is compared with rules and EASY, and whether it gets its page.
     holding
         What ``hold`` must know to hold anything.
+    first
+        A plan of the problem that a search may begin with, and must not be worse than.
     also, command, rebook
         Further formats to write; the command line, for provenance; whether days that are booked may be written over.
     on_trial, on_bound, on_step
@@ -63,6 +66,7 @@ class Params:
     bound_time_s: float = BOUND_TIME_S
     search: SearchParams = field(default_factory=SearchParams)
     holding: Holding | None = None
+    first: Plan | None = None
     baselines: bool = True
     page: bool = True
     also: tuple[str, ...] = ()
@@ -152,6 +156,7 @@ def _harvest(problem: Problem, params: Params, stop: Stop) -> Result:
         time_limit_s=params.time_limit_s,
         iterations=params.iterations,
         params=params.search.harvest,
+        known=params.first,
         on_trial=params.on_trial,
     )
 
@@ -161,6 +166,12 @@ def _hold(problem: Problem, params: Params, stop: Stop) -> Result:
     from planner.online.look_ahead import look_ahead
 
     return look_ahead(problem, params.holding or NO_HOLDING, params.on_trial)
+
+
+def _easy(problem: Problem, params: Params, stop: Stop) -> Result:
+    from planner.online.day_replay import easy_result
+
+    return easy_result(problem, params.on_trial)
 
 
 def _rule(name: str) -> Method:
@@ -181,11 +192,13 @@ def _of_rules(method: Method) -> Method:
 
     def whole(problem: Problem, params: Params, stop: Stop) -> Result:
         from planner.accounting.settle import settle
-        from planner.domain.plan import may_begin, with_others, without_others
+        from planner.domain.plan import may_begin, only, with_others, without_others
 
         kept = may_begin(problem)
         seen = problem if kept.all() else without_others(problem, kept)
         counted = seen.counted
+        if params.first is not None and counted is not problem:
+            params = replace(params, first=only(problem, kept, params.first))
         result = method(counted, params, stop)
         if not kept.all():
             result = replace(result, plan=with_others(problem, kept, result.plan))
@@ -206,6 +219,7 @@ _METHODS: dict[str, tuple[Method, str]] = {
     ),
     "delay": (_delay, "pushes one job after another later and places the jobs after it again, from MultiSearch's plan"),
     "hold": (_hold, "goes through the time ahead as EASY would, and holds jobs for cheaper hours as promises allow"),
+    "easy": (_easy, "first come first served with backfilling, as common schedulers have it: EASY of the simulator"),
     "cp": (_cp, "gives the whole day to a CP engine from nothing: the baseline of the published study"),
     "est-strict": (
         _rule("est-strict"),

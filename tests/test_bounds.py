@@ -14,20 +14,18 @@ from planner.errors import InputError
 KNOWN = {name: each for name, each in vars(bounds).items() if isinstance(each, Bounds)}
 
 
-@pytest.mark.parametrize("name", KNOWN)
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, 2**63, 2**64, 10**400, -(10**400), 1e308])
-def test_no_bounds_hold_what_breaks_arithmetic(name: str, value: float) -> None:
+def test_no_bounds_hold_what_breaks_arithmetic(value: float) -> None:
     """Whatever the quantity, such numbers are refused."""
-    assert value not in KNOWN[name]
+    assert not [name for name, limits in KNOWN.items() if value in limits]
 
 
-@pytest.mark.parametrize("name", KNOWN)
-def test_a_refusal_names_field_value_and_range(name: str) -> None:
+def test_a_refusal_names_field_value_and_range() -> None:
     """The line has all that is needed to correct the number."""
-    limits = KNOWN[name]
-    with pytest.raises(InputError) as caught:
-        limits.require("cluster.nodes", 10**30)
-    assert str(caught.value) == f"cluster.nodes is 1e+30; it must be {limits}"
+    for limits in KNOWN.values():
+        with pytest.raises(InputError) as caught:
+            limits.require("cluster.nodes", 10**30)
+        assert str(caught.value) == f"cluster.nodes is 1e+30; it must be {limits}"
 
 
 def test_edges_are_within() -> None:

@@ -28,10 +28,12 @@ from tests.slurm_documents import job
 NOT_RUN = {
     r"plan study ": "hours, and traces that are not part of the project; tests/studies and tests/cli/test_study.py",
     r"plan simulate (KTH|kit|eurora)": "traces that are not part of the project; tests/cli/test_simulate.py",
-    r"plan now( --apply)?$": "asks Slurm; tests/slurm/test_slurm_cli.py: test_plan_now_can_apply_at_once_and_again",
+    r"plan now( --apply)?$": "asks Slurm; tests/slurm/test_slurm_cli.py:"
+    " test_what_is_no_longer_wanted_is_released_by_the_next_run",
     r"plan slurm snapshot": "asks Slurm; tests/slurm/test_slurm_cli.py: test_a_snapshot_is_saved_and_planned_again",
+    r"plan why": "needs a plan of Slurm; tests/slurm/test_slurm_cli.py: test_why_a_job_waits_is_said_in_words",
     r"plan slurm (apply|verify|undo)": "asks Slurm; tests/slurm/test_slurm_cli.py:"
-    " test_a_plan_is_applied_verified_and_undone",
+    " test_a_hold_is_applied_verified_and_undone",
     r"plan book --day 2024-06-01$": "asks Slurm; tests/slurm/test_slurm_book.py",
     r"plan power learn --out": "asks Slurm; tests/cli/test_power_from_accounts.py",
     r"plan --install-completion": "changes the files of the user's shell",

@@ -7,7 +7,12 @@ For each segment, with b what the site buys without the battery and r the sun th
     least sum of  price * (from_grid - given) + feed_in * from_sun  +  demand charge * peak
 
 A battery that takes and gives in one segment does so in turns, so that both share its hours. Its size grows with the
-segments and demand intervals of the day alone."""
+segments and demand intervals of the day alone.
+
+A plan changes nothing of the program but b, r and what each demand interval buys, which stand on right-hand sides.
+So the prices of its solution for one plan give, for every other plan, a cost that no battery goes below: a cut. For
+the plan itself that cost is the least.
+"""
 
 from __future__ import annotations
 
@@ -65,8 +70,12 @@ def best_dispatch(
     price_eur_per_kwh: Floats,
     feed_in_eur_per_kwh: Floats,
     peak: PeakRows | None = None,
-) -> Dispatch:
-    """What the battery takes and gives so that the day costs least."""
+) -> tuple[Dispatch, Floats]:
+    """What the battery takes and gives so that the day costs least, and the cut that this gives.
+
+    A cut is a constant, then what it adds to the cost for each kWh of r and of b in each segment, as far as the power
+    of the battery reaches, and for each kWh that a demand interval buys [EUR].
+    """
     from scipy.optimize import linprog
     from scipy.sparse import block_array, csr_array, diags_array, eye_array
 
@@ -109,4 +118,14 @@ def best_dispatch(
     if solved.x is None:
         raise AssertionError(f"the battery's program has no answer: {solved.message}")
     from_sun, from_grid, given, level = np.maximum(solved.x[: 4 * count], 0.0).reshape(4, count)
-    return Dispatch(from_sun, from_grid, given, level)
+    of_limits, of_balance = np.minimum(solved.ineqlin.marginals, 0.0), solved.eqlin.marginals
+    reduced = np.concatenate(cost) - upper.T @ of_limits - balance.T @ of_balance
+    # What a limit of a variable is worth; the peak has no upper one, so its reduced cost is below zero by noise alone.
+    of_low, of_high = np.maximum(reduced, 0.0), np.minimum(reduced, 0.0)
+    fixed = slice(3 * count, 4 * count)
+    constant = of_limits[:count] @ room + of_balance @ opened + of_low @ low
+    constant += of_high[count : 2 * count] @ room + of_high[fixed] @ high[fixed]
+    return (
+        Dispatch(from_sun, from_grid, given, level),
+        np.concatenate([[constant], of_high[:count], of_high[2 * count : 3 * count], -of_limits[count:]]),
+    )

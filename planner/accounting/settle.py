@@ -34,6 +34,7 @@ from planner.domain.columns import Floats, Ints
 from planner.domain.ledger import JobLines, Ledger, SegmentLines
 from planner.domain.plan import Plan
 from planner.domain.problem import Problem
+from planner.domain.wait_prices import wait_costs
 from planner.units import MILLI, MILLIWATT_SECONDS_PER_KWH, SECONDS_PER_HOUR
 
 
@@ -67,6 +68,7 @@ class _Flows:
     unused_kwh: Floats
     pieces: _Pieces
     battery: Dispatch
+    battery_cut: Floats
 
     @property
     def site_kwh(self) -> Floats:
@@ -121,15 +123,21 @@ def settle(problem: Problem, plan: Plan) -> Ledger:
     jobs = _job_lines(work, seconds, lines, core_hours.sum(axis=1), earned.sum(axis=1), demand_cost)
     carried = math.fsum(jobs.revenue_eur) - math.fsum(jobs.profit_eur)
     spent = math.fsum(lines.revenue_eur) - math.fsum(lines.profit_eur) + demand_cost
-    return Ledger(lines, jobs, peak_kw, demand_cost, site_cost_eur=spent - carried)
+    waiting_eur = waiting_of(problem, plan)
+    return Ledger(lines, jobs, peak_kw, demand_cost, site_cost_eur=spent - carried, waiting_eur=waiting_eur)
 
 
-def moved_by_battery(problem: Problem, plan: Plan) -> tuple[Floats, float]:
-    """What a battery beside a plan buys more in each demand interval [kWh], and what it saves besides [EUR]."""
-    flows, segments = _flows(problem, plan), problem.segment_columns
-    battery = flows.battery
-    saved = -battery.bought_kwh * segments.full_price_eur_per_kwh - battery.from_sun_kwh * segments.feed_in_eur_per_kwh
-    return flows.pieces.share @ battery.bought_kwh, float(saved @ segments.counts)
+def waiting_of(problem: Problem, plan: Plan) -> float:
+    """What the waits of a plan count; a job that it does not start waits until the end of the horizon."""
+    if not problem.waits:
+        return 0.0
+    start_s = np.where(plan.is_placed, plan.start_s, problem.horizon.length_s)
+    return math.fsum(wait_costs(problem.wait_prices, start_s))
+
+
+def battery_cut(problem: Problem, plan: Plan) -> Floats:
+    """The cut of a battery's program beside a plan (`planner.accounting.battery_dispatch`)."""
+    return _flows(problem, plan).battery_cut
 
 
 def _flows(problem: Problem, plan: Plan) -> _Flows:
@@ -148,11 +156,11 @@ def _flows(problem: Problem, plan: Plan) -> _Flows:
     sun_kwh = segments.solar_w * length_s / (MILLI * SECONDS_PER_HOUR)
     solar_kwh = np.where(segments.uses_sun, np.minimum(sun_kwh, site_kwh), 0.0)
     pieces = _Pieces.of(problem, work, asleep, cooling)
-    battery = _dispatch(problem, pieces, site_kwh - solar_kwh, sun_kwh - solar_kwh)
+    battery, cut = _dispatch(problem, pieces, site_kwh - solar_kwh, sun_kwh - solar_kwh)
     node, start_s, end_s = asleep
     asleep_h = energy_between(edges, start_s, end_s, np.ones_like(node)) / SECONDS_PER_HOUR
     return _Flows(
-        work, asleep_h, work_kwh, idle_kwh, it_kwh, cooling_kwh, solar_kwh, sun_kwh - solar_kwh, pieces, battery
+        work, asleep_h, work_kwh, idle_kwh, it_kwh, cooling_kwh, solar_kwh, sun_kwh - solar_kwh, pieces, battery, cut
     )
 
 
@@ -174,20 +182,21 @@ def _gather(problem: Problem, plan: Plan) -> _Work:
             np.repeat(np.arange(len(placed)) + len(running), np.diff(columns.unit_ptr)[placed]),
         ]
     )
-    unit_class = nodes.class_of[node]
 
-    def of_jobs(per_group: list[Floats]) -> Floats:
+    def of_jobs(per_unit: Floats) -> Floats:
         summed = np.zeros(len(start_s))
-        np.add.at(summed, unit_work, np.concatenate(per_group)[group, unit_class])
+        np.add.at(summed, unit_work, per_unit)
         return summed
+
+    equivalents = np.concatenate([running.group_core_equivalents, columns.group_core_equivalents])
 
     return _Work(
         job_ids=(*(work.job.id for work in problem.running), *(problem.jobs[index].id for index in placed)),
         start_s=start_s,
         end_s=end_s,
         power_mw=np.concatenate([running.power_mw, columns.power_mw[placed]]),
-        core_equivalents=of_jobs([running.group_core_equivalents, columns.group_core_equivalents]),
-        charged=of_jobs([running.group_charged, columns.group_charged]),
+        core_equivalents=of_jobs(equivalents[group, nodes.class_of[node]]),
+        charged=of_jobs(np.concatenate([running.group_charged, columns.group_charged])[group]),
         weight=np.concatenate([running.weight, columns.weight[placed]]),
         busy_node=node,
         busy_start_s=start_s[unit_work],
@@ -283,11 +292,11 @@ class _Pieces:
         return float(np.max(bought_mws / np.diff(self.ticks))) / MILLI**2
 
 
-def _dispatch(problem: Problem, pieces: _Pieces, needed_kwh: Floats, unused_kwh: Floats) -> Dispatch:
-    """What the site's battery does beside the plan."""
+def _dispatch(problem: Problem, pieces: _Pieces, needed_kwh: Floats, unused_kwh: Floats) -> tuple[Dispatch, Floats]:
+    """What the site's battery does beside the plan, and the cut of its program."""
     rates, segments = problem.rates, problem.segment_columns
     if rates.battery is None:
-        return idle_battery(len(needed_kwh))
+        return idle_battery(len(needed_kwh)), np.zeros(0)
     peak = None
     if rates.demand_eur_per_kw > 0:
         peak = PeakRows(

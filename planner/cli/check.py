@@ -68,11 +68,13 @@ def audit(
     rule or a file does not agree with it or was changed, 2 when a file is missing or damaged.
     """
     from planner.accounting.audit import require_clean
+    from planner.accounting.bills import require_bills
     from planner.store.read_day import read_day
     from planner.store.verify import changed_since, disagreements
 
     written = read_day(folder)
     require_clean(written.decided, written.plan, leaves_room=written.summary.leaves_room)
+    require_bills(written.happened, written.ledger)
     wrong = disagreements(written)
     if wrong:
         raise AuditError(wrong[0] + (f" (+{len(wrong) - 1} more)" if len(wrong) > 1 else ""))

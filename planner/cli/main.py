@@ -90,6 +90,7 @@ app.add_typer(power.app, name="power")
 app.command("simulate")(simulate.simulate)
 app.add_typer(study.app, name="study")
 app.add_typer(slurm.app, name="slurm")
+app.command("why")(slurm.why)
 
 
 def _version(value: bool) -> None:

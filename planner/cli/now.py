@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,12 +13,17 @@ import typer
 
 from planner.bounds import PLANNED_YEARS
 from planner.cli import day
-from planner.errors import InputError
+from planner.cli.terminal import say
+from planner.errors import InputError, PlannerError
 from planner.places import full_path
 
 if TYPE_CHECKING:
+    from planner.cli.slurm import Applied
     from planner.runs.one_day import PlanRequest
     from planner.scenario.schema import Scenario
+
+BROKEN_OFF = 1
+"""Exit code of a run that did not come to its end."""
 
 AtOption = Annotated[
     str | None, typer.Option(metavar="TIME", help="The moment, as 2024-06-01T10:00+02:00; default: this one.")
@@ -48,8 +54,13 @@ def now(
     rebook: day.RebookOption = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
     quiet: day.QuietOption = False,
+    brief: Annotated[bool, typer.Option("--brief", help="With --apply: one line, for a log.")] = False,
+    metrics_file: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="With --apply: write what monitoring wants to know, for Prometheus."),
+    ] = None,
     apply: Annotated[
-        bool, typer.Option("--apply", help="Then give the planned starts to Slurm, as plan slurm apply --yes does.")
+        bool, typer.Option("--apply", help="Then hold and release jobs in Slurm, as plan slurm apply --yes does.")
     ] = False,
 ) -> None:
     """Plan what is left of the day, and some hours more, from a moment on.
@@ -62,8 +73,40 @@ def now(
 
     Example: plan now --snapshot queue.csv --hours 48
     """
+    if not apply and (brief or metrics_file is not None):
+        raise InputError("--brief and --metrics-file are about what --apply does; give it as well")
+    code: int | None = None
+    found: dict[str, float] = {}
+    try:
+        code = _planned(context, at, snapshot, nodes, hours, out, found)
+    except PlannerError as error:
+        code = error.exit_code
+        raise
+    finally:
+        if metrics_file is not None:
+            from planner.slurm.metrics import write_metrics
+
+            write_metrics(metrics_file, found, BROKEN_OFF if code is None else code, int(time.time()))
+    if code:
+        raise typer.Exit(code)
+
+
+def _planned(
+    context: typer.Context,
+    at: str | None,
+    snapshot: Path | None,
+    nodes: Path | None,
+    hours: float,
+    out: Path,
+    found: dict[str, float],
+) -> int:
+    """Plan from a moment on, and hold jobs in Slurm where that is asked for; the exit code, and in ``found`` the
+    metrics."""
+    given = context.params
+    apply, brief, as_json = given["apply"], given["brief"], given["as_json"]
+    quiet = given["quiet"] or brief
     moment = parse_moment(at)
-    day.refuse_contradictions(context.params)
+    day.refuse_contradictions(given)
     documents = _documents(snapshot, nodes)
 
     from planner.inputs.build import HOURS
@@ -77,10 +120,35 @@ def now(
     done = day.plan_asked(chosen, params, asked, out, quiet=quiet)
     if not (apply and as_json):
         day.say_day(done.summary, done.folder, as_json=as_json, quiet=quiet)
-    if apply:
-        from planner.cli.slurm import applied
+    if not apply:
+        return 0
 
-        applied(done.folder, yes=True, as_json=as_json, quiet=quiet, also={"plan": done.summary.as_dict()})
+    from planner.cli.slurm import NOT_AS_WANTED, applied, not_taken
+
+    became = applied(done.folder, yes=True, as_json=as_json, quiet=quiet, also={"plan": done.summary.as_dict()})
+    _tidy(done.folder, chosen, became)
+    if brief and not as_json:
+        say(became.line)
+    if given["metrics_file"] is not None:
+        from planner.slurm.metrics import held_metrics
+
+        promises = done.summary.promises
+        broken = 0 if promises is None else len(promises.broken)
+        held, queue, journal = became.proposal.held, became.queue, became.journal
+        found |= held_metrics(held, queue, journal, broken, chosen.zone, int(time.time()))
+    return NOT_AS_WANTED if not_taken(became.outcomes) else 0
+
+
+def _tidy(folder: Path, scenario: Scenario, became: Applied) -> None:
+    """Forget what is older than the site keeps."""
+    from planner.slurm.journal import forget_old
+    from planner.store.folder import alone_in
+    from planner.store.versions import thin_out
+
+    thin_out(folder.parent, dt.date.fromisoformat(folder.name) - dt.timedelta(days=scenario.slurm.keep_days))
+    waiting = {(job.array or job.record, job.submit_unix) for job in became.queue.records if job.is_pending}
+    with alone_in(folder.parent):
+        forget_old(became.journal, waiting, int(time.time()))
 
 
 def _documents(snapshot: Path | None, nodes: Path | None) -> tuple[str, ...]:

@@ -1,9 +1,10 @@
-"""``plan slurm``: what Slurm says saved, and planned starts given to Slurm, verified and taken back."""
+"""``plan slurm``: what Slurm says saved, and holds given to Slurm, verified and taken back."""
 
 from __future__ import annotations
 
 import time
 from collections import defaultdict
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,6 +15,7 @@ from planner.cli.terminal import say, say_json
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from planner.inputs.slurm.queue import Queue
     from planner.slurm.changes import ChangeOutcome, Proposal
     from planner.slurm.journal import Change
 
@@ -24,13 +26,12 @@ NAMED = 5
 def report(
     proposal: Proposal,
     outcomes: Sequence[ChangeOutcome] | None,
-    left_alone: Mapping[str, str],
     *,
     as_json: bool,
     also: Mapping[str, Any] | None = None,
 ) -> None:
     """Say what would be changed, or what was; ``outcomes`` None: a dry run."""
-    reasons = {each.job: each.reason for each in proposal.refusals} | dict(left_alone)
+    reasons = {each.job: each.reason for each in proposal.refusals}
     if as_json:
         say_json(
             {
@@ -70,7 +71,8 @@ def _in_words(change: Change) -> str:
 
     if change.at_once:
         return f"may begin at once, no longer at {when(change.old_unix)}"
-    return f"begins at {when(change.new_unix)}, was {when(change.old_unix)}"
+    hold = f"; at the latest {when(change.hold.latest_unix)}" if change.hold is not None else ""
+    return f"begins at {when(change.new_unix)}, was {when(change.old_unix)}{hold}"
 
 
 def say_reasons(what: str, reasons: Mapping[str, str]) -> None:
@@ -91,15 +93,10 @@ def say_not_taken(outcomes: Sequence[ChangeOutcome]) -> None:
         say(f"plan: Slurm has not taken {many}; the first: job {first.change.job} {first.note}", err=True)
 
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from planner.slurm.changes import ChangeOutcome
-
 NOT_AS_WANTED = 9
 """Exit code: Slurm has not taken a change, or its queue is not as it was left."""
 
-app = typer.Typer(help="Slurm: save what it says; set, verify and undo begin times.", no_args_is_help=True)
+app = typer.Typer(help="Slurm: save what it says; hold jobs, verify and undo that.", no_args_is_help=True)
 
 PlanArgument = Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a planned day.")]
 YesOption = Annotated[bool, typer.Option("--yes", help="Do it; without this, say what would be done.")]
@@ -108,7 +105,7 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print as JSON.")]
 
 @app.callback()
 def slurm() -> None:
-    """Save what Slurm says; give it planned starts as begin times of jobs, verify them, take them back.
+    """Save what Slurm says; give it holds as begin times of jobs, verify them, take them back.
 
     Needs Slurm's own commands, found along PATH (SLURM_CONF counts), and for changes a user who may change jobs. Exit
     codes: 8 where a command is missing, fails or does not answer; 9 where Slurm has not taken a change, or its queue is
@@ -162,37 +159,62 @@ def snapshot(
 
 @app.command("apply")
 def apply(folder: PlanArgument, yes: YesOption = False, as_json: JsonOption = False) -> None:
-    """Give the starts of a plan to Slurm, as begin times of the jobs that wait; a dry run without --yes.
+    """Give the holds of a plan to Slurm, as begin times of the jobs that wait; a dry run without --yes.
 
-    A begin time is a lower bound: Slurm starts the job then or later. Only jobs that the plan's scenario has opted in
-    (`slurm.opt_in`) are touched. What was set is kept in slurm-journal.jsonl beside the days, for undo.
+    Only jobs that are held for a cheaper hour get a begin time; all others that an earlier run held are released. Only
+    jobs that the plan's scenario has opted in (`slurm.opt_in`) are touched. What was set is kept in slurm-journal.jsonl
+    beside the days, for undo.
     """
-    applied(folder, yes=yes, as_json=as_json)
+    _end(applied(folder, yes=yes, as_json=as_json).outcomes)
+
+
+@dataclass(frozen=True)
+class Applied:
+    """What became of the holds of a plan: what was proposed, what Slurm took, and the queue before."""
+
+    proposal: Proposal
+    outcomes: Sequence[ChangeOutcome] | None
+    queue: Queue
+    journal: Path
+
+    @property
+    def line(self) -> str:
+        """The run in one line, for a log."""
+        taken = [each.change for each in self.outcomes or () if each.taken]
+        released = sum(each.is_release for each in taken)
+        refused = sum(each.refused for each in self.outcomes or ())
+        said = f"{len(self.proposal.held):,} held, {len(taken) - released:,} new or moved, {released:,} released"
+        return f"{said}, {len(self.proposal.refusals):,} left alone" + (f", {refused:,} not taken" if refused else "")
 
 
 def applied(
     folder: Path, *, yes: bool, as_json: bool, quiet: bool = False, also: Mapping[str, Any] | None = None
-) -> None:
-    """Give the starts of a plan to Slurm and say what became of it; ``also`` stands in the JSON beside that.
+) -> Applied:
+    """Give the holds of a plan to Slurm and say what became of it; ``also`` stands in the JSON beside that.
 
     ``quiet``: say only what Slurm has not taken, in one line; JSON that is asked for is printed all the same.
     """
     from planner.slurm.apply import carry_out, plan_changes
     from planner.slurm.commands import Slurm
+    from planner.slurm.snapshot import queue_now
     from planner.slurm.wanted import journal_of, read_wanted, require_not_over
 
     wanted = read_wanted(folder)
     require_not_over(wanted, folder, int(time.time()))
     slurm, journal = Slurm(), journal_of(folder)
-    proposal = plan_changes(slurm, wanted.starts, wanted.rules, journal, latest=wanted.latest)
-    outcomes = carry_out(slurm, proposal.changes, journal) if yes else None
+    queue = queue_now(slurm)
+    proposal = plan_changes(queue, wanted, journal)
+    remarks: list[str] = []
+    outcomes = carry_out(slurm, proposal, journal, remarks=remarks) if yes else None
+    for remark in () if quiet else remarks:
+        say(remark, err=True)
     if quiet and not as_json:
         say_not_taken(outcomes or ())
     else:
-        report(proposal, outcomes, wanted.left_alone, as_json=as_json, also=also)
+        report(proposal, outcomes, as_json=as_json, also=also)
         if not wanted.rules.opt_in.any and not as_json:
             say("nobody is opted in: set slurm.opt_in in the scenario, and plan again", err=True)
-    _end(outcomes)
+    return Applied(proposal, outcomes, queue, journal)
 
 
 @app.command("undo")
@@ -203,26 +225,26 @@ def undo(folder: PlanArgument, yes: YesOption = False, as_json: JsonOption = Fal
     """
     from planner.slurm.apply import carry_out, plan_undo
     from planner.slurm.commands import Slurm
-    from planner.slurm.wanted import journal_of
+    from planner.slurm.snapshot import queue_now
+    from planner.slurm.wanted import journal_of, read_wanted
 
     slurm, journal = Slurm(), journal_of(folder)
-    proposal = plan_undo(slurm, journal)
-    outcomes = carry_out(slurm, proposal.changes, journal, undo=True) if yes else None
-    report(proposal, outcomes, {}, as_json=as_json)
+    proposal = plan_undo(queue_now(slurm), read_wanted(folder), journal)
+    outcomes = carry_out(slurm, proposal, journal) if yes else None
+    report(proposal, outcomes, as_json=as_json)
     _end(outcomes)
 
 
 @app.command("verify")
 def verify(folder: PlanArgument, as_json: JsonOption = False) -> None:
     """Compare Slurm's queue with the begin times that were set; exit code 9 where it differs."""
-    from planner.slurm.apply import differences, from_journal
+    from planner.slurm.apply import differences, from_journal, queue_with_gone
     from planner.slurm.commands import Slurm
     from planner.slurm.journal import read_ours
-    from planner.slurm.snapshot import queue_now
     from planner.slurm.wanted import journal_of
 
-    expected = from_journal(read_ours(journal_of(folder)))
-    found = differences(expected, queue_now(Slurm()), int(time.time()))
+    expected, now_unix = from_journal(read_ours(journal_of(folder))), int(time.time())
+    found = differences(expected, queue_with_gone(Slurm(), expected, now_unix), now_unix)
     if as_json:
         say_json({"set": len(expected), "differences": [{"job": each.job, "text": each.text} for each in found]})
     else:
@@ -234,5 +256,23 @@ def verify(folder: PlanArgument, as_json: JsonOption = False) -> None:
 
 
 def _end(outcomes: Sequence[ChangeOutcome] | None) -> None:
-    if any(each.refused for each in outcomes or ()):
+    if not_taken(outcomes):
         raise typer.Exit(NOT_AS_WANTED)
+
+
+def not_taken(outcomes: Sequence[ChangeOutcome] | None) -> bool:
+    """Whether Slurm has refused a change of a job that still waits."""
+    return any(each.refused for each in outcomes or ())
+
+
+def why(
+    job: Annotated[str, typer.Argument(metavar="JOBID", help="A job, a task as 42_7, or an array.")],
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", help="The folder of a planned day, or of a site's days.")
+    ] = Path("reports/site"),
+) -> None:
+    """Say why a job waits: what the last plan expects of it, what holding it saves, and how to opt out."""
+    from planner.slurm.why import last_day, why
+
+    for line in why(last_day(folder), job):
+        say(line)

@@ -17,6 +17,7 @@ def summary_text(summary: DaySummary, folder: str) -> str:
     lines = [
         f"{summary.day}  {summary.scenario}  ({summary.zone}){_since(summary)}",
         "",
+        *_ahead(summary),
         f"  profit          {totals.profit_eur:>14,.2f} {money}   {_how_good(summary)}",
         *_against(summary),
         f"  revenue         {totals.revenue_eur:>14,.2f} {money}   {totals.core_hours:,.0f} core-equivalent hours",
@@ -56,6 +57,47 @@ def summary_text(summary: DaySummary, folder: str) -> str:
         f"  {folder}",
     ]
     return "\n".join(lines)
+
+
+def _ahead(summary: DaySummary) -> list[str]:
+    """The time on which the day was decided: energy, waits and bills against EASY, and the regime of the queue."""
+    ahead, money = summary.ahead, summary.currency
+    if ahead is None:
+        return []
+    ours, easy = ahead.plan, ahead.easy
+    saved, bills = ours.energy_cost_eur - easy.energy_cost_eur, ours.revenue_eur - easy.revenue_eur
+    part = f" ({100 * saved / easy.energy_cost_eur:+.1f} %)" if easy.energy_cost_eur else ""
+    most = "" if ahead.bound_eur is None else f"   profit {ours.profit_eur - easy.profit_eur:+,.2f}, at most"
+    most += "" if ahead.bound_eur is None else f" {ahead.bound_eur - easy.profit_eur:+,.2f} possible"
+    within = "until all known jobs have run" if not ahead.left else f"{ahead.left:,} known jobs start later"
+    lines = [
+        f"  {within} ({ahead.days} {'day' if ahead.days == 1 else 'days'}), against EASY",
+        f"    energy        {saved:>+14,.2f} {money}{part}{most}",
+        f"    bills         {bills:>+14,.2f} {money}",
+        f"    mean wait     {_wait(ours.waits):>14}       EASY {_wait(easy.waits)};"
+        f" longest {_longest(ours.waits)}, EASY {_longest(easy.waits)}",
+    ]
+    if ahead.worst_account is not None and ahead.worst_more_s is not None and ahead.worst_more_s > 0:
+        account = printable(ahead.worst_account) or "no account"
+        lines.append(
+            f"    hit worst     {account:>14}       its jobs wait {clock(ahead.worst_more_s)} longer on average"
+        )
+    if ahead.gap_fraction is not None:
+        worth = f"with waits at {ahead.waiting_eur_per_h:.4f} {money} an hour, worth {ours.worth_eur:,.2f} {money}"
+        lines.append(f"    {worth}, within {100 * ahead.gap_fraction:.2f} % of what none can exceed")
+    load = "" if ahead.load is None else f", asked for lately {100 * ahead.load:.0f} % of the machine"
+    why = "as the site says" if ahead.is_set else f"{ahead.backlog_days:.1f} days of work are known{load}"
+    more = f": {ahead.more_core_hours:+,.0f} core-hours over EASY today" if ahead.later < 1 else ""
+    lines.append(f"    machine       {ahead.regime}{more} ({why}; a euro after today counts {ahead.later:.2f})")
+    if abs(ahead.pulled_forward_eur) >= 0.005:
+        lines.append(
+            f"    today alone   {ahead.pulled_forward_eur:>+14,.2f} {money} of the profit below is work of later days"
+        )
+    return [*lines, ""]
+
+
+def _longest(waits: Waits) -> str:
+    return "-" if waits.longest_s is None else clock(waits.longest_s)
 
 
 def _books(booked: Booked, totals: DayTotals, money: str) -> list[str]:
@@ -168,6 +210,8 @@ def _tried(summary: DaySummary) -> str:
 def _how_good(summary: DaySummary) -> str:
     """How near the profit is to what no schedule can exceed."""
     near = _how_near(summary.profit_bound_eur, summary.profit_gap_fraction, summary.currency)
+    if summary.ahead is not None and summary.profit_bound_eur is not None:
+        return f"today alone could earn {summary.profit_bound_eur:,.2f} {summary.currency}, at the cost of later days"
     if not near or summary.profit_gap_fraction is None:
         return near
     knowing = ", not even one that knew the real runtimes" if summary.execute == "actual" else ""

@@ -134,8 +134,7 @@ class FixedWork:
                 cores = float(columns.group_core_equivalents[group, class_of[unit]])
                 share = busy_share(problem, cores, int(class_of[unit]))
                 saved[unit] = int(problem.nodes.saved_mw[work.unit_node[unit]] * share)
-                charged = float(columns.group_charged[group, class_of[unit]])
-                revenue += charged * float(columns.weight[job]) * seconds * rates
+                revenue += float(columns.group_charged[group]) * float(columns.weight[job]) * seconds * rates
                 unit += 1
         return cls(problem, work, class_of, saved, revenue)
 

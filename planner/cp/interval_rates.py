@@ -101,7 +101,7 @@ def interval_rates(problem: Problem, subproblem: Subproblem, variables: Variable
         return use.place if subproblem.pooled else int(problem.nodes.class_of[use.place])
 
     def revenue(use: Use) -> float:
-        charged = float(columns.group_charged[use.group, node_class(use)]) * use.units
+        charged = float(columns.group_charged[use.group]) * use.units
         return charged * float(columns.weight[use.job]) * problem.rates.eur_per_charged_hour / SECONDS_PER_HOUR
 
     def idle_saved(use: Use) -> int:

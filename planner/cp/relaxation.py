@@ -111,7 +111,7 @@ class _Search:
     def _improve(self, name: str, subproblem: Subproblem, *, must_fit: bool = True) -> EngineAnswer | None:
         """Ask the engine for a better plan within a subproblem; None when it does not fit the engine."""
         if prices_exactly(self._problem):
-            subproblem = replace(subproblem, at_least_eur=self._so_far.best.profit_eur)
+            subproblem = replace(subproblem, at_least_eur=self._so_far.best.worth_eur)
         model = ProfitModel(self._problem, subproblem)
         while must_fit and self._engine == "cpo-community" and bits(model.cpo) > COMMUNITY_BITS:
             subproblem = _smaller(subproblem, COMMUNITY_BITS / bits(model.cpo))

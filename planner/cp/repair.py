@@ -96,7 +96,7 @@ def finish(
         finished = [_judge(problem, _insert_all(problem, start_s), name, broken, delayed=True)]
     else:
         finished = []
-    return max((one for one in finished if one is not None), key=lambda one: one.profit_eur, default=None)
+    return max((one for one in finished if one is not None), key=lambda one: one.worth_eur, default=None)
 
 
 def repair(problem: Problem, plan: Plan, name: str, broken: list[str]) -> Plan | None:

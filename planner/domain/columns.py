@@ -74,7 +74,7 @@ class JobColumns:
     group_core_equivalents
         Core-equivalents of a unit on a node of each class, 0 where it does not fit; shape (groups, classes).
     group_charged
-        Core-hours that an hour of a unit is charged as on a node of each class; shape (groups, classes).
+        Core-hours that an hour of a unit is charged as, whatever its node.
     unit_group
         Group of each unit.
     links
@@ -155,7 +155,7 @@ def job_columns(
     """The jobs as arrays, none released before now; InputError when one asks for a resource that no node knows.
 
     ``restrictions`` are those of all jobs that the nodes are for, these among them. Nobody waits for anybody, and
-    all are charged by core-equivalents: `Problem` says who waits, and what is charged.
+    nothing is charged: `Problem` says who waits, and what is charged.
     """
     index = {name: k for k, name in enumerate(cluster.resources)}
     groups = [group for job in jobs for group in job.units]
@@ -186,7 +186,7 @@ def job_columns(
         group_count=counts,
         group_amount=room,
         group_core_equivalents=equivalents,
-        group_charged=equivalents,
+        group_charged=np.zeros(len(groups)),
         unit_ptr=unit_ptr,
         unit_group=np.repeat(np.arange(len(groups), dtype=np.int64), counts),
         links=no_links(len(jobs)),

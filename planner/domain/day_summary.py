@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from planner.bounds import DAY_S
 from planner.domain.books import Booked
 from planner.domain.columns import Ints
 from planner.domain.horizon import Horizon
@@ -73,11 +74,14 @@ class Waits:
     """How long jobs waited from when they could first start to their start [s]; None where there was none.
 
     ``still_waiting`` of them have not started by the end: their waits count until then, though they go on.
+    ``over_48_h`` of them waited for more than two days.
     """
 
     mean_s: float | None
     p95_s: float | None
     still_waiting: int = 0
+    longest_s: float | None = None
+    over_48_h: int = 0
 
     @classmethod
     def of(cls, ready_s: Ints, start_s: Ints, end_s: int) -> Waits:
@@ -91,7 +95,13 @@ class Waits:
         if not len(wait_s):
             return cls(None, None)
         still_waiting = int((counts & ~starts).sum())
-        return cls(rounded(float(wait_s.mean())), rounded(float(np.percentile(wait_s, 95))), still_waiting)
+        return cls(
+            rounded(float(wait_s.mean())),
+            rounded(float(np.percentile(wait_s, 95))),
+            still_waiting,
+            rounded(float(wait_s.max())),
+            int((wait_s > 2 * DAY_S).sum()),
+        )
 
 
 @dataclass(frozen=True)
@@ -113,6 +123,49 @@ class EasyDay:
     saved_energy_cost_eur: float
     saved_kwh: float
     saved_carbon_kg: float
+
+
+@dataclass(frozen=True)
+class AheadTotals:
+    """Money of the time in which all known jobs end, what waiting counts there, and the waits."""
+
+    profit_eur: float
+    revenue_eur: float
+    energy_cost_eur: float
+    waiting_eur: float
+    worth_eur: float
+    waits: Waits
+
+
+@dataclass(frozen=True)
+class AheadSummary:
+    """The time on which a day was decided: until all known jobs have run, here and under EASY.
+
+    ``later`` is what a euro after the day counts, ``is_set`` whether the site said so; ``load`` and ``backlog_days``
+    are why. ``left`` jobs do not start by its end. ``bound_eur`` is what no schedule of it can earn, and
+    ``worth_bound_eur`` what none can be worth; ``gap_fraction`` is how far the plan is from that.
+    ``pulled_forward_eur`` is the part of what the day earns more than under EASY that later days lack.
+    ``worst_account`` is the one whose jobs wait longest against EASY on average.
+    """
+
+    days: int
+    until: str
+    regime: str
+    later: float
+    is_set: bool
+    load: float | None
+    backlog_days: float
+    waiting_eur_per_h: float
+    left: int
+    plan: AheadTotals
+    easy: AheadTotals
+    pulled_forward_eur: float
+    more_core_hours: float
+    worst_account: str | None = None
+    worst_more_s: float | None = None
+    bound_eur: float | None = None
+    worth_bound_eur: float | None = None
+    gap_fraction: float | None = None
 
 
 @dataclass(frozen=True)
@@ -139,6 +192,7 @@ class DaySummary:
     the day was planned from, None where it was planned from what the day before left; ``conflicts`` counts what in the
     snapshot is not as the last plan said. ``promises`` is None where the site promises nothing. ``booked`` is there for
     a day that is not a plan but what really happened. ``holds`` are the jobs that are held for cheaper hours, or were.
+    ``ahead`` is the time on which the day was decided; None where only the profit of the day counted.
     """
 
     format: int = FORMAT
@@ -170,6 +224,7 @@ class DaySummary:
     carbon_limit_kg: float | None = None
     waits: Waits | None = None
     easy: EasyDay | None = None
+    ahead: AheadSummary | None = None
     trials: tuple[Trial, ...]
     inputs: tuple[Intake, ...]
     moment: str | None = None
@@ -212,6 +267,7 @@ class DaySummary:
             "jobs": asdict(self.jobs),
             "waits": None if self.waits is None else asdict(self.waits),
             "easy": None if self.easy is None else asdict(self.easy),
+            "ahead": None if self.ahead is None else asdict(self.ahead),
             "trials": [asdict(trial) for trial in self.trials],
             "inputs": [intake.as_dict() for intake in self.inputs],
             "promises": None if self.promises is None else asdict(self.promises),

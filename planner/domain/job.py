@@ -136,6 +136,8 @@ class Job:
         How long planning thinks that the job runs [s]; None: as long as it requested.
     promise
         Until when the site may hold it, if it did.
+    easy_unix
+        When EASY would have started it [Unix seconds], as the first plan that knew it found.
     classes
         Names of the node classes that its units may run on, sorted; empty: on all.
     exclusive
@@ -150,6 +152,10 @@ class Job:
         Quality of service that it was submitted with, where the source knows it.
     partition
         Partitions that it was submitted to, with commas, where the source knows them; its classes are their nodes.
+    may_hold
+        Whether it may be held for a cheaper hour.
+    queue_place
+        Its place in the queue of the site's scheduler, the first lowest; None: by submission.
     """
 
     id: str
@@ -165,6 +171,7 @@ class Job:
     revenue_weight: float = 1.0
     estimate_s: int | None = None
     promise: Promise | None = None
+    easy_unix: int | None = None
     classes: tuple[str, ...] = ()
     exclusive: bool = False
     begin_unix: int | None = None
@@ -172,6 +179,8 @@ class Job:
     after: tuple[Dependency, ...] = ()
     qos: str = ""
     partition: str = ""
+    may_hold: bool = True
+    queue_place: int | None = None
 
     def __post_init__(self) -> None:
         if not self.id:

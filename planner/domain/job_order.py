@@ -30,13 +30,8 @@ def by_priority(problem: Problem, order: Ints) -> Ints:
 
 def group_core_equivalents(columns: JobColumns) -> Floats:
     """Core-equivalents of a unit of each group on the first class that it fits."""
-    return _on_first_class(columns, columns.group_core_equivalents)
-
-
-def _on_first_class(columns: JobColumns, by_class: Floats) -> Floats:
-    """A figure of each group on the first class that it fits."""
-    fits = columns.group_core_equivalents > 0
-    first = np.argmax(fits, axis=1) if fits.shape[0] else np.zeros(0, dtype=np.int64)
+    by_class = columns.group_core_equivalents
+    first = np.argmax(by_class > 0, axis=1) if len(by_class) else np.zeros(0, dtype=np.int64)
     picked: Floats = by_class[np.arange(len(first)), first]
     return picked
 
@@ -48,7 +43,7 @@ def job_core_equivalents(columns: JobColumns) -> Floats:
 
 def job_charged(columns: JobColumns) -> Floats:
     """Core-hours that an hour of each whole job is charged as."""
-    return by_job(columns, _on_first_class(columns, columns.group_charged) * columns.group_count, np.add)
+    return by_job(columns, columns.group_charged * columns.group_count, np.add)
 
 
 def job_eur_per_hour(problem: Problem, columns: JobColumns) -> Floats:

@@ -151,7 +151,8 @@ class Ledger:
     """Energy and money of one day.
 
     ``peak_kw`` is the day's highest mean bought power over the demand interval; ``site_cost_eur`` is the
-    part of the costs that falls in segments where no job runs, so that no job can carry it.
+    part of the costs that falls in segments where no job runs, so that no job can carry it. ``waiting_eur`` is what
+    waiting counts when plans are compared; it is no money, and no part of any other number.
     """
 
     segments: SegmentLines
@@ -159,6 +160,7 @@ class Ledger:
     peak_kw: float
     demand_cost_eur: float
     site_cost_eur: float
+    waiting_eur: float = 0.0
 
     @property
     def totals(self) -> Totals:
@@ -174,3 +176,8 @@ class Ledger:
     def profit_eur(self) -> float:
         """The day's profit."""
         return self.totals.profit_eur
+
+    @property
+    def worth_eur(self) -> float:
+        """What plans are compared by: the profit, less what waiting counts."""
+        return self.profit_eur - self.waiting_eur

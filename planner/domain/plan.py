@@ -205,6 +205,22 @@ def without_others(problem: Problem, kept: Mask) -> Problem:
     return replace(problem, jobs=tuple(job for job, stays in zip(problem.jobs, kept, strict=True) if stays))
 
 
+def cut_plan(problem: Problem, plan: Plan, until_s: int) -> Plan:
+    """What a plan starts before a moment."""
+    stays = plan.is_placed & (plan.start_s < until_s)
+    unit_stays = np.repeat(stays, np.diff(problem.columns.unit_ptr))
+    return Plan(
+        np.where(stays, plan.start_s, DEFERRED).astype(np.int64),
+        np.where(unit_stays, plan.node_of_unit, DEFERRED).astype(np.int64),
+    )
+
+
+def only(problem: Problem, kept: Mask, plan: Plan) -> Plan:
+    """A plan of the problem as one for some of its jobs."""
+    unit_kept = np.repeat(kept, np.diff(problem.columns.unit_ptr))
+    return Plan(plan.start_s[kept], plan.node_of_unit[unit_kept])
+
+
 def with_others(problem: Problem, kept: Mask, plan: Plan) -> Plan:
     """A plan for some of the jobs as one for all of them; the others are deferred."""
     columns = problem.columns

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
@@ -21,6 +21,7 @@ from planner.domain.pue_table import PueTable
 from planner.domain.rates import Rates
 from planner.domain.restrictions import Restrictions
 from planner.domain.segment import Segment, SegmentColumns, segment_columns
+from planner.domain.wait_prices import WaitPrice, wait_table
 from planner.errors import InputError
 
 
@@ -59,6 +60,7 @@ class Problem:
     ``never`` are the ids of jobs that can never run here: whatever waits for them waits today, too.
     ``outside`` is the temperature of the weather: from when on [s] it is how much [C]. It is there to be shown; cooling
     goes by that of the segments.
+    ``waits`` says what the waiting of each job counts when plans are compared, by id; empty: nothing. It is no money.
     """
 
     horizon: Horizon
@@ -75,6 +77,7 @@ class Problem:
     by_priority: bool = False
     never: frozenset[str] = frozenset()
     outside: tuple[tuple[int, float], ...] = ()
+    waits: Mapping[str, WaitPrice] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         known = {job.id for job in self.jobs} | {work.job.id for work in self.running}
@@ -121,7 +124,7 @@ class Problem:
         One that waits for others is released at the earliest moment at which they can have come first, or after the
         day where they cannot today.
         """
-        columns = self.priced(
+        columns = self._priced(
             job_columns(self.jobs, self.cluster, self.horizon, self.now_s, self.restrictions), self.jobs
         )
         if self.by_priority:
@@ -149,6 +152,11 @@ class Problem:
         return release
 
     @cached_property
+    def wait_prices(self) -> Floats:
+        """What waiting counts, one row per job to be placed; no rows where it counts nothing."""
+        return wait_table([self.waits[job.id] for job in self.jobs] if self.waits else [])
+
+    @cached_property
     def priority(self) -> Floats:
         """Priority of each job to be placed."""
         return np.array([job.priority for job in self.jobs], dtype=np.float64)
@@ -165,13 +173,12 @@ class Problem:
     def running_columns(self) -> JobColumns:
         """The jobs that have started, as arrays."""
         columns = job_columns(self.started_jobs, self.cluster, self.horizon, restrictions=self.restrictions)
-        return self.priced(columns, self.started_jobs)
+        return self._priced(columns, [work.job for work in self.running])
 
-    def priced(self, columns: JobColumns, jobs: Sequence[Job]) -> JobColumns:
+    def _priced(self, columns: JobColumns, jobs: Sequence[Job]) -> JobColumns:
         """The columns of some jobs with what these earn at the site's rates."""
-        return replace(
-            columns, weight=self.rates.weights(jobs), group_charged=self.rates.charged(columns, self.cluster)
-        )
+        charged = self.rates.charged(columns, self.cluster, jobs)
+        return replace(columns, weight=self.rates.weights(jobs), group_charged=charged)
 
     @cached_property
     def started_jobs(self) -> tuple[Job, ...]:

@@ -88,7 +88,8 @@ class Rates:
     eur_per_hour
         What each unit of a resource earns in an hour on top, by the resource's name.
     class_prices
-        What use earns on the nodes of some classes instead, by the class's name.
+        What use earns on the nodes of some classes instead, by the class's name; a job is billed at the cheapest class
+        that it may use, wherever it runs.
     battery
         The site's battery as the day finds it, if it has one.
     account_factors, qos_factors
@@ -134,8 +135,23 @@ class Rates:
         """What use earns on the nodes of a class."""
         return self.class_prices.get(node_class) or UsePrice(self.eur_per_core_hour, self.eur_per_hour)
 
-    def charged(self, columns: JobColumns, cluster: Cluster) -> Floats:
-        """Core-hours that an hour of a unit of each group is charged as on a node of each class.
+    def charged(self, columns: JobColumns, cluster: Cluster, jobs: Sequence[Job]) -> Floats:
+        """Core-hours that an hour of a unit of each group is charged as: at the cheapest class that its job may use.
+
+        What it asked decides, and not the node that it was given. Work that runs where its job may not, or where a unit
+        of it has no room, is charged at the cheapest class with room for it; 0 where there is none.
+        """
+        on_class = self._charged_on(columns, cluster)
+        fits = columns.group_core_equivalents > 0
+        names = [each.name for each in cluster.classes]
+        asked = [[not job.classes or name in job.classes for name in names] for job in jobs]
+        of_job = np.array(asked, dtype=np.bool_).reshape(len(jobs), len(names))
+        may_use = fits & np.repeat(of_job, np.diff(columns.group_ptr), axis=0)
+        may_use |= fits & ~may_use.any(axis=1, keepdims=True)
+        return np.where(may_use.any(axis=1), np.where(may_use, on_class, np.inf).min(axis=1), 0.0)
+
+    def _charged_on(self, columns: JobColumns, cluster: Cluster) -> Floats:
+        """Core-hours that an hour of a unit of each group would be charged as at the price of each class.
 
         With one price for all core-equivalents that is what the unit takes of them.
         """
@@ -143,11 +159,11 @@ class Rates:
             return columns.group_core_equivalents
         charged = np.zeros_like(columns.group_core_equivalents)
         for place, node_class in enumerate(cluster.classes):
-            price, equivalents = self.price_on(node_class.name), columns.group_core_equivalents[:, place]
-            earned = equivalents * price.eur_per_core_hour
+            price = self.price_on(node_class.name)
+            earned = columns.group_core_equivalents[:, place] * price.eur_per_core_hour
             for resource, eur in price.eur_per_hour.items():
                 earned += columns.group_amount[:, cluster.resources.index(resource)] / MILLI * eur
-            charged[:, place] = np.where(equivalents > 0, earned, 0.0) / self.eur_per_charged_hour
+            charged[:, place] = earned / self.eur_per_charged_hour
         return charged
 
     def weights(self, jobs: Sequence[Job]) -> Floats:

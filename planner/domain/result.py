@@ -56,7 +56,10 @@ Status = Literal["found", "proven", "nothing"]
 
 @dataclass(frozen=True)
 class Trial:
-    """One candidate that a method tried: its name, the profit of its plan and the jobs it starts today."""
+    """One candidate that a method tried: its name, what its plan is worth, and the jobs it starts today.
+
+    ``profit_eur`` is the profit less what waiting counts, where it counts.
+    """
 
     name: str
     profit_eur: float
@@ -122,9 +125,9 @@ class Candidate:
     name: str
 
     @property
-    def profit_eur(self) -> float:
-        """Settled profit of the plan."""
-        return self.ledger.profit_eur
+    def worth_eur(self) -> float:
+        """What the plan is compared by: its settled profit, less what waiting counts."""
+        return self.ledger.worth_eur
 
     @property
     def trial(self) -> Trial:
@@ -133,7 +136,7 @@ class Candidate:
 
     def trial_called(self, name: str) -> Trial:
         """The same under another name."""
-        return Trial(name, self.profit_eur, int(self.plan.is_placed.sum()))
+        return Trial(name, self.worth_eur, int(self.plan.is_placed.sum()))
 
 
 class BestSoFar:
@@ -176,7 +179,7 @@ class BestSoFar:
 
     def keep_if_better(self, found: Candidate) -> bool:
         """Make a candidate the best if it earns more than all before it."""
-        is_better = self._best is None or found.profit_eur > self._best.profit_eur
+        is_better = self._best is None or found.worth_eur > self._best.worth_eur
         if is_better:
             self._best = found
             self._found_s = time.perf_counter() - self._began
@@ -189,7 +192,7 @@ class BestSoFar:
 
     def is_over(self) -> bool:
         """Whether the search is to stop, given what it has."""
-        return self.stop(self.best.profit_eur)
+        return self.stop(self.best.worth_eur)
 
     def result(self, method: str, **facts: Any) -> Result:
         """The result of a method that ends here; ``facts`` are further fields of it."""

@@ -16,6 +16,7 @@ from planner.domain.plan import Deferral
 from planner.domain.possible import Fit
 from planner.domain.problem import Problem, Running
 from planner.domain.pue_table import PueTable
+from planner.domain.regime import TimeAhead
 from planner.domain.segment import Segment, cut_segments, join_segments, split_segments, stretch_segments
 from planner.domain.situation import SiteState, Situation, StartedJob
 from planner.domain.weather import StepSeries
@@ -41,6 +42,7 @@ class Day:
     """The problem of a day with what came with it: the situation, the refused jobs, what readers kept and dropped.
 
     ``ahead`` is the same problem over a longer stretch of time, on which the day is decided; None: on the day itself.
+    ``outlook`` says what counts there, None where only the profit of the day does.
     """
 
     scenario: Scenario
@@ -49,6 +51,7 @@ class Day:
     rejected: Told
     intakes: tuple[Intake, ...]
     ahead: Problem | None = None
+    outlook: TimeAhead | None = None
 
     @property
     def withdrawn(self) -> Told:

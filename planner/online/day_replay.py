@@ -71,8 +71,16 @@ def rule_plan(problem: Problem, name: str, on_trial: Listener | None = None) -> 
     """The plan that a rule makes: at each arrival or completion it starts what fits now, nodes in number order."""
     day = DayTrace(problem, problem)
     policy = Policy("strict" if name.endswith(STRICT) else "greedy", as_rule=True)
+    return _result(problem, day.plan_of(day.play(policy, order=rule_order(problem, name))), name, on_trial)
+
+
+def easy_result(problem: Problem, on_trial: Listener | None = None) -> Result:
+    """EASY's plan, with every job as long as planning thinks."""
+    return _result(problem, easy_plan(problem, problem), "easy", on_trial)
+
+
+def _result(problem: Problem, plan: Plan, name: str, on_trial: Listener | None) -> Result:
     so_far = BestSoFar(never, on_trial)
-    plan = day.plan_of(day.play(policy, order=rule_order(problem, name)))
     found = Candidate(plan, settle(problem, plan), name)
     so_far.keep_if_better(found)
     so_far.trials.append(found.trial)
@@ -138,7 +146,7 @@ class DayTrace:
     ) -> Replay:
         """Replay from now until the end of the problem, with the lengths that planning expects unless others are given.
 
-        ``order`` are the problem's jobs in an order of the queue, in place of that of their priorities.
+        ``order`` are the problem's jobs in an order of the queue, in place of that of the site or of their priorities.
         """
         problem, shift = self._problem, self._shift_s
         return replay(
@@ -150,7 +158,7 @@ class DayTrace:
             cancel_s=np.where(self._is_history, self.trace.submit_s, -1),
             until_s=problem.horizon.length_s + shift,
             outages=_outages(problem, shift),
-            rank=None if order is None else self._rank(order),
+            rank=self._places() if order is None else self._rank(order),
         )
 
     def plan_of(self, happened: Replay) -> Plan:
@@ -173,16 +181,26 @@ class DayTrace:
                 work = self._problem.running[place - waiting]
                 start_s[index] = work.start_s + self._shift_s
                 nodes[self.trace.unit_ptr[index] : self.trace.unit_ptr[index + 1]] = work.nodes
-        promises = [job.promise for job in self._jobs]
-        times = [(-1, -1) if each is None else (each.reference_unix, each.latest_unix) for each in promises]
-        given = np.array(times, dtype=np.int64).reshape(count, 2)
+        given = np.array([self._promised(job) for job in self._jobs], dtype=np.int64).reshape(count, 2)
         reference_s, latest_s = np.where(given >= 0, given - self.origin_unix, -1).T.copy()
         return Past(self._problem.now_s + self._shift_s, start_s, nodes, reference_s, latest_s, self._is_history)
+
+    def _promised(self, job: Job) -> tuple[int, int]:
+        """Since when a job could have started, and until when it may be held [Unix s]; -1 where that is open."""
+        if not job.may_hold:
+            return self.origin_unix, self.origin_unix
+        return (-1, -1) if job.promise is None else (job.promise.reference_unix, job.promise.latest_unix)
 
     def _rank(self, order: Ints) -> Ints:
         """The place in an order of each job of the trace; those that have started have none."""
         rank = {int(place): number for number, place in enumerate(order)}
         return np.array([rank.get(place, 0) for place in self._order], dtype=np.int64)
+
+    def _places(self) -> Ints | None:
+        """The place in the site's queue of each job of the trace; None where nobody says."""
+        if all(job.queue_place is None for job in self._problem.jobs):
+            return None
+        return np.array([job.queue_place or 0 for job in self._jobs], dtype=np.int64)
 
     def _expected_s(self, work: Running) -> int:
         """How long planning thinks that a job lasts which has started, or thought so before it ended [s]."""

@@ -32,12 +32,12 @@ NEVER_AGAIN_S = 10**9
 def look_ahead(problem: Problem, holding: Holding, on_trial: Listener | None = None) -> Result:
     """The time ahead as the site's scheduler goes through it, with every job as long as planning thinks.
 
-    Its holds are those of jobs that the scheduler would start now, or would have started before.
+    Its holds are those of jobs that the scheduler would start before holds are decided anew, or would have started.
     """
     once = replace(holding, params=replace(holding.params, every_s=NEVER_AGAIN_S))
     found = _play(problem, problem, once, None, on_trial)
-    now_unix = problem.horizon.start_unix + problem.now_s
-    return replace(found, holds=tuple(each for each in found.holds if each.reference_unix <= now_unix))
+    next_unix = problem.horizon.start_unix + problem.now_s + holding.params.every_s
+    return replace(found, holds=tuple(each for each in found.holds if each.reference_unix < next_unix))
 
 
 def carry_out(

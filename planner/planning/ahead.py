@@ -18,14 +18,24 @@ import numpy as np
 from planner.bounds import DAY_S
 from planner.domain.closed_room import node_outages
 from planner.domain.horizon import Horizon
-from planner.domain.plan import DEFERRED, Plan
+from planner.domain.plan import Plan
 from planner.domain.problem import Problem
 from planner.domain.segment import split_segments
 from planner.inputs.build import Day, frame
+from planner.planning.outlook import with_outlook
 from planner.search.decode import decode, decode_after
 
 LEAST_COUNTS = 0.5
 """The least that money of a later day counts, as a part of today's."""
+
+
+def with_time_ahead(day: Day) -> Day:
+    """The day with the time after it that a search is to plan with it, by the goal of its scenario."""
+    if day.ahead is not None:
+        return day
+    if day.scenario.goal.kind == "whole":
+        return with_outlook(day)
+    return with_days_ahead(day) if day.problem.now_s == 0 else day
 
 
 def with_days_ahead(day: Day) -> Day:
@@ -65,16 +75,6 @@ def _reaches_beyond(problem: Problem) -> bool:
     """Whether some job that may start today has no room today, if all are placed in order of submission."""
     plan = decode(problem, np.argsort(problem.submission_rank).astype(np.int64))
     return bool((~plan.is_placed & (problem.columns.release_s < problem.horizon.length_s)).any())
-
-
-def first_day_of(problem: Problem, plan: Plan) -> Plan:
-    """What a plan of several days starts on the first of them."""
-    stays = plan.is_placed & (plan.start_s < problem.horizon.length_s)
-    unit_stays = np.repeat(stays, np.diff(problem.columns.unit_ptr))
-    return Plan(
-        np.where(stays, plan.start_s, DEFERRED).astype(np.int64),
-        np.where(unit_stays, plan.node_of_unit, DEFERRED).astype(np.int64),
-    )
 
 
 def after_the_day(problem: Problem, ahead: Problem, plan: Plan) -> Plan:

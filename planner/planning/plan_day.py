@@ -10,23 +10,26 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from planner.accounting.audit import audit, require_clean, why_broken
+from planner.accounting.bills import require_bills
 from planner.accounting.bound import Bound, profit_bound
 from planner.accounting.promises import promises_of
 from planner.accounting.settle import settle
 from planner.defaults import ITERATIONS
 from planner.domain.books import Booked
+from planner.domain.day_summary import AheadSummary
 from planner.domain.job import Job
 from planner.domain.ledger import Ledger
-from planner.domain.plan import Deferral, may_begin
+from planner.domain.plan import Deferral, Plan, cut_plan, may_begin
 from planner.domain.problem import Problem, executed
 from planner.domain.result import MaxRuntime, Promises, Result
 from planner.errors import AuditError
 from planner.inputs.build import Day
 from planner.methods import HASTENED, RULES, Params, method_named
-from planner.planning.ahead import after_the_day, first_day_of
+from planner.planning.ahead import after_the_day
 from planner.planning.baselines import Baselines, baselines_of
 from planner.planning.carbon_goal import limited_bound, weighed, within_limit
 from planner.planning.energy_costs import holding_of_day
+from planner.planning.outlook import ahead_summary, best_of
 from planner.planning.ready import make_ready
 from planner.planning.waiting import Waiting, why_late, with_promises
 
@@ -60,6 +63,8 @@ class PlannedDay:
         What the books say, for a day that is not planned but booked.
     baselines
         What rules and EASY make of the day; None when they were not asked for.
+    ahead
+        What is said of the time on which the day was decided; None where that is the day itself.
     """
 
     day: Day
@@ -72,6 +77,7 @@ class PlannedDay:
     promises: Promises | None = None
     booked: Booked | None = None
     baselines: Baselines | None = None
+    ahead: AheadSummary | None = None
 
 
 def plan_day(day: Day, params: Params) -> PlannedDay:
@@ -105,9 +111,9 @@ def plan_day(day: Day, params: Params) -> PlannedDay:
             step("making the search ready, which takes longest the first time")
             make_ready(method, day.ahead or day.problem)
             step("searching")
-            result, later, weight = _decided(day, params)
+            result, later, weight, whole = _decided(day, params)
             comparing = pool.submit(baselines_of, day.problem, happened) if with_baselines else None
-            if method in HASTENED and not _has_carbon_goal(day):
+            if method in HASTENED and day.outlook is None and not _has_carbon_goal(day):
                 result = _hastened(day.problem, result, params)
             step("proving what no plan can exceed")
             bound, real_bound = bounding.result(), bounding_real.result()
@@ -117,11 +123,15 @@ def plan_day(day: Day, params: Params) -> PlannedDay:
             given_up.set()
             raise
     ledger = settle(happened, result.plan) if is_real else result.ledger
+    require_bills(happened, ledger)
     deferrals = (*_deferred(day, result, later), *day.rejected, *day.withdrawn)
     _require_all_told(day, result, deferrals)
     day = replace(day, problem=with_promises(day.problem, result.holds))
     promises = promises_of(day.problem, result.plan, later, reason=why_late(result.method))
-    return PlannedDay(day, result, happened, ledger, deferrals, bound, real_bound, promises, baselines=baselines)
+    ahead = None if day.outlook is None else ahead_summary(day, whole, with_bounds=bound_time_s > 0)
+    return PlannedDay(
+        day, result, happened, ledger, deferrals, bound, real_bound, promises, baselines=baselines, ahead=ahead
+    )
 
 
 def _has_carbon_goal(day: Day) -> bool:
@@ -129,25 +139,31 @@ def _has_carbon_goal(day: Day) -> bool:
     return bool(goal.carbon_weight) or goal.carbon_limit_kg is not None
 
 
-def _decided(day: Day, params: Params) -> tuple[Result, dict[str, int], float]:
-    """The result of the day, when jobs that it starts later start, and the weight of CO2 that a limit asked for."""
+def _decided(day: Day, params: Params) -> tuple[Result, dict[str, int], float, Plan]:
+    """The result of the day, when jobs start that it starts later, and the weight of CO2 that a limit asked for.
+
+    The last is the plan of all the time on which the day was decided.
+    """
     goal = day.scenario.goal
-    found: list[tuple[Result, dict[str, int]]] = []
+    found: list[tuple[Result, dict[str, int], Plan]] = []
 
     def decide(weight: float) -> Result:
         ahead = None if day.ahead is None else weighed(day.ahead, weight)
         result = _searched(replace(day, problem=weighed(day.problem, weight), ahead=ahead), params)
         begins: dict[str, int] = {}
+        whole = result.plan
         if day.ahead is not None:
             result, begins = cut_to_day(day.problem, day.ahead, result)
-        found.append((result, begins))
+        found.append((result, begins, whole))
         return result
 
     if goal.carbon_limit_kg is None:
         decide(goal.carbon_weight)
-        return *found[0], goal.carbon_weight
+        result, begins, whole = found[0]
+        return result, begins, goal.carbon_weight, whole
     best = within_limit(decide, goal.carbon_weight, goal.carbon_limit_kg)
-    return best.result, next(begins for each, begins in found if each is best.result), best.weight_eur_per_tonne
+    result, begins, whole = next(each for each in found if each[0] is best.result)
+    return result, begins, best.weight_eur_per_tonne, whole
 
 
 def _within_limit(
@@ -165,16 +181,21 @@ def _within_limit(
 def _searched(day: Day, params: Params) -> Result:
     """The accepted result of a method, of the day or of the day and the time after it."""
     problem, method = day.ahead or day.problem, params.method
-    # As many steps for each of the days that are planned together.
-    days = sum(1 for _ in problem.horizon.days())
+    # As many steps for each of the days that are planned together; the outlook is all one.
+    days = 1 if day.outlook is not None else sum(1 for _ in problem.horizon.days())
     steps = None if params.iterations is None else params.iterations * days
     params = replace(params, iterations=steps)
+    if day.outlook is not None:
+        params = replace(params, first=day.outlook.easy)
     if method == "hold":
         params = replace(params, holding=holding_of_day(day.scenario, problem))
     result = accepted(problem, method_named(method)(problem, params, MaxRuntime(params.time_limit_s)))
     if day.ahead is None or method == "hold":
         return result
     plan = after_the_day(day.problem, day.ahead, result.plan)
+    if day.outlook is not None:
+        easy = after_the_day(day.problem, day.ahead, day.outlook.easy)
+        plan = plan if audit(problem, easy) else best_of(problem, [plan, easy])
     return replace(result, plan=plan, ledger=settle(day.ahead, plan))
 
 
@@ -202,6 +223,7 @@ def _carried_out(
     holding = holding_of_day(day.scenario, day.problem)
     result = carry_out(day.problem, holding, estimate=day.scenario.rules.estimate, on_trial=params.on_trial)
     require_clean(happened, result.plan, leaves_room=True)
+    require_bills(happened, result.ledger)
     bound = _bound(happened, bound_time_s, on_bound, threading.Event())
     day = replace(day, problem=with_promises(day.problem, result.holds))
     deferrals = (*_deferred(day, result, {}), *day.rejected, *day.withdrawn)
@@ -216,7 +238,7 @@ def cut_to_day(problem: Problem, ahead: Problem, result: Result) -> tuple[Result
     Of the day alone the audit can only ask that no rule about room is broken: a job may start tomorrow although it had
     room today.
     """
-    plan = first_day_of(problem, result.plan)
+    plan = cut_plan(problem, result.plan, problem.horizon.length_s)
     require_clean(problem, plan, leaves_room=True)
     is_later = result.plan.is_placed & ~plan.is_placed
     later = {ahead.jobs[job].id: int(result.plan.start_s[job]) for job in np.flatnonzero(is_later)}
@@ -291,7 +313,7 @@ def _deferred(day: Day, result: Result, later: Mapping[str, int]) -> list[tuple[
             reason = why
         elif result.status == "nothing":
             reason = f"does not start {until}: the engine found no plan in time"
-        elif result.method in RULES:
+        elif result.method in (*RULES, "easy"):
             reason = f"its turn did not come {until} under the rule {result.method}"
         elif result.method == "hold":
             reason = f"does not start {until}: no room, or held for a cheaper hour"

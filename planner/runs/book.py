@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from planner.accounting.audit import require_clean
+from planner.accounting.bills import require_bills
 from planner.accounting.promises import promises_of
 from planner.accounting.settle import settle
 from planner.domain.books import Booked
@@ -106,6 +107,7 @@ def settled(day: Day, booked: Booked) -> PlannedDay:
     plan = Plan.of(day.problem, {})
     require_clean(day.problem, plan, leaves_room=True)
     ledger = settle(day.problem, plan)
+    require_bills(day.problem, ledger)
     result = Result(plan, ledger, METHOD, "found", 0.0, METHOD, leaves_room=True)
     deferrals = (*(_waits(day, job) for job in day.problem.jobs), *day.rejected, *day.withdrawn)
     promises = promises_of(day.problem, plan, reason="as it happened")

@@ -12,6 +12,7 @@ from planner.bounds import RUN_DAYS
 from planner.domain.day_summary import DaySummary
 from planner.domain.horizon import Horizon
 from planner.domain.intake import Intake
+from planner.domain.job import Job
 from planner.domain.situation import Situation, situation_conflicts
 from planner.errors import BookedError, InputError
 from planner.inputs.build import build
@@ -20,12 +21,12 @@ from planner.inputs.snapshots.read import read_snapshot
 from planner.methods import LOOKING_AHEAD, Params
 from planner.pages.day import day_page
 from planner.pages.index import write_index
-from planner.planning.ahead import with_days_ahead
+from planner.planning.ahead import with_time_ahead
 from planner.planning.estimates import with_estimates
 from planner.planning.plan_day import PlannedDay, plan_day
 from planner.scenario.schema import Scenario
-from planner.slurm.journal import read_ours
-from planner.slurm.wanted import JOURNAL
+from planner.slurm.journal import Ours, read_ours
+from planner.slurm.wanted import JOURNAL, rules_of
 from planner.store.folder import held
 from planner.store.last_plan import LastPlan, last_plan_of, read_last_plan, situation_of, with_last_plan
 from planner.store.provenance import hashes, provenance, with_situation
@@ -139,8 +140,8 @@ def _do(
             found = find()
             situation = with_estimates(found.situation, scenario.cluster, scenario.rules.estimate)
             built = build(scenario, horizon, situation, found.intake, until_unix)
-            if params.method in LOOKING_AHEAD and situation.moment_unix == horizon.start_unix:
-                built = with_days_ahead(built)
+            if params.method in LOOKING_AHEAD:
+                built = with_time_ahead(built)
         facts = {**facts, "inputs": hashes([*scenario.files(), *files])}
         planned = plan_day(built, params.under(scenario))
         params.on_step("writing the day")
@@ -191,14 +192,33 @@ def _found(scenario: Scenario, asked: PlanRequest, folder: Path, day: Horizon) -
         conflicts = () if last is None else _conflicts(scenario, situation, last, day)
     if last is not None:
         situation = with_last_plan(situation, folder, scenario, day, last)
+    if asked.slurm is not None:
+        situation = _as_promised(situation, read_ours(folder / JOURNAL))
     return Found(situation, intake, conflicts)
 
 
+def _as_promised(situation: Situation, ours: Ours) -> Situation:
+    """A situation of Slurm with the promises of the journal: what was planned and never sent binds nobody.
+
+    A reference start that has not come yet is looked for anew: it may come sooner than was thought.
+    """
+
+    def promised(job: Job) -> Job:
+        given = ours.promise(job.id, job.submit_unix)
+        return replace(job, promise=given if given and given.reference_unix <= situation.moment_unix else None)
+
+    return replace(
+        situation,
+        pending=tuple(promised(job) for job in situation.pending),
+        started=tuple(replace(each, job=promised(each.job)) for each in situation.started),
+    )
+
+
 def _read(scenario: Scenario, asked: PlanRequest, folder: Path) -> tuple[Situation, Intake]:
-    """The situation by tables, or by Slurm; begin times and reservations that we have set there bind nobody."""
+    """The situation by tables, or by Slurm; begin times that we have set there bind nobody."""
     if asked.slurm is not None:
-        ours = read_ours(folder / JOURNAL)
-        return asked.slurm.snapshot(scenario, ours.own_begin)
+        ours, rules = read_ours(folder / JOURNAL), rules_of(scenario.as_dict())
+        return asked.slurm.snapshot(scenario, ours.own_begin, rules.may_hold)
     assert asked.snapshot is not None
     return read_snapshot(asked.snapshot, at_unix=asked.moment_unix, scenario=scenario, nodes_path=asked.nodes)
 

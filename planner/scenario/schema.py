@@ -82,7 +82,7 @@ class Scenario(Section):
             _require_known(revenue.classes, [each.name for each in cluster.classes], "classes", "node class")
             _require_known(revenue.eur_per_hour, cluster.resources, "eur_per_hour", "resource")
             for name, own in revenue.classes.items():
-                _require_known(own.eur_per_hour or {}, cluster.resources, f"classes.{name}.eur_per_hour", "resource")
+                _require_known(own.eur_per_hour, cluster.resources, f"classes.{name}.eur_per_hour", "resource")
         return revenue
 
     _sources: tuple[Path, ...] = PrivateAttr(())

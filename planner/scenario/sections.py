@@ -182,22 +182,22 @@ Factor = Annotated[float, Within(bounds.REVENUE_WEIGHT)]
 
 
 class ClassRevenue(Section):
-    """What use earns on the nodes of one class, instead of what it earns elsewhere."""
+    """What use earns on the nodes of one class; what is not said here is as elsewhere, resource by resource."""
 
     eur_per_core_hour: Annotated[
         EurPerHour | None,
         Key("EUR per core-hour", "what a core-equivalent earns there", default="that of `revenue`"),
     ] = None
     eur_per_hour: Annotated[
-        dict[Name, EurPerHour] | None,
+        dict[Name, EurPerHour],
         Named,
         Key(
             "EUR per hour",
             "what each unit of a resource that a job asks for earns there on top, such as `gpus`",
-            default="those of `revenue`",
+            default="that of `revenue`, resource by resource",
             each="resource",
         ),
-    ] = None
+    ] = Field(default_factory=dict)
 
 
 class Revenue(Section):
@@ -230,11 +230,11 @@ class Revenue(Section):
     ] = Field(default_factory=dict)
 
     def class_prices(self) -> dict[str, UsePrice]:
-        """What use earns on the nodes of each class that has prices of its own."""
+        """What use earns on the nodes of each class that has prices of its own, those of the site where it has none."""
         return {
             name: UsePrice(
                 self.eur_per_core_hour if each.eur_per_core_hour is None else each.eur_per_core_hour,
-                self.eur_per_hour if each.eur_per_hour is None else each.eur_per_hour,
+                {**self.eur_per_hour, **each.eur_per_hour},
             )
             for name, each in self.classes.items()
         }
@@ -285,9 +285,30 @@ class Rules(Section):
     ] = "requested"
 
 
-class Goal(Section):
-    """What counts besides money when plans are compared; it is no part of the money."""
+GoalKind = Literal["whole", "published"]
+"""What is maximised: the outlook of a day with its waits, or the profit of the calendar day."""
 
+
+class Goal(Section):
+    """What counts when plans are compared; what is not money is no part of the money."""
+
+    kind: Annotated[
+        GoalKind,
+        Key(
+            "word",
+            "`whole`: the profit until all known jobs have run, less what their waiting counts; `published`: the profit"
+            " of the calendar day, as in the published study",
+        ),
+    ] = "whole"
+    later: Annotated[
+        float | None,
+        Within(bounds.FRACTION),
+        Key(
+            "part",
+            "what a euro that is earned after the day counts: 1 where the queue empties, 0 on an overloaded machine",
+            default="by the work that came in on the last seven days and the work that waits",
+        ),
+    ] = None
     carbon_weight: Annotated[
         float,
         Within(bounds.EUR_PER_TONNE),
@@ -298,8 +319,8 @@ class Goal(Section):
         Within(bounds.EUR_PER_WAITING_HOUR),
         Key(
             "EUR per hour",
-            "what an hour of waiting of one job counts for when jobs are held for cheaper hours",
-            default="2 % of what the energy of the mean job of the last week costs (`hold.waiting_fraction`)",
+            "what an hour of waiting of one job counts, in plans and when jobs are held for cheaper hours",
+            default="2 % of what the energy of the mean job costs (`hold.waiting_fraction`)",
         ),
     ] = None
     carbon_limit_kg: Annotated[

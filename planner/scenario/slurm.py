@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, WithJsonSchema
 
 from planner import bounds
 from planner.scenario.sections import Key, Section
-from planner.scenario.values import Several, Within, existing_folder
+from planner.scenario.values import Several, Whole, Within, existing_folder
 
 LIVE = Path("live")
 """Stands for Slurm itself, as it is at the moment of planning."""
@@ -42,6 +42,18 @@ class SlurmSection(Section):
         Key("W per node", "draw of a node of Slurm that is off for want of work", default="it stays on"),
     ] = None
     opt_in: OptInSection = OptInSection()
+    tell: Annotated[
+        Literal["admin_comment", "comment", "nobody"],
+        Key(
+            "`admin_comment`, `comment` or `nobody`",
+            "where a held job says until when, why, and its latest start; the first needs an administrator of Slurm",
+        ),
+    ] = "admin_comment"
+    keep_days: Annotated[
+        int,
+        Whole(bounds.KEEP_DAYS),
+        Key("days", "for how long all versions of planned days are kept; later only the first and the last"),
+    ] = 7
 
     @property
     def is_live(self) -> bool:

@@ -104,7 +104,7 @@ def without_losses(problem: Problem, plan: Plan, ledger: Ledger) -> tuple[Plan, 
             return plan, ledger
         leaner = _without(problem, plan, losing)
         settled = settle(problem, leaner)
-        if settled.profit_eur <= ledger.profit_eur:
+        if settled.worth_eur <= ledger.worth_eur:
             return plan, ledger
         plan, ledger = leaner, settled
 

@@ -14,8 +14,10 @@ import time
 from contextlib import suppress
 
 from planner.accounting.audit import audit, why_broken
+from planner.accounting.settle import settle
+from planner.domain.plan import Plan
 from planner.domain.problem import Problem
-from planner.domain.result import BestSoFar, Listener, Result, Stop
+from planner.domain.result import BestSoFar, Candidate, Listener, Result, Stop
 from planner.domain.search_params import HarvestParams
 from planner.domain.segment import Segment
 from planner.search.complete import evaluate_changed
@@ -52,13 +54,21 @@ def harvest(
     time_limit_s: float,
     iterations: int | None = None,
     params: HarvestParams | None = None,
+    known: Plan | None = None,
     on_trial: Listener | None = None,
 ) -> Result:
-    """Search until ``stop``, the time limit, the iteration limit or an interrupt, and return the best plan."""
+    """Search until ``stop``, the time limit, the iteration limit or an interrupt, and return the best plan.
+
+    ``known`` is a plan that it may begin with; where it keeps all rules, nothing worse is returned.
+    """
     chosen = params or HarvestParams()
     budget = Budget(time_limit_s=time_limit_s, iterations=iterations)
     first = multisearch(problem, workers=workers, stop=stop, on_trial=on_trial)
     so_far = BestSoFar.after(first, stop, on_trial)
+    if known is not None and not audit(problem, known):
+        found = Candidate(known, settle(problem, known), "EASY")
+        so_far.trials.append(found.trial)
+        so_far.keep_if_better(found)
     search = _Harvest(problem, so_far, budget, chosen, seed, workers)
     if problem.jobs:
         with suppress(KeyboardInterrupt):
@@ -139,11 +149,11 @@ class _Harvest:
         """Keep the best plan of the chains if it earns more once it is completed and settled, and breaks no rule."""
         for chain in sorted(chains, key=lambda each: -each.best_profit_eur):
             best = self._so_far.best
-            if chain.best_profit_eur <= best.profit_eur:
+            if chain.best_profit_eur <= best.worth_eur:
                 continue
             name = f"rebuilt from {best.name.removeprefix('rebuilt from ')}"
             found = evaluate_changed(self._problem, chain.best_plan(), name)
-            if found.profit_eur <= best.profit_eur:
+            if found.worth_eur <= best.worth_eur:
                 continue
             if why := why_broken(f"harvest, {name},", audit(self._problem, found.plan)):
                 self._so_far.broken.append(why)

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from planner.accounting.energy import energy_between
-from planner.accounting.settle import moved_by_battery
+from planner.accounting.settle import battery_cut, waiting_of
 from planner.domain.columns import Ints
 from planner.domain.job_order import job_charged, job_core_equivalents, profit_per_kw
 from planner.domain.plan import Plan
@@ -29,6 +29,9 @@ from planner.units import MILLI, SECONDS_PER_HOUR
 
 MOST_FOLLOWERS = 24
 """Jobs that a step may take out beside its own on a day with dependencies, because they wait for one of those."""
+
+MOST_CUTS = 500
+"""Cuts of a battery that a chain keeps."""
 
 FREE_MARGIN = 1e9
 """Stands for the profit per kW of a job that draws no power: above all others, and finite."""
@@ -45,15 +48,18 @@ class Chain:
     timelines: NodeTimelines
     tally: Tally
     state: SearchState
+    learned: int = 0
 
     @classmethod
     def from_plan(cls, problem: Problem, plan: Plan, *, seed: int, habits: Habits) -> Chain:
         """A search that stands at a plan."""
         jobs, opening = opening_timelines(problem)
         money = kernel_money(problem)
-        money, tally = with_battery(problem, money, tally_of(problem, money, plan), plan)
+        tally = tally_of(problem, money, plan)
         timelines = load_plan(copy_timelines(opening), jobs, plan)
-        return cls(problem, jobs, money, habits, timelines, tally, _search_state(problem, jobs, plan, seed, habits))
+        chain = cls(problem, jobs, money, habits, timelines, tally, _search_state(problem, jobs, plan, seed, habits))
+        chain._learn_battery()
+        return chain
 
     def run(self, steps: int, temperature: float) -> None:
         """Take a number of steps at a temperature [EUR]."""
@@ -64,8 +70,19 @@ class Chain:
                 self.timelines, self.jobs, self.money, self.tally, self.state, self.habits, float(temperature), left
             )
             left -= done
-            if left > 0:
+            if self.state.pending[0]:
+                self._learn_battery()
+            elif left > 0:
                 self.timelines = wider_timelines(self.timelines)
+
+    def _learn_battery(self) -> None:
+        """Add the cut of a battery beside the present plan; of too many the oldest goes."""
+        if self.problem.rates.battery is None:
+            return
+        cuts, count = self.money.cuts, self.money.cut_count
+        cuts[self.learned % len(cuts)] = battery_cut(self.problem, self.present_plan())
+        self.learned += 1
+        count[0] = min(self.learned, len(cuts))
 
     def _look_around(self) -> None:
         """Sort the jobs by where they lie now, so that steps find their neighbours."""
@@ -132,9 +149,11 @@ def _search_state(problem: Problem, jobs: JobTable, plan: Plan, seed: int, habit
         margin=np.divide(job_margin_per_s(problem), equivalents, out=np.zeros(count), where=equivalents > 0),
         first_node=first_node.astype(np.int64),
         earns=job_charged(columns) * columns.weight * per_core_s,
+        latest=columns.latest_start_s,
         profits=np.array([-np.inf, -np.inf]),
         counts=np.zeros(3, dtype=np.int64),
         stream=np.array([seed], dtype=np.uint64),
+        pending=np.zeros(1, dtype=np.int64),
         out=np.zeros(most_out, dtype=np.int64),
         rank=np.zeros(most_out),
         old_start_of=np.zeros(most_out, dtype=np.int64),
@@ -145,9 +164,8 @@ def _search_state(problem: Problem, jobs: JobTable, plan: Plan, seed: int, habit
 
 
 def _movable(problem: Problem) -> npt.NDArray[np.bool_]:
-    """Which jobs a step may take out: none that is overdue or has a deadline today, nor what such a job waits for."""
-    movable: npt.NDArray[np.bool_] = problem.columns.latest_start_s >= problem.horizon.length_s
-    movable &= ~problem.is_overdue
+    """Which jobs a step may take out: none that is overdue, nor what such a job waits for."""
+    movable: npt.NDArray[np.bool_] = ~problem.is_overdue
     links = problem.columns.links
     if len(links):
         for job in links.sorted(range(len(movable)))[::-1].tolist():
@@ -162,10 +180,10 @@ def run_chains(chains: list[Chain], steps: int, temperature: float, workers: int
 
 
 def kernel_money(problem: Problem) -> Money:
-    """What placements of a problem earn and cost, cut into pieces; without a battery."""
+    """What placements of a problem earn and cost, cut into pieces; of a battery nothing is known yet."""
     segments, length = problem.segment_columns, problem.horizon.length_s
     interval = problem.rates.demand_interval_s
-    has_demand = problem.rates.demand_eur_per_kw > 0
+    has_demand, battery = problem.rates.demand_eur_per_kw > 0, problem.rates.battery
     ticks = np.append(np.arange(0, length, interval), length) if has_demand else np.array([0, length])
     edges = np.unique(np.concatenate([segments.edges_s, ticks])).astype(np.int64)
     table, nodes, rule = problem.table, problem.nodes, problem.cluster.idle_rule
@@ -185,23 +203,22 @@ def kernel_money(problem: Problem) -> Money:
         cooling=np.ascontiguousarray(table.cells(rows[None, :], segments.temperature_c[:, None])),
         grid=np.array([table.first_power_w * MILLI, table.power_step_w * MILLI], dtype=np.int64),
         interval_length=np.diff(ticks).astype(np.int64),
-        moved=np.zeros(len(ticks) - 1),
         demand=np.array([problem.rates.demand_eur_per_kw, problem.rates.demand_so_far_kw]),
-        earns=problem.columns.group_charged * (weights * per_core_s)[:, None],
-        class_of=nodes.class_of,
+        earns=problem.columns.group_charged * (weights * per_core_s),
         idle=nodes.idle_mw - nodes.busy_mw,
         sleeps=nodes.idle_mw - nodes.asleep_mw,
         rests=np.array([rule.after_s, rule.wake_s], dtype=np.int64),
+        waits=problem.wait_prices,
+        cuts=np.zeros((0 if battery is None else MOST_CUTS, 1 + _asked_of_battery(problem, len(ticks) - 1))),
+        cut_count=np.zeros(1, dtype=np.int64),
+        room=segments.length_s * (0.0 if battery is None else battery.power_kw) / SECONDS_PER_HOUR,
+        spare=np.where(segments.uses_sun, 0.0, segments.solar_w) * segments.length_s / (MILLI * SECONDS_PER_HOUR),
     )
 
 
-def with_battery(problem: Problem, money: Money, tally: Tally, plan: Plan) -> tuple[Money, Tally]:
-    """The same with the battery used as is best beside a plan, whatever the placement."""
-    if problem.rates.battery is None:
-        return money, tally
-    moved, saved_eur = moved_by_battery(problem, plan)
-    tally.revenue[0] += saved_eur
-    return money._replace(moved=moved) if problem.rates.demand_eur_per_kw > 0 else money, tally
+def _asked_of_battery(problem: Problem, intervals: int) -> int:
+    """How many figures of a plan a battery's cuts are about."""
+    return 2 * len(problem.segments) + (intervals if problem.rates.demand_eur_per_kw > 0 else 0)
 
 
 def tally_of(problem: Problem, money: Money, plan: Plan) -> Tally:
@@ -210,9 +227,8 @@ def tally_of(problem: Problem, money: Money, plan: Plan) -> Tally:
     start_s = np.concatenate([problem.running_start_s, plan.start_s[placed]])
     end_s = np.concatenate([problem.running_end_s, (plan.start_s + columns.duration_s)[placed]])
     power_mw = np.concatenate([problem.running_columns.power_mw, columns.power_mw[placed]])
-    unit_earns = money.earns[columns.unit_group, money.class_of[plan.node_of_unit]]
     earns_per_s = np.bincount(
-        np.repeat(np.arange(len(columns)), np.diff(columns.unit_ptr)), unit_earns, minlength=len(columns)
+        np.repeat(np.arange(len(columns)), np.diff(columns.unit_ptr)), money.earns[columns.unit_group], len(columns)
     )
     seconds = problem.segment_columns.counted_s(start_s, end_s)[len(problem.running) :]
     pieces, segments = len(money.segment_of), len(money.length)
@@ -221,12 +237,18 @@ def tally_of(problem: Problem, money: Money, plan: Plan) -> Tally:
         + _closed_idle(problem, money)
         + int(problem.nodes.busy_mw.sum()) * np.diff(money.edges),
         revenue=np.array(
-            [_running_revenue(problem) + _fed_in_any_case(problem) + (earns_per_s[placed] * seconds).sum()]
+            [
+                _running_revenue(problem)
+                + _fed_in_any_case(problem)
+                + (earns_per_s[placed] * seconds).sum()
+                - waiting_of(problem, plan)
+            ]
         ),
         idle=np.zeros(pieces, dtype=np.int64),
         by_segment=np.zeros(segments, dtype=np.int64),
         by_interval=np.zeros(len(money.interval_length)),
         rate=np.zeros(segments),
+        asked=np.zeros(_asked_of_battery(problem, len(money.interval_length))),
     )
 
 
@@ -246,13 +268,8 @@ def _fed_in_any_case(problem: Problem) -> float:
 
 
 def _running_revenue(problem: Problem) -> float:
-    columns, class_of = problem.running_columns, problem.nodes.class_of
+    columns = problem.running_columns
     seconds = problem.segment_columns.counted_s(problem.running_start_s, problem.running_end_s)
-    total = 0.0
-    unit = 0
-    for index, work in enumerate(problem.running):
-        for node in work.nodes:
-            group = columns.unit_group[unit]
-            total += columns.group_charged[group, class_of[node]] * columns.weight[index] * seconds[index]
-            unit += 1
+    job = np.repeat(np.arange(len(columns)), np.diff(columns.unit_ptr))
+    total: float = sum((columns.group_charged[columns.unit_group] * columns.weight[job] * seconds[job]).tolist())
     return total * problem.rates.eur_per_charged_hour / SECONDS_PER_HOUR

@@ -1,4 +1,4 @@
-"""A new site folder: a commented scenario, cooling tables, example jobs, and what to do with them."""
+"""A new site folder: a commented scenario, cooling tables, example jobs, what runs it by the clock, and what to do."""
 
 from __future__ import annotations
 
@@ -15,6 +15,17 @@ _WRITTEN = {
     "scenarios/site.yaml": "site.yaml",
     "jobs/example.csv": "example.csv",
     "README.md": "README.md",
+    **{
+        f"deploy/{name}": f"deploy/{name}"
+        for name in (
+            "planner.service",
+            "planner.timer",
+            "planner-book.service",
+            "planner-book.timer",
+            "planner.cron",
+            "alerts.yml",
+        )
+    },
 }
 _TABLES = ("air.csv", "hybrid.csv")
 

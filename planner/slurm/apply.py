@@ -1,57 +1,65 @@
-"""Sets begin times in Slurm: look first (`plan_changes`), then send, read back, compare; verify at any later time."""
+"""Holds jobs in Slurm: look first (`plan_changes`), then send, read back, compare; verify at any later time."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from planner.errors import SlurmError
+from planner.errors import InputError, SlurmError
+from planner.inputs.slurm.accounting import read_accounting
+from planner.inputs.slurm.document import DocumentAnswer
 from planner.inputs.slurm.job import SlurmJob
 from planner.inputs.slurm.queue import Queue
-from planner.slurm.changes import JOB_ID, ChangeOutcome, ChangeRules, Proposal, propose, propose_undo
+from planner.slurm.changes import JOB_ID, ChangeOutcome, Proposal, propose, propose_undo
 from planner.slurm.commands import Slurm
 from planner.slurm.journal import Change, Ours, read_ours, when, write_changes, write_results
 from planner.slurm.snapshot import queue_now
+from planner.slurm.told import comment_updates, why_untold
+from planner.slurm.wanted import Wanted, holds_of
 from planner.store.folder import alone_in
 
 CLOCKS_DIFFER_S = 60
 """How much the controller's clock may differ from ours where a job was let go at once [s]."""
 
+AGAIN = "try again"
+"""What Slurm says as long as the accounts do not know a job: `DB index is being set, try again`."""
+PAUSES_S = (1, 2, 3)
+"""How long to wait before each further try [s]."""
+
 Clock = Callable[[], float]
 
 
-def plan_changes(
-    slurm: Slurm,
-    wanted: Mapping[str, int],
-    rules: ChangeRules,
-    journal: Path,
-    clock: Clock = time.time,
-    *,
-    latest: Mapping[str, int] | None = None,
-) -> Proposal:
-    """What `carry_out` would send for these starts, none later than the ``latest`` promised; changes nothing."""
-    return propose(wanted, queue_now(slurm), rules, read_ours(journal), int(clock()), latest)
+def plan_changes(queue: Queue, wanted: Wanted, journal: Path, clock: Clock = time.time) -> Proposal:
+    """What `carry_out` would send for the holds of a plan, and to release all others of ours; changes nothing."""
+    ours, now_unix = read_ours(journal), int(clock())
+    holds, given_up = holds_of(wanted, queue, ours, now_unix)
+    until = {name: hold.until_unix for name, hold in holds.items()}
+    found = propose(until, queue, wanted.rules, ours, now_unix, holds)
+    held = {name: holds[name] for name in found.unchanged}
+    held |= {each.job: each.hold for each in found.changes if each.hold is not None}
+    comments = comment_updates(queue, held, wanted.tell, wanted.zone)
+    return replace(found, refusals=(*given_up, *found.refusals), held=held, comments=tuple(comments), tell=wanted.tell)
 
 
-def plan_undo(slurm: Slurm, journal: Path, clock: Clock = time.time) -> Proposal:
+def plan_undo(queue: Queue, wanted: Wanted | None, journal: Path, clock: Clock = time.time) -> Proposal:
     """What `carry_out` would send to take back what is still ours; changes nothing."""
-    return propose_undo(queue_now(slurm), read_ours(journal), int(clock()))
+    found = propose_undo(queue, read_ours(journal), int(clock()))
+    if wanted is None:
+        return found
+    comments = comment_updates(queue, {}, wanted.tell, wanted.zone)
+    return replace(found, comments=tuple(comments), tell=wanted.tell)
 
 
 def carry_out(
-    slurm: Slurm,
-    changes: Sequence[Change],
-    journal: Path,
-    clock: Clock = time.time,
-    *,
-    undo: bool = False,
+    slurm: Slurm, proposal: Proposal, journal: Path, clock: Clock = time.time, remarks: list[str] | None = None
 ) -> list[ChangeOutcome]:
     """Send changes, read the queue back, and say for each whether Slurm has taken it.
 
     The journal is on the disk before anything is sent. Whatever fails from then on, what has reached Slurm can be
-    undone.
+    undone. Where Slurm asks to be tried again, as after a restart, that is done for some seconds. Comments go after the
+    changes; where they are not taken ``remarks`` gets a line that says so, and that is all.
 
     Raises
     ------
@@ -60,18 +68,36 @@ def carry_out(
     OutputError
         The journal cannot be written; nothing was sent.
     """
+    changes = proposal.changes
+    if not changes and not proposal.comments:
+        return []
+    with alone_in(journal.parent):
+        write_changes(journal, changes, int(clock()))
+        # Its status says no more than that some update failed, such as that of a job which has just started.
+        said = slurm.run("scontrol", stdin="".join(map(_update, changes))).errors if changes else ""
+        untold = slurm.run("scontrol", stdin="".join(proposal.comments)).errors if proposal.comments else ""
+        if remarks is not None and (why := why_untold(untold, proposal.tell)):
+            remarks.append(why)
+        outcomes = _outcomes(slurm, changes, said, clock)
+        for pause_s in PAUSES_S:
+            again = [each.change for each in outcomes if each.refused and AGAIN in each.note]
+            if not again:
+                break
+            time.sleep(pause_s)
+            said = slurm.run("scontrol", stdin="".join(map(_update, again))).errors
+            renewed = {each.change: each for each in _outcomes(slurm, again, said, clock)}
+            outcomes = [renewed.get(each.change, each) for each in outcomes]
+        write_results(journal, ((each.change, each.taken, each.note) for each in outcomes), int(clock()))
+    return outcomes
+
+
+def _outcomes(slurm: Slurm, changes: Sequence[Change], said: str, clock: Clock) -> list[ChangeOutcome]:
+    """What became of changes, by the queue as it is now."""
     if not changes:
         return []
-    updates = "".join(_update(change) for change in changes)
-    with alone_in(journal.parent):
-        write_changes(journal, changes, int(clock()), undo=undo)
-        # Its status says no more than that some update failed, such as that of a job which has just started.
-        said = slurm.run("scontrol", stdin=updates).errors
-        queue, now_unix = queue_now(slurm), int(clock())
-        alone = {change.job for change in changes}
-        outcomes = [_outcome(change, queue, alone, said, now_unix) for change in changes]
-        write_results(journal, ((each.change, each.taken, each.note) for each in outcomes), int(clock()), undo=undo)
-    return outcomes
+    queue, now_unix = queue_now(slurm), int(clock())
+    alone = {change.job for change in changes}
+    return [_outcome(change, queue, alone, said, now_unix) for change in changes]
 
 
 def _update(change: Change) -> str:
@@ -150,11 +176,31 @@ def from_journal(ours: Ours) -> list[Expected]:
     return [Expected(job, entry.sent[-1], submit) for (job, submit), entry in ours.entries.items()]
 
 
+def queue_with_gone(slurm: Slurm, expected: Iterable[Expected], now_unix: int) -> Queue:
+    """The queue, and what the accounts say of jobs that are still expected to wait and have left it.
+
+    Without accounts nobody knows what became of those.
+    """
+    queue = queue_now(slurm)
+    gone = [
+        each.job
+        for each in expected
+        if each.begin_unix > now_unix and not queue.array(each.job) and queue.find(each.job) is None
+    ]
+    if not gone:
+        return queue
+    try:
+        found = slurm.ask_json("sacct", "--allusers", "--starttime=now-30days", f"--jobs={','.join(gone)}")
+        return Queue((*queue.records, *read_accounting(DocumentAnswer(*found)).jobs))
+    except (SlurmError, InputError):
+        return queue
+
+
 def differences(expected: Iterable[Expected], queue: Queue, now_unix: int) -> list[Difference]:
     """Every job that is not as expected, in the order given.
 
     A begin time is a lower bound: a job that still waits after it is as expected, and so is one that has ended after
-    it.
+    it, or that was cancelled before it started.
     """
     expected = list(expected)
     by_itself = {each.job for each in expected}
@@ -174,8 +220,7 @@ def differences(expected: Iterable[Expected], queue: Queue, now_unix: int) -> li
 
 def _difference(expected: Expected, job: SlurmJob, now_unix: int) -> str:
     if not job.is_pending:
-        early = job.start_unix is not None and job.start_unix < expected.begin_unix
-        return f"started at {when(job.start_unix)}, before {when(expected.begin_unix)}" if early else ""
+        return _of_started(expected, job)
     if max(job.begin_unix or 0, expected.begin_unix) <= now_unix:
         return ""  # let go: Slurm puts begin times in the past at the present, or forgets them
     if job.begin_unix != expected.begin_unix:
@@ -184,3 +229,12 @@ def _difference(expected: Expected, job: SlurmJob, now_unix: int) -> str:
     if latest_unix is not None and latest_unix < expected.begin_unix:
         return f"begins at {when(job.begin_unix)}, too late for its deadline: Slurm will cancel it"
     return "is held" if job.held else ""
+
+
+def _of_started(expected: Expected, job: SlurmJob) -> str:
+    """What is wrong with a job that waits no longer; Slurm says of one that never ran that it started when it ended."""
+    if "DEADLINE" in job.state_words:
+        return f"was cancelled by Slurm for its deadline; was to begin at {when(expected.begin_unix)}"
+    if job.start_unix is None or not job.allocated or job.start_unix >= expected.begin_unix:
+        return ""
+    return f"started at {when(job.start_unix)}, before {when(expected.begin_unix)}"

@@ -1,16 +1,18 @@
-"""Which begin times to change: wanted starts, or what to take back, held against the present queue; every refusal has
-its reason."""
+"""Which begin times to change: holds, and what to take back, held against the present queue; every refusal has its
+reason."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 
 from planner.domain.job import counting_key
+from planner.domain.result import Hold
 from planner.inputs.slurm.job import SlurmJob
 from planner.inputs.slurm.queue import Queue
 from planner.slurm.journal import Change, Ours, when
+from planner.units import SECONDS_PER_HOUR
 
 JOB_ID = re.compile(r"[1-9][0-9]{0,9}(?:_[0-9]{1,10})?")
 FURTHEST_S = 366 * 86_400
@@ -43,24 +45,43 @@ class OptIn:
 
 @dataclass(frozen=True)
 class ChangeRules:
-    """What changes must keep to.
+    """What holds must keep to.
 
-    Parameters
-    ----------
-    opt_in
-        Whose begin times may be changed.
-    deadline_margin_s
-        How long before the last possible moment a job with a deadline must begin [s]. Slurm does not start a job in the
-        very second in which it may begin.
+    ``opt_in`` says whose begin times may be changed, ``furthest_s`` how long after a look at the queue a hold may end
+    at most [s].
     """
 
     opt_in: OptIn
-    deadline_margin_s: int = 0
+    furthest_s: int = FURTHEST_S
+
+    def may_hold(self, job: SlurmJob, now_unix: int) -> bool:
+        """Whether a waiting job may be held at all, whatever that saves."""
+        return not self.why_not(job, now_unix + self.furthest_s)
+
+    def why_not(self, job: SlurmJob, until_unix: int) -> str:
+        """Why a waiting job must not be held until a moment; empty when it may."""
+        latest_unix = job.latest_begin_unix
+        if job.held:
+            return "held"
+        if job.het_job_id is not None:
+            return "a part of a heterogeneous job, whose parts must begin together"
+        if not self.opt_in.covers(job):
+            return "not opted in by partition, QOS or comment"
+        if job.deadline_unix is not None and job.limit_s is None:
+            return f"has a deadline ({when(job.deadline_unix)}) and no time limit"
+        if latest_unix is not None and until_unix > latest_unix - _margin_s(job):
+            return f"too near to its deadline: it must begin by {when(latest_unix)}, or Slurm cancels it"
+        return ""
+
+
+def _margin_s(job: SlurmJob) -> int:
+    """How long before the last possible moment a hold of a job with a deadline ends [s]."""
+    return max(SECONDS_PER_HOUR, (job.limit_s or 0) // 10)
 
 
 @dataclass(frozen=True)
 class Refusal:
-    """A wanted start that is not sent, and why."""
+    """A hold that is not sent, or a begin time that is not taken back, and why."""
 
     job: str
     reason: str
@@ -68,11 +89,18 @@ class Refusal:
 
 @dataclass(frozen=True)
 class Proposal:
-    """What would be sent, what would not, and what is as wanted already."""
+    """What would be sent, what would not, and what is as wanted already.
+
+    ``held`` are the holds from then on, if Slurm takes all; ``comments`` are the lines that tell their users, in the
+    attribute that ``tell`` names.
+    """
 
     changes: tuple[Change, ...]
     refusals: tuple[Refusal, ...]
     unchanged: tuple[str, ...]
+    held: Mapping[str, Hold] = field(default_factory=dict)
+    comments: tuple[str, ...] = ()
+    tell: str = "nobody"
 
 
 @dataclass(frozen=True)
@@ -98,60 +126,67 @@ def propose(
     rules: ChangeRules,
     ours: Ours,
     now_unix: int,
-    latest: Mapping[str, int] | None = None,
+    holds: Mapping[str, Hold] | None = None,
 ) -> Proposal:
-    """The changes that make every job begin no earlier than wanted; a start that has come holds no job any longer.
+    """The changes that hold every job until it is wanted, and release every other one that we held.
 
     Parameters
     ----------
     wanted
-        Start of each job [unix s]; an array's own id stands for all its tasks that wait.
+        Until when each job is held [unix s]; an array's own id stands for all its tasks that wait.
     queue
         The queue as it is now.
     rules
-        Whose begin times may be changed, and how far.
+        Whose begin times may be changed.
     ours
-        What was set earlier, which tells the user's own begin time from ours.
+        What was set earlier, which tells the user's own begin time from ours, and what was promised.
     now_unix
         The present [unix s].
-    latest
-        The latest start that the user of a job was promised [unix s]; no limit for jobs that have none.
+    holds
+        What is noted of a hold: its promise, and what it saves.
     """
     changes: list[Change] = []
     refusals: list[Refusal] = []
     unchanged: list[str] = []
-    for job_id, start_unix in sorted(wanted.items(), key=lambda each: counting_key(each[0])):
+    kept: set[str] = set()
+    for job_id, until_unix in sorted(wanted.items(), key=lambda each: counting_key(each[0])):
         jobs, reason = _targets(job_id, wanted, queue)
+        hold = (holds or {}).get(job_id)
         for job in jobs:
             # An array is changed as a whole, so that one of its tasks refuses for all.
-            reason = reason or _why_not(job, start_unix, rules, ours, now_unix)
-        if not reason and latest and start_unix > latest.get(job_id, start_unix):
-            reason = f"would begin later than its user was promised, {when(latest[job_id])}"
+            reason = reason or _why_not(job, until_unix, rules, ours, now_unix, hold)
         if reason:
             refusals.append(Refusal(job_id, reason))
-        else:
-            found = [change for job in jobs if (change := _change(job_id, job, start_unix, now_unix)) is not None]
-            changes += found
-            if not found:
-                unchanged.append(job_id)
-    return Proposal(in_order(changes), tuple(refusals), tuple(unchanged))
+            continue
+        kept.update(job.record for job in jobs)
+        found = [
+            Change(job_id if "_" in job_id else job.record, job.submit_unix, job.begin_unix, until_unix, hold=hold)
+            for job in jobs
+            if job.begin_unix != until_unix
+        ]
+        changes += found
+        if not found:
+            unchanged.append(job_id)
+    released = propose_undo(queue, ours, now_unix, kept)
+    return Proposal(in_order([*changes, *released.changes]), (*refusals, *released.refusals), tuple(unchanged))
 
 
-def propose_undo(queue: Queue, ours: Ours, now_unix: int) -> Proposal:
-    """The changes that take back what is still ours; jobs that have started or ended are past undoing.
+def propose_undo(queue: Queue, ours: Ours, now_unix: int, kept: Collection[str] = ()) -> Proposal:
+    """The changes that take back what is still ours, but for ``kept`` records; what has started or ended is past that.
 
-    A job that had no begin time, or one that has passed by now, may begin at once.
+    A job that had no begin time, or one that has passed by now, may begin at once. So may one whose hold is over.
     """
     changes: list[Change] = []
     refusals: list[Refusal] = []
     for job in queue.records:
-        entry = ours.of(job) if job.is_pending else None
+        if not job.is_pending or job.record in kept or (job.begin_unix or 0) <= now_unix:
+            continue
+        entry = ours.of(job)
         if entry is None:
-            set_by_others = job.is_pending and job.begin_unix is not None
-            if set_by_others and {(job.record, job.submit_unix), (job.array, job.submit_unix)} & ours.entries.keys():
+            if {(job.record, job.submit_unix), (job.array, job.submit_unix)} & ours.entries.keys():
                 refusals.append(Refusal(job.record, f"begins at {when(job.begin_unix)}, which is not a time of ours"))
             continue
-        if _moves_others(job, queue, ours):
+        if _moves_others(job, queue, ours, now_unix):
             refusals.append(
                 Refusal(job.record, "tasks of this array have begin times that are not ours, and would move too")
             )
@@ -159,26 +194,16 @@ def propose_undo(queue: Queue, ours: Ours, now_unix: int) -> Proposal:
         old_unix = entry.old_unix
         at_once = old_unix is None or old_unix <= now_unix
         new_unix = now_unix if old_unix is None or at_once else old_unix
-        changes.append(Change(job.record, job.submit_unix, job.begin_unix, new_unix, at_once))
+        changes.append(Change(job.record, job.submit_unix, job.begin_unix, new_unix, at_once, is_release=True))
     return Proposal(in_order(changes), tuple(refusals), ())
 
 
-def _moves_others(job: SlurmJob, queue: Queue, ours: Ours) -> bool:
-    """Whether a change of tasks that are together would also reach a task that is not ours to change."""
-    return bool(job.tasks) and any(other.is_pending and ours.of(other) is None for other in queue.array(job.array))
-
-
-def _change(job_id: str, job: SlurmJob, start_unix: int, now_unix: int) -> Change | None:
-    """What to send for a record that may begin at a moment; None where it does already.
-
-    A moment that has come lets the job go, where an earlier plan of ours held it.
-    """
-    name = job_id if "_" in job_id else job.record
-    if start_unix > now_unix:
-        same = job.begin_unix == start_unix
-        return None if same else Change(name, job.submit_unix, job.begin_unix, start_unix)
-    waits = job.begin_unix is not None and job.begin_unix > now_unix
-    return Change(name, job.submit_unix, job.begin_unix, now_unix, at_once=True) if waits else None
+def _moves_others(job: SlurmJob, queue: Queue, ours: Ours, now_unix: int) -> bool:
+    """Whether a change of tasks that are together would also reach a task that somebody else lets wait."""
+    return bool(job.tasks) and any(
+        other.is_pending and (other.begin_unix or 0) > now_unix and ours.of(other) is None
+        for other in queue.array(job.array)
+    )
 
 
 def in_order(changes: list[Change]) -> tuple[Change, ...]:
@@ -206,22 +231,20 @@ def _targets(job_id: str, wanted: Mapping[str, int], queue: Queue) -> tuple[list
     return waiting, "" if waiting else f"already started or ended ({states})"
 
 
-def _why_not(job: SlurmJob, start_unix: int, rules: ChangeRules, ours: Ours, now_unix: int) -> str:
-    """Why a waiting job must not begin at a moment; empty when it may."""
-    own_unix = ours.own_begin(job)
-    latest_unix = job.latest_begin_unix
-    if job.held:
-        return "held"
-    if job.het_job_id is not None:
-        return "a part of a heterogeneous job, whose parts must begin together"
-    if not rules.opt_in.covers(job):
-        return "not opted in by partition, QOS or comment"
-    if start_unix > now_unix + FURTHEST_S:
+def _why_not(job: SlurmJob, until_unix: int, rules: ChangeRules, ours: Ours, now_unix: int, hold: Hold | None) -> str:
+    """Why a waiting job must not be held until a moment; empty when it may."""
+    if until_unix <= now_unix:
+        return f"its hold was over at {when(until_unix)}"
+    if until_unix > now_unix + FURTHEST_S:
         return "more than a year ahead"
-    if job.deadline_unix is not None and job.limit_s is None:
-        return f"has a deadline ({when(job.deadline_unix)}) and no time limit"
-    if latest_unix is not None and start_unix > latest_unix - rules.deadline_margin_s:
-        return f"Slurm would cancel it: to end by its deadline it must begin by {when(latest_unix)}"
-    if own_unix is not None and own_unix > max(now_unix, start_unix):
+    reason = rules.why_not(job, until_unix)
+    if reason:
+        return reason
+    own_unix = ours.own_begin(job)
+    if own_unix is not None and own_unix > max(now_unix, until_unix):
         return f"its user lets it begin at {when(own_unix)} at the earliest"
+    promised = ours.promise(job.record, job.submit_unix)
+    given = [each.latest_unix for each in (hold, promised) if each is not None]
+    if given and until_unix > min(given):
+        return f"would be held for longer than its user was promised, {when(min(given))}"
     return ""

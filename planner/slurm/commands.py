@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from planner.errors import SlurmError
@@ -20,6 +20,8 @@ DIALECT = "v0.0.42"
 """Of 24.05 and later; the last that says of every waiting job whether it wants whole nodes."""
 KEPT = ("PATH", "LD_LIBRARY_PATH", "SLURM_CONF")
 """All that commands see of the caller's environment; SQUEUE_STATES and its like would change what they answer."""
+ANSWER_S = 8.0
+"""How long a controller may take to say that it is there [s]."""
 SECONDS_PER_LINE = 10.0
 """What one change may take: Slurm waits 5 s for the account of a job that has just started, and then gives up."""
 
@@ -50,6 +52,17 @@ class Slurm:
     folder: Path | None = None
     conf: Path | None = None
     timeout_s: float = 60.0
+
+    def require_up(self) -> None:
+        """SlurmError within seconds when the controller is down or does not answer; its commands would wait longer."""
+        try:
+            said = replace(self, timeout_s=min(ANSWER_S, self.timeout_s)).run("scontrol", "ping").output
+        except SlurmError as error:
+            if shutil.which("scontrol", path=None if self.folder is None else str(self.folder)) is None:
+                return  # whoever needs it says so
+            raise SlurmError("slurmctld does not answer; nothing was changed, the next run goes on") from error
+        if b"is DOWN" in said and b"is UP" not in said:
+            raise SlurmError("slurmctld is down; nothing was changed, the next run goes on")
 
     def ask(self, name: str, *arguments: str) -> str:
         """The output of a command; SlurmError when it fails."""

@@ -1,34 +1,40 @@
 """The journal of what was sent to Slurm: JSON lines, on the disk before anything is sent, so that undo always works.
 
-It tells which begin times are ours: set by an earlier run, and not changed by anybody since.
+It tells which begin times are ours, set by an earlier run and not changed by anybody since, and what was promised.
 
-    {"kind": "set", "at": 1700000000, "job": "42", "submit": 1699999990, "old": null, "new": 1700003600}
+    {"kind": "set", "at": 1700000000, "job": "42", "submit": 1699999990, "old": null, "new": 1700003600, ...}
     {"kind": "result", "at": 1700000001, "job": "42", "submit": 1699999990, "new": 1700003600, "taken": true, ...}
 
-``undo`` and ``undone`` are the same for changes that take others back. ``old`` is null where no time was set. A result
-that was not taken has its reason as ``note``. ``reserve`` and ``reserved`` were written of reservations, which earlier
-versions made; they are passed over.
+``undo`` and ``undone`` are the same for changes that take others back. ``old`` is null where no time was set. A hold
+has its promise as ``reference`` and ``latest``, and what it is expected to save as ``saved``. A result that was not
+taken has its reason as ``note``. ``reserve`` and ``reserved`` were written of reservations, which earlier versions
+made; they are passed over.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from planner.bounds import DAY_S
+from planner.domain.job import Promise
+from planner.domain.result import Hold
 from planner.errors import FileFormatError, OutputError
 from planner.inputs.slurm.job import SlurmJob
 from planner.places import is_there
-from planner.store.folder import PRIVATE, flush
+from planner.store.folder import PRIVATE, flush, put
 from planner.text_files import open_text
 
 LONGEST_LINE = 1 << 20
 """Bytes; no line of a journal is as long."""
+KEPT_DAYS = 35
+"""For so long lines of jobs that are over are kept: what was saved in a month is told by them."""
 SET, RESULT, UNDO, UNDONE = "set", "result", "undo", "undone"
 OLD = ("reserve", "reserved")
 Key = tuple[str, int]
@@ -37,14 +43,19 @@ Key = tuple[str, int]
 
 @dataclass(frozen=True)
 class Change:
-    """One begin time to set."""
+    """One begin time to set, for a hold, or to give back.
+
+    ``at_once``: any time that has come is as good as `new_unix`, as Slurm sets a begin time in the past to the present.
+    ``is_release``: it takes back what was ours. ``hold`` is what is noted of a hold beside its end.
+    """
 
     job: str
     submit_unix: int
     old_unix: int | None
     new_unix: int
     at_once: bool = False
-    """Any time that has come is as good as `new_unix`: Slurm sets a begin time in the past to the present."""
+    is_release: bool = False
+    hold: Hold | None = None
 
 
 @dataclass(frozen=True)
@@ -59,9 +70,14 @@ class Entry:
 
 @dataclass(frozen=True)
 class Ours:
-    """All that was set and not undone."""
+    """All that was set and not undone, and all that was ever promised.
+
+    A promise counts from the first hold on, also once the job was released: ``since`` is when that was sent.
+    """
 
     entries: Mapping[Key, Entry] = field(default_factory=dict)
+    promises: Mapping[Key, Promise] = field(default_factory=dict)
+    since: Mapping[Key, int] = field(default_factory=dict)
 
     def of(self, job: SlurmJob) -> Entry | None:
         """What was set for a job, as long as it has a begin time of ours; else None.
@@ -79,34 +95,63 @@ class Ours:
         entry = self.of(job)
         return job.begin_unix if entry is None else entry.old_unix
 
+    def promise(self, job: str, submit_unix: int) -> Promise | None:
+        """What was promised to a job, or to the array of a task; None: it was never held."""
+        given = [found for name in _names(job) if (found := self.promises.get((name, submit_unix))) is not None]
+        return _tighter(given)
 
-def write_changes(path: Path, changes: Iterable[Change], at_unix: int, *, undo: bool = False) -> None:
+    def held_since(self, job: str, submit_unix: int) -> int | None:
+        """When a job, or the array of a task, was first held; None: never."""
+        return min(
+            (self.since[name, submit_unix] for name in _names(job) if (name, submit_unix) in self.since), default=None
+        )
+
+
+def _names(job: str) -> tuple[str, ...]:
+    """A job, and the array of a task."""
+    return tuple(dict.fromkeys((job, job.partition("_")[0])))
+
+
+def _tighter(promises: Iterable[Promise]) -> Promise | None:
+    """The earliest moments of several promises: one that was given is never put off."""
+    given = list(promises)
+    if not given:
+        return None
+    return Promise(min(each.reference_unix for each in given), min(each.latest_unix for each in given))
+
+
+def write_changes(path: Path, changes: Iterable[Change], at_unix: int) -> None:
     """Write down what is about to be sent; it is on the disk when this returns."""
-    kind = UNDO if undo else SET
     _append(
         path,
         [
             {
-                "kind": kind,
+                "kind": UNDO if change.is_release else SET,
                 "at": at_unix,
                 "job": change.job,
                 "submit": change.submit_unix,
                 "old": change.old_unix,
                 "new": change.new_unix,
+                **_noted(change.hold),
             }
             for change in changes
         ],
     )
 
 
-def write_results(path: Path, results: Iterable[tuple[Change, bool, str]], at_unix: int, *, undo: bool = False) -> None:
+def _noted(hold: Hold | None) -> dict[str, Any]:
+    if hold is None:
+        return {}
+    return {"reference": hold.reference_unix, "latest": hold.latest_unix, "saved": round(hold.saved_eur, 6)}
+
+
+def write_results(path: Path, results: Iterable[tuple[Change, bool, str]], at_unix: int) -> None:
     """Write down which changes Slurm has taken, and a note on each that it has not."""
-    kind = UNDONE if undo else RESULT
     _append(
         path,
         [
             {
-                "kind": kind,
+                "kind": UNDONE if change.is_release else RESULT,
                 "at": at_unix,
                 "job": change.job,
                 "submit": change.submit_unix,
@@ -124,31 +169,49 @@ def read_ours(path: Path) -> Ours:
 
     A last line without its end is left out: a run was killed as it wrote, before it sent anything.
     """
-    if not is_there(path):
-        return Ours()
     entries: dict[Key, Entry] = {}
-    with open_text(path, newline="\n") as stream:
-        for number, line in enumerate(stream, start=1):
-            if not line.endswith("\n"):
-                break
-            try:
-                _follow(entries, json.loads(line))
-            except (ValueError, KeyError, TypeError) as error:
-                remedy = "move the journal away if it is not one; nothing that it says can be undone then"
-                raise FileFormatError(path, "not a line of a journal", line=number, remedy=remedy) from error
-    return Ours(entries)
+    promises: dict[Key, Promise] = {}
+    since: dict[Key, int] = {}
+    for line in _lines(path):
+        _follow(entries, promises, since, line)
+    return Ours(entries, promises, since)
 
 
-def _follow(entries: dict[Key, Entry], line: dict[str, Any]) -> None:
-    key = str(line["job"]), int(line["submit"])
+def _require_line(line: dict[str, Any]) -> None:
+    """An error unless a line has what its kind has."""
     kind = line["kind"]
+    if kind in OLD:
+        return
+    numbers = [line["at"], line["submit"], line["new"]]
+    if kind in (SET, UNDO):
+        numbers += [0 if line["old"] is None else line["old"]]
+        numbers += [line[name] for name in ("reference", "latest") if name in line]
+    elif kind in (RESULT, UNDONE):
+        bool(line["taken"])
+    else:
+        raise ValueError(kind)
+    if not isinstance(line["job"], str) or any(not isinstance(each, int) for each in numbers):
+        raise ValueError(line)
+
+
+def _follow(
+    entries: dict[Key, Entry], promises: dict[Key, Promise], since: dict[Key, int], line: dict[str, Any]
+) -> None:
+    kind = line["kind"]
+    if kind in OLD:
+        return
+    key = str(line["job"]), int(line["submit"])
     if kind == SET:
         old = line["old"]
         entries[key] = _with_sent(entries, key, None if old is None else int(old), int(line["new"]))
+        if "latest" in line:
+            since.setdefault(key, int(line["at"]))
+            given = Promise(int(line["reference"]), int(line["latest"]))
+            found = _tighter(each for each in (promises.get(key), given) if each is not None)
+            assert found is not None
+            promises[key] = found
     elif kind == UNDONE and line["taken"]:
         entries.pop(key, None)
-    elif kind not in (RESULT, UNDO, UNDONE, *OLD):
-        raise ValueError(kind)
 
 
 def _with_sent(entries: Mapping[Key, Entry], key: Key, old_unix: int | None, new_unix: int) -> Entry:
@@ -159,6 +222,62 @@ def _with_sent(entries: Mapping[Key, Entry], key: Key, old_unix: int | None, new
         if before is not None and old_unix in before.sent:
             return Entry(before.old_unix, (*(each for each in before.sent if each != new_unix), new_unix))
     return Entry(old_unix, (new_unix,))
+
+
+def forget_old(path: Path, waiting: Collection[Key], now_unix: int) -> int:
+    """Drop the lines of jobs that are long over, and say how many; those of jobs that wait are kept whatever their age.
+
+    Nothing is read to the end unless the first line is a day beyond `KEPT_DAYS`. The caller is alone with the journal.
+    """
+    if not is_there(path):
+        return 0
+    oldest = now_unix - KEPT_DAYS * DAY_S
+    with open_text(path, newline="\n") as stream:
+        first = stream.readline()
+        if not first.endswith("\n") or int(json.loads(first)["at"]) >= oldest - DAY_S:
+            return 0
+        stream.seek(0)
+        kept, dropped = [], 0
+        for line in stream:
+            said = json.loads(line) if line.endswith("\n") else None
+            if said is None:
+                break
+            if int(said["at"]) >= oldest or any((name, int(said["submit"])) in waiting for name in _names(said["job"])):
+                kept.append(line)
+            else:
+                dropped += 1
+    if dropped:
+        put(path, "".join(kept).encode("ascii"))
+    return dropped
+
+
+def saved_since(path: Path, since_unix: int, now_unix: int) -> float:
+    """What holds that ended from a moment on were expected to save [money]; those taken back saved nothing."""
+    found: dict[Key, tuple[int, float]] = {}
+    for line in _lines(path):
+        key = str(line["job"]), int(line["submit"])
+        if line["kind"] == SET and "saved" in line:
+            found[key] = int(line["new"]), float(line["saved"])
+        elif (line["kind"] == UNDONE and line["taken"]) or (line["kind"] == RESULT and not line["taken"]):
+            found.pop(key, None)
+    return sum(saved for until, saved in found.values() if since_unix <= until <= now_unix)
+
+
+def _lines(path: Path) -> Iterator[dict[str, Any]]:
+    """Every whole line of a journal; FileFormatError for one that is none."""
+    if not is_there(path):
+        return
+    with open_text(path, newline="\n") as stream:
+        for number, line in enumerate(stream, start=1):
+            if not line.endswith("\n"):
+                return
+            try:
+                said = json.loads(line)
+                _require_line(said)
+                yield said
+            except (ValueError, KeyError, TypeError) as error:
+                remedy = "move the journal away if it is not one; nothing that it says can be undone then"
+                raise FileFormatError(path, "not a line of a journal", line=number, remedy=remedy) from error
 
 
 def _append(path: Path, lines: list[dict[str, Any]]) -> None:

@@ -40,6 +40,7 @@ class Taken:
 def take(slurm: Slurm, clock: Callable[[], float] = time.time) -> Taken:
     """What Slurm says now. SlurmError when its commands are missing or fail; accounting may be missing."""
     version = slurm.ask("squeue", "--version").split()
+    slurm.require_up()
     answers = {QUEUE: slurm.ask_json("squeue", "--all")}
     moment_unix = int(clock())
     answers[NODES] = ask_nodes(slurm)
@@ -73,6 +74,7 @@ def save(taken: Taken, folder: Path) -> Documents:
 
 def queue_now(slurm: Slurm) -> Queue:
     """The queue as squeue has it now; SlurmError when it cannot be read."""
+    slurm.require_up()
     try:
         return read_queue(DocumentAnswer(*slurm.ask_json("squeue", "--all")))
     except InputError as error:

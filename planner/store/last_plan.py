@@ -167,11 +167,11 @@ def situation_of(
 
 
 def with_last_plan(situation: Situation, folder: Path, scenario: Scenario, day: Horizon, last: LastPlan) -> Situation:
-    """A situation with what only the planner knows: promises that it gave, how often jobs waited, and the site's state.
+    """A situation with what only the planner knows: promises, starts under EASY, how often jobs waited, its state.
 
     The state is that of the midnight before the day: as the last plan has it, and where they are made, the books.
     """
-    given = {job.id: job.promise for job in last.jobs if job.promise is not None}
+    known = {job.id: job for job in last.jobs}
     times, site = last.times_deferred(day), last.left
     if last.horizon.day == day.day:
         site = last.began
@@ -185,12 +185,20 @@ def with_last_plan(situation: Situation, folder: Path, scenario: Scenario, day: 
                 site = yesterday.left if is_booked(written) else site
     return replace(
         situation,
-        pending=tuple(replace(job, promise=given.get(job.id)) for job in situation.pending),
-        started=tuple(
-            replace(each, job=replace(each.job, promise=given.get(each.job.id))) for each in situation.started
-        ),
+        pending=tuple(_remembered(job, known) for job in situation.pending),
+        started=tuple(replace(each, job=_remembered(each.job, known)) for each in situation.started),
         times_deferred=times,
         site=site,
+    )
+
+
+def _remembered(job: Job, known: Mapping[str, Job]) -> Job:
+    """A job with what the last plan promised to it, and with when EASY would have started it."""
+    before = known.get(job.id)
+    return (
+        replace(job, promise=None)
+        if before is None
+        else replace(job, promise=before.promise, easy_unix=before.easy_unix)
     )
 
 

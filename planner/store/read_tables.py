@@ -140,6 +140,7 @@ def job_of(row: dict[str, str], cluster: Cluster) -> Job:
         classes=tuple(row["node_class"].split(",")) if row.get("node_class") else (),
         exclusive=bool(row.get("exclusive")) and choice(row, "exclusive", "yes") == "yes",
         begin_unix=int(moment(row, "begin_time").timestamp()) if row.get("begin_time") else None,
+        easy_unix=int(moment(row, "easy_start").timestamp()) if row.get("easy_start") else None,
         priority=number(row, "priority", bounds.PRIORITY) if row.get("priority") else 1.0,
         after=parse_dependencies(row.get("dependency", "")),
         qos=row.get("qos", ""),

@@ -53,6 +53,7 @@ def summarise(planned: PlannedDay, *, conflicts: int = 0) -> DaySummary:
         carbon_limit_kg=day.scenario.goal.carbon_limit_kg,
         waits=waits_of(planned.happened, result.plan),
         easy=None if baselines is None else easy_day(baselines, planned.happened, planned.ledger.totals),
+        ahead=planned.ahead,
         trials=tuple(replace(trial, profit_eur=rounded(trial.profit_eur)) for trial in result.trials),
         inputs=tuple(day.intakes),
         moment=None if day.situation.nightly else day.problem.horizon.to_datetime(day.problem.now_s).isoformat(),

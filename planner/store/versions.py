@@ -6,13 +6,14 @@ that brings the new day brings its versions, and at no moment is there a day wit
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 import re
 from pathlib import Path
 
 from planner.domain.day_summary import DaySummary
 from planner.errors import FileFormatError
-from planner.store.folder import link, linked
+from planner.store.folder import link, linked, remove
 from planner.store.results import read_summary
 
 VERSIONS = "versions"
@@ -35,6 +36,23 @@ def keep_versions(day: Path, fresh: Path, *, with_last: bool) -> None:
         version = _new_folder(fresh / VERSIONS, str(run.get("began", "")))
         for path in files:
             link(path, version / path.name)
+
+
+def thin_out(days: Path, before: dt.date) -> int:
+    """Remove the versions of days before a day, but for the first and the last of each; how many went.
+
+    The books of a day stand beside its first plan. What cannot be removed stays.
+    """
+    gone = 0
+    for folder in sorted(days.glob("*-*-*")):
+        try:
+            is_old = dt.date.fromisoformat(folder.name) < before
+        except ValueError:
+            continue
+        for version in sorted((folder / VERSIONS).glob("*"))[1:-1] if is_old else ():
+            remove(version)
+            gone += 1
+    return gone
 
 
 def plans_of(day: Path) -> list[tuple[str, DaySummary]]:

@@ -75,6 +75,9 @@ RULES: dict[str, Callable[[Job, Horizon], str]] = {
     "begin_time": lambda job, horizon: (
         "" if job.begin_unix is None else local_time(horizon, horizon.to_s(job.begin_unix))
     ),
+    "easy_start": lambda job, horizon: (
+        "" if job.easy_unix is None else local_time(horizon, horizon.to_s(job.easy_unix))
+    ),
     "dependency": lambda job, horizon: format_dependencies(job.after),
     "qos": lambda job, horizon: job.qos,
     "partition": lambda job, horizon: job.partition,
@@ -169,7 +172,7 @@ _KINDS: dict[Kind, tuple[str, ...]] = {
     ),
     "time": (
         *("submit_time", "deadline", "start_time", "end_time", "planned_start", "reference_start", "latest_start"),
-        "begin_time",
+        *("begin_time", "easy_start"),
     ),
     "whole": ("requested_s", "units", "runtime_s", "estimate_s", "start_s", "end_s", "times_deferred"),
     "flag": ("deadline_met", "exclusive"),

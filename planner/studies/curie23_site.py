@@ -103,6 +103,7 @@ def study_scenario(name: str, data: Path, settings: tuple[str, ...]) -> Scenario
         "jobs.visibility=day",
         "jobs.lookback=0",
         "search.lookahead_days=1",
+        "goal.kind=published",
         "zone=UTC",
         "power.draw_w_per_core=[7.8, 11.11]",
         "cluster.classes={cpu: {count: 300, capacity: {cores: 32, memory_gb: 128}}, gpu: null}",

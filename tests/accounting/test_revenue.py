@@ -6,15 +6,16 @@ from dataclasses import replace
 
 import pytest
 
+from planner.accounting.bills import require_bills, wrong_bills
 from planner.accounting.bound import profit_bound
 from planner.accounting.settle import settle
 from planner.domain.cluster import Cluster, NodeClass
 from planner.domain.job import Job, UnitGroup
 from planner.domain.plan import Placement, Plan
-from planner.domain.problem import Problem
+from planner.domain.problem import Problem, Running
 from planner.domain.rates import Rates, UsePrice
 from planner.domain.segment import Segment
-from planner.errors import InputError
+from planner.errors import AuditError, InputError
 from tests.factories import DAY, flat_table
 
 CLUSTER = Cluster(
@@ -36,7 +37,7 @@ def earned(rates: Rates, job: Job, node: int = 1) -> float:
     problem = Problem(DAY, CLUSTER, (job,), (Segment(0, 86400, 20, 0.1),), flat_table(), rates)
     plan = Plan.of(problem, {"a": Placement("a", 0, (node,))})
     ledger = settle(problem, plan)
-    assert ledger.totals.core_hours == pytest.approx(20.0 if node else 10.0)
+    require_bills(problem, ledger)
     assert profit_bound(problem).profit_eur >= ledger.profit_eur - 1e-9
     return ledger.totals.revenue_eur
 
@@ -57,11 +58,44 @@ def test_resources_alone() -> None:
 
 
 def test_a_class_has_prices_of_its_own() -> None:
-    """On the class 0.02 for 10 core-equivalents and nothing on top; the same job elsewhere earns as before."""
+    """On the class 0.02 for 10 core-equivalents and nothing on top."""
     rates = Rates(0.03, eur_per_hour={"memory_gb": 0.5}, class_prices={"gpu": UsePrice(0.02)})
     assert earned(rates, on_gpus()) == pytest.approx(0.4)
-    plain = replace(on_gpus(), units=(UnitGroup.of(1, {"cores": 5.0, "memory_gb": 2.0}),))
-    assert earned(rates, plain, node=0) == pytest.approx(2 * (5 * 0.03 + 2 * 0.5))
+
+
+@pytest.mark.parametrize("node", [0, 1])
+def test_a_bill_is_at_the_cheapest_class_that_a_job_may_use_wherever_it_runs(node: int) -> None:
+    """5 cores and 50 GB are 5 core-equivalents on one class and 10 on the other; what was asked decides."""
+    heavy = replace(on_gpus(), units=(UnitGroup.of(1, {"cores": 5.0, "memory_gb": 50.0}),))
+    assert earned(Rates(0.03), heavy, node) == pytest.approx(2 * 5 * 0.03)
+    dear = Rates(0.03, class_prices={"cpu": UsePrice(0.08)})
+    assert earned(dear, heavy, node) == pytest.approx(2 * 10 * 0.03)
+    asked = ("cpu", "gpu")[node]
+    assert earned(dear, replace(heavy, classes=(asked,)), node) == pytest.approx((2 * 5 * 0.08, 2 * 10 * 0.03)[node])
+
+
+@pytest.mark.parametrize("asked", ["cpu", "gpu"])
+def test_started_work_is_billed_at_the_class_that_it_asked_for_not_where_it_runs(asked: str) -> None:
+    """Slurm may have put it elsewhere."""
+    job = replace(on_gpus(), units=(UnitGroup.of(1, {"cores": 5.0, "memory_gb": 50.0}),), classes=(asked,))
+    running = tuple(Running(replace(job, id=f"on {node}"), 0, 7200, (node,)) for node in (0, 1))
+    rates = Rates(0.03, class_prices={"cpu": UsePrice(0.08)})
+    problem = Problem(DAY, CLUSTER, (), (Segment(0, 86400, 20, 0.1),), flat_table(), rates, running=running)
+    ledger = settle(problem, Plan.of(problem, {}))
+    owed = {"cpu": 2 * 5 * 0.08, "gpu": 2 * 10 * 0.03}[asked]
+    assert ledger.jobs.revenue_eur.tolist() == pytest.approx([owed, owed])
+    assert wrong_bills(problem, ledger) == []
+
+
+def test_the_audit_names_a_bill_that_is_not_what_was_asked() -> None:
+    """A cent more is found, and said."""
+    problem = Problem(DAY, CLUSTER, (on_gpus(),), (Segment(0, 86400, 20, 0.1),), flat_table(), Rates(0.03))
+    ledger = settle(problem, Plan.of(problem, {"a": Placement("a", 0, (1,))}))
+    more = replace(ledger, jobs=replace(ledger.jobs, revenue_eur=ledger.jobs.revenue_eur + 0.01))
+    with pytest.raises(
+        AuditError, match=r"the bills break 1 rule: bill: job a: pays 0.610000, and by what it asked 0.6"
+    ):
+        require_bills(problem, more)
 
 
 def test_account_and_qos_are_factors() -> None:

@@ -53,9 +53,12 @@ def brute_force(
         watts[start:end] += job.power_w
         units = [group for group in job.units for _ in range(group.count)]
         for group, node in zip(units, nodes, strict=True):
-            node_class = problem.cluster.classes[problem.cluster.class_index(node)]
-            share = max(amount / node_class.capacity[name] for name, amount in group.amounts)
-            cores[start:end] += share * node_class.capacity["cores"] * job.revenue_weight
+            billed = [
+                max(amount / node_class.capacity[name] for name, amount in group.amounts) * node_class.capacity["cores"]
+                for node_class in problem.cluster.classes
+                if all(amount <= node_class.capacity.get(name, 0.0) for name, amount in group.amounts)
+            ]
+            cores[start:end] += min(billed) * job.revenue_weight
             busy[node, start:end] = True
     idle_w = np.array([problem.cluster.classes[problem.cluster.class_index(n)].idle_w for n in range(len(busy))])
     idle = (~busy * idle_w[:, None]).sum(axis=0)

@@ -55,6 +55,7 @@ def _offered(line: str, folder: Path) -> list[str]:
     return done.stdout.split()
 
 
+@pytest.mark.slow(keep=2)
 @pytest.mark.parametrize(
     ("line", "offered"),
     [

@@ -9,13 +9,16 @@ import numpy as np
 from scipy.optimize import linprog
 
 from planner.accounting.settle import settle
-from planner.domain.cluster import NodeClass
 from planner.domain.job import Job, UnitGroup
 from planner.domain.plan import DEFERRED, Plan
 from planner.domain.problem import Problem
 from planner.domain.segment import Segment
 
 CHUNK = 20_000
+
+
+class NoPlanError(Exception):
+    """Not one plan keeps the rules."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +65,8 @@ def best_plan(problem: Problem, *, must_start: tuple[int, ...] = (), latest_s: d
         top = int(np.argmax(value))
         if value[top] > best_value:
             best, best_value = part[top], float(value[top])
-    assert best is not None, "not even the empty plan is feasible"
+    if best is None:
+        raise NoPlanError
     plan = Plan(
         np.array([one.start_s[k] for one, k in zip(options, best, strict=True)], dtype=np.int64),
         np.array([node for one, k in zip(options, best, strict=True) for node in one.nodes[k]], dtype=np.int64),
@@ -108,14 +112,15 @@ def _one(problem: Problem, job: int, start: int, nodes: tuple[int, ...]) -> tupl
         return None
     if what.exclusive and start != DEFERRED and len(set(nodes)) < len(nodes):
         return None
-    return _held(problem, groups, nodes, start, end, what.power_w, _weight(problem, what))
+    return _held(problem, groups, nodes, start, end, what.power_w, _weight(problem, what), what.classes)
 
 
 def _running(problem: Problem) -> Options:
     rows = []
     for work in problem.running:
         groups = [group for group in work.job.units for _ in range(group.count)]
-        rows.append(_held(problem, groups, work.nodes, 0, work.end_s, work.job.power_w, _weight(problem, work.job)))
+        held = (work.job.power_w, _weight(problem, work.job), work.job.classes)
+        rows.append(_held(problem, groups, work.nodes, 0, work.end_s, *held))
     nothing = _held(problem, [], (), 0, 0, 0.0, 1.0)
     assert nothing is not None
     total = [nothing[0].copy(), nothing[1].copy(), 0.0, nothing[3].copy()]
@@ -126,7 +131,7 @@ def _running(problem: Problem) -> Options:
     return Options([0], [()], *(np.array([part]) for part in total), exclusive=alone)
 
 
-def _held(problem: Problem, groups, nodes, start, end, power_w, weight) -> tuple | None:  # type: ignore[no-untyped-def]
+def _held(problem: Problem, groups, nodes, start, end, power_w, weight, classes=()) -> tuple | None:  # type: ignore[no-untyped-def]
     day, resources = problem.horizon.length_s, problem.cluster.resources
     count = problem.cluster.node_count
     use = np.zeros((count, len(resources), day))
@@ -140,25 +145,28 @@ def _held(problem: Problem, groups, nodes, start, end, power_w, weight) -> tuple
             capacity = np.array([node_class.capacity.get(name, 0.0) for name in resources])
             if np.any(amounts > capacity):
                 return None
-            share = max(a / c for a, c in zip(amounts, capacity, strict=True) if c > 0)
             use[node][:, seconds] += amounts[:, None]
             busy[node, seconds] = True
             length = sum(
                 segment.counts * max(0, min(segment.end_s, seconds.stop) - max(segment.start_s, seconds.start))
                 for segment in problem.segments
             )
-            revenue += _eur_per_hour(problem, node_class, share, group) * length / 3600 * weight
+            revenue += _eur_per_hour(problem, group, classes) * length / 3600 * weight
     return use, power, revenue, busy
 
 
-def _eur_per_hour(problem: Problem, node_class: NodeClass, share: float, group: UnitGroup) -> float:
-    """What a unit earns on a node: its core-equivalents, and what it asks of resources that have a price."""
-    rates = problem.rates
-    price, more = rates.eur_per_core_hour, rates.eur_per_hour
-    if node_class.name in rates.class_prices:
-        own = rates.class_prices[node_class.name]
-        price, more = own.eur_per_core_hour, own.eur_per_hour
-    return share * node_class.capacity["cores"] * price + sum(group.amount(name) * eur for name, eur in more.items())
+def _eur_per_hour(problem: Problem, group: UnitGroup, classes: tuple[str, ...]) -> float:
+    """What a unit earns wherever it runs: at the cheapest class that it may use, of those that are named."""
+    bills = []
+    for node_class in problem.cluster.classes:
+        room = [node_class.capacity.get(name, 0.0) - amount for name, amount in group.amounts]
+        if min(room) >= 0 and (not classes or node_class.name in classes):
+            own = problem.rates.class_prices.get(node_class.name)
+            core, more = (own or problem.rates).eur_per_core_hour, (own or problem.rates).eur_per_hour
+            share = max(amount / node_class.capacity[name] for name, amount in group.amounts)
+            on_top = sum(group.amount(name) * eur for name, eur in more.items())
+            bills.append(share * node_class.capacity["cores"] * core + on_top)
+    return min(bills)
 
 
 def _weight(problem: Problem, job: Job) -> float:

@@ -30,6 +30,7 @@ def require_one_line(code: int, text: str) -> None:
     assert "Traceback" not in text
 
 
+@pytest.mark.slow(keep=4)
 @pytest.mark.parametrize(("name", "most_bytes"), [*((name, 300) for name in COMMANDS), ("day", 0), ("run", 6000)])
 def test_no_room_for_a_file(stage: Stage, name: str, most_bytes: int) -> None:
     """Files that cannot grow, as on a full disk, are exit code 6, and the old result stands."""

@@ -55,6 +55,7 @@ def test_unchanged_they_read(tmp_path: Path) -> None:
     assert (len(snapshot.jobs), len(snapshot.outages)) == (6, 3)
 
 
+@pytest.mark.slow(keep=100)
 @pytest.mark.parametrize("seed", range(400))
 def test_mutated_tables(tmp_path: Path, seed: int) -> None:
     """No traceback, no warning, no long or unprintable line; what is read is possible and survives writing."""

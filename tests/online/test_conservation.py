@@ -113,7 +113,7 @@ def require_same_until(whole: Replay, cut: Replay, moment: int) -> None:
             assert (cut.start_s[job], cut.end_s[job]) == (last.start, last.end) or last.lost
 
 
-@pytest.mark.slow(keep=6)
+@pytest.mark.slow(keep=2)
 @pytest.mark.parametrize("policy", KINDS)
 def test_every_job_is_in_one_state_and_no_node_is_over_used(policy: str) -> None:
     """All jobs start or are cancelled; every rule holds at every second, also by the planner's own check."""
@@ -175,6 +175,7 @@ def test_a_predictor_learns_from_completed_runs_alone(policy: str) -> None:
         assert sorted(watched.begun) == sorted((run.job, run.start) for run in runs)
 
 
+@pytest.mark.slow(keep=4)
 @pytest.mark.parametrize("policy", KINDS)
 def test_a_day_goes_on_from_a_cut_with_outages_and_cancellations(policy: str) -> None:
     """What started stays, the rest starts later or is cancelled, and every rule holds."""

@@ -88,6 +88,7 @@ def small_cluster_queue(seed: int, jobs: int) -> Trace:
     return with_changes(trace, submit_s=np.array([0, *[5] * jobs]), requested_s=trace.runtime_s, machine=nodes)
 
 
+@pytest.mark.slow(keep=6)
 @pytest.mark.parametrize("solver", INSTALLED, ids=lambda solver: solver.engine.name)
 @pytest.mark.parametrize("seed", range(20))
 def test_no_order_of_a_small_queue_is_better(solver: EngineSolver, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -131,6 +132,7 @@ def test_a_round_begins_with_what_is_left_of_the_last_plan() -> None:
             assert solver.cost == np.inf or found == pytest.approx(solver.cost)
 
 
+@pytest.mark.slow(keep=2)
 @pytest.mark.parametrize("policy", ["cp-af", "cp-bsld", "cp-bsld+", "cp-p2sf+"])
 def test_a_round_is_never_worse_than_its_seeds(policy: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether the engine plans well, makes it worse or finds nothing: the plan of every round is looked at."""

@@ -188,6 +188,7 @@ def test_a_held_head_blocks_nobody() -> None:
     assert result.saved_eur[0] == pytest.approx(0.4 * 1000)
 
 
+@pytest.mark.slow(keep=1)
 @pytest.mark.parametrize("base", ["easy", "conservative"])
 def test_prices_that_nobody_knows_change_nothing(base: str) -> None:
     """Turning round the prices of a day, or making them up, changes no start before their publication."""

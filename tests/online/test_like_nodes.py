@@ -66,6 +66,7 @@ def shortest_first(queue: WaitingQueue, known: QueuePlan, *, from_known: bool) -
     return QueueAnswer(QueuePlan(starts, None))
 
 
+@pytest.mark.slow(keep=32)
 @pytest.mark.parametrize("rounds", ROUNDS)
 @pytest.mark.parametrize("estimate", ["actual", "requested", "actual*0.5", "last2"])
 @pytest.mark.parametrize("policy", POLICIES)

@@ -102,7 +102,7 @@ def list_schedules(trace: Trace) -> Iterator[Starts]:
         yield tuple(starts[k] for k in range(len(jobs)))
 
 
-@pytest.mark.slow(keep=2)
+@pytest.mark.slow(keep=1)
 @pytest.mark.parametrize("first", range(0, 100, 20))
 def test_no_schedule_of_three_jobs_is_below(first: int) -> None:
     """A hundred traces: every start of every job is tried, waiting for nothing included."""
@@ -114,7 +114,7 @@ def test_no_schedule_of_three_jobs_is_below(first: int) -> None:
             assert lower_bound(trace, name, steps=200).value <= best, (seed, name)
 
 
-@pytest.mark.slow(keep=2)
+@pytest.mark.slow(keep=1)
 @pytest.mark.parametrize("first", range(0, 100, 20))
 def test_no_order_of_five_jobs_is_below(first: int) -> None:
     """A hundred traces: jobs of up to 30 s, placed in all 120 orders."""

@@ -29,6 +29,7 @@ def moments_of(trace: Trace, whole: Replay, seed: int) -> list[int]:
     return [*rng.integers(1, whole.end_s.max(), 3).tolist(), int(whole.end_s[7]), int(trace.submit_s[9])]
 
 
+@pytest.mark.slow(keep=6)
 @pytest.mark.parametrize("machine", TRACES)
 @pytest.mark.parametrize("policy", ["strict", "greedy", "list", "saf-list", "easy", "easy-sjbf"])
 def test_policies_without_reservations_go_on_as_if_nothing_had_been_cut(policy: str, machine: str) -> None:

@@ -24,6 +24,7 @@ def three_jobs(**more: object) -> Trace:
     return pool_trace(("a", "b", "c"), np.array([0, 1, 2]), runtimes, np.full(3, 100), ones, 4, **columns)
 
 
+@pytest.mark.slow(keep=14)
 @pytest.mark.parametrize("name", PREDICTORS)
 @pytest.mark.parametrize("policy", ["easy", "list", "easy-sjbf", "conservative"])
 @pytest.mark.parametrize("rounds", ROUNDS)

@@ -98,6 +98,7 @@ def slow_starts(
     return slow.run(chosen.kind, keys[chosen.order], backfill, every_event=every_event)
 
 
+@pytest.mark.slow(keep=24)
 @pytest.mark.parametrize("rounds", ROUNDS)
 @pytest.mark.parametrize("kind", ["actual", "requested", "half"])
 @pytest.mark.parametrize("policy", [name for name in POLICIES if not name.startswith("deadline")])
@@ -124,6 +125,7 @@ def test_starts_with_deadlines_equal_those_of_the_slow_simulator(policy: str, ki
         assert ours == slow, f"seed {seed}"
 
 
+@pytest.mark.slow(keep=14)
 @pytest.mark.parametrize("limit", [-1, 70])
 @pytest.mark.parametrize("policy", POLICIES)
 def test_starts_on_nodes_equal_those_of_the_slow_simulator(policy: str, limit: int) -> None:
@@ -136,7 +138,7 @@ def test_starts_on_nodes_equal_those_of_the_slow_simulator(policy: str, limit: i
             assert ours == slow_starts(trace, policy, estimate, deadline_s=due), (seed, kind)
 
 
-@pytest.mark.slow(keep=4)
+@pytest.mark.slow(keep=2)
 @pytest.mark.parametrize("rounds", ROUNDS)
 @pytest.mark.parametrize("name", ["last2", "hierarchy", "survival-3", "data", "cvh"])
 def test_starts_with_predictions_equal_those_of_the_slow_simulator(name: str, rounds: str) -> None:
@@ -151,7 +153,7 @@ def test_starts_with_predictions_equal_those_of_the_slow_simulator(name: str, ro
             assert ours.start_s.tolist() == starts, (policy, seed)
 
 
-@pytest.mark.slow(keep=2)
+@pytest.mark.slow(keep=1)
 @pytest.mark.parametrize("predictions", ["arrival", "round"])
 @pytest.mark.parametrize("rounds", ROUNDS)
 def test_predictions_are_kept_or_made_anew_whenever_rounds_run(rounds: str, predictions: str) -> None:
@@ -187,6 +189,7 @@ def test_predictions_of_reservations_are_kept() -> None:
         replay(trace, policy_named("easy"), predictor, predictions="never")
 
 
+@pytest.mark.slow(keep=22)
 @pytest.mark.parametrize("rounds", ROUNDS)
 @pytest.mark.parametrize("factor", [0.5, 0.75, 1.25])
 @pytest.mark.parametrize("policy", [name for name in POLICIES if policy_named(name).kind in IN_TICKS])

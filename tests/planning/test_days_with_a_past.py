@@ -70,6 +70,7 @@ def test_money_of_past_and_plan_is_that_of_one_plan(seed: int) -> None:
     assert dict(zip(again.jobs.job_ids, again.jobs.profit_eur.tolist(), strict=True)) == pytest.approx(by_id)
 
 
+@pytest.mark.slow(keep=18)
 @pytest.mark.parametrize("method", ["multisearch", "est", "est-strict", "profit", "delay", "hold"])
 @pytest.mark.parametrize("seed", range(12))
 def test_every_method_keeps_to_the_past_and_to_outages(method: str, seed: int) -> None:
@@ -92,6 +93,7 @@ def test_the_search_counts_the_money_of_the_past_and_of_closed_nodes(seed: int) 
     assert chain.state.profits[CURRENT] == pytest.approx(result.ledger.profit_eur, abs=1e-6)
 
 
+@pytest.mark.slow(keep=2)
 @pytest.mark.parametrize("seed", range(6))
 def test_an_engine_keeps_to_the_past_and_to_outages(seed: int) -> None:
     later = past_day(seed)[2]

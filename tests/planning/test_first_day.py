@@ -10,10 +10,10 @@ import numpy as np
 from planner.accounting.settle import settle
 from planner.domain.horizon import Horizon
 from planner.domain.job import DeferRule, Job
-from planner.domain.plan import DEFERRED, Plan
+from planner.domain.plan import DEFERRED, Plan, cut_plan
 from planner.domain.problem import Problem
 from planner.domain.result import Result
-from planner.planning.ahead import after_the_day, first_day_of
+from planner.planning.ahead import after_the_day
 from tests.plain_day import HOUR, LENGTH, day, job
 
 
@@ -43,6 +43,6 @@ def test_jobs_of_tomorrow_start_today_where_they_have_room_and_must() -> None:
 def test_the_first_day_of_a_plan_has_no_nodes_of_later_jobs() -> None:
     """What starts tomorrow is deferred, its nodes too."""
     problem, ahead = days(job("today", 10), job("tomorrow", 14), job("left out", 13))
-    plan = first_day_of(problem, result_of(ahead, [0, 24, -1]).plan)
+    plan = cut_plan(problem, result_of(ahead, [0, 24, -1]).plan, problem.horizon.length_s)
     assert plan.start_s.tolist() == [0, DEFERRED, DEFERRED]
     assert plan.node_of_unit.tolist() == [0, DEFERRED, DEFERRED]

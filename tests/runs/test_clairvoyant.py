@@ -62,6 +62,7 @@ def schedules(run: Replay, latest_s: np.ndarray, nodes: int) -> Iterator[Replay]
             yield made
 
 
+@pytest.mark.slow(keep=4)
 @pytest.mark.parametrize("seed", range(12))
 def test_no_schedule_of_a_grid_earns_more(tmp_path: Path, seed: int) -> None:
     """With three jobs on one or two nodes, all starts of a grid in time and all nodes settle to at most the bound."""
@@ -76,6 +77,7 @@ def test_no_schedule_of_a_grid_earns_more(tmp_path: Path, seed: int) -> None:
     assert max(earned) <= bound.profit_eur
 
 
+@pytest.mark.slow(keep=6)
 @pytest.mark.parametrize("policy", ["easy", "conservative"])
 @pytest.mark.parametrize("seed", range(12))
 def test_no_replay_earns_more(tmp_path: Path, seed: int, policy: str) -> None:
@@ -99,6 +101,7 @@ def test_what_cannot_move_earns_its_bound(tmp_path: Path, seed: int) -> None:
     assert bound.profit_eur == pytest.approx(profit(scenario, source, run, 3), abs=1e-4)
 
 
+@pytest.mark.slow(keep=2)
 @pytest.mark.parametrize("seed", range(5))
 def test_looser_promises_never_lower_it(tmp_path: Path, seed: int) -> None:
     """Whatever keeps a promise keeps a later one; within what better prices could still bring."""

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from planner.domain.rates import UsePrice
 from planner.errors import FileFormatError, InputError, ScenarioError
 from planner.places import scenario_folders, shipped_folder
 from planner.scenario.electricity import ConstantCarbon
@@ -16,6 +17,7 @@ from planner.scenario.jobs import FileJobs
 from planner.scenario.layers import known_scenarios, read_spec
 from planner.scenario.load import load_scenario
 from planner.scenario.schema import Scenario
+from planner.scenario.sections import Revenue
 from planner.scenario.tariff import BandTariff, FlatTariff
 from planner.scenario.weather import SampleWeather
 
@@ -488,3 +490,18 @@ def test_scenario_folders(tmp_path: Path) -> None:
     assert scenario_folders(shipped_folder()) == [shipped]
     (tmp_path / "scenarios").mkdir()
     assert scenario_folders(tmp_path) == [tmp_path / "scenarios", shipped]
+
+
+def test_prices_of_a_class_are_merged_with_those_of_the_site_key_by_key() -> None:
+    """A class with its own price of GPUs still bills memory; one with nothing of its own is as the site."""
+    revenue = Revenue.model_validate(
+        {
+            "eur_per_core_hour": 0.02,
+            "eur_per_hour": {"memory_gb": 0.001, "gpus": 0.4},
+            "classes": {"gpu": {"eur_per_hour": {"gpus": 0.8}}, "cpu": {"eur_per_core_hour": 0.01}},
+        }
+    )
+    assert revenue.class_prices() == {
+        "gpu": UsePrice(0.02, {"memory_gb": 0.001, "gpus": 0.8}),
+        "cpu": UsePrice(0.01, {"memory_gb": 0.001, "gpus": 0.4}),
+    }

@@ -189,7 +189,7 @@ def test_a_loss_that_is_left_out_makes_room_for_a_deadline() -> None:
     found = evaluate_decoded(problem, plan, "+duration")
     assert found.plan.start_s.tolist() == [DEFERRED, 0]
     # 2 h of 4 cores earn 0.80 EUR and draw 2 kWh at 0.10 EUR
-    assert found.profit_eur == pytest.approx(0.60)
+    assert found.worth_eur == pytest.approx(0.60)
     assert found.ledger.jobs.start_s.tolist() == [0]
 
 
@@ -226,3 +226,21 @@ def test_a_slow_round_still_takes_a_step() -> None:
     """By the clock, 5 steps a second are one in a round; a step in a hundred seconds is one as well."""
     asked = Budget(time_limit_s=60, iterations=None)
     assert [asked.round_steps(0.5, pace, 2) for pace in (50.0, 5.0, 0.01)] == [10, 1, 1]
+
+
+def test_a_job_with_a_deadline_waits_for_the_cheap_hours_before_it() -> None:
+    """Three hours due by 20:00, 0.60 EUR for 1.36 kWh: 0.532 from 12 to 16 h at 0.05 EUR, 0.056 at midnight at 0.40."""
+    due = job("due", 3, power_w=1360 / 3, due_s=20 * HOUR)
+    problem = day(due, prices=[0.4] * 12 + [0.05] * 4 + [0.4], rates=Rates(0.05))
+    found = harvest(problem, seed=0, workers=1, stop=never, time_limit_s=60, iterations=2000)
+    assert 12 * HOUR <= found.plan.start_s[0] <= 13 * HOUR
+    assert found.ledger.profit_eur == pytest.approx(0.532)
+
+
+def test_a_deadline_is_met_though_it_is_cheap_only_after_it() -> None:
+    """Both jobs pay best after 18:00; the one that is due by then runs before, also where it loses money by that."""
+    jobs = (job("due", 3, due_s=18 * HOUR), job("free", 3))
+    problem = day(*jobs, nodes=2, prices=[0.4] * 10 + [0.3] * 8 + [0.05], rates=Rates(0.01), defer="free")
+    found = harvest(problem, seed=0, workers=1, stop=never, time_limit_s=60, iterations=4000)
+    assert 10 * HOUR <= found.plan.start_s[0] <= 15 * HOUR
+    assert found.plan.start_s[1] == -1

@@ -13,22 +13,22 @@ from planner.search.harvest import harvest
 from tests.factories import random_problem
 
 NAMES = (
-    "tiers of 2 by 4 h, size 0.3/1.0",
-    "tiers of 1.4 by 4 h, size 1.0/1.0",
-    "tiers of 1.71 by 4.4 h, size 0.2/1.1",
-    "tiers of 1.94 by 4.7 h, size 0.3/1.2",
-    "tiers of 1.95 by 3.7 h, size 0.4/1.3",
-    "tiers of 1.75 by 4.8 h, size 0.3/1.1",
-    "tiers of 2.21 by 4.6 h, size -0.1/1.2",
-    "tiers of 1.98 by 4.9 h, size 0.5/1.1",
-    "tiers of 2.08 by 5.1 h, size 0.4/0.9",
     "tiers of 1.4 by day, size 0.3/1.0",
-    "rebuilt from tiers of 2 by 4 h, size 0.3/1.0",
+    "tiers of 1.4 by day, size 0.0/1.0",
+    "tiers of 1.4 by day, size 0.5/1.0",
+    "tiers of 1.46 by day, size 0.4/0.9",
+    "tiers of 1.39 by day, size 0.5/1.1",
+    "tiers of 1.2 by day, size 0.2/1.1",
+    "tiers of 1.23 by day, size 0.3/1.1",
+    "tiers of 1 by day, size 0.3/1.0",
+    "tiers of 1 by day, size 0.0/1.0",
+    "tiers of 2 by day, size 0.3/1.0",
+    "rebuilt from tiers of 1.4 by day, size 0.3/1.0",
 )
 
-PROFITS = (8.260564, 8.260564, 8.260564, 8.260564, 8.260564, 8.260564, 8.260564, 8.260564, 8.166473, 7.93059, 8.477697)
+PROFITS = (7.93059, 7.93059, 7.93059, 7.93059, 7.93059, 7.882272, 7.882272, 7.796788, 7.796788, 7.746345, 7.932605)
 
-STARTED = (9, 9, 9, 9, 9, 9, 9, 9, 7, 10, 9)
+STARTED = (10, 10, 10, 10, 10, 10, 10, 10, 10, 8, 10)
 
 STARTS = [
     -1,
@@ -36,31 +36,31 @@ STARTS = [
     -1,
     -1,
     -1,
-    79945,
-    -1,
-    58061,
     -1,
     -1,
     -1,
+    64922,
     -1,
     -1,
-    70531,
+    -1,
+    17848,
+    64922,
     -1,
     20803,
-    11706,
     -1,
-    -1,
-    0,
-    -1,
-    46674,
-    -1,
-    -1,
-    -1,
+    66755,
     -1,
     0,
     -1,
+    38700,
     -1,
-    70531,
+    -1,
+    -1,
+    -1,
+    0,
+    58061,
+    939,
+    -1,
 ]
 
 

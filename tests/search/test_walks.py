@@ -35,8 +35,8 @@ WALKS = [
     # seed, sun and idle power, priced, wanders, exact, may refuse; steps, accepted and improving ones, and the walk
     (0, True, 1.0, 0.0, True, True, "70/54/6 c1b9ce918363"),
     (1, True, 0.5, 0.5, False, True, "70/29/9 720dff04ccbc"),
-    (2, True, 0.0, 0.0, False, False, "70/29/7 b1680643de84"),
-    (3, False, 0.5, 1.0, True, True, "70/19/14 aa1540374295"),
+    (2, True, 0.0, 0.0, False, False, "70/38/12 9572a2bfc942"),
+    (3, False, 0.5, 1.0, True, True, "70/19/15 54f394c381a5"),
     (4, False, 1.0, 0.3, False, False, "70/42/8 17b0d897860c"),
     (5, True, 0.7, 0.2, True, True, "70/54/3 5e10748ad93c"),
 ]

@@ -379,26 +379,31 @@ def free_ports(count: int) -> list[int]:
 
 @contextmanager
 def running_cluster(folder: Path, *, accounting: bool, tries: int = 3) -> Iterator[Cluster]:
-    """A cluster that is up, with other ports where somebody was quicker; its logs stay in the folder."""
-    for attempt in range(1, tries + 1):
-        cluster = Cluster(folder / str(attempt), accounting)
-        try:
-            cluster.start(free_ports(NODES + 2))
-        except NotUpError:
-            cluster.stop()
-            if attempt == tries:
+    """A cluster that is up, with other ports where somebody was quicker; its logs stay in the folder.
+
+    Its daemons end with it, also where it is interrupted while it comes up, and where its jobs cannot be cancelled.
+    """
+    with interrupted_by_sigterm():
+        for attempt in range(1, tries + 1):
+            cluster = Cluster(folder / str(attempt), accounting)
+            try:
+                cluster.start(free_ports(NODES + 2))
+            except NotUpError:
+                cluster.stop()
+                if attempt == tries:
+                    raise
+            except BaseException:
+                cluster.stop()
                 raise
-        except BaseException:
-            cluster.stop()
-            raise
-        else:
-            break
-    try:
-        with interrupted_by_sigterm():
+            else:
+                break
+        try:
             yield cluster
-    finally:
-        cluster.cancel_all()
-        cluster.stop()
+        finally:
+            try:
+                cluster.cancel_all()
+            finally:
+                cluster.stop()
 
 
 @contextmanager

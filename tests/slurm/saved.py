@@ -19,9 +19,10 @@ def fake(folder: Path, **scripts: str) -> str:
     return f"{folder}:/usr/bin:/bin"
 
 
-def save(folder: Path, rows: Sequence[Mapping[str, Any]], moment: int) -> None:
-    """A saved snapshot of these jobs on one node that is full for an hour."""
-    filler = job(1, job_state="RUNNING", start_time=moment - 60, submit_time=moment - 60, time_limit=61, nodes="n1")
+def save(folder: Path, rows: Sequence[Mapping[str, Any]], moment: int, *, full_s: int = 3600) -> None:
+    """A saved snapshot of these jobs on one node that is full for an hour, or so many seconds."""
+    limit = 1 + full_s // 60
+    filler = job(1, job_state="RUNNING", start_time=moment - 60, submit_time=moment - 60, time_limit=limit, nodes="n1")
     filler |= {"cpus": 32, "tasks": 32}
     nodes = [{"name": "n1", "cpus": 32, "real_memory": 128000, "state": "mixed", "partitions": ["batch"]}]
     documents = {

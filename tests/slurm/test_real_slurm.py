@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,8 +16,8 @@ from planner.inputs.slurm.document import DocumentAnswer
 from planner.inputs.slurm.job import SlurmJob
 from planner.inputs.slurm.queue import read_queue
 from planner.slurm import commands
-from planner.slurm.apply import carry_out, differences, from_journal, from_wanted, plan_changes, plan_undo
-from planner.slurm.changes import ChangeOutcome, ChangeRules, OptIn, Proposal
+from planner.slurm.apply import carry_out, differences, from_journal, from_wanted, plan_undo, queue_with_gone
+from planner.slurm.changes import ChangeOutcome, ChangeRules, OptIn, Proposal, propose
 from planner.slurm.commands import Slurm
 from planner.slurm.journal import Change, read_ours
 from planner.slurm.snapshot import queue_now
@@ -31,28 +32,21 @@ def soon() -> int:
     return int(time.time()) + 2 * HOUR
 
 
+def look(slurm: Slurm, wanted: Mapping[str, int], rules: ChangeRules, journal: Path) -> Proposal:
+    """What is proposed for jobs that are wanted to be held until these moments, and no others."""
+    return propose(wanted, queue_now(slurm), rules, read_ours(journal), int(time.time()))
+
+
 def send(slurm: Slurm, wanted: Mapping[str, int], journal: Path) -> tuple[Proposal, list[ChangeOutcome]]:
     """What is proposed for wanted starts, and what becomes of it."""
-    proposal = plan_changes(slurm, wanted, RULES, journal)
-    return proposal, carry_out(slurm, proposal.changes, journal)
-
-
-def taken_back(slurm: Slurm, journal: Path) -> dict[str, str]:
-    """What is said of each job when an undo is called again as long as Slurm asks for that, after a restart."""
-    said: dict[str, str] = {}
-    for _ in range(20):
-        _, outcomes = take_back(slurm, journal)
-        said |= {each.change.job: each.note for each in outcomes}
-        if not any("try again" in note for note in said.values()):
-            break
-        time.sleep(1)
-    return said
+    proposal = look(slurm, wanted, RULES, journal)
+    return proposal, carry_out(slurm, proposal, journal)
 
 
 def take_back(slurm: Slurm, journal: Path) -> tuple[Proposal, list[ChangeOutcome]]:
     """What is proposed to undo everything, and what becomes of it."""
-    proposal = plan_undo(slurm, journal)
-    return proposal, carry_out(slurm, proposal.changes, journal, undo=True)
+    proposal = plan_undo(queue_now(slurm), None, journal)
+    return proposal, carry_out(slurm, proposal, journal)
 
 
 def one(slurm: Slurm, job_id: str) -> SlurmJob:
@@ -88,7 +82,7 @@ def test_planning_alone_changes_nothing(cluster: Cluster, slurm: Slurm, journal:
     """The dry run leaves queue and journal as they are."""
     job = cluster.submit()
     before = one(slurm, job)
-    assert plan_changes(slurm, {job: soon()}, RULES, journal).changes
+    assert look(slurm, {job: soon()}, RULES, journal).changes
     assert one(slurm, job).begin_unix == before.begin_unix
     assert not journal.exists()
 
@@ -122,10 +116,10 @@ def test_running_ended_and_unknown_jobs_are_reported(cluster: Cluster, slurm: Sl
 def test_a_job_that_starts_before_the_change_arrives_is_reported(cluster: Cluster, slurm: Slurm, journal: Path) -> None:
     """What Slurm refuses shows when the queue is read back; the change after it in the list is taken."""
     first, second = cluster.submit(), cluster.submit()
-    proposal = plan_changes(slurm, dict.fromkeys((first, second), soon()), RULES, journal)
+    proposal = look(slurm, dict.fromkeys((first, second), soon()), RULES, journal)
     cluster.command("scontrol", "update", f"JobId={first}", "Partition=open")
     cluster.wait_for(first, "RUNNING")
-    outcomes = carry_out(slurm, proposal.changes, journal)
+    outcomes = carry_out(slurm, proposal, journal)
     assert [(each.taken, each.note) for each in outcomes] == [
         (False, "already started or ended (RUNNING)"),
         (True, ""),
@@ -136,7 +130,8 @@ def test_times_that_have_passed_are_never_sent(cluster: Cluster, slurm: Slurm, j
     """Slurm would silently take the present instead, as a direct call shows."""
     job, past = cluster.submit(), int(time.time()) - HOUR
     proposal, _ = send(slurm, {job: past}, journal)
-    assert (proposal.changes, proposal.unchanged) == ((), (job,))
+    assert (proposal.changes, proposal.unchanged) == ((), ())
+    assert "its hold was over" in reasons(proposal)[job]
     cluster.command("scontrol", "update", f"JobId={job}", f"StartTime=uts{past}")
     begin = one(slurm, job).begin_unix
     assert begin is not None
@@ -199,7 +194,7 @@ def test_a_begin_that_misses_the_deadline_is_refused(cluster: Cluster, slurm: Sl
     deadline = one(slurm, moved).deadline_unix
     assert deadline is not None
     proposal, _ = send(slurm, {kept: deadline - 59, moved: deadline - 59}, journal)
-    assert all("Slurm would cancel it" in reason for reason in reasons(proposal).values())
+    assert all("or Slurm cancels it" in reason for reason in reasons(proposal).values())
     assert (len(proposal.refusals), proposal.changes) == (2, ())
     # Slurm looks at a job, and so cancels it, when its begin time has come: the sooner the better for a test.
     cluster.command("scontrol", "update", f"JobId={moved}", f"StartTime=uts{deadline - 58}")
@@ -207,12 +202,12 @@ def test_a_begin_that_misses_the_deadline_is_refused(cluster: Cluster, slurm: Sl
     assert cluster.wait_for(kept, "DEADLINE", "RUNNING") == "RUNNING"
 
 
-def test_the_last_moment_before_a_deadline_is_taken(cluster: Cluster, slurm: Slurm, journal: Path) -> None:
-    """Exactly the deadline less the time limit is not too late."""
-    job = cluster.submit("--time=60", "--deadline=now+7200")
+def test_a_hold_that_keeps_its_margin_from_a_deadline_is_taken(cluster: Cluster, slurm: Slurm, journal: Path) -> None:
+    """An hour before the deadline less the time limit."""
+    job = cluster.submit("--time=60", "--deadline=now+4hours")
     deadline = one(slurm, job).deadline_unix
     assert deadline is not None
-    _, outcomes = send(slurm, {job: deadline - HOUR}, journal)
+    _, outcomes = send(slurm, {job: deadline - 2 * HOUR}, journal)
     assert [each.taken for each in outcomes] == [True]
 
 
@@ -229,6 +224,64 @@ def test_the_waiting_tasks_of_a_running_array_are_changed(cluster: Cluster, slur
     assert send(slurm, {array: start}, journal)[0].unchanged == (array,)
     take_back(slurm, journal)
     assert one(slurm, array).begin_unix != start
+
+
+def test_a_begin_time_reaches_every_waiting_task_of_an_array_that_splits(
+    cluster: Cluster, slurm: Slurm, journal: Path
+) -> None:
+    """Tasks start while it is sent: whoever waits when Slurm has answered has it, and starts no earlier."""
+    blocker = cluster.submit("--partition=open", "--exclusive")
+    cluster.wait_for(blocker, "RUNNING")
+    array = cluster.submit("--partition=open", "--array=1-40", "--ntasks=2", "--time=1", sleep_s=2)
+    until(lambda: queue_now(slurm).array(array), "the array")
+    cluster.command("scancel", blocker)
+    until(lambda: any(job.state == "running" for job in queue_now(slurm).array(array)), "tasks to start")
+    start = int(time.time()) + 12
+    send(slurm, {array: start}, journal)
+    waiting = {job.label for record in queue_now(slurm).array(array) for job in record.one_by_one() if job.is_pending}
+    assert len(waiting) > 5
+    assert {job.begin_unix for job in queue_now(slurm).array(array) if job.is_pending} == {start}
+
+    def started() -> bool:
+        return all(cluster.history()[job].start_unix for job in waiting)
+
+    until(started, "all tasks to start")
+    assert all((cluster.history()[job].start_unix or 0) >= start for job in waiting)
+
+
+def test_a_cancelled_job_is_no_difference(cluster: Cluster, slurm: Slurm, journal: Path) -> None:
+    """Whether it is still listed or only in the accounts: Slurm says that it started when it was cancelled."""
+    job, started = cluster.submit(), cluster.submit()
+    send(slurm, {job: soon(), started: soon()}, journal)
+    cluster.command("scancel", job)
+    cluster.command("scontrol", "update", f"JobId={started}", "Partition=open", "StartTime=now")
+    cluster.wait_for(started, "RUNNING")
+    expected, now = from_journal(read_ours(journal)), int(time.time())
+    queue = queue_with_gone(slurm, expected, now)
+    assert [each.job for each in differences(expected, queue, now)] == [started]
+    if not why_not(ACCOUNTING):
+        until(lambda: job in cluster.command("sacct", "--noheader", "--state=CANCELLED", "--format=JobID"), "sacct")
+        absent = Slurm(folder=without(cluster, tmp := journal.parent / "bin", (job, started)), conf=cluster.conf)
+        assert tmp.is_dir()
+        queue = queue_with_gone(absent, expected, now)
+        assert [each.job for each in differences(expected, queue, now)] == [started]
+
+
+def without(cluster: Cluster, folder: Path, jobs: tuple[str, ...]) -> Path:
+    """Slurm's commands, with a squeue that has forgotten some jobs."""
+    folder.mkdir()
+    script = (
+        "import json, subprocess, sys\n"
+        f"said = json.loads(subprocess.check_output(['/usr/bin/squeue', '--json']))\n"
+        f"said['jobs'] = [job for job in said['jobs'] if str(job['job_id']) not in {jobs!r}]\n"
+        "print(json.dumps(said))\n"
+    )
+    (folder / "forget.py").write_text(script, encoding="utf-8")
+    (folder / "squeue").write_text(f'#!/bin/sh\nexec {sys.executable} {folder}/forget.py "$@"\n', encoding="utf-8")
+    (folder / "squeue").chmod(0o755)
+    for name in ("scontrol", "sacct", "sinfo"):
+        (folder / name).symlink_to(f"/usr/bin/{name}")
+    return folder
 
 
 def test_single_tasks_of_an_array_get_times_of_their_own(cluster: Cluster, slurm: Slurm, journal: Path) -> None:
@@ -292,10 +345,10 @@ def test_undo_restores_every_value_after_a_restart(cluster: Cluster, slurm: Slur
     queue = queue_now(slurm)
     assert not differences(from_wanted(wanted), queue, int(time.time()))
     assert send(slurm, wanted, journal)[0].changes == ()
-    assert taken_back(slurm, journal) == dict.fromkeys(wanted, "")
+    assert {each.change.job: each.note for each in take_back(slurm, journal)[1]} == dict.fromkeys(wanted, "")
     assert one(slurm, own).begin_unix == own_begin
     assert all((one(slurm, each).begin_unix or 0) <= time.time() for each in (plain, dependent))
-    assert plan_undo(slurm, journal) == Proposal((), (), ())
+    assert plan_undo(queue_now(slurm), None, journal) == Proposal((), (), ())
 
 
 def test_undo_leaves_what_somebody_else_has_changed(cluster: Cluster, slurm: Slurm, journal: Path) -> None:
@@ -317,7 +370,7 @@ def test_a_job_that_is_let_go_may_start_at_once(cluster: Cluster, slurm: Slurm, 
     cluster.command("scontrol", "release", job)
     first = one(slurm, job).begin_unix
     assert first is not None
-    carry_out(slurm, [Change(job, one(slurm, job).submit_unix, None, first + 60)], journal)
+    carry_out(slurm, Proposal((Change(job, one(slurm, job).submit_unix, None, first + 60),), (), ()), journal)
     take_back(slurm, journal)
     cluster.wait_for(job, "RUNNING")
 
@@ -341,16 +394,16 @@ def test_what_fails_half_way_can_be_undone(
     monkeypatch.setattr(commands, "SECONDS_PER_LINE", 0.0)
     jobs = [cluster.submit() for _ in range(4)]
     start = soon()
-    proposal = plan_changes(slurm, dict.fromkeys(jobs, start), RULES, journal)
+    proposal = look(slurm, dict.fromkeys(jobs, start), RULES, journal)
     answers = then == "exit 1"
     broken = broken_scontrol(tmp_path / "bin", then, timeout_s=60 if answers else 3)
     if answers:
-        outcomes = carry_out(broken, proposal.changes, journal)
+        outcomes = carry_out(broken, proposal, journal)
         assert [each.taken for each in outcomes] == [True, True, False, False]
         assert outcomes[2].note.startswith("begins at ")
     else:
         with pytest.raises(SlurmError, match="scontrol did not answer within 3 s"):
-            carry_out(broken, proposal.changes, journal)
+            carry_out(broken, proposal, journal)
     assert [one(slurm, job).begin_unix == start for job in jobs] == [True, True, False, False]
     _, undone = take_back(slurm, journal)
     assert [(each.change.job, each.taken) for each in undone] == [(job, True) for job in jobs[:2]]
@@ -394,7 +447,7 @@ def test_only_jobs_that_are_opted_in_are_changed(cluster: Cluster, slurm: Slurm,
     """By a word of the comment; a job without it stays as it is."""
     rules = ChangeRules(OptIn(comment_words=frozenset({"flexible"})))
     job, other = cluster.submit("--comment=power_w=300;flexible"), cluster.submit("--comment=inflexible")
-    proposal = plan_changes(slurm, dict.fromkeys((job, other), soon()), rules, journal)
+    proposal = look(slurm, dict.fromkeys((job, other), soon()), rules, journal)
     assert [change.job for change in proposal.changes] == [job]
     assert reasons(proposal) == {other: "not opted in by partition, QOS or comment"}
 
@@ -404,7 +457,7 @@ def test_a_qos_opts_in(cluster: Cluster, slurm: Slurm, journal: Path) -> None:
     """With accounting, jobs of one QOS are opted in and those of another are not."""
     rules = ChangeRules(OptIn(qos=frozenset({"flexible"})))
     job, other = cluster.submit("--qos=flexible"), cluster.submit("--qos=normal")
-    proposal = plan_changes(slurm, dict.fromkeys((job, other), soon()), rules, journal)
+    proposal = look(slurm, dict.fromkeys((job, other), soon()), rules, journal)
     assert [change.job for change in proposal.changes] == [job]
     assert list(reasons(proposal)) == [other]
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from dataclasses import replace
 
 import pytest
 
+from planner.domain.job import Promise
+from planner.domain.result import Hold
 from planner.inputs.slurm.job import SlurmJob
 from planner.slurm.changes import ChangeRules, OptIn, Proposal, Refusal, propose
 from planner.slurm.journal import Change, Entry, Ours, when
-from planner.slurm.wanted import read_wanted
-from tests.days import BRIEF, DAY, plan, write_small_site
 from tests.slurm.queued import HOUR, NOW, queue_of, waiting
 
 BATCH = ChangeRules(OptIn(partitions=frozenset({"batch"})))
@@ -22,11 +22,12 @@ def proposed(
     wanted: dict[str, int] | None = None,
     rules: ChangeRules = BATCH,
     ours: Ours | None = None,
-    latest: dict[str, int] | None = None,
+    latest: int | None = None,
 ) -> Proposal:
     """What is proposed for these jobs; by default job 42 is wanted in two hours."""
     wanted = {"42": LATER} if wanted is None else wanted
-    return propose(wanted, queue_of(*jobs), rules, ours or Ours(), NOW, latest)
+    holds = None if latest is None else {"42": Hold("42", NOW, wanted["42"], latest, 1.0, 0.1)}
+    return propose(wanted, queue_of(*jobs), rules, ours or Ours(), NOW, holds)
 
 
 def refused(*jobs: SlurmJob, **more: object) -> str:
@@ -99,19 +100,33 @@ def test_a_job_must_be_opted_in(opt_in: OptIn, covered: bool) -> None:
 
 
 def test_only_future_times_are_sent() -> None:
-    """The present second is past; the next is not. A job that may begin already stays as it is."""
-    assert proposed(waiting(), wanted={"42": NOW}) == Proposal((), (), ("42",))
-    assert proposed(waiting(begin_unix=None), wanted={"42": NOW - 2 * HOUR}) == Proposal((), (), ("42",))
+    """The present second is past; the next is not."""
+    assert refused(waiting(), wanted={"42": NOW}) == "its hold was over at 2027-01-15T08:00:00Z"
     assert proposed(waiting(), wanted={"42": NOW + 1}).changes
 
 
-def test_a_job_that_we_held_is_let_go_when_its_start_has_come() -> None:
-    """A later plan starts it at once; a begin time of its user is not touched."""
+def test_a_job_that_is_no_longer_wanted_is_released_whatever_the_reason() -> None:
+    """Not held any more, its hold over, opted out, held by its user: with the begin that it had, or at once."""
+    key = ("42", NOW - HOUR)
+    ours = Ours({key: Entry(None, (LATER,))})
+    let_go = Change("42", key[1], LATER, NOW, at_once=True, is_release=True)
     job = waiting(begin_unix=LATER)
-    ours = Ours({("42", job.submit_unix): Entry(None, (LATER,))})
-    let_go = Change("42", job.submit_unix, LATER, NOW, at_once=True)
-    assert proposed(job, wanted={"42": NOW - 1}, ours=ours).changes == (let_go,)
-    assert "its user lets it begin" in refused(job, wanted={"42": NOW - 1})
+    for wanted in ({}, {"42": NOW - 1}):
+        assert proposed(job, wanted=wanted, ours=ours).changes == (let_go,)
+    assert proposed(job, rules=ChangeRules(OptIn()), ours=ours).changes == (let_go,)
+    assert proposed(replace(job, held=True), ours=ours).changes == (let_go,)
+    back = replace(let_go, new_unix=NOW + 60, at_once=False)
+    assert proposed(job, wanted={}, ours=Ours({key: Entry(NOW + 60, (LATER,))})).changes == (back,)
+
+
+def test_what_is_not_ours_is_never_released() -> None:
+    """Its user's own begin, one that somebody has set since, and one of ours that has come."""
+    key = ("42", NOW - HOUR)
+    job = waiting(begin_unix=LATER)
+    assert proposed(job, wanted={}) == Proposal((), (), ())
+    assert proposed(job, wanted={}, ours=Ours({key: Entry(None, (LATER - 1,))})).changes == ()
+    come = waiting(begin_unix=NOW)
+    assert proposed(come, wanted={}, ours=Ours({key: Entry(None, (NOW,))})) == Proposal((), (), ())
 
 
 def test_a_mistake_in_the_unit_is_refused() -> None:
@@ -119,14 +134,16 @@ def test_a_mistake_in_the_unit_is_refused() -> None:
     assert refused(waiting(), wanted={"42": LATER * 1000}) == "more than a year ahead"
 
 
-def test_the_deadline_less_the_time_limit_is_the_last_begin() -> None:
-    """Deadline in 3 h, limit 1 h: two hours from now is taken, a second more is not; a margin moves that forward."""
-    job = waiting(deadline_unix=NOW + 3 * HOUR)
-    assert proposed(job).changes
-    assert "2027-01-15T10:00:00Z" in refused(job, wanted={"42": LATER + 1})
-    rules = ChangeRules(BATCH.opt_in, deadline_margin_s=60)
-    assert proposed(job, wanted={"42": LATER - 60}, rules=rules).changes
-    assert "Slurm would cancel it" in refused(job, wanted={"42": LATER - 59}, rules=rules)
+def test_a_hold_keeps_an_hour_or_a_tenth_of_the_limit_from_a_deadline() -> None:
+    """Limit 1 h: an hour before the last begin; limit 20 h: two hours. Slurm cancels who begins too late."""
+    for limit_h, margin_h in ((1, 1), (20, 2)):
+        job = waiting(limit_s=limit_h * HOUR, deadline_unix=NOW + 40 * HOUR)
+        last = NOW + (40 - limit_h - margin_h) * HOUR
+        assert proposed(job, wanted={"42": last}).changes
+        assert "too near to its deadline: it must begin by" in refused(job, wanted={"42": last + 1})
+        rules = ChangeRules(BATCH.opt_in, furthest_s=last - NOW)
+        assert rules.may_hold(job, NOW)
+        assert not rules.may_hold(job, NOW + 1)
 
 
 def test_a_deadline_without_a_limit_leaves_no_safe_begin() -> None:
@@ -136,7 +153,7 @@ def test_a_deadline_without_a_limit_leaves_no_safe_begin() -> None:
 
 def test_a_job_that_will_miss_its_deadline_is_named_also_when_nothing_changes() -> None:
     """Its deadline may have been moved forward after its begin was set."""
-    assert "Slurm would cancel it" in refused(waiting(begin_unix=LATER, deadline_unix=LATER))
+    assert "Slurm cancels it" in refused(waiting(begin_unix=LATER, deadline_unix=LATER))
 
 
 def test_never_before_the_user_s_own_begin() -> None:
@@ -154,36 +171,29 @@ def test_a_begin_time_of_ours_may_be_moved_forward() -> None:
     earlier = {"42": NOW + 60}
     assert proposed(job, wanted=earlier, ours=Ours({key: Entry(NOW - HOUR, (LATER,))})).changes
     assert proposed(job, wanted=earlier, ours=Ours({key: Entry(NOW + 60, (LATER,))})).changes
-    assert "its user" in refused(job, wanted=earlier, ours=Ours({key: Entry(NOW + 61, (LATER,))}))
-    assert "its user" in refused(job, wanted=earlier, ours=Ours({key: Entry(None, (LATER - 1,))}))
+    own = proposed(job, wanted=earlier, ours=Ours({key: Entry(NOW + 61, (LATER,))}))
+    assert "its user" in own.refusals[0].reason
+    assert [(each.new_unix, each.is_release) for each in own.changes] == [(NOW + 61, True)]
+    other = proposed(job, wanted=earlier, ours=Ours({key: Entry(None, (LATER - 1,))}))
+    assert (other.changes, "its user" in other.refusals[0].reason) == ((), True)
     assert "its user" in refused(job, wanted=earlier, ours=Ours({("42", 1): Entry(None, (LATER,))}))
 
 
 def test_what_is_so_already_is_not_sent() -> None:
-    """To the second; also when that second has passed."""
+    """To the second."""
     assert proposed(waiting(begin_unix=LATER)) == Proposal((), (), ("42",))
-    assert proposed(waiting(begin_unix=NOW - 5), wanted={"42": NOW - 5}).unchanged == ("42",)
-    assert proposed(waiting(begin_unix=NOW - 5), wanted={"42": NOW - 9}).unchanged == ("42",)
     key = ("42", NOW - HOUR)
     moved = proposed(waiting(begin_unix=LATER + 1), ours=Ours({key: Entry(None, (LATER + 1,))}))
     assert [change.new_unix for change in moved.changes] == [LATER]
 
 
-def test_a_job_is_not_delayed_for_longer_than_allowed() -> None:
-    """To the second; a job without a promise may be, and one that is late already is left to Slurm."""
-    assert proposed(waiting(), latest={"42": LATER}).changes
-    assert (
-        refused(waiting(), latest={"42": LATER - 1})
-        == f"would begin later than its user was promised, {when(LATER - 1)}"
-    )
-    assert proposed(waiting(), latest={"41": LATER - 1}).changes
-
-
-def test_a_plan_without_promises_gives_nobody_a_latest_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where nothing is held nobody has one; held jobs have theirs (tests/cli/test_hold_runs.py)."""
-    monkeypatch.chdir(write_small_site(tmp_path))
-    plan("--day", DAY, *BRIEF)
-    assert read_wanted(tmp_path / "reports" / "site" / DAY).latest == {}
+def test_a_job_is_not_held_for_longer_than_promised() -> None:
+    """To the second; what the journal has of an earlier hold counts as well."""
+    assert proposed(waiting(), latest=LATER).changes
+    why = f"would be held for longer than its user was promised, {when(LATER - 1)}"
+    assert refused(waiting(), latest=LATER - 1) == why
+    earlier = Ours(promises={("42", NOW - HOUR): Promise(NOW - HOUR, LATER - 1)})
+    assert refused(waiting(), latest=LATER, ours=earlier) == why
 
 
 def test_an_array_stands_for_all_its_waiting_tasks() -> None:

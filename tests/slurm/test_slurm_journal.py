@@ -4,13 +4,25 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from planner.domain.job import Promise
+from planner.domain.result import Hold
 from planner.errors import FileFormatError, OutputError
 from planner.slurm.changes import Proposal, propose_undo
-from planner.slurm.journal import Change, Entry, Ours, read_ours, write_changes, write_results
+from planner.slurm.journal import (
+    Change,
+    Entry,
+    Ours,
+    forget_old,
+    read_ours,
+    saved_since,
+    write_changes,
+    write_results,
+)
 from tests.slurm.queued import HOUR, NOW, queue_of, waiting
 
 SUBMIT = NOW - HOUR
@@ -104,9 +116,10 @@ def test_another_job_with_the_same_id_is_not_ours(tmp_path: Path) -> None:
 def test_what_was_undone_is_no_longer_ours(tmp_path: Path, taken: bool, left: dict[tuple[str, int], Entry]) -> None:
     """Only once Slurm has taken it."""
     path = journal_of(tmp_path, change(1, 100))
-    write_changes(path, [change(100, 1)], NOW, undo=True)
+    release = replace(change(100, 1), is_release=True)
+    write_changes(path, [release], NOW)
     assert KEY in read_ours(path).entries
-    write_results(path, [(change(100, 1), taken, "")], NOW, undo=True)
+    write_results(path, [(release, taken, "")], NOW)
     assert read_ours(path).entries == left
 
 
@@ -170,9 +183,9 @@ def test_undo_gives_back_times_to_come_and_lets_go_where_they_have_passed() -> N
     )
     jobs = [waiting(each, begin_unix=NOW + 100) for each in ("42", "43", "44")]
     assert propose_undo(queue_of(*jobs), ours, NOW).changes == (
-        Change("42", SUBMIT, NOW + 100, NOW + 60, at_once=False),
-        Change("43", SUBMIT, NOW + 100, NOW, at_once=True),
-        Change("44", SUBMIT, NOW + 100, NOW, at_once=True),
+        Change("42", SUBMIT, NOW + 100, NOW + 60, at_once=False, is_release=True),
+        Change("43", SUBMIT, NOW + 100, NOW, at_once=True, is_release=True),
+        Change("44", SUBMIT, NOW + 100, NOW, at_once=True, is_release=True),
     )
 
 
@@ -210,3 +223,46 @@ def test_undo_passes_over_tasks_that_run() -> None:
     together = waiting("42", tasks=(4, 5), begin_unix=NOW + HOUR)
     queue = queue_of(waiting("42_1", state="RUNNING", begin_unix=NOW - 5), together)
     assert [change.job for change in propose_undo(queue, ours, NOW).changes] == ["42"]
+
+
+def test_a_promise_outlives_its_hold_and_never_gets_later(tmp_path: Path) -> None:
+    """Held, released, held again with later moments: what was told first counts, also for a task of the array."""
+    first = replace(change(None, NOW + 100), hold=Hold("42", NOW, NOW + 100, NOW + 500, 1.0, 0.1))
+    path = journal_of(tmp_path, first)
+    release = replace(change(NOW + 100, NOW), is_release=True)
+    write_changes(path, [release], NOW + 10)
+    write_results(path, [(release, True, "")], NOW + 10)
+    later = replace(first, hold=Hold("42", NOW + 50, NOW + 300, NOW + 550, 1.0, 0.1))
+    write_changes(path, [later], NOW + 50)
+    ours = read_ours(path)
+    assert ours.promise("42", SUBMIT) == ours.promise("42_7", SUBMIT) == Promise(NOW, NOW + 500)
+    assert ours.held_since("42_7", SUBMIT) == NOW
+    assert ours.promise("42", SUBMIT + 1) is None
+    assert ours.held_since("43", SUBMIT) is None
+
+
+def held(job: str, until: int, saved: float) -> Change:
+    """A hold with what it saves."""
+    return replace(change(None, until, job), hold=Hold(job, NOW, until, until, saved, 0.0))
+
+
+def test_what_was_saved_is_that_of_holds_that_ended_by_themselves(tmp_path: Path) -> None:
+    """Not those that go on, were taken back, or that Slurm did not take; of one that was moved, the last."""
+    path = journal_of(tmp_path, held("1", NOW + 10, 1.0), held("2", NOW + 20, 2.0), held("2", NOW + 30, 4.0))
+    write_changes(path, [back := held("3", NOW + 10, 8.0), other := held("4", NOW + 10, 16.0)], NOW)
+    write_results(path, [(replace(back, is_release=True, hold=None), True, ""), (other, False, "no")], NOW)
+    for since, now, saved in ((0, 9, 0), (0, 10, 1), (0, 29, 1), (0, 30, 5), (11, 30, 4), (31, 99, 0)):
+        assert saved_since(path, NOW + since, NOW + now) == saved
+
+
+def test_a_journal_forgets_jobs_that_are_long_over(tmp_path: Path) -> None:
+    """All lines of a job that still waits stay, whatever their age; nothing happens before there is a day of them."""
+    path = tmp_path / "journal.jsonl"
+    day = 86_400
+    for age, job in ((40, "1"), (40, "2"), (36, "3"), (1, "4")):
+        write_changes(path, [held(job, NOW, 1.0)], NOW - age * day)
+    assert forget_old(path, {("2", SUBMIT)}, NOW - 5 * day) == 0
+    assert forget_old(path, {("2", SUBMIT)}, NOW) == 2
+    assert [job for job, _ in read_ours(path).entries] == ["2", "4"]
+    assert forget_old(path, {("2", SUBMIT)}, NOW) == 0
+    assert forget_old(tmp_path / "none", set(), NOW) == 0

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from planner.inputs.slurm.job import SlurmJob
+from planner.inputs.slurm.job import AllocatedNode, SlurmJob
 from planner.slurm.apply import Difference, Expected, differences, from_journal, from_wanted
 from planner.slurm.journal import Entry, Ours
 from tests.slurm.queued import HOUR, NOW, queue_of, waiting
 
 LATER = NOW + HOUR
+ON_N1 = (AllocatedNode("n1"),)
 
 
 def text_of(*jobs: SlurmJob, expected: Expected | None = None) -> str:
@@ -31,9 +32,18 @@ def text_of(*jobs: SlurmJob, expected: Expected | None = None) -> str:
             waiting(begin_unix=LATER, deadline_unix=LATER + HOUR - 1),
             "begins at 2027-01-15T09:00:00Z, too late for its deadline: Slurm will cancel it",
         ),
-        (waiting(state="RUNNING", start_unix=LATER), ""),
+        (waiting(state="RUNNING", start_unix=LATER, allocated=ON_N1), ""),
+        (waiting(state="CANCELLED", start_unix=NOW - 60, end_unix=NOW - 60), ""),
         (
-            waiting(state="RUNNING", start_unix=LATER - 1),
+            waiting(state="CANCELLED", start_unix=NOW - 90, end_unix=NOW - 60, allocated=ON_N1),
+            "started at 2027-01-15T07:58:30Z, before 2027-01-15T09:00:00Z",
+        ),
+        (
+            waiting(state="DEADLINE", start_unix=NOW - 60, end_unix=NOW - 60),
+            "was cancelled by Slurm for its deadline; was to begin at 2027-01-15T09:00:00Z",
+        ),
+        (
+            waiting(state="RUNNING", start_unix=LATER - 1, allocated=ON_N1),
             "started at 2027-01-15T08:59:59Z, before 2027-01-15T09:00:00Z",
         ),
         (waiting("43"), "is no longer in the queue; was to begin at 2027-01-15T09:00:00Z"),

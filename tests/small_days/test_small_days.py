@@ -32,3 +32,13 @@ def test_the_chain_holds_where_cooling_is_linear_between_cells(block: int) -> No
     days = [check_day(seed, linear=True) for seed in range(10 * block, 10 * block + 10)]
     assert [(day.seed, day.broken) for day in days if day.broken] == []
     assert lost_share(days) <= 0.005
+
+
+@pytest.mark.slow(keep=1)
+@pytest.mark.parametrize("block", range(10))
+def test_jobs_battery_and_peak_are_planned_together(block: int) -> None:
+    """Every day has a battery, a demand charge and sun; each is planned to within half a percent of the best plan."""
+    days = [check_day(seed, storage=True) for seed in range(10 * block, 10 * block + 10)]
+    assert [(day.seed, day.broken) for day in days if day.broken] == []
+    far = [day.seed for day in days if day.optimum_eur - day.harvest_eur > 0.005 * abs(day.optimum_eur) + 1e-9]
+    assert [seed for seed in far if days[seed - 10 * block].is_held] == []

@@ -95,6 +95,7 @@ READERS: dict[str, tuple[tuple[str, ...], tuple[int, ...]]] = {
 }
 
 
+@pytest.mark.slow(keep=2)
 @pytest.mark.parametrize("reader", READERS)
 @pytest.mark.parametrize("name", ["run.json", "summary.json"])
 def test_any_value_of_any_type(days: Path, reader: str, name: str, capsys: pytest.CaptureFixture[str]) -> None:

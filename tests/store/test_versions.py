@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 import os
 import subprocess
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from planner.store.folder import held, replaced
-from planner.store.versions import keep_versions
+from planner.store.versions import keep_versions, thin_out
 from tests.days import names, tree
 
 KILLED = """
@@ -76,6 +77,7 @@ def test_a_day_from_a_snapshot_is_kept_by_every_run(tmp_path: Path) -> None:
     assert texts(day) == ["happened", "plain again"]
 
 
+@pytest.mark.slow(keep=13)
 @pytest.mark.parametrize("moment", range(1, 40))
 def test_a_kill_at_any_step_leaves_the_old_day_or_the_new_one(tmp_path: Path, moment: int) -> None:
     day = tmp_path / "2024-06-01"
@@ -93,3 +95,17 @@ def test_a_kill_at_any_step_leaves_the_old_day_or_the_new_one(tmp_path: Path, mo
     write(day, "three", {})
     assert {"one", "two"} <= set(texts(day)) | {(day / "schedule.csv").read_text()}
     assert names(tmp_path) == ["2024-06-01"]
+
+
+def test_versions_of_old_days_are_thinned_out(tmp_path: Path) -> None:
+    """The first stays, beside which the books stand, and the last; younger days and other folders are not touched."""
+    for day, count in (("2024-06-01", 4), ("2024-06-02", 1), ("2024-06-03", 3), ("notes-2-3", 3)):
+        for number in range(count):
+            (tmp_path / day / "versions" / f"v{number}").mkdir(parents=True)
+            (tmp_path / day / "versions" / f"v{number}" / "run.json").touch()
+    assert thin_out(tmp_path, dt.date(2024, 6, 3)) == 2
+    left = sorted(str(each.relative_to(tmp_path)) for each in tmp_path.glob("*/versions/*"))
+    assert [each.replace("/versions/", " ") for each in left] == [
+        *("2024-06-01 v0", "2024-06-01 v3", "2024-06-02 v0"),
+        *(f"{day} v{number}" for day in ("2024-06-03", "notes-2-3") for number in range(3)),
+    ]

@@ -17,12 +17,13 @@ import numpy as np
 
 from planner.accounting.bound.load import JobEnergy, RunningLoad, job_energy, running_load
 from planner.accounting.bound.offers import Offers, offers_of
-from planner.accounting.bound.prices import PriceDescent, Solved, full_machine_prices, solve_master
+from planner.accounting.bound.prices import PriceDescent, Solved, full_machine_prices, queue_prices, solve_master
 from planner.accounting.bound.site import SiteModel, site_model
 from planner.accounting.bound.slots import cut_slots, node_shares
 from planner.defaults import BOUND_TIME_S
 from planner.domain.columns import Floats, Ints
 from planner.domain.problem import Problem
+from planner.domain.wait_prices import wait_costs
 from planner.units import SECONDS_PER_HOUR
 
 SLOT_S = 3600
@@ -48,7 +49,9 @@ _NEARLY = 0.1
 
 @dataclass(frozen=True)
 class Bound:
-    """An upper limit on the profit of any plan: no plan that the rules allow settles to more.
+    """An upper limit on what any plan is worth: no plan that the rules allow settles to more.
+
+    That is its profit, less what waiting counts in the problem.
 
     Attributes
     ----------
@@ -83,6 +86,7 @@ def profit_bound(
     slot_s: int | None = None,
     time_limit_s: float = BOUND_TIME_S,
     tolerance: float = TOLERANCE,
+    descent_steps: int | None = None,
     is_wanted: Callable[[], bool] = lambda: True,
 ) -> Bound:
     """An upper limit on the day's profit, from prices per slot of that length.
@@ -91,12 +95,13 @@ def profit_bound(
     the bound is no longer wanted.
 
     ``latest_start_s`` has a promise for each job: it must start by then, unless that is after the horizon. The limit is
-    then on plans that keep all promises. At each of ``bills_s``, edges of segments, a new demand charge begins.
+    then on plans that keep all promises. With ``descent_steps`` prices are looked for in so many steps and no more.
+    At each of ``bills_s``, edges of segments, a new demand charge begins.
     """
     began = time.perf_counter()
     until = began + time_limit_s
     search = _PriceSearch(problem, slot_s or SLOT_S, until, tolerance, is_wanted, latest_start_s, bills_s)
-    search.run()
+    search.run(descent_steps)
     return Bound(
         profit_eur=search.best_eur,
         slots=len(search.offers.slots),
@@ -126,6 +131,8 @@ class _PriceSearch:
         self.energy: JobEnergy = job_energy(problem, slots, latest_start_s)
         self.site: SiteModel = site_model(problem, shares, idle, slots, self.load, self.energy, np.array(bills_s))
         self.offers: Offers = offers_of(problem, shares, idle, slots, latest_start_s)
+        # Every job counts as waiting until the end; a start saves some of that.
+        self.waiting_eur = math.fsum(wait_costs(problem.wait_prices, np.array(problem.horizon.length_s)))
         self.income_eur = self.income()
         self.stake_eur = self.stakes()
         self.fine_eur = self.stake_eur.copy()
@@ -137,9 +144,14 @@ class _PriceSearch:
             self.consider(price)
         for price in full_machine_prices(self.site, self.offers, shares.class_of, self.site.opening_prices(1.0)):
             self.consider(price)
+        for price in queue_prices(self.site, self.offers, shares.class_of, self.site.opening_prices(1.0)):
+            self.consider(price)
 
-    def run(self) -> None:
+    def run(self, descent_steps: int | None) -> None:
         """Prices by descent where there are many jobs and slots, by the linear program where they are not too many."""
+        if descent_steps is not None:
+            self.descend(lambda: not self.is_wanted(), descent_steps)
+            return
         cells = len(self.problem.jobs) * len(self.offers.slots)
         if cells > _FEW_CELLS:
             began, until = time.perf_counter(), self.until
@@ -148,11 +160,13 @@ class _PriceSearch:
         if cells <= _MANY_CELLS:
             self.improve(parts=1 if cells > _FEW_CELLS else 4)
 
-    def descend(self, is_over: Callable[[], bool]) -> None:
-        """Look for prices by descent."""
+    def descend(self, is_over: Callable[[], bool], steps: int | None = None) -> None:
+        """Look for prices by descent, in some steps or as long as it takes."""
+        if steps == 0:
+            return
         is_limited = self.problem.cluster.power_limit_mw is not None
         descent = PriceDescent(self.site, self.offers.table, self.stake_eur, is_limited=is_limited)
-        descent.run(is_over)
+        descent.run(is_over, steps)
         self.consider(descent.best_price)
 
     def first_starts(self, parts: int) -> tuple[Ints, Ints]:
@@ -187,7 +201,7 @@ class _PriceSearch:
             is_away = solved.away > _HARDLY_AWAY
             self.fine_eur[is_away] *= _DEARER
             if not is_away.any():
-                self.program_eur = solved.value_eur + self.load.revenue_eur
+                self.program_eur = solved.value_eur + self.load.revenue_eur - self.waiting_eur
                 open_eur = abs(self.best_eur - math.fsum(self.income_eur[self.offers.is_owed]))
                 if self.best_eur - self.program_eur <= self.tolerance * open_eur:
                     return
@@ -232,15 +246,20 @@ class _PriceSearch:
         dearest = np.abs(self.site.job_prices(self.site.opening_prices(1.0))[-1]).max()
         energy = np.zeros(len(self.problem.jobs))
         np.maximum.at(energy, self.offers.job, self.offers.uses[:, -1] * self.offers.duration_s / SECONDS_PER_HOUR)
-        return np.where(self.offers.is_owed, energy * dearest + 1e-3 * self.income_eur + 1e-6, self.income_eur)
+        stake = np.where(self.offers.is_owed, energy * dearest + 1e-3 * self.income_eur + 1e-6, self.income_eur)
+        if len(self.offers.waits):
+            release, last = self.problem.columns.release_s, np.array(self.problem.horizon.length_s)
+            stake = stake + wait_costs(self.offers.waits, last) - wait_costs(self.offers.waits, release)
+        return np.abs(stake)
 
     def consider(self, price: Floats) -> float:
         """Work out the bound that follows from prices, and keep it if it is the lowest so far."""
         price = self.site.settled(price)
         site_eur, size = self.site.value(price)
         best_eur = self.offers.best(self.site.job_prices(price))
-        bound = site_eur + math.fsum(best_eur) + self.load.revenue_eur
-        bound += ROUNDING * (1.0 + size + math.fsum(np.abs(best_eur)) + abs(self.load.revenue_eur))
+        bound = site_eur + math.fsum(best_eur) + self.load.revenue_eur - self.waiting_eur
+        sizes = math.fsum(np.abs(best_eur)) + abs(self.load.revenue_eur) + self.waiting_eur
+        bound += ROUNDING * (1.0 + size + sizes)
         if bound < self.best_eur:
             self.best_eur, self.best_price = bound, price
         return bound

@@ -53,8 +53,8 @@ def running_load(problem: Problem, shares: Shares, slots: BoundSlots) -> Running
     inside = closed.is_empty & (closed.start_s < problem.horizon.length_s)
     closed_s = overlap_s(slots.edges_s, closed.start_s[inside], closed.end_s[inside])
     np.add.at(closed_h, nodes.class_of[closed.node[inside]], closed_s / SECONDS_PER_HOUR)
-    earned = columns.group_charged[columns.unit_group, unit_class] * columns.weight[unit_job]
-    earned = earned * (end - start)[unit_job]
+    earned = columns.group_charged[columns.unit_group] * columns.weight[unit_job]
+    earned = earned * problem.segment_columns.counted_s(start, end)[unit_job]
     return RunningLoad(
         work_kwh=energy_between(slots.edges_s, start, end, columns.power_mw) / MILLIWATT_SECONDS_PER_KWH,
         share_h=share_h,

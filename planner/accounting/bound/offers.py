@@ -19,8 +19,9 @@ from planner.accounting.bound.kernel.best_starts import OfferTable, best_values,
 from planner.accounting.bound.slots import BoundSlots, Shares
 from planner.domain.columns import NO_DEADLINE, Floats, Ints
 from planner.domain.problem import Problem
+from planner.domain.wait_prices import wait_costs
 from planner.errors import InputError
-from planner.units import MILLI, SECONDS_PER_HOUR
+from planner.units import MILLI
 
 MOST_CHOICES = 64
 """A job with more ways to choose classes than this is taken to need no room: a higher bound, never a wrong one."""
@@ -33,7 +34,8 @@ class Offers:
 
     The priced quantities are the measures of node room, minus the units on each class (they save idle power), and
     the job's power [kW]. ``away_eur`` has one entry per job: 0 for one that may stay away, minus infinity for one that
-    must start.
+    must start. ``waits`` is what waiting counts, one row per job, or none; a start then earns what it saves of the wait
+    until the end of the horizon.
     """
 
     job: Ints
@@ -44,6 +46,7 @@ class Offers:
     uses: Floats
     away_eur: Floats
     slots: BoundSlots
+    waits: Floats
 
     def __len__(self) -> int:
         return len(self.job)
@@ -66,6 +69,8 @@ class Offers:
             uses=np.ascontiguousarray(self.uses),
             is_owed=self.is_owed,
             edges=self.slots.edges_s.astype(np.int64),
+            counts=self.slots.counts,
+            waits=self.waits[self.job] if len(self.waits) else self.waits,
         )
 
     @cached_property
@@ -110,12 +115,29 @@ class Offers:
         start, end = self._starts
         _, which = self._spans
         spent = self.slots.integral(price, end) - self.slots.integral(price, start)
-        hours = (end - start) / SECONDS_PER_HOUR
+        counts = self.slots.counts[None, :]
+        hours = (self.slots.integral(counts, end) - self.slots.integral(counts, start))[0]
         size = max(1, _CHUNK // max(1, start.shape[1] * len(price)))
         for first in range(0, len(self), size):
             part = slice(first, min(first + size, len(self)))
-            earned = self.eur_per_h[part, None] * hours[which[part]]
+            earned = self.eur_per_h[part, None] * hours[which[part]] + self.saved_waits(part, start[which[part]])
             yield part, earned - np.einsum("op,poc->oc", self.uses[part], spent[:, which[part]])
+
+    @cached_property
+    def release_s_of_jobs(self) -> Ints:
+        """From when on each job may start; the end of the horizon for one that cannot."""
+        release = np.full(len(self.away_eur), self.slots.edges_s[-1])
+        release[self.job] = self.release_s
+        return release
+
+    def saved_waits(self, offers: Ints | slice, start_s: Ints) -> Floats:
+        """What starts of some offers save of the wait until the end of the horizon [EUR]; a row per offer."""
+        if not len(self.waits):
+            return np.zeros(1)
+        table, last = self.waits[self.job[offers]], np.full(len(self.job[offers]), self.slots.edges_s[-1])
+        most = wait_costs(table, last)
+        columns = start_s.reshape(len(table), -1).T
+        return np.array([most - wait_costs(table, each) for each in columns]).T.reshape(start_s.shape)
 
     def best(self, price: Floats) -> Floats:
         """The most that each job can earn above its price with any start and classes, or by staying away."""
@@ -169,6 +191,7 @@ def offers_of(
         uses=np.array([uses for _, _, uses in made]).reshape(len(made), len(shares.class_of) + len(idle_classes) + 1),
         away_eur=np.where(latest_s < problem.horizon.length_s, -np.inf, 0.0),
         slots=slots,
+        waits=problem.wait_prices,
     )
 
 
@@ -179,17 +202,17 @@ def _offers_of_job(
     groups = list(range(int(columns.group_ptr[job]), int(columns.group_ptr[job + 1])))
     counts = columns.group_count[groups]
     paid = problem.rates.eur_per_charged_hour * columns.weight[job]
-    earns = counts[:, None] * columns.group_charged[groups] * paid
+    earns = float((counts * columns.group_charged[groups] * paid).sum())
     power_kw = [columns.power_mw[job] / MILLI**2]
     fits = shares.fits[groups]
     if math.prod(int(row.sum()) for row in fits) > MOST_CHOICES:
         units = counts @ fits[:, idle_classes]
         room = np.zeros(len(shares.class_of))
-        yield job, float(np.where(fits, earns, -np.inf).max(axis=1).sum()), np.concatenate([room, -units, power_kw])
+        yield job, earns, np.concatenate([room, -units, power_kw])
         return
     for classes in product(*(np.flatnonzero(row) for row in fits)):
         chosen = np.array(classes)
         on_class = chosen[None, :] == shares.class_of[:, None]
         room = np.where(on_class, shares.of_group[:, groups], 0.0) @ counts
         units = (chosen[None, :] == idle_classes[:, None]) @ counts
-        yield job, float(earns[np.arange(len(groups)), chosen].sum()), np.concatenate([room, -units, power_kw])
+        yield job, earns, np.concatenate([room, -units, power_kw])

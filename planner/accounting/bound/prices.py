@@ -29,6 +29,7 @@ from planner.accounting.bound.offers import Offers
 from planner.accounting.bound.site import SiteModel
 from planner.accounting.energy import overlap_s
 from planner.domain.columns import Floats, Ints
+from planner.domain.wait_prices import wait_slopes
 from planner.units import SECONDS_PER_HOUR
 
 
@@ -48,6 +49,36 @@ def full_machine_prices(site: SiteModel, offers: Offers, class_of: Ints, energy:
         for room_eur in (most, np.maximum(0.0, eur[last] - kw[last] * power_eur)):
             price = energy.copy()
             site.job_prices(price)[measures] = room_eur
+            yield price
+
+
+def queue_prices(site: SiteModel, offers: Offers, class_of: Ints, energy: Floats) -> Iterator[Floats]:
+    """Prices of all rows where waiting counts: room at a moment at what it saves those who wait behind.
+
+    Were jobs a fluid, those whose waiting counts most for the room that they take would go first, and an hour of a node
+    would be worth what all later hours save: the sum, from then on, of what those count who are served.
+    """
+    if not len(offers) or not len(offers.waits):
+        return
+    edges_h = offers.slots.edges_s / SECONDS_PER_HOUR
+    rates = wait_slopes(offers.waits, offers.release_s_of_jobs)
+    for measures in _one_of_each_class(class_of):
+        nodes = offers.uses[:, measures].sum(axis=1)
+        first = np.unique(offers.job, return_index=True)[1]
+        first = first[nodes[first] > 0]
+        area = nodes[first] * offers.duration_s[first] / SECONDS_PER_HOUR
+        ratio = rates[offers.job[first]] / area
+        order = np.argsort(-ratio, kind="stable")
+        rows = (measures[:, None] * site.slots + np.arange(site.slots)).reshape(-1)
+        room = np.maximum(site.rhs[rows], 0.0).reshape(len(measures), -1).sum(axis=0)
+        served = np.interp(np.cumsum(area[order]), np.concatenate([[0.0], np.cumsum(room)]), edges_h)
+        hours = np.diff(np.concatenate([[0.0], served]))
+        left = np.cumsum((ratio[order] * hours)[::-1])[::-1]
+        moment = np.concatenate([[0.0], served])
+        worth = np.interp(edges_h, moment, np.concatenate([left, [0.0]]))
+        for part in QUEUE_PARTS:
+            price = energy.copy()
+            site.job_prices(price)[measures] = part * (worth[:-1] + worth[1:]) / 2
             yield price
 
 
@@ -74,6 +105,9 @@ def _busy_hours(site: SiteModel, rows: Ints) -> float:
     entries = site.matrix[rows]
     return float((-entries @ site.high).sum()) if entries.nnz else 0.0
 
+
+QUEUE_PARTS = (0.6, 0.8, 1.0, 1.25)
+"""Parts of what room is worth to a queue that are tried."""
 
 SMOOTHINGS = (3e-3, 1e-3, 3e-4, 1e-4)
 """How much is smoothed, as a part of what each job can earn; one after another."""
@@ -110,15 +144,16 @@ class PriceDescent:
         price: Floats = self._map @ self.best
         return price
 
-    def run(self, is_over: Callable[[], bool]) -> None:
-        """Go down with each smoothing in turn until it is over."""
+    def run(self, is_over: Callable[[], bool], steps: int | None = None) -> None:
+        """Go down with each smoothing in turn until it is over; with a number of steps, with the first alone."""
         from scipy.optimize import minimize
 
         self._open()
         bounds = [(low, None) for low in self._low]
-        options = {"maxiter": STEPS, "maxfun": 2 * STEPS, "maxcor": MEMORY, "ftol": 1e-9, "gtol": 1e-6}
+        most = STEPS if steps is None else steps
+        options = {"maxiter": most, "maxfun": 2 * most, "maxcor": MEMORY, "ftol": 1e-9, "gtol": 1e-6}
         with ThreadPoolExecutor(THREADS) as pool:
-            for smoothing in SMOOTHINGS:
+            for smoothing in SMOOTHINGS if steps is None else SMOOTHINGS[:1]:
 
                 def height(free: Floats, smoothing: float = smoothing) -> tuple[float, Floats]:
                     if is_over():
@@ -269,7 +304,8 @@ def solve_master(
 
     end_s = np.minimum(start_s + offers.duration_s[offer], offers.slots.edges_s[-1])
     seconds = csr_array(overlap_s(offers.slots.edges_s, start_s, end_s))
-    income = offers.eur_per_h[offer] * (end_s - start_s) / SECONDS_PER_HOUR
+    counted_h = offers.slots.integral(offers.slots.counts[None, :], np.array([start_s, end_s]))[0]
+    income = offers.eur_per_h[offer] * (counted_h[1] - counted_h[0]) + offers.saved_waits(offer, start_s)
     uses = offers.uses[offer] / SECONDS_PER_HOUR
     entered = [(diags_array(uses[:, quantity]) @ seconds).T for quantity in range(site.quantities)]
     untouched = csr_array((len(site.rhs) - site.quantities * site.slots, len(offer)))

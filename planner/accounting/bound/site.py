@@ -219,14 +219,14 @@ class _SiteRows:
         self.curves: list[tuple[int, Floats, Floats]] = []
         self.least_cooling = []
         rates, columns = self.problem.rates, self.problem.segment_columns
-        prices = columns.full_price_eur_per_kwh.tolist()
+        prices = (columns.full_price_eur_per_kwh * columns.counts).tolist()
         for index, segment in enumerate(self.problem.segments):
             within = np.flatnonzero(self.slots.segment == index)
             hours = float(self.slots.hours[within].sum())
             held = float(self.load.work_kwh[within].sum())
             by_itself = (self.all_idle_kw + self.more_kw) * hours
             top = held + sum(self.rows.high[self.energy[h]] for h in within) + by_itself
-            price, feed_in = prices[index], float(columns.feed_in_eur_per_kwh[index])
+            price, feed_in = prices[index], float((columns.feed_in_eur_per_kwh * columns.counts)[index])
             bottom = held + sum(self.rows.low[self.energy[h]] for h in within)
             uses_sun = bool(columns.uses_sun[index])
             it, bought, unused = bought_points(self.problem.table, segment, bottom, top, uses_sun=uses_sun)
@@ -302,7 +302,9 @@ class _SiteRows:
         if battery is None:
             return
         before = self.rows.variable(battery.start_kwh, battery.start_kwh)
-        prices, feeds = columns.full_price_eur_per_kwh, columns.feed_in_eur_per_kwh
+        prices, feeds = (
+            each * columns.counts for each in (columns.full_price_eur_per_kwh, columns.feed_in_eur_per_kwh)
+        )
         for index, segment in enumerate(self.problem.segments):
             hours = segment.length_s / SECONDS_PER_HOUR
             room, is_last = battery.power_kw * hours, index == len(self.problem.segments) - 1

@@ -21,10 +21,14 @@ from planner.units import SECONDS_PER_HOUR
 
 @dataclass(frozen=True)
 class BoundSlots:
-    """The day cut at the edges of its segments and at regular moments; ``segment`` is the segment of each slot."""
+    """The day cut at the edges of its segments and at regular moments; ``segment`` is the segment of each slot.
+
+    ``counts`` is what the money of each slot counts.
+    """
 
     edges_s: Ints
     segment: Ints
+    counts: Floats
 
     def __len__(self) -> int:
         return len(self.segment)
@@ -49,7 +53,8 @@ def cut_slots(problem: Problem, slot_s: int) -> BoundSlots:
     """Slots of at most that length, none across the edge of a segment."""
     borders = problem.segment_columns.edges_s
     edges = np.unique(np.concatenate([borders, np.arange(0, problem.horizon.length_s, max(1, slot_s))]))
-    return BoundSlots(edges, np.searchsorted(borders, edges[:-1], side="right") - 1)
+    segment = np.searchsorted(borders, edges[:-1], side="right") - 1
+    return BoundSlots(edges, segment, problem.segment_columns.counts[segment])
 
 
 def demand_windows(problem: Problem, slots: BoundSlots, bills_s: Ints) -> list[tuple[int, int]]:

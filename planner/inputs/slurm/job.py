@@ -95,6 +95,8 @@ class SlurmJob:
         The heterogeneous job that it is a part of; None where it is none.
     held
         Whether it waits until somebody releases it.
+    priority
+        Slurm's own; None where it does not say.
     energy_j
         Energy of its nodes while it ran, shared ones whole; None where nothing was measured.
     obstacles
@@ -125,7 +127,9 @@ class SlurmJob:
     tasks: tuple[int, ...] = ()
     het_job_id: int | None = None
     held: bool = False
+    priority: int | None = None
     dependency: SlurmDependency = field(default_factory=SlurmDependency)
+    admin_comment: str = ""
     licences: str = ""
     reservation: str = ""
     energy_j: int | None = None

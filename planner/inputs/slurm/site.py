@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from planner.domain.intake import Intake
 from planner.domain.job import KINDS, Dependency, Job
@@ -26,6 +26,9 @@ from planner.scenario.slurm import SlurmSection
 OwnBegin = Callable[[SlurmJob], int | None]
 """The begin time that a job has from its user, whatever the planner has set since; None: not set."""
 
+MayHold = Callable[[SlurmJob, int], bool]
+"""Whether a job may be held at a moment [Unix s]."""
+
 
 @dataclass(frozen=True)
 class SlurmSite:
@@ -44,7 +47,9 @@ class SlurmSite:
         cluster = self.machine.cluster(written.cluster, written.slurm)
         return written.model_copy(update={"cluster": cluster})
 
-    def snapshot(self, scenario: Scenario, own_begin: OwnBegin) -> tuple[Situation, Intake]:
+    def snapshot(
+        self, scenario: Scenario, own_begin: OwnBegin, may_hold: MayHold = lambda job, moment: True
+    ) -> tuple[Situation, Intake]:
         """What is true at the moment of the documents; begin times of the planner's own bind nobody.
 
         Raises
@@ -59,7 +64,7 @@ class SlurmSite:
         ran = self._ran(queue, left, intake)
         started, told = started_jobs(ran, self.machine, power, moment)
         intake.repaired.update({f"started jobs {reason}": count for reason, count in told.items()})
-        pending = self._pending(queue, power, own_begin, left)
+        pending = self._pending(queue, power, own_begin, may_hold, left)
         busy = {node for each in started if each.is_running for node in each.nodes}
         outages = outages_of(self.machine, self.documents.reservations(), busy, moment)
         snapshot = Situation(
@@ -94,9 +99,12 @@ class SlurmSite:
             intake.notes.append(f"{again} jobs have run before and wait or run again: what they did before is left out")
         return list(found.values())
 
-    def _pending(self, queue: Queue, power: PowerModel, own_begin: OwnBegin, left: list[LeftAlone]) -> tuple[Job, ...]:
+    def _pending(
+        self, queue: Queue, power: PowerModel, own_begin: OwnBegin, may_hold: MayHold, left: list[LeftAlone]
+    ) -> tuple[Job, ...]:
         """The waiting jobs that can be planned."""
         jobs: dict[str, Job] = {}
+        places = _places(queue.of_state("pending"))
         labels = _labels_by_number(queue.jobs)
         at_once = Counter(job.array_job_id for job in queue.of_state("running"))
         for each in queue.of_state("pending"):
@@ -104,7 +112,8 @@ class SlurmSite:
             if isinstance(job, str):
                 left.append(LeftAlone(each.label, job))
             else:
-                jobs[job.id] = job
+                held = may_hold(each, self.documents.moment_unix)
+                jobs[job.id] = replace(job, may_hold=held, queue_place=places[job.id])
                 at_once[each.array_job_id] += 1
         started = {job.label for job in queue.of_state("running")}
         left += _without_those_before(jobs, {job.label for job in queue.jobs} - started)
@@ -169,6 +178,14 @@ class SlurmSite:
         if self.machine.left_out:
             intake.notes.append(f"{self.machine.left_out} nodes are in no partition that is planned")
         intake.notes += self.documents.remarks
+
+
+def _places(waiting: Iterable[SlurmJob]) -> dict[str, int]:
+    """The place of each waiting job in Slurm's own order: by its priority, then by its number."""
+    in_order = sorted(
+        waiting, key=lambda job: (-(job.priority or 0), job.array_job_id or job.job_id, job.array_task_id or 0)
+    )
+    return {job.label: place for place, job in enumerate(in_order)}
 
 
 def _labels_by_number(jobs: Iterable[SlurmJob]) -> dict[int, list[str]]:

@@ -13,7 +13,8 @@ import numpy as np
 from planner.compiled import part
 from planner.compiled.edges import piece_at
 from planner.domain.columns import Floats, Ints
-from planner.units import MILLIWATT_SECONDS_PER_KWH
+from planner.domain.wait_prices import DUE, LATE, RATE, READY, TWICE_H
+from planner.units import MILLIWATT_SECONDS_PER_KWH, SECONDS_PER_HOUR
 
 
 class Money(NamedTuple):
@@ -39,17 +40,22 @@ class Money(NamedTuple):
         First power of the table and its step [mW].
     interval_length
         Length of each demand interval [s].
-    moved
-        What a battery buys in each demand interval on top; below zero where it gives [kWh].
     demand
         Charge on the day's peak [EUR/kW], and the peak that is charged already [kW].
     earns
-        What a unit of each group earns a second on a node of each class [EUR].
-    class_of, idle
-        Class of each node, and what it draws more while it is on and empty than in use, besides its jobs [mW].
+        What a unit of each group earns a second [EUR].
+    idle
+        What each node draws more while it is on and empty than in use, besides its jobs [mW].
     sleeps, rests
         What each node draws less asleep than idle [mW]; after how long without work it sleeps, and how long it takes to
         wake up [s].
+    waits
+        What waiting counts (`planner.domain.wait_prices`), one row per job; no rows where it counts nothing.
+    cuts, cut_count
+        Costs that no battery goes below (`planner.accounting.battery_dispatch`), one in each row, and how many are
+        known; no rows without a battery.
+    room, spare
+        Most that the battery takes or gives in each segment, and the sun there that the site leaves to it [kWh].
     """
 
     edges: Ints
@@ -63,13 +69,16 @@ class Money(NamedTuple):
     cooling: Floats
     grid: Ints
     interval_length: Ints
-    moved: Floats
     demand: Floats
     earns: Floats
-    class_of: Ints
     idle: Ints
     sleeps: Ints
     rests: Ints
+    waits: Floats
+    cuts: Floats
+    cut_count: Ints
+    room: Floats
+    spare: Floats
 
 
 class Tally(NamedTuple):
@@ -77,7 +86,7 @@ class Tally(NamedTuple):
 
     ``energy`` is that of the jobs by piece, ``revenue`` what they earn. ``rate`` is filled by `profit`: the cost of one
     more kWh of IT energy in each segment, at its present cooling. ``by_segment`` is the IT energy of each segment, with
-    the idle energy that `profit` last found.
+    the idle energy that `profit` last found; ``asked`` is what a battery's cuts are about.
     """
 
     energy: Ints
@@ -86,6 +95,7 @@ class Tally(NamedTuple):
     by_segment: Ints
     by_interval: Floats
     rate: Floats
+    asked: Floats
 
 
 @part
@@ -100,8 +110,8 @@ def add_energy(money, energy, power, start, end):
 
 
 @part
-def add_job(money, tally, jobs, job, start, units, sign):
-    """Add a job at a start on its nodes to a tally, or take it away with a sign of -1."""
+def add_job(money, tally, jobs, job, start, sign):
+    """Add a job at a start to a tally, or take it away with a sign of -1."""
     end = min(start + jobs.duration[job], money.edges[-1])
     piece, last = piece_at(money.edges, start), money.edges.shape[0] - 1
     while piece < last and money.edges[piece] < end:
@@ -109,7 +119,18 @@ def add_job(money, tally, jobs, job, start, units, sign):
         tally.energy[piece] += sign * jobs.power[job] * seconds
         tally.by_segment[money.segment_of[piece]] += sign * jobs.power[job] * seconds
         piece += 1
-    tally.revenue[0] += sign * counted_seconds(money, start, end) * earns_per_s(money, jobs, job, units)
+    tally.revenue[0] += sign * counted_seconds(money, start, end) * _earns_per_s(money, jobs, job)
+    if money.waits.shape[0] > 0:
+        # All jobs count as waiting until the end; one that is placed waits less.
+        tally.revenue[0] += sign * (waiting_eur(money, job, money.edges[-1]) - waiting_eur(money, job, start))
+
+
+@part
+def waiting_eur(money, job, start):
+    """What the wait of a job counts that starts at a moment [EUR]."""
+    wait = max(0.0, (start - money.waits[job, READY]) / SECONDS_PER_HOUR)
+    late = max(0.0, (start - money.waits[job, DUE]) / SECONDS_PER_HOUR)
+    return money.waits[job, RATE] * wait * (1.0 + wait / (2.0 * TWICE_H)) + money.waits[job, LATE] * late
 
 
 @part
@@ -125,14 +146,12 @@ def counted_seconds(money, start, end):
 
 
 @part
-def earns_per_s(money, jobs, job, units):
-    """What a job earns a second on its nodes."""
+def _earns_per_s(money, jobs, job):
+    """What a job earns a second."""
     per_s = 0.0
-    unit = 0
     for group in range(jobs.group_ptr[job], jobs.group_ptr[job + 1]):
         for _ in range(jobs.group_count[group]):
-            per_s += money.earns[group, money.class_of[units[unit]]]
-            unit += 1
+            per_s += money.earns[group]
     return per_s
 
 
@@ -155,8 +174,31 @@ def profit(money, tally, timelines):
         if money.feed[segment] > 0:
             total += fed_kwh(money, segment, tally.by_segment[segment]) * money.feed[segment]
     if money.demand[0] > 0:
+        _fill_intervals(money, tally)
+    if money.cuts.shape[0] > 0:
+        total -= _least_battery_cost(money, tally) - money.demand[0] * money.demand[1]
+    elif money.demand[0] > 0:
         total -= money.demand[0] * (_peak_kw(money, tally) - money.demand[1])
     return total
+
+
+@part
+def _least_battery_cost(money, tally):
+    """The highest of the costs that no battery goes below, with the charge on the whole peak [EUR]."""
+    asked, segments = tally.asked, money.length.shape[0]
+    for segment in range(segments):
+        energy = tally.by_segment[segment]
+        asked[segment] = min(money.room[segment], money.spare[segment] + fed_kwh(money, segment, energy))
+        asked[segments + segment] = min(money.room[segment], bought_kwh(money, segment, energy))
+    for interval in range(asked.shape[0] - 2 * segments):
+        asked[2 * segments + interval] = tally.by_interval[interval]
+    least = -np.inf
+    for row in range(money.cut_count[0]):
+        cost = money.cuts[row, 0]
+        for column in range(asked.shape[0]):
+            cost += money.cuts[row, column + 1] * asked[column]
+        least = max(least, cost)
+    return least
 
 
 @part
@@ -196,8 +238,8 @@ def end_of_row(money, segment, row):
 
 
 @part
-def _peak_kw(money, tally):
-    """Highest mean bought power over the demand intervals, at least the peak so far [kW]."""
+def _fill_intervals(money, tally):
+    """Fill ``by_interval`` with what is bought in each demand interval without a battery [kWh]."""
     for interval in range(money.interval_length.shape[0]):
         tally.by_interval[interval] = 0.0
     for piece in range(money.segment_of.shape[0]):
@@ -206,10 +248,14 @@ def _peak_kw(money, tally):
         site = (tally.energy[piece] + tally.idle[piece]) / MILLIWATT_SECONDS_PER_KWH * (1.0 + share)
         sun = money.solar[segment] * (money.edges[piece + 1] - money.edges[piece]) / money.length[segment]
         tally.by_interval[money.interval_of[piece]] += max(0.0, site - sun)
+
+
+@part
+def _peak_kw(money, tally):
+    """Highest mean bought power over the demand intervals, at least the peak so far [kW]."""
     peak = money.demand[1]
     for interval in range(money.interval_length.shape[0]):
-        bought = tally.by_interval[interval] + money.moved[interval]
-        peak = max(peak, bought * 3600.0 / money.interval_length[interval])
+        peak = max(peak, tally.by_interval[interval] * 3600.0 / money.interval_length[interval])
     return peak
 
 

@@ -3,7 +3,11 @@
 One step: choose jobs that lie near each other, neighbours of one that earns little (`ruin`), lift them off the
 timelines, let some waiting jobs compete with them, and place them all again one by one in a new order (`recreate`). The
 day's profit is that of `settle`. A worse plan is kept with a probability that falls with the loss and with the
-temperature; otherwise everything goes back to where it was.
+temperature; otherwise everything goes back to where it was, as it does when a job would miss a deadline that it met.
+
+With a battery the profit is what no use of it exceeds, by the cuts that are known
+(`planner.accounting.battery_dispatch`). A plan that would be the best by these waits for its own cut, with which its
+profit is exact.
 
 The same steps bring jobs forward in a plan that earns enough (`Habits.sooner`): they are then kept if all jobs are
 placed again and start no later in sum, and the day earns no less than its best plan.
@@ -20,27 +24,43 @@ from planner.search.kernel.money import profit
 from planner.search.kernel.recreate import recreate
 from planner.search.kernel.search_state import ACCEPTED, BEST, CURRENT, IMPROVED, SHORT, STEPS, WIDE, put_on, take_off
 
+CUT_TOLERANCE_EUR = 1e-7
+"""A plan that seems to earn more than the best by less than this is not looked at closer."""
+
 ENTRIES_PER_JOB = 4
 """Entries that a timeline keeps free for each job of a step: where it begins and ends now, and where it did before."""
 
 
 @kernel
 def rebuild(timelines, jobs, money, tally, state, habits, temperature, steps):
-    """Take a number of steps; returns how many were taken: fewer when a timeline may run out of room."""
-    state.profits[CURRENT] = profit(money, tally, timelines)
+    """Take a number of steps; returns how many were taken.
+
+    It takes fewer when a timeline may run out of room, or when the last step waits for a cut (`pending`).
+    """
+    if state.pending[0] == 0:
+        state.profits[CURRENT] = profit(money, tally, timelines)
     for step in range(steps):
-        if _is_tight(timelines, state):
-            return step
-        count = ruin(jobs, state, habits)
+        count = state.pending[0]
+        is_exact = count > 0 or money.cuts.shape[0] == 0
+        state.pending[0] = 0
         if count == 0:
-            if state.members.shape[0] == 0:
-                return steps
-            continue
-        _lift(timelines, jobs, money, tally, state, count)
-        recreate(timelines, jobs, money, tally, state, habits, count)
+            if _is_tight(timelines, state):
+                return step
+            count = ruin(jobs, state, habits)
+            if count == 0:
+                if state.members.shape[0] == 0:
+                    return steps
+                continue
+            _lift(timelines, jobs, money, tally, state, count)
+            recreate(timelines, jobs, money, tally, state, habits, count)
         found = profit(money, tally, timelines)
+        if not is_exact and not habits.sooner and found > state.profits[BEST] + CUT_TOLERANCE_EUR:
+            state.pending[0] = count
+            return step
         state.counts[STEPS] += 1
-        if habits.sooner:
+        if not _keeps_deadlines(timelines, state, count):
+            is_kept = False
+        elif habits.sooner:
             is_kept = found >= state.profits[BEST] and _is_no_later(state, count)
         else:
             loss = state.profits[CURRENT] - found
@@ -48,7 +68,7 @@ def rebuild(timelines, jobs, money, tally, state, habits, temperature, steps):
         if is_kept:
             state.profits[CURRENT] = found
             state.counts[ACCEPTED] += 1
-            if found > state.profits[BEST] and not habits.sooner:
+            if found > state.profits[BEST] and is_exact and not habits.sooner:
                 state.counts[IMPROVED] += 1
                 state.profits[BEST] = found
                 _note_best(state)
@@ -92,6 +112,17 @@ def _is_no_later(state, count):
             return False
         later += start - state.old_start_of[index]
     return later <= 0
+
+
+@part
+def _keeps_deadlines(timelines, state, count):
+    """Whether jobs of a step whose deadline falls on them today start in time if they did, or else no later."""
+    for index in range(count):
+        job = state.out[index]
+        start, before, latest = state.start_of[job], state.old_start_of[index], state.latest[job]
+        if latest < timelines.day_end_s and before >= 0 and (start < 0 or start > max(before, latest)):
+            return False
+    return True
 
 
 @part

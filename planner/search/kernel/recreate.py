@@ -10,7 +10,15 @@ from planner.machine.choose_nodes import pack_anywhere, pack_equal
 from planner.machine.node_timelines import BEFORE
 from planner.machine.place import earliest_start, first_turn
 from planner.machine.rng import below, fraction
-from planner.search.kernel.money import bought_kwh, cooling_share, counted_seconds, end_of_row, fed_kwh, table_row
+from planner.search.kernel.money import (
+    bought_kwh,
+    cooling_share,
+    counted_seconds,
+    end_of_row,
+    fed_kwh,
+    table_row,
+    waiting_eur,
+)
 from planner.search.kernel.search_state import EARLIEST, LOOKS, PRICED, THRIFTY, WANDERING, put_on
 from planner.units import MILLIWATT_SECONDS_PER_KWH
 
@@ -80,27 +88,32 @@ def _way(state, habits):
 
 @part
 def _insert(timelines, jobs, money, tally, state, habits, job, way):
-    """Place one job, or leave it waiting where the rules allow that and every start found loses money."""
+    """Place one job, or leave it waiting where the rules allow that and every start found loses money.
+
+    One whose deadline falls on it today goes anywhere before it, or as early as it can, and is not left waiting.
+    """
     day_end = timelines.day_end_s
+    last = min(state.latest[job], day_end - 1)
+    may_refuse = habits.may_refuse and state.latest[job] >= day_end
     start = earliest_start(timelines, jobs, job, first_turn(jobs, job, state.start_of), state.node_of_unit)
     if way == WANDERING:
-        start = _some_start(timelines, jobs, money, state, job, start, day_end)
-        if habits.may_refuse and fraction(state.stream) < REFUSAL_CHANCE:
+        start = _some_start(timelines, jobs, money, state, job, start, last)
+        if may_refuse and fraction(state.stream) < REFUSAL_CHANCE:
             start = day_end
-    elif way == PRICED or habits.may_refuse:
-        value = _gain(money, tally, jobs, state, job, start, day_end, True)
-        if way == PRICED and start < day_end:
+    elif way == PRICED or may_refuse:
+        value = _gain(money, tally, jobs, state, job, start, last, True)
+        if way == PRICED and start <= last:
             at = start
-            _best_times(money, tally, jobs, state, job, start, day_end, habits.exact)
+            _best_times(money, tally, jobs, state, job, start, last, habits.exact)
             for look in range(LOOKS):
                 if state.times[look] < 0:
                     continue
                 other = earliest_start(timelines, jobs, job, state.times[look], state.node_of_unit)
-                gained = _gain(money, tally, jobs, state, job, other, day_end, True)
+                gained = _gain(money, tally, jobs, state, job, other, last, True)
                 if gained > value:
                     at, value = other, gained
             start = earliest_start(timelines, jobs, job, at, state.node_of_unit)
-        if habits.may_refuse and value < 0:
+        if may_refuse and value < 0:
             start = day_end
     _put(timelines, jobs, money, tally, state, job, start, way)
 
@@ -123,11 +136,11 @@ def _put(timelines, jobs, money, tally, state, job, start, way):
 
 
 @part
-def _some_start(timelines, jobs, money, state, job, start, day_end):
-    """A start that has room, from some moment on: any, or an edge of a segment, or one at which the job would end."""
-    if start >= day_end or fraction(state.stream) < STAYS_CHANCE:
+def _some_start(timelines, jobs, money, state, job, start, last):
+    """A start that has room, up to the last one: from any moment on, from an edge, or such that the job ends at one."""
+    if start > last or fraction(state.stream) < STAYS_CHANCE:
         return start
-    moment = start + below(state.stream, day_end - start)
+    moment = start + below(state.stream, last + 1 - start)
     draw = fraction(state.stream)
     if draw < ENDS_AT_EDGE_CHANCE:
         edge = money.edges[below(state.stream, money.edges.shape[0])]
@@ -135,11 +148,11 @@ def _some_start(timelines, jobs, money, state, job, start, day_end):
     if moment <= start:
         return start
     found = earliest_start(timelines, jobs, job, moment, state.node_of_unit)
-    return found if found < day_end else earliest_start(timelines, jobs, job, start, state.node_of_unit)
+    return found if found <= last else earliest_start(timelines, jobs, job, start, state.node_of_unit)
 
 
 @part
-def _best_times(money, tally, jobs, state, job, start, day_end, exact):
+def _best_times(money, tally, jobs, state, job, start, last, exact):
     """Fill ``times`` with the best-paying starts after a given one, room or not.
 
     Looked at are starts at an edge of a piece of the day or that end at one, and where it is exact, those with which
@@ -150,30 +163,30 @@ def _best_times(money, tally, jobs, state, job, start, day_end, exact):
         state.times[look] = -1
         state.gains[look] = -np.inf
     for piece in range(money.segment_of.shape[0]):
-        _consider(money, tally, jobs, state, job, money.edges[piece], start, day_end, exact)
-        _consider(money, tally, jobs, state, job, money.edges[piece + 1] - jobs.duration[job], start, day_end, exact)
+        _consider(money, tally, jobs, state, job, money.edges[piece], start, last, exact)
+        _consider(money, tally, jobs, state, job, money.edges[piece + 1] - jobs.duration[job], start, last, exact)
     if not exact or jobs.power[job] == 0:
         return
     first = np.int64(0)
     for segment in range(money.length.shape[0]):
-        last = first + money.length[segment]
+        end = first + money.length[segment]
         energy = tally.by_segment[segment]
         sunny = money.solar[segment] * MILLIWATT_SECONDS_PER_KWH / (1.0 + cooling_share(money, segment, energy))
         for goal in (sunny, np.float64(end_of_row(money, segment, table_row(money, segment, energy)))):
             # A second less than it takes keeps the job within the sun or below the row.
             seconds = np.int64((goal - energy) / jobs.power[job])
             if 0 < seconds < money.length[segment]:
-                _consider(money, tally, jobs, state, job, last - seconds, start, day_end, exact)
-                _consider(money, tally, jobs, state, job, first + seconds - jobs.duration[job], start, day_end, exact)
-        first = last
+                _consider(money, tally, jobs, state, job, end - seconds, start, last, exact)
+                _consider(money, tally, jobs, state, job, first + seconds - jobs.duration[job], start, last, exact)
+        first = end
 
 
 @part
-def _consider(money, tally, jobs, state, job, moment, start, day_end, exact):
+def _consider(money, tally, jobs, state, job, moment, start, last, exact):
     """Note a start among the best if it is one; now and then it is overlooked."""
     if moment <= start or fraction(state.stream) < OVERLOOKED_CHANCE:
         return
-    gained = _gain(money, tally, jobs, state, job, moment, day_end, exact)
+    gained = _gain(money, tally, jobs, state, job, moment, last, exact)
     for look in range(LOOKS):
         if gained > state.gains[look]:
             for later in range(LOOKS - 1, look, -1):
@@ -183,21 +196,23 @@ def _consider(money, tally, jobs, state, job, moment, start, day_end, exact):
 
 
 @part
-def _gain(money, tally, jobs, state, job, start, day_end, exact):
-    """What a job would earn at a start; minus infinity when it cannot start today.
+def _gain(money, tally, jobs, state, job, start, last, exact):
+    """What a job would earn at a start, with the waiting that it saves; minus infinity after the last one.
 
     Exact with the sun and the table's rows, or else at the present rates. Idle power and the demand charge are left to
     the profit of the whole plan.
     """
-    if start >= day_end:
+    if start > last:
         return -np.inf
-    end = min(start + jobs.duration[job], day_end)
+    end = min(start + jobs.duration[job], money.edges[-1])
     gain = state.earns[job] * counted_seconds(money, start, end)
-    piece, last = piece_at(money.edges, start), money.segment_of.shape[0]
-    while piece < last and money.edges[piece] < end:
+    if money.waits.shape[0] > 0:
+        gain += waiting_eur(money, job, money.edges[-1]) - waiting_eur(money, job, start)
+    piece, pieces = piece_at(money.edges, start), money.segment_of.shape[0]
+    while piece < pieces and money.edges[piece] < end:
         segment = money.segment_of[piece]
         seconds = np.int64(0)
-        while piece < last and money.segment_of[piece] == segment and money.edges[piece] < end:
+        while piece < pieces and money.segment_of[piece] == segment and money.edges[piece] < end:
             seconds += min(end, money.edges[piece + 1]) - max(start, money.edges[piece])
             piece += 1
         added = jobs.power[job] * seconds

@@ -50,9 +50,13 @@ class SearchState(NamedTuple):
     first_node
         Node of the first unit of each placed job.
     earns
-        What each job earns a second on the first class that it fits [EUR].
+        What each job earns a second [EUR].
+    latest
+        Last start of each job that meets its deadline; after the day where none falls on it today.
     profits, counts, stream
         Profit now and at best; steps, accepted and improving ones; random numbers.
+    pending
+        Jobs of a step that waits for the cut of a battery beside the plan that it made; 0 where none waits.
     out, rank, old_start_of, old_nodes, times, gains
         Jobs of this step, their order, where they were, and times to look at.
     """
@@ -70,9 +74,11 @@ class SearchState(NamedTuple):
     margin: Floats
     first_node: Ints
     earns: Floats
+    latest: Ints
     profits: Floats
     counts: Ints
     stream: npt.NDArray[np.uint64]
+    pending: Ints
     out: Ints
     rank: Floats
     old_start_of: Ints
@@ -117,7 +123,7 @@ def put_on(timelines, jobs, money, tally, state, job, start):
     """Reserve a job's nodes, count its money, and list it as placed."""
     units = state.node_of_unit[jobs.unit_ptr[job] : jobs.unit_ptr[job + 1]]
     hold_job(timelines, jobs, job, np.int64(1), start, start + jobs.duration[job], units)
-    add_job(money, tally, jobs, job, start, units, np.int64(1))
+    add_job(money, tally, jobs, job, start, np.int64(1))
     state.start_of[job] = start
     state.first_node[job] = units[0]
     _swap(state, state.slot[job], state.placed[0])
@@ -129,7 +135,7 @@ def take_off(timelines, jobs, money, tally, state, job):
     """Give a job's nodes back, discount its money, and list it as waiting."""
     start = state.start_of[job]
     units = state.node_of_unit[jobs.unit_ptr[job] : jobs.unit_ptr[job + 1]]
-    add_job(money, tally, jobs, job, start, units, np.int64(-1))
+    add_job(money, tally, jobs, job, start, np.int64(-1))
     hold_job(timelines, jobs, job, np.int64(-1), start, start + jobs.duration[job], units)
     state.start_of[job] = -1
     state.placed[0] -= 1

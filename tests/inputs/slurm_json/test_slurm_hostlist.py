@@ -79,15 +79,15 @@ def test_no_name() -> None:
             compress([name])
 
 
-@pytest.mark.parametrize("seed", range(300))
-def test_there_and_back(seed: int) -> None:
+def test_there_and_back() -> None:
     """Names of all widths and prefixes survive, each once."""
-    rng = random.Random(seed)
-    names = {
-        f"{rng.choice(['n', 'node-', 'rack1n', 'gpu0', 'r10'])}{rng.randrange(130):0{rng.choice([1, 1, 2, 3])}d}"
-        for _ in range(rng.randrange(1, 80))
-    } | {rng.choice(["login", "n", "n007x"])}
-    found = expand(compress(names))
-    assert len(found) == len(names)
-    assert set(found) == names
-    assert compress(found) == compress(names)
+    for seed in range(300):
+        rng = random.Random(seed)
+        names = {
+            f"{rng.choice(['n', 'node-', 'rack1n', 'gpu0', 'r10'])}{rng.randrange(130):0{rng.choice([1, 1, 2, 3])}d}"
+            for _ in range(rng.randrange(1, 80))
+        } | {rng.choice(["login", "n", "n007x"])}
+        found = expand(compress(names))
+        assert len(found) == len(names)
+        assert set(found) == names
+        assert compress(found) == compress(names)

@@ -88,6 +88,7 @@ def _objects(tree: Any) -> Any:
         yield from _objects(each)
 
 
+@pytest.mark.slow(keep=20)
 @pytest.mark.parametrize("name", READERS)
 @pytest.mark.parametrize("seed", range(25))
 def test_mutated_values(name: str, seed: int) -> None:
@@ -107,6 +108,7 @@ def test_mutated_values(name: str, seed: int) -> None:
     assert 0 < good < 60
 
 
+@pytest.mark.slow(keep=20)
 @pytest.mark.parametrize("name", READERS)
 @pytest.mark.parametrize("seed", range(25))
 def test_damaged_files(tmp_path: Path, name: str, seed: int) -> None:

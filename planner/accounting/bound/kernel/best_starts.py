@@ -15,6 +15,7 @@ import numpy.typing as npt
 from planner.compiled import kernel, part
 from planner.compiled.edges import piece_at
 from planner.domain.columns import Floats, Ints
+from planner.domain.wait_prices import DUE, LATE, RATE, READY, TWICE_H
 from planner.units import SECONDS_PER_HOUR
 
 HARDLY = -30.0
@@ -24,7 +25,8 @@ HARDLY = -30.0
 class OfferTable(NamedTuple):
     """The offers of all jobs, those of job i from ``first[i]`` on; ``is_owed`` are the jobs that must start.
 
-    ``edges`` are the bounds of the slots [s].
+    ``edges`` are the bounds of the slots [s], ``counts`` is what the money of each counts. ``waits`` is what waiting
+    counts (`planner.domain.wait_prices`), one row per offer; no rows where it counts nothing.
     """
 
     first: Ints
@@ -35,6 +37,8 @@ class OfferTable(NamedTuple):
     uses: Floats
     is_owed: npt.NDArray[np.bool_]
     edges: Ints
+    counts: Floats
+    waits: Floats
 
 
 class StartList(NamedTuple):
@@ -56,7 +60,7 @@ class StartList(NamedTuple):
 
 def start_list(slots: int) -> StartList:
     """Room for the starts of one offer."""
-    most = 2 * slots + 3
+    most = 2 * slots + 4
     whole, real = (lambda: np.zeros(most, np.int64)), (lambda: np.zeros(most))
     return StartList(whole(), whole(), whole(), real(), real(), real(), real(), real())
 
@@ -108,7 +112,7 @@ def _list_starts(offers, offer, price, found):
     own = piece_at(edges, release)
     found.before[own] = 0.0
     for slot in range(own, slots):
-        per_h = offers.eur_per_h[offer]
+        per_h = offers.eur_per_h[offer] * offers.counts[slot]
         for quantity in range(price.shape[0]):
             per_h -= offers.uses[offer, quantity] * price[quantity, slot]
         found.per_s[slot] = per_h / SECONDS_PER_HOUR
@@ -118,10 +122,14 @@ def _list_starts(offers, offer, price, found):
         start = max(release, edges[slot])
         if start > latest:
             break
-        ends = _note(offers, found, count, start, duration, slot, ends)
+        ends = _note(offers, offer, found, count, start, slot, ends)
         count += 1
-    _note(offers, found, count, latest, duration, piece_at(edges, latest), own)
+    _note(offers, offer, found, count, latest, piece_at(edges, latest), own)
     count += 1
+    if offers.waits.shape[0] > 0 and release < offers.waits[offer, DUE] < latest:
+        due = np.int64(offers.waits[offer, DUE])
+        _note(offers, offer, found, count, due, piece_at(edges, due), own)
+        count += 1
     begins = own
     for edge in range(piece_at(edges, min(release + duration, edges[slots] - 1)) + 1, slots + 1):
         start = edges[edge] - duration
@@ -131,24 +139,53 @@ def _list_starts(offers, offer, price, found):
             continue
         while edges[begins + 1] <= start:
             begins += 1
-        _note(offers, found, count, start, duration, begins, edge - 1)
+        _note(offers, offer, found, count, start, begins, edge - 1)
         count += 1
     return count
 
 
 @part
-def _note(offers, found, place, start, duration, begins, ends):
+def _note(offers, offer, found, place, start, begins, ends):
     """Note a start that begins in a slot, and what it earns; it ends in the given slot or later: returns which."""
     edges = offers.edges
     slots = edges.shape[0] - 1
-    end = min(start + duration, edges[slots])
+    end = min(start + offers.duration[offer], edges[slots])
     while edges[ends + 1] < end:
         ends += 1
     until_end = found.before[ends] + found.per_s[ends] * (end - edges[ends])
     until_start = found.before[begins] + found.per_s[begins] * (start - edges[begins])
     found.start[place], found.begins[place], found.ends[place] = start, begins, ends
     found.value[place] = until_end - until_start
+    if offers.waits.shape[0] > 0:
+        wait = _wait_below(offers, offer, begins, start)
+        if start == edges[begins] and begins > 0:
+            wait = min(wait, _wait_below(offers, offer, begins - 1, start))
+        found.value[place] += _waiting(offers, offer, edges[slots]) - wait
     return ends
+
+
+@part
+def _wait_below(offers, offer, slot, start):
+    """What the wait of a job counts at least that starts at a moment of a slot: by the tangent in its middle.
+
+    Without being late, what waiting counts is convex, so that no tangent is above it, and straight within a slot, as
+    prices are. Being late is straight before and after it begins, which is one of the moments that are looked at.
+    """
+    middle = (offers.edges[slot] + offers.edges[slot + 1]) / 2.0
+    wait = max(0.0, (middle - offers.waits[offer, READY]) / SECONDS_PER_HOUR)
+    slope = offers.waits[offer, RATE] * (1.0 + wait / TWICE_H) if wait > 0 else 0.0
+    late = max(0.0, (start - offers.waits[offer, DUE]) / SECONDS_PER_HOUR)
+    below = offers.waits[offer, RATE] * wait * (1.0 + wait / (2.0 * TWICE_H))
+    return below + slope * (start - middle) / SECONDS_PER_HOUR + offers.waits[offer, LATE] * late
+
+
+@part
+def _waiting(offers, offer, moment):
+    """What the wait of a job counts that starts at a moment."""
+    wait = max(0.0, (moment - offers.waits[offer, READY]) / SECONDS_PER_HOUR)
+    late = max(0.0, (moment - offers.waits[offer, DUE]) / SECONDS_PER_HOUR)
+    rate = offers.waits[offer, RATE]
+    return rate * wait * (1.0 + wait / (2.0 * TWICE_H)) + offers.waits[offer, LATE] * late
 
 
 @part

@@ -1,0 +1,268 @@
+"""The outlook of a day: the time in which all known jobs end, what its money counts, and what waiting counts.
+
+The profit of a calendar day is a poor goal for a site: it pulls work forward from tomorrow and lets users wait. So a
+day is decided on the time in which EASY would end all known jobs. What is earned after the day counts ``later``: all
+of it where the queue empties by itself, since work pulled forward brings nothing then, and nothing where the machine is
+overloaded, since an hour of it that is lost never comes back. Waiting has a price (`planner.domain.wait_prices`), and a
+job that starts much later than EASY would have started it has a higher one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from planner.accounting.bound import profit_bound
+from planner.accounting.settle import settle
+from planner.bounds import DAY_S
+from planner.domain.closed_room import node_outages
+from planner.domain.columns import Floats
+from planner.domain.day_summary import AheadSummary, AheadTotals
+from planner.domain.horizon import Horizon
+from planner.domain.job import Job
+from planner.domain.job_order import cooled_prices, job_core_equivalents
+from planner.domain.plan import Plan, cut_plan
+from planner.domain.problem import Problem
+from planner.domain.regime import Regime, TimeAhead
+from planner.domain.segment import Segment, split_segments
+from planner.domain.wait_prices import WaitPrice
+from planner.errors import InputError
+from planner.inputs.build import Day, frame
+from planner.inputs.jobs.read import submitted_jobs
+from planner.online.day_replay import easy_plan
+from planner.planning.baselines import waits_of
+from planner.scenario.schema import Scenario
+from planner.search.orderings import job_margin_per_s
+from planner.units import MILLIWATT_SECONDS_PER_KWH, SECONDS_PER_HOUR, rounded
+
+LOAD_DAYS = 7
+"""The jobs of so many days tell how much work comes in."""
+
+ENOUGH_LOAD = 1.1
+"""Work asked for, as a part of the machine, that a queue can still work off: jobs end before the time they ask for."""
+
+SPARE_DAYS = 28
+"""A queue empties if so many days leave room for all of it."""
+
+MOST_DAYS, FEW_DAYS = 7, 2
+"""The longest outlook; and that of an overloaded machine, on which later money counts nothing."""
+
+LATE_AFTER_S = 2 * SECONDS_PER_HOUR
+"""A job is late so long after its start under EASY."""
+
+LATE_TIMES = 100.0
+"""An hour of being late counts so many times an hour of waiting of a small job."""
+
+MOST_AGE_S = 7 * DAY_S
+"""An hour of waiting counts no more with age than that of a job that has waited for so long."""
+
+MARGIN_PART = 0.5
+"""What the hour of waiting of a job with the mean margin counts more than that of a job without any."""
+
+
+def with_outlook(day: Day) -> Day:
+    """The day with the time on which it is decided; as it is where it has no jobs to plan."""
+    problem, horizon = day.problem, day.problem.horizon
+    if not problem.jobs:
+        return day
+    regime = regime_of(day.scenario, problem)
+    easy, ends_s = _easy_until_done(problem)
+    days = 1
+    last = horizon
+    while days < (MOST_DAYS if regime.later > 0 else FEW_DAYS) and last.end_unix - horizon.start_unix < ends_s:
+        last, days = last.next_day(), days + 1
+    longer = Horizon.from_moment(horizon.start_unix, last.end_unix - horizon.start_unix, horizon.zone)
+    empty, _ = frame(day.scenario, longer, repeats=True)
+    segments = split_segments(empty.segments, [horizon.length_s])
+    ahead = replace(
+        problem,
+        horizon=longer,
+        segments=tuple(_later(one, horizon.length_s, regime.later) for one in segments),
+        outages=node_outages(day.situation.outages, longer),
+    )
+    easy = cut_plan(ahead, easy, longer.length_s)
+    jobs = tuple(_with_easy_start(job, horizon, start) for job, start in zip(ahead.jobs, easy.start_s, strict=True))
+    day = replace(day, problem=replace(problem, jobs=jobs))
+    hour_eur = waiting_price(day.scenario, problem)
+    ahead = replace(ahead, jobs=jobs)
+    ahead = replace(ahead, waits=wait_prices(ahead, hour_eur))
+    return replace(day, ahead=ahead, outlook=TimeAhead(regime, hour_eur, easy, days))
+
+
+def _later(segment: Segment, day_s: int, counts: float) -> Segment:
+    return segment if segment.start_s < day_s else replace(segment, counts=counts)
+
+
+def _easy_until_done(problem: Problem) -> tuple[Plan, int]:
+    """EASY's plan of all known jobs, and when it has ended them all, or the longest outlook is over [s]."""
+    length_s = MOST_DAYS * DAY_S
+    horizon = Horizon.from_moment(problem.horizon.start_unix, length_s, problem.horizon.zone)
+    flat = replace(problem.segments[0], start_s=0, end_s=length_s)
+    plan = easy_plan(*2 * (replace(problem, horizon=horizon, segments=(flat,)),))
+    if not plan.is_placed.all():
+        return plan, length_s
+    return plan, int(max((plan.start_s + problem.columns.duration_s).max(), problem.running_end_s.max(initial=0)))
+
+
+def _with_easy_start(job: Job, horizon: Horizon, start_s: int) -> Job:
+    """The job with when EASY would start it, as the first night that knew it found."""
+    if job.easy_unix is not None or start_s < 0:
+        return job
+    return replace(job, easy_unix=horizon.start_unix + int(start_s))
+
+
+def regime_of(scenario: Scenario, problem: Problem) -> Regime:
+    """Whether the queue empties, by the work that came in lately and the work that is there."""
+    backlog = backlog_days(problem)
+    if scenario.goal.later is not None:
+        return Regime(scenario.goal.later, None, backlog, is_set=True)
+    load = load_of(scenario, problem)
+    spare = (ENOUGH_LOAD - (1.0 if load is None else load)) * SPARE_DAYS
+    later = min(1.0, max(0.0, spare / backlog)) if backlog > 0 else float(spare > 0)
+    return Regime(later, load, backlog)
+
+
+def backlog_days(problem: Problem) -> float:
+    """Work that waits and runs, in days of the whole machine."""
+    left_s = np.maximum(0, problem.running_end_s - problem.now_s)
+    running = float(job_core_equivalents(problem.running_columns) @ left_s)
+    waiting = float(job_core_equivalents(problem.columns) @ problem.columns.duration_s)
+    return (running + waiting) / (problem.cluster.total("cores") * DAY_S)
+
+
+def load_of(scenario: Scenario, problem: Problem) -> float | None:
+    """Core-hours that were asked for on the days before, as a part of the machine's; None where nobody knows."""
+    now_unix = problem.horizon.start_unix + problem.now_s
+    try:
+        jobs, _ = submitted_jobs(scenario, (now_unix - LOAD_DAYS * DAY_S, now_unix))
+    except InputError:
+        return None
+    if not jobs or min(job.submit_unix for job in jobs) > now_unix - (LOAD_DAYS - 1) * DAY_S:
+        return None
+    cores = problem.cluster.total("cores")
+    asked = sum(wanted * job.planned_s for job in jobs if (wanted := job.total("cores")) <= cores)
+    return asked / (cores * DAY_S * LOAD_DAYS)
+
+
+def waiting_price(scenario: Scenario, problem: Problem) -> float:
+    """What an hour of waiting of one job counts [EUR]: as the site says, or a part of the energy of the mean job."""
+    if scenario.goal.waiting is not None:
+        return scenario.goal.waiting
+    segments, columns = problem.segment_columns, problem.columns
+    price = abs(float(np.average(cooled_prices(problem), weights=segments.length_s)))
+    kwh = float(np.mean(columns.power_mw * columns.duration_s)) / MILLIWATT_SECONDS_PER_KWH
+    return scenario.hold.params().waiting_fraction * kwh * price
+
+
+def wait_prices(problem: Problem, hour_eur: float) -> dict[str, WaitPrice]:
+    """What the waiting of each job counts, by id; jobs know when EASY would start them."""
+    if hour_eur == 0:
+        return {}
+    columns, length_s = problem.columns, problem.horizon.length_s
+    margin = np.maximum(0.0, job_margin_per_s(problem) * columns.duration_s)
+    mean = float(margin.mean())
+    relative: Floats = margin / mean if mean > 0 else margin
+    rate = hour_eur * (1.0 + MARGIN_PART * relative) * problem.priority
+    return {
+        job.id: WaitPrice(
+            ready_s=_ready_s(problem, index),
+            eur_per_h=float(rate[index]),
+            due_s=_due_s(job, problem.horizon),
+            late_eur_per_h=LATE_TIMES * hour_eur * job.priority if job.easy_unix is not None else 0.0,
+        )
+        for index, job in enumerate(problem.jobs)
+        if length_s
+    }
+
+
+def _ready_s(problem: Problem, index: int) -> int:
+    """Since when a job waits: its submission or its user's begin, or the first moment that what it waits for allows."""
+    job = problem.jobs[index]
+    ready_s = max(problem.horizon.to_s(job.release_unix), problem.now_s - MOST_AGE_S)
+    return max(ready_s, min(int(problem.columns.release_s[index]), problem.horizon.length_s)) if job.after else ready_s
+
+
+def _due_s(job: Job, horizon: Horizon) -> int:
+    return horizon.length_s if job.easy_unix is None else horizon.to_s(job.easy_unix) + LATE_AFTER_S
+
+
+def in_money(ahead: Problem) -> Problem:
+    """The outlook in money alone: all its days count in full, and waiting nothing."""
+    return replace(ahead, segments=tuple(replace(one, counts=1.0) for one in ahead.segments), waits={})
+
+
+def best_of(problem: Problem, plans: Sequence[Plan]) -> Plan:
+    """The plan that is worth the most; of equals the first."""
+    return max(plans, key=lambda plan: settle(problem, plan).worth_eur)
+
+
+BOUND_SLOT_S = 2 * SECONDS_PER_HOUR
+"""Prices of the bounds are constant for so long."""
+
+BOUND_STEPS = 15
+"""Steps in which prices are looked for where waiting counts; without, the prices of a full machine are as good."""
+
+
+def ahead_summary(day: Day, plan: Plan, *, with_bounds: bool) -> AheadSummary:
+    """What is said of the time on which a day was decided: its plan beside EASY's."""
+    ahead, outlook = day.ahead, day.outlook
+    assert ahead is not None
+    assert outlook is not None
+    money, easy, first = in_money(ahead), outlook.easy, day.problem
+    ours, theirs = _totals(ahead, money, plan), _totals(ahead, money, easy)
+    today, easy_today = (settle(first, cut_plan(first, each, first.horizon.length_s)) for each in (plan, easy))
+    gained = today.profit_eur - easy_today.profit_eur
+    account, more_s = _worst_account(ahead, plan, easy)
+    bound = worth_bound = None
+    if with_bounds:
+        bound = profit_bound(money, slot_s=BOUND_SLOT_S, descent_steps=0)
+        worth_bound = profit_bound(ahead, slot_s=BOUND_SLOT_S, descent_steps=BOUND_STEPS if ahead.waits else 0)
+    gap = None if worth_bound is None else worth_bound.gap_fraction(ours.worth_eur)
+    regime = outlook.regime
+    return AheadSummary(
+        days=outlook.days,
+        until=ahead.horizon.to_datetime(ahead.horizon.length_s).isoformat(),
+        regime=regime.name,
+        later=rounded(regime.later),
+        is_set=regime.is_set,
+        load=None if regime.load is None else rounded(regime.load),
+        backlog_days=rounded(regime.backlog_days),
+        waiting_eur_per_h=rounded(outlook.waiting_eur_per_h),
+        left=int((~plan.is_placed).sum()),
+        plan=ours,
+        easy=theirs,
+        pulled_forward_eur=rounded(gained - (ours.profit_eur - theirs.profit_eur)),
+        more_core_hours=rounded(today.totals.core_hours - easy_today.totals.core_hours),
+        worst_account=account,
+        worst_more_s=more_s,
+        bound_eur=None if bound is None else rounded(bound.profit_eur),
+        worth_bound_eur=None if worth_bound is None else rounded(worth_bound.profit_eur),
+        gap_fraction=None if gap is None else rounded(gap),
+    )
+
+
+def _totals(ahead: Problem, money: Problem, plan: Plan) -> AheadTotals:
+    totals, counted = settle(money, plan).totals, settle(ahead, plan)
+    return AheadTotals(
+        profit_eur=rounded(totals.profit_eur),
+        revenue_eur=rounded(totals.revenue_eur),
+        energy_cost_eur=rounded(totals.energy_cost_eur),
+        waiting_eur=rounded(counted.waiting_eur),
+        worth_eur=rounded(counted.worth_eur),
+        waits=waits_of(ahead, plan),
+    )
+
+
+def _worst_account(problem: Problem, plan: Plan, easy: Plan) -> tuple[str | None, float | None]:
+    """The account whose jobs wait longest on average against EASY, and by how much [s]; None where there is one."""
+    accounts = sorted({job.account for job in problem.jobs})
+    if len(accounts) < 2:
+        return None, None
+    index = {name: number for number, name in enumerate(accounts)}
+    place = np.array([index[job.account] for job in problem.jobs])
+    ours, theirs = (np.where(each.is_placed, each.start_s, problem.horizon.length_s) for each in (plan, easy))
+    more_s = np.bincount(place, ours - theirs) / np.bincount(place)
+    worst = int(np.argmax(more_s))
+    return accounts[worst], rounded(float(more_s[worst]))
