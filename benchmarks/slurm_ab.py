@@ -27,7 +27,8 @@ from zoneinfo import ZoneInfo
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks.slurm_day import Day, plan, standing_in, waits
+from slurm_day import Day, plan, standing_in, waits
+
 from planner.inputs.slurm.accounting import read_accounting
 from planner.inputs.slurm.document import DocumentAnswer
 from planner.inputs.slurm.job import SlurmJob
