@@ -79,7 +79,11 @@ TESTS: dict[str, dict[str, tuple[str, ...]]] = {
     "accounting": {
         "planner/accounting/audit.py": (*AUDIT, "tests/search/test_whole_plan_rules.py"),
         "planner/accounting/room.py": ("tests/accounting/test_energy.py", *AUDIT, "tests/cp/test_repair.py"),
-        "planner/accounting/settle.py": ("tests/accounting/test_job_shares.py", "tests/accounting/test_settle.py"),
+        "planner/accounting/settle.py": (
+            "tests/accounting/test_job_shares.py",
+            "tests/accounting/test_settle.py",
+            "tests/accounting/test_contracts.py",
+        ),
         "planner/accounting/energy.py": ("tests/accounting/test_energy.py", "tests/accounting/test_settle.py", *AUDIT),
         "planner/accounting/battery_dispatch.py": ("tests/accounting/test_contracts.py",),
         "planner/accounting/promises.py": ("tests/planning/test_promises.py",),
@@ -93,6 +97,8 @@ TESTS: dict[str, dict[str, tuple[str, ...]]] = {
         "planner/domain/pue_table.py": ("tests/domain/test_limits.py", "tests/domain/test_linear_tables.py"),
         "planner/domain/node_text.py": ("tests/domain/test_node_lists.py", "tests/domain/test_node_names.py"),
         "planner/domain/job_order.py": SEARCH,
+        "planner/domain/dealing.py": ("tests/domain/test_dealing.py",),
+        "planner/domain/cluster.py": ("tests/domain/test_node_names.py", "tests/domain/test_node_lists.py", *DOMAIN),
         "planner/domain/*.py": DOMAIN,
     },
     "metrics": {"planner/metrics/*.py": ("tests/metrics/test_measures.py", "tests/metrics/test_replay_ledger.py")},

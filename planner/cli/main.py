@@ -178,6 +178,9 @@ def run(arguments: Sequence[str]) -> int:
     except PlannerError as error:
         say(f"plan: {error}", err=True)
         return error.exit_code
+    except MemoryError:
+        say("plan: there is not enough memory for this; give fewer jobs, nodes or days, or a larger machine", err=True)
+        return PlannerError.exit_code
     except SystemExit as ended:
         # The parser's way to say that whoever read our output has gone away, as `head` does.
         if isinstance(ended.__context__, BrokenPipeError):

@@ -25,7 +25,7 @@ def test_kills_drawn_from_a_seed(stage: Stage, name: str, is_whole: bool) -> Non
     assert outcomes.beyond == []
 
 
-READ_ONLY = {"check", "audit", "show", "power errors"}
+READ_ONLY = {"check", "audit", "show", "why", "power errors"}
 
 
 def test_every_writing_command_is_disturbed() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 import time
 from pathlib import Path
@@ -21,6 +22,7 @@ def main() -> int:
     given = parser.parse_args()
     keep = given.keep.resolve()
     compile_kernels()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # either ends it with what came until then
     outcomes: list[Outcome] = []
     began = time.monotonic()
     try:

@@ -134,8 +134,9 @@ def _with(rng: random.Random, command: str, words: list[str], name: str) -> list
     assert values is not None, f"plan {command} {name} has no values"
     value = rng.choice(values)
     if parameter.param_type_name != "option":
-        base = BASES[command][0]
-        return [value if word == base else word for word in words] if base in words else [value, *words]
+        arguments = [p for p in commands()[command].params if p.param_type_name != "option"]
+        place = arguments.index(parameter)  # the words of `BASES` begin with the arguments
+        return [*words[:place], value, *words[place + 1 :]]
     for spelling in parameter.opts:
         if spelling in words and words.index(spelling) + 1 < len(words):
             place = words.index(spelling) + 1

@@ -88,6 +88,8 @@ def _judged(case: Case, place: Path, folder: Path) -> tuple[str | None, str]:
     if "code" not in done:
         return ("time" if status in (-signal.SIGXCPU, -signal.SIGKILL) else "died"), told
     code = done["code"]
+    if code == 1 and "plan: there is not enough memory" in err:
+        return None, "memory"
     if "Traceback" in err or code not in case.codes:
         return ("traceback" if "Traceback" in err else f"code {code}"), told
     if "Warning" in err:

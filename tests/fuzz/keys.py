@@ -114,13 +114,14 @@ VARIANTS: tuple[tuple[str, ...], ...] = (
 """Sites in which keys of other kinds can be set; the first one that takes a key is used."""
 
 
+@functools.cache
 def key_values(key: str) -> tuple[object, ...]:
     """Values of a key, most of them the ends of what it may be; none where nobody has thought of any."""
     return HINTS.get(key) or tuple(dict.fromkeys(_ends(key)))
 
 
 def _ends(key: str) -> Iterator[object]:
-    schema = editor_schema()
+    schema = _schema()
     for found in _at(schema, schema, [part for part in key.replace("[]", ".[]").split(".") if part]):
         if "enum" in found:
             yield from found["enum"]
@@ -137,6 +138,11 @@ def _ends(key: str) -> Iterator[object]:
             yield from (min(low + 1, high), high)
             if not whole:
                 yield low + (high - low) * 1e-6
+
+
+@functools.cache
+def _schema() -> dict[str, Any]:
+    return editor_schema()
 
 
 def _at(schema: dict[str, Any], whole: dict[str, Any], parts: list[str]) -> Iterator[dict[str, Any]]:

@@ -32,6 +32,7 @@ BASES: dict[str, tuple[str, ...]] = {
     "report": ("--out", "planned"),
     "check": ("--day", DAY),
     "audit": (f"planned/site/{DAY}",),
+    "why": ("wide", "planned/site"),
     "init": ("new",),
     "show": ("methods",),
     "simulate": ("jobs/trace.swf", "--processors", "32"),
@@ -138,6 +139,8 @@ VALUES: dict[str, tuple[str, ...]] = {
     "--data": ("jobs", "nowhere"),
     "--trace": ("jobs/trace.swf",),
     "--trace-cores": ("1", "93312"),
+    "--metrics-file": ("metrics.prom", "a/b/metrics.prom"),
+    "job": ("wide", "giant", "42_7", "42", "nobody"),
     "--params": ("harvest",),
 }
 """By the name of an option or argument, whatever command it is of."""
@@ -146,6 +149,7 @@ OF_COMMAND: dict[str, dict[str, tuple[str, ...]]] = {
     "power learn": {"--from": ("finished.csv", "sacct.txt", "link.txt"), "--out": ("power.json", "a/b/power.json")},
     "power errors": {"--from": ("finished.csv", "sacct.txt")},
     "table build": {"--out": ("t.csv", "a/b/t.csv")},
+    "why": {"folder": ("planned/site", f"planned/site/{DAY}", "planned")},
     "init": {"folder": ("new", "a/b/new", "é", "link")},
     "slurm apply": {"folder": ("PLANNED",)},
     "slurm undo": {"folder": ("PLANNED",)},
