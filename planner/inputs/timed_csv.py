@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -158,6 +158,13 @@ def read_timed_csv(path: Path | str, *, zone: str | None = None) -> TimedCsv:
         Zone of times that are written without one. A column marked ``(UTC)`` needs none.
     """
     path = Path(path)
+    state = path.stat() if path.is_file() else None
+    return _read(path, zone, None if state is None else (state.st_mtime_ns, state.st_size, state.st_ino))
+
+
+@lru_cache(maxsize=4)
+def _read(path: Path, zone: str | None, state: tuple[int, ...] | None) -> TimedCsv:
+    """The table as its file is now; days one after the other read the same."""
     with open_text(path, newline="") as stream:
         separator = separator_of(stream)
         rows = numbered_rows(path, stream, separator)

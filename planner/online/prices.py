@@ -21,6 +21,13 @@ QUARTERS_PER_DAY = DAY_S // QUARTER_S
 DAYS_LIKE_IT = 3
 """A quarter of an hour that is not known yet is expected to be as on the last so many days that are."""
 
+DAYS_BEFORE = 21
+"""How far back days are looked for that are like one to come: so many hold three Sundays."""
+
+WORKING_DAYS = 5
+EPOCH_WEEKDAY = 3
+"""1 January 1970 was a Thursday."""
+
 WAITING_CORE_HOURS = 2.5
 """What an hour of waiting counts for under the local objective of profit: the energy of so many core-hours."""
 
@@ -103,14 +110,27 @@ class EnergyCosts:
     def known_at(self, now_unix: int, count: int) -> Floats:
         """What a kWh of work costs in so many quarters from that of a moment on, as far as is known then [EUR].
 
-        What is not known yet is expected to be as in the same quarter of the last days that are known.
+        What is not known yet is expected to be as in the same quarter of the last days that are known: a price as on
+        days of its kind, of which there are working days, Saturdays and Sundays.
         """
         first = (now_unix - self.first_unix) // QUARTER_S
         places = np.arange(first, first + count)
         is_price_known = (self.known_from_unix <= now_unix) & ~np.isnan(self.eur_per_kwh)
         has_come = (np.arange(len(self.cooled)) <= first) & ~np.isnan(self.cooled)
         expected: Floats = _expected(self.eur_per_kwh, is_price_known, places)
+        kind, kinds = self._kind_of(places), self._kind_of(np.arange(len(self.eur_per_kwh)))
+        for each in np.unique(kind).tolist():
+            alike = is_price_known & (kinds == each)
+            if alike.any():
+                expected[kind == each] = _expected(self.eur_per_kwh, alike, places[kind == each])
         return expected * _expected(self.cooled, has_come, places)
+
+    def _kind_of(self, places: Ints) -> Ints:
+        """Of which kind the day of each quarter is: 0 for working days, 5 and 6 for Saturdays and Sundays."""
+        half_a_day_s = DAY_S // 2
+        local_s = self.first_unix - (self.first_unix + half_a_day_s) % DAY_S + half_a_day_s + QUARTER_S * places
+        weekday: Ints = (local_s // DAY_S + EPOCH_WEEKDAY) % 7
+        return np.where(weekday < WORKING_DAYS, 0, weekday)
 
 
 def _expected(values: Floats, is_known: np.ndarray[tuple[int], np.dtype[np.bool_]], places: Ints) -> Floats:

@@ -46,7 +46,7 @@ def piece(folder: Path, kind: str, name: str, facts: Mapping[str, Any], code: st
 def code_mark(makers: tuple[str, ...], idle_rooms: tuple[str, ...] = IDLE_ROOMS) -> str:
     """A mark of all code that can change a piece: of the modules of studies, only those that make some.
 
-    A maker is named by its path in the room, such as ``replays`` or ``operation/sites``.
+    A maker is named by its path in the room, such as ``replays``.
     """
     text = hashlib.sha256()
     for path in sorted(PACKAGE.rglob("*.py")):

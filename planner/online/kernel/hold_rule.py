@@ -105,9 +105,10 @@ LEAST_KNOWN = 3
 
 @part
 def note_length(state, job):
-    """Remember which part of its estimate a job took that has ended: for its kind, its user, and all."""
+    """Remember which part of its estimate a job took that has ended: for its name, kind, user, and all."""
     taken = state.jobs[job].runtime / max(np.int64(1), state.jobs[job].estimate)
-    for row in (state.jobs[job].like_kind, state.jobs[job].like_user, np.int64(state.taken.shape[0] - 1)):
+    last = np.int64(state.taken.shape[0] - 1)
+    for row in (state.jobs[job].like_name, state.jobs[job].like_kind, state.jobs[job].like_user, last):
         place = 1 + np.int64(state.taken[row, SEEN]) % REMEMBERED_LENGTHS
         state.taken[row, place] = taken
         state.taken[row, SEEN] += 1.0
@@ -120,7 +121,9 @@ def note_likely_lengths(state, job):
     While nothing is known, its estimate is the only one.
     """
     row = np.int64(state.taken.shape[0] - 1)
-    if state.taken[state.jobs[job].like_kind, SEEN] >= LEAST_KNOWN:
+    if state.taken[state.jobs[job].like_name, SEEN] >= LEAST_KNOWN:
+        row = state.jobs[job].like_name
+    elif state.taken[state.jobs[job].like_kind, SEEN] >= LEAST_KNOWN:
         row = state.jobs[job].like_kind
     elif state.taken[state.jobs[job].like_user, SEEN] >= LEAST_KNOWN:
         row = state.jobs[job].like_user

@@ -126,10 +126,18 @@ def withdraw_on_hold(state, now):
 def note_outlook(state, jobs, lasting, now, likely, count):
     """Write the likely lengths of jobs, and how many there are; of those that run, what is left of them.
 
-    The first so many are jobs of today; the others stand for jobs to come, whatever became of them.
+    The first so many are jobs of today; the others stand for jobs to come, as long as they were if they have ended.
     """
     for place in range(jobs.shape[0]):
         job = jobs[place]
+        if place >= lasting:
+            # What stands for days before has gone at its submission.
+            begin = state.jobs[job].start
+            if begin < 0 and state.jobs[job].cancel_s == state.jobs[job].submit:
+                begin = state.jobs[job].submit
+            if begin >= 0 and begin + state.jobs[job].runtime <= now:
+                likely[place, 0], count[place] = state.jobs[job].runtime, 1
+                continue
         is_running = place < lasting and state.jobs[job].start >= 0
         ran = now - state.jobs[job].start if is_running else np.int64(0)
         known, kept = note_likely_lengths(state, job), np.int64(0)
@@ -138,8 +146,7 @@ def note_outlook(state, jobs, lasting, now, likely, count):
                 likely[place, kept] = state.lengths[k] - ran
                 kept += 1
         if kept == 0:
-            end = max(state.jobs[job].expected_end, state.jobs[job].start + state.jobs[job].estimate)
-            likely[place, 0] = max(np.int64(1), end - now)
+            likely[place, 0] = _left_beyond(state, job, ran)
             kept = np.int64(1)
         count[place] = kept
 
@@ -148,7 +155,7 @@ def note_outlook(state, jobs, lasting, now, likely, count):
 def look_again(state, running, now, capacity):
     """Release all held jobs at a moment, and note the room that running jobs leave by then.
 
-    What runs is likely to end as jobs like it did that ran for longer than it has; else when it is expected to.
+    What runs is likely to end as jobs like it did that ran for longer than it has; else after as long again.
     """
     state.clock.looked_at = now
     paid_from = state.clock.paid_from
@@ -174,5 +181,12 @@ def _likely_end(state, job, now):
             total += state.lengths[k]
             longer += 1
     if longer == 0:
-        return max(now + 1, state.jobs[job].expected_end, state.jobs[job].start + state.jobs[job].estimate)
+        return now + _left_beyond(state, job, ran)
     return state.jobs[job].start + total // longer
+
+
+@part
+def _left_beyond(state, job, ran):
+    """What is left of a job that has run for longer than all like it: as long again, at most until it is cut off."""
+    estimate = max(state.jobs[job].estimate, state.jobs[job].expected_end - state.jobs[job].start)
+    return max(np.int64(1), min(max(ran, np.int64(1)), estimate - ran))

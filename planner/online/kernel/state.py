@@ -30,14 +30,14 @@ JOB = _record(
     "width estimate start rank_first rank_a rank_b reserved expected_end"  # what rounds look at most, side by side
     " back_first back_a back_b cancel_s hold_until runtime submit requested"
     " power deadline_s kind corrections started_at saved_start promised restarts open ready urgency"
-    " like_kind like_user reference latest",
+    " like_name like_kind like_user reference latest",
     "saved_eur",
 )
 """A job: what it asks, and what was decided. Starts and reservations are below 0 where there are none.
 
 ``rank_...`` are its keys in the order of the queue and ``back_...`` in that of backfilling, by priority first.
 ``started_at`` counts the starts before its own. ``open`` counts what must come first, ``ready`` is since when nothing
-does. ``like_kind`` and ``like_user`` are rows of jobs like it (`planner.online.kernel.hold_rule`). Under policies that
+does. ``like_...`` are rows of jobs like it (`planner.online.kernel.hold_rule`). Under policies that
 hold jobs, ``reference`` is when it would have started first, ``latest`` and ``hold_until`` until when it may be and is
 held, and ``saved_eur`` what its energy costs less then.
 """
