@@ -201,6 +201,8 @@ def simulate(
         write_page(page, f"Replay of {Path(source.trace.source).name}", [f"{TRIMMING[trim]}; {size}"], runs)
     if as_json:
         text: dict[str, object] = {"trace": source.intake.as_dict(), "trimming": trim, **done_with, "runs": full_rows}
+        if late := [row for run in runs for row in run.late_rows()]:
+            text["late"] = late
         if objectives:
             text["offline"] = {"steps": OfflineSearch.steps, "seconds": OfflineSearch.seconds}
         say_json(text)
@@ -239,7 +241,8 @@ def write_page(path: Path, title: str, notes: list[str], runs: Sequence[ReplayRu
     ]
     remarks = [run.remark for run in runs if run.remark]
     meanings = {name: metric.meaning for name, metric in METRICS.items()}
-    text = replay_page(title, [*notes, *remarks], [run.row() for run in runs], meanings, waits)
+    late = [row for run in runs for row in run.late_rows()]
+    text = replay_page(title, [*notes, *remarks], [run.row() for run in runs], meanings, waits, late)
     write_text(path, text)
 
 

@@ -222,6 +222,7 @@ class DaySummary:
     segments: int
     last_end_s: int
     carbon_limit_kg: float | None = None
+    carbon_runs_kg: float | None = None
     waits: Waits | None = None
     easy: EasyDay | None = None
     ahead: AheadSummary | None = None

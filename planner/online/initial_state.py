@@ -258,12 +258,16 @@ def _remember_ended(past: Past, jobs: Records, taken: Floats) -> None:
         start_s = np.where(past.is_history, jobs["submit"], start_s)
     end_s = start_s + jobs["runtime"]
     ended = np.flatnonzero((start_s >= 0) & (end_s < past.moment_s))
-    for index in ended[np.argsort(end_s[ended], kind="stable")].tolist():
-        like = [int(jobs[name][index]) for name in ("like_name", "like_kind", "like_user")]
-        for row in (*like, len(taken) - 1):
-            place = 1 + int(taken[row, places.SEEN]) % (taken.shape[1] - 1)
-            taken[row, place] = jobs["runtime"][index] / jobs["estimate"][index]
-            taken[row, places.SEEN] += 1
+    ended = ended[np.argsort(end_s[ended], kind="stable")]
+    part = jobs["runtime"][ended] / jobs["estimate"][ended]
+    last = np.full(len(ended), len(taken) - 1)
+    for of in (jobs["like_name"][ended], jobs["like_kind"][ended], jobs["like_user"][ended], last):
+        by_row = np.argsort(of, kind="stable")
+        rows, parts = of[by_row], part[by_row]
+        number = np.arange(len(rows)) - np.searchsorted(rows, rows)
+        # Later ones take the places of earlier ones.
+        taken[rows, 1 + number % (taken.shape[1] - 1)] = parts
+        np.add.at(taken[:, places.SEEN], rows, 1.0)
 
 
 def _bunches(nodes: int, resources: int) -> dict[str, Ints]:

@@ -31,8 +31,12 @@ def replay_page(
     rows: Sequence[Mapping[str, object]],
     meanings: Mapping[str, str],
     waits: Sequence[tuple[str, Ints]],
+    late: Sequence[Mapping[str, object]] = (),
 ) -> str:
-    """The page of the rows that the table on the terminal has, and of the waits [s] of each run's jobs."""
+    """The page of the rows that the table on the terminal has, of the waits [s] of each run's jobs, and of late starts.
+
+    ``late`` are those of policies that hold jobs, beside their base without holds.
+    """
     header = el("header", el("h1", title), [el("p", note, class_="soft") for note in notes])
     main = el(
         "main",
@@ -42,6 +46,7 @@ def replay_page(
         el("h2", "How long jobs waited"),
         bar_groups("Jobs by their wait, % of all that started", _groups(waits)),
         _percentiles(waits),
+        [el("h2", "Starts beside the same scheduler without holds"), _late(late)] if late else None,
         id="main",
     )
     return document(title, header, main)
@@ -87,6 +92,22 @@ def _groups(waits: Sequence[tuple[str, Ints]]) -> list[tuple[str, list[Bar]]]:
         )
         for place, (label, _) in enumerate(CLASSES)
     ]
+
+
+def _late(rows: Sequence[Mapping[str, object]]) -> Html:
+    """How much later jobs start than without holds: all of them, and those of each class and account, worst first."""
+    words, counts = ("run", "jobs of"), {"late_of": "jobs", "later_than_allowed": "later than promised"}
+    times = {"late_mean_s": "mean", "late95_s": "95 % less than", "latest_s": "worst"}
+    columns = [*(Column(name, number=False) for name in words), *map(Column, (*counts.values(), *times.values()))]
+    lines: list[list[Part]] = [
+        [
+            *(str(row[name]) for name in words),
+            *(plain(float(str(row[name]))) for name in counts),
+            *(el("data", hours(float(str(row[name]))), value=repr(row[name])) for name in times),
+        ]
+        for row in rows
+    ]
+    return grid("How much later jobs start than they would without holds", columns, lines, name="late")
 
 
 def _percentiles(waits: Sequence[tuple[str, Ints]]) -> Html:

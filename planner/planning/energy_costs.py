@@ -17,6 +17,7 @@ from planner.domain.pue_table import PueTable
 from planner.domain.trace import Trace
 from planner.domain.weather import StepSeries
 from planner.errors import CoverageError, InputError
+from planner.inputs.books.finished import ended_jobs
 from planner.inputs.build import frame
 from planner.inputs.jobs.read import submitted_jobs
 from planner.inputs.prices import carbon_of, fee_of, feed_in_of, price_of
@@ -25,7 +26,8 @@ from planner.inputs.weather.read import weather_of
 from planner.inputs.weather.solar import solar_of
 from planner.inputs.weather.wet_bulb import wet_bulb_of
 from planner.online.holding import Holding
-from planner.online.prices import DAYS_BEFORE, QUARTER_S, EnergyCosts, ProfitTerms
+from planner.online.prices import DAYS_BEFORE, DAYS_LIKE_IT, QUARTER_S, EnergyCosts, ProfitTerms
+from planner.scenario.electricity import FileSolar
 from planner.scenario.schema import Scenario
 from planner.scenario.tariff import HourlyTariff
 from planner.units import GRAMS_PER_TONNE, MILLI, SECONDS_PER_HOUR
@@ -74,11 +76,20 @@ def holding_of(scenario: Scenario, first_unix: int, last_unix: int, full_w: floa
 
 
 def _history(scenario: Scenario, problem: Problem) -> tuple[Job, ...]:
-    """The jobs of the days before whose runtimes are known; none where the scenario's jobs come from Slurm."""
+    """The jobs of the days before whose runtimes are known: of ``hold.history``, else of the scenario's own jobs.
+
+    None where these come from Slurm, which tells of its queue alone.
+    """
     first_unix = problem.horizon.start_unix - (1 + max(scenario.hold.params().days_back)) * DAY_S
+    window = (first_unix, problem.horizon.start_unix + problem.now_s)
     try:
-        jobs, _ = submitted_jobs(scenario, (first_unix, problem.horizon.start_unix + problem.now_s))
+        if scenario.hold.history is not None:
+            jobs = ended_jobs(scenario.hold.history, scenario, window)
+        else:
+            jobs, _ = submitted_jobs(scenario, window)
     except InputError:
+        if scenario.hold.history is not None:
+            raise
         return ()
     fit = Fit(scenario.cluster)
     return tuple(job for job in jobs if job.runtime_s and fit.why_never(job) is None)
@@ -98,7 +109,9 @@ def energy_costs(scenario: Scenario, first_unix: int, last_unix: int, busy_w: fl
     for day in days:
         horizon = Horizon(day, scenario.zone)
         quarters = horizon.start_unix + QUARTER_S * np.arange(horizon.length_s // QUARTER_S)
-        price, cooling = _price(scenario, horizon, busy_w), _cooled(scenario, horizon, table, busy_w)
+        price = _price(scenario, horizon, busy_w)
+        is_old = day < first.day - dt.timedelta(days=DAYS_LIKE_IT)
+        cooling = None if is_old else _cooled(scenario, horizon, table, busy_w)
         prices.append(np.full(len(quarters), np.nan) if price is None else price)
         cooled.append(np.full(len(quarters), np.nan) if cooling is None else cooling)
         known_from.append(np.full(len(quarters), _published_unix(scenario, day)))
@@ -140,6 +153,8 @@ def _price(scenario: Scenario, horizon: Horizon, busy_w: float) -> Floats | None
                 found = found + per * _by_quarter(extra, horizon)
     except CoverageError:
         return None
+    if not isinstance(scenario.solar, FileSolar) and scenario.solar.peak_kw <= 0:
+        return found
     try:
         weather, _ = weather_of(scenario.weather, horizon, humidity=False)
         sun = solar_of(scenario.solar, weather, horizon)

@@ -6,7 +6,7 @@ import resource
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from planner.defaults import DISPATCH_STEPS, ROUND_ENGINE, ROUND_TIME_S
 from planner.domain.waiting_queue import QueueSolver
@@ -18,6 +18,7 @@ from planner.online.check import require_sound
 from planner.online.drawn_deadlines import draw_deadlines
 from planner.online.estimates import Estimate, estimate_named
 from planner.online.holding import NO_HOLDING
+from planner.online.late_starts import LateTable, late_starts
 from planner.online.lower_bounds import BOUNDED, lower_bound
 from planner.online.objectives import Objective
 from planner.online.offline import OfflineSchedule, improve_schedule, make_search_ready, require_pool
@@ -27,6 +28,7 @@ from planner.online.replay import Replay, make_ready, replay
 from planner.online.search_options import USUAL_SEARCH, OfflineSearch, QueueSearch
 from planner.planning.energy_costs import holding_of_trace, profit_terms_of
 from planner.scenario.schema import Scenario
+from planner.units import SECONDS_PER_HOUR
 
 if TYPE_CHECKING:
     from planner.online.round_watch import RoundWatch
@@ -40,7 +42,7 @@ class ReplayRun:
     """One replay with its metrics; ``counted`` says how many jobs the trimming rule left.
 
     ``remark`` is a line for people below the table, ``at_least`` what no schedule can be below in the metric that an
-    off-line schedule was made for, if that is known.
+    off-line schedule was made for, if that is known. ``late`` has starts beside the base of a policy that holds jobs.
     """
 
     policy: str
@@ -51,6 +53,7 @@ class ReplayRun:
     cpu_s: float
     remark: str = ""
     at_least: float | None = None
+    late: LateTable | None = None
 
     def row(self) -> dict[str, object]:
         """The run as a line of a table."""
@@ -62,6 +65,16 @@ class ReplayRun:
             **({} if self.at_least is None else {"at_least": self.at_least}),
             "cpu_s": round(self.cpu_s, 3),
         }
+
+    def late_rows(self) -> list[dict[str, object]]:
+        """Starts beside the base without holds: of all jobs, then by class of nodes and by account, worst first."""
+        if self.late is None:
+            return []
+        run = {"run": f"{self.policy}, {self.estimate}"}
+        found = [run | {"jobs of": "all", **self.late.all_jobs.as_dict()}]
+        for what, groups in self.late.by.items():
+            found += [run | {"jobs of": f"{what} {name}", **told.as_dict()} for name, told in groups.items()]
+        return found
 
     def engine_row(self) -> dict[str, object]:
         """How the engine of a cp policy did; nothing for the others."""
@@ -188,6 +201,12 @@ def simulate(
         profit = profit_terms_of(measured.scenario, source.trace)
     if measured.scenario is not None and any(policy.holds for policy in policies):
         holding = holding_of_trace(measured.scenario, source.trace)
+    as_asked: dict[str, Any] = {
+        "correction": conduct.correction,
+        "rounds": conduct.rounds,
+        "predictions": conduct.predictions,
+        "deadline_s": deadlines,
+    }
     runs = []
     for estimate in estimates:
         for policy in policies:
@@ -198,10 +217,7 @@ def simulate(
                 source.trace,
                 policy,
                 estimate.make(source.trace),
-                correction=conduct.correction,
-                rounds=conduct.rounds,
-                predictions=conduct.predictions,
-                deadline_s=deadlines,
+                **as_asked,
                 profit=profit,
                 holding=holding if policy.holds else NO_HOLDING,
                 search=QueueSearch(conduct.evaluations, conduct.seed),
@@ -210,8 +226,32 @@ def simulate(
                 on_progress=None if on_run is None else lambda done, of, title=title: on_run(title, done, of),  # type: ignore[misc]
             )
             cpu_s = cpu_now_s() - began
-            runs.append(checked_run(source, (policy.name, estimate.name), result, measured, cpu_s))
+            run = checked_run(source, (policy.name, estimate.name), result, measured, cpu_s)
+            if policy.holds and holding.may_hold and measured.scenario is not None:
+                believed = estimate.make(source.trace)
+                shadow = replay(source.trace, replace(policy, holds=False), believed, **as_asked)
+                run = _beside(run, shadow, source, measured.scenario)
+            runs.append(run)
     return runs
+
+
+def _beside(run: ReplayRun, shadow: Replay, source: Source, scenario: Scenario) -> ReplayRun:
+    """The run with its starts beside those of its base without holds, in all and by class of nodes and account."""
+    trace, cluster = source.trace, scenario.cluster
+    first_node = run.replay.node_of_unit[trace.unit_ptr[:-1]].tolist()
+    groups = {
+        "class": [cluster.classes[cluster.class_index(max(0, node))].name for node in first_node],
+        "account": [job.account or "none" for job in source.jobs],
+    }
+    late = late_starts(run.replay, shadow, run.replay.max_delay_s, groups=groups)
+    told = late.all_jobs
+    mean, most, worst = (f"{each / 60:.0f} min" for each in (told.late_mean_s, told.late95_s, told.latest_s))
+    words = (
+        f"{run.policy}, {run.estimate}: {told.later_than_allowed:,} of {told.late_of:,} jobs start more than"
+        f" {run.replay.max_delay_s / SECONDS_PER_HOUR:g} h after their start under {shadow.policy.name} without holds;"
+        f" mean {mean}, 95 % less than {most}, worst {worst}"
+    )
+    return replace(run, late=late, remark=words)
 
 
 def checked_run(

@@ -10,7 +10,7 @@ from planner import bounds
 from planner.defaults import LOOKAHEAD_DAYS
 from planner.domain.search_params import DelayParams, HarvestParams, HoldParams, RelaxationParams, SearchParams
 from planner.scenario.sections import Key, Section
-from planner.scenario.values import Duration, Flag, Whole, Within
+from planner.scenario.values import Duration, Flag, InputFile, Whole, Within
 
 
 class Harvest(Section):
@@ -139,7 +139,16 @@ class HoldSection(Section):
             " job costs on average",
         ),
     ] = HoldParams.waiting_fraction
+    history: Annotated[
+        InputFile | None,
+        Key(
+            "file",
+            "jobs of the last eight days that have ended, as sacct writes them or in a table: how long jobs last and"
+            " how many arrive",
+            default="those of `jobs`, none where they come from Slurm",
+        ),
+    ] = None
 
     def params(self) -> HoldParams:
         """The same for the policy."""
-        return HoldParams(**self.model_dump())
+        return HoldParams(**self.model_dump(exclude={"history"}))

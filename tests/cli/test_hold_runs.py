@@ -120,7 +120,13 @@ def test_a_scenario_is_replayed_with_its_promise(
     monkeypatch.chdir(done)
     arguments = ["simulate", "--scenario", "site", "--from", FIRST, "--to", LAST, "-p", "easy,hold", "--json"]
     assert run([*arguments, "--metrics", "wait,broken,max-hold,profit_eur", "--set", "rules.max_delay=6h", "-q"]) == 0
-    easy, hold = json.loads(capsys.readouterr().out)["runs"]
+    found = json.loads(capsys.readouterr().out)
+    easy, hold = found["runs"]
+    late = found["late"]
+    assert late[0]["jobs of"] == "all"
+    assert late[0]["late_of"] == hold["jobs"] == sum(row["late_of"] for row in late if "class" in row["jobs of"])
+    assert late[0]["latest_s"] == max(row["latest_s"] for row in late if "account" in row["jobs of"])
+    assert late[0]["late_mean_s"] == pytest.approx(hold["wait"] - easy["wait"], abs=0.1)
     assert (easy["policy"], hold["policy"]) == ("easy", "hold")
     assert easy["jobs"] == hold["jobs"] > 50
     assert hold["broken"] == 0

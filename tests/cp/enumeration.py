@@ -339,11 +339,11 @@ def _least_cost(problem, drawn, contracts):  # type: ignore[no-untyped-def]
                 bought -= part * needed[k]
             upper.append(row)
             limits.append(-bought)
-    # In units of a thousandth: these days are seconds long, and a solver has tolerances.
-    scaled = [(low * 1e3, None if high is None else high * 1e3) for low, high in bounds]
-    solved = linprog(cost, np.array(upper), np.array(limits) * 1e3, np.array(equal), np.array(equals) * 1e3, scaled)
+    # In units of a millionth: these days are seconds long, and a solver has tolerances.
+    scaled = [(low * 1e6, None if high is None else high * 1e6) for low, high in bounds]
+    solved = linprog(cost, np.array(upper), np.array(limits) * 1e6, np.array(equal), np.array(equals) * 1e6, scaled)
     assert solved.x is not None, solved.message
-    return float(solved.fun) / 1e3 - rates.demand_eur_per_kw * rates.demand_so_far_kw
+    return float(solved.fun) / 1e6 - rates.demand_eur_per_kw * rates.demand_so_far_kw
 
 
 def _peak_kw(problem: Problem, bought: np.ndarray) -> np.ndarray:

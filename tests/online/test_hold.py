@@ -238,6 +238,51 @@ def test_what_is_not_known_is_as_on_the_last_days() -> None:
     assert later[nine - 4] == pytest.approx(by_day[4, 36])
 
 
+def test_days_to_come_are_expected_as_days_of_their_kind() -> None:
+    """The first of the days is a Sunday: the next one is as it was, a Saturday as all days that are known."""
+    costs = prices(5)
+    by_day = costs.eur_per_kwh.reshape(-1, DAY // QUARTER_S)
+    flat = with_changes(costs, cooled=np.ones(len(costs.cooled)))
+    now = costs.first_unix + 5 * DAY + 12 * HOUR
+    known = flat.known_at(now, 3 * DAY // QUARTER_S)[48:240].reshape(-1, 96)
+    assert known[1] == pytest.approx(by_day[0])
+    assert known[0] == pytest.approx(by_day[3:6].mean(axis=0))
+    after_a_week = flat.known_at(now + 7 * DAY, 2 * DAY // QUARTER_S)
+    assert after_a_week[48 : 48 + 96] == pytest.approx(by_day[6])
+    west = with_changes(flat, first_unix=flat.first_unix + 5 * HOUR, known_from_unix=flat.known_from_unix + 5 * HOUR)
+    assert west.known_at(now + 5 * HOUR, 3 * DAY // QUARTER_S)[48 + 96 : 48 + 192] == pytest.approx(by_day[0])
+
+
+def test_what_stands_for_arrivals_is_as_long_as_it_was() -> None:
+    """Ten short jobs that asked for a day, then six that took it: a day later the ten are expected again as short."""
+    from planner.online.holding import _outlook
+    from planner.online.kernel import rollout as of
+
+    short, whole = np.full(10, 60), np.full(6, 20 * HOUR)
+    submit = np.concatenate([np.arange(10), 3600 + np.arange(6), [30 * HOUR]])
+    runtime = np.concatenate([short, whole, [60]])
+    user = np.zeros(17, dtype=np.int64)
+    trace = pool_trace(
+        tuple(map(str, range(17))), submit, runtime, np.full(17, DAY), np.ones(17, np.int64), 4, user=user,
+        origin_unix=ORIGIN,
+    )  # fmt: skip
+    seen: list[list[int]] = []
+
+    def noted(*given: object) -> object:
+        found = _outlook(*given)  # type: ignore[arg-type]
+        count, running = found[0].job.shape[1], found[1]
+        seen.append(found[0].job[of.LENGTH, running:count].tolist())
+        return found
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("planner.online.holding._outlook", noted)
+        costs = prices(0)
+        trace = with_changes(trace, power_mw=np.full(17, 10**8))
+        replay(trace, policy_named("hold"), trace.requested_s, holding=Holding(6 * HOUR, costs, 0.001))
+    # A day after the first submissions all ten are expected, each for a minute.
+    assert any(lengths[:10] == [60] * 10 for lengths in seen)
+
+
 def test_missing_prices_are_expected_and_no_error() -> None:
     """A file that ends today: tomorrow is as the days before; and with nothing at all, nothing is held."""
     costs = prices(2)

@@ -12,16 +12,14 @@ from planner.studies.cp_online import CpOnlineStudy
 from planner.studies.deadlines import DeadlineStudy
 from planner.studies.dispatchers import DispatcherStudy
 from planner.studies.metrics import MetricsStudy
-from planner.studies.operation.cells import SAMPLE, SiteGroup, cells_of
-from planner.studies.operation.rows import rows_of
-from planner.studies.operation.show import page_of as operation_page
+from planner.studies.operation import OperationStudy
 from tests.curie23_days import HandMadeStudy, shown
 from tests.studies.test_cp_online_study import found_of
 from tests.studies.test_cp_online_study import told as cp_online_told
 from tests.studies.test_deadlines_study import write_eighty_jobs
 from tests.studies.test_dispatchers_study import told as dispatchers_told
 from tests.studies.test_metrics_study import told as metrics_told
-from tests.studies.test_operation_study import told as operation_told
+from tests.studies.test_operation_study import found_of as operation_found
 
 STUDIES = ("replay", "metrics", "deadlines", "curie23", "operation", "cp-online", "dispatchers")
 ESTIMATES = ("actual", "requested")
@@ -49,10 +47,7 @@ def made_up(folder: Path) -> dict[str, str]:
     kth.touch()
     queued = CpOnlineStudy(traces=(kth,), policies=("easy", "order-af", "order-awf"), estimates=ESTIMATES, seeds=2)
     planned = found_of(queued, (cp_online_told(200.0 - k) for k in range(100)))
-    cells = cells_of(SiteGroup(SAMPLE, "bands"), full=True)
-    settled = {cell: operation_told(100.0 - k, 60.0 * k) for k, cell in enumerate(cells)}
-    hours = {cell.max_delay_h for cell in cells if cell.max_delay_h is not None}
-    bounds = {(SiteGroup(SAMPLE, "bands"), each): {"profit_eur": 960.0 + each} for each in hours}
+    operation = OperationStudy(sites=("sample",), out=folder)
     dispatchers = DispatcherStudy()
     dispatched = [
         dispatchers_told("eurora", "mine", policy, estimate)
@@ -68,7 +63,7 @@ def made_up(folder: Path) -> dict[str, str]:
         "replay": replays(),
         "metrics": packed.page(packed.report(measured)),
         "curie23": curie23.page(shown(curie23)),
-        "operation": operation_page(rows_of(cells, settled, bounds)),
+        "operation": operation.page(operation.report(operation_found(operation))),
         "cp-online": queued.page(queued.report(planned)),
         "dispatchers": dispatchers.page(dispatchers.report(dispatched)),
     }

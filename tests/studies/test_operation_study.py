@@ -1,256 +1,173 @@
-"""Claims about ``plan study operation``, on a slice of a few seconds: one day of the sample site, two policies."""
+"""Claims about ``plan study operation``, on a week of the sample site that needs no data, and on figures made up."""
 
 from __future__ import annotations
 
-import dataclasses
 import datetime as dt
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from planner.errors import InputError
-from planner.inputs.traces import read_window
-from planner.online.policies import policy_named
-from planner.online.replay import replay
-from planner.places import shipped_folder
-from planner.planning.energy_costs import holding_of_trace
-from planner.runs.replay_ledger import settle_window, sum_of_days
-from planner.scenario.load import load_scenario
-from planner.studies import kept
-from planner.studies.operation.cells import (
-    AS_IS,
-    KNOWN,
+from planner.domain.trace import Machine
+from planner.errors import AuditError, InputError
+from planner.online.holding import NO_HOLDING
+from planner.runs.figures import Row
+from planner.studies.operation import KNOWN, TUNED, UNSEEN, OperationStudy, all_cells, picture, rows_of
+from planner.studies.operation_weeks import (
+    PARTS,
     SAMPLE,
-    STATIC,
-    Cell,
-    SiteGroup,
-    baseline_of,
-    cells_of,
-    chosen,
-    default_cells,
-    every_cell,
-    quick_cells,
-)
-from planner.studies.operation.replays import read_replay, replay_bytes
-from planner.studies.operation.rows import Told, rows_of
-from planner.studies.operation.run import OperationStudy
-from planner.studies.operation.show import markdown_of, picture_of
-from planner.studies.operation.sites import (
-    SAMPLE_DAYS,
-    Days,
-    Ground,
-    load_of,
-    scenario_of_group,
-    source_of,
+    TRACES,
+    _without,
+    limit_figures,
+    require_conserved,
+    week_figures,
+    week_of,
     write_moved,
 )
-from planner.studies.operation.tables import days_table
-from tests.days import plan
-from tests.days import rows_of as csv_rows
+from planner.studies.study import StudyCell
 
-DAY = Days(SAMPLE_DAYS.first, SAMPLE_DAYS.first)
-GROUP = SiteGroup(SAMPLE, "bands")
+WEEK = dt.date(2024, 6, 3)
+
+
+def told(cell: StudyCell, place: int) -> Row:
+    """Made-up figures of a cell."""
+    if cell.kind == "limits":
+        return {"limit_eur": 20.0, "limit_slack_eur": 0.1, "easy_eur": 100.0, "limit_cpu_s": 1.0}
+    hours = cell.given["hours"]
+    saved = 0.0 if hours == 0 or "flat" in cell.name else 4.0 + hours / 4 + place % 3
+    waits = {"easy_wait_s": 600.0, "wait_s": 600.0 + 60 * hours, "easy_wait95_s": 3000.0, "wait95_s": 4000.0}
+    late = {"late_of": 100, "later_than_allowed": 1, "late_mean_s": 60.0 * hours, "late95_s": 900.0, "latest_s": 9000}
+    money = {"easy_eur": 100.0, "energy_eur": 100.0 - saved, "load": cell.given["load"] or 0.6, "jobs": 100}
+    held = {"same_starts": 100, "held": 20, "longest_hold_s": 3600 * hours, "longest_wait_s": 20_000, "cpu_s": 1.5}
+    return {**money, **waits, **late, **held}
+
+
+def found_of(study: OperationStudy) -> list[Row]:
+    """Made-up figures of all cells, with their labels."""
+    return [{**cell.labels, **told(cell, place)} for place, cell in enumerate(study.cells())]
 
 
 @pytest.fixture
-def ground(tmp_path: Path) -> Ground:
-    """One day of the sample site."""
-    return Ground(tmp_path / "tables", sample_days=DAY)
+def traces(tmp_path: Path) -> Path:
+    """A folder in which every trace and price file is, with hardly anything in it."""
+    for each in TRACES.values():
+        (tmp_path / each.file).parent.mkdir(exist_ok=True)
+        (tmp_path / each.file).touch()
+    (tmp_path / "prices").mkdir()
+    for name in ("FR", "DE-LU_electricity_prices_2021", "DE-LU_electricity_prices_2022"):
+        # Files are opened as packed ones by their names.
+        import gzip
+
+        with gzip.open(tmp_path / "prices" / f"{name}.csv.gz", "wt") as stream:
+            stream.write("time (UTC),price\n2012-05-01 00:00:00,30\n2021-05-01 00:00:00,30\n2022-05-01 00:00:00,30\n")
+    return tmp_path
 
 
-def quick(ground: Ground, folder: Path, bound_time_s: float = 0.0) -> OperationStudy:
-    """The quick slice."""
-    return OperationStudy(quick_cells(), ground, folder, bound_time_s)
+def test_weeks_tuned_on_and_never_tuned_on_differ() -> None:
+    cells = all_cells(5)
+    assert not set(TUNED) & set(UNSEEN)
+    assert len({(cell.site, cell.first) for cell in cells if cell.site == "curie"}) >= 8
+    assert len(UNSEEN) >= len(TUNED)
+    for first in UNSEEN:
+        for hours in (6, 24):
+            own = [cell for cell in cells if (cell.first, cell.hours, cell.load, cell.tariff, cell.without) ==
+                   (first, hours, None, "fr-2012", "") and cell.estimate != KNOWN]  # fmt: skip
+            assert {cell.repeat for cell in own} == set(range(5))
+    assert len({cell.name for cell in cells}) == len(cells)
+    with pytest.raises(InputError, match="curie-2012-04-02/fr-2012/as-is"):
+        OperationStudy(only=("nothing",)).cells()
+    with pytest.raises(InputError, match="unknown site"):
+        OperationStudy(sites=("elsewhere",))
 
 
-def stamps(folder: Path) -> dict[str, int]:
-    """When each piece was written."""
-    return {str(path.relative_to(folder)): path.stat().st_mtime_ns for path in folder.glob("pieces/*/*")}
+def test_rows_are_means_over_repeats_with_their_spread(traces: Path, tmp_path: Path) -> None:
+    """Share, spread and every table, on made-up figures of all cells."""
+    study = OperationStudy(data=traces, out=tmp_path / "out")
+    found = found_of(study)
+    rows = rows_of(found)
+    five = next(row for row in rows if row["repeats"] == 5)
+    own = [r for r in found if "held" in r and all(r[name] == five[name] for name in (
+        "week", "tariff", "load_asked", "max_delay_h", "estimate", "without"))]  # fmt: skip
+    saved = [100 - row["energy_eur"] for row in own]
+    assert len(saved) == 5
+    assert five["saved_percent"] == pytest.approx(np.mean(saved))
+    assert five["saved_spread"] == pytest.approx(np.std(saved, ddof=1), abs=1e-4)
+    assert five["share"] == pytest.approx(np.mean(saved) / 20, abs=1e-4)
+    report = study.report(found)
+    page = study.page(report)
+    document = report.markdown("operation")
+    for part in PARTS.values():
+        assert part in document
+    assert "\u202f" not in document  # a terminal would not print it
+    assert f"{len([row for row in found if 'held' in row])} replays audited" in document
+    shown = [row for row in rows if not row["without"] and row["max_delay_h"] and row["tariff"] != "flat"]
+    weeks = [row for row in shown if row["estimate"] != KNOWN and row["load_asked"] == "as it is"]
+    assert page.count('class="point"') == len(weeks)
+    assert len(re.findall("<polyline", picture(weeks))) == len({row["week"] for row in weeks})
 
 
-def told(cost_eur: float, wait_s: float) -> Told:
-    """A made-up settled cell."""
-    totals = {"profit_eur": 1000 - cost_eur, "revenue_eur": 1000.0, "energy_cost_eur": cost_eur}
-    totals |= {"it_kwh": 10.0, "cooling_kwh": 5.0, "carbon_kg": 0.0}
-    waits = dict.fromkeys(("wait95", "max-wait", "awf", "p2sf"), wait_s)
-    metrics = {"wait": wait_s, "bsld": 1.0, "held": None, "max-hold": None, "broken": None, **waits}
-    own = {"jobs": 3, "days": 2, "load": 0.5, "cpu_s": 1.0, "utilisation_fraction": 0.5}
-    by_day = [600 - cost_eur, 400.0]
-    return {**own, "totals": totals, "submitted_totals": totals, "metrics": metrics, "profit_by_day_eur": by_day}
+@pytest.fixture(scope="module")
+def figures() -> Row:
+    """A week of the sample site with three fifths of its work, held for up to 6 h."""
+    return week_figures(SAMPLE, None, None, WEEK.isoformat(), 0.3, 0, "requested", 6)
 
 
-def test_what_is_saved_is_the_difference_of_two_settled_replays(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The command's table against replays that are made and settled here, without the study."""
-    monkeypatch.chdir(tmp_path)
-    plan("study", "operation", "--quick", "--bound-time", "20s", "-q")
-    folder = tmp_path / "reports" / "studies" / "operation"
-    easy_row, row = csv_rows(folder / "operation.csv")
-    site = [shipped_folder() / "scenarios"]
-    scenario = load_scenario("hourly-tariff", folders=site, overrides=["rules.max_delay=6h"])
-    source = read_window(scenario, DAY.first, DAY.last)
-    trace = source.trace
-    easy = replay(trace, policy_named("easy"), trace.requested_s)
-    other = replay(trace, policy_named("hold"), trace.requested_s, holding=holding_of_trace(scenario, trace))
-    days = int(row["days"])
-    costs = [
-        sum_of_days(settle_window(scenario, source.jobs, each, first_day=DAY.first, days=days))["energy_cost_eur"]
-        for each in (easy, other)
-    ]
-    assert float(row["saved_eur"]) == pytest.approx(costs[0] - costs[1], abs=1e-5)
-    assert float(row["saved_percent"]) == pytest.approx(100 * (1 - costs[1] / costs[0]), abs=1e-3)
-    assert float(row["saved_eur"]) != 0
-    assert float(easy_row["saved_eur"]) == 0
-    assert float(row["added_wait_s"]) == pytest.approx(np.mean(other.wait_s) - np.mean(easy.wait_s), abs=0.1)
-    # Both run all jobs within the days, so revenue is the same and the saving is more profit.
-    assert row["revenue_eur"] == easy_row["revenue_eur"]
-    allowed = float(row["bound_eur"]) - float(easy_row["profit_eur"])
-    assert float(row["share_of_bound"]) == pytest.approx(float(row["saved_eur"]) / allowed, abs=1e-4)
-    assert float(row["broken_promises"]) == 0
-    page, document = ((folder / f"operation.{kind}").read_text("utf-8") for kind in ("html", "md"))
-    assert page.count('class="point"') == 3  # EASY, hold and its limit
-    assert "hold, 6 h (requested)" in page
-    assert "hold, 6 h (requested)" in document
+def test_a_week_of_the_sample_site_is_cheaper_held(figures: Row) -> None:
+    """And it is within what the limit allows."""
+    saved = figures["easy_eur"] - figures["energy_eur"]
+    assert saved > 0
+    assert 0 < figures["longest_hold_s"] <= 6 * 3600
+    assert figures["wait_s"] > figures["easy_wait_s"]
+    limit = limit_figures(SAMPLE, None, None, WEEK.isoformat(), 0.3, 6, 10.0)
+    assert saved < limit["limit_eur"]
+    assert limit["easy_eur"] == pytest.approx(figures["easy_eur"], rel=1e-9)
 
 
-def test_a_killed_study_goes_on_where_it_stopped(
-    ground: Ground, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What is done is kept and not made again; when nothing is missing, nothing is made."""
-    study, folder = quick(ground, tmp_path / "study"), tmp_path / "study"
-
-    def killed(name: str) -> None:
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        study.run(on_done=killed)
-    first = stamps(folder)
-    assert len(first) == 1
-    made: list[str] = []
-    keep = kept.put_piece
-    monkeypatch.setattr(kept, "put_piece", lambda path, content: (made.append(path.name), keep(path, content)))
-    rows = study.run()
-    assert len(made) == 3  # the other replay, and both settled
-    assert {name: stamps(folder)[name] for name in first} == first
-    assert study.run() == rows
-    assert len(made) == 3
-    study.run(fresh=True)
-    assert len(made) == 7
+def test_nothing_changes_at_no_promise(figures: Row) -> None:
+    """Every job starts as under EASY; in a repeat submissions differ, and so do EASY's waits."""
+    same = week_figures(SAMPLE, None, None, WEEK.isoformat(), 0.3, 0, "requested", 0)
+    assert same["same_starts"] == same["jobs"] == figures["jobs"]
+    assert same["energy_eur"] == same["easy_eur"] == figures["easy_eur"]
+    usual, moved = (week_of(SAMPLE, None, WEEK, 0.3, repeat, "requested").source.trace for repeat in (0, 1))
+    by_id = dict(zip(usual.ids, usual.submit_s.tolist(), strict=True))
+    moves = [abs(now - by_id[name]) for name, now in zip(moved.ids, moved.submit_s.tolist(), strict=True)]
+    assert 0 < max(moves) <= 60
 
 
-def test_a_piece_made_from_something_else_is_made_again(ground: Ground, tmp_path: Path) -> None:
-    """Other days of submission give other pieces, in place of the earlier ones."""
-    folder = tmp_path / "study"
-    quick(ground, folder).run()
-    first = set(stamps(folder))
-    other = dataclasses.replace(ground, sample_days=Days(SAMPLE_DAYS.last, SAMPLE_DAYS.last))
-    quick(other, folder).run()
-    assert len(first) == 4
-    assert len(stamps(folder)) == 4
-    assert not first & set(stamps(folder))
+def test_conservation_is_checked_by_counting() -> None:
+    """A job that has not run, one that runs too early, and an over-full machine are found."""
+    week = week_of(SAMPLE, None, WEEK, 0.3, 0, "requested")
+    require_conserved(week, week.easy)
+    late = week.easy.start_s.copy()
+    late[-1] = -1
+    with pytest.raises(AuditError, match="has not run"):
+        require_conserved(week, replace(week.easy, start_s=late))
+    again = week.easy.start_s.copy()
+    again[0] += 1
+    with pytest.raises(AuditError, match="started anew"):
+        require_conserved(week, replace(week.easy, start_s=again))
+    at_once = np.where(week.is_counted, int(week.easy.start_s.max()), week.easy.start_s)
+    with pytest.raises(AuditError, match="are busy"):
+        require_conserved(week, replace(week.easy, start_s=at_once))
+    trace = week.source.trace
+    small = replace(trace, machine=Machine(trace.machine.capacity[:1], scale=trace.machine.scale))
+    with pytest.raises(AuditError, match="are busy"):
+        require_conserved(replace(week, source=replace(week.source, trace=small)), week.easy)
 
 
-def test_two_processes_give_the_same_rows(ground: Ground, tmp_path: Path) -> None:
-    """The number of workers changes no number but the time."""
-    alone = quick(ground, tmp_path / "alone").run()
-    both = dataclasses.replace(quick(ground, tmp_path / "both"), workers=2).run()
-    assert [{**row, "cpu_s": 0} for row in alone] == [{**row, "cpu_s": 0} for row in both]
-
-
-def test_the_picture_has_a_point_for_every_policy() -> None:
-    """Runtimes known ahead are in the tables only; day plans far away stand at the edge."""
-    cells = cells_of(GROUP, full=True)
-    settled = {cell: told(100.0 - k, 60.0 * k) for k, cell in enumerate(cells)}
-    settled |= {cell: told(120.0, 400_000.0) for cell in cells if cell.policy in STATIC}
-    hours = {cell.max_delay_h for cell in cells if cell.max_delay_h is not None}
-    rows = rows_of(cells, settled, {(GROUP, each): {"profit_eur": 960.0 + each} for each in hours})
-    drawing = picture_of(rows)
-    shown = [cell for cell in cells if cell.estimate != KNOWN]
-    assert drawing.count('class="point"') == len(shown) + len(hours)
-    names = re.findall(r"<title>([^:<]+)", drawing)
-    assert {"easy", "easy, last2", "list", "hold, 24 h", "hold, 24 h, last2", "day plans"} <= set(names)
-    assert "day plans (+" in drawing  # its name says where it is
-    assert "\u202f" not in markdown_of(rows)  # a terminal would not print it
-
-
-def test_shares_are_of_what_the_bound_allows_over_easy() -> None:
-    """EASY costs 100 and earns 900; hold costs 90; the bound of 930 allows 30, of which 10 is a third."""
-    easy, cell = baseline_of(GROUP), Cell(GROUP, "hold", max_delay_h=6)
-    settled = {easy: told(100.0, 60.0), cell: told(90.0, 90.0)}
-    row = rows_of([easy, cell], settled, {(GROUP, 6): {"profit_eur": 930.0}})[1]
-    assert (row["saved_eur"], row["saved_percent"], row["added_wait_s"]) == (10.0, 10.0, 30.0)
-    assert row["share_of_bound"] == pytest.approx(1 / 3, abs=1e-4)
-    nothing = rows_of([easy, cell], settled, {(GROUP, 6): {"profit_eur": 899.0}})[1]
-    assert nothing["share_of_bound"] is None
-
-
-def test_what_is_earned_by_each_day_is_shown_where_the_machine_is_overloaded() -> None:
-    """EASY has earned 500 and 900 by the end of the days, hold 510 and 910: 2 % and 1.1 % more."""
-    group = SiteGroup(SAMPLE, "bands", "1.45")
-    easy, cell = baseline_of(group), Cell(group, "hold", max_delay_h=6)
-    settled = {easy: {**told(100.0, 60.0), "load": 1.45}, cell: {**told(90.0, 90.0), "load": 1.45}}
-    rows = rows_of([easy, cell], settled, {})
-    table = days_table(rows)
-    assert table is not None
-    assert table.rows[1][1:] == ("+2.0\u202f%", "+1.1\u202f%")
-    assert days_table([{**row, "load_fraction": 1.1} for row in rows]) is None
-    assert table.title in markdown_of(rows)
-
-
-def test_times_are_scaled_to_a_load(ground: Ground) -> None:
-    """Real and requested times have the same factor; who was submitted when does not change."""
-    scenario = scenario_of_group(ground, GROUP)
-    usual, busy = (source_of(ground, SAMPLE, load) for load in (AS_IS, "0.7"))
-    assert load_of(busy, scenario, DAY) == pytest.approx(0.7, rel=1e-3)
-    factor = 0.7 / load_of(usual, scenario, DAY)
-    assert np.array_equal(busy.trace.runtime_s, np.ceil(usual.trace.runtime_s * factor))
-    assert np.array_equal(busy.trace.requested_s, np.ceil(usual.trace.requested_s * factor))
-    assert np.array_equal(busy.trace.submit_s, usual.trace.submit_s)
-    assert all(job.runtime_s == ran for job, ran in zip(busy.jobs, busy.trace.runtime_s.tolist(), strict=True))
-
-
-@pytest.mark.parametrize("policy", STATIC)
-def test_day_plans_know_what_was_submitted_by_midnight(ground: Ground, tmp_path: Path, policy: str) -> None:
-    """Jobs of the first day start on the second, or on their own where the day is known ahead."""
-    cell = Cell(GROUP, policy)
-    path = tmp_path / "replay"
-    path.write_bytes(replay_bytes(ground, cell))
-    result, _ = read_replay(path, source_of(ground, SAMPLE, AS_IS), cell)
-    first_day = result.start_s < 86_400
-    assert first_day.any() == (policy == "static-ahead")
-    assert np.all(result.start_s >= result.trace.submit_s)
-
-
-def test_work_that_day_plans_leave_undone_is_no_saving(ground: Ground, tmp_path: Path) -> None:
-    """Days are settled until the other policies are done; what a day plan has not run by then, it has not earned."""
-    (easy,) = quick(ground, tmp_path / "easy", 0.0).run()[:1]
-    cells = [baseline_of(GROUP), Cell(GROUP, "static")]
-    both = OperationStudy(cells, ground, tmp_path / "both", 0.0).run()
-    assert [row["days"] for row in both] == [easy["days"]] * 2
-    cheaper = easy["energy_cost_eur"] - both[1]["energy_cost_eur"]
-    missed = easy["revenue_eur"] - both[1]["revenue_eur"]
-    assert missed > 1
-    assert both[1]["saved_eur"] == pytest.approx(cheaper - missed, abs=1e-4)
+def test_a_part_left_out_changes_what_is_decided() -> None:
+    for part in PARTS:
+        changed = _without(part, NO_HOLDING)
+        assert (changed.params != NO_HOLDING.params) == (part in ("look ahead", "arrivals", "hysteresis"))
 
 
 def test_prices_of_another_year_keep_their_day_and_hour(tmp_path: Path) -> None:
     """29 February of the one year has no place in the other; the rate is on every price."""
     source, target = tmp_path / "prices.csv", tmp_path / "moved.csv"
-    moments = ("2020-02-28 23:00:00", "2020-02-29 00:00:00", "2020-03-01 00:00:00", "2021-03-01 00:00:00")
+    moments = ("2020-02-28 23:00:00", "2020-02-29 00:00:00", "2020-03-01 00:00:00", "2021-07-01 00:00:00")
     source.write_text("\n".join(["time (UTC),price", *(f"{m},{k + 1}" for k, m in enumerate(moments))]) + "\n")
     day = dt.date(2013, 3, 2)
     write_moved(source, target, column="price", first=day, last=day, years=7, factor=2.0)
     assert target.read_text() == "time (UTC),price\n2013-02-28 23:00:00,2.0\n2013-03-01 00:00:00,6.0\n"
-
-
-def test_cells_are_chosen_by_name() -> None:
-    """EASY of the same group always comes along; a pattern that fits nothing is an error with what there is."""
-    found = chosen(default_cells(), ["curie/fr-2012/as-is/hold-?h/requested"])
-    assert [cell.label for cell in found] == ["easy", "hold-0h", "hold-2h", "hold-6h"]
-    with pytest.raises(InputError, match="sample/flat/as-is"):
-        chosen(every_cell(), ["curie/fr-2013/*"])
-    assert len(default_cells()) <= 80
-    assert set(default_cells()) <= set(every_cell())

@@ -11,16 +11,20 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from planner.domain.cluster import CORES, Cluster, NodeClass
+from planner.domain.horizon import zone_named
+from planner.domain.job import Job, UnitGroup
 from planner.errors import InputError
 from planner.inputs.books.measured import mean_power_w, sharing
-from planner.inputs.jobs.power import per_core
+from planner.inputs.jobs.power import per_core, power_of
+from planner.inputs.jobs.read import read_jobs
 from planner.inputs.jobs.table import read_job_rows
 from planner.inputs.jobs.table_rows import row_time
-from planner.inputs.jobs.unit_groups import unit_shape_of
+from planner.inputs.jobs.unit_groups import UnitShape, unit_shape_of
 from planner.inputs.slurm.accounting import Accounts
 from planner.inputs.slurm.job import SlurmJob
 from planner.inputs.slurm.machine import SlurmMachine
 from planner.inputs.slurm.node_units import asked_of
+from planner.inputs.slurm.sacct_text import holds_accounts, read_accounts
 from planner.inputs.snapshots.read import STATE_COLUMNS, TIMES
 from planner.places import document
 from planner.power.learned import Asked, FinishedJob, has_own_nodes
@@ -141,6 +145,39 @@ def _why_not(candidate: EndedJob, until_unix: int | None, one_node: bool) -> str
     if one_node and candidate.job.asked.unit_count > 1:
         return SEVERAL_NODES
     return SHARED if candidate.shared else ""
+
+
+def ended_jobs(path: Path, scenario: Scenario, window: tuple[int, int]) -> tuple[Job, ...]:
+    """The jobs of a file that were submitted within a window and have ended by its end, with their runtimes.
+
+    What sacct has written, JSON or text, or a table with times of submission and runtimes. Of sacct's jobs the CPUs
+    count, on nodes of the largest class: they stand for jobs like them, and never run.
+    """
+    first_unix, now_unix = window
+    if not holds_accounts(path):
+        shape = UnitShape(unit_cores=int(max(each.capacity[CORES] for each in scenario.cluster.classes)))
+        jobs, _ = read_jobs(path, shape=shape, power=power_of(scenario), cluster=scenario.cluster)
+        given = [job for job in jobs if first_unix <= job.submit_unix < now_unix and job.runtime_s]
+        return tuple(job for job in given if job.submit_unix + (job.runtime_s or 0) <= now_unix)
+    accounts, _ = read_accounts(path, zone_named(scenario.zone))
+    power, node = power_of(scenario), int(max(each.capacity[CORES] for each in scenario.cluster.classes))
+    found = {}
+    for job in accounts.ended:
+        cpus = job.had.cpus or 0
+        if job.start_unix is None or job.end_unix is None or not cpus or job.end_unix <= job.start_unix:
+            continue
+        if not first_unix <= job.submit_unix < now_unix or job.end_unix > now_unix:
+            continue
+        runtime_s = job.end_unix - job.start_unix
+        parts = ((cpus // node, node), (1, cpus % node))
+        units = tuple(UnitGroup.of(count, {CORES: cores}) for count, cores in parts if count and cores)
+        requested_s = max(job.limit_s or 0, runtime_s)
+        asked = Asked(job.label, units, requested_s, job.user, job.account, job.name)
+        name = f"{job.label} of {job.submit_unix}"
+        found[name] = Job(
+            name, job.submit_unix, requested_s, units, power(asked), job.account, job.user, job.name, runtime_s
+        )
+    return tuple(found.values())
 
 
 def accounted_candidates(
