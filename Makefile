@@ -4,7 +4,7 @@
 #   make test                   run the tests, of slow ones a slice (some ten minutes on two cores)
 #   make test-all               run all tests in full
 #   make docs                   the documents as a site, in site/index.html
-#   make campaign               disturb it: 10,500 mutated inputs, 300 kills, 500 small days, 300 small queues (half an hour, and longer for the queues)
+#   make campaign               disturb it: 12,000 inputs, 400 kills, a hostile folder, a disturbed disk, 500 small days, 300 small queues (hours)
 
 PYTHON ?= python3
 DAY ?= 2024-06-01
@@ -12,7 +12,7 @@ DAY ?= 2024-06-01
 # Tests start hundreds of processes: what the first of them compiles is kept for all, whatever the account is used to.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: plan kernels test test-all lint docs bench campaign campaign-fuzz campaign-faults campaign-days campaign-queues clean
+.PHONY: plan kernels test test-all lint docs bench campaign campaign-fuzz campaign-faults campaign-hostile campaign-days campaign-queues clean
 
 plan: .venv/ready
 	.venv/bin/plan --day $(DAY)
@@ -38,13 +38,16 @@ docs: .venv/dev
 	@echo site/index.html
 
 # What the tests have a slice of, whole: `make --keep-going --jobs 2 campaign` runs the parts side by side.
-campaign: campaign-fuzz campaign-faults campaign-days campaign-queues
+campaign: campaign-fuzz campaign-faults campaign-hostile campaign-days campaign-queues
 
 campaign-fuzz: .venv/dev
-	.venv/bin/python -m tests.fuzz --count 10500
+	.venv/bin/python -m tests.fuzz --count 12000
 
 campaign-faults: .venv/dev
-	.venv/bin/python -m tests.faults --kills 300
+	.venv/bin/python -m tests.faults --kills 400
+
+campaign-hostile: .venv/dev
+	.venv/bin/python -m pytest --all tests/hostile tests/faults/test_surroundings.py tests/faults/test_fanout.py
 
 campaign-days: .venv/dev
 	.venv/bin/python -m tests.small_days --count 500

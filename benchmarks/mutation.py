@@ -79,7 +79,11 @@ TESTS: dict[str, dict[str, tuple[str, ...]]] = {
     "accounting": {
         "planner/accounting/audit.py": (*AUDIT, "tests/search/test_whole_plan_rules.py"),
         "planner/accounting/room.py": ("tests/accounting/test_energy.py", *AUDIT, "tests/cp/test_repair.py"),
-        "planner/accounting/settle.py": ("tests/accounting/test_job_shares.py", "tests/accounting/test_settle.py"),
+        "planner/accounting/settle.py": (
+            "tests/accounting/test_job_shares.py",
+            "tests/accounting/test_settle.py",
+            "tests/accounting/test_contracts.py",
+        ),
         "planner/accounting/energy.py": ("tests/accounting/test_energy.py", "tests/accounting/test_settle.py", *AUDIT),
         "planner/accounting/battery_dispatch.py": ("tests/accounting/test_contracts.py",),
         "planner/accounting/promises.py": ("tests/planning/test_promises.py",),
@@ -93,6 +97,8 @@ TESTS: dict[str, dict[str, tuple[str, ...]]] = {
         "planner/domain/pue_table.py": ("tests/domain/test_limits.py", "tests/domain/test_linear_tables.py"),
         "planner/domain/node_text.py": ("tests/domain/test_node_lists.py", "tests/domain/test_node_names.py"),
         "planner/domain/job_order.py": SEARCH,
+        "planner/domain/dealing.py": ("tests/domain/test_dealing.py",),
+        "planner/domain/cluster.py": ("tests/domain/test_node_names.py", "tests/domain/test_node_lists.py", *DOMAIN),
         "planner/domain/*.py": DOMAIN,
     },
     "metrics": {"planner/metrics/*.py": ("tests/metrics/test_measures.py", "tests/metrics/test_replay_ledger.py")},
@@ -104,7 +110,7 @@ TESTS: dict[str, dict[str, tuple[str, ...]]] = {
         )
     },
     "inputs": {
-        "planner/inputs/prices/*.py": ("tests/inputs/test_tariff.py", "tests/inputs/test_carbon.py"),
+        "planner/inputs/prices.py": ("tests/inputs/test_tariff.py", "tests/inputs/test_carbon.py"),
         "planner/inputs/weather/*.py": (
             "tests/inputs/test_weather.py",
             "tests/inputs/test_weather_typical.py",
@@ -114,6 +120,103 @@ TESTS: dict[str, dict[str, tuple[str, ...]]] = {
             "tests/inputs/test_wet_bulb.py",
             "tests/inputs/test_forecast_files.py",
         ),
+        "planner/inputs/jobs/*.py": (
+            "tests/inputs/test_job_table.py",
+            "tests/inputs/test_job_table_bounds.py",
+            "tests/inputs/test_job_table_files.py",
+            "tests/inputs/test_read_jobs.py",
+            "tests/inputs/test_rule_columns.py",
+            "tests/inputs/test_swf.py",
+            "tests/inputs/test_power_model.py",
+        ),
+        "planner/inputs/snapshots/*.py": (
+            "tests/inputs/test_snapshot_tables.py",
+            "tests/inputs/test_snapshot_round_trip.py",
+            "tests/inputs/test_snapshot_mutations.py",
+        ),
+        "planner/inputs/slurm/*.py": (
+            "tests/inputs/slurm_json/test_slurm_notations.py",
+            "tests/inputs/slurm_json/test_slurm_hostlist.py",
+            "tests/inputs/slurm_json/test_slurm_queue.py",
+            "tests/inputs/slurm_json/test_slurm_nodes.py",
+            "tests/inputs/slurm_json/test_slurm_machine.py",
+            "tests/inputs/slurm_json/test_slurm_site.py",
+            "tests/inputs/slurm_json/test_slurm_accounting.py",
+            "tests/inputs/slurm_json/test_slurm_samples.py",
+            "tests/inputs/books/test_sacct_text.py",
+        ),
+    },
+    "scenario": {
+        "planner/scenario/*.py": (
+            "tests/scenario/test_scenario.py",
+            "tests/scenario/test_strict_yaml.py",
+            "tests/scenario/test_reference.py",
+            "tests/scenario/test_named_nodes.py",
+            "tests/scenario/test_down_nodes.py",
+            "tests/cli/test_cooling_choices.py",
+            "tests/cli/test_bad_input.py",
+        )
+    },
+    "planning": {
+        "planner/planning/carbon_goal.py": ("tests/planning/test_carbon_goal.py",),
+        "planner/planning/*.py": (
+            "tests/planning/test_ahead.py",
+            "tests/planning/test_executed.py",
+            "tests/planning/test_first_day.py",
+            "tests/planning/test_overdue.py",
+            "tests/planning/test_promises.py",
+            "tests/cli/test_day.py",
+            "tests/store/test_waits.py",
+        ),
+        "planner/power/*.py": ("tests/power/test_learned.py", "tests/power/test_time_order.py"),
+    },
+    "runs": {
+        "planner/runs/book*.py": ("tests/cli/test_book.py",),
+        "planner/runs/compare*.py": ("tests/cli/test_compare.py",),
+        "planner/runs/simulate.py": ("tests/cli/test_simulate.py",),
+        "planner/runs/*.py": (
+            "tests/runs/test_rolling_rules.py",
+            "tests/runs/test_policy_days.py",
+            "tests/runs/test_figures.py",
+            "tests/runs/test_whole_run.py",
+            "tests/runs/test_clairvoyant.py",
+            "tests/cli/test_run.py",
+            "tests/cli/test_now.py",
+        ),
+    },
+    "cli": {
+        "planner/cli/*.py": (
+            "tests/cli/test_words.py",
+            "tests/cli/test_day_words.py",
+            "tests/cli/test_bad_input.py",
+            "tests/cli/test_run.py",
+            "tests/cli/test_now.py",
+            "tests/cli/test_compare.py",
+            "tests/cli/test_simulate.py",
+            "tests/cli/test_book.py",
+            "tests/cli/test_study.py",
+            "tests/cli/test_terminal.py",
+        )
+    },
+    "pages": {
+        "planner/pages/*.py": (
+            "tests/pages/test_page_parts.py",
+            "tests/pages/test_tables.py",
+            "tests/pages/test_day_page.py",
+            "tests/pages/test_other_pages.py",
+            "tests/store/test_costs.py",
+            "tests/cli/test_book.py",
+        )
+    },
+    "slurm": {
+        "planner/slurm/*.py": (
+            "tests/slurm/test_slurm_changes.py",
+            "tests/slurm/test_slurm_journal.py",
+            "tests/slurm/test_slurm_holds.py",
+            "tests/slurm/test_slurm_commands.py",
+            "tests/slurm/test_slurm_verify.py",
+            "tests/slurm/test_slurm_cli.py",
+        )
     },
     "machine": {
         "planner/machine/packing.py": ("tests/domain/test_packing.py", *MACHINE),
@@ -144,7 +247,7 @@ TESTS: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "store": {
         "planner/store/folder.py": ("tests/store/test_lock_identity.py", "tests/store/test_folder.py", *FILES),
-        "planner/store/continue_from.py": ("tests/cli/test_run.py",),
+        "planner/store/last_plan.py": ("tests/cli/test_situation.py", "tests/cli/test_run.py"),
         "planner/store/replay_files.py": ("tests/cli/test_simulate.py", "tests/cli/test_compare.py"),
         "planner/store/write.py": (*FILES, "tests/cli/test_day.py"),
         "planner/store/*.py": FILES,

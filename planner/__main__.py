@@ -44,7 +44,10 @@ def main() -> None:
         from planner.cli.main import run
 
         code = run(sys.argv[1:])
-    except SystemExit as ended:
+    except BaseException as error:
+        ended = _ended_by(error)
+        if ended is None:
+            raise
         code = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
         word = next((word for told, word in ENDED.values() if told == code), None)
         if word is not None:
@@ -56,6 +59,17 @@ def main() -> None:
         signal.signal(number, signal.SIG_IGN)
     gc.freeze()
     sys.exit(code)
+
+
+def _ended_by(error: BaseException | None) -> SystemExit | None:
+    """The end that was asked for, also where a library stumbled over it; an interrupt that nobody took is one too."""
+    while error is not None:
+        if isinstance(error, SystemExit):
+            return error
+        if isinstance(error, KeyboardInterrupt):
+            return SystemExit(ENDED[signal.SIGINT][0])
+        error = error.__context__
+    return None
 
 
 def _set_umask() -> None:

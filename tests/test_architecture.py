@@ -30,7 +30,7 @@ LAYERS = {
     "cp": 6,
     "online": 6,
     "cooling": 6,
-    "site": 6,
+    "site": 10,
     "methods": 7,
     "planning": 8,
     "store": 9,

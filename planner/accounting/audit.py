@@ -86,7 +86,7 @@ def _starts(problem: Problem, plan: Plan) -> list[Violation]:
     submitted = np.array([problem.horizon.to_s(job.submit_unix) for job in problem.jobs], dtype=np.int64)
     asked = [0 if job.begin_unix is None else problem.horizon.to_s(job.begin_unix) for job in problem.jobs]
     release = np.maximum(np.maximum(submitted, problem.now_s), np.array(asked, dtype=np.int64))
-    end = problem.horizon.length_s
+    end = problem.starts_end_s
     bad = plan.is_placed & ((plan.start_s < release) | (plan.start_s >= end))
     return [
         Violation(
@@ -236,7 +236,7 @@ def _deferrals(problem: Problem, plan: Plan) -> list[Violation]:
         return []
     first_s = first_starts(problem, plan)
     room, hopeless = Room(problem, plan), _Hopeless(problem.columns, first_s)
-    latest = problem.horizon.length_s - 1
+    latest = problem.starts_end_s - 1
     violations = []
     for job in hopeless.smallest_first(deferred):
         if hopeless.covers(job):
@@ -250,7 +250,7 @@ def _deferrals(problem: Problem, plan: Plan) -> list[Violation]:
 
 def _deadlines(problem: Problem, plan: Plan) -> list[Violation]:
     columns, first_s = problem.columns, first_starts(problem, plan)
-    start = np.where(plan.is_placed, plan.start_s, problem.horizon.length_s)
+    start = np.where(plan.is_placed, plan.start_s, problem.starts_end_s)
     missed = np.flatnonzero((start > columns.latest_start_s) & (columns.latest_start_s >= first_s))
     return [
         Violation("deadline", f"job {problem.jobs[job].id}", "misses a deadline that it could have met")

@@ -96,6 +96,8 @@ def best_dispatch(
         np.zeros(count),
     ]
     room = battery.power_kw * hours
+    # Energies are in units of what the battery can move in a segment: a solver has tolerances.
+    unit = float(room.max()) or 1.0
     low = np.concatenate([np.zeros(3 * count), least])
     high = np.concatenate([np.minimum(unused_kwh, room), room, np.minimum(bought_kwh, room)])
     high = np.concatenate([high, np.full(count, battery.capacity_kwh)])
@@ -112,12 +114,11 @@ def best_dispatch(
         balance = block_array([[balance, csr_array((count, 1))]]).tocsr()
         cost.append(np.array([peak.eur_per_kw]))
         low, high = np.append(low, peak.so_far_kw), np.append(high, np.inf)
-    solved = linprog(
-        np.concatenate(cost), upper, limits, balance, opened, bounds=np.column_stack([low, high]), method="highs"
-    )
+    spans = np.column_stack([low, high]) / unit
+    solved = linprog(np.concatenate(cost), upper, limits / unit, balance, opened / unit, bounds=spans, method="highs")
     if solved.x is None:
         raise AssertionError(f"the battery's program has no answer: {solved.message}")
-    from_sun, from_grid, given, level = np.maximum(solved.x[: 4 * count], 0.0).reshape(4, count)
+    from_sun, from_grid, given, level = np.maximum(solved.x[: 4 * count] * unit, 0.0).reshape(4, count)
     of_limits, of_balance = np.minimum(solved.ineqlin.marginals, 0.0), solved.eqlin.marginals
     reduced = np.concatenate(cost) - upper.T @ of_limits - balance.T @ of_balance
     # What a limit of a variable is worth; the peak has no upper one, so its reduced cost is below zero by noise alone.

@@ -136,6 +136,14 @@ def compare(
             " (goal.carbon_weight): the curve of money against CO2.",
         ),
     ] = None,
+    waiting: Annotated[
+        str | None,
+        typer.Option(
+            metavar="LIST",
+            help="What an hour of waiting counts in the plans, by commas: 0,0.003,0.01,0.03. Each scenario is planned"
+            " with each (goal.waiting): the frontier of money and waits, with EASY as a point.",
+        ),
+    ] = None,
     members: Annotated[
         bool, typer.Option("--members", help="Also settle the plans under each member of the forecasts.")
     ] = False,
@@ -175,7 +183,11 @@ def compare(
     opened = [day.open_scenario(name, tuple(settings or ()), seed, jobs) for name in scenarios]
     from_day, to_day = day.parse_day(first, opened[0].zone), day.parse_day(last, opened[0].zone)
     if carbon_weights is not None:
-        opened = _by_weight(scenarios, carbon_weights, tuple(settings or ()), seed, jobs)
+        opened = _by_value(scenarios, "goal.carbon_weight", carbon_weights, "@", tuple(settings or ()), seed, jobs)
+    if waiting is not None:
+        if carbon_weights is not None:
+            raise InputError("--waiting and --carbon-weights each make a curve of their own; give one of them")
+        opened = _by_value(scenarios, "goal.waiting", waiting, "~", tuple(settings or ()), seed, jobs)
 
     from planner.runs.compare import compare_runs
     from planner.runs.fanout import TaskEngine
@@ -215,6 +227,8 @@ def compare(
     say(compare_text(found.runs))
     if curve := carbon_text(found.runs):
         say("\n" + curve)
+    if frontier := waiting_text(found.runs):
+        say("\n" + frontier)
     if found.members is not None:
         say("\n" + members_text(found.members))
     say("\n" + "\n".join(found.notes))
@@ -234,16 +248,33 @@ def compare_text(runs: Sequence[dict[str, Any]]) -> str:
     return "\n\n".join(blocks)
 
 
-def _by_weight(
-    names: Sequence[str], weights: str, settings: tuple[str, ...], seed: int | None, jobs: Path | None
+def _by_value(
+    names: Sequence[str],
+    key: str,
+    values: str,
+    mark: str,
+    settings: tuple[str, ...],
+    seed: int | None,
+    jobs: Path | None,
 ) -> list[Any]:
-    """Each scenario once for each weight of CO2, called after both."""
+    """Each scenario once for each value of a key, called after both."""
     opened = []
     for name in names:
-        for weight in (each.strip() for each in weights.split(",")):
-            scenario = day.open_scenario(name, (*settings, f"goal.carbon_weight={weight}"), seed, jobs)
-            opened.append(scenario.model_copy(update={"name": f"{scenario.name}@{weight}"}))
+        for value in (each.strip() for each in values.split(",")):
+            scenario = day.open_scenario(name, (*settings, f"{key}={value}"), seed, jobs)
+            opened.append(scenario.model_copy(update={"name": f"{scenario.name}{mark}{value}"}))
     return opened
+
+
+def waiting_text(runs: Sequence[dict[str, Any]]) -> str:
+    """The frontier of money and waits, a line for each price of waiting and for EASY; nothing where none were asked."""
+    from planner.pages.compare import waiting_curves
+
+    lines = []
+    for name, points in waiting_curves(runs).items():
+        lines += ["", f"{name}: what an hour of waiting counts, profit, and the mean wait"]
+        lines += [f"  {each.label:>8} {each.profit_eur:>14,.2f}   {wait_text(each.mean_wait_s)}" for each in points]
+    return "\n".join(lines[1:])
 
 
 def carbon_text(runs: Sequence[dict[str, Any]]) -> str:

@@ -28,7 +28,7 @@ EXIT_CODES = {
     7: "from plan report: a damaged or foreign folder was named and skipped, the rest is reported",
     8: "Slurm's commands are missing, fail or do not answer",
     9: "from plan slurm: Slurm has not taken a change, or its queue is not as it was left",
-    129: "terminated by SIGHUP; locks and begun files are removed",
+    129: "terminated by SIGHUP; locks and begun files are removed, or left to the next run after 3 s",
     130: "interrupted; nothing more was written, and the days of a run that were done stand",
     143: "terminated by SIGTERM, likewise",
 }
@@ -178,6 +178,9 @@ def run(arguments: Sequence[str]) -> int:
     except PlannerError as error:
         say(f"plan: {error}", err=True)
         return error.exit_code
+    except MemoryError:
+        say("plan: there is not enough memory for this; give fewer jobs, nodes or days, or a larger machine", err=True)
+        return PlannerError.exit_code
     except SystemExit as ended:
         # The parser's way to say that whoever read our output has gone away, as `head` does.
         if isinstance(ended.__context__, BrokenPipeError):

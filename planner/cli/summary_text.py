@@ -26,8 +26,8 @@ def summary_text(summary: DaySummary, folder: str) -> str:
         f" PUE {totals.pue:.3f}",
     ]
     if totals.carbon_kg:
-        limit = _against_limit(totals.carbon_kg, summary.carbon_limit_kg)
-        lines.append(f"  carbon          {totals.carbon_cost_eur:>14,.2f} {money}   {totals.carbon_kg:,.1f} kg{limit}")
+        lines.append(f"  carbon          {totals.carbon_cost_eur:>14,.2f} {money}   {totals.carbon_kg:,.1f} kg")
+    lines += _against_limit(summary.carbon_runs_kg, summary.carbon_limit_kg)
     if totals.demand_cost_eur:
         peak = f"peak {summary.peak_kw:,.1f} kW bought"
         lines.append(f"  demand charge   {totals.demand_cost_eur:>14,.2f} {money}   {peak}")
@@ -177,10 +177,13 @@ def _wait(waits: Waits | None) -> str:
     return clock(waits.mean_s) + still
 
 
-def _against_limit(carbon_kg: float, limit_kg: float | None) -> str:
-    if limit_kg is None:
-        return ""
-    return f", within {limit_kg:,.1f} kg" if carbon_kg <= limit_kg else f", above the limit of {limit_kg:,.1f} kg"
+def _against_limit(runs_kg: float | None, limit_kg: float | None) -> list[str]:
+    if runs_kg is None or limit_kg is None:
+        return []
+    kept = "within" if runs_kg <= limit_kg else "the least that was found; no plan is within"
+    return [
+        f"  carbon limit    {runs_kg:>14,.1f} kg    with whole runs of what starts today, {kept} {limit_kg:,.1f} kg"
+    ]
 
 
 def _unused(totals: DayTotals, money: str) -> str:

@@ -68,7 +68,7 @@ class Subproblem:
 
     def starts_of(self, problem: Problem, job: int) -> tuple[int, int]:
         """The first and the last start that the rules allow: within the day, and in time for a deadline to be met."""
-        columns, day = problem.columns, problem.horizon.length_s
+        columns, day = problem.columns, problem.starts_end_s
         begin_s, end_s = self.window_s or (0, day)
         last = min(end_s, day) - 1
         if must_start(problem, job):

@@ -74,7 +74,7 @@ class Waits:
     """How long jobs waited from when they could first start to their start [s]; None where there was none.
 
     ``still_waiting`` of them have not started by the end: their waits count until then, though they go on.
-    ``over_48_h`` of them waited for more than two days.
+    ``over_48_h`` of them waited for more than two days. ``started_mean_s`` is the mean of those that started.
     """
 
     mean_s: float | None
@@ -82,6 +82,7 @@ class Waits:
     still_waiting: int = 0
     longest_s: float | None = None
     over_48_h: int = 0
+    started_mean_s: float | None = None
 
     @classmethod
     def of(cls, ready_s: Ints, start_s: Ints, end_s: int) -> Waits:
@@ -101,6 +102,7 @@ class Waits:
             still_waiting,
             rounded(float(wait_s.max())),
             int((wait_s > 2 * DAY_S).sum()),
+            rounded(float(wait_s[starts[counts]].mean())) if starts.any() else None,
         )
 
 
@@ -222,6 +224,7 @@ class DaySummary:
     segments: int
     last_end_s: int
     carbon_limit_kg: float | None = None
+    carbon_runs_kg: float | None = None
     waits: Waits | None = None
     easy: EasyDay | None = None
     ahead: AheadSummary | None = None

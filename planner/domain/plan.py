@@ -196,7 +196,7 @@ Mask = npt.NDArray[np.bool_]
 
 def may_begin(problem: Problem) -> Mask:
     """Which jobs may start before the day is over."""
-    allowed: Mask = problem.columns.release_s < problem.horizon.length_s
+    allowed: Mask = problem.columns.release_s < problem.starts_end_s
     return allowed
 
 

@@ -60,6 +60,7 @@ class Problem:
     ``never`` are the ids of jobs that can never run here: whatever waits for them waits today, too.
     ``outside`` is the temperature of the weather: from when on [s] it is how much [C]. It is there to be shown; cooling
     goes by that of the segments.
+    ``starts_before_s``: nothing new starts from then on; None: the end of the horizon.
     ``waits`` says what the waiting of each job counts when plans are compared, by id; empty: nothing. It is no money.
     """
 
@@ -77,6 +78,7 @@ class Problem:
     by_priority: bool = False
     never: frozenset[str] = frozenset()
     outside: tuple[tuple[int, float], ...] = ()
+    starts_before_s: int | None = None
     waits: Mapping[str, WaitPrice] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -103,6 +105,11 @@ class Problem:
         edges = [segment.start_s for segment in self.segments] + [self.horizon.length_s]
         if edges[0] != 0 or any(s.end_s != edge for s, edge in zip(self.segments, edges[1:], strict=True)):
             raise InputError("the segments do not cover the day without gaps")
+
+    @property
+    def starts_end_s(self) -> int:
+        """From when on nothing new starts."""
+        return self.horizon.length_s if self.starts_before_s is None else self.starts_before_s
 
     @cached_property
     def is_overdue(self) -> npt.NDArray[np.bool_]:

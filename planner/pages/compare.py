@@ -15,6 +15,7 @@ from planner.pages.day import tile, zoom_bar
 from planner.pages.markup import SIGNS, Html, Part, counted, document, el, money, plain, signed_money, signed_percent
 from planner.pages.panels import Panel, layer
 from planner.pages.scatter import Axis, Point, Series, scatter
+from planner.units import SECONDS_PER_HOUR
 
 COLOURS = 8
 MULTIPLES = 62
@@ -68,6 +69,7 @@ def compare_page(about: Row) -> str:
         el("h2", "Energy"),
         energy_table(runs, names),
         [el("h2", "Money against CO2"), carbon_figure(runs, currency)] if carbon_curves(runs) else None,
+        [el("h2", "Money and waits"), waiting_figure(runs, currency)] if waiting_curves(runs) else None,
         el("h2", "PUE"),
         _pue(keys, names, by_day, days),
         el("h2", "Profit day by day"),
@@ -219,6 +221,73 @@ def _points(rows: list[tuple[float, float, float]]) -> tuple[CurvePoint, ...]:
         less = (before[2] - after[2]) / 1000
         points.append(CurvePoint(*after, eur_per_tonne=(before[1] - after[1]) / less if less > 0 else None))
     return tuple(points)
+
+
+_WAITING = re.compile(r"(?P<name>.*)~(?P<price>[0-9.eE+-]+)")
+"""How a scenario is called that is planned with a price of waiting."""
+
+
+@dataclass(frozen=True)
+class WaitPoint:
+    """A run with a price of an hour of waiting, or EASY; its profit and its mean wait."""
+
+    label: str
+    profit_eur: float
+    mean_wait_s: float
+
+
+def waiting_curves(runs: Sequence[Mapping[str, Any]]) -> dict[str, list[WaitPoint]]:
+    """Money and waits of plans that differ in what waiting counts alone, by scenario and method; EASY's point last."""
+    priced: dict[str, list[tuple[float, WaitPoint]]] = {}
+    easy: dict[str, WaitPoint] = {}
+    for row in runs:
+        named = _WAITING.fullmatch(str(row["scenario"]))
+        if named is None or row["mean_wait_s"] is None:
+            continue
+        if is_easy(dict(row)):
+            easy[named["name"]] = WaitPoint("EASY", row["profit_eur"], row["mean_wait_s"])
+        elif row["kind"] == "plan":
+            point = WaitPoint(named["price"], row["profit_eur"], row["mean_wait_s"])
+            priced.setdefault(f"{named['name']}, {row['method']}", []).append((float(named["price"]), point))
+    return {
+        name: [*(point for _, point in sorted(points, key=lambda each: each[0])), *_easy_of(easy, name)]
+        for name, points in priced.items()
+    }
+
+
+def _easy_of(easy: Mapping[str, WaitPoint], name: str) -> list[WaitPoint]:
+    return [point for scenario, point in easy.items() if name.startswith(f"{scenario}, ")]
+
+
+def waiting_figure(runs: Sequence[Mapping[str, Any]], currency: str) -> Html:
+    """The frontier of money and waits: what plans earn against how long jobs wait, by what an hour of it counts."""
+    series, most = [], 1.0
+    for number, (name, points) in enumerate(waiting_curves(runs).items()):
+        colour = f"a{min(number, COLOURS)}"
+        told = f"{name}, an hour of waiting counts"
+        shown = [
+            Point(
+                each.label,
+                each.mean_wait_s / SECONDS_PER_HOUR,
+                each.profit_eur,
+                f"{'EASY' if each.label == 'EASY' else f'{told} {each.label} {currency}'}:"
+                f" {money(each.profit_eur, currency)}, mean wait {each.mean_wait_s / SECONDS_PER_HOUR:.2f} h",
+                colour,
+            )
+            for each in points
+        ]
+        plans = sum(each.label != "EASY" for each in points)
+        series.append(Series(name, colour, shown[:plans], joined=True))
+        series += [Series(f"{name}: EASY", colour, shown[plans:], joined=False)] if shown[plans:] else []
+        most = max([most, *(abs(each.profit_eur) for each in points)])
+    return scatter(
+        f"Profit and mean wait, by what an hour of waiting counts [{currency}]",
+        series,
+        Axis("mean wait, h", lambda value: plain(value, 1)),
+        Axis(f"profit, {currency}", lambda value: plain(value, 2)),
+        beside=Axis("in percent of the highest", lambda value: f"{100 * value / most:.2f} %", most / 100),
+        name="waiting",
+    )
 
 
 def carbon_figure(runs: Sequence[Mapping[str, Any]], currency: str) -> Html:

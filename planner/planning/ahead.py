@@ -20,10 +20,13 @@ from planner.domain.closed_room import node_outages
 from planner.domain.horizon import Horizon
 from planner.domain.plan import Plan
 from planner.domain.problem import Problem
-from planner.domain.segment import split_segments
+from planner.domain.segment import Segment, split_segments
 from planner.inputs.build import Day, frame
 from planner.planning.outlook import with_outlook
 from planner.search.decode import decode, decode_after
+
+MOST_DAYS = 8
+"""Days in which the whole runs of jobs that start on the first of them count."""
 
 LEAST_COUNTS = 0.5
 """The least that money of a later day counts, as a part of today's."""
@@ -46,21 +49,53 @@ def with_days_ahead(day: Day) -> Day:
     days, problem = day.scenario.search.lookahead_days, day.problem
     if days == 1 or day.ahead is not None or not _reaches_beyond(problem):
         return day
-    counts = max(LEAST_COUNTS, part_known(day))
-    horizon = problem.horizon
+    return replace(day, ahead=_longer(day, days, max(LEAST_COUNTS, part_known(day))))
+
+
+def _longer(day: Day, days: int, counts: float) -> Problem:
+    """The problem of a day with the days after it, the money of which counts so much."""
+    horizon = day.problem.horizon
     last = horizon
     for _ in range(days - 1):
         last = last.next_day()
     longer = Horizon.from_moment(horizon.start_unix, last.end_unix - horizon.start_unix, horizon.zone)
     empty, _ = frame(day.scenario, longer, repeats=True)
     segments = split_segments(empty.segments, [horizon.length_s])
-    ahead = replace(
-        problem,
+    return replace(
+        day.problem,
         horizon=longer,
         segments=tuple(one if one.start_s < horizon.length_s else replace(one, counts=counts) for one in segments),
         outages=node_outages(day.situation.outages, longer),
     )
-    return replace(day, ahead=ahead)
+
+
+def whole_runs(day: Day) -> Problem:
+    """The problem of a day in which jobs start on the day alone, and count until they end, or for `MOST_DAYS`."""
+    longest_s = max((job.planned_s for job in day.problem.jobs), default=0)
+    days = min(MOST_DAYS, 1 + -(-longest_s // DAY_S))
+    waits = (day.ahead or day.problem).waits
+    return replace(_longer(day, days, 1.0), starts_before_s=day.problem.horizon.length_s, waits=waits)
+
+
+def sooner_paid(whole: Problem) -> Problem:
+    """The same with revenue after the day counting `LEAST_COUNTS` and all costs in full: so that jobs start early."""
+    return replace(
+        whole,
+        segments=tuple(
+            one if one.start_s < whole.starts_end_s else _with_revenue_of(one, LEAST_COUNTS) for one in whole.segments
+        ),
+    )
+
+
+def _with_revenue_of(segment: Segment, counts: float) -> Segment:
+    return replace(
+        segment,
+        counts=counts,
+        price_eur_per_kwh=segment.price_eur_per_kwh / counts,
+        fee_eur_per_kwh=segment.fee_eur_per_kwh / counts,
+        feed_in_eur_per_kwh=segment.feed_in_eur_per_kwh / counts,
+        carbon_g_per_kwh=segment.carbon_g_per_kwh / counts,
+    )
 
 
 def part_known(day: Day) -> float:

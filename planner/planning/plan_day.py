@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from planner import bounds
 from planner.accounting.audit import audit, require_clean, why_broken
 from planner.accounting.bills import require_bills
 from planner.accounting.bound import Bound, profit_bound
@@ -24,14 +25,15 @@ from planner.domain.problem import Problem, executed
 from planner.domain.result import MaxRuntime, Promises, Result
 from planner.errors import AuditError
 from planner.inputs.build import Day
-from planner.methods import HASTENED, RULES, Params, method_named
-from planner.planning.ahead import after_the_day
+from planner.methods import HASTENED, LOOKING_AHEAD, RULES, Params, method_named
+from planner.planning.ahead import after_the_day, sooner_paid, whole_runs
 from planner.planning.baselines import Baselines, baselines_of
-from planner.planning.carbon_goal import limited_bound, weighed, within_limit
+from planner.planning.carbon_goal import Limited, WholeRuns, goodness, limited_bound, weighed, within_limit
 from planner.planning.energy_costs import holding_of_day
 from planner.planning.outlook import ahead_summary, best_of
 from planner.planning.ready import make_ready
 from planner.planning.waiting import Waiting, why_late, with_promises
+from planner.search.decode import decode_after
 
 BOUND_TOLERANCE = 5e-4
 """The bound is at most this part above the best one: 0.05 % in a gap of a percent is near enough, and quick."""
@@ -63,6 +65,8 @@ class PlannedDay:
         What the books say, for a day that is not planned but booked.
     baselines
         What rules and EASY make of the day; None when they were not asked for.
+    carbon_runs_kg
+        What the day emits with the whole runs of the work that starts on it; None where there is no limit on that.
     ahead
         What is said of the time on which the day was decided; None where that is the day itself.
     """
@@ -77,6 +81,7 @@ class PlannedDay:
     promises: Promises | None = None
     booked: Booked | None = None
     baselines: Baselines | None = None
+    carbon_runs_kg: float | None = None
     ahead: AheadSummary | None = None
 
 
@@ -111,13 +116,13 @@ def plan_day(day: Day, params: Params) -> PlannedDay:
             step("making the search ready, which takes longest the first time")
             make_ready(method, day.ahead or day.problem)
             step("searching")
-            result, later, weight, whole = _decided(day, params)
+            result, later, limited, whole = _decided(day, params)
             comparing = pool.submit(baselines_of, day.problem, happened) if with_baselines else None
             if method in HASTENED and day.outlook is None and not _has_carbon_goal(day):
                 result = _hastened(day.problem, result, params)
             step("proving what no plan can exceed")
             bound, real_bound = bounding.result(), bounding_real.result()
-            bound = _within_limit(day, bound, weight, bound_time_s, given_up)
+            bound = _within_limit(day, bound, limited, bound_time_s, given_up)
             baselines = None if comparing is None else comparing.result()
         except BaseException:
             given_up.set()
@@ -130,7 +135,10 @@ def plan_day(day: Day, params: Params) -> PlannedDay:
     promises = promises_of(day.problem, result.plan, later, reason=why_late(result.method))
     ahead = None if day.outlook is None else ahead_summary(day, whole, with_bounds=bound_time_s > 0)
     return PlannedDay(
-        day, result, happened, ledger, deferrals, bound, real_bound, promises, baselines=baselines, ahead=ahead
+        *(day, result, happened, ledger, deferrals, bound, real_bound, promises),
+        baselines=baselines,
+        carbon_runs_kg=None if limited is None else limited.emitted_kg,
+        ahead=ahead,
     )
 
 
@@ -139,50 +147,71 @@ def _has_carbon_goal(day: Day) -> bool:
     return bool(goal.carbon_weight) or goal.carbon_limit_kg is not None
 
 
-def _decided(day: Day, params: Params) -> tuple[Result, dict[str, int], float, Plan]:
-    """The result of the day, when jobs start that it starts later, and the weight of CO2 that a limit asked for.
+def _decided(day: Day, params: Params) -> tuple[Result, dict[str, int], Limited | None, Plan]:
+    """The result of the day, when jobs start that it starts later, and how a limit on CO2 is kept, if there is one.
 
     The last is the plan of all the time on which the day was decided.
     """
-    goal = day.scenario.goal
-    found: list[tuple[Result, dict[str, int], Plan]] = []
+    goal, ahead = day.scenario.goal, day.ahead
+    if goal.carbon_limit_kg is not None:
+        limited = _limited(day, params, goal.carbon_limit_kg)
+        plan = limited.result.plan
+        if ahead is None:
+            return limited.result, {}, limited, plan
+        length_s = day.problem.horizon.length_s
+        later = decode_after(ahead, plan, length_s, from_s=length_s)
+        return limited.result, _begins(ahead, later, plan), limited, later
+    problem = weighed(day.problem, goal.carbon_weight)
+    if ahead is None:
+        result = _searched(replace(day, problem=problem), params)
+        return result, {}, None, result.plan
+    result = _searched(replace(day, problem=problem, ahead=weighed(ahead, goal.carbon_weight)), params)
+    kept, begins = cut_to_day(day.problem, ahead, result)
+    return kept, begins, None, result.plan
+
+
+def _limited(day: Day, params: Params, limit_kg: float) -> Limited:
+    """The best plan found within a limit on CO2, of a day on which jobs count with their whole runs."""
+    whole = whole_runs(day)
+    runs = WholeRuns(day.problem, whole)
+    seen = sooner_paid(whole) if params.method in LOOKING_AHEAD else day.problem
+    found: list[Result] = []
 
     def decide(weight: float) -> Result:
-        ahead = None if day.ahead is None else weighed(day.ahead, weight)
-        result = _searched(replace(day, problem=weighed(day.problem, weight), ahead=ahead), params)
-        begins: dict[str, int] = {}
-        whole = result.plan
-        if day.ahead is not None:
-            result, begins = cut_to_day(day.problem, day.ahead, result)
-        found.append((result, begins, whole))
-        return result
+        result = _searched(replace(day, problem=weighed(seen, weight), ahead=None, outlook=None), params)
+        found.append(replace(result, ledger=settle(day.problem, result.plan)))
+        return found[-1]
 
-    if goal.carbon_limit_kg is None:
-        decide(goal.carbon_weight)
-        result, begins, whole = found[0]
-        return result, begins, goal.carbon_weight, whole
-    best = within_limit(decide, goal.carbon_weight, goal.carbon_limit_kg)
-    result, begins, whole = next(each for each in found if each[0] is best.result)
-    return result, begins, best.weight_eur_per_tonne, whole
+    most = bounds.EUR_PER_TONNE.high - day.problem.rates.carbon_eur_per_tonne
+    best = within_limit(decide, runs.emitted_kg, day.scenario.goal.carbon_weight, limit_kg, most)
+    if day.problem.defer == "full":
+        return best
+    leaner = [lean for each in found if (lean := runs.leaner(each, limit_kg)) is not None]
+    kept = [Limited.of(each, runs.emitted_kg, best.weight_eur_per_tonne, limit_kg) for each in leaner]
+    return max([best, *kept], key=goodness)
 
 
 def _within_limit(
-    day: Day, bound: Bound | None, weight: float, time_s: float, given_up: threading.Event
+    day: Day, bound: Bound | None, limited: Limited | None, time_s: float, given_up: threading.Event
 ) -> Bound | None:
-    """The bound on plans that emit no more than the limit, where there is one that binds."""
+    """The bound on plans that emit no more than the limit, where there is one that binds and is kept."""
     limit_kg = day.scenario.goal.carbon_limit_kg
-    if bound is None or limit_kg is None or not weight:
+    if bound is None or limit_kg is None or limited is None or not limited.is_kept or not limited.weight_eur_per_tonne:
         return bound
+    weight = limited.weight_eur_per_tonne
     rates = replace(day.problem.rates, carbon_weight_eur_per_tonne=weight).counted
     dearer = _bound(replace(day.problem, rates=rates), time_s, None, given_up)
-    return bound if dearer is None else limited_bound(bound, dearer, weight, limit_kg)
+    # What started before counts on its own day, and is emitted on this one all the same.
+    on_the_day_kg = limit_kg + WholeRuns(day.problem, day.problem).carried_in_kg
+    return bound if dearer is None else limited_bound(bound, dearer, weight, on_the_day_kg)
 
 
 def _searched(day: Day, params: Params) -> Result:
     """The accepted result of a method, of the day or of the day and the time after it."""
     problem, method = day.ahead or day.problem, params.method
-    # As many steps for each of the days that are planned together; the outlook is all one.
-    days = 1 if day.outlook is not None else sum(1 for _ in problem.horizon.days())
+    # As many steps for each of the days that are planned together; the outlook, and whole runs, are all one.
+    is_one = day.outlook is not None or problem.starts_before_s is not None
+    days = 1 if is_one else sum(1 for _ in problem.horizon.days())
     steps = None if params.iterations is None else params.iterations * days
     params = replace(params, iterations=steps)
     if day.outlook is not None:
@@ -240,9 +269,13 @@ def cut_to_day(problem: Problem, ahead: Problem, result: Result) -> tuple[Result
     """
     plan = cut_plan(problem, result.plan, problem.horizon.length_s)
     require_clean(problem, plan, leaves_room=True)
-    is_later = result.plan.is_placed & ~plan.is_placed
-    later = {ahead.jobs[job].id: int(result.plan.start_s[job]) for job in np.flatnonzero(is_later)}
+    later = _begins(ahead, result.plan, plan)
     return replace(result, plan=plan, ledger=settle(problem, plan), leaves_room=True), later
+
+
+def _begins(ahead: Problem, plan: Plan, today: Plan) -> dict[str, int]:
+    """When the jobs start that a plan starts after the day [s]."""
+    return {ahead.jobs[job].id: int(plan.start_s[job]) for job in np.flatnonzero(plan.is_placed & ~today.is_placed)}
 
 
 def accepted(problem: Problem, result: Result) -> Result:

@@ -144,7 +144,9 @@ def learned_file(finished: Finished, sources: Mapping[str, str], made: str) -> L
     """
     if not finished.jobs:
         reasons = "; ".join(f"{count:,} {reason}" for reason, count in finished.left_out.most_common())
-        raise InputError(f"no finished job can be learned from: {reasons or 'there is none'}")
+        raise InputError(
+            f"no finished job can be learned from: {reasons or 'none has ended on the whole days that were read'}"
+        )
     return LearnedFile(
         learned_from(finished.jobs),
         len(finished.jobs),

@@ -326,5 +326,5 @@ class Goal(Section):
     carbon_limit_kg: Annotated[
         float | None,
         Within(bounds.CARBON_KG),
-        Key("kg", "what a day should emit at most; the weight is raised until its plan does", default="no limit"),
+        Key("kg", "what a day should emit at most, with the whole runs of what starts on it", default="no limit"),
     ] = None

@@ -56,7 +56,7 @@ def complete(problem: Problem, plan: Plan) -> Plan:
 def _start_deferred(problem: Problem, plan: Plan) -> Plan:
     """Start every deferred job that has room: the tightest deadlines first, then the best earners for their power."""
     deferred = np.flatnonzero(~plan.is_placed)
-    urgent_first = np.minimum(problem.columns.latest_start_s, problem.horizon.length_s)[deferred]
+    urgent_first = np.minimum(problem.columns.latest_start_s, problem.starts_end_s)[deferred]
     last_chance = deferred[np.lexsort((-profit_per_kw(problem, problem.columns)[deferred], urgent_first))]
     fuller = _placed_again(problem, plan, predecessors_first(problem, last_chance))
     return plan if np.array_equal(fuller.start_s, plan.start_s) else fuller
@@ -65,7 +65,7 @@ def _start_deferred(problem: Problem, plan: Plan) -> Plan:
 def _missed(problem: Problem, plan: Plan) -> list[int]:
     """Jobs that end after a deadline that they could meet on an empty machine, the tightest first."""
     columns = problem.columns
-    start = np.where(plan.is_placed, plan.start_s, problem.horizon.length_s)
+    start = np.where(plan.is_placed, plan.start_s, problem.starts_end_s)
     missed = np.flatnonzero((start > columns.latest_start_s) & (columns.latest_start_s >= columns.release_s))
     return [int(job) for job in missed[np.argsort(columns.latest_start_s[missed], kind="stable")]]
 
@@ -95,14 +95,14 @@ def without_losses(problem: Problem, plan: Plan, ledger: Ledger) -> tuple[Plan, 
     A job whose deadline falls on it today stays: a job that can meet its deadline must. So does one that a job waits
     for which stays.
     """
-    urgent = problem.columns.latest_start_s < problem.horizon.length_s
+    urgent = problem.columns.latest_start_s < problem.starts_end_s
     while True:
         placed = np.flatnonzero(plan.is_placed)
         profit = ledger.jobs.profit_eur[len(problem.running) :]
         losing = _may_go(problem, plan, placed[(profit < 0) & ~urgent[placed]])
         if not len(losing):
             return plan, ledger
-        leaner = _without(problem, plan, losing)
+        leaner = without(problem, plan, losing)
         settled = settle(problem, leaner)
         if settled.worth_eur <= ledger.worth_eur:
             return plan, ledger
@@ -121,7 +121,14 @@ def _may_go(problem: Problem, plan: Plan, losing: Ints) -> Ints:
     return np.array(sorted(going), dtype=np.int64)
 
 
-def _without(problem: Problem, plan: Plan, jobs: Ints) -> Plan:
+def may_go_alone(problem: Problem, plan: Plan, placed: Ints) -> Ints:
+    """Those of the placed jobs that may wait: their deadline is not today, and no placed job waits for them."""
+    waits = placed[problem.columns.latest_start_s[placed] >= problem.starts_end_s]
+    return np.array([job for job in waits if len(_may_go(problem, plan, np.array([job])))], dtype=np.int64)
+
+
+def without(problem: Problem, plan: Plan, jobs: Ints) -> Plan:
+    """The plan with some of its jobs deferred."""
     start_s, node_of_unit = plan.start_s.copy(), plan.node_of_unit.copy()
     start_s[jobs] = DEFERRED
     dropped = np.repeat(start_s == DEFERRED, np.diff(problem.columns.unit_ptr))

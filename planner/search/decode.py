@@ -85,7 +85,7 @@ def _with_running(problem: Problem, jobs: JobTable) -> NodeTimelines:
     limit_mw = problem.cluster.power_limit_mw
     timelines = new_timelines(
         problem.nodes.capacity,
-        day_end=problem.horizon.length_s,
+        day_end=problem.starts_end_s,
         power_limit=-1 if limit_mw is None else limit_mw,
         jobs=jobs,
         running=len(problem.running) + len(problem.closed_room),

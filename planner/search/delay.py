@@ -68,7 +68,7 @@ def _latest(problem: Problem, job: int) -> int:
     if problem.is_overdue[job]:
         return 0
     last_in_time = int(problem.columns.latest_start_s[job])
-    return min(problem.horizon.length_s, last_in_time + 1)
+    return min(problem.starts_end_s, last_in_time + 1)
 
 
 class _Prefix:

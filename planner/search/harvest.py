@@ -97,7 +97,12 @@ class _Harvest:
         self._pace = FIRST_PACE
 
     def try_tiers(self) -> None:
-        """Try batches of tiered orders while they pay, and while their share of the effort lasts."""
+        """Try batches of tiered orders while they pay, and while their share of the effort lasts.
+
+        They are for days that cannot take all work. Where all later money counts and waiting does, they never pay.
+        """
+        if self._problem.waits and (self._problem.segment_columns.counts == 1).all():
+            return
         tiers = TierSearch(self._problem, self._so_far, seed=self._seed, workers=self._workers)
         try:
             while self._budget.spent < self._params.tier_share and not self._so_far.is_over():

@@ -132,7 +132,7 @@ def job_order(problem: Problem, ordering: str) -> Ints:
     keys = list(KEYS[ordering[1:]][0](problem, columns))
     if ordering[0] == "-":
         keys[0] = -keys[0]
-    urgent_first = np.where(columns.latest_start_s < problem.horizon.length_s, columns.latest_start_s, np.inf)
+    urgent_first = np.where(columns.latest_start_s < problem.starts_end_s, columns.latest_start_s, np.inf)
     # np.lexsort takes the least significant key first.
     return overdue_first(problem, np.lexsort((problem.submission_rank, *reversed(keys), urgent_first)).astype(np.int64))
 

@@ -156,7 +156,7 @@ class _Facts:
         rank = np.empty(len(columns))
         capacity = problem.cluster.total("cores") * day
         rank[best_first] = np.cumsum((equivalents * inside)[best_first]) / capacity
-        urgent = np.where(columns.latest_start_s < day, columns.latest_start_s, np.inf)
+        urgent = np.where(columns.latest_start_s < problem.starts_end_s, columns.latest_start_s, np.inf)
         return cls(urgent, columns.release_s, rank, equivalents, inside, submitted)
 
     def order(self, tiering: Tiering) -> Ints:

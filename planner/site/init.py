@@ -8,6 +8,7 @@ from pathlib import Path
 
 from planner.errors import InputError, OutputError
 from planner.places import is_folder, is_there
+from planner.store.folder import filled
 
 _TEMPLATES = Path(__file__).parent / "templates"
 _WRITTEN = {
@@ -60,16 +61,15 @@ def _demand_empty(place: Path, target: Path) -> None:
 
 
 def _write(place: Path, contents: dict[str, Path]) -> None:
+    with filled(place) as made:
+        if made != place:
+            _copy(contents, made)
+            return
     with tempfile.TemporaryDirectory(dir=place.parent, prefix=f".{place.name}.") as folder:
         # One level down, since the temporary folder itself is readable by its owner alone.
         made = Path(folder) / place.name
-        for name, source in contents.items():
-            (made / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(source, made / name)
-        if not place.exists():
-            made.rename(place)
-            return
-        # Someone may be standing in the empty folder (`plan init .`): keep it and move the contents in.
+        _copy(contents, made)
+        # Someone is standing in the empty folder (`plan init .`): keep it and move the contents in.
         moved: list[Path] = []
         try:
             for entry in sorted(made.iterdir()):
@@ -78,3 +78,9 @@ def _write(place: Path, contents: dict[str, Path]) -> None:
             for entry in moved:
                 entry.rename(made / entry.name)
             raise
+
+
+def _copy(contents: dict[str, Path], folder: Path) -> None:
+    for name, source in contents.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(source, folder / name)

@@ -71,10 +71,11 @@ def carry_out(
     changes = proposal.changes
     if not changes and not proposal.comments:
         return []
+    updates = "".join(map(_update, changes))
     with alone_in(journal.parent):
         write_changes(journal, changes, int(clock()))
         # Its status says no more than that some update failed, such as that of a job which has just started.
-        said = slurm.run("scontrol", stdin="".join(map(_update, changes))).errors if changes else ""
+        said = slurm.run("scontrol", stdin=updates).errors if changes else ""
         untold = slurm.run("scontrol", stdin="".join(proposal.comments)).errors if proposal.comments else ""
         if remarks is not None and (why := why_untold(untold, proposal.tell)):
             remarks.append(why)

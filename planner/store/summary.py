@@ -51,6 +51,7 @@ def summarise(planned: PlannedDay, *, conflicts: int = 0) -> DaySummary:
             )
         ),
         carbon_limit_kg=day.scenario.goal.carbon_limit_kg,
+        carbon_runs_kg=None if planned.carbon_runs_kg is None else rounded(planned.carbon_runs_kg),
         waits=waits_of(planned.happened, result.plan),
         easy=None if baselines is None else easy_day(baselines, planned.happened, planned.ledger.totals),
         ahead=planned.ahead,

@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
 
-from planner.domain.day_summary import DaySummary
+from planner.domain.day_summary import DaySummary, Waits
 from planner.runs.figures import Row, run_row
 from planner.search.orderings import ORDERINGS
 from planner.studies.curie23_site import RUNS
@@ -50,8 +50,11 @@ def run_rows(found: Sequence[Row], days: int) -> list[Row]:
     rows = [_row(told, days) for told in found]
     for group in grouped(rows, *GROUP):
         rule, base = best_of(group, "rule"), next((row for row in group if row["run"] == DEFAULT_SEARCH), None)
+        easy = next((row for row in group if row["kind"] == "easy"), None)
         for row in group:
             row.update(_compared(row, rule, base, days))
+            over = None if easy is None else percent_over(row["profit_eur"], easy["profit_eur"])
+            row["over_easy_percent"] = over
     return rows
 
 
@@ -83,6 +86,7 @@ def _row(told: Row, days: int) -> Row:
         "run_bound_eur": told["run_bound_eur"],
         "utilisation_fraction": study["utilisation_fraction"],
         "waiting": study["deferred"],
+        **_waits(first),
         "emptied": "yes" if is_emptied else "no",
         "makespan_days": round(whole["makespan_h"] / 24, 3) if is_emptied else None,
         "profit_in_the_end_eur": whole["profit_eur"],
@@ -94,6 +98,23 @@ def _row(told: Row, days: int) -> Row:
         "days_improved": days_improved(summaries) if run.method != "multisearch" else None,
         "days_without_solution": days_without_solution(summaries),
         "days": len(summaries),
+    }
+
+
+def _waits(summaries: Sequence[DaySummary]) -> Row:
+    """How long jobs waited until they started, those that are left until the end of the last day [h]."""
+    told = [(each.waits, each.jobs.started) for each in summaries if each.waits is not None]
+    started = [(each.started_mean_s, count) for each, count in told if each.started_mean_s is not None]
+    total = math.fsum(mean * count for mean, count in started)
+    count = sum(each for _, each in started)
+    last, begun = told[-1] if told else (Waits(None, None), 0)
+    if last.still_waiting and last.mean_s is not None:
+        total += last.mean_s * (begun + last.still_waiting) - (last.started_mean_s or 0.0) * begun
+        count += last.still_waiting
+    longest = [each.longest_s for each, _ in told if each.longest_s is not None]
+    return {
+        "mean_wait_h": round(total / count / 3600, 3) if count else None,
+        "longest_wait_h": round(max(longest) / 3600, 3) if longest else None,
     }
 
 

@@ -69,14 +69,18 @@ class StudyRun:
 
     @property
     def kind(self) -> str:
-        """A rule models a common scheduler; all others are searches."""
-        return "rule" if self.method in RULES else "search"
+        """A rule models a common scheduler, as EASY does, which the paper does not have; all others are searches."""
+        return "rule" if self.method in RULES else "easy" if self.method == EASY else "search"
 
 
-_SEARCHES = tuple(reversed([method for method in METHODS if method not in RULES]))
+EASY = "easy"
+_SEARCHES = tuple(reversed([method for method in METHODS if method not in (*RULES, EASY)]))
 _AHEAD = StudyRun("harvest-ahead", "harvest", ("search.lookahead_days=2",), "harvest, two days together")
+_WHOLE = StudyRun("harvest-whole", "harvest", ("goal.kind=whole", "goal.later=0"), "harvest, waits priced")
 
-RUNS = {each.name: each for each in (*(StudyRun(method, method) for method in (*RULES, *_SEARCHES)), _AHEAD)}
+RUNS = {
+    each.name: each for each in (*(StudyRun(method, method) for method in (*RULES, EASY, *_SEARCHES)), _AHEAD, _WHOLE)
+}
 """Every run by name: the methods as they are, rules first, each day by itself; then methods with other settings."""
 
 USUAL_RUNS = tuple(name for name in RUNS if name != "hold")

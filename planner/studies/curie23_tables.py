@@ -39,6 +39,9 @@ def profit_table(rows: Sequence[Row], days: int) -> StudyTable:
     by_run = {name: [row for row in rows if row["run"] == name] for name in dict.fromkeys(row["run"] for row in rows)}
     more: list[tuple[Column, Callable[[Sequence[Row]], str]]] = [
         (Column("machine in use", "%"), lambda own: _range([100 * row["utilisation_fraction"] for row in own], 1)),
+        (Column("over EASY", "%"), lambda own: _range([row["over_easy_percent"] for row in own], 1)),
+        (Column("mean wait", "h"), lambda own: _range([row["mean_wait_h"] for row in own], 1)),
+        (Column("longest wait", "h"), lambda own: _range([row["longest_wait_h"] for row in own], 0)),
         (Column("queue empty after", "days"), lambda own: _range([row["makespan_days"] for row in own], 1)),
     ]
     if any(row["days_without_solution"] for row in rows):

@@ -174,7 +174,7 @@ def test_a_damaged_or_missing_file_is_one_line(tables: Path, capsys: pytest.Capt
     ("table", "more", "said"),
     [
         (HEAD + FINISHED.splitlines()[5] + "\n", (), "no finished job can be learned from"),
-        (HEAD, (), "no finished job can be learned from: there is none"),
+        (HEAD, (), "no finished job can be learned from: none has ended on the whole days that were read"),
         ("job_id,watts\n", (), "docs/power.md lists all"),
         (
             HEAD + "a,2024-05-28T08:00:00+02:00,2024-05-27T10:00:00+02:00,2,1,8,ann,relax,,160\n",

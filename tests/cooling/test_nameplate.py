@@ -38,6 +38,7 @@ def test_a_file_overrides_its_base(tmp_path: Path) -> None:
         ("base: air\nair:\n  chiller_cop: high\n", "air.chiller_cop is 'high'"),
         ("base: air\nair:\n  chiller_cop: 0\n", "chiller_cop is 0"),
         ("base: air\nair:\n  free_cooling_full_c: 30\n", "at least 1 C warmer"),
+        ("base: air\nair:\n  free_cooling_full_c: 9.01\n  free_cooling_limit_c: 10\n", "at least 1 C warmer"),
         ("base: air\nwater:\n  chiller_cop: 3\n", "base: hybrid"),
         ("base: air\nwater_share: 0.5\n", "no water loop"),
         ("base: ari\n", "base: air or base: hybrid"),
@@ -94,3 +95,9 @@ def test_a_table_of_endless_rows_is_refused() -> None:
     """Ten gigawatts in steps of a watt are not even begun."""
     with pytest.raises(InputError, match="the number of rows is 10,000,000,001; it must be from 1 to 50,000 rows"):
         build_table(AIR.scaled_to(1e10), name="t", max_power_w=1e10, power_step_w=1)
+
+
+def test_free_cooling_may_end_one_degree_after_it_begins_to(tmp_path: Path) -> None:
+    """The narrowest range that is allowed."""
+    plant = load_plant(written(tmp_path, "base: air\nair:\n  free_cooling_full_c: 9\n  free_cooling_limit_c: 10\n"))
+    assert (plant.air.free_cooling_full_c, plant.air.free_cooling_limit_c) == (9, 10)

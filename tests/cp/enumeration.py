@@ -35,7 +35,7 @@ class Options:
 
 
 def best_plan(problem: Problem, *, must_start: tuple[int, ...] = (), latest_s: dict[int, int] | None = None) -> Plan:
-    """The most profitable plan; jobs of ``must_start`` are placed, starts after ``latest_s`` are not tried."""
+    """The plan that is worth most; jobs of ``must_start`` are placed, starts after ``latest_s`` are not tried."""
     options = [
         _options(problem, job, may_defer=job not in must_start, latest=(latest_s or {}).get(job))
         for job in range(len(problem.jobs))
@@ -56,6 +56,7 @@ def best_plan(problem: Problem, *, must_start: tuple[int, ...] = (), latest_s: d
                 meet |= _meet(one, part[:, k], options[other], part[:, other])
             busy = busy | one.busy[part[:, k]]
         revenue = base.revenue[0] + sum(one.revenue[part[:, k]] for k, one in enumerate(options))
+        revenue = revenue - sum(_waits(problem, k, one)[part[:, k]] for k, one in enumerate(options))
         value = _profit(problem, power, busy, np.zeros(len(part)) + revenue)
         value[meet | ~_feasible(problem, use, power)] = -np.inf
         starts = np.array([np.array(one.start_s)[part[:, k]] for k, one in enumerate(options)]).T
@@ -71,7 +72,7 @@ def best_plan(problem: Problem, *, must_start: tuple[int, ...] = (), latest_s: d
         np.array([one.start_s[k] for one, k in zip(options, best, strict=True)], dtype=np.int64),
         np.array([node for one, k in zip(options, best, strict=True) for node in one.nodes[k]], dtype=np.int64),
     )
-    assert abs(settle(problem, plan).profit_eur - best_value) < 1e-9, "the reference and the ledger disagree"
+    assert abs(settle(problem, plan).worth_eur - best_value) < 1e-9, "the reference and the ledger disagree"
     return plan
 
 
@@ -94,6 +95,18 @@ def _options(problem: Problem, job: int, *, may_defer: bool, latest: int | None)
         *(np.array([row[part] for _, row in kept]) for part in range(4)),
         exclusive=what.exclusive,
     )
+
+
+def _waits(problem: Problem, job: int, options: Options) -> np.ndarray:
+    """What the wait of a job counts with each of its starts; one that is deferred waits until the end."""
+    if not problem.waits:
+        return np.zeros(len(options.start_s))
+    price, counted = problem.waits[problem.jobs[job].id], []
+    for start in options.start_s:
+        moment = problem.horizon.length_s if start == DEFERRED else start
+        hours, late = max(0, moment - price.ready_s) / 3600, max(0, moment - price.due_s) / 3600
+        counted.append(price.eur_per_h * hours + price.eur_per_h * hours**2 / 48 + price.late_eur_per_h * late)
+    return np.array(counted)
 
 
 def _meet(one: Options, way: np.ndarray, other: Options, other_way: np.ndarray) -> np.ndarray:
@@ -339,11 +352,11 @@ def _least_cost(problem, drawn, contracts):  # type: ignore[no-untyped-def]
                 bought -= part * needed[k]
             upper.append(row)
             limits.append(-bought)
-    # In units of a thousandth: these days are seconds long, and a solver has tolerances.
-    scaled = [(low * 1e3, None if high is None else high * 1e3) for low, high in bounds]
-    solved = linprog(cost, np.array(upper), np.array(limits) * 1e3, np.array(equal), np.array(equals) * 1e3, scaled)
+    # In units of a millionth: these days are seconds long, and a solver has tolerances.
+    scaled = [(low * 1e6, None if high is None else high * 1e6) for low, high in bounds]
+    solved = linprog(cost, np.array(upper), np.array(limits) * 1e6, np.array(equal), np.array(equals) * 1e6, scaled)
     assert solved.x is not None, solved.message
-    return float(solved.fun) / 1e3 - rates.demand_eur_per_kw * rates.demand_so_far_kw
+    return float(solved.fun) / 1e6 - rates.demand_eur_per_kw * rates.demand_so_far_kw
 
 
 def _peak_kw(problem: Problem, bought: np.ndarray) -> np.ndarray:

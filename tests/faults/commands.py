@@ -218,5 +218,6 @@ def results(found: dict[str, bytes]) -> dict[str, dict[str, bytes]]:
     """What belongs together and appears in one step: a day, a comparison's tables, a cost report, a simulation."""
     grouped: dict[str, dict[str, bytes]] = {}
     for path, content in found.items():
-        grouped.setdefault(os.path.dirname(path), {})[path] = content  # noqa: PTH120, a name in a report
+        place = path if "/pieces/" in path else os.path.dirname(path)  # noqa: PTH120, a name in a report
+        grouped.setdefault(place, {})[path] = content
     return grouped

@@ -25,7 +25,7 @@ def test_kills_drawn_from_a_seed(stage: Stage, name: str, is_whole: bool) -> Non
     assert outcomes.beyond == []
 
 
-READ_ONLY = {"check", "audit", "show", "power errors"}
+READ_ONLY = {"check", "audit", "show", "why", "power errors"}
 
 
 def test_every_writing_command_is_disturbed() -> None:
@@ -122,6 +122,30 @@ def test_signal_while_the_program_loads(name: str, code: int) -> None:
     assert done.returncode == code
     word = "interrupted" if name == "SIGINT" else "terminated"
     assert done.stderr == f"plan: {word}; nothing more was written\n"
+
+
+STUMBLED = """
+import os, signal
+import planner.cli.main as cli
+from planner.__main__ import main
+
+def work(arguments):
+    try:
+        os.kill(os.getpid(), signal.SIGTERM)
+        for _ in range(10**9): pass
+    finally:
+        raise RuntimeError("cannot release un-acquired lock")
+
+work.__globals__["__name__"] = "planner.cli.day"
+cli.run = work
+main()
+"""
+
+
+def test_a_library_that_stumbles_over_the_end() -> None:
+    """An error that comes of being told to end is the end."""
+    done = subprocess.run([sys.executable, "-c", STUMBLED], capture_output=True, text=True, check=False, timeout=300)
+    assert (done.returncode, done.stderr) == (143, "plan: terminated; nothing more was written\n")
 
 
 DEEP = """

@@ -1,1 +1,1 @@
-"""Mutated inputs of every kind, and whole commands run on them: `python -m tests.fuzz --count 10000`."""
+"""Inputs constructed from the command tree and the schema, and mutated: `python -m tests.fuzz --count 12000`."""

@@ -17,12 +17,14 @@ REFUSED = frozenset({0, 2, 4, 6})
 class Case:
     """A command to run in a site whose files are already written; ``codes`` are the exit codes that it may have.
 
-    ``clean``: when it ends well, every day in the site must pass the audit.
+    ``clean``: when it ends well, every day in the site must pass the audit; ``changing`` is a file that is written anew
+    all the while.
     """
 
     argv: list[str]
     codes: frozenset[int] = REFUSED
     clean: bool = True
+    changing: Path | None = None
 
 
 Make = Callable[[random.Random, Path], Case]

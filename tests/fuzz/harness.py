@@ -1,200 +1,204 @@
-"""Runs one case in this process, and tells what came of it."""
+"""Runs a case in a process of its own, under limits of time and memory, and judges what came of it."""
 
 from __future__ import annotations
 
 import contextlib
-import io
-import random
+import json
+import os
 import re
+import resource
 import shutil
 import signal
+import sys
 import tempfile
 import threading
 import time
 import traceback
-import warnings
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from types import FrameType
 from unittest import mock
 
 from planner.cli.main import run
+from planner.printable import LONGEST_LINE
+from tests.faults.commands import path_of
 from tests.fuzz.case import Case
-from tests.fuzz.kinds import KINDS
-from tests.fuzz.site import write_site
+from tests.fuzz.construct import case_of
 
-LONGEST_LINE = 300
-MOST_SECONDS = 30
-"""By the clock and by the processor: a busy machine is nobody's fault, and neither are several cores at work."""
-MOST_WAIT_S = 300
-"""By the clock alone: a case that takes longer waits for something."""
 MOST_BYTES = 2 * 1024**3
-GOOD = {0: "done", 2: "refused", 3: "no plan", 4: "engine", 5: "disagrees", 6: "output", 7: "skipped"}
-"""What an exit code means where a case allows it; anything else is a failure."""
+MOST_CPU_S = 60
+MOST_WAIT_S = 600
+"""By the clock: a case that takes longer waits for something; a busy machine is nobody's fault."""
+WORDS = {
+    0: "done",
+    2: "refused",
+    3: "booked",
+    4: "engine",
+    5: "disagrees",
+    6: "output",
+    7: "skipped",
+    8: "slurm",
+    9: "slurm",
+}
 
-# Libraries may deprecate what they like: only what a user would see counts.
-_UNSEEN = (DeprecationWarning, PendingDeprecationWarning, ImportWarning, ResourceWarning)
 _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a case: a word for the table, and for failures all that is known."""
+    """What came of a case: what it is about, a word for the table, and for failures all that is known."""
 
+    about: str
     word: str
     failed: bool = False
     detail: str = ""
 
 
-class OutOfTimeError(BaseException):
-    """The case takes too long; not an Exception, so that nothing on the way takes it for its own."""
+def run_case(number: int, *, keep: Path | None = None) -> Outcome:
+    """Make and run the case of a number; ``keep`` gets the site of a failure."""
+    with tempfile.TemporaryDirectory(prefix="case-") as folder:
+        place = Path(folder) / "site"
+        about, case = case_of(number, place)
+        wrong, told = _judged(case, place, Path(folder))
+        if wrong is None:
+            return Outcome(about, told)
+        detail = f"plan {' '.join(map(repr, case.argv))}\n{told}"
+        if keep is not None:
+            shutil.rmtree(keep / str(number), ignore_errors=True)
+            shutil.copytree(place, keep / str(number), symlinks=True, ignore_dangling_symlinks=True, ignore=_odd)
+            (keep / str(number) / "outcome.txt").write_text(f"{about}\n{wrong}\n{detail}", errors="backslashreplace")
+        return Outcome(about, wrong, True, detail)
 
 
-def run_case(kind: str, number: int, *, keep: Path | None = None) -> Outcome:
-    """Make and run the case of that kind and number; ``keep`` gets the site of a failure."""
-    with tempfile.TemporaryDirectory(prefix="fuzz-") as folder:
-        site = write_site(Path(folder) / "site")
-        with contextlib.chdir(site):
-            case = KINDS[kind](random.Random(f"{kind}:{number}"), site)
-            outcome = judge(case, site)
-        if outcome.failed and keep is not None:
-            _keep(keep / f"{kind}-{number}", site, case, outcome)
-    return outcome
+def _odd(folder: str, names: list[str]) -> list[str]:
+    """What cannot be copied, or is too large to keep."""
+    paths = [Path(folder) / name for name in names]
+    return [p.name for p in paths if p.is_fifo() or (p.is_file() and p.stat().st_size > 10**8)]
 
 
-def judge(case: Case, site: Path) -> Outcome:
-    """Run the command of a case in its site, and audit every day that it planned."""
-    began, seen = _clocks(), Seen()
-    _reset_peak()
+def _judged(case: Case, place: Path, folder: Path) -> tuple[str | None, str]:
+    """What is wrong, if anything, and what the command said; or its outcome in a word."""
+    status = _in_a_child(case, place, folder)
+    out, err = ((folder / name).read_text(encoding="utf-8", errors="surrogateescape") for name in ("out", "err"))
+    told = f"status {status}\n--- stdout\n{out[:3000]}\n--- stderr\n{err[:5000]}"
+    done = json.loads((folder / "done").read_text() or "{}")
+    if status is None:
+        return "time", told
+    if "code" not in done:
+        return ("time" if status in (-signal.SIGXCPU, -signal.SIGKILL) else "died"), told
+    code = done["code"]
+    if code == 1 and "plan: there is not enough memory" in err:
+        return None, "memory"
+    if "Traceback" in err or code not in case.codes:
+        return ("traceback" if "Traceback" in err else f"code {code}"), told
+    if "Warning" in err:
+        return "warning", told
+    if max(map(len, err.split("\n"))) > LONGEST_LINE:
+        return "long line", told
+    if _CONTROL.search(out) or _CONTROL.search(err):
+        return "control character", told
+    if code != 0 and "plan: " not in err and "skipped " not in err and code != 9:
+        return "silent", told
+    if done["audits"]:
+        return "audit", f"{done['audits']}\n{told}"
+    return None, WORDS[code]
+
+
+def _in_a_child(case: Case, place: Path, folder: Path) -> int | None:
+    """How the child that runs the command ended; None when it had to be ended."""
+    for name in ("out", "err", "done"):
+        (folder / name).touch()
+    sys.stdout.flush()
+    number = os.fork()
+    if not number:
+        _be_the_child(case, place, folder)
+    until = time.monotonic() + MOST_WAIT_S
     try:
-        with _watched(seen):
-            code = _end_of(case.argv)
-    except OutOfTimeError:
-        return Outcome("time", True, f"more than {MOST_WAIT_S} s\n{traceback.format_exc()}")
-    except Exception:
-        return Outcome("traceback", True, traceback.format_exc())
-    peak, took = _peak_bytes(), min(now - then for now, then in zip(_clocks(), began, strict=True))
-    wrong = _wrong(case, code, seen)
-    if wrong is None and peak > MOST_BYTES:
-        wrong = Outcome("memory", True, f"{peak / 1e9:.1f} GB")
-    if wrong is None and took > MOST_SECONDS:
-        wrong = Outcome("time", True, f"{took:.0f} s")
-    if wrong is None and code == 0 and case.clean:
-        wrong = _audited(site)
-    told = f"exit code {code}\n--- stdout\n{seen.out[:5000]}\n--- stderr\n{seen.err[:5000]}"
-    return Outcome(GOOD[code]) if wrong is None else Outcome(wrong.word, True, f"{wrong.detail}\n{told}")
+        while time.monotonic() < until:
+            found, status = os.waitpid(number, os.WNOHANG)
+            if found:
+                return os.waitstatus_to_exitcode(status)
+            time.sleep(0.005)
+        os.killpg(number, signal.SIGKILL)
+        os.waitpid(number, 0)
+        return None
+    finally:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(number, signal.SIGKILL)
 
 
-@dataclass
-class Seen:
-    """What a command wrote, and what libraries warned of."""
-
-    out: str = ""
-    err: str = ""
-    warned: str = ""
-
-
-def _wrong(case: Case, code: int, seen: Seen) -> Outcome | None:
-    if code not in case.codes or code not in GOOD:
-        return Outcome(f"code {code}", True)
-    if seen.warned:
-        return Outcome("warning", True, seen.warned)
-    if "Traceback" in seen.err:
-        return Outcome("traceback", True)
-    longest = max(map(len, seen.err.split("\n")))
-    if longest > LONGEST_LINE:
-        return Outcome("long line", True, f"{longest} characters")
-    control = _CONTROL.search(seen.out) or _CONTROL.search(seen.err)
-    if control is not None:
-        return Outcome("control character", True, repr(control.group()))
-    if code != 0 and "plan: " not in seen.err and "skipped " not in seen.err:
-        return Outcome("silent", True)
-    return None
-
-
-def _audited(site: Path) -> Outcome | None:
-    """A failure when a day that was written is not clean."""
-    for day in sorted(site.glob("**/run.json")):
-        seen = Seen()
-        try:
-            with _watched(seen):
-                code = _end_of(["audit", str(day.parent)])
-        except Exception:
-            return Outcome("audit", True, traceback.format_exc())
-        if code != 0:
-            return Outcome("audit", True, seen.err)
-    return None
-
-
-def _end_of(argv: Sequence[str]) -> int:
+def _be_the_child(case: Case, place: Path, folder: Path) -> None:
     try:
-        return run(list(argv))
+        os.setsid()
+        for name, descriptor in (("out", 1), ("err", 2)):
+            os.dup2(os.open(folder / name, os.O_WRONLY | os.O_APPEND), descriptor)
+        sys.stdout = os.fdopen(1, "w", encoding="utf-8", errors="backslashreplace", closefd=False)
+        sys.stderr = os.fdopen(2, "w", encoding="utf-8", errors="backslashreplace", buffering=1, closefd=False)
+        os.chdir(place)
+        os.environ["PATH"] = path_of(place)
+        if case.changing is not None:
+            threading.Thread(target=_rewrite, args=(case.changing,), daemon=True).start()
+        before = {path: path.stat().st_mtime_ns for path in place.rglob("run.json") if path.is_file()}
+        resource.setrlimit(resource.RLIMIT_DATA, (MOST_BYTES, MOST_BYTES))
+        resource.setrlimit(resource.RLIMIT_CPU, (MOST_CPU_S, MOST_CPU_S))
+        # mutated years are not kept between runs
+        with mock.patch("planner.inputs.weather.typical_year.kept_folder", return_value=None):
+            code = _code_of(case.argv)
+            found = {"code": code, "audits": _audits(case, place, before) if code == 0 else []}
+        sys.stdout.flush()
+        (folder / "done").write_text(json.dumps(found))
+    except BaseException:
+        traceback.print_exc()
+        os._exit(1)
+    finally:
+        os._exit(0)
+
+
+def _code_of(argv: list[str]) -> int:
+    try:
+        return run(argv)
     except SystemExit as ended:
         return ended.code if isinstance(ended.code, int) else 1
 
 
-@contextlib.contextmanager
-def _watched(seen: Seen) -> Iterator[None]:
-    """Catch what is written and warned of, with streams as strict as a terminal's; give up after a while."""
-    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="\n") for _ in range(2))
-    with (
-        warnings.catch_warnings(record=True) as caught,
-        contextlib.redirect_stdout(out),
-        contextlib.redirect_stderr(err),
-        # mutated years are not kept between runs
-        mock.patch("planner.inputs.weather.typical_year.kept_folder", return_value=None),
-        _alarm(),
-    ):
-        warnings.simplefilter("always")
-        try:
-            yield
-        finally:
-            seen.warned = "\n".join(str(each) for each in caught if not issubclass(each.category, _UNSEEN))
-            for name, stream in (("out", out), ("err", err)):
-                stream.flush()
-                setattr(seen, name, stream.buffer.getvalue().decode("utf-8"))  # type: ignore[attr-defined]
+def _audits(case: Case, place: Path, before: dict[Path, int]) -> list[str]:
+    """What the audit says of days that the case has written, unless they are clean.
+
+    Where an input changes all the while it may say that an input is no longer there to compare with.
+    """
+    if not case.clean:
+        return []
+    fresh = [path for path in place.rglob("run.json") if path.is_file() and path.stat().st_mtime_ns != before.get(path)]
+    codes = {str(path.parent.relative_to(place)): _code_of(["audit", str(path.parent)]) for path in sorted(fresh)}
+    return [f"{day}: {code}" for day, code in codes.items() if code not in ((0, 2) if case.changing else (0,))]
 
 
-@contextlib.contextmanager
-def _alarm() -> Iterator[None]:
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def ring(number: int, frame: FrameType | None) -> None:
-        raise OutOfTimeError
-
-    before = signal.signal(signal.SIGALRM, ring)
-    signal.alarm(MOST_WAIT_S)
-    try:
-        yield
-    finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
-
-
-def _clocks() -> tuple[float, float]:
-    return time.monotonic(), time.process_time()
-
-
-def _reset_peak() -> None:
+def _rewrite(path: Path) -> None:
+    """Write a file anew again and again: in one step, or in place and cut short on the way."""
     with contextlib.suppress(OSError):
-        Path("/proc/self/clear_refs").write_text("5")
+        whole = path.read_bytes()
+        for turn in range(10**9):
+            if turn % 2:
+                path.write_bytes(whole[: len(whole) // 2])
+                path.write_bytes(whole)
+            else:
+                path.with_name(f"{path.name}.other").write_bytes(whole + b"\n")
+                path.with_name(f"{path.name}.other").replace(path)
+            time.sleep(0.002)
 
 
-def _peak_bytes() -> int:
-    """The most memory that the process held since the last reset."""
-    try:
-        status = Path("/proc/self/status").read_text()
-    except OSError:
-        return 0
-    found = re.search(r"VmHWM:\s+(\d+) kB", status)
-    return int(found[1]) * 1024 if found else 0
-
-
-def _keep(target: Path, site: Path, case: Case, outcome: Outcome) -> None:
-    shutil.rmtree(target, ignore_errors=True)
-    shutil.copytree(site, target, symlinks=True)
-    text = f"{outcome.word}\nplan {' '.join(map(repr, case.argv))}\n\n{outcome.detail}\n"
-    (target / "outcome.txt").write_text(text, encoding="utf-8", errors="backslashreplace")
+def table_text(outcomes: Iterable[Outcome]) -> str:
+    """Kinds of cases by outcomes, with the sums; failures in capitals."""
+    counts: dict[str, Counter[str]] = {}
+    for each in outcomes:
+        word = each.word.upper() if each.failed else each.word
+        for kind in (each.about.split(" ")[0], "all"):
+            counts.setdefault(kind, Counter())[word] += 1
+    words = sorted({word for each in counts.values() for word in each})
+    head = f"{'':10}" + "".join(f"{word:>12}" for word in [*words, "all"])
+    rows = [
+        f"{kind:10}" + "".join(f"{found[word]:>12,}" for word in words) + f"{found.total():>12,}"
+        for kind, found in sorted(counts.items(), key=lambda each: each[0] == "all")
+    ]
+    return "\n".join([head, *rows])

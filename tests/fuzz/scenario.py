@@ -1,17 +1,14 @@
-"""Mutated scenario files and ``--set`` options."""
+"""Mutated scenario files."""
 
 from __future__ import annotations
 
-import json
 import random
 from pathlib import Path
 
 import yaml
 
-from planner.scenario.reference import schema_keys
 from tests.fuzz.case import Case, reading
 from tests.fuzz.damage import put
-from tests.fuzz.odd import odd_number, odd_text, odd_value, odd_word
 from tests.fuzz.site import CARBON, OPEN_METEO, PRICES, SITE
 from tests.fuzz.tree import mutated, mutated_text, yaml_text
 
@@ -53,38 +50,3 @@ def scenario(rng: random.Random, site: Path) -> Case:
     if rng.random() < 0.05:
         return Case(["simulate", "jobs/units.csv", "-s", "site", "--metrics", "all"])
     return Case(reading(rng))
-
-
-def settings(rng: random.Random, site: Path) -> Case:
-    """One to three ``--set`` options with odd keys or values."""
-    given: list[str] = []
-    for _ in range(rng.choice([1, 1, 2, 3])):
-        given += ["--set", _setting(rng)]
-    return Case(reading(rng, *given))
-
-
-def _setting(rng: random.Random) -> str:
-    key = rng.choice(schema_keys()).replace("<class>", rng.choice(["cpu", "gpu", "new", "cpu1"]))
-    key = key.replace("<resource>", rng.choice(["cores", "memory_gb", "licences"])).replace("[]", "")
-    if rng.random() < 0.1:
-        key = rng.choice([odd_word(rng), key + ".", key.upper(), key.rpartition(".")[0], "base", key + ".x"])
-    return _argument(f"{key}={_value(rng)}" if rng.random() < 0.97 else key)
-
-
-def _value(rng: random.Random) -> str:
-    match rng.randrange(8):
-        case 0 | 1 | 2 | 3:
-            return odd_number(rng)
-        case 4:
-            return odd_text(rng)
-        case 5:
-            return json.dumps(odd_text(rng))
-        case 6:
-            return rng.choice(["[1, 2]", "[]", "{}", "{a: 1}", "[[[", "&a [*a]", "!!int x", "sample", "1d", "'1e400h'"])
-        case _:
-            return json.dumps(odd_value(rng))
-
-
-def _argument(text: str) -> str:
-    """As an argument can be: no NUL, and not endless."""
-    return text.replace("\x00", "")[:20_000]

@@ -25,6 +25,7 @@ SHADOWS = (
 def folder(tmp_path: Path) -> Path:
     """A site in a folder with modules of these names, and with the files that libraries take settings from."""
     site = write_small_site(tmp_path / "site")
+    (site / "scenarios" / "other.yaml").write_text("base: site\ndescription: the same\n")
     fire = f"open({str(tmp_path / FIRED)!r}, 'a').write(__name__ + '\\n')\n"
     for name in SHADOWS:
         (site / name).mkdir()
@@ -51,7 +52,7 @@ with ready._compiling_beside(pickle.load(sys.stdin.buffer)):
 PLAN = "from planner.__main__ import main; main()"
 COMMANDS = {
     "engine": (PLAN, "--day", DAY, "-m", "cp", "--engine", "cpsat", "--bound-time", "0", *BRIEF[:2], "-q"),
-    "processes": (PLAN, "compare", "site", "sample", "--day", DAY, "-m", "est", "--processes", "2", "-q"),
+    "processes": (PLAN, "compare", "site", "other", "--day", DAY, "-m", "est", "--processes", "2", "-q"),
     "picture": (
         PLAN,
         "table",

@@ -132,6 +132,18 @@ def test_a_resource_that_no_node_has(site: Path) -> None:
     assert "licences" in (site / "reports" / "site" / DAY / "report.html").read_text()
 
 
+def test_not_enough_memory(site: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """What does not fit the machine is one line, and nothing is written."""
+    from planner.cli.main import run
+
+    def full(*given: object) -> bytes:
+        raise MemoryError
+
+    monkeypatch.setattr(text_files, "read_raw", full)
+    assert run(["check", "--day", DAY]) == 1
+    assert capsys.readouterr().err.startswith("plan: there is not enough memory for this; ")
+
+
 def test_links_that_go_round(site: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Wherever a path is given, a loop of links is one line."""
     from planner.cli.main import run

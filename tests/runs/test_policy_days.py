@@ -48,17 +48,16 @@ def test_two_jobs_on_one_node(
 
 
 def test_who_still_waits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """EASY starts the two short jobs and one of 23 h; the plan earns as much with two jobs, and leaves two waiting.
+    """EASY starts the two short jobs and one of 23 h, and so does the plan: leaving two waiting would earn no more.
 
     Whoever waits has waited until midnight: under EASY the mean is that of 1 h, 2.5 h, 4.25 h and 24:10 h.
     """
     write_site(tmp_path, JOBS + LONG + LONG.replace("long", "longer").replace("45:00", "50:00"))
     monkeypatch.chdir(tmp_path)
     runs = compared(capsys)
-    assert [(run["started"], run["deferred"]) for run in runs.values()] == [(3, 1), (2, 2)]
+    assert [(run["started"], run["deferred"]) for run in runs.values()] == [(3, 1), (3, 1)]
     assert runs["easy"]["mean_wait_s"] == pytest.approx((1 + 2.5 + 4.25 + 24 + 1 / 6) / 4 * 3600)
-    assert [run["still_waiting"] for run in runs.values()] == [1, 2]
-    assert runs["multisearch"]["mean_wait_s"] > runs["easy"]["mean_wait_s"]
+    assert [run["still_waiting"] for run in runs.values()] == [1, 1]
 
 
 def test_real_runtimes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

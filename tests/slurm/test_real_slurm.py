@@ -14,14 +14,17 @@ import pytest
 from planner.errors import SlurmError
 from planner.inputs.slurm.document import DocumentAnswer
 from planner.inputs.slurm.job import SlurmJob
+from planner.inputs.slurm.node_units import units_of
 from planner.inputs.slurm.queue import read_queue
+from planner.inputs.slurm.site import SlurmSite
+from planner.scenario.slurm import SlurmSection
 from planner.slurm import commands
 from planner.slurm.apply import carry_out, differences, from_journal, from_wanted, plan_undo, queue_with_gone
 from planner.slurm.changes import ChangeOutcome, ChangeRules, OptIn, Proposal, propose
 from planner.slurm.commands import Slurm
 from planner.slurm.journal import Change, read_ours
-from planner.slurm.snapshot import queue_now
-from tests.slurm.cluster import ACCOUNTING, Cluster, until, why_not
+from planner.slurm.snapshot import queue_now, take
+from tests.slurm.cluster import ACCOUNTING, SEARCH, Cluster, until, why_not
 
 HOUR = 3600
 RULES = ChangeRules(OptIn(partitions=frozenset({"batch", "open"})))
@@ -477,3 +480,57 @@ def test_a_controller_that_is_down_is_one_clear_line(cluster: Cluster, slurm: Sl
         queue_now(Slurm(conf=nowhere))
     assert "\n" not in str(caught.value)
     assert caught.value.exit_code == 8
+
+
+SHAPES = {
+    ("--nodes=2",): [1, 1],
+    ("--nodes=2", "--ntasks-per-node=4"): [4, 4],
+    ("--ntasks=6", "--ntasks-per-node=2"): [2, 2, 2],
+    ("--nodes=1", "--ntasks=4", "--mem-per-cpu=8000"): [4],
+    ("--ntasks=4", "--mem-per-cpu=100000"): [1, 1, 1, 1],
+    ("--cpus-per-task=20", "--ntasks=3"): [20, 20, 20],
+    ("--nodes=2", "--mincpus=10"): [10, 10],
+    ("--nodes=4", "--gpus=6"): [1, 1, 1, 1],
+    ("--nodes=2", "--exclusive"): [32, 32],
+    ("--nodes=2", "--exclusive", "--ntasks-per-node=5"): [32, 32],
+}
+"""What is asked for, and the CPUs of each node that Slurm gives."""
+
+
+def test_what_jobs_ask_for_is_read_as_slurm_reads_it(empty_cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The nodes and CPUs that are planned for a waiting job are those that it then gets, and has."""
+    monkeypatch.setenv("PATH", SEARCH)
+    slurm, filler = Slurm(conf=empty_cluster.conf), empty_cluster.fill()
+    jobs = {empty_cluster.submit("--time=1", *words, sleep_s=60): (words, cpus) for words, cpus in SHAPES.items()}
+    documents = take(slurm).documents
+    machine = SlurmSite.of(documents, SlurmSection()).machine
+    for job in documents.queue().of_state("pending"):
+        words, cpus = jobs[job.label]
+        allowed, why = machine.allowed(job.request, job.partitions)
+        assert (why, job.obstacles) == ("", ()), words
+        units = units_of(job.request, list(allowed.values()))
+        assert sorted(int(each.amount("cores")) for each in units for _ in range(each.count)) == cpus, words
+    empty_cluster.command("scancel", filler)
+    for job_id, (words, cpus) in jobs.items():
+        empty_cluster.wait_for(job_id, "RUNNING")
+        has = one(slurm, job_id).allocated
+        assert sorted(each.cpus or 0 for each in has) == cpus, words
+        empty_cluster.command("scancel", job_id)
+
+
+def test_what_slurm_would_not_start_is_left_alone(cluster: Cluster, slurm: Slurm) -> None:
+    """A limit of its partition, and a partition that is down: with Slurm's own reason."""
+    reasons = {cluster.submit("--time=5-00:00:00"): "PartitionTimeLimit"}
+    try:
+        cluster.command("scontrol", "update", "PartitionName=open", "State=DOWN")
+        reasons[cluster.submit("--partition=open")] = "PartitionDown"
+        waiting = cluster.submit("--ntasks=4")
+
+        def all_told() -> bool:
+            found = {job.label: job.obstacles for job in queue_now(slurm).of_state("pending")}
+            return all(found[job] == (f"Slurm does not start it ({why})",) for job, why in reasons.items())
+
+        until(all_told, "Slurm's reasons")
+        assert one(slurm, waiting).obstacles == ()
+    finally:
+        cluster.command("scontrol", "update", "PartitionName=open", "State=UP")

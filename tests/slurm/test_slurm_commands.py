@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,8 +14,8 @@ from planner.errors import SlurmError
 from planner.inputs.slurm.document import DocumentAnswer
 from planner.inputs.slurm.job import SlurmJob
 from planner.inputs.slurm.queue import read_queue
-from planner.slurm import commands
-from planner.slurm.apply import carry_out
+from planner.slurm import apply, commands
+from planner.slurm.changes import ChangeOutcome, Proposal
 from planner.slurm.commands import Slurm
 from planner.slurm.journal import Change, when
 from planner.slurm.snapshot import queue_now
@@ -36,6 +39,11 @@ OLD = {
     "deadline": 0,
 }
 """A record of Slurm 22.05."""
+
+
+def carry_out(slurm: Slurm, changes: Sequence[Change], journal: Path, **more: Any) -> list[ChangeOutcome]:
+    """Send changes, without comments."""
+    return apply.carry_out(slurm, Proposal(tuple(changes), (), ()), journal, **more)
 
 
 def number(value: int | None, *, infinite: bool = False) -> dict[str, object]:
@@ -261,7 +269,7 @@ def test_an_undo_is_written_down_as_one(tmp_path: Path) -> None:
     """Before it is sent and after it."""
     slurm = command(tmp_path, "scontrol", "cat > /dev/null")
     command(tmp_path, "squeue", f"echo '{json.dumps({'jobs': [OLD]})}'")
-    carry_out(slurm, [SENT], tmp_path / "journal", undo=True)
+    carry_out(slurm, [replace(SENT, is_release=True)], tmp_path / "journal")
     lines = (tmp_path / "journal").read_text("utf-8").splitlines()
     assert [json.loads(line)["kind"] for line in lines] == ["undo", "undone"]
 

@@ -13,7 +13,16 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from planner.domain.day_summary import Baseline, DaySummary, DayTotals, EasyDay, JobCounts, Waits
+from planner.domain.day_summary import (
+    AheadSummary,
+    AheadTotals,
+    Baseline,
+    DaySummary,
+    DayTotals,
+    EasyDay,
+    JobCounts,
+    Waits,
+)
 from planner.domain.job import Job, UnitGroup
 from planner.domain.node_text import format_unit_nodes, parse_unit_nodes
 from planner.domain.plan import Deferral
@@ -56,7 +65,9 @@ def test_every_column_is_documented(table: str) -> None:
     )
 
 
-@pytest.mark.parametrize("part", [DaySummary, DayTotals, JobCounts, Baseline, EasyDay, Waits])
+@pytest.mark.parametrize(
+    "part", [DaySummary, DayTotals, JobCounts, Baseline, EasyDay, Waits, AheadSummary, AheadTotals]
+)
 def test_every_key_of_a_summary_is_documented(part: type) -> None:
     """Each key of summary.json, and of the mappings in it, is in docs/outputs.md."""
     (section,) = [part for part in re.split(r"^## ", OUTPUTS, flags=re.MULTILINE) if part.startswith("`summary.json`")]

@@ -132,8 +132,8 @@ class Offers:
 
     def saved_waits(self, offers: Ints | slice, start_s: Ints) -> Floats:
         """What starts of some offers save of the wait until the end of the horizon [EUR]; a row per offer."""
-        if not len(self.waits):
-            return np.zeros(1)
+        if not len(self.waits) or not start_s.size:
+            return np.zeros(start_s.shape)
         table, last = self.waits[self.job[offers]], np.full(len(self.job[offers]), self.slots.edges_s[-1])
         most = wait_costs(table, last)
         columns = start_s.reshape(len(table), -1).T

@@ -49,11 +49,14 @@ def _tasks(request: Request) -> tuple[int, int]:
 
 
 def _nodes(request: Request, tasks: int, cpus_per_task: int, kinds: Collection[Kind]) -> int:
-    """The least number of nodes that all tasks and GPUs fit on."""
+    """The least number of nodes that all tasks, with memory by CPU, and GPUs fit on."""
     most_cpus, most_gpus = max(kind.cpus for kind in kinds), max(kind.gpus for kind in kinds)
-    on_a_node = min(most_cpus // cpus_per_task, request.tasks_per_node or tasks)
-    if not on_a_node:
+    if most_cpus < cpus_per_task:
         raise InputError(f"a task of it needs {cpus_per_task} CPUs, more than any node has")
+    on_a_node = min(max(_tasks_of(kind, request, cpus_per_task) for kind in kinds), request.tasks_per_node or tasks)
+    if not on_a_node:
+        needed = cpus_per_task * (request.memory_per_cpu_mb or 0)
+        raise InputError(f"a task of it needs {needed} MB, more than any node has")
     nodes = max(request.min_nodes, math.ceil(tasks / on_a_node))
     if request.gpus_in_all and not request.gpus_per_node:
         if not most_gpus:
@@ -62,6 +65,14 @@ def _nodes(request: Request, tasks: int, cpus_per_task: int, kinds: Collection[K
     if request.max_nodes is not None and nodes > request.max_nodes:
         raise InputError(f"it needs {nodes} nodes and asks for at most {request.max_nodes}")
     return nodes
+
+
+def _tasks_of(kind: Kind, request: Request, cpus_per_task: int) -> int:
+    """Tasks that a node of a kind can take."""
+    by_cpus = kind.cpus // cpus_per_task
+    if not request.memory_per_cpu_mb or request.memory_per_node_mb or not kind.memory_mb or request.exclusive:
+        return by_cpus
+    return min(by_cpus, kind.memory_mb // (request.memory_per_cpu_mb * cpus_per_task))
 
 
 def _unit_amounts(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -24,6 +25,13 @@ from planner.printable import one_line
 
 COMMAND = "squeue --json"
 
+NOT_STARTED = re.compile(
+    r"Partition|QOS|Assoc|Account|Invalid|BadConstraints|MaxMemPerLimit|Licenses|BurstBuffer|SystemFailure|JobLaunchFailure"
+    r"|FedJobLock|DeadLine|Cleaning"
+)
+"""How the reasons begin for which Slurm does not start a job although there may be room: limits of its partition, its
+QOS, its account or its user, and requests that nothing fulfils."""
+
 
 def obstacles_of(job: SlurmJob, row: Fields, others: Sequence[str]) -> tuple[str, ...]:
     """Why the job cannot be planned; for a running job, why nobody can tell when and where it ends.
@@ -39,7 +47,11 @@ def obstacles_of(job: SlurmJob, row: Fields, others: Sequence[str]) -> tuple[str
     """
     match job.state:
         case "pending":
-            found = [*_of_waiting(job), *_of_resources(job, row, others), *job.dependency.obstacles()]
+            found = [
+                *_of_waiting(job, row.text("state_reason")),
+                *_of_resources(job, row, others),
+                *job.dependency.obstacles(),
+            ]
         case "running":
             found = _of_running(job)
         case "other":
@@ -49,10 +61,12 @@ def obstacles_of(job: SlurmJob, row: Fields, others: Sequence[str]) -> tuple[str
     return tuple(found)
 
 
-def _of_waiting(job: SlurmJob) -> list[str]:
+def _of_waiting(job: SlurmJob, reason: str) -> list[str]:
     found = []
     if job.held:
         found.append("it is held")
+    elif NOT_STARTED.match(reason):
+        found.append(f"Slurm does not start it ({_quoted(reason)})")
     if job.het_job_id is not None:
         found.append(f"it is a part of the heterogeneous job {job.het_job_id}")
     if job.limit_s is None:

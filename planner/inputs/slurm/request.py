@@ -163,12 +163,18 @@ def _later(resources: Fields) -> dict[str, Share]:
 
 
 def _of_22_05(row: Fields, resources: Fields) -> dict[str, Share]:
-    """Slurm 22.05 lists the cores of each node; a core is as many CPUs as the totals say."""
-    cores, cpus = resources.positive("allocated_cores"), row.positive("cpus")
+    """Slurm 22.05 lists the cores of each node; a core is as many CPUs as all of them are.
+
+    It may list the first node alone. Then `allocated_cores` counts, though of a job with whole nodes that is what was
+    asked for.
+    """
+    nodes = [(each, _cores(each)) for each in resources.children("allocated_nodes")]
+    is_whole_list = len(nodes) == len(row.hosts("nodes"))
+    cores = sum(count for _, count in nodes) if is_whole_list else resources.positive("allocated_cores")
+    cpus = row.positive("cpus")
     threads = cpus // cores if cores and cpus and cpus % cores == 0 else 0
     return {
-        each.text("nodename"): (_cores(each) * threads or None, each.positive("memory_allocated"))
-        for each in resources.children("allocated_nodes")
+        each.text("nodename"): (count * threads or None, each.positive("memory_allocated")) for each, count in nodes
     }
 
 

@@ -187,6 +187,27 @@ def test_a_job_that_was_put_back_counts_once(scenario: Scenario) -> None:
     assert any("wait or run again" in note for note in intake.notes)
 
 
+def test_the_queue_is_in_the_order_of_slurm(scenario: Scenario) -> None:
+    """By priority, then by number; and who may be held is the caller's to say."""
+    queue = [job(1, priority=5), job(3, priority=9, submit_time=NOW + 5), job(2, priority=9, submit_time=NOW + 9)]
+    site = site_of(queue)
+    found, _ = site.snapshot(site.scenario(scenario), lambda queued: None, lambda queued, now: queued.job_id != 2)
+    assert {each.id: each.queue_place for each in found.pending} == {"2": 0, "3": 1, "1": 2}
+    assert {each.id: each.may_hold for each in found.pending} == {"1": True, "2": False, "3": True}
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_what_slurm_does_not_start_is_not_planned(scenario: Scenario, dialect: Dialect) -> None:
+    """Limits of a partition, a QOS or an account; who merely waits is planned."""
+    reasons = ("QOSMaxJobsPerUserLimit", "AssocGrpCpuLimit", "PartitionDown", "Licenses", "InvalidQOS")
+    waits = ("Priority", "Resources", "Dependency", "BeginTime", "None", "ReqNodeNotAvail")
+    queue = [job(number, state_reason=reason) for number, reason in enumerate((*reasons, *waits), start=1)]
+    found = left_alone(site_of(queue, dialect=dialect), scenario)
+    assert found == {
+        str(number): f"Slurm does not start it ({reason})" for number, reason in enumerate(reasons, start=1)
+    }
+
+
 def test_begin_times_of_ours_bind_nobody(scenario: Scenario) -> None:
     """Who knows the user's own says so."""
     site = site_of([job(6, eligible_time=NOW + 3600)])
