@@ -238,8 +238,11 @@ def test_max_deferral_days(site: Path) -> None:
         rows = [row for day in DAYS for row in rows_of(site / out / "site" / day / "deferred.csv")]
         return max(int(row["times_deferred"]) for row in rows)
 
-    plan("run", "--from", FIRST, "--to", LAST, *QUICK, "--set", "rules.max_deferral_days=1", "--out", "often")
-    assert longest("often") < longest("reports")
+    alone = ("--set", "goal.kind=published")
+    plan("run", "--from", FIRST, "--to", LAST, *QUICK, *alone, "--out", "never")
+    plan("run", "--from", FIRST, "--to", LAST, *QUICK, *alone, "--set", "rules.max_deferral_days=1", "--out", "often")
+    assert longest("often") < longest("never")
+    assert longest("reports") < longest("never"), "by default none waits for a day more than under EASY"
 
 
 def test_a_run_without_pages_says_what_rules_and_easy_make_of_its_days(site: Path) -> None:
