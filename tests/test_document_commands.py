@@ -19,6 +19,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from typer.main import get_command
 
+from planner.cli import study
 from planner.cli.main import app, run
 from tests.days import DAY, JOBS, plan, write_small_site
 from tests.doc_commands import DOCUMENTS, ROOT, TUTORIALS, commands, inline_commands
@@ -46,6 +47,7 @@ NOT_RUN = {
 }
 """Commands that are not run here, by how they begin, with the reason and where else they are tested."""
 
+study.load()
 PROGRAM = get_command(app)
 """The program as its parser has it, with all commands and options."""
 

@@ -14,8 +14,10 @@ from planner.errors import InputError
 from planner.inputs.traces import read_pool
 from planner.online.check import violations
 from planner.online.holding import Holding
+from planner.online.initial_state import Past, _remember_ended
 from planner.online.kernel import rollout
-from planner.online.kernel.hold_rule import cheapest_start
+from planner.online.kernel.hold_rule import REMEMBERED_LENGTHS, cheapest_start
+from planner.online.kernel.state import SEEN
 from planner.online.policies import policy_named
 from planner.online.prices import QUARTER_S, EnergyCosts
 from planner.online.replay import Replay, replay
@@ -360,3 +362,26 @@ def test_policies_that_hold_are_named_by_their_base() -> None:
     for name in ("hold:list", "hold:order-af", "hold:nothing"):
         with pytest.raises(InputError):
             policy_named(name)
+
+
+def test_the_past_is_remembered_as_it_would_have_been_seen() -> None:
+    """Ended jobs one after the other, each in the rows of its name, kind, user and of all: the last six stay."""
+    rng = np.random.default_rng(4)
+    count, rows = 60, 9
+    names = ("submit", "runtime", "estimate", "like_name", "like_kind", "like_user")
+    jobs = np.zeros(count, dtype=[(name, np.int64) for name in names])
+    jobs["runtime"], jobs["estimate"] = rng.integers(1, 50, count), 50
+    jobs["like_name"], jobs["like_kind"] = rng.integers(0, 4, count), rng.integers(4, 7, count)
+    jobs["like_user"] = 7
+    start_s = np.where(rng.random(count) < 0.2, -1, rng.integers(0, 100, count))
+    past = Past(100, start_s, np.zeros(0, dtype=np.int64), start_s, start_s)
+    found = np.zeros((rows, 1 + REMEMBERED_LENGTHS))
+    _remember_ended(past, jobs, found)  # type: ignore[arg-type]
+    expected = np.zeros_like(found)
+    ended = [k for k in range(count) if start_s[k] >= 0 and start_s[k] + jobs["runtime"][k] < 100]
+    for k in sorted(ended, key=lambda k: int(start_s[k] + jobs["runtime"][k])):
+        for row in (jobs["like_name"][k], jobs["like_kind"][k], jobs["like_user"][k], rows - 1):
+            expected[row, 1 + int(expected[row, SEEN]) % REMEMBERED_LENGTHS] = jobs["runtime"][k] / 50
+            expected[row, SEEN] += 1
+    assert expected[-1, SEEN] > 2 * REMEMBERED_LENGTHS
+    assert np.array_equal(found, expected)
