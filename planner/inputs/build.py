@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from planner.bounds import Bounds
+from planner.bounds import DAY_S, Bounds
 from planner.domain.closed_room import node_outages
 from planner.domain.horizon import Horizon
 from planner.domain.intake import Intake
@@ -114,7 +114,7 @@ def _filled(day: Day, empty: Problem, waiting: tuple[Job, ...]) -> Problem:
         empty,
         jobs=waiting,
         running=tuple(_fixed(each, horizon, now_s) for each in started),
-        overdue=_overdue(day.scenario, situation.times_deferred) & known,
+        overdue=_overdue(day.scenario, situation, waiting) & known,
         now_s=now_s,
         outages=node_outages(situation.outages, horizon),
         never=frozenset(job.id for job, _ in day.rejected),
@@ -151,10 +151,12 @@ def sorted_out(scenario: Scenario, jobs: Iterable[Job]) -> tuple[tuple[Job, ...]
     return tuple(taken), tuple(rejected)
 
 
-def _overdue(scenario: Scenario, times_deferred: Mapping[str, int]) -> frozenset[str]:
-    """The jobs that were deferred as often as the rules allow."""
-    often = scenario.rules.max_deferral_days
-    return frozenset(name for name, times in times_deferred.items() if often is not None and times >= often)
+def _overdue(scenario: Scenario, situation: Situation, waiting: Iterable[Job]) -> frozenset[str]:
+    """The jobs that were deferred as often as the rules allow, or that EASY would have started a day ago."""
+    often, day_ago = scenario.rules.max_deferral_days, situation.moment_unix - DAY_S
+    if often is None:
+        return frozenset(job.id for job in waiting if job.easy_unix is not None and job.easy_unix <= day_ago)
+    return frozenset(name for name, times in situation.times_deferred.items() if times >= often)
 
 
 def frame(

@@ -7,7 +7,7 @@ from typing import Any
 from planner.domain.day_summary import Baseline, DaySummary, EasyDay, JobCounts
 from planner.pages.booked import against_plan, books_note, mark, planned_words
 from planner.pages.day_figures import day_grids, day_panels, gantt_figure, use_panel
-from planner.pages.day_tables import against_easy, deferred_jobs, largest_jobs, segment_rows, trials
+from planner.pages.day_tables import against_easy, deferred_jobs, largest_jobs, segment_rows, time_ahead, trials
 from planner.pages.markup import (
     Html,
     Part,
@@ -93,7 +93,8 @@ def day_page(summary: DaySummary, run: dict[str, Any], tables: dict[str, Table])
 def _compared(summary: DaySummary) -> list[Part]:
     """What a plan is compared with; a booked day only with its plan."""
     if summary.booked is None:
-        return [el("h2", "Against EASY and rules, and what was tried"), against_easy(summary), trials(summary)]
+        heading = el("h2", "Against EASY and rules, and what was tried")
+        return [*time_ahead(summary), heading, against_easy(summary), trials(summary)]
     if summary.booked.planned is None:
         return []
     return [el("h2", "Planned against real"), against_plan(summary, summary.booked.planned)]

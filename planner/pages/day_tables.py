@@ -128,19 +128,60 @@ def segment_rows(segments: Table, currency: str) -> Html:
     return el("details", el("summary", f"The {counted(len(rows), 'segment')} in numbers"), table)
 
 
+def row(name: str, ours: float | None, theirs: float | None, text: Callable[[float], str], sign: str) -> list[Part]:
+    """A figure of ours beside EASY's; ``sign`` says whether more or less of it is better."""
+    if ours is None or theirs is None:
+        return [name, *("–" if value is None else text(value) for value in (ours, theirs)), "–"]
+    more = ours - theirs
+    difference = text(more) if more < 0 or text(more) == text(0) else f"+{text(more)}"
+    worse = more * (1 if sign == "less" else -1) > 0 and text(more) != text(0)
+    return [name, text(ours), text(theirs), el("span", difference, class_="bad" if worse else "good")]
+
+
+def time_ahead(summary: DaySummary) -> list[Part]:
+    """The time on which the day was decided, beside the same under EASY; nothing where that is the day itself."""
+    ahead, currency = summary.ahead, summary.currency
+    if ahead is None:
+        return []
+    ours, easy = ahead.plan, ahead.easy
+
+    def amount(value: float) -> str:
+        return money(value, currency)
+
+    rows = [
+        row("profit", ours.profit_eur, easy.profit_eur, amount, "more"),
+        row("energy and charges", ours.energy_cost_eur, easy.energy_cost_eur, amount, "less"),
+        row("bills", ours.revenue_eur, easy.revenue_eur, amount, "more"),
+        row("mean wait", ours.waits.mean_s, easy.waits.mean_s, hours, "less"),
+        row("95 % wait at most", ours.waits.p95_s, easy.waits.p95_s, hours, "less"),
+        row("longest wait", ours.waits.longest_s, easy.waits.longest_s, hours, "less"),
+        row("jobs over 48 h", ours.waits.over_48_h, easy.waits.over_48_h, plain, "less"),
+    ]
+    columns = [Column("", number=False), Column("plan"), Column("EASY"), Column("difference")]
+    said = [f"Machine: {ahead.regime}; a {currency} earned after today counts {ahead.later:.2f}."]
+    if ahead.bound_eur is not None:
+        said.append(f"At most {signed_money(ahead.bound_eur - easy.profit_eur, currency)} against EASY are possible.")
+    if ahead.gap_fraction is not None:
+        said.append(
+            f"With an hour of waiting at {ahead.waiting_eur_per_h:.4f} {currency}, the plan is within"
+            f" {100 * ahead.gap_fraction:.2f} % of what none can exceed."
+        )
+    said.append(f"Of today's profit {money(ahead.pulled_forward_eur, currency)} are work pulled forward.")
+    if ahead.worst_account is not None and ahead.worst_more_s is not None and ahead.worst_more_s > 0:
+        said.append(f"Hit worst: {ahead.worst_account or 'no account'}, {hours(ahead.worst_more_s)} longer on average.")
+    title = f"The {counted(ahead.days, 'day')} until all known jobs have run, each as long as it asked"
+    return [
+        el("h2", "Until all known jobs have run"),
+        el("p", " ".join(said)),
+        grid(title, columns, rows, name="ahead", sort=False),
+    ]
+
+
 def against_easy(summary: DaySummary) -> Html | None:
     """The day beside the same one under EASY."""
     easy, totals, waits, currency = summary.easy, summary.totals, summary.waits, summary.currency
     if easy is None or waits is None:
         return None
-
-    def row(name: str, ours: float | None, theirs: float | None, text: Callable[[float], str], sign: str) -> list[Part]:
-        if ours is None or theirs is None:
-            return [name, *("–" if value is None else text(value) for value in (ours, theirs)), "–"]
-        more = ours - theirs
-        difference = text(more) if more < 0 or text(more) == text(0) else f"+{text(more)}"
-        worse = more * (1 if sign == "less" else -1) > 0 and text(more) != text(0)
-        return [name, text(ours), text(theirs), el("span", difference, class_="bad" if worse else "good")]
 
     def amount(value: float) -> str:
         return money(value, currency)

@@ -243,7 +243,8 @@ class Revenue(Section):
 class Rules(Section):
     """``defer: full`` keeps only what cannot start today; ``free`` lets profit decide.
 
-    A job that was deferred on ``max_deferral_days`` days goes before all others; None: never. ``execute: actual`` lets
+    A job that was deferred on ``max_deferral_days`` days goes before all others; None: a day after EASY would have
+    started it. ``execute: actual`` lets
     jobs end at their real runtime once they are planned. ``max_delay_s`` is the promise to users when jobs are held for
     cheaper hours, ``estimate`` how long planning then thinks that jobs run.
     """
@@ -254,7 +255,11 @@ class Rules(Section):
     max_deferral_days: Annotated[
         int | None,
         Whole(bounds.DEFERRAL_DAYS),
-        Key("days", "a job deferred on this many days goes before all others in every ordering", default="never"),
+        Key(
+            "days",
+            "a job deferred on this many days goes before all others in every ordering",
+            default="a day after EASY would have started it; never with `goal.kind: published`",
+        ),
     ] = None
     execute: Annotated[
         ExecuteRule,

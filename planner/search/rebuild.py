@@ -23,7 +23,7 @@ from planner.machine.node_timelines import JobTable, NodeTimelines, copy_timelin
 from planner.search.decode import opening_timelines, place_all
 from planner.search.kernel.money import Money, Tally
 from planner.search.kernel.rebuild_steps import rebuild
-from planner.search.kernel.search_state import BEST, LOOKS, Habits, SearchState
+from planner.search.kernel.search_state import BEST, CURRENT, LOOKS, Habits, SearchState
 from planner.search.orderings import job_margin_per_s
 from planner.units import MILLI, SECONDS_PER_HOUR
 
@@ -58,7 +58,8 @@ class Chain:
         tally = tally_of(problem, money, plan)
         timelines = load_plan(copy_timelines(opening), jobs, plan)
         chain = cls(problem, jobs, money, habits, timelines, tally, _search_state(problem, jobs, plan, seed, habits))
-        chain._learn_battery()
+        if problem.rates.battery is not None:
+            chain._settle_present()
         return chain
 
     def run(self, steps: int, temperature: float) -> None:
@@ -74,11 +75,21 @@ class Chain:
                 self._learn_battery()
             elif left > 0:
                 self.timelines = wider_timelines(self.timelines)
+        if self.problem.rates.battery is not None and not self.habits.sooner:
+            self._settle_present()
+
+    def _settle_present(self) -> None:
+        """Learn what the present plan earns with its battery, and note it where that is the most."""
+        state = self.state
+        self._learn_battery()
+        rebuild(self.timelines, self.jobs, self.money, self.tally, state, self.habits, 0.0, 0)
+        if state.profits[CURRENT] > state.profits[BEST]:
+            state.profits[BEST] = state.profits[CURRENT]
+            state.best_start_of[:] = state.start_of
+            state.best_node_of_unit[:] = state.node_of_unit
 
     def _learn_battery(self) -> None:
         """Add the cut of a battery beside the present plan; of too many the oldest goes."""
-        if self.problem.rates.battery is None:
-            return
         cuts, count = self.money.cuts, self.money.cut_count
         cuts[self.learned % len(cuts)] = battery_cut(self.problem, self.present_plan())
         self.learned += 1

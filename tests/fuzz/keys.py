@@ -79,6 +79,7 @@ HINTS: dict[str, tuple[object, ...]] = {
     "search.relaxation.step": ("1s", "1h"),
     "hold.every": ("15m", "1d"),
     "hold.ahead": ("1h", "7d"),
+    "hold.history": ("sacct.txt", "finished.csv"),
     "slurm.documents": ("saved",),
     "slurm.partitions": (["batch"], []),
     "slurm.opt_in.partitions": (["batch"],),

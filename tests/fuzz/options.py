@@ -97,6 +97,8 @@ VALUES: dict[str, tuple[str, ...]] = {
     "--table": ("now.csv",),
     "--baseline": ("site", "site:est", "other"),
     "--carbon-weights": ("0", "0,1e6", "0,50,200"),
+    "--waiting": ("0", "0,1e6", "0,0.003,0.01"),
+    "--repeats": ("1", "50"),
     "--backend": ("processes",),
     "--address": ("127.0.0.1:1",),
     "--by": ("account", "user", "job", "account-user", "class", "partition"),

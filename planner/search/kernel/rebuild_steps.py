@@ -24,8 +24,8 @@ from planner.search.kernel.money import profit
 from planner.search.kernel.recreate import recreate
 from planner.search.kernel.search_state import ACCEPTED, BEST, CURRENT, IMPROVED, SHORT, STEPS, WIDE, put_on, take_off
 
-CUT_TOLERANCE_EUR = 1e-7
-"""A plan that seems to earn more than the best by less than this is not looked at closer."""
+WORTH_A_CUT = 1e-5
+"""A plan waits for its own cut where it seems to earn more than the best by this part of it."""
 
 ENTRIES_PER_JOB = 4
 """Entries that a timeline keeps free for each job of a step: where it begins and ends now, and where it did before."""
@@ -54,7 +54,7 @@ def rebuild(timelines, jobs, money, tally, state, habits, temperature, steps):
             _lift(timelines, jobs, money, tally, state, count)
             recreate(timelines, jobs, money, tally, state, habits, count)
         found = profit(money, tally, timelines)
-        if not is_exact and not habits.sooner and found > state.profits[BEST] + CUT_TOLERANCE_EUR:
+        if not is_exact and not habits.sooner and found > state.profits[BEST] + WORTH_A_CUT * abs(state.profits[BEST]):
             state.pending[0] = count
             return step
         state.counts[STEPS] += 1

@@ -1,0 +1,103 @@
+"""Claims about the time on which a day is decided: its length, what counts there, and that no plan is below EASY."""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from planner.accounting.settle import settle
+from planner.inputs.build import Day, build, build_day
+from planner.methods import Params
+from planner.places import shipped_folder
+from planner.planning.ahead import with_time_ahead
+from planner.planning.outlook import LATE_AFTER_S, in_money, with_outlook
+from planner.planning.plan_day import plan_day
+from planner.scenario.load import load_scenario
+from planner.scenario.schema import Scenario
+
+FIRST = dt.date(2024, 6, 1)
+NODES = "cluster.classes={cpu: {count: 4, capacity: {cores: 32, memory_gb: 128}}, gpu: null}"
+"""A machine of four nodes: the sample makes its jobs to fit."""
+
+
+def scenario_of(*settings: str) -> Scenario:
+    return load_scenario("sample", folders=[shipped_folder() / "scenarios"], overrides=(NODES, *settings))
+
+
+@pytest.fixture(scope="module")
+def looked() -> Day:
+    """A day of the small sample with its outlook."""
+    return with_time_ahead(build_day(scenario_of(), FIRST))
+
+
+def test_the_outlook_ends_when_easy_has_ended_all_jobs(looked: Day) -> None:
+    """Its last day is the one on which EASY ends the last of them, and EASY starts them all."""
+    assert looked.ahead is not None
+    assert looked.outlook is not None
+    ends_s = looked.outlook.easy.start_s + looked.ahead.columns.duration_s
+    assert looked.outlook.easy.is_placed.all()
+    assert 0 <= looked.ahead.horizon.length_s - int(ends_s.max()) < 86_400
+    assert looked.ahead.horizon.length_s == looked.outlook.days * 86_400
+
+
+def test_later_money_counts_by_regime_and_as_the_site_says() -> None:
+    """The sample asks for about what the machine can do; twice as much never empties; a site may say it."""
+    found = {}
+    for name, settings in (("usual", ()), ("twice", ("jobs.load=2",)), ("said", ("jobs.load=2", "goal.later=0.25"))):
+        day = with_outlook(build_day(scenario_of(*settings), FIRST))
+        assert day.outlook is not None
+        assert day.ahead is not None
+        regime = day.outlook.regime
+        found[name] = regime.later, regime.is_set
+        counts = {one.counts for one in day.ahead.segments if one.start_s >= day.problem.horizon.length_s}
+        assert counts == {regime.later}
+    assert found == {"usual": (1.0, False), "twice": (0.0, False), "said": (0.25, True)}
+
+
+def test_jobs_are_late_two_hours_after_easy(looked: Day) -> None:
+    """Jobs know their start under EASY, and count as late from two hours after it on."""
+    assert looked.ahead is not None
+    assert looked.outlook is not None
+    for job, start in zip(looked.ahead.jobs, looked.outlook.easy.start_s.tolist(), strict=True):
+        assert job.easy_unix == looked.problem.horizon.start_unix + start
+        assert looked.ahead.waits[job.id].due_s == start + LATE_AFTER_S
+
+
+def test_a_job_that_easy_would_have_started_a_day_ago_is_overdue(looked: Day) -> None:
+    """At the midnight after, the first job of EASY goes before all others; with a limit of its own, that counts."""
+    day = build_day(scenario_of(), FIRST)
+    first, second = day.problem.jobs[:2]
+    moment = day.situation.moment_unix
+    waiting = (replace(first, easy_unix=moment - 86_400), replace(second, easy_unix=moment - 86_399))
+    situation = replace(day.situation, pending=waiting)
+    for settings, overdue in (((), {first.id}), (("rules.max_deferral_days=3",), set())):
+        assert build(scenario_of(*settings), day.problem.horizon, situation, day.intakes[0]).problem.overdue == overdue
+
+
+def test_no_plan_is_worth_less_than_easy(looked: Day) -> None:
+    """Even with no steps at all: EASY is among what is tried."""
+    planned = plan_day(looked, Params(iterations=1, bound_time_s=1.0, baselines=False).under(looked.scenario))
+    told = planned.ahead
+    assert told is not None
+    assert told.plan.worth_eur >= told.easy.worth_eur
+    assert told.worth_bound_eur is not None
+    assert told.bound_eur is not None
+    assert told.plan.worth_eur <= told.worth_bound_eur
+    assert told.plan.profit_eur <= told.bound_eur
+    assert told.plan.worth_eur == pytest.approx(told.plan.profit_eur - told.plan.waiting_eur, abs=1e-5)
+    assert looked.ahead is not None
+    assert looked.outlook is not None
+    easy = settle(in_money(looked.ahead), looked.outlook.easy)
+    assert told.easy.profit_eur == pytest.approx(easy.profit_eur, abs=1e-6)
+    assert easy.waiting_eur == 0
+
+
+def test_the_published_goal_has_no_outlook(tmp_path: Path) -> None:
+    """With ``goal.kind: published`` jobs know nothing of EASY, and waiting counts nothing."""
+    day = with_time_ahead(build_day(scenario_of("goal.kind=published"), FIRST))
+    assert day.outlook is None
+    assert all(job.easy_unix is None for job in day.problem.jobs)
+    assert not (day.ahead or day.problem).waits
