@@ -309,7 +309,9 @@ def same_table(rows: Sequence[Row]) -> StudyTable:
     """Weeks at 0 h and at a flat tariff: as many starts as EASY's as there are jobs."""
     chosen = [row for row in rows if not row["max_delay_h"] or row["tariff"] == "flat"]
     columns = [*WHAT, numbers("jobs", "", "jobs"), numbers("start as under EASY", "jobs", "same_starts")]
-    return table_of("No promise, or one price: starts are EASY's", chosen, columns)
+    return table_of(
+        "No promise: starts are EASY's; at a flat tariff jobs are held for cool hours alone", chosen, columns
+    )
 
 
 def picture(rows: Sequence[Row]) -> Html:
