@@ -58,7 +58,9 @@ def test_clean(sample_day: Path, capsys: pytest.CaptureFixture[str]) -> None:
         pytest.param("segments", "end_s", "80000", 2, "do not cover the day", id="a border"),
         pytest.param("segments", "bought_kwh", "1", 5, "bought_kwh is 1, the plan gives", id="a segment's energy"),
         pytest.param("deferred", "kind", "perhaps", 2, "kind is the text 'perhaps'", id="unknown kind"),
-        pytest.param("deferred", "kind", "rejected", 5, "the row of long stands where more belongs", id="another kind"),
+        pytest.param(
+            "deferred", "kind", "rejected", 5, "the row of again stands where more belongs", id="another kind"
+        ),
     ],
 )
 def test_tampered_cell(

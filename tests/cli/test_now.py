@@ -122,7 +122,7 @@ def test_a_job_planned_after_midnight_waits_with_its_planned_start(site: Path) -
     assert int(segments[-1]["end_s"]) == 24 * HOUR
     assert run(["audit", str(site / "reports" / "site" / FIRST)]) == 0
     # Looking no further than the day leaves no job with a start beyond it.
-    plan("now", "--at", f"{FIRST}T20:00:00+02:00", "--hours", "1", *QUICK)
+    plan("now", "--at", f"{FIRST}T20:00:00+02:00", "--hours", "1", "--set", "goal.kind=published", *QUICK)
     assert not any(row["planned_start"] for row in files(site)[1].values())
     assert summary(site)["leaves_room"] is False
 
@@ -232,12 +232,12 @@ def test_every_job_of_a_snapshot_is_in_one_file(site: Path, tables: Tables, seed
 def test_conflicts_are_named_and_kept(site: Path, tables: Tables, capsys: pytest.CaptureFixture[str]) -> None:
     found = as_planned(site, TODAY.start_unix + 10 * HOUR)
     giant, *others = sorted(found.pending, key=lambda job: job.id)
-    given = tables(replace(found, pending=(giant, *others[8:])))
+    given = tables(replace(found, pending=(giant, *others[16:])))
     quick = [option for option in QUICK if option != "-q"]
     plan("now", "--at", TEN, *given, *quick)
     told = capsys.readouterr().err
     kept = json.loads((site / "reports" / "site" / FIRST / "run.json").read_text())["conflicts"]
-    gone = sorted({job.id for job in others[:8]} & known_before(site))
+    gone = sorted({job.id for job in others[:16]} & known_before(site))
     assert [text.split()[1] for text in kept] == gone
     assert all("gone" in text or "not in the snapshot" in text for text in kept)
     assert len(kept) > 5

@@ -46,7 +46,7 @@ def test_one_day(site: Path) -> None:
     assert started["alone"]["exclusive"] == "yes"
     assert len(set(started["alone"]["unit_nodes"].replace("-", " ").split())) == 2
     assert int(started["noon"]["start_s"]) >= 12 * 3600
-    assert waiting["later"]["reason"] == "may not begin before 2024-06-03T09:00:00+02:00"
+    assert waiting["later"]["reason"] == "planned to start at 2024-06-03T09:00:00+02:00"
     assert (waiting["later"]["kind"], waiting["later"]["times_deferred"]) == ("deferred", "0")
     assert run(["audit", str(folder)]) == 0
 

@@ -247,7 +247,7 @@ def test_table(tmp_path: Path, plant: str, monkeypatch: pytest.MonkeyPatch, caps
         (["--step-c", "0.1"], 2, "the number of temperatures is 651; it must be from 1 to 401 columns"),
         (["--first-c", "20", "--last-c", "10"], 2, "the last must be warmer than the first"),
         (["--picture", "t.xyz"], 2, "its name must end in .png, .svg, .pdf"),
-        (["--out", "no/where.csv"], 6, "no/where.csv: cannot be written"),
+        (["--out", "bad.yaml/where.csv"], 6, "bad.yaml/where.csv: cannot be written"),
         (["--out", "ok.csv", "--picture", "no/where.png"], 6, "no/where.png: cannot be written"),
     ],
 )

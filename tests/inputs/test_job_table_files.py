@@ -54,7 +54,11 @@ def test_lines_are_right_after_a_quoted_line_break(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("content", "problem"),
-    [("", "the file is empty"), ("job_id,cores,cores\n", "columns given twice: cores"), ('job_id\n"a', ":2: not CSV")],
+    [
+        ("", "the file is empty"),
+        ("job_id,cores,cores\n", "columns given twice: cores"),
+        (f'{FIRST}\n"a', ":2: not CSV"),
+    ],
 )
 def test_files_that_are_no_table(tmp_path: Path, content: str, problem: str) -> None:
     """An empty file, a column twice and an open quote each say what is wrong."""

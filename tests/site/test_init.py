@@ -13,7 +13,12 @@ from planner.scenario.load import load_scenario
 from planner.scenario.reference import schema_keys
 from planner.site.init import write_site
 
-FILES = ["README.md", "jobs/example.csv", "scenarios/site.yaml", "tables/air.csv", "tables/hybrid.csv"]
+DEPLOY = ["alerts.yml", *(f"planner{kind}" for kind in ("-book.service", "-book.timer", ".cron", ".service", ".timer"))]
+FILES = [
+    "README.md",
+    *(f"deploy/{name}" for name in DEPLOY),
+    *("jobs/example.csv", "scenarios/site.yaml", "tables/air.csv", "tables/hybrid.csv"),
+]
 
 
 @pytest.fixture

@@ -263,7 +263,8 @@ def test_a_cancelled_job_is_no_difference(cluster: Cluster, slurm: Slurm, journa
     queue = queue_with_gone(slurm, expected, now)
     assert [each.job for each in differences(expected, queue, now)] == [started]
     if not why_not(ACCOUNTING):
-        until(lambda: job in cluster.command("sacct", "--noheader", "--state=CANCELLED", "--format=JobID"), "sacct")
+        asked = ("sacct", "--noheader", f"--jobs={job}", "--format=JobID,State")
+        until(lambda: f"{job} CANCELLED" in " ".join(cluster.command(*asked).split()), "sacct")
         absent = Slurm(folder=without(cluster, tmp := journal.parent / "bin", (job, started)), conf=cluster.conf)
         assert tmp.is_dir()
         queue = queue_with_gone(absent, expected, now)
