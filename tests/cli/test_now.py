@@ -230,11 +230,11 @@ def test_every_job_of_a_snapshot_is_in_one_file(site: Path, tables: Tables, seed
 
 
 def test_conflicts_are_named_and_kept(site: Path, tables: Tables, capsys: pytest.CaptureFixture[str]) -> None:
-    found = as_planned(site, TODAY.start_unix + 10 * HOUR)
+    found = as_planned(site, TODAY.start_unix + 4 * HOUR)
     giant, *others = sorted(found.pending, key=lambda job: job.id)
     given = tables(replace(found, pending=(giant, *others[16:])))
     quick = [option for option in QUICK if option != "-q"]
-    plan("now", "--at", TEN, *given, *quick)
+    plan("now", "--at", f"{FIRST}T04:00:00+02:00", *given, *quick)
     told = capsys.readouterr().err
     kept = json.loads((site / "reports" / "site" / FIRST / "run.json").read_text())["conflicts"]
     gone = sorted({job.id for job in others[:16]} & known_before(site))
