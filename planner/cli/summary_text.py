@@ -214,7 +214,7 @@ def _how_good(summary: DaySummary) -> str:
     """How near the profit is to what no schedule can exceed."""
     near = _how_near(summary.profit_bound_eur, summary.profit_gap_fraction, summary.currency)
     if summary.ahead is not None and summary.profit_bound_eur is not None:
-        return f"today alone could earn {summary.profit_bound_eur:,.2f} {summary.currency}, at the cost of later days"
+        return f"today alone at most {summary.profit_bound_eur:,.2f} {summary.currency}, at the cost of later days"
     if not near or summary.profit_gap_fraction is None:
         return near
     knowing = ", not even one that knew the real runtimes" if summary.execute == "actual" else ""
