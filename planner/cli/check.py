@@ -68,7 +68,7 @@ def audit(
     rule or a file does not agree with it or was changed, 2 when a file is missing or damaged.
     """
     from planner.accounting.audit import require_clean
-    from planner.accounting.bills import require_bills
+    from planner.accounting.audit_bills import require_bills
     from planner.store.read_day import read_day
     from planner.store.verify import changed_since, disagreements
 

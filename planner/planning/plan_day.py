@@ -11,7 +11,7 @@ import numpy as np
 
 from planner import bounds
 from planner.accounting.audit import audit, require_clean, why_broken
-from planner.accounting.bills import require_bills
+from planner.accounting.audit_bills import require_bills
 from planner.accounting.bound import Bound, profit_bound
 from planner.accounting.promises import promises_of
 from planner.accounting.settle import settle

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from planner.accounting.audit import require_clean
-from planner.accounting.bills import require_bills
+from planner.accounting.audit_bills import require_bills
 from planner.accounting.promises import promises_of
 from planner.accounting.settle import settle
 from planner.domain.books import Booked

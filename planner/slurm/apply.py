@@ -14,9 +14,9 @@ from planner.inputs.slurm.job import SlurmJob
 from planner.inputs.slurm.queue import Queue
 from planner.slurm.changes import JOB_ID, ChangeOutcome, Proposal, propose, propose_undo
 from planner.slurm.commands import Slurm
+from planner.slurm.job_comment import comment_updates, why_untold
 from planner.slurm.journal import Change, Ours, read_ours, when, write_changes, write_results
 from planner.slurm.snapshot import queue_now
-from planner.slurm.told import comment_updates, why_untold
 from planner.slurm.wanted import Wanted, holds_of
 from planner.store.folder import alone_in
 
