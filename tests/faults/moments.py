@@ -19,6 +19,8 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from joblib.externals.loky import reusable_executor
+
 from planner import __main__ as program
 from tests.faults.commands import given, path_of
 
@@ -129,6 +131,7 @@ def _be_the_child(
     first: Callable[[], None] | None,
 ) -> None:
     code = 1
+    reusable_executor._executor = None  # worker processes of the parent answer nobody else
     try:
         said, counted = streams
         os.dup2(said, 1)

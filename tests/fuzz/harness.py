@@ -20,6 +20,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from unittest import mock
 
+from joblib.externals.loky import reusable_executor
+
 from planner.cli.main import run
 from planner.printable import LONGEST_LINE
 from tests.faults.commands import path_of
@@ -131,6 +133,7 @@ def _in_a_child(case: Case, place: Path, folder: Path) -> int | None:
 def _be_the_child(case: Case, place: Path, folder: Path) -> None:
     try:
         os.setsid()
+        reusable_executor._executor = None  # worker processes of the parent answer nobody else
         for name, descriptor in (("out", 1), ("err", 2)):
             os.dup2(os.open(folder / name, os.O_WRONLY | os.O_APPEND), descriptor)
         sys.stdout = os.fdopen(1, "w", encoding="utf-8", errors="backslashreplace", closefd=False)
