@@ -27,6 +27,7 @@ from zoneinfo import ZoneInfo
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from slurm_day import SHAPES as DAY_SHAPES
 from slurm_day import Day, plan, standing_in, waits
 
 from planner.inputs.slurm.accounting import read_accounting
@@ -37,15 +38,7 @@ from planner.slurm.wanted import JOURNAL
 from tests.slurm.cluster import ACCOUNTING, NEEDED, Cluster, running_cluster, until, why_not
 from tests.slurm.site import day_zone, write_slurm_site
 
-SHAPES = (
-    ("--ntasks=16",),
-    ("--ntasks=48",),
-    ("--nodes=2", "--ntasks-per-node=24"),
-    ("--nodes=4", "--exclusive"),
-    ("--gpus=2", "--ntasks=2"),
-    ("--mem=100000",),
-    ("--array=1-3", "--ntasks=8"),
-)
+SHAPES = (*DAY_SHAPES[:6], ("--array=1-3", "--ntasks=8"))
 SLEEP_S = (3, 12)
 BEFORE_S = 10
 """How long after its submission a job begins at the earliest where jobs may be held."""
