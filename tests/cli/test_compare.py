@@ -230,3 +230,17 @@ def test_which_days(
     monkeypatch.chdir(write_rolling_site(tmp_path))
     assert run(["compare", "site", *days]) == 2
     assert "say which days to compare" in capsys.readouterr().err
+
+
+def test_money_against_waits(site: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A line for each price of waiting and one for EASY: what a dearer hour leaves of the profit, and of the waits."""
+    assert run(["compare", "site", "--day", FIRST, "--waiting", "0,0.5", "--iterations", "300", "-q"]) == 0
+    told = capsys.readouterr().out
+    lines = [line.split() for line in told[told.index("site, harvest: what an hour of waiting counts") :].splitlines()]
+    assert [words[0] for words in lines[1:4]] == ["0", "0.5", "EASY"]
+    free, dear = (float(words[1].replace(",", "")) for words in lines[1:3])
+    assert free >= dear
+    page = next(site.glob("reports/compare/*/*/compare.html")).read_text(encoding="utf-8")
+    assert "more than under EASY" in page
+    assert run(["compare", "site", "--day", FIRST, "--waiting", "0,much", "-q"]) == 2
+    assert "goal.waiting: expected a number" in capsys.readouterr().err
