@@ -231,10 +231,11 @@ class Watcher:
         items[:] = [item for item in items if id(item) in kept]
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Note how long all cases take, judging by these, and whether one failed."""
+        """Note how long all cases take, if those between are like the last one, and whether one failed."""
         name = report.nodeid.split("::")[0]
-        cases = len(self._cases[report.nodeid.split("[")[0]])
-        self._seconds[name] += report.duration * (cases / 2 if cases > 2 and report.when == "call" else 1)
+        cases = self._cases[report.nodeid.split("[")[0]]
+        is_last = report.when == "call" and report.nodeid == cases[-1].nodeid
+        self._seconds[name] += report.duration * (max(1, len(cases) - 1) if is_last else 1)
         if report.failed:
             self._failed.add(name)
 
