@@ -8,7 +8,8 @@ survivor is an equivalent mutant, or a claim that no test makes.
 
 First the tests are run once and watched, folder by folder: what each test file enters, and how long it takes, is kept
 in the file WATCHED; remove it when tests have changed. The tests of a mutant are those that enter its function: the
-ones that import its file, then those of its room, then others, as many as ``--seconds`` allows. The quickest run first.
+ones that import its file, then those of its room, then others, the quickest of each first, as many as ``--seconds``
+allows.
 Compiled code cannot be watched: a kernel counts as entered by whatever enters a function that calls it. Machine code is
 kept by the text of its sources, so a mutant of a kernel is compiled anew, in a cache of its own.
 
@@ -303,7 +304,7 @@ class Choice:
         self._calls, self._compiled = _calls()
 
     def tests_of(self, mutant: Mutant) -> list[str]:
-        """The closest test files that enter a mutant's function, the quickest first; at least one if there is any."""
+        """The closest test files that enter a mutant's function; at least one if there is any."""
         near = {name for name, seen in self._watched.items() if self._is_entered(mutant, name, seen)}
         chosen: list[str] = []
         left_s = self._most_s
@@ -311,7 +312,11 @@ class Choice:
             if not chosen or self._watched[name].seconds <= left_s:
                 chosen.append(name)
                 left_s -= self._watched[name].seconds
-        return sorted(chosen, key=lambda name: self._watched[name].seconds)
+        return chosen
+
+    def is_compiled(self, mutant: Mutant) -> bool:
+        """Whether a mutant changes a compiled function."""
+        return mutant.function in self._compiled
 
     def seconds_of(self, tests: Sequence[str]) -> float:
         """How long tests take without any mutant."""
@@ -321,10 +326,10 @@ class Choice:
         is_imported = self._distance(mutant, name) == 0
         if not mutant.function:
             return is_imported or any(each.startswith(f"{mutant.path}:") for each in seen.entered)
-        if mutant.function not in self._compiled:
+        if not self.is_compiled(mutant):
             return f"{mutant.path}:{mutant.function}" in seen.entered
         callers = self._callers(mutant.function)
-        return is_imported or any(each.split(":")[1].split(".")[-1] in callers for each in seen.entered)
+        return is_imported or not callers.isdisjoint(seen.entered)
 
     def _distance(self, mutant: Mutant, name: str) -> int:
         """0: the test file imports the mutant's file; 1: it is of its room; 2: neither."""
@@ -336,27 +341,27 @@ class Choice:
 
     @cache  # noqa: B019 - there is one choice in a run
     def _callers(self, function: str) -> frozenset[str]:
-        """A compiled function, what calls it, compiled or not, and what calls compiled callers in turn."""
-        found, waiting = {function}, [function]
+        """What calls a compiled function, as `path:name`, and what calls compiled callers in turn."""
+        found: set[str] = set()
+        waiting = [function]
         while waiting:
             new = self._calls[waiting.pop()] - found
             found |= new
-            waiting += new & self._compiled
+            waiting += [name for name in (each.split(":")[1] for each in new) if name in self._compiled]
         return frozenset(found)
 
 
 def _calls() -> tuple[dict[str, set[str]], set[str]]:
-    """Names of functions by the functions of the planner that they occur in, and the names of compiled ones."""
+    """The functions of the planner, as `path:name`, by the names that occur in them; and the names of compiled ones."""
     calls: dict[str, set[str]] = defaultdict(set)
     compiled = set()
     for path in (ROOT / "planner").rglob("*.py"):
         for name, node in _functions(ast.parse(path.read_bytes())):
-            last = name.split(".")[-1]
             if any(isinstance(each, ast.Name) and each.id in COMPILED for each in node.decorator_list):
-                compiled.add(last)
+                compiled.add(name)
             for each in ast.walk(node):
-                if isinstance(each, (ast.Name, ast.Attribute)):
-                    calls[each.id if isinstance(each, ast.Name) else each.attr].add(last)
+                if isinstance(each, ast.Name):
+                    calls[each.id].add(f"{path.relative_to(ROOT).as_posix()}:{name}")
     return calls, compiled
 
 
@@ -371,7 +376,6 @@ class Tree:
             shutil.copytree(kept.parent, folder / "compiled" / kept.parent.name)
         self._environment = os.environ | {
             "PYTHONPATH": str(self._folder),
-            "PYTHONDONTWRITEBYTECODE": "1",
             CACHE: str(folder / "compiled"),
         }
 
@@ -502,7 +506,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
         tree = Tree(Path(folder), chosen.limit)
         choice = Choice(watched_tests(chosen.watched, tree), chosen.seconds)
-        for mutant in waiting:
+        for mutant in sorted(waiting, key=choice.is_compiled):  # what has to be compiled takes longest
             began = time.monotonic()
             tests = choice.tests_of(mutant)
             verdict, by = tree.verdict(mutant, tests, choice.seconds_of(tests)) if tests else ("survived", "no test")
