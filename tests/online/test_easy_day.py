@@ -56,6 +56,15 @@ def test_a_long_job_goes_beside_a_reservation_that_leaves_room() -> None:
     assert starts(day_of(*jobs, nodes=3)) == [0, 4, pytest.approx(2 / HOUR)]
 
 
+def test_places_in_the_queue_come_before_submission() -> None:
+    """Jobs of all nodes: in the order of the site's queue, of which the one that has no place yet is the first."""
+    queue = [
+        replace(whole_nodes(name, 0, 1, 2), queue_place=place) for name, place in (("a", 2), ("b", None), ("c", 1))
+    ]
+    assert starts(day_of(*queue)) == [2, 0, 1]
+    assert starts(day_of(*(replace(job, queue_place=None) for job in queue))) == [0, 1, 2]
+
+
 def test_it_expects_requested_times_and_meets_real_ones() -> None:
     """The first job asks 4 h and ends after one: the reservation is for 4 h, the wide job starts after one.
 

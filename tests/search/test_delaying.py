@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from planner.domain.result import never
+from planner.search import delay
 from planner.search.delay import delay_search
+from planner.search.multisearch import multisearch
+from planner.search.orderings import ORDERINGS, job_order
 from tests.plain_day import HOUR, day, job
 
 
@@ -18,6 +23,18 @@ def test_a_job_is_pushed_step_by_step_to_the_best_hour() -> None:
     found = delay_search(problem, workers=1, stop=never)
     assert found.plan.start_s.tolist() == [3 * HOUR]
     assert found.ledger.profit_eur == pytest.approx(0.30)
+
+
+def test_jobs_are_taken_in_the_best_ordering_of_multisearch(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The last of the orderings did best: the delays are tried in its sequence, and in the first one's if none did."""
+    taken = []
+    monkeypatch.setattr(delay, "job_order", lambda problem, name: taken.append(name) or job_order(problem, name))
+    for best in (ORDERINGS[-1], "none of them"):
+        monkeypatch.setattr(
+            delay, "multisearch", lambda *given, b=best, **more: replace(multisearch(*given, **more), best_trial=b)
+        )
+        delay_search(day(job("a", 1)), workers=1, stop=never)
+    assert taken == [ORDERINGS[-1], ORDERINGS[0]]
 
 
 def test_a_start_that_was_found_is_kept_for_the_jobs_after_it() -> None:
