@@ -31,7 +31,7 @@ from planner.store.folder import held
 from planner.store.last_plan import LastPlan, last_plan_of, read_last_plan, situation_of, with_last_plan
 from planner.store.provenance import hashes, provenance, with_situation
 from planner.store.results import is_booked
-from planner.store.write import require_formats, write_day
+from planner.store.write import write_day
 from planner.text_files import reading_once
 from planner.units import SECONDS_PER_HOUR
 
@@ -131,7 +131,6 @@ def _do(
     files: tuple[Path, ...] = (),
 ) -> DoneDay:
     """Plan the day of a situation and write its folder, alone in it; ``files`` are inputs beside the scenario's."""
-    require_formats(params.also)
     with held(target):
         if not params.rebook:
             require_unbooked(target)
