@@ -8,10 +8,10 @@ survivor is an equivalent mutant, or a claim that no test makes.
 
 First the tests are run once and watched, folder by folder: what each test file enters, and how long it takes, is kept
 in the file WATCHED, and files that are not in it are watched in the next run. The tests of a mutant are those that
-enter its function: the ones that import its file or are named for it, then those of its room, then others, the quickest
-of each first, as many as ``--seconds`` allows. Compiled code cannot be watched: a kernel counts as entered by whatever
-enters a function that calls it. Machine code is kept by the text of its sources, so a mutant of a kernel is compiled
-anew, in a cache of its own; those come last.
+enter its function: the ones that import its file, then those of its room or named for the file, then others, the
+quickest of each first, as many as ``--seconds`` allows. Compiled code cannot be watched: a kernel counts as entered by
+whatever enters a function that calls it. Machine code is kept by the text of its sources, so a mutant of a kernel is
+compiled anew, in a cache of its own; those come last.
 
 Mutants run one by one in a copy of the tree. Verdicts are kept in the file OUT: a second run goes on where the first
 one ended, and ``--again`` tries what was not noticed anew, beside the first verdict.
@@ -332,14 +332,12 @@ class Choice:
         return is_close or not callers.isdisjoint(seen.entered)
 
     def _distance(self, mutant: Mutant, name: str) -> int:
-        """0: the test file imports the mutant's file or is named for it; 1: it is of its room; 2: neither."""
+        """0: the test file imports the mutant's file; 1: it is of its room or named for the file; 2: neither."""
         module = Path(mutant.path).with_suffix("").parts
         text = self._texts[name]
         if ".".join(module) in text or f"from {'.'.join(module[:-1])} import {module[-1]}" in text:
             return 0
-        if module[-1] in Path(name).stem:
-            return 0
-        return 1 if name.startswith(f"tests/{mutant.room}/") else 2
+        return 1 if name.startswith(f"tests/{mutant.room}/") or module[-1] in Path(name).stem else 2
 
     @cache  # noqa: B019 - there is one choice in a run
     def _callers(self, function: str) -> frozenset[str]:
