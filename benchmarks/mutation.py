@@ -498,6 +498,7 @@ def main() -> None:
     # What is started inherits both: a mutant may ask for memory without end.
     resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
     os.nice(10)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended; run again to go on"))  # with the tests that run
     everyone = [mutant for mutant in all_mutants() if chosen.only in mutant.path]
     mutants = sample_of(everyone, min(chosen.sample, len(everyone)), chosen.seed)
     verdicts = known(chosen.out, chosen.seed)

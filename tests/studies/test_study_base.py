@@ -13,6 +13,12 @@ from planner.cli.study import _read
 from planner.errors import InputError
 from planner.pages.markup import Column
 from planner.runs.figures import Row
+from planner.studies.cp_online import CpOnlineStudy
+from planner.studies.curie23 import Curie23Study
+from planner.studies.deadlines import DeadlineStudy
+from planner.studies.dispatchers import DispatcherStudy
+from planner.studies.metrics import MetricsStudy
+from planner.studies.operation import OperationStudy
 from planner.studies.report import StudyReport, StudySection, StudyTable, grouped
 from planner.studies.study import Study, StudyCell, option, options_of
 
@@ -114,6 +120,16 @@ def test_options_are_read_as_they_are_written() -> None:
     ):
         with pytest.raises(InputError, match=f"--numbers.*{says}"):
             _read(options["numbers"], texts)
+
+
+def test_one_is_enough_of_what_a_study_counts() -> None:
+    """Seeds, jobs, steps, queues, repeats; shares and evaluations may be none, and some workers are left to the study."""
+    studies = (CpOnlineStudy, DeadlineStudy, MetricsStudy, Curie23Study, DispatcherStudy, OperationStudy)
+    counted = [(study, each) for study in studies for each in options_of(study) if each.bounds is not None]
+    least = {(study.__name__, each.name): each.bounds.low for study, each in counted if each.bounds}
+    none = {("CpOnlineStudy", "evaluations"), ("DispatcherStudy", "evaluations"), ("DeadlineStudy", "percents")}
+    assert {key for key, low in least.items() if low != 1} == none | {("Curie23Study", "workers")}
+    assert {low for low in least.values() if low != 1} == {0}
 
 
 def test_rows_stand_in_the_order_of_the_first_of_each_group() -> None:
