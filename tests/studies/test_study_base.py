@@ -123,7 +123,7 @@ def test_options_are_read_as_they_are_written() -> None:
 
 
 def test_one_is_enough_of_what_a_study_counts() -> None:
-    """Seeds, jobs, steps, queues, repeats; shares and evaluations may be none, and some workers are left to the study."""
+    """Seeds, jobs, steps, queues, repeats; shares and evaluations may be none, and workers left open."""
     studies = (CpOnlineStudy, DeadlineStudy, MetricsStudy, Curie23Study, DispatcherStudy, OperationStudy)
     counted = [(study, each) for study in studies for each in options_of(study) if each.bounds is not None]
     least = {(study.__name__, each.name): each.bounds.low for study, each in counted if each.bounds}
