@@ -9,11 +9,12 @@ from statistics import mean, stdev
 from scipy.stats import t
 
 from planner.bounds import PERCENT, Bounds
+from planner.errors import InputError
 from planner.online.estimates import estimate_named
 from planner.pages.charts import Line, lines
 from planner.pages.markup import Column, Html, plain
 from planner.runs.figures import Row
-from planner.studies.published import DEADLINES, deadline_trace
+from planner.studies.published import DEADLINE_SELECTIONS, DEADLINES, deadline_trace
 from planner.studies.replays import deadline_figures
 from planner.studies.report import (
     PAIR_WIDTH,
@@ -85,10 +86,23 @@ class DeadlineStudy(TraceStudy):
         (), "numbers", "Only jobs of these partitions; numbers by commas.", "--partition"
     )
     queues: tuple[int, ...] = option((), "numbers", "Only jobs of these queues; numbers by commas.", "--queue")
+    as_published: bool = option(
+        False, "flag", f"Only the jobs that the paper has of {', '.join(DEADLINE_SELECTIONS)}.", "--as-published"
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
         require_known("policy", self.policies, POLICIES)
+        if self.as_published and (self.partitions or self.queues):
+            raise InputError("--as-published chooses the jobs; leave --partition and --queue out")
+        if self.as_published:
+            require_known("trace", [deadline_trace(trace) for trace in self.named_traces()], list(DEADLINE_SELECTIONS))
+
+    def selection_of(self, trace: str) -> Row:
+        """Which jobs of a trace are taken."""
+        if self.as_published:
+            return DEADLINE_SELECTIONS[deadline_trace(trace)]
+        return {"partitions": self.partitions, "queues": self.queues}
 
     def cells(self) -> list[StudyCell]:
         """Of each trace one for each policy that knows no deadlines, then one for each draw and policy that does."""
@@ -96,14 +110,14 @@ class DeadlineStudy(TraceStudy):
         runs = [(policy, "all", (0.0, 0), draws) for policy in self.policies if policy in BLIND]
         heeding = [policy for policy in self.policies if policy not in BLIND]
         runs += [(policy, f"{draw[0]:g}-{draw[1]}", draw, [draw]) for policy in heeding for draw in draws]
-        given: Row = {"processors": self.processors, "jobs": self.jobs, "partitions": self.partitions}
-        given |= {"queues": self.queues, "estimate": estimate_named(self.estimate).name}
+        given: Row = {"processors": self.processors, "jobs": self.jobs, "estimate": estimate_named(self.estimate).name}
         return [
             StudyCell(
                 f"{trace}/{policy}/{drawn}",
                 {"trace": trace, "policy": policy},
                 deadline_figures,
-                {**given, "path": path, "policy": policy, "replayed": replayed, "draws": measured},
+                {**given, "path": path, "selection": self.selection_of(trace), "policy": policy}
+                | {"replayed": replayed, "draws": measured},
             )
             for trace, path in self.named_traces().items()
             for policy, drawn, replayed, measured in runs

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 FIGURES = Path(__file__).resolve().parent / "published_figures"
 
@@ -66,9 +67,18 @@ By the trace and the percentage of jobs with a deadline.
 """
 
 
+DEADLINE_SELECTIONS: dict[str, dict[str, Any]] = {
+    "SDSC-BLUE": {"but_queues": (0,), "allocated": True},
+    "SDSC-DS": {"partitions": (2,)},
+    "HPC2N": {},
+    "ANL-INTREPID": {},
+}
+"""Which jobs of its traces the deadline paper takes, inferred from its counts of them; see `read_pool`."""
+
+
 def deadline_trace(name: str) -> str:
     """The deadline paper's name of a trace by that of its file, which begins with it; the file's own for others."""
-    return next((trace for trace, _ in DEADLINES if name.upper().startswith(trace)), name)
+    return next((trace for trace in DEADLINE_SELECTIONS if name.upper().startswith(trace)), name)
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,12 @@ import pytest
 
 from planner.cli.main import run
 from planner.domain.trace import pool_trace
+from planner.inputs.traces import read_pool
 from planner.online.policies import policy_named
 from planner.online.replay import replay
 from planner.studies import kept
 from planner.studies.deadlines import DeadlineStudy, interval, published_rows, rows_of
+from planner.studies.published import DEADLINE_SELECTIONS, deadline_trace
 from planner.studies.replays import draw_figures
 from tests.days import refused
 from tests.days import rows_of as csv_rows
@@ -134,9 +136,31 @@ def test_the_study_runs_and_goes_on(
     assert "40 of another partition" in (folder / "deadlines.md").read_text("utf-8")
 
 
+def test_the_jobs_that_the_paper_takes(tmp_path: Path) -> None:
+    """Of SDSC-BLUE all queues but 0, of what ran on processors that were allocated; of SDSC-DS partition 2."""
+    trace = write_eighty_jobs(tmp_path / "SDSC-BLUE-small.swf")
+    lines = [line.split() for line in trace.read_text().splitlines()[1:]]
+    lines[0][14], lines[1][4], lines[2][3] = "0", "-1", "0"
+    trace.write_text("; MaxProcs: 8\n" + "\n".join(" ".join(line) for line in lines) + "\n")
+    study = DeadlineStudy(traces=(trace,), as_published=True)
+    ids = read_pool(trace, **study.selection_of("SDSC-BLUE-small")).trace.ids
+    assert ids == tuple(str(number) for number in range(4, 81))
+    other = write_eighty_jobs(tmp_path / "SDSC-DS-small.swf")
+    assert len(read_pool(other, **study.selection_of("SDSC-DS-small")).trace) == 40
+
+
+@pytest.mark.slow
+def test_as_many_jobs_as_the_paper_counts(planner_data: Path) -> None:
+    for name, count in (("SDSC-BLUE-2000-4.2-cln", 157_604), ("HPC2N-2002-2.2-cln", 202_871)):
+        path = planner_data / "swf" / f"{name}.swf.gz"
+        assert len(read_pool(path, **DEADLINE_SELECTIONS[deadline_trace(name)]).trace) == count
+
+
 @pytest.mark.parametrize(
     ("more", "says"),
     [
+        (["--as-published"], "unknown trace 'eighty' of the study; known: SDSC-BLUE, SDSC-DS"),
+        (["--as-published", "--queue", "1"], "--as-published chooses the jobs; leave --partition and --queue out"),
         (["--percent", "many"], "--percent: cannot read 'many' as numbers; write 20,40,60,80"),
         (["--percent", "120"], "--percent is 120; it must be"),
         (["--percent", ","], "--percent names no number; write 20,40,60,80"),
