@@ -164,7 +164,7 @@ def draw_rows(found: Sequence[Row]) -> list[Row]:
     return [
         {"trace": told["trace"], "policy": told["policy"], "percent": draw["percent"], "seed": draw["seed"]}
         | {name: draw[name] for name in MEANS}
-        | {"round_ms": told["round_ms"], "cpu_s": told["cpu_s"]}
+        | {"round_ms": told["round_ms"], "cpu_s": told["cpu_s"], "jobs": told["jobs"]}
         for told in found
         for draw in told["draws"]
     ]
@@ -182,7 +182,11 @@ def rows_of(draws: Sequence[Row]) -> list[Row]:
         for name in (*MEANS, "round_ms"):
             row[name], row[f"{name}_half"] = interval([each[name] for each in group])
         row["regular_of_base"], row["regular_of_base_half"] = _ratio(group, groups.get((*key[:2], BASE)))
-        rows.append(row)
+        row["regular_of_easy"], _ = _ratio(group, groups.get((*key[:2], "easy")))
+        row["all_of_base"], _ = _ratio(group, groups.get((*key[:2], BASE)), "wait_all_s")
+        row |= {"all_jobs": group[0]["jobs"], "regular_jobs": group[0]["jobs"] - group[0]["deadline_jobs"]}
+        row["cpu_s"] = mean(each["cpu_s"] for each in group)
+        rows.append(row | {"ms_per_job": 1000 * row["cpu_s"] / row["all_jobs"]})
     return rows
 
 
@@ -197,12 +201,14 @@ def interval(values: Sequence[float | None]) -> tuple[float | None, float | None
     return mean(known), float(t.ppf((1 + SURE) / 2, len(known) - 1)) * stdev(known) / len(known) ** 0.5
 
 
-def _ratio(group: Sequence[Row], base: Sequence[Row] | None) -> tuple[float | None, float | None]:
-    """Mean wait of regular jobs as a part of that of the same jobs under conservative backfilling."""
+def _ratio(
+    group: Sequence[Row], base: Sequence[Row] | None, name: str = "wait_regular_s"
+) -> tuple[float | None, float | None]:
+    """Mean wait of jobs as a part of that of the same jobs under another policy."""
     if base is None:
         return None, None
-    others = {row["seed"]: row["wait_regular_s"] for row in base}
-    return interval([row["wait_regular_s"] / others[row["seed"]] if others[row["seed"]] else None for row in group])
+    others = {row["seed"]: row[name] for row in base}
+    return interval([row[name] / others[row["seed"]] if others[row["seed"]] else None for row in group])
 
 
 def published_rows(rows: Sequence[Row]) -> list[Row]:

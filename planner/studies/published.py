@@ -13,14 +13,15 @@ METRICS = ("bsld", "af", "awf", "p2sf")
 """Metrics of the metrics paper's tables."""
 
 
-def _rows_of(table: str) -> list[dict[str, str]]:
+def rows_of_table(table: str) -> list[dict[str, str]]:
+    """The rows of a table of published figures."""
     with (FIGURES / f"{table}.csv").open(encoding="utf-8", newline="") as stream:
         return list(csv.DictReader(stream))
 
 
 POLICY_CHANGES: dict[tuple[str, str, str], dict[str, int]] = {
     (row["trace"], row["estimate"], row["policy"]): {name: int(row[f"{name}_percent"]) for name in METRICS}
-    for row in _rows_of("policies")
+    for row in rows_of_table("policies")
 }
 """Table II of the metrics paper: percent against List-REG by metric; by the trace, the estimate and the policy."""
 
@@ -52,7 +53,7 @@ PREDICTORS = {
     (row["trace"], row["policy"], row["estimate"]): PublishedPrediction(
         row["metric"], *(float(row[name]) if row[name] else None for name in ("change_percent", "r2"))
     )
-    for row in _rows_of("predictors")
+    for row in rows_of_table("predictors")
 }
 """By the trace, the policy and the estimate."""
 
@@ -60,7 +61,9 @@ PREDICTED = {policy: told.metric for (_, policy, _), told in PREDICTORS.items()}
 """The policies that were run with predictors, each with the metric that was published."""
 
 
-DEADLINES = {(row["trace"], float(row["percent"])): float(row["regular_wait_at_most"]) for row in _rows_of("deadlines")}
+DEADLINES = {
+    (row["trace"], float(row["percent"])): float(row["regular_wait_at_most"]) for row in rows_of_table("deadlines")
+}
 """Wait of regular jobs under deadline-based backfilling, as a part of that under conservative: at most, as published.
 
 By the trace and the percentage of jobs with a deadline.
@@ -94,7 +97,7 @@ class Campaign:
 
 def _campaigns() -> dict[tuple[int, int], Campaign]:
     campaigns: dict[tuple[int, int], Campaign] = {}
-    for row in _rows_of("predictions"):
+    for row in rows_of_table("predictions"):
         trace = int(row["usable_jobs"]), int(row["processors"])
         campaign = campaigns.setdefault(trace, Campaign(int(row["published_jobs"]), {}))
         campaign.bsld[row["policy"], row["estimate"], row["correction"]] = float(row["bsld"])
@@ -123,25 +126,37 @@ class Curie23Scenario:
 
 CURIE23 = {
     row["scenario"]: Curie23Scenario(float(row["over_best_rule_percent"]), int(row["days_shorter"]), float(row["pue"]))
-    for row in _rows_of("curie23-scenarios")
+    for row in rows_of_table("curie23-scenarios")
 }
 CURIE23_SEARCHES = {
-    (row["figure"], row["method"]): (float(row["least"]), float(row["most"])) for row in _rows_of("curie23-searches")
+    (row["figure"], row["method"]): (float(row["least"]), float(row["most"]))
+    for row in rows_of_table("curie23-searches")
 }
 """What was published of searches there, by figure and method: least and most of the scenarios, in the table's units."""
 
 
-def _cp_online() -> dict[tuple[str, str, str, str], int]:
-    found: dict[tuple[str, str, str, str], int] = {}
-    for row in _rows_of("cp-online"):
-        for estimate in ("actual", "requested"):
-            if text := row[f"{estimate}_percent"]:
-                found[row["trace"], estimate, row["policy"], row["metric"]] = int(text)
-    return found
+def _cp_online() -> dict[tuple[str, str, str, str], str]:
+    """Table 2 as it is printed; what cannot be read is empty."""
+    rows = [row for row in rows_of_table("cp-online") if not row["policy"].endswith("+")]
+    traces = dict.fromkeys(row["trace"] for row in rows)
+    estimates = ("actual", "requested")
+    bases = {(trace, estimate, "list", "p2sf"): "100" for trace in traces for estimate in estimates}
+    return bases | {
+        (row["trace"], estimate, row["policy"], row["metric"]): row[f"{estimate}_percent"]
+        for row in rows
+        for estimate in estimates
+    }
 
 
-CP_ONLINE = _cp_online()
-"""Percent of List-REG by trace, estimate, policy and metric of the policies that plan the whole queue."""
+CP_ONLINE_CELLS = _cp_online()
+"""Percent of List-REG by trace, estimate, policy and metric of the policies that plan the whole queue, as printed."""
+
+CP_ONLINE = {key: int(text) for key, text in CP_ONLINE_CELLS.items() if text and key[2] != "list"} | {
+    (row["trace"], "actual", row["policy"], row["metric"]): int(row["actual_percent"])
+    for row in rows_of_table("cp-online")
+    if row["policy"].endswith("+")
+}
+"""The same as numbers, where it can be read, and of CP-P2SF+ as its text and figure have it."""
 
 
 @dataclass(frozen=True)
@@ -161,6 +176,6 @@ DISPATCHERS = {
     (row["machine"], row["estimate"], row["policy"]): PublishedDispatcher(
         *(int(row[name]) if row[name] else None for name in ("dispatch_ms", "simulation_s"))
     )
-    for row in _rows_of("dispatchers")
+    for row in rows_of_table("dispatchers")
 }
 """The dispatchers of 2019 and 2021, by machine, estimate and policy."""

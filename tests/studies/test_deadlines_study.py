@@ -77,7 +77,7 @@ def test_the_published_half_is_compared() -> None:
         )
     }  # fmt: skip
     blank |= dict.fromkeys(("deadline_jobs", "deadline_jobs_24h", "deadline_jobs_10x", "misses_24h", "misses_10x"), 1)
-    blank |= {"usage": 0.1, "usage_waited": None, "round_ms": 0.1}
+    blank |= {"usage": 0.1, "usage_waited": None, "round_ms": 0.1, "cpu_s": 0.5, "jobs": 5}
     draws = [
         {**blank, "trace": "SDSC-DS-2004-2.1-cln", "policy": policy, "percent": 20.0, "seed": seed, "wait_regular_s": w}
         for policy, waits in (("deadline", (40.0, 100.0)), ("conservative", (100.0, 200.0)))
@@ -85,6 +85,7 @@ def test_the_published_half_is_compared() -> None:
     ]
     rows = rows_of(draws)
     assert [(row["policy"], row["regular_of_base"]) for row in rows] == [("deadline", 0.45), ("conservative", 1.0)]
+    assert (rows[0]["all_jobs"], rows[0]["regular_jobs"], rows[0]["ms_per_job"]) == (5, 4, 100.0)
     (said,) = published_rows(rows)
     assert (said["published_at_most"], said["met"]) == (0.5, "yes")
     (other,) = published_rows([row | {"trace": "HPC2N"} for row in rows])
