@@ -27,6 +27,8 @@ HPC2N, DATA_STAR = "swf/HPC2N-2002-2.2-cln.swf.gz", "swf/SDSC-DS-2004-2.1-cln.sw
 INTREPID = "swf/ANL-Intrepid-2009-1.swf.gz"
 PAPER_LOGS = (KTH, CTC, SP2, BLUE, CURIE, BLUE_WATERS)
 REQUESTS = ("actual", "requested")
+UNBOUNDED = {"calibrations": ("ours",), "bound_time_s": 0.0, "run_bound_time_s": 0.0, "workers": 1}
+DAY_OF_CURIE = {"days": 1, "until_empty": False, "scenarios": ("air-summer",)}
 
 
 @dataclass(frozen=True)
@@ -51,14 +53,15 @@ CALLS = (
     StudyCall("deadlines", DeadlineStudy, (BLUE, HPC2N, DATA_STAR, INTREPID),
          {"as_published": True, "seeds": 3, "policies": ("deadline", "conservative", "easy")}),
     StudyCall("cp-online", CpOnlineStudy, PAPER_LOGS, {"estimates": REQUESTS, "evaluations": 2}),
-    StudyCall("curie23", Curie23Study, (CURIE,),
-         {"calibrations": ("ours",), "runs": ("est", "est-strict", "wt", "wt-strict", "profit", "profit-strict",
-                                              "multisearch", "harvest-ahead", "delay", "relaxation", "cp"),
-          "bound_time_s": 0.0, "run_bound_time_s": 0.0, "workers": 1},
-         {"days": 1, "until_empty": False, "scenarios": ("air-summer",), "runs": ("est", "multisearch")}),
+    StudyCall("curie23", Curie23Study, (CURIE,), UNBOUNDED | {"runs": ("est", "wt", "profit", "multisearch")},
+              {**DAY_OF_CURIE, "runs": ("est", "multisearch")}),
     StudyCall("dispatchers", DispatcherStudy, ("eurora/replay.csv",),
          {"scenarios": ("eurora",), "parts": ("replays",), "estimates": ("data", "actual", "last2"), "jobs": 1300},
          {"jobs": 40, "policies": ("pcp21", "easy")}),
+    StudyCall("curie23-searches", Curie23Study, (CURIE,),
+              UNBOUNDED | {"runs": ("est", "multisearch", "harvest-ahead", "cp", "delay", "relaxation"),
+                           "time_limit_s": 30.0, "until_empty": False},
+              {**DAY_OF_CURIE, "runs": ("est", "multisearch", "delay"), "time_limit_s": 1.0}),
     StudyCall("metrics-predictors", MetricsStudy, PAPER_LOGS, {"parts": ("predictors",)}),
 )  # fmt: skip
 """What ours in the ledger are made by, the quick ones first."""

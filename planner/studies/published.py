@@ -111,22 +111,40 @@ RUNS = tuple(dict.fromkeys(run for campaign in PREDICTIONS.values() for run in c
 """The runs of `PREDICTIONS`; all of them are made of a trace of which nothing was published."""
 
 
+STATED = {(row["paper"], row["place"], row["row"], row["column"]): row["published"] for row in rows_of_table("stated")}
+"""What is printed in tables, figures and texts that have no table of their own here."""
+
+
 @dataclass(frozen=True)
 class Curie23Scenario:
     """What was published of a scenario of the 23 days of CEA Curie.
 
-    Best search over best rule in profit at the end of day 23, how much sooner it empties the queue, and the PUE of the
-    whole.
+    Best search over best rule in profit at the end of day 23, how much sooner it empties the queue [%], the PUE of both
+    over the whole, the mean gain of a day [EUR], and what a second of each search brings [%].
     """
 
     over_best_rule_percent: float
-    days_shorter: int
+    shorter_percent: float
     pue: float
+    rule_pue: float
+    gain_eur: float
+    per_second: dict[str, float]
+
+
+def _curie23(place: str, scenario: str, column: str) -> float:
+    return float(STATED["curie23", place, scenario, column])
 
 
 CURIE23 = {
-    row["scenario"]: Curie23Scenario(float(row["over_best_rule_percent"]), int(row["days_shorter"]), float(row["pue"]))
-    for row in rows_of_table("curie23-scenarios")
+    scenario: Curie23Scenario(
+        over_best_rule_percent=_curie23("Table 1", scenario, "profit over the best rule"),
+        shorter_percent=_curie23("Table 1", scenario, "makespan under the best rule"),
+        pue=_curie23("Table 1", scenario, "PUE of the best search"),
+        rule_pue=_curie23("Table 1", scenario, "PUE of the best rule"),
+        gain_eur=_curie23("Table 2", scenario, "gain a day"),
+        per_second={run: _curie23("Table 3", scenario, run) for run in ("multisearch", "delay", "relaxation")},
+    )
+    for scenario in ("air-winter", "air-summer", "hybrid-winter", "hybrid-summer")
 }
 CURIE23_SEARCHES = {
     (row["figure"], row["method"]): (float(row["least"]), float(row["most"]))
