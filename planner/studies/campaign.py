@@ -9,7 +9,7 @@ from typing import Any
 
 from planner.errors import SolverError
 from planner.places import full_path
-from planner.studies.cp_online import CpOnlineStudy
+from planner.studies.cp_online import SEARCHED, CpOnlineStudy
 from planner.studies.curie23 import Curie23Study
 from planner.studies.curie23_site import data_home
 from planner.studies.deadlines import DeadlineStudy
@@ -26,7 +26,8 @@ CURIE, BLUE_WATERS = "swf/CEA-Curie-2011-2.1-cln.swf.gz", "swf/BW201911.swf.gz"
 HPC2N, DATA_STAR = "swf/HPC2N-2002-2.2-cln.swf.gz", "swf/SDSC-DS-2004-2.1-cln.swf.gz"
 INTREPID = "swf/ANL-Intrepid-2009-1.swf.gz"
 PAPER_LOGS = (KTH, CTC, SP2, BLUE, CURIE, BLUE_WATERS)
-REQUESTS = ("actual", "requested")
+QUEUES = {"estimates": ("actual", "requested"), "evaluations": 2}
+LISTS = ("easy", "spf-list", "saf-list", "sjf-list", "laf-list")
 UNBOUNDED = {"calibrations": ("ours",), "bound_time_s": 0.0, "run_bound_time_s": 0.0, "workers": 1}
 DAY_OF_CURIE = {"days": 1, "until_empty": False, "scenarios": ("air-summer",)}
 
@@ -52,7 +53,7 @@ CALLS = (
     StudyCall("metrics-areas", MetricsStudy, (SP2,), {"parts": ("areas",)}),
     StudyCall("deadlines", DeadlineStudy, (BLUE, HPC2N, DATA_STAR, INTREPID),
          {"as_published": True, "seeds": 3, "policies": ("deadline", "conservative", "easy")}),
-    StudyCall("cp-online", CpOnlineStudy, PAPER_LOGS, {"estimates": REQUESTS, "evaluations": 2}),
+    StudyCall("cp-online-lists", CpOnlineStudy, PAPER_LOGS, QUEUES | {"policies": LISTS}),
     StudyCall("curie23", Curie23Study, (CURIE,), UNBOUNDED | {"runs": ("est", "wt", "profit", "multisearch")},
               {**DAY_OF_CURIE, "runs": ("est", "multisearch")}),
     StudyCall("dispatchers", DispatcherStudy, ("eurora/replay.csv",),
@@ -62,6 +63,7 @@ CALLS = (
               UNBOUNDED | {"runs": ("est", "multisearch", "harvest-ahead", "cp", "delay", "relaxation"),
                            "time_limit_s": 30.0, "until_empty": False},
               {**DAY_OF_CURIE, "runs": ("est", "multisearch", "delay"), "time_limit_s": 1.0}),
+    StudyCall("cp-online", CpOnlineStudy, PAPER_LOGS, QUEUES | {"policies": SEARCHED}),
     StudyCall("metrics-predictors", MetricsStudy, PAPER_LOGS, {"parts": ("predictors",)}),
 )  # fmt: skip
 """What ours in the ledger are made by, the quick ones first."""

@@ -131,6 +131,7 @@ class PapersLedger:
 
     folder: Path
     reasons: Sequence[Mapping[str, str]] = field(default_factory=lambda: rows_of_table("reasons"))
+    told: Sequence[Mapping[str, str]] = field(default_factory=lambda: rows_of_table("told"))
 
     @cached_property
     def cells(self) -> list[Cell]:
@@ -142,6 +143,12 @@ class PapersLedger:
         return sorted(cells, key=lambda cell: order.get((cell.paper, cell.place), len(order)))
 
     def _explained(self, cell: Cell) -> Cell:
+        if cell.ours is None:
+            names = ("paper", "place", "row", "column")
+            earlier = (row for row in self.told if all(row[name] == getattr(cell, name) for name in names))
+            if row := next(earlier, None):
+                source = f"an earlier run, told in docs/{row['document']}"
+                cell = replace(cell, ours=float(row["ours"]), source=source)
         absent = cell.absent or next((words for log, words in ABSENT.items() if _speaks_of(cell, log)), "")
         cell = replace(cell, absent=absent)
         if cell.status == "no data":
@@ -179,15 +186,13 @@ def _number(row: Mapping[str, str] | None, name: str) -> float | None:
 
 
 def _stated(outputs: Outputs) -> Iterator[Cell]:
-    """What ``stated.csv`` has, each with where ours stands, or with what a document tells of an earlier run."""
+    """What ``stated.csv`` has, each with where ours stands."""
     for told in rows_of_table("stated"):
         row = outputs.find(told["file"], told["where"]) if told["file"] else None
         ours = _number(row, told["value"]) if told["value"] else None
         source = told["file"] if row is not None and (ours is not None or told["sense"] == "drawn") else ""
         if ours is not None and told["times"]:
             ours *= float(told["times"])
-        if ours is None and told["told"]:
-            ours, source = float(told["told"]), "an earlier run"
         absent = told["why"].removeprefix("no data: ") if told["why"].startswith("no data: ") else ""
         names = ("paper", "place", "row", "column", "published", "unit", "sense", "why")
         cell = Cell(**{name: told[name] for name in names})  # type: ignore[arg-type]
@@ -226,10 +231,10 @@ def _predictors(outputs: Outputs) -> Iterator[Cell]:
 
 def _queue(outputs: Outputs) -> Iterator[Cell]:
     """Table 2 of the paper on planning the queue; beside its CP forms stand ours with the same objective."""
-    file = "cp-online/cp-online.csv"
     for (trace, estimate, policy, metric), text in CP_ONLINE_CELLS.items():
         is_ours = policy.startswith("cp-")
         where = f"trace={trace};estimate={estimate};policy={policy.replace('cp-', 'order-')}"
+        file = "cp-online/cp-online.csv" if is_ours else "cp-online-lists/cp-online.csv"
         ours = _number(outputs.find(file, where), f"{metric}_percent")
         sense = "base" if policy == "list" else "lower" if is_ours else "equal"
         yield Cell("cp-online", "Table 2", f"{metric} {policy}", f"{trace}, {estimate}", text, "%", sense, ours, file)
@@ -349,7 +354,7 @@ def _place(cells: Sequence[Cell]) -> Iterator[StudyTable | str]:
     yield StudyTable(f"{cells[0].paper}, {part}: {_counted(cells)}", heads, tuple(lines), brief=())
     sources = sorted({cell.source for cell in cells if cell.ours is not None or cell.status == "drawn"} - {""})
     if sources:
-        calls = dict.fromkeys(source.partition("/")[0] for source in sources if "/" in source)
+        calls = dict.fromkeys(source.partition("/")[0] for source in sources if source.endswith(".csv"))
         made = f" (`plan study all --only {','.join(calls)}`)" if calls else ""
         yield f"Ours: {', '.join(sources)}{made}."
     for group in grouped(({"status": cell.status, "why": cell.why} for cell in cells if cell.why), "status", "why"):
