@@ -63,7 +63,7 @@ CALLS = (
               UNBOUNDED | {"runs": ("est", "multisearch", "harvest-ahead", "cp", "delay", "relaxation"),
                            "time_limit_s": 30.0, "until_empty": False},
               {**DAY_OF_CURIE, "runs": ("est", "multisearch", "delay"), "time_limit_s": 1.0}),
-    StudyCall("cp-online", CpOnlineStudy, PAPER_LOGS, QUEUES | {"policies": SEARCHED}),
+    StudyCall("cp-online", CpOnlineStudy, PAPER_LOGS, QUEUES | {"policies": ("saf-list", *SEARCHED)}),
     StudyCall("metrics-predictors", MetricsStudy, PAPER_LOGS, {"parts": ("predictors",)}),
 )  # fmt: skip
 """What ours in the ledger are made by, the quick ones first."""
