@@ -57,12 +57,13 @@ def report(
     out: Annotated[Path, typer.Option(metavar="DIR", help="The folder of results, as for plan --day.")] = Path(
         "reports"
     ),
+    also: Annotated[list[str] | None, typer.Option(metavar="FORMAT", help="Also write parquet.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
     quiet: QuietOption = False,
 ) -> None:
     """Report revenue, energy, CO2, costs and profit over written days, by account, user, class, partition, QOS or job.
 
-    Writes CSV, Parquet and HTML to OUT/SCENARIO/costs. The lines, with that of the site, are the days' totals exactly.
+    Writes CSV and HTML to OUT/SCENARIO/costs. The lines, with that of the site, are the days' totals exactly.
     Booked days count as they happened, and are set beside their plans; others are marked as only planned.
     Exit code 7: a damaged or foreign folder was named and skipped, the rest is reported.
 
@@ -71,10 +72,13 @@ def report(
     require_days(date, first, last)
 
     from planner.store.costs import FOLDER, WAYS, read_days
+    from planner.store.write import require_formats
 
     if by not in WAYS:
         raise InputError(f"cannot report by {by!r}; choose {', '.join(WAYS)}")
     _one_range(date, first, last, month)
+    formats = tuple(also or ())
+    require_formats(formats, ("parquet",))
     name = _scenario(out, scenario)
     low, high, asked = _range(date, first, last, month, _zone(out / name))
     days, skipped = read_days(out / name, low, high)
@@ -93,7 +97,7 @@ def report(
     wanted = (high - low).days + 1 if low is not None and high is not None else len(days)
     made = make_report(name, asked, by, days, skipped, wanted - len(days))  # type: ignore[arg-type]
     stem = f"{asked.replace(' to ', '_').replace(' ', '-')}-by-{by}"
-    written = write_report(made, costs_page(made, f"{stem}.csv"), out / name / FOLDER, stem)
+    written = write_report(made, costs_page(made, f"{stem}.csv"), out / name / FOLDER, stem, formats)
     write_index(out)
     if as_json:
         rows = [{key: _plain(value) for key, value in row.items()} for row in report_rows(made)]

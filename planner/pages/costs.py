@@ -73,7 +73,7 @@ def _planned(report: CostReport, csv_name: str) -> list[Part]:
     """Planned against real, where some days have both."""
     if report.planned is None:
         return []
-    name = planned_name(csv_name.removesuffix(".csv"))
+    name = f"{planned_name(csv_name.removesuffix('.csv'))}.csv"
     return [
         el("h2", "Planned against real"),
         el(

@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from planner.parquet import arrow
 from planner.store.costs import QUANTITIES, By, CostDay, CostLine, Sums, cost_lines, summed
 from planner.store.folder import PATIENCE_S, held, put, renewed
 from planner.store.write_tables import encoded
@@ -166,24 +167,31 @@ def _row(by: By, line: CostLine) -> dict[str, Any]:
     )
 
 
-def write_report(report: CostReport, page: str, folder: Path, stem: str) -> list[Path]:
-    """Write CSV, Parquet and HTML, and planned against real where some days have both; all in one step."""
-    rows = report_rows(report)
-    contents = {f"{stem}.csv": _csv(rows), f"{stem}.parquet": _parquet(rows), f"{stem}.html": encoded(page)}
+def write_report(report: CostReport, page: str, folder: Path, stem: str, formats: tuple[str, ...] = ()) -> list[Path]:
+    """Write CSV and HTML, and planned against real where some days have both; all in one step.
+
+    ``formats`` may ask for ``parquet`` beside each CSV.
+    """
+    tables = {stem: report_rows(report)}
     if report.planned is not None:
-        compared = planned_rows(report.planned, report.by)
-        contents |= {planned_name(stem): _csv(compared), planned_name(stem, "parquet"): _parquet(compared)}
+        tables[planned_name(stem)] = planned_rows(report.planned, report.by)
+    contents = {f"{stem}.html": encoded(page)}
+    for name, rows in tables.items():
+        contents[f"{name}.csv"] = _csv(rows)
+        if "parquet" in formats:
+            contents[f"{name}.parquet"] = _parquet(rows)
     with held(folder, PATIENCE_S), renewed(folder) as fresh:
-        for kind in ("csv", "parquet"):  # those of an earlier report need not hold any more
-            (fresh / planned_name(stem, kind)).unlink(missing_ok=True)
+        for name in (stem, planned_name(stem)):
+            for kind in ("csv", "parquet"):  # those of an earlier report need not hold any more
+                (fresh / f"{name}.{kind}").unlink(missing_ok=True)
         for name, content in contents.items():
             put(fresh / name, content)
     return [folder / name for name in contents]
 
 
-def planned_name(stem: str, kind: str = "csv") -> str:
-    """The name of a file with planned against real."""
-    return f"{stem}-planned.{kind}"
+def planned_name(stem: str) -> str:
+    """The name of the files with planned against real, without their endings."""
+    return f"{stem}-planned"
 
 
 def _csv(rows: list[dict[str, Any]]) -> bytes:
@@ -207,8 +215,7 @@ def _csv_cell(cell: object) -> object:
 
 
 def _parquet(rows: list[dict[str, Any]]) -> bytes:
-    import pyarrow as pa
-    import pyarrow.parquet
+    pa = arrow()
 
     def column(name: str) -> Any:
         if any(isinstance(row[name], Decimal) for row in rows):
@@ -219,5 +226,5 @@ def _parquet(rows: list[dict[str, Any]]) -> bytes:
         return pa.array([encoded(c).decode() if isinstance(c, str) else c for c in cells], type=kind)
 
     sink = pa.BufferOutputStream()
-    pyarrow.parquet.write_table(pa.table({name: column(name) for name in rows[0]}), sink)
+    pa.parquet.write_table(pa.table({name: column(name) for name in rows[0]}), sink)
     return bytes(sink.getvalue().to_pybytes())
