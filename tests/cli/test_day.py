@@ -99,10 +99,11 @@ def test_quiet_and_json(site: Path, capsys: pytest.CaptureFixture[str]) -> None:
 def test_same_again(sample_day: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_whole: bool) -> None:
     """The same command gives byte-identical CSVs, whatever the number of workers; another seed does not."""
     monkeypatch.chdir(tmp_path)
+    words = ("--day", DAY, "--scenario", "sample", *BRIEF, "--bound-time", "0", "-q")
     for workers in ("1", "2") if is_whole else ("1",):
-        plan("--day", DAY, "--scenario", "sample", *BRIEF, "--workers", workers, "--out", workers, "-q")
+        plan(*words, "--workers", workers, "--out", workers)
         assert csvs(tmp_path / workers / "sample" / DAY) == csvs(sample_day)
-    plan("--day", DAY, "--scenario", "sample", *BRIEF, "--seed", "1", "--out", "other", "-q")
+    plan(*words, "--seed", "1", "--out", "other")
     other = tmp_path / "other" / "sample" / DAY
     assert (other / "schedule.csv").read_bytes() != (sample_day / "schedule.csv").read_bytes()
     assert json.loads((other / "run.json").read_text())["seed"] == 1

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.days import BRIEF, DAY, write_small_site
+from tests.days import DAY, write_small_site
 from tests.planning.test_ready import sample_problem
 
 FIRED = "fired"
@@ -51,7 +51,7 @@ with ready._compiling_beside(pickle.load(sys.stdin.buffer)):
 """
 PLAN = "from planner.__main__ import main; main()"
 COMMANDS = {
-    "engine": (PLAN, "--day", DAY, "-m", "cp", "--engine", "cpsat", "--bound-time", "0", *BRIEF[:2], "-q"),
+    "engine": (PLAN, "--day", DAY, "-m", "cp", "--engine", "cpsat", "--bound-time", "0", "--time-limit", "1s", "-q"),
     "processes": (PLAN, "compare", "site", "other", "--day", DAY, "-m", "est", "--processes", "2", "-q"),
     "picture": (
         PLAN,

@@ -93,7 +93,7 @@ def sample_days(tmp_path_factory: pytest.TempPathFactory) -> Path:
     def make(_: Path) -> None:
         machine = ("--set", "cluster.classes.cpu.count=70", "--set", "cluster.classes.gpu.count=8")
         more = ("--set", "jobs.load=1.3", "--scenario", "sample", "--method", "multisearch", "-q", *machine)
-        plan("run", "--from", DAY, "--to", "2024-06-03", "--run-bound-time", "1", *more)
+        plan("run", "--from", DAY, "--to", "2024-06-03", "--run-bound-time", "1", "--bound-time", "0.3", *more)
         plan("report", "--month", "2024-06", "--by", "account", "-q")
 
     return made_once(tmp_path_factory, "pages", make) / "reports"

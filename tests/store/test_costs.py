@@ -34,10 +34,11 @@ def summed(path: Path, column: str) -> Decimal:
 
 
 @pytest.fixture(scope="session")
-def month(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Thirty rolling days of the sample site with a fifth of its work; copy it, never change it."""
+def month(tmp_path_factory: pytest.TempPathFactory, is_whole: bool) -> Path:
+    """A week, or all thirty days, of the sample site with a fifth of its work; copy it, never change it."""
+    last = "2024-06-30" if is_whole else "2024-06-07"
     settings = ("--set", "jobs.load=0.2", "--set", "cluster.classes.cpu.idle_w=50")
-    words = ("--from", "2024-06-01", "--to", "2024-06-30", "-m", "multisearch", "--bound-time", "0", "-q", *settings)
+    words = ("--from", "2024-06-01", "--to", last, "-m", "multisearch", "--bound-time", "0", "-q", *settings)
     return made_once(tmp_path_factory, "month", lambda _: plan("run", "--scenario", "sample", *words)) / "reports"
 
 
@@ -62,7 +63,7 @@ def week(tmp_path: Path, planned_week: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 @pytest.mark.parametrize("by", WAYS)
 def test_a_month_sums_to_its_ledgers(month: Path, by: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """Over 30 sample days the lines of the CSV, the site's own among them, are the days' totals to the last digit."""
+    """The lines of the month's CSV, the site's own among them, are the days' totals to the last digit."""
     plan("report", "--month", "2024-06", "--by", by, "--out", str(month))
     path = month / "sample" / "costs" / f"2024-06-by-{by}.csv"
     totals = ledger_sums(month / "sample")

@@ -121,7 +121,7 @@ def test_a_week_of_the_sample_site_is_cheaper_held(figures: Row) -> None:
     assert saved > 0
     assert 0 < figures["longest_hold_s"] <= 6 * 3600
     assert figures["wait_s"] > figures["easy_wait_s"]
-    limit = limit_figures(SAMPLE, None, None, WEEK.isoformat(), 0.3, 6, 10.0)
+    limit = limit_figures(SAMPLE, None, None, WEEK.isoformat(), 0.3, 6, 2.0)
     assert saved < limit["limit_eur"]
     assert limit["easy_eur"] == pytest.approx(figures["easy_eur"], rel=1e-9)
 
