@@ -233,7 +233,7 @@ def markdown(rows: list[Row]) -> str:
 
     def worst(group: list[Row], name: str) -> float:
         """How much more something is than under EASY, in the row in which it is most so [%]."""
-        return max(100 * (getattr(row, name) / getattr(row, f"easy_{name}") - 1) for row in group)
+        return max(100 * (float(getattr(row, name)) / float(getattr(row, f"easy_{name}")) - 1) for row in group)
 
     lines = [
         "| site, week | prices | seeds | profit | energy cost | mean wait | 95 % wait | longest wait |",
