@@ -36,7 +36,7 @@ OTHERS = (("hpc2n", "2003-03-10"), ("blue", "2001-05-07"))
 BUSY_WEEK = "2012-08-20"
 MAX_DELAYS_H, FEW_H = (0, 2, 6, 12, 24), (6, 24)
 TARIFFS = {"fr-2012": "French prices of 2012", "de-2021": "German of 2021", "de-2022": "German of 2022"}
-TARIFFS |= {"flat": "flat tariff", "bands": "made-up hourly prices"}
+TARIFFS |= {"flat": "flat, with flat cooling", "bands": "made-up hourly prices"}
 LOADS, OVERLOADS = (0.7, 0.9), (1.1, 1.45)
 PREDICTED, KNOWN = "requested", "actual"
 LITTLE_WAIT_S = 15 * 60
@@ -120,7 +120,7 @@ class OperationStudy(Study):
         metavar="PATTERN",
     )  # fmt: skip
     repeats: int = option(5, "number", "With submissions moved, on weeks never tuned on.", bounds=Bounds(1, 50))
-    bound_time: float = option(60.0, "time", "For each limit, at most.")
+    bound_time: float = option(600.0, "time", "For each limit, at most.")
     bounds: bool = option(True, "flag", "Whether limits are worked out.", "--bounds/--no-bounds")
     data: Path | None = option(None, "path", "Folder of traces and prices; default PLANNER_DATA.", metavar="DIR")
 
@@ -147,7 +147,8 @@ class OperationStudy(Study):
     def _replayed(self, each: Held) -> StudyCell:
         given = self._given(each) | {"repeat": each.repeat, "estimate": each.estimate, "hours": each.hours}
         labels = self._labels(each) | {"estimate": each.estimate, "repeat": each.repeat, "without": each.without}
-        return StudyCell(each.name, labels, week_figures, given | {"without": each.without})
+        given |= {"without": each.without, "is_flat": each.tariff == "flat"}
+        return StudyCell(each.name, labels, week_figures, given)
 
     def _limits(self, held: Sequence[Held]) -> list[StudyCell]:
         few = [each for each in held if each.hours in FEW_H and each.tariff != "flat" and not each.without]
@@ -309,9 +310,7 @@ def same_table(rows: Sequence[Row]) -> StudyTable:
     """Weeks at 0 h and at a flat tariff: as many starts as EASY's as there are jobs."""
     chosen = [row for row in rows if not row["max_delay_h"] or row["tariff"] == "flat"]
     columns = [*WHAT, numbers("jobs", "", "jobs"), numbers("start as under EASY", "jobs", "same_starts")]
-    return table_of(
-        "No promise: starts are EASY's; at a flat tariff jobs are held for cool hours alone", chosen, columns
-    )
+    return table_of("No promise, or one price and one temperature at all times: starts are EASY's", chosen, columns)
 
 
 def picture(rows: Sequence[Row]) -> Html:

@@ -57,19 +57,26 @@ EUR_PER_USD = {2021: 1 / 1.1827, 2022: 1 / 1.0530}
 
 @dataclass(frozen=True)
 class Traced:
-    """A trace below the folder of data, the processors of its machine, and the cores of the pool that stands for it."""
+    """A trace below the folder of data, the processors of its machine, and the cores of the pool that stands for it.
+
+    ``memory_gb`` is more than all its jobs ask for together, where they ask for memory.
+    """
 
     file: str
     processors: int
     cores: int
+    memory_gb: int | None = None
 
 
 TRACES = {
     "curie": Traced("swf/CEA-Curie-2011-2.1-cln.swf.gz", 93_312, 300 * CORES),
-    "hpc2n": Traced("swf/HPC2N-2002-2.2-cln.swf.gz", 240, 240),
+    "hpc2n": Traced("swf/HPC2N-2002-2.2-cln.swf.gz", 240, 240, 100_000),
     "blue": Traced("swf/SDSC-BLUE-2000-4.2-cln.swf.gz", 1_152, 1_152),
 }
 SAMPLE = "sample"
+FLAT = ("tariff.kind=flat", "tariff.eur_per_kwh=0.15", "weather.source=constant", "weather.temperature_c=15")
+"""One price and one temperature at all times: there is nothing to hold a job for."""
+
 PARTS: Mapping[str, str] = {
     "": "all of it",
     "look ahead": "always hold with waiting at its price, whatever may come",
@@ -82,7 +89,7 @@ PARTS: Mapping[str, str] = {
 
 
 def moved_prices(data: Path, tariff: str, first: dt.date, folder: Path) -> Path | None:
-    """Prices of another year around a week, in a file of their own; None for a flat tariff."""
+    """Prices of another year around a week, in a file of their own; None where there are no hourly ones."""
     if tariff in ("flat", "bands"):
         return None
     country, year = tariff.split("-")
@@ -152,7 +159,7 @@ def scenario_of(site: str, trace: Path | None, prices: Path | None, *settings: s
         "cluster.classes.gpu=null",
         "cluster.classes.cpu.count=1",
         f"cluster.classes.cpu.capacity.cores={TRACES[site].cores}",
-        "cluster.classes.cpu.capacity.memory_gb=null",
+        f"cluster.classes.cpu.capacity.memory_gb={TRACES[site].memory_gb or 'null'}",
     )
     return load_scenario("sample", folders=folders, overrides=(*machine, *hourly, *settings))
 
@@ -226,11 +233,13 @@ def week_figures(
     estimate: str,
     hours: int,
     without: str = "",
+    *,
+    is_flat: bool = False,
 ) -> dict[str, Any]:
     """Money, waiting and late starts of a week in which jobs may be held for so many hours, beside EASY's."""
     day = dt.date.fromisoformat(first)
     week = week_of(site, trace, day, load, repeat, estimate)
-    scenario = scenario_of(site, trace, prices, f"rules.max_delay={hours}h")
+    scenario = scenario_of(site, trace, prices, *(FLAT if is_flat else ()), f"rules.max_delay={hours}h")
     jobs = _without_users(week.source.trace) if without == "users" else week.source.trace
     holding, policy = _without(without, holding_of_trace(scenario, jobs)), policy_named("hold")
     make_ready(policy, estimate_named(estimate).make)

@@ -19,6 +19,7 @@ from planner.studies.operation_weeks import (
     PARTS,
     SAMPLE,
     TRACES,
+    _submitted,
     _without,
     limit_figures,
     require_conserved,
@@ -125,15 +126,26 @@ def test_a_week_of_the_sample_site_is_cheaper_held(figures: Row) -> None:
     assert limit["easy_eur"] == pytest.approx(figures["easy_eur"], rel=1e-9)
 
 
-def test_nothing_changes_at_no_promise(figures: Row) -> None:
+def test_nothing_changes_at_no_promise_or_where_all_hours_are_alike(figures: Row) -> None:
     """Every job starts as under EASY; in a repeat submissions differ, and so do EASY's waits."""
     same = week_figures(SAMPLE, None, None, WEEK.isoformat(), 0.3, 0, "requested", 0)
     assert same["same_starts"] == same["jobs"] == figures["jobs"]
     assert same["energy_eur"] == same["easy_eur"] == figures["easy_eur"]
+    flat = week_figures(SAMPLE, None, None, WEEK.isoformat(), 0.3, 0, "requested", 24, is_flat=True)
+    assert flat["same_starts"] == flat["jobs"] == figures["jobs"]
+    assert flat["energy_eur"] == flat["easy_eur"] != figures["easy_eur"]
+    assert figures["same_starts"] < figures["jobs"]
     usual, moved = (week_of(SAMPLE, None, WEEK, 0.3, repeat, "requested").source.trace for repeat in (0, 1))
     by_id = dict(zip(usual.ids, usual.submit_s.tolist(), strict=True))
     moves = [abs(now - by_id[name]) for name, now in zip(moved.ids, moved.submit_s.tolist(), strict=True)]
     assert 0 < max(moves) <= 60
+
+
+def test_jobs_that_ask_for_memory_are_not_left_out(planner_data: Path) -> None:
+    """Nearly all jobs of HPC2N do; the machine that stands for it is a pool of cores with memory for all."""
+    source = _submitted("hpc2n", planner_data / TRACES["hpc2n"].file, dt.date(2003, 3, 10))
+    assert not source.intake.dropped["cannot run even on the empty machine"]
+    assert len(source.jobs) > 500
 
 
 def test_conservation_is_checked_by_counting() -> None:
