@@ -54,7 +54,7 @@ CALLS = (
     StudyCall("deadlines", DeadlineStudy, (BLUE, HPC2N, DATA_STAR, INTREPID),
          {"as_published": True, "seeds": 3, "policies": ("deadline", "conservative", "easy")}),
     StudyCall("cp-online-lists", CpOnlineStudy, PAPER_LOGS, QUEUES | {"policies": LISTS}),
-    StudyCall("curie23", Curie23Study, (CURIE,), UNBOUNDED | {"runs": ("est", "wt", "profit", "multisearch")},
+    StudyCall("curie23", Curie23Study, (CURIE,), UNBOUNDED | {"runs": ("est", "multisearch")},
               {**DAY_OF_CURIE, "runs": ("est", "multisearch")}),
     StudyCall("dispatchers", DispatcherStudy, ("eurora/replay.csv",),
          {"scenarios": ("eurora",), "parts": ("replays",), "estimates": ("data", "actual", "last2"), "jobs": 1300},
