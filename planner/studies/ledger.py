@@ -267,8 +267,8 @@ def unlisted(cells: Sequence[Cell]) -> list[str]:
 def text_of(cell: Cell) -> str:
     """A cell in a table: what was published, ours in brackets, and what it is if it is not met."""
     published = cell.published or "?"
-    if cell.status == "drawn":
-        return "drawn"
+    if cell.sense == "drawn":
+        return cell.status
     if cell.ours is None:
         return published if cell.status == "base" else f"{published} ({cell.status})"
     ours = _short(cell)
