@@ -234,7 +234,7 @@ def _queue(outputs: Outputs) -> Iterator[Cell]:
     for (trace, estimate, policy, metric), text in CP_ONLINE_CELLS.items():
         is_ours = policy.startswith("cp-")
         where = f"trace={trace};estimate={estimate};policy={policy.replace('cp-', 'order-')}"
-        file = "cp-online/cp-online.csv" if is_ours else "cp-online-lists/cp-online.csv"
+        file = "cp-online-searches/cp-online.csv" if is_ours else "cp-online-lists/cp-online.csv"
         ours = _number(outputs.find(file, where), f"{metric}_percent")
         sense = "base" if policy == "list" else "lower" if is_ours else "equal"
         yield Cell("cp-online", "Table 2", f"{metric} {policy}", f"{trace}, {estimate}", text, "%", sense, ours, file)
@@ -245,7 +245,7 @@ def _dispatchers(outputs: Outputs) -> Iterator[Cell]:
     for (machine, estimate, policy), said in DISPATCHERS.items():
         place = {"eurora": "Table 1", "kit-forhlr2": "Table 2"}[machine]
         where = f"machine={machine};estimate={estimate};policy={policy}"
-        ours = _number(outputs.find("dispatchers/dispatchers.csv", where), "dispatch_ms")
+        ours = _number(outputs.find("dispatchers-eurora/dispatchers.csv", where), "dispatch_ms")
         words = DISPATCHED if ours is None else f"{DISPATCHED}; ours a dispatch {plain(ours, 1)} ms"
         for column, unit, value in (("a dispatch", "ms", said.dispatch_ms), ("simulation", "s", said.simulation_s)):
             text = "no end" if value is None else str(value)
