@@ -87,6 +87,7 @@ def test_a_cell_in_words() -> None:
     assert text_of(cell) == "7 (9.3) missed by 2.3"
     assert text_of(replace(cell, ours=7.0)) == "7 (7)"
     assert text_of(replace(cell, ours=None)) == "7 (not run)"
+    assert text_of(replace(cell, ours=None, absent="jobs", elsewhere=3.14)) == "7 (no data; with others 3.1)"
 
 
 def test_a_file_of_a_study_decides(tmp_path: Path) -> None:
