@@ -242,7 +242,7 @@ def _queue(outputs: Outputs) -> Iterator[Cell]:
 
 
 def _dispatchers(outputs: Outputs) -> Iterator[Cell]:
-    """Tables 1 and 2 of the paper on dispatchers, whose jobs are not at hand; ours of a dispatch are with other jobs."""
+    """Tables 1 and 2 of the paper on dispatchers, whose jobs are not at hand: ours are with other jobs."""
     for (machine, estimate, policy), said in DISPATCHERS.items():
         place = {"eurora": "Table 1", "kit-forhlr2": "Table 2"}[machine]
         where = f"machine={machine};estimate={estimate};policy={policy}"
