@@ -99,7 +99,10 @@ def planned_rows(found: PlannedAgainstReal, by: By) -> list[dict[str, Any]]:
 
 @dataclass(frozen=True)
 class CostReport:
-    """Lines over days: ``asked`` is the range in words, ``missing`` how many of its days are not planned."""
+    """Lines over days that are all booked or all only planned: money that was billed is never mixed with plans.
+
+    ``asked`` is the range in words; ``left_out`` counts its days of the other kind, ``missing`` those without a result.
+    """
 
     scenario: str
     asked: str
@@ -109,6 +112,7 @@ class CostReport:
     lines: tuple[CostLine, ...]
     skipped: tuple[tuple[Path, str], ...]
     missing: int
+    left_out: int = 0
 
     @cached_property
     def planned(self) -> PlannedAgainstReal | None:
@@ -116,9 +120,14 @@ class CostReport:
         return planned_against_real(self.days, self.by)
 
     @property
-    def booked_days(self) -> int:
-        """How many of the days are booked; the others are only planned."""
-        return sum(day.is_booked for day in self.days)
+    def is_booked(self) -> bool:
+        """Whether the days are what happened; else they are plans."""
+        return self.days[0].is_booked
+
+    @property
+    def status(self) -> str:
+        """The same in a word, as every line of the files has it."""
+        return "booked" if self.is_booked else "planned"
 
     @property
     def totals(self) -> Sums:
@@ -138,23 +147,33 @@ class CostReport:
 
 
 def make_report(
-    scenario: str, asked: str, by: By, days: list[CostDay], skipped: list[tuple[Path, str]], missing: int
+    scenario: str,
+    asked: str,
+    by: By,
+    days: list[CostDay],
+    skipped: list[tuple[Path, str]],
+    missing: int,
+    *,
+    booked: bool,
 ) -> CostReport:
-    """Put a report together from days that were read, all in one currency."""
-    lines = tuple(cost_lines(days, by))
-    return CostReport(scenario, asked, by, days[0].currency, tuple(days), lines, tuple(skipped), missing)
+    """Put a report together from days that were read, all in one currency: of the booked ones, or of the others."""
+    kept = [day for day in days if day.is_booked == booked]
+    lines = tuple(cost_lines(kept, by))
+    left_out = len(days) - len(kept)
+    return CostReport(scenario, asked, by, kept[0].currency, tuple(kept), lines, tuple(skipped), missing, left_out)
 
 
 def report_rows(report: CostReport) -> list[dict[str, Any]]:
     """The lines as rows, the site's own last; together they are the totals of the days, to the last digit."""
-    rows = [_row(report.by, line) for line in report.lines]
-    blank = dict.fromkeys(rows[0] if rows else _row(report.by, CostLine("")), "")
-    zero: dict[str, Any] = {"jobs": 0, "days": len(report.days), "mean_wait_h": None}
+    rows = [_row(report, line) for line in report.lines]
+    blank = dict.fromkeys(rows[0] if rows else _row(report, CostLine("")), "")
+    zero: dict[str, Any] = {"status": report.status, "jobs": 0, "days": len(report.days), "mean_wait_h": None}
     return [*rows, blank | zero | {"kind": SITE} | dict(report.site)]
 
 
-def _row(by: By, line: CostLine) -> dict[str, Any]:
-    about: dict[str, Any] = {"kind": by} | ({"job_id": line.key} if by == "job" else {})
+def _row(report: CostReport, line: CostLine) -> dict[str, Any]:
+    by = report.by
+    about: dict[str, Any] = {"kind": by, "status": report.status} | ({"job_id": line.key} if by == "job" else {})
     named = {name.removeprefix("node_"): " ".join(sorted(values)) for name, values in line.about.items()}
     shown = {"job": named.keys(), "account-user": {"account", "user"}}.get(by, {by})
     about |= {name: text for name, text in named.items() if name in shown}
