@@ -15,7 +15,6 @@ from typing import Literal, get_args
 from planner import bounds
 from planner.bounds import ENERGY_J
 from planner.domain.cluster import Cluster
-from planner.domain.dealing import Dealer, has_choice
 from planner.domain.horizon import zone_named
 from planner.domain.intake import Intake
 from planner.domain.job import Job
@@ -28,6 +27,7 @@ from planner.inputs.jobs.read import require_unscaled
 from planner.inputs.jobs.table import read_job_rows
 from planner.inputs.jobs.table_rows import Row, read_rows, require_known, row_time
 from planner.inputs.jobs.unit_groups import unit_shape_of
+from planner.inputs.snapshots.nodes_of_units import Dealer, has_choice
 from planner.places import document
 from planner.scenario.schema import Scenario
 from planner.scenario.words import guess
