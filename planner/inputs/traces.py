@@ -11,10 +11,10 @@ import numpy as np
 
 from planner.bounds import PROCESSORS, UNIX_S
 from planner.domain.columns import Ints
+from planner.domain.fit import Fit
 from planner.domain.horizon import Horizon
 from planner.domain.intake import Intake
 from planner.domain.job import Job
-from planner.domain.possible import Fit
 from planner.domain.precedence import waiting_in_vain
 from planner.domain.trace import Trace, cluster_trace_of, codes, deadlines, first_jobs, pool_trace, priorities
 from planner.errors import InputError
