@@ -126,9 +126,7 @@ class HoldSection(Section):
         float,
         Within(bounds.FRACTION),
         Field(alias="stay"),
-        Key(
-            "fraction", "by what part the time ahead must get cheaper before more or less is held than in the last hour"
-        ),
+        Key("fraction", "by what part the time ahead must get cheaper before waiting counts for more than its price"),
     ] = HoldParams.stay_fraction
     waiting_fraction: Annotated[
         float,
