@@ -41,7 +41,7 @@ class HoldParams:
     ahead_s: int = 86400
     strengths: tuple[float, ...] = (1.0, 4.0, 16.0)
     days_back: tuple[int, ...] = (7, 1, 2)
-    stay_fraction: float = 0.02
+    stay_fraction: float = 0.005
     waiting_fraction: float = 0.02
 
 

@@ -83,6 +83,8 @@ class HoldingReplay:
         self._origin_unix = trace.origin_unix or 0
         self._holding = holding
         self._next_s = first_s
+        strengths = holding.params.strengths
+        self._strength = strengths[len(strengths) // 2]
         self.eur_per_hour = 0.0
 
     @property
@@ -137,9 +139,9 @@ class HoldingReplay:
         eur_per_hour = self.eur_per_hour = self._eur_per_waiting_hour(now_s, float(known.mean()))
         if eur_per_hour == math.inf:
             return
-        strength = self._best_strength(now_s, eur_per_hour, capacity)
-        if strength < math.inf:
-            state.clock.eur_per_held_hour = eur_per_hour * strength
+        self._strength = self._best_strength(now_s, eur_per_hour, capacity)
+        if self._strength < math.inf:
+            state.clock.eur_per_held_hour = eur_per_hour * self._strength
 
     def _eur_per_waiting_hour(self, now_s: int, eur_per_kwh: float) -> float:
         """What an hour of waiting counts for: as the site says, or by the jobs of the last week; infinite without."""
@@ -156,17 +158,10 @@ class HoldingReplay:
         return self._holding.params.waiting_fraction * kwh * abs(eur_per_kwh)
 
     def _best_strength(self, now_s: int, eur_per_hour: float, capacity: int) -> float:
-        """The strength of the next hour; infinite: hold nothing.
-
-        Nothing is held where that would make energy and waiting of the time ahead no cheaper. Else the first strength,
-        waiting at its price, is taken unless a higher one is cheaper by some part; so it is where all cost the same,
-        and where no days before are to tell.
-        """
+        """The strength at which energy and waiting cost least in the time ahead; infinite: hold nothing."""
         from planner.online.kernel.rollout import rollout
 
         params, state = self._holding.params, self.state
-        if not params.days_back:
-            return params.strengths[0]
         strengths = (math.inf, *params.strengths)
         total = np.zeros(len(strengths))
         paid_from, least = int(state.clock.paid_from), float(state.clock.least_eur_per_kwh)
@@ -178,10 +173,11 @@ class HoldingReplay:
                 total[place] += rollout(
                     outlook, running, now_s, paid_from, least, capacity, self._holding.max_delay_s, eur_per_hour, held
                 )
-        if np.ptp(total) and total[1:].min() >= total[0]:
-            return math.inf
-        total[1] -= params.stay_fraction * abs(total[1])
-        return strengths[1 + int(np.argmin(total[1:]))]
+        if not np.ptp(total):
+            return self._strength
+        keeps = np.array([each == self._strength for each in strengths])
+        total -= keeps * params.stay_fraction * np.abs(total)
+        return strengths[int(np.argmin(total))]
 
     def _days_back(self, now_s: int) -> tuple[int, ...]:
         """How many days ago jobs arrived as they may arrive now: as far as there were such days, else yesterday."""

@@ -126,7 +126,9 @@ class HoldSection(Section):
         float,
         Within(bounds.FRACTION),
         Field(alias="stay"),
-        Key("fraction", "by what part the time ahead must get cheaper before waiting counts for more than its price"),
+        Key(
+            "fraction", "by what part the time ahead must get cheaper before more or less is held than in the last hour"
+        ),
     ] = HoldParams.stay_fraction
     waiting_fraction: Annotated[
         float,

@@ -81,7 +81,7 @@ PARTS: Mapping[str, str] = {
     "": "all of it",
     "look ahead": "always hold with waiting at its price, whatever may come",
     "arrivals": "expect nobody to arrive",
-    "preference": "let waiting count for more than its price for any gain",
+    "hysteresis": "change how much is held for any gain",
     "users": "expect lengths as of all jobs, whoever submits them",
     "publication": "know all prices and the weather ahead",
 }
@@ -284,9 +284,9 @@ def _without(part: str, holding: Holding) -> Holding:
             holding, costs=replace(costs, eur_per_kwh=price, known_from_unix=known, cooled=np.ones_like(price))
         )
     changes: Mapping[str, Mapping[str, Any]] = {
-        "look ahead": {"days_back": ()},
+        "look ahead": {"strengths": (1.0,), "stay_fraction": 1.0},
         "arrivals": {"ahead_s": 0},
-        "preference": {"stay_fraction": 0.0},
+        "hysteresis": {"stay_fraction": 0.0},
     }
     return replace(holding, params=replace(holding.params, **changes.get(part, {})))
 

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace as with_changes
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from planner.compiled import kernel_of
-from planner.domain.search_params import HoldParams
 from planner.domain.trace import Machine, Trace, first_jobs, pool_trace
 from planner.errors import InputError
 from planner.inputs.traces import read_pool
 from planner.online.check import violations
-from planner.online.holding import Holding, HoldingReplay
+from planner.online.holding import Holding
 from planner.online.initial_state import Past, _remember_ended
 from planner.online.kernel import rollout
 from planner.online.kernel.hold_rule import REMEMBERED_LENGTHS, cheapest_start
@@ -356,29 +354,6 @@ def test_the_look_ahead_is_the_simulators_easy(seed: int) -> None:
     assert found == pytest.approx(told)
     held = rollout.rollout(outlook, 0, now, 0, float(price.min()), 10, 6 * HOUR, 0.0, 0.0)
     assert held != pytest.approx(told - 0.7 * float(easy.wait_s.sum()) / HOUR), "with a hold some starts differ"
-
-
-def test_waiting_counts_at_its_price_unless_more_is_clearly_cheaper(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the time ahead costs at no hold, 1, 4 and 16 times the price of waiting, and what is chosen."""
-    clock = SimpleNamespace(paid_from=0, least_eur_per_kwh=0.0)
-    playing, trace = SimpleNamespace(state=SimpleNamespace(clock=clock)), random_trace(0)
-    told: dict[float, float] = {}
-    monkeypatch.setattr("planner.online.holding._outlook", lambda *given: (None, 0))
-    monkeypatch.setattr(rollout, "rollout", lambda *given: told[given[-1]])
-    for costs, expected in (
-        ((100.0, 100.0, 101.0, 101.0), np.inf),
-        ((100.0, 99.0, 98.0, 97.1), 1.0),
-        ((100.0, 99.0, 98.0, 97.0), 16.0),
-        ((100.0, 101.0, 99.5, 99.0), 1.0),
-        ((100.0, 102.0, 99.5, 99.9), 4.0),
-        ((100.0, 100.0, 100.0, 100.0), 1.0),
-    ):
-        told.update(zip((np.inf, 1.0, 4.0, 16.0), costs, strict=True))
-        held = HoldingReplay(playing, trace, Holding(6 * HOUR, prices(0)), first_s=0)  # type: ignore[arg-type]
-        assert held._best_strength(20 * DAY, 1.0, 10) == expected
-    told.update({1.0: 200.0, 4.0: 200.0, 16.0: 200.0})
-    sure = Holding(6 * HOUR, prices(0), params=HoldParams(days_back=()))
-    assert HoldingReplay(playing, trace, sure, first_s=0)._best_strength(0, 1.0, 10) == 1.0  # type: ignore[arg-type]
 
 
 def test_policies_that_hold_are_named_by_their_base() -> None:

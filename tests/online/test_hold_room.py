@@ -39,7 +39,7 @@ def test_a_job_past_its_likely_length_holds_room_until_its_expected_end() -> Non
     eur_per_kwh[8 * HOUR // QUARTER_S] = 0.01
     early = np.full(len(eur_per_kwh), ORIGIN - DAY)
     costs = EnergyCosts(ORIGIN, eur_per_kwh, known_from_unix=early, cooled=np.ones(len(eur_per_kwh)))
-    always = HoldParams(days_back=())
+    always = HoldParams(strengths=(1.0,), stay_fraction=1.0)
     holding = Holding(3 * HOUR, costs, 0.001, params=always)
     starts = replay(trace, policy_named("hold:easy"), trace.requested_s, holding=holding).start_s
     assert (starts / HOUR).tolist() == [0, 0, 1, 2, 8, 6]

@@ -172,7 +172,7 @@ def test_conservation_is_checked_by_counting() -> None:
 def test_a_part_left_out_changes_what_is_decided() -> None:
     for part in PARTS:
         changed = _without(part, NO_HOLDING)
-        assert (changed.params != NO_HOLDING.params) == (part in ("look ahead", "arrivals", "preference"))
+        assert (changed.params != NO_HOLDING.params) == (part in ("look ahead", "arrivals", "hysteresis"))
 
 
 def test_prices_of_another_year_keep_their_day_and_hour(tmp_path: Path) -> None:
