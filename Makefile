@@ -4,7 +4,7 @@
 #   make test                   run the tests, of slow ones a slice (some seven minutes on two cores)
 #   make test-all               run all tests in full
 #   make docs                   the documents as a site, in site/index.html
-#   make campaign               disturb it: 12,000 inputs, 400 kills, a hostile folder, a disturbed disk, 500 small days, 300 small queues (hours)
+#   make campaign               disturb it: 12,000 inputs, 400 kills, a hostile folder, a disturbed disk, 900 small days, 300 small queues (hours)
 
 PYTHON ?= python3
 DAY ?= 2024-06-01
@@ -51,6 +51,8 @@ campaign-hostile: .venv/dev
 
 campaign-days: .venv/dev
 	.venv/bin/python -m tests.small_days --count 500
+	.venv/bin/python -m tests.small_days --count 300 --waits --contracts
+	.venv/bin/python -m tests.small_days --count 100 --waits --storage
 
 campaign-queues: .venv/dev
 	.venv/bin/python -m tests.small_queues --count 300

@@ -2,28 +2,30 @@
 
 python benchmarks/emptied_weeks.py                                 all weeks and tariffs, seed 0
 python benchmarks/emptied_weeks.py --seeds 0,1,2                   three seeds
-python benchmarks/emptied_weeks.py --weeks 2024-03-11 --tariffs flat --set goal.waiting=0.003
+python benchmarks/emptied_weeks.py --weeks 2024-03-11 --tariffs flat --set goal.waiting=0.003 --table other.csv
 
 The submissions of seven days, planned night by night until the queue is empty, with every job as long as it asked.
 Each line: profit at the end, bills and energy against EASY; mean, 95 % and longest wait, EASY's in brackets; the jobs
-over 48 h; the CPU time. Prices are those of the shipped scenarios (flat, hourly) or of Germany, in weeks of 2021 and
-2022. ``--curie N`` plans weeks of CEA Curie on a machine of N nodes, which empties.
+over 48 h; the CPU time; and what is worse than it should be. Prices are those of the shipped scenarios (flat, hourly),
+or of Germany in 2021 and 2022, moved to the week. ``--curie N`` plans weeks of CEA Curie on a machine of N nodes, which
+empties. Every row is kept in the table, and one that is there is not made again: delete the file to begin anew.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
 import datetime as dt
 import sys
 import tempfile
 import time
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import numpy as np
-from days import data_folder
+from days import AMPLE_TIME_S, ROOT, data_folder
 
 from planner.domain.horizon import Horizon
 from planner.methods import Params
@@ -33,12 +35,16 @@ from planner.scenario.load import load_scenario
 from planner.scenario.schema import Scenario
 from planner.store.read_tables import read_table, take_in, waits_of
 from planner.store.write_tables import SCHEDULE_COLUMNS
+from planner.studies.operation_weeks import moved_prices
 
 WEEKS = ("2024-01-08", "2024-06-01", "2024-10-07")
 CURIE_WEEKS = ("2012-06-12", "2012-08-07")
-TARIFFS = ("flat", "hourly", "DE 2021", "DE 2022")
-AMPLE_TIME_S = 3600.0
+TARIFFS = ("flat", "hourly", "de-2021", "de-2022")
+TABLE = ROOT / "reports" / "studies" / "emptied-weeks" / "weeks.csv"
 DAYS = 7
+
+PROFIT_LOSS, LONGEST_MORE = 0.0002, 0.1
+"""By how much the profit may be below EASY's, and the longest wait above it."""
 
 
 @dataclass(frozen=True)
@@ -52,15 +58,82 @@ class Week:
     cpu_s: float
 
 
-def scenario_of(tariff: str, seed: int, more: tuple[str, ...], curie: int = 0) -> Scenario:
+@dataclass(frozen=True)
+class Row:
+    """A week under the plans and under EASY."""
+
+    site: str
+    week: str
+    tariff: str
+    seed: int
+    settings: str
+    jobs: int
+    profit_eur: float
+    easy_profit_eur: float
+    bills_eur: float
+    easy_bills_eur: float
+    energy_eur: float
+    easy_energy_eur: float
+    mean_h: float
+    easy_mean_h: float
+    p95_h: float
+    easy_p95_h: float
+    longest_h: float
+    easy_longest_h: float
+    over_48_h: int
+    easy_over_48_h: int
+    cpu_s: float
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """What tells rows apart."""
+        return self.site, self.week, self.tariff, str(self.seed), self.settings
+
+    @property
+    def worse(self) -> list[str]:
+        """What is worse than it should be."""
+        told = {
+            "profit": self.profit_eur < self.easy_profit_eur * (1 - PROFIT_LOSS),
+            "energy": self.tariff != "flat" and self.energy_eur >= self.easy_energy_eur,
+            "mean wait": self.mean_h > self.easy_mean_h,
+            "95 % wait": self.p95_h > self.easy_p95_h,
+            "longest wait": self.longest_h > self.easy_longest_h * (1 + LONGEST_MORE),
+        }
+        return [name for name, is_worse in told.items() if is_worse]
+
+    def told(self) -> str:
+        """The row in one line."""
+
+        def percent(one: float, other: float) -> str:
+            return f"{100 * (one / other - 1):+7.3f} %"
+
+        waits = "  ".join(
+            f"{ours:6.2f} ({easy:6.2f})"
+            for ours, easy in (
+                (self.mean_h, self.easy_mean_h),
+                (self.p95_h, self.easy_p95_h),
+                (self.longest_h, self.easy_longest_h),
+            )
+        )
+        return (
+            f"{self.site:10} {self.week}  {self.tariff:8} seed {self.seed}  {self.jobs:6d} jobs"
+            f"  profit {self.profit_eur:10,.2f} {percent(self.profit_eur, self.easy_profit_eur)}"
+            f"  bills {percent(self.bills_eur, self.easy_bills_eur)}"
+            f"  energy {percent(self.energy_eur, self.easy_energy_eur)}  waits {waits} h"
+            f"  over 48 h {self.over_48_h:4d} ({self.easy_over_48_h:4d})  {self.cpu_s:5.0f} s"
+            f"{'  WORSE: ' + ', '.join(self.worse) if self.worse else ''}"
+        )
+
+
+def scenario_of(tariff: str, first: dt.date, seed: int, more: list[str], curie: int, folder: Path) -> Scenario:
     """The sample site, or weeks of Curie on so many nodes, under a tariff."""
     settings = [f"seed={seed}", *more]
     if curie:
         trace = data_folder() / "swf" / "CEA-Curie-2011-2.1-cln.swf.gz"
         settings += [f"jobs.source={trace}", "jobs.core_scale=9600/93312", "zone=UTC", "cluster.classes.gpu=null"]
         settings += [f"cluster.classes.cpu.count={curie}"]
-    if tariff.startswith("DE"):
-        prices = data_folder() / "prices" / f"DE-LU_electricity_prices_{tariff[3:]}.csv.gz"
+    if tariff.startswith("de-"):
+        prices = moved_prices(data_folder(), tariff, first, folder)
         settings += [f"tariff={{kind: hourly, file: {prices}, unit: EUR/MWh}}"]
     base = "hourly-tariff" if tariff == "hourly" else "sample"
     return load_scenario(base, folders=[shipped_folder() / "scenarios"], overrides=settings)
@@ -99,27 +172,63 @@ def week_of(scenario: Scenario, method: str, first: dt.date, iterations: int) ->
     )
 
 
-def told(ours: Week, easy: Week) -> str:
-    """A week against EASY, in one line."""
-
-    def percent(one: float, other: float) -> str:
-        return f"{100 * (one / other - 1):+7.3f} %"
-
-    waits = "  ".join(
-        f"{how(ours.wait_h):6.2f} ({how(easy.wait_h):6.2f})"
-        for how in (np.mean, lambda each: np.percentile(each, 95), np.max)
-    )
-    over = f"{int((ours.wait_h > 48).sum()):4d} ({int((easy.wait_h > 48).sum()):4d})"
+def row_of(key: tuple[str, ...], ours: Week, easy: Week) -> Row:
+    """A week against EASY."""
     assert len(ours.wait_h) == len(easy.wait_h), "not the same jobs"
-    return (
-        f"profit {ours.profit_eur:10,.2f} {percent(ours.profit_eur, easy.profit_eur)}"
-        f"  bills {percent(ours.bills_eur, easy.bills_eur)}  energy {percent(ours.energy_eur, easy.energy_eur)}"
-        f"  waits {waits} h  over 48 h {over}  {ours.cpu_s:5.0f} s"
+    site, week, tariff, seed, settings = key
+    p95_h, easy_p95_h = (float(np.percentile(each.wait_h, 95)) for each in (ours, easy))
+    return Row(
+        site=site,
+        week=week,
+        tariff=tariff,
+        seed=int(seed),
+        settings=settings,
+        jobs=len(ours.wait_h),
+        profit_eur=ours.profit_eur,
+        easy_profit_eur=easy.profit_eur,
+        bills_eur=ours.bills_eur,
+        easy_bills_eur=easy.bills_eur,
+        energy_eur=ours.energy_eur,
+        easy_energy_eur=easy.energy_eur,
+        mean_h=float(ours.wait_h.mean()),
+        easy_mean_h=float(easy.wait_h.mean()),
+        p95_h=p95_h,
+        easy_p95_h=easy_p95_h,
+        longest_h=float(ours.wait_h.max()),
+        easy_longest_h=float(easy.wait_h.max()),
+        over_48_h=int((ours.wait_h > 48).sum()),
+        easy_over_48_h=int((easy.wait_h > 48).sum()),
+        cpu_s=ours.cpu_s,
     )
+
+
+def rows_in(path: Path) -> dict[tuple[str, ...], Row]:
+    """The rows that a table has, by what tells them apart."""
+    if not path.exists():
+        return {}
+    kinds = {"int": int, "float": float, "str": str}
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = [
+            Row(**{each.name: kinds[str(each.type)](row[each.name]) for each in fields(Row)})
+            for row in csv.DictReader(file)
+        ]
+    return {row.key: row for row in rows}
+
+
+def write_rows(path: Path, rows: list[Row]) -> None:
+    """Write a table whole, in the place of the one before."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    made = path.with_suffix(".new")
+    with made.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow([each.name for each in fields(Row)])
+        for row in rows:
+            writer.writerow([round(each, 4) if isinstance(each, float) else each for each in asdict(row).values()])
+    made.replace(path)
 
 
 def main() -> None:
-    """Print one line per week, tariff and seed."""
+    """Make the rows that the table does not have, and print one line for each."""
     asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     asked.add_argument("--weeks", default="")
     asked.add_argument("--tariffs", default=",".join(TARIFFS))
@@ -127,17 +236,21 @@ def main() -> None:
     asked.add_argument("--iterations", type=int, default=20_000)
     asked.add_argument("--curie", type=int, default=0, metavar="NODES")
     asked.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
+    asked.add_argument("--table", type=Path, default=TABLE)
     given = asked.parse_args()
-    weeks = given.weeks or ",".join(CURIE_WEEKS if given.curie else WEEKS)
-    for week in weeks.split(","):
-        for tariff in given.tariffs.split(","):
-            for seed in map(int, given.seeds.split(",")):
-                scenario = scenario_of(tariff, seed, tuple(given.set), given.curie)
+    site = f"curie-{given.curie}" if given.curie else "sample"
+    weeks = (given.weeks or ",".join(CURIE_WEEKS if given.curie else WEEKS)).split(",")
+    cells = [(w, t, s) for s in given.seeds.split(",") for w in weeks for t in given.tariffs.split(",")]
+    with tempfile.TemporaryDirectory() as folder:
+        for week, tariff, seed in cells:
+            rows, key = rows_in(given.table), (site, week, tariff, seed, " ".join(given.set))
+            if key not in rows:
                 first = dt.date.fromisoformat(week)
-                first = first.replace(year=int(tariff[3:])) if tariff.startswith("DE") and not given.curie else first
-                easy = week_of(scenario, "easy", first, given.iterations)
-                ours = week_of(scenario, "harvest", first, given.iterations)
-                print(f"{week}  {tariff:8} seed {seed}  {len(easy.wait_h):6d} jobs  {told(ours, easy)}", flush=True)
+                scenario = scenario_of(tariff, first, int(seed), given.set, given.curie, Path(folder))
+                easy, ours = (week_of(scenario, each, first, given.iterations) for each in ("easy", "harvest"))
+                rows = rows_in(given.table) | {key: row_of(key, ours, easy)}
+                write_rows(given.table, list(rows.values()))
+            print(rows[key].told(), flush=True)
 
 
 if __name__ == "__main__":

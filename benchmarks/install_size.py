@@ -1,7 +1,7 @@
 """What installing the planner costs: megabytes to download and on disk, and seconds, package by package.
 
     python benchmarks/install_size.py                  # what `pip install .` brings
-    python benchmarks/install_size.py cp dask plot     # and what these extras add to it
+    python benchmarks/install_size.py parquet dask   # and what these extras add to it
     python benchmarks/install_size.py --keep DIR       # leave the wheels and the environment in DIR
 
 Two steps, each timed: `pip wheel` fetches every package anew, past pip's cache, and builds the planner itself; `pip

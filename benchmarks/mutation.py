@@ -1,21 +1,27 @@
-"""How many small changes to the code the tests notice. Run: ``python benchmarks/mutation.py --out mutants.jsonl``.
+"""How many small changes to the code the tests notice. Run: ``python benchmarks/mutation.py --seed 1``.
 
 A mutant is the code with one change: ``<`` for ``<=``, ``+`` for ``-``, ``and`` for ``or``, ``min`` for ``max``, a
-constant plus one, a condition turned round, a statement dropped. It is caught when a test that covers its file fails,
-when Python crashes or when the time is up; it survives when all of these tests pass. A survivor is an equivalent
-mutant, or a claim that no test makes.
+constant plus one, a condition turned round, a statement dropped. One is drawn from every room, the others from all of
+the code alike. A mutant is caught when a test fails, when Python crashes, or when its tests use far more CPU time than
+they need without it. It survives when they all pass, and is undecided after ``--limit`` seconds; neither is noticed. A
+survivor is an equivalent mutant, or a claim that no test makes.
 
-Mutants are drawn at random by the seed, run one by one in a copy of the tree, and kept in the file OUT, a JSON object a
-line: a second run goes on where the first one ended, and ``--again`` tries the survivors anew. A mutant of a compiled
-file takes half a minute or more, because its kernels are compiled again; with ``--uncompiled`` kernels run as the plain
-Python that they are written in, which suits small tests, and an index out of range is an error instead of a read past
-the end.
+First the tests are run once and watched, folder by folder: what each test file enters, and how long it takes, is kept
+in the file WATCHED, and files that are not in it are watched in the next run. The tests of a mutant are those that
+enter its function: the ones that import its file, then those of its room, then others, the quickest of each first, as
+many as ``--seconds`` allows. Compiled code cannot be watched: a kernel counts as entered by whatever enters a function
+that calls it. Machine code is kept by the text of its sources, so a mutant of a kernel is compiled anew, in a cache of
+its own; those come last.
+
+Mutants run one by one in a copy of the tree. Verdicts are kept in the file OUT: a second run goes on where the first
+one ended, and ``--again`` tries what was not noticed anew, beside the first verdict.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
+import csv
 import json
 import os
 import random
@@ -25,243 +31,39 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
+from types import CodeType, FrameType
+from typing import Any
+
+import pytest
+
+from planner.places import CACHE, kept_folder
 
 ROOT = Path(__file__).resolve().parents[1]
 
-AUDIT = ("tests/accounting/test_audit_edges.py", "tests/accounting/test_audit.py")
-SEARCH = (
-    "tests/search/test_order_and_ties.py",
-    "tests/search/test_delaying.py",
-    "tests/search/test_margins.py",
-    "tests/search/test_harvest_walk.py",
-    "tests/search/test_walks.py",
-    "tests/search/test_annealing.py",
-    "tests/search/test_multisearch.py",
-    "tests/search/test_whole_plan_rules.py",
-    "tests/search/test_searches.py",
-)
-DOMAIN = (
-    "tests/domain/test_allowed_classes.py",
-    "tests/domain/test_dependencies.py",
-    "tests/domain/test_horizon.py",
-    "tests/domain/test_limits.py",
-    "tests/domain/test_packing.py",
-    "tests/domain/test_possible.py",
-    "tests/domain/test_problem_columns.py",
-    "tests/domain/test_sharing.py",
-    "tests/accounting/test_settle.py",
-    "tests/accounting/test_contracts.py",
-)
-MACHINE = ("tests/machine/test_machine_parts.py", "tests/machine/test_placing.py", "tests/machine/test_kernel.py")
-ONLINE = ("tests/online/test_by_hand.py", "tests/online/test_giving_way.py", "tests/online/test_replay.py")
-CP = (
-    "tests/cp/test_model_parts.py",
-    "tests/cp/test_repair.py",
-    "tests/cp/test_constraints.py",
-    "tests/cp/test_optimum.py",
-    "tests/cp/test_engines.py",
-)
-DISPATCH = ("tests/small_dispatches/test_small_dispatches.py",)
-FILES = (
-    "tests/store/test_written_text.py",
-    "tests/store/test_deadline_seconds.py",
-    "tests/store/test_tables.py",
-    "tests/store/test_results.py",
-    "tests/store/test_costs.py",
-    "tests/cli/test_audit_files.py",
-)
+BLIND = ("faults", "hostile", "fuzz", "test_wheel.py", "test_tutorials.py", "test_document_commands.py")
+"""Tests that run the planner in processes of its own, where nothing can be watched."""
 
-TESTS: dict[str, dict[str, tuple[str, ...]]] = {
-    "accounting": {
-        "planner/accounting/audit.py": (*AUDIT, "tests/search/test_whole_plan_rules.py"),
-        "planner/accounting/room.py": ("tests/accounting/test_energy.py", *AUDIT, "tests/cp/test_repair.py"),
-        "planner/accounting/settle.py": (
-            "tests/accounting/test_job_shares.py",
-            "tests/accounting/test_settle.py",
-            "tests/accounting/test_contracts.py",
-        ),
-        "planner/accounting/energy.py": ("tests/accounting/test_energy.py", "tests/accounting/test_settle.py", *AUDIT),
-        "planner/accounting/battery_dispatch.py": ("tests/accounting/test_contracts.py",),
-        "planner/accounting/promises.py": ("tests/planning/test_promises.py",),
-        "planner/accounting/bound/*.py": (
-            "tests/accounting/test_bound_by_hand.py",
-            "tests/accounting/test_bound_promises.py",
-            "tests/accounting/test_bound.py",
-        ),
-    },
-    "domain": {
-        "planner/domain/pue_table.py": ("tests/domain/test_limits.py", "tests/domain/test_linear_tables.py"),
-        "planner/domain/node_text.py": ("tests/domain/test_node_lists.py", "tests/domain/test_node_names.py"),
-        "planner/domain/job_order.py": SEARCH,
-        "planner/domain/dealing.py": ("tests/domain/test_dealing.py",),
-        "planner/domain/cluster.py": ("tests/domain/test_node_names.py", "tests/domain/test_node_lists.py", *DOMAIN),
-        "planner/domain/*.py": DOMAIN,
-    },
-    "metrics": {"planner/metrics/*.py": ("tests/metrics/test_measures.py", "tests/metrics/test_replay_ledger.py")},
-    "cooling": {
-        "planner/cooling/*.py": (
-            "tests/cooling/test_nameplate.py",
-            "tests/cooling/test_picture.py",
-            "tests/cooling/test_power.py",
-        )
-    },
-    "inputs": {
-        "planner/inputs/prices.py": ("tests/inputs/test_tariff.py", "tests/inputs/test_carbon.py"),
-        "planner/inputs/weather/*.py": (
-            "tests/inputs/test_weather.py",
-            "tests/inputs/test_weather_typical.py",
-            "tests/inputs/test_solar.py",
-            "tests/inputs/test_open_meteo.py",
-            "tests/inputs/test_season.py",
-            "tests/inputs/test_wet_bulb.py",
-            "tests/inputs/test_forecast_files.py",
-        ),
-        "planner/inputs/jobs/*.py": (
-            "tests/inputs/test_job_table.py",
-            "tests/inputs/test_job_table_bounds.py",
-            "tests/inputs/test_job_table_files.py",
-            "tests/inputs/test_read_jobs.py",
-            "tests/inputs/test_rule_columns.py",
-            "tests/inputs/test_swf.py",
-            "tests/inputs/test_power_model.py",
-        ),
-        "planner/inputs/snapshots/*.py": (
-            "tests/inputs/test_snapshot_tables.py",
-            "tests/inputs/test_snapshot_round_trip.py",
-            "tests/inputs/test_snapshot_mutations.py",
-        ),
-        "planner/inputs/slurm/*.py": (
-            "tests/inputs/slurm_json/test_slurm_notations.py",
-            "tests/inputs/slurm_json/test_slurm_hostlist.py",
-            "tests/inputs/slurm_json/test_slurm_queue.py",
-            "tests/inputs/slurm_json/test_slurm_nodes.py",
-            "tests/inputs/slurm_json/test_slurm_machine.py",
-            "tests/inputs/slurm_json/test_slurm_site.py",
-            "tests/inputs/slurm_json/test_slurm_accounting.py",
-            "tests/inputs/slurm_json/test_slurm_samples.py",
-            "tests/inputs/books/test_sacct_text.py",
-        ),
-    },
-    "scenario": {
-        "planner/scenario/*.py": (
-            "tests/scenario/test_scenario.py",
-            "tests/scenario/test_strict_yaml.py",
-            "tests/scenario/test_reference.py",
-            "tests/scenario/test_named_nodes.py",
-            "tests/scenario/test_down_nodes.py",
-            "tests/cli/test_cooling_choices.py",
-            "tests/cli/test_bad_input.py",
-        )
-    },
-    "planning": {
-        "planner/planning/carbon_goal.py": ("tests/planning/test_carbon_goal.py",),
-        "planner/planning/*.py": (
-            "tests/planning/test_ahead.py",
-            "tests/planning/test_executed.py",
-            "tests/planning/test_first_day.py",
-            "tests/planning/test_overdue.py",
-            "tests/planning/test_promises.py",
-            "tests/cli/test_day.py",
-            "tests/store/test_waits.py",
-        ),
-        "planner/power/*.py": ("tests/power/test_learned.py", "tests/power/test_time_order.py"),
-    },
-    "runs": {
-        "planner/runs/book*.py": ("tests/cli/test_book.py",),
-        "planner/runs/compare*.py": ("tests/cli/test_compare.py",),
-        "planner/runs/simulate.py": ("tests/cli/test_simulate.py",),
-        "planner/runs/*.py": (
-            "tests/runs/test_rolling_rules.py",
-            "tests/runs/test_policy_days.py",
-            "tests/runs/test_figures.py",
-            "tests/runs/test_whole_run.py",
-            "tests/runs/test_clairvoyant.py",
-            "tests/cli/test_run.py",
-            "tests/cli/test_now.py",
-        ),
-    },
-    "cli": {
-        "planner/cli/*.py": (
-            "tests/cli/test_words.py",
-            "tests/cli/test_day_words.py",
-            "tests/cli/test_bad_input.py",
-            "tests/cli/test_run.py",
-            "tests/cli/test_now.py",
-            "tests/cli/test_compare.py",
-            "tests/cli/test_simulate.py",
-            "tests/cli/test_book.py",
-            "tests/cli/test_study.py",
-            "tests/cli/test_terminal.py",
-        )
-    },
-    "pages": {
-        "planner/pages/*.py": (
-            "tests/pages/test_page_parts.py",
-            "tests/pages/test_tables.py",
-            "tests/pages/test_day_page.py",
-            "tests/pages/test_other_pages.py",
-            "tests/store/test_costs.py",
-            "tests/cli/test_book.py",
-        )
-    },
-    "slurm": {
-        "planner/slurm/*.py": (
-            "tests/slurm/test_slurm_changes.py",
-            "tests/slurm/test_slurm_journal.py",
-            "tests/slurm/test_slurm_holds.py",
-            "tests/slurm/test_slurm_commands.py",
-            "tests/slurm/test_slurm_verify.py",
-            "tests/slurm/test_slurm_cli.py",
-        )
-    },
-    "machine": {
-        "planner/machine/packing.py": ("tests/domain/test_packing.py", *MACHINE),
-        "planner/machine/*.py": MACHINE,
-    },
-    "search": {
-        "planner/domain/result.py": ("tests/domain/test_candidate.py", *SEARCH),
-        "planner/planning/ready.py": ("tests/planning/test_ready.py",),
-        "planner/search/*.py": SEARCH,
-    },
-    "kernels": {
-        "planner/search/kernel/*.py": ("tests/search/test_walks.py", "tests/search/test_annealing.py", *SEARCH),
-        "planner/cp/dispatch/kernel/*.py": DISPATCH,
-    },
-    "online": {
-        "planner/online/day_replay.py": ("tests/online/test_rules.py", "tests/online/test_easy_day.py"),
-        "planner/online/kernel/learning.py": ("tests/online/test_predictors.py",),
-        "planner/online/kernel/*.py": ONLINE,
-        "planner/online/cvh.py": ("tests/online/test_predictors.py",),
-        "planner/online/predict*.py": ("tests/online/test_predictors.py", *ONLINE),
-        "planner/online/*.py": (*ONLINE, "tests/online/test_predictors.py"),
-    },
-    "cp": {
-        "planner/cp/queue_model.py": ("tests/cp/test_queue_model.py", "tests/cp/test_dispatch_models.py"),
-        "planner/cp/dispatch/*.py": ("tests/cp/test_dispatch_models.py", *DISPATCH),
-        "planner/cp/*.py": CP,
-        "planner/cp/engines/*.py": CP,
-    },
-    "store": {
-        "planner/store/folder.py": ("tests/store/test_lock_identity.py", "tests/store/test_folder.py", *FILES),
-        "planner/store/last_plan.py": ("tests/cli/test_situation.py", "tests/cli/test_run.py"),
-        "planner/store/replay_files.py": ("tests/cli/test_simulate.py", "tests/cli/test_compare.py"),
-        "planner/store/write.py": (*FILES, "tests/cli/test_day.py"),
-        "planner/store/*.py": FILES,
-    },
-}
-"""The tests that cover a file, by room: the first pattern that fits counts. Quick and sharp ones stand first."""
+COMPILED = ("kernel", "part")
+"""The decorators of compiled functions."""
 
-COMPILED = ("machine", "kernels", "online")
-"""Rooms whose mutants are compiled."""
+SINGLE_FILES = "single files"
+"""The room of the files that stand beside the rooms."""
 
 MOST_MEMORY = 12 * 2**30
 """Address space of the tests of a mutant [bytes]."""
 
-OUT_OF_TIME = "the time limit"
+WATCHED_S = 4.0
+"""How long a test file is watched; the rest of its tests is taken to be alike [s]."""
+
+COMPILING_S = 240.0
+"""CPU time that compiling all kernels anew may take [s]."""
 
 SWAPS: dict[type, type] = {
     ast.Lt: ast.LtE,
@@ -298,10 +100,11 @@ NAMES = {
 
 @dataclass(frozen=True)
 class Mutant:
-    """One change to one file; ``begin`` and ``end`` are offsets in its bytes."""
+    """One change to one file; ``begin`` and ``end`` are offsets in its bytes, ``function`` has the names around it."""
 
     room: str
     path: str
+    function: str
     line: int
     begin: int
     end: int
@@ -314,19 +117,40 @@ class Mutant:
         return f"{self.path}:{self.line}: {self.before} -> {self.after} @{self.begin}"
 
 
-def mutants_of(room: str, path: str) -> Iterator[Mutant]:
+def all_mutants() -> list[Mutant]:
+    """All mutants of all files."""
+    return [mutant for path in sorted((ROOT / "planner").rglob("*.py")) for mutant in mutants_of(path)]
+
+
+def mutants_of(path: Path) -> Iterator[Mutant]:
     """All mutants of a file."""
-    source = (ROOT / path).read_bytes()
+    source = path.read_bytes()
+    name = path.relative_to(ROOT)
+    room = name.parts[1] if len(name.parts) > 2 else SINGLE_FILES
     lines = [0]
     for text in source.splitlines(keepends=True):
         lines.append(lines[-1] + len(text))
-    for node, after in _changes(ast.parse(source)):
+    tree = ast.parse(source)
+    functions = list(_functions(tree))
+    for node, after in _changes(tree):
         assert node.end_lineno is not None
         assert node.end_col_offset is not None
         begin = lines[node.lineno - 1] + node.col_offset
         end = lines[node.end_lineno - 1] + node.end_col_offset
         before = " ".join(source[begin:end].decode().split())
-        yield Mutant(room, path, node.lineno, begin, end, before, after)
+        around = next((name for name, each in functions if each.lineno <= node.lineno <= (each.end_lineno or 0)), "")
+        yield Mutant(room, name.as_posix(), around, node.lineno, begin, end, before, after)
+
+
+def _functions(tree: ast.AST, outer: str = "") -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
+    """The functions and methods of a file by their names, without those inside of others."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            yield outer + node.name, node
+        elif isinstance(node, ast.ClassDef):
+            yield from _functions(node, f"{outer}{node.name}.")
+        elif not isinstance(node, ast.expr):
+            yield from _functions(node, outer)
 
 
 def _changes(tree: ast.AST) -> Iterator[tuple[ast.expr | ast.stmt, str]]:
@@ -379,53 +203,205 @@ def _other_expressions(node: ast.expr) -> Iterator[ast.expr]:
         yield ast.IfExp(ast.UnaryOp(ast.Not(), node.test), node.body, node.orelse)
 
 
-def files_of(room: str) -> dict[str, tuple[str, ...]]:
-    """The files of a room with the tests that cover each."""
-    covered: dict[str, tuple[str, ...]] = {}
-    for pattern, tests in TESTS[room].items():
-        found = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.glob(pattern))
-        missing = [test for test in tests if not (ROOT / test).is_file()]
-        if not found or missing:
-            raise SystemExit(f"the table of tests is out of date: {pattern} fits {len(found)} files; no {missing}")
-        for path in found:
-            covered.setdefault(path, tests)
-    return covered
+@dataclass
+class Watched:
+    """What one test file does: how long it takes, and the functions of the planner that it enters, as `path:name`."""
+
+    seconds: float
+    entered: set[str]
+
+
+class Watcher:
+    """A plugin of pytest that notes which functions each test file enters, by the first and last case of each test."""
+
+    def __init__(self) -> None:
+        self._entered: dict[str, dict[int, CodeType]] = defaultdict(dict)
+        self._seconds: dict[str, float] = defaultdict(float)
+        self._failed: set[str] = set()
+        self._cases: dict[str, list[pytest.Item]] = defaultdict(list)
+        self._skipped: Counter[str] = Counter()
+        self._ran: Counter[str] = Counter()
+        self._now: dict[int, CodeType] = {}
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Leave out all cases of a test but the first and the last."""
+        for item in items:
+            self._cases[item.nodeid.split("[")[0]].append(item)
+        kept = {id(item) for cases in self._cases.values() for item in (cases[0], cases[-1])}
+        items[:] = [item for item in items if id(item) in kept]
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Note how long all cases take, if those between are like the last one, and whether one failed."""
+        name = report.nodeid.split("::")[0]
+        cases = self._cases[report.nodeid.split("[")[0]]
+        is_last = report.when == "call" and report.nodeid == cases[-1].nodeid
+        self._seconds[name] += report.duration * (max(1, len(cases) - 1) if is_last else 1)
+        if report.failed:
+            self._failed.add(name)
+
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        """Begin to watch, if this is the first test, and note all for the file of this one."""
+        name = item.nodeid.split("::")[0]
+        if self._seconds[name] > WATCHED_S:
+            self._skipped[name] += 1
+            pytest.skip("seen enough of this file")
+        self._ran[name] += 1
+        self._now = self._entered[name]
+        sys.settrace(self._note)
+        threading.settrace(self._note)
+
+    def _note(self, frame: FrameType, event: str, arg: object) -> None:
+        if id(frame.f_code) not in self._now:
+            self._now[id(frame.f_code)] = frame.f_code
+
+    def found(self, tree: Path) -> dict[str, dict[str, Any]]:
+        """What was seen, by test file, as plain data; a file that fails without any mutant enters nothing."""
+        sys.settrace(None)
+        inside = f"{tree.resolve()}/"
+        return {
+            name: {
+                "seconds": round(self._seconds[name] * (1 + self._skipped[name] / self._ran[name]), 2),
+                "entered": sorted(
+                    f"{code.co_filename.removeprefix(inside)}:{code.co_qualname.split('.<')[0]}"
+                    for code in codes.values()
+                    if code.co_filename.startswith(f"{inside}planner/") and name not in self._failed
+                ),
+            }
+            for name, codes in self._entered.items()
+        }
+
+
+def watch(tests: Sequence[str], out: Path) -> None:
+    """Run tests in this process, and write what they enter."""
+    watcher = Watcher()
+    options = ["-n", "0", "-q", "-p", "no:cacheprovider", "--tb=line"]
+    pytest.main([*options, *tests], plugins=[watcher])
+    out.write_text(json.dumps(watcher.found(Path.cwd())), encoding="utf-8")
+
+
+def watched_tests(kept: Path, tree: Tree) -> dict[str, Watched]:
+    """What every test file enters: from an earlier run, or seen now, folder by folder."""
+    rows: dict[str, dict[str, Any]] = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else {}
+    folders = defaultdict(list)
+    for path in sorted((ROOT / "tests").rglob("test_*.py")):
+        name = path.relative_to(ROOT)
+        if name.parts[1] not in BLIND and name.as_posix() not in rows:
+            folders[name.parts[1] if len(name.parts) > 2 else ""].append(name.as_posix())
+    for folder, tests in folders.items():
+        print(f"watching {len(tests)} files of tests/{folder}", flush=True)
+        rows |= {test: {"seconds": 0.0, "entered": []} for test in tests} | tree.watched(tests)
+        kept.write_text(json.dumps(rows), encoding="utf-8")
+    return {name: Watched(row["seconds"], set(row["entered"])) for name, row in rows.items() if row["entered"]}
+
+
+class Choice:
+    """Chooses the tests of mutants."""
+
+    def __init__(self, watched: dict[str, Watched], most_s: float) -> None:
+        self._watched, self._most_s = watched, most_s
+        self._texts = {name: (ROOT / name).read_text(encoding="utf-8") for name in watched}
+        self._calls, self._compiled = _calls()
+
+    def tests_of(self, mutant: Mutant) -> list[str]:
+        """The closest test files that enter a mutant's function; at least one if there is any."""
+        near = {name for name, seen in self._watched.items() if self._is_entered(mutant, name, seen)}
+        chosen: list[str] = []
+        left_s = self._most_s
+        for name in sorted(near, key=lambda name: (self._distance(mutant, name), self._watched[name].seconds)):
+            if not chosen or self._watched[name].seconds <= left_s:
+                chosen.append(name)
+                left_s -= self._watched[name].seconds
+        return chosen
+
+    def is_compiled(self, mutant: Mutant) -> bool:
+        """Whether a mutant changes a compiled function."""
+        return mutant.function in self._compiled
+
+    def seconds_of(self, tests: Sequence[str]) -> float:
+        """How long tests take without any mutant."""
+        return sum(self._watched[name].seconds for name in tests)
+
+    def _is_entered(self, mutant: Mutant, name: str, seen: Watched) -> bool:
+        is_imported = self._distance(mutant, name) == 0
+        if not mutant.function:
+            return is_imported or any(each.startswith(f"{mutant.path}:") for each in seen.entered)
+        if not self.is_compiled(mutant):
+            return f"{mutant.path}:{mutant.function}" in seen.entered
+        callers = self._callers(mutant.function)
+        return is_imported or not callers.isdisjoint(seen.entered)
+
+    def _distance(self, mutant: Mutant, name: str) -> int:
+        """0: the test file imports the mutant's file; 1: it is of its room; 2: neither."""
+        module = Path(mutant.path).with_suffix("").parts
+        text = self._texts[name]
+        if ".".join(module) in text or f"from {'.'.join(module[:-1])} import {module[-1]}" in text:
+            return 0
+        return 1 if name.startswith(f"tests/{mutant.room}/") else 2
+
+    @cache  # noqa: B019 - there is one choice in a run
+    def _callers(self, function: str) -> frozenset[str]:
+        """What calls a compiled function, as `path:name`, and what calls compiled callers in turn."""
+        found: set[str] = set()
+        waiting = [function]
+        while waiting:
+            new = self._calls[waiting.pop()] - found
+            found |= new
+            waiting += [name for name in (each.split(":")[1] for each in new) if name in self._compiled]
+        return frozenset(found)
+
+
+def _calls() -> tuple[dict[str, set[str]], set[str]]:
+    """The functions of the planner, as `path:name`, by the names that occur in them; and the names of compiled ones."""
+    calls: dict[str, set[str]] = defaultdict(set)
+    compiled = set()
+    for path in (ROOT / "planner").rglob("*.py"):
+        for name, node in _functions(ast.parse(path.read_bytes())):
+            if any(isinstance(each, ast.Name) and each.id in COMPILED for each in node.decorator_list):
+                compiled.add(name)
+            for each in ast.walk(node):
+                if isinstance(each, ast.Name):
+                    calls[each.id].add(f"{path.relative_to(ROOT).as_posix()}:{name}")
+    return calls, compiled
 
 
 class Tree:
-    """A copy of the tree in which mutants run; where they are compiled, with a cache of its own."""
+    """A copy of the tree in which mutants run, with a cache of compiled code of its own."""
 
-    def __init__(self, folder: Path, limit_s: float, *, compiles: bool, uncompiled: bool) -> None:
+    def __init__(self, folder: Path, limit_s: float) -> None:
         self._folder, self._limit_s = folder / "tree", limit_s
-        left_out = shutil.ignore_patterns(".*", "__pycache__", "reports")
-        shutil.copytree(ROOT, self._folder, ignore=left_out)
+        shutil.copytree(ROOT, self._folder, ignore=shutil.ignore_patterns(".*", "__pycache__", "reports"))
+        subprocess.run([sys.executable, "-m", "tests.compile_kernels"], cwd=ROOT, check=True)
+        if (kept := kept_folder()) is not None:
+            shutil.copytree(kept.parent, folder / "compiled" / kept.parent.name)
         self._environment = os.environ | {
             "PYTHONPATH": str(self._folder),
-            "PYTHONDONTWRITEBYTECODE": "1",
+            CACHE: str(folder / "compiled"),
         }
-        if compiles:
-            self._environment["NUMBA_CACHE_DIR"] = str(folder / "compiled")
-        self._options: tuple[str, ...] = ()
-        if uncompiled:
-            self._environment["NUMBA_DISABLE_JIT"] = "1"
-            # Random numbers are meant to run over; compiled code does so without a word.
-            self._options = ("-W", "ignore:overflow:RuntimeWarning")
 
-    def verdict(self, mutant: Mutant, tests: Sequence[str]) -> tuple[str, str]:
-        """Whether a mutant is caught or survives, and what caught it."""
+    def watched(self, tests: Sequence[str]) -> dict[str, dict[str, Any]]:
+        """What tests enter."""
+        out = self._folder.parent / "watched.json"
+        command = [sys.executable, __file__, "--watch", *tests, "--out", str(out)]
+        subprocess.run(command, cwd=self._folder, env=self._environment, check=True)
+        found: dict[str, dict[str, Any]] = json.loads(out.read_text(encoding="utf-8"))
+        return found
+
+    def verdict(self, mutant: Mutant, tests: Sequence[str], seconds: float) -> tuple[str, str]:
+        """Whether a mutant is caught or survives tests that take so long without it, and what caught it."""
         path = self._folder / mutant.path
         source = path.read_bytes()
         path.write_bytes(source[: mutant.begin] + mutant.after.encode() + source[mutant.end :])
         try:
-            return self.run(tests)
+            return self._run(tests, int(4 * seconds + COMPILING_S))
         finally:
             path.write_bytes(source)
 
-    def run(self, tests: Sequence[str]) -> tuple[str, str]:
+    def _run(self, tests: Sequence[str], most_cpu_s: int) -> tuple[str, str]:
         """Run tests until one fails."""
         command = [sys.executable, "-m", "pytest", "-n", "0", "-x", "-q", "-p", "no:cacheprovider", "--tb=no"]
         process = subprocess.Popen(
-            [*command, *self._options, *tests],
+            [*command, *tests],
             cwd=self._folder,
             env=self._environment,
             stdout=subprocess.PIPE,
@@ -433,12 +409,13 @@ class Tree:
             text=True,
             start_new_session=True,
         )
+        resource.prlimit(process.pid, resource.RLIMIT_CPU, (most_cpu_s, most_cpu_s))
         try:
             output, _ = process.communicate(timeout=self._limit_s)
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             process.communicate()
-            return "caught", OUT_OF_TIME
+            return "undecided", f"{self._limit_s:.0f} s were over"
         except BaseException:
             os.killpg(process.pid, signal.SIGKILL)
             raise
@@ -447,76 +424,96 @@ class Tree:
         if process.returncode == -signal.SIGTERM:
             raise SystemExit("something else ended the tests of a mutant; run again to go on")
         failed = [line for line in output.splitlines() if line.startswith(("FAILED", "ERROR"))]
-        return "caught", failed[0][:200] if failed else f"exit code {process.returncode}"
+        if failed:
+            return "caught", failed[0][:200]
+        if process.returncode in (-signal.SIGKILL, -signal.SIGXCPU):
+            return "caught", f"it used {most_cpu_s} s of CPU time"
+        return "caught", f"exit code {process.returncode}"
 
 
-def known(out: Path) -> dict[str, dict[str, object]]:
-    """Verdicts of earlier runs; the last one of a mutant counts."""
-    if not out.exists():
-        return {}
-    rows = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
-    return {row["key"]: row for row in rows}
+def sample_of(mutants: Sequence[Mutant], count: int, seed: int) -> list[Mutant]:
+    """One mutant of every room, and for the rest any of all others."""
+    draw = random.Random(seed)
+    rooms: dict[str, list[Mutant]] = defaultdict(list)
+    for mutant in mutants:
+        rooms[mutant.room].append(mutant)
+    chosen = [draw.choice(own) for own in rooms.values()][:count]
+    taken = set(chosen)
+    return [*chosen, *draw.sample([mutant for mutant in mutants if mutant not in taken], count - len(chosen))]
 
 
-def report(room: str, mutants: Sequence[Mutant], rows: dict[str, dict[str, object]]) -> None:
-    """Print the score of a room and its survivors."""
-    tried = [mutant for mutant in mutants if mutant.key in rows]
-    survivors = [mutant for mutant in tried if rows[mutant.key]["verdict"] == "survived"]
-    caught = len(tried) - len(survivors)
-    late = sum(rows[mutant.key]["by"] == OUT_OF_TIME for mutant in tried)
-    share = f"{caught / len(tried):.0%}" if tried else "-"
-    print(
-        f"{room}: {len(tried)} mutants, {caught} caught ({late} by the time limit), {len(survivors)} survived: {share}"
-    )
-    for mutant in sorted(survivors, key=lambda mutant: (mutant.path, mutant.line)):
-        print(f"  {mutant.path}:{mutant.line}: {mutant.before}  ->  {mutant.after}")
+FIELDS = ("seed", "room", "path", "line", "begin", "before", "after", "verdict", "by", "seconds")
+
+
+def known(out: Path, seed: int) -> dict[str, list[str]]:
+    """Verdicts of earlier runs with this seed, the first ones first."""
+    verdicts: dict[str, list[str]] = defaultdict(list)
+    if out.exists():
+        with out.open(encoding="utf-8", newline="") as file:
+            for row in csv.DictReader(file):
+                if row["seed"] == str(seed):
+                    key = f"{row['path']}:{row['line']}: {row['before']} -> {row['after']} @{row['begin']}"
+                    verdicts[key].append(row["verdict"])
+    return verdicts
+
+
+def keep(out: Path, row: dict[str, object]) -> None:
+    """Add a verdict to the file."""
+    is_new = not out.exists()
+    with out.open("a", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, FIELDS, extrasaction="ignore", lineterminator="\n")
+        if is_new:
+            writer.writeheader()
+        writer.writerow(row)
+
+
+def report(mutants: Sequence[Mutant], verdicts: dict[str, list[str]]) -> None:
+    """Print the score of a sample, and what was not noticed."""
+    tried = [mutant for mutant in mutants if verdicts[mutant.key]]
+    missed = [mutant for mutant in tried if verdicts[mutant.key][0] != "caught"]
+    share = f"{1 - len(missed) / len(tried):.0%}" if tried else "-"
+    rooms = len({mutant.room for mutant in tried})
+    print(f"{len(tried)} mutants of {rooms} rooms: {len(tried) - len(missed)} noticed, {share}")
+    for mutant in sorted(missed, key=lambda mutant: (mutant.path, mutant.line)):
+        told = ", then ".join(verdicts[mutant.key])
+        print(f"  {told}: {mutant.path}:{mutant.line}: {mutant.before}  ->  {mutant.after}")
 
 
 def main() -> None:
     """Draw mutants, run them, and print what survived."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--room", choices=[*TESTS, "all"], default="all")
-    parser.add_argument("--sample", type=int, default=100, help="mutants in each room")
+    parser.add_argument("--sample", type=int, default=60, help="mutants to draw")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", default="", help="a part of the path of the files to change")
-    parser.add_argument("--out", type=Path, default=Path("mutants.jsonl"))
-    parser.add_argument("--limit", type=float, default=300.0, help="seconds for the tests of one mutant")
-    parser.add_argument(
-        "--files", type=int, help="so many test files of each mutant: quicker, and never a higher score"
-    )
-    parser.add_argument("--again", action="store_true", help="try the survivors of earlier runs anew")
-    parser.add_argument("--unchecked", action="store_true", help="trust that the tests pass without any mutant")
-    parser.add_argument("--uncompiled", action="store_true", help="run kernels as plain Python")
+    parser.add_argument("--out", type=Path, default=ROOT / "reports" / "mutants.csv")
+    parser.add_argument("--watched", type=Path, default=ROOT / "reports" / "watched.json")
+    parser.add_argument("--limit", type=float, default=600.0, help="seconds for one mutant")
+    parser.add_argument("--seconds", type=float, default=120.0, help="what the tests of one mutant take without it")
+    parser.add_argument("--again", action="store_true", help="try what was not noticed anew")
+    parser.add_argument("--watch", nargs="+", help=argparse.SUPPRESS)
     chosen = parser.parse_args()
+    if chosen.watch:
+        watch(chosen.watch, chosen.out)
+        return
     # What is started inherits both: a mutant may ask for memory without end.
     resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
     os.nice(10)
-    rows = known(chosen.out)
-    drawn = {}
+    everyone = [mutant for mutant in all_mutants() if chosen.only in mutant.path]
+    mutants = sample_of(everyone, min(chosen.sample, len(everyone)), chosen.seed)
+    verdicts = known(chosen.out, chosen.seed)
+    waiting = [m for m in mutants if not verdicts[m.key] or (chosen.again and verdicts[m.key][-1] != "caught")]
+    print(f"{len(everyone)} mutants can be made; {len(waiting)} of {len(mutants)} to run", flush=True)
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
-        for room in TESTS if chosen.room == "all" else [chosen.room]:
-            compiles = room in COMPILED and not chosen.uncompiled
-            tree = Tree(Path(folder) / room, chosen.limit, compiles=compiles, uncompiled=chosen.uncompiled)
-            tests_of = {path: tests[: chosen.files] for path, tests in files_of(room).items() if chosen.only in path}
-            everyone = [mutant for path in tests_of for mutant in mutants_of(room, path)]
-            mutants = random.Random(chosen.seed).sample(everyone, min(chosen.sample, len(everyone)))
-            drawn[room] = mutants
-            waiting = [
-                m for m in mutants if m.key not in rows or (chosen.again and rows[m.key]["verdict"] == "survived")
-            ]
-            print(f"{room}: {len(everyone)} mutants can be made; {len(waiting)} of {len(mutants)} to run", flush=True)
-            needed = {test: None for mutant in waiting for test in tests_of[mutant.path]}
-            if needed and not chosen.unchecked and (sound := tree.run([*needed]))[0] != "survived":
-                raise SystemExit(f"the tests fail without any mutant: {sound[1]}")
-            for mutant in waiting:
-                began = time.monotonic()
-                verdict, by = tree.verdict(mutant, tests_of[mutant.path])
-                row = {"key": mutant.key, **asdict(mutant), "verdict": verdict, "by": by}
-                rows[mutant.key] = row | {"seconds": round(time.monotonic() - began, 1)}
-                with chosen.out.open("a", encoding="utf-8") as file:
-                    file.write(json.dumps(rows[mutant.key]) + "\n")
-    for room, mutants in drawn.items():
-        report(room, mutants, rows)
+        tree = Tree(Path(folder), chosen.limit)
+        choice = Choice(watched_tests(chosen.watched, tree), chosen.seconds)
+        for mutant in sorted(waiting, key=choice.is_compiled):  # what has to be compiled takes longest
+            began = time.monotonic()
+            tests = choice.tests_of(mutant)
+            verdict, by = tree.verdict(mutant, tests, choice.seconds_of(tests)) if tests else ("survived", "no test")
+            verdicts[mutant.key].append(verdict)
+            seconds = round(time.monotonic() - began, 1)
+            keep(chosen.out, asdict(mutant) | {"seed": chosen.seed, "verdict": verdict, "by": by, "seconds": seconds})
+    report(mutants, verdicts)
 
 
 if __name__ == "__main__":

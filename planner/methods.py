@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from planner.defaults import BOUND_TIME_S, METHOD, TIME_LIMIT_S
+from planner.defaults import BOUND_TIME_S, METHOD, ROUND_ENGINE, TIME_LIMIT_S
 from planner.domain.problem import Problem
 from planner.domain.result import Listener, Result, Stop
 from planner.domain.search_params import SearchParams
-from planner.errors import InputError
+from planner.errors import InputError, SolverError
 from planner.scenario.schema import Scenario
 
 if TYPE_CHECKING:
@@ -264,6 +264,35 @@ def method_named(name: str) -> Method:
 def usual_method(scenario: Scenario, *, from_moment: bool = False) -> str:
     """The method where nobody names one: what keeps promises, where a site gives any or plans from a moment on."""
     return "hold" if from_moment or scenario.rules.max_delay_s is not None else METHOD
+
+
+class _Engined(Protocol):
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def needs_engine(self) -> bool: ...
+
+
+P = TypeVar("P", bound=_Engined)
+
+
+def with_engine(policies: Sequence[P], engine: str) -> tuple[list[P], str]:
+    """The policies that can run with an engine, and a line on those that cannot for want of it, or nothing.
+
+    SolverError with the remedy when no policy is left, or when the engine was asked for and is not there.
+    """
+    needing = [each.name for each in policies if each.needs_engine]
+    if not needing and engine == ROUND_ENGINE:
+        return list(policies), ""
+    try:
+        require_engine(engine)
+    except SolverError as error:
+        left = [each for each in policies if not each.needs_engine]
+        if not needing or not left:
+            raise
+        return left, f"{', '.join(needing)} did not run: {error}"
+    return list(policies), ""
 
 
 def require_engine(name: str) -> None:

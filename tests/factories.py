@@ -16,7 +16,8 @@ from planner.domain.job import Job, UnitGroup
 from planner.domain.problem import Problem, Running
 from planner.domain.pue_table import PueTable
 from planner.domain.rates import Rates
-from planner.domain.segment import Segment
+from planner.domain.segment import Segment, split_segments
+from planner.domain.wait_prices import WaitPrice
 
 DAY = Horizon(dt.date(2024, 6, 1), "UTC")
 
@@ -37,6 +38,24 @@ def with_linear_cooling(problem: Problem, rng: np.random.Generator) -> Problem:
         for one in problem.segments
     ]
     return replace(problem, table=problem.table.linear(), segments=tuple(segments))
+
+
+def with_waits(problem: Problem, seed: int, *, counts: float = 1.0, eur_per_h: float = 3.0) -> Problem:
+    """The problem with prices of waiting, and its second half counting less."""
+    rng = np.random.default_rng(seed)
+    half = problem.horizon.length_s // 2
+    segments = split_segments(problem.segments, [half])
+    waits = {
+        each.id: WaitPrice(
+            ready_s=problem.horizon.to_s(each.release_unix),
+            eur_per_h=round(float(rng.uniform(0, eur_per_h)), 3),
+            due_s=int(rng.integers(0, problem.horizon.length_s)),
+            late_eur_per_h=round(float(rng.uniform(0, 10 * eur_per_h)), 3),
+        )
+        for each in problem.jobs
+    }
+    counted = tuple(one if one.start_s < half else replace(one, counts=counts) for one in segments)
+    return replace(problem, segments=counted, waits=waits)
 
 
 def flat_table(cooling: float = 0.0, rows: int = 400) -> PueTable:

@@ -11,8 +11,8 @@ import numpy as np
 from planner.domain.cluster import Cluster
 from planner.domain.intake import Intake
 from planner.domain.job import Job
-from planner.domain.possible import require_possible
 from planner.domain.situation import Outage, Situation, StartedJob, outage_key
+from planner.domain.situation_check import require_possible
 from planner.errors import InputError
 from planner.inputs.snapshots.read import read_snapshot
 from planner.scenario.load import load_scenario

@@ -80,6 +80,18 @@ def test_the_figure_is_svg_with_a_curve_for_each_power(told: dict[str, Any]) -> 
     assert all(it < cooling for it, cooling in zip(*curves, strict=True))
 
 
+def test_the_figure_shows_mean_power_by_the_hour(monkeypatch: pytest.MonkeyPatch) -> None:
+    """6 and 3 kWh in two hours, then 4 and 1 kWh in half an hour: 3 and 1.5 kW, then 8 and 2 kW."""
+    drawn: list[Any] = []
+    monkeypatch.setattr("planner.pages.charts.power_svg", lambda *given: drawn.append(given) or "made")
+    segments = pd.DataFrame(
+        {"start_s": [0, 7200], "end_s": [7200, 9000], "it_kwh": [6.0, 4.0], "cooling_kwh": [3.0, 1.0]}
+    )
+    day = planner.Frames(pd.DataFrame(), pd.DataFrame(), segments, {"scenario": "site", "day": "2024-06-01"})
+    assert planner.power_figure(day) == "made"
+    assert drawn == [("site, 2024-06-01", [0.0, 2.0, 2.5], {"IT": [3.0, 8.0], "cooling": [1.5, 2.0]})]
+
+
 def test_simulate_by_hand(tmp_path: Path) -> None:
     """3 processors. EASY: a at 0, c beside it at 20, b, which needs 2, when a ends at 1800: it waits 1790 s."""
     trace = tmp_path / "trace.csv"

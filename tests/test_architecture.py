@@ -16,6 +16,7 @@ LAYERS = {
     "defaults": 0,
     "bounds": 2,
     "places": 2,
+    "parquet": 3,
     "text_files": 3,
     "units": 3,
     "compiled": 3,

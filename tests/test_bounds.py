@@ -48,3 +48,51 @@ def test_amounts_fit_into_64_bits() -> None:
     """Thousandths of all nodes' amounts, and of the units of any job."""
     assert bounds.TOTAL_AMOUNT.high * 1000 < 2**63
     assert bounds.UNITS.high * bounds.UNIT_AMOUNT.high * 1000 < 2**63
+
+
+ONE_AT_LEAST = [
+    "NODES",
+    "CLASSES",
+    "RESOURCES",
+    "NODE_CELLS",
+    "PROCESSORS",
+    "REQUESTED_S",
+    "UNITS",
+    "UNIT_GROUPS",
+    "UNIT_CORES",
+    "DEFERRAL_DAYS",
+    "TABLE_ROWS",
+    "TABLE_COLUMNS",
+    "SEGMENTS",
+    "ANY_INTERVAL_S",
+    "RUN_DAYS",
+    "KEEP_DAYS",
+    "ITERATIONS",
+    "DISPATCH_STEPS",
+    "QUEUE_NODES",
+    "QUEUE_JOBS",
+    "MEETINGS",
+    "STEP_JOBS",
+    "LOOKAHEAD_DAYS",
+    "PART_JOBS",
+    "ENGINE_STEP_S",
+]
+LEAST = {
+    **dict.fromkeys(ONE_AT_LEAST, 1),
+    **{"EUR_PER_KWH": -1e5, "VALUE_IN_FILE": -1e8, "G_PER_KWH_IN_FILE": -1e5, "TEMPERATURE_C": -90, "TABLE_C": -200},
+    **{"IRRADIANCE_W_PER_M2": -100, "WIND_M_PER_S": -1, "PRESSURE_HPA": 300, "ALTITUDE_M": -1000},
+    **{"LATITUDE_DEG": -90, "LONGITUDE_DEG": -180, "UTC_OFFSET_S": -18 * 3600, "TABLE_STEP_C": 1e-3, "TABLE_KW": 1e-3},
+    **{"DEMAND_INTERVAL_S": 60, "DELAY_STEP_S": 60, "HOLD_EVERY_S": 900, "HOLD_AHEAD_S": 3600},
+    **{"MOMENT_S": -3660 * 86400, "PLANNED_YEARS": 1970, "HORIZON_YEARS": 1960},
+}
+SHORT = (16, 110, 180, 360, 401, 1024, 1100, 1500, 2199, 2600, 3600, 3660, 36_600, 24_000_000, 2**31 - 1, 192 * 2**20)
+LONG = (64_800, *(86_400 * days for days in (1, 7, 365, 366, 36_600)), 36_600 * 24, 253_370_764_799)
+"""Numbers of bits, degrees, days, years, and the last second of the year 9998."""
+
+
+def test_zero_is_the_least_and_the_most_is_round() -> None:
+    """Nothing at all is a sound amount, but for what must be there or may be below; the most is easy to remember."""
+    assert {name: limits.low for name, limits in KNOWN.items() if limits.low != LEAST.get(name, 0)} == {}
+    most = {name: limits.high for name, limits in KNOWN.items() if limits.high not in (*SHORT, *LONG)}
+    assert [name for name, high in most.items() if len(f"{high:.0f}".rstrip("0")) > 1] == []
+    assert {limits.low for limits in KNOWN.values() if limits.above} == {0}

@@ -31,8 +31,8 @@ import numpy as np
 from planner.accounting.room import FOR_EVER, Room, first_starts, occupation, step_table
 from planner.domain.columns import Ints, JobColumns
 from planner.domain.plan import DEFERRED, Plan
-from planner.domain.possible import Stay, meetings
 from planner.domain.problem import Problem
+from planner.domain.situation_check import Stay, meetings
 from planner.errors import AuditError
 from planner.units import MILLI
 

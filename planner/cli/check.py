@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from pathlib import Path
 from typing import Annotated
 
@@ -32,6 +33,7 @@ def check(
 ) -> None:
     """Read every input of a day and say what would be planned; search nothing and write nothing.
 
+    Without --day it is the day after the last result in OUT, or tomorrow where there is none.
     The cooling table must cover the plans of the simple rules, as in planning. The day before, where it has a result,
     is an input too: what runs or waits is carried over.
     """
@@ -40,13 +42,17 @@ def check(
     from planner.domain.horizon import Horizon
     from planner.inputs.build import build
     from planner.planning.baselines import rule_baselines
-    from planner.runs.one_day import nightly_ground_of
+    from planner.runs.one_day import last_before, nightly_ground_of
     from planner.store.last_plan import situation_of
     from planner.store.verify import inputs_of, inputs_text
 
     resolved = open_scenario(scenario, tuple(settings or ()), jobs=jobs)
-    tomorrow = Horizon.of_unix(int(time.time()), resolved.zone).next_day().day
-    day = parse_day(date, resolved.zone) if date is not None else tomorrow
+    if date is not None:
+        day = parse_day(date, resolved.zone)
+    else:
+        last = None if fresh else last_before(out / resolved.name, dt.date.max)
+        today = Horizon.of_unix(int(time.time()), resolved.zone).day
+        day = (last or today) + dt.timedelta(days=1)
     previous = None if fresh else nightly_ground_of(out / resolved.name, resolved, day)
     horizon = Horizon(day, resolved.zone)
     built = build(resolved, horizon, *situation_of(resolved, horizon, previous))

@@ -110,7 +110,7 @@ def compare(
     last: day.LastOption = None,
     method: Annotated[
         list[str] | None,
-        typer.Option("--method", "-m", metavar="NAME", help="May be repeated.", autocompletion=complete.methods),
+        typer.Option("--method", "-m", metavar="NAME", help="Repeated, or by commas.", autocompletion=complete.methods),
     ] = None,
     policy: Annotated[
         list[str] | None,
@@ -170,7 +170,7 @@ def compare(
 
     from planner.methods import Params, method_named
 
-    methods = method or [defaults.METHOD]
+    methods = listed(method, defaults.METHOD)
     for name in methods:
         method_named(name)
 

@@ -19,7 +19,7 @@ from planner.units import utc_text
 
 if TYPE_CHECKING:
     from planner.inputs.books.finished import Finished
-    from planner.power.time_order import ErrorLine
+    from planner.power.prediction_errors import ErrorLine
     from planner.scenario.schema import Scenario
 
 app = typer.Typer(help="What jobs draw, learned from finished ones.", no_args_is_help=True)
@@ -120,7 +120,7 @@ def errors(
     Example: plan power errors --from finished.csv --w-per-core 9.5
     """
     from planner.inputs.jobs.power import constant_of, limits_of, per_core
-    from planner.power.time_order import compared
+    from planner.power.prediction_errors import compared
 
     site = open_scenario(scenario, (*(settings or ()), NOT_LEARNED), slurm=True)
     read = _read(files, days, site, None, one_node)

@@ -57,13 +57,17 @@ def report(
     out: Annotated[Path, typer.Option(metavar="DIR", help="The folder of results, as for plan --day.")] = Path(
         "reports"
     ),
+    planned: Annotated[
+        bool, typer.Option("--planned", help="The days that are only planned, where others are booked.")
+    ] = False,
+    also: Annotated[list[str] | None, typer.Option(metavar="FORMAT", help="Also write parquet.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
     quiet: QuietOption = False,
 ) -> None:
     """Report revenue, energy, CO2, costs and profit over written days, by account, user, class, partition, QOS or job.
 
-    Writes CSV, Parquet and HTML to OUT/SCENARIO/costs. The lines, with that of the site, are the days' totals exactly.
-    Booked days count as they happened, and are set beside their plans; others are marked as only planned.
+    Writes CSV and HTML to OUT/SCENARIO/costs. The lines, with that of the site, are the days' totals exactly.
+    Where days are booked they alone count, as they happened, and are set beside their plans; --planned is for the rest.
     Exit code 7: a damaged or foreign folder was named and skipped, the rest is reported.
 
     Example: plan report --month 2024-06 --by account
@@ -71,10 +75,13 @@ def report(
     require_days(date, first, last)
 
     from planner.store.costs import FOLDER, WAYS, read_days
+    from planner.store.write import require_formats
 
     if by not in WAYS:
         raise InputError(f"cannot report by {by!r}; choose {', '.join(WAYS)}")
     _one_range(date, first, last, month)
+    formats = tuple(also or ())
+    require_formats(formats, ("parquet",))
     name = _scenario(out, scenario)
     low, high, asked = _range(date, first, last, month, _zone(out / name))
     days, skipped = read_days(out / name, low, high)
@@ -82,6 +89,9 @@ def report(
         say(f"skipped {path}: {why}", err=True)
     if not days:
         raise InputError(f"{out / name}: no day of {asked} can be reported; plan one with plan --day")
+    booked = not planned and any(day.is_booked for day in days)
+    if not booked and all(day.is_booked for day in days):
+        raise InputError(f"{out / name}: no day of {asked} is only planned; leave --planned out")
     currencies = sorted({day.currency for day in days})
     if len(currencies) > 1:
         raise InputError(f"the days count in {' and '.join(currencies)}; report those of one currency")
@@ -91,14 +101,14 @@ def report(
     from planner.store.cost_files import make_report, planned_rows, report_rows, write_report
 
     wanted = (high - low).days + 1 if low is not None and high is not None else len(days)
-    made = make_report(name, asked, by, days, skipped, wanted - len(days))  # type: ignore[arg-type]
-    stem = f"{asked.replace(' to ', '_').replace(' ', '-')}-by-{by}"
-    written = write_report(made, costs_page(made, f"{stem}.csv"), out / name / FOLDER, stem)
+    made = make_report(name, asked, by, days, skipped, wanted - len(days), booked=booked)  # type: ignore[arg-type]
+    stem = f"{asked.replace(' to ', '_').replace(' ', '-')}{'-only-planned' if planned else ''}-by-{by}"
+    written = write_report(made, costs_page(made, f"{stem}.csv"), out / name / FOLDER, stem, formats)
     write_index(out)
     if as_json:
         rows = [{key: _plain(value) for key, value in row.items()} for row in report_rows(made)]
         content = {"scenario": name, "range": asked, "currency": made.currency, "lines": rows}
-        content["days"] = [{"day": day.day.isoformat(), "booked": day.is_booked} for day in made.days]
+        content |= {"status": made.status, "days": [day.day.isoformat() for day in made.days]}
         if made.planned is not None:
             compared = planned_rows(made.planned, made.by)
             content["planned"] = [{key: _plain(value) for key, value in row.items()} for row in compared]
@@ -108,10 +118,23 @@ def report(
         if made.planned is not None:
             say("\n" + planned_text(made, made.planned))
         say("\n" + "\n".join(f"  {path}" for path in written))
+    if made.left_out and not quiet:
+        say(left_out_text(made), err=True)
     if made.missing and not quiet:
         say(f"{made.missing} of {wanted} days have no result", err=True)
     if skipped:
         raise typer.Exit(SKIPPED)
+
+
+def left_out_text(made: CostReport) -> str:
+    """How many days of the other kind are not in a report, and how to have them."""
+    verb = "is" if made.left_out == 1 else "are"
+    which = "only planned left out; --planned reports them" if made.is_booked else "booked left out"
+    return f"{_days(made.left_out)} that {verb} {which}"
+
+
+def _days(count: int) -> str:
+    return f"{count:,} day{'' if count == 1 else 's'}"
 
 
 def report_text(made: CostReport) -> str:
@@ -140,9 +163,8 @@ def report_text(made: CostReport) -> str:
     lines.append(cells("site, no job's", "", made.site, None))
     jobs = len({job for line in made.lines for job in line.job_ids})
     lines.append(cells("all", f"{jobs:,}", made.totals, made.mean_wait_h))
-    booked, days = made.booked_days, len(made.days)
-    which = "none of them booked" if not booked else f"{booked} of them booked" if booked < days else "all booked"
-    title = f"{made.scenario}, {made.asked}, {days} days, {which}, money in {made.currency}"
+    which = "booked" if made.is_booked else "only planned"
+    title = f"{made.scenario}, {made.asked}, {_days(len(made.days))}, {which}, money in {made.currency}"
     return "\n".join([title, "", *_aligned([heads, *lines])])
 
 

@@ -18,7 +18,6 @@ from planner.errors import InputError
 from planner.online.search_options import OfflineSearch
 
 if TYPE_CHECKING:
-    from planner.online.policies import Policy
     from planner.runs.simulate import ReplayRun
 
 
@@ -139,7 +138,11 @@ def simulate(
     objectives = [offline_objective(name) for name in listed(offline, "")]
     policies = [policy_named(name) for name in listed(policy, "easy")]
     limit_s = solve_time(time_limit, "--time-limit")
-    require_engines(policies, engine)
+    from planner.methods import with_engine
+
+    policies, not_run = with_engine(policies, engine)
+    if not_run:
+        say(not_run, err=True)
     names = listed([metrics] if metrics else None, ",".join(DEFAULT))
     if names == ["all"]:
         names = [*METRICS, *(MONEY if scenario is not None else ())]
@@ -244,14 +247,6 @@ def write_page(path: Path, title: str, notes: list[str], runs: Sequence[ReplayRu
     late = [row for run in runs for row in run.late_rows()]
     text = replay_page(title, [*notes, *remarks], [run.row() for run in runs], meanings, waits, late)
     write_text(path, text)
-
-
-def require_engines(policies: Sequence[Policy], engine: str) -> None:
-    """An error with the remedy when an engine is unknown, or is not installed though a policy needs it."""
-    if any(each.needs_engine for each in policies) or engine != defaults.ROUND_ENGINE:
-        from planner.methods import require_engine
-
-        require_engine(engine)
 
 
 def table_text(rows: Sequence[Mapping[str, object]]) -> str:

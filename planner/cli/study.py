@@ -53,13 +53,33 @@ def load() -> None:
     from planner.studies.curie23 import Curie23Study
     from planner.studies.deadlines import DeadlineStudy
     from planner.studies.dispatchers import DispatcherStudy
+    from planner.studies.ledger import LedgerStudy
     from planner.studies.metrics import MetricsStudy
     from planner.studies.operation import OperationStudy
     from planner.studies.predictions import PredictionStudy
+    from planner.studies.workloads import WorkloadStudy
 
-    papers = (CpOnlineStudy, DispatcherStudy, MetricsStudy, DeadlineStudy, PredictionStudy)
-    for each in (Curie23Study, *papers, OperationStudy):
+    papers = (CpOnlineStudy, DispatcherStudy, MetricsStudy, DeadlineStudy, PredictionStudy, WorkloadStudy)
+    for each in (Curie23Study, *papers, OperationStudy, LedgerStudy):
         app.command(each.name)(command_of(each))
+    app.command("all")(study_all)
+
+
+def study_all(
+    data: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder of the logs; default PLANNER_DATA.")] = None,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Where results go, below OUT/studies.")] = Path("reports"),
+    only: Annotated[list[str] | None, typer.Option(metavar="LIST", help="Of its calls, by commas.")] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="A few jobs of each.")] = False,
+) -> None:
+    """All studies of the papers as the fidelity ledger has them, then the ledger; each goes on where it stopped.
+
+    What needs a log or an engine that is not here is left out, and a line says so.
+    """
+    from planner.studies.campaign import LABELS, AllStudies
+
+    chosen = tuple(name.strip() for name in ",".join(only).split(",") if name.strip()) if only else LABELS
+    ledger = AllStudies(data, out, chosen, quick).run(say)
+    say(ledger.folder)
 
 
 def command_of(kind: type[Study]) -> Callable[..., None]:

@@ -12,7 +12,8 @@ from docplex.cp.model import CpoModel
 
 from planner.cp.fixed_work import FixedWork, Pulse
 from planner.cp.objective import ProfitObjective
-from planner.cp.subproblem import Subproblem, whole_node_class
+from planner.cp.pooled_form import whole_node_class
+from planner.cp.subproblem import Subproblem
 from planner.cp.variables import Use, Variables
 from planner.domain.problem import Problem
 

@@ -21,8 +21,9 @@ from planner.accounting.settle import settle
 from planner.cp.engines.choose import ENGINES, choose_engine, engine_named
 from planner.cp.engines.engine import Engine, EngineAnswer
 from planner.cp.model import ProfitModel
+from planner.cp.pooled_form import is_exact
 from planner.cp.repair import Complete, Seats
-from planner.cp.subproblem import Subproblem, empty_plan, is_exact, may_start, must_start
+from planner.cp.subproblem import Subproblem, empty_plan, may_start, must_start
 from planner.defaults import TIME_LIMIT_S
 from planner.domain.columns import Ints
 from planner.domain.job_order import overdue_first

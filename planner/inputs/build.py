@@ -9,11 +9,11 @@ from itertools import pairwise
 
 from planner.bounds import DAY_S, Bounds
 from planner.domain.closed_room import node_outages
+from planner.domain.fit import Fit
 from planner.domain.horizon import Horizon
 from planner.domain.intake import Intake
 from planner.domain.job import Job
 from planner.domain.plan import Deferral
-from planner.domain.possible import Fit
 from planner.domain.problem import Problem, Running
 from planner.domain.pue_table import PueTable
 from planner.domain.regime import TimeAhead

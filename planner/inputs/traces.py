@@ -11,10 +11,10 @@ import numpy as np
 
 from planner.bounds import PROCESSORS, UNIX_S
 from planner.domain.columns import Ints
+from planner.domain.fit import Fit
 from planner.domain.horizon import Horizon
 from planner.domain.intake import Intake
 from planner.domain.job import Job
-from planner.domain.possible import Fit
 from planner.domain.precedence import waiting_in_vain
 from planner.domain.trace import Trace, cluster_trace_of, codes, deadlines, first_jobs, pool_trace, priorities
 from planner.errors import InputError
@@ -42,6 +42,7 @@ TOO_WIDE = "wider than the machine"
 CLIPPED = "wider than the machine: clipped to it"
 OTHER_PARTITION = "of another partition"
 OTHER_QUEUE = "of another queue"
+NOTHING_ALLOCATED = "no processors were allocated"
 NEVER_FITS = "cannot run even on the empty machine"
 WAITS_IN_VAIN = "waits for a job that cannot run"
 NO_TABLE_RUNTIME = "runtime missing: requested time taken"
@@ -73,13 +74,15 @@ def read_pool(
     unrequested: str = "keep",
     partitions: Collection[int] = (),
     queues: Collection[int] = (),
+    but_queues: Collection[int] = (),
+    allocated: bool = False,
 ) -> Source:
     """Read a trace for one pool of processors; an SWF header says how many unless they are given.
 
     Cleaning: jobs without runtime or processors are dropped; a missing processor count or requested time is taken from
     the other field; a runtime is cut at the requested time; a job wider than the machine is dropped or clipped. Jobs of
     an SWF file without a requested time can be dropped instead, and jobs of other partitions or queues than those
-    named by their numbers are left out.
+    named by their numbers are left out, or those of ``but_queues``, or with ``allocated`` those that got no processors.
     """
     if wide not in WIDE:
         raise InputError(f"unknown rule {wide!r} for wide jobs; known: {', '.join(WIDE)}")
@@ -87,8 +90,9 @@ def read_pool(
         known = ", ".join(UNREQUESTED)
         raise InputError(f"unknown rule {unrequested!r} for jobs without a requested time; known: {known}")
     if is_swf(path):
-        return _swf_pool(read_swf_trace(path), processors, wide, unrequested, partitions, queues)
-    if partitions or queues:
+        swf = read_swf_trace(path)
+        return _swf_pool(swf, processors, wide, unrequested, partitions, queues, but_queues, allocated=allocated)
+    if partitions or queues or but_queues or allocated:
         raise InputError(f"{path}: only SWF jobs have numbers of partitions and queues; leave the choice out")
     if unrequested == "drop":
         raise InputError(f"{path}: every job of a table has a requested time; only SWF jobs may have none")
@@ -215,6 +219,9 @@ def _swf_pool(
     unrequested: str,
     partitions: Collection[int],
     queues: Collection[int],
+    but_queues: Collection[int],
+    *,
+    allocated: bool,
 ) -> Source:
     size = processors if processors is not None else swf.header_integer("MaxProcs") or swf.header_integer("MaxNodes")
     if size is None or size < 1:
@@ -231,6 +238,9 @@ def _swf_pool(
     for name, wanted, reason in (("partition", partitions, OTHER_PARTITION), ("queue", queues, OTHER_QUEUE)):
         if wanted:
             kept = drop(kept, ~np.isin(column[name], list(wanted)), reason, intake)
+    kept = drop(kept, np.isin(column["queue"], list(but_queues)), OTHER_QUEUE, intake)
+    if allocated:
+        kept = drop(kept, column["used_procs"] <= 0, NOTHING_ALLOCATED, intake)
     kept = drop_unusable(lines, kept, unusable, intake)
     kept, width = _fitted(lines.processors, kept, size, wide, intake)
     count_repairs(lines, kept, intake)

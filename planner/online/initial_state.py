@@ -103,7 +103,7 @@ def initial_state(
     from planner.online.kernel import state as places
     from planner.online.kernel.floors import REMEMBERED_STARTS
     from planner.online.kernel.hold_rule import REMEMBERED_LENGTHS
-    from planner.online.kernel.queue_order import ORDER_CODES, backfill_code, queue_code
+    from planner.online.kernel.queue_order import ORDER_CODES, backfill_code
 
     count, units = len(trace), int(trace.unit_ptr[-1])
     nodes, resources = trace.machine.capacity.shape
@@ -133,9 +133,7 @@ def initial_state(
     jobs["cancel_s"] = NEVER if cancel_s is None else np.where(cancel_s >= 0, cancel_s, NEVER)
     clock = places.records(1, places.CLOCK)[0]
     clock.policy = KINDS.index(policy.kind)
-    is_requested = not (predicted or np.array_equal(estimate, trace.runtime_s))
-    is_requested = is_requested and np.array_equal(estimate, trace.requested_s)
-    clock.order = queue_code(policy.kind, policy.order, is_requested=is_requested)
+    clock.order = ORDER_CODES[policy.order]
     clock.backfill_order = backfill_code(policy.order, policy.backfill_order)
     clock.correction = correction
     clock.nodes, clock.limited = nodes, int(limited)

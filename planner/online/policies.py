@@ -14,6 +14,7 @@ ORDERS: dict[str, str] = {
     "ljf": "longest estimate first, wider first among equals",
     "saf": "smallest area first: width times estimate",
     "laf": "largest area first: width times estimate",
+    "laljf": "largest area first, longer first among equals",
     "spf": "smallest product of width and squared estimate first",
     "srf": "smallest request first: narrowest, shorter first among equals",
     "lrf": "largest request first: widest, longer first among equals",

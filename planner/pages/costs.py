@@ -62,18 +62,15 @@ def costs_page(report: CostReport, csv_name: str) -> str:
 
 
 def _kinds(report: CostReport) -> str:
-    """How many of the days are what happened, and how many only planned."""
-    booked, planned = report.booked_days, len(report.days) - report.booked_days
-    if not planned:
-        return "booked as it happened"
-    return f"{booked:,} booked, {planned:,} only planned" if booked else "only planned"
+    """Whether the days are what happened, or only planned."""
+    return "booked as it happened" if report.is_booked else "only planned"
 
 
 def _planned(report: CostReport, csv_name: str) -> list[Part]:
     """Planned against real, where some days have both."""
     if report.planned is None:
         return []
-    name = planned_name(csv_name.removesuffix(".csv"))
+    name = f"{planned_name(csv_name.removesuffix('.csv'))}.csv"
     return [
         el("h2", "Planned against real"),
         el(
@@ -116,6 +113,12 @@ def _remarks(report: CostReport) -> list[Html]:
     notes = []
     if report.missing:
         notes.append(el("p", f"{counted(report.missing, 'day')} of {report.asked} not planned.", class_="note"))
+    if report.left_out:
+        which = "only planned" if report.is_booked else "booked"
+        verb = "is" if report.left_out == 1 else "are"
+        notes.append(
+            el("p", f"{counted(report.left_out, 'day')} that {verb} {which}: not in any sum here.", class_="note")
+        )
     if report.skipped:
         lines = [el("li", f"{path}: {why}") for path, why in report.skipped]
         notes.append(el("div", "Skipped, and not in any sum:", el("ul", lines), class_="note", id="skipped"))

@@ -9,9 +9,9 @@ import numpy as np
 
 from planner.bounds import DAY_S
 from planner.domain.columns import Floats
+from planner.domain.fit import Fit
 from planner.domain.horizon import Horizon
 from planner.domain.job import Job
-from planner.domain.possible import Fit
 from planner.domain.problem import Problem
 from planner.domain.pue_table import PueTable
 from planner.domain.trace import Trace

@@ -18,7 +18,7 @@ from planner.accounting.bound import profit_bound
 from planner.accounting.settle import settle
 from planner.bounds import DAY_S
 from planner.domain.closed_room import node_outages
-from planner.domain.columns import Floats
+from planner.domain.columns import Floats, Ints
 from planner.domain.day_summary import AheadSummary, AheadTotals
 from planner.domain.horizon import Horizon
 from planner.domain.job import Job
@@ -49,11 +49,15 @@ SPARE_DAYS = 28
 MOST_DAYS, FEW_DAYS = 7, 2
 """The longest outlook; and that of an overloaded machine, on which later money counts nothing."""
 
-LATE_AFTER_S = 2 * SECONDS_PER_HOUR
-"""A job is late so long after its start under EASY."""
+LATE_AFTER_S = 4 * SECONDS_PER_HOUR
+"""A job is late so long after its start under EASY at most."""
+
+LONG_QUANTILE = 0.75
+"""A wait that is longer than this part of those under EASY is long: a job whose wait is both long and longer than under
+EASY is late. So the long waits of a night become no longer."""
 
 LATE_TIMES = 100.0
-"""An hour of being late counts so many times an hour of waiting of a small job."""
+"""An hour of being late counts so many times an hour of waiting."""
 
 MOST_AGE_S = 7 * DAY_S
 """An hour of waiting counts no more with age than that of a job that has waited for so long."""
@@ -165,12 +169,14 @@ def wait_prices(problem: Problem, hour_eur: float) -> dict[str, WaitPrice]:
     mean = float(margin.mean())
     relative: Floats = margin / mean if mean > 0 else margin
     rate = hour_eur * (1.0 + MARGIN_PART * relative) * problem.priority
+    ready_s = np.array([_ready_s(problem, index) for index in range(len(problem.jobs))])
+    due_s = _due_moments(problem, ready_s)
     return {
         job.id: WaitPrice(
-            ready_s=_ready_s(problem, index),
+            ready_s=int(ready_s[index]),
             eur_per_h=float(rate[index]),
-            due_s=_due_s(job, problem.horizon),
-            late_eur_per_h=LATE_TIMES * hour_eur * job.priority if job.easy_unix is not None else 0.0,
+            due_s=int(due_s[index]),
+            late_eur_per_h=LATE_TIMES * float(rate[index]) if job.easy_unix is not None else 0.0,
         )
         for index, job in enumerate(problem.jobs)
         if length_s
@@ -184,8 +190,16 @@ def _ready_s(problem: Problem, index: int) -> int:
     return max(ready_s, min(int(problem.columns.release_s[index]), problem.horizon.length_s)) if job.after else ready_s
 
 
-def _due_s(job: Job, horizon: Horizon) -> int:
-    return horizon.length_s if job.easy_unix is None else horizon.to_s(job.easy_unix) + LATE_AFTER_S
+def _due_moments(problem: Problem, ready_s: Ints) -> Ints:
+    """From when on jobs are late [s]; the end of the horizon for those of which nobody knows when EASY starts them."""
+    horizon = problem.horizon
+    due_s = np.full(len(ready_s), horizon.length_s, dtype=np.int64)
+    known = np.flatnonzero([job.easy_unix is not None for job in problem.jobs])
+    if len(known):
+        easy_s = np.array([horizon.to_s(problem.jobs[index].easy_unix or 0) for index in known])
+        is_long_s = ready_s[known] + int(np.quantile(easy_s - ready_s[known], LONG_QUANTILE))
+        due_s[known] = np.maximum(easy_s, np.minimum(easy_s + LATE_AFTER_S, is_long_s))
+    return due_s
 
 
 def in_money(ahead: Problem) -> Problem:
@@ -202,7 +216,8 @@ BOUND_SLOT_S = 2 * SECONDS_PER_HOUR
 """Prices of the bounds are constant for so long."""
 
 BOUND_STEPS = 15
-"""Steps in which prices are looked for where waiting counts; without, the prices of a full machine are as good."""
+"""Steps in which prices are looked for where waiting counts and the queue does not empty; where it does, the prices of
+a queue that is worked off are as good."""
 
 
 def ahead_summary(day: Day, plan: Plan, *, with_bounds: bool) -> AheadSummary:
@@ -218,7 +233,8 @@ def ahead_summary(day: Day, plan: Plan, *, with_bounds: bool) -> AheadSummary:
     bound = worth_bound = None
     if with_bounds:
         bound = profit_bound(money, slot_s=BOUND_SLOT_S, descent_steps=0)
-        worth_bound = profit_bound(ahead, slot_s=BOUND_SLOT_S, descent_steps=BOUND_STEPS if ahead.waits else 0)
+        steps = BOUND_STEPS if ahead.waits and outlook.regime.later < 1 else 0
+        worth_bound = profit_bound(ahead, slot_s=BOUND_SLOT_S, descent_steps=steps)
     gap = None if worth_bound is None else worth_bound.gap_fraction(ours.worth_eur)
     regime = outlook.regime
     return AheadSummary(

@@ -109,7 +109,9 @@ def plan_day(day: Day, params: Params) -> PlannedDay:
     with ThreadPoolExecutor(max_workers=1) as pool:
         # What a search says on the way is of all days that it plans, and not to be held against the day's bound.
         heard = on_bound if day.ahead is None else None
-        bounding = pool.submit(_bound, day.problem, bound_time_s, heard, given_up)
+        # Where more counts than today, how far today is from its bound says little: the prices of a queue will do.
+        steps = None if day.outlook is None else 0
+        bounding = pool.submit(_bound, day.problem, bound_time_s, heard, given_up, steps)
         bounding_real = pool.submit(_bound, happened, bound_time_s if is_real else 0.0, None, given_up)
         try:
             step = params.on_step
@@ -304,12 +306,20 @@ def _simple_results(problem: Problem) -> Iterator[Result]:
 
 
 def _bound(
-    problem: Problem, time_s: float, on_bound: Callable[[float], None] | None, given_up: threading.Event
+    problem: Problem,
+    time_s: float,
+    on_bound: Callable[[float], None] | None,
+    given_up: threading.Event,
+    steps: int | None = None,
 ) -> Bound | None:
     if time_s <= 0:
         return None
     bound = profit_bound(
-        problem, time_limit_s=time_s, tolerance=BOUND_TOLERANCE, is_wanted=lambda: not given_up.is_set()
+        problem,
+        time_limit_s=time_s,
+        tolerance=BOUND_TOLERANCE,
+        descent_steps=steps,
+        is_wanted=lambda: not given_up.is_set(),
     )
     if on_bound is not None:
         on_bound(bound.profit_eur)

@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from planner.parquet import arrow
 from planner.store.costs import QUANTITIES, By, CostDay, CostLine, Sums, cost_lines, summed
 from planner.store.folder import PATIENCE_S, held, put, renewed
 from planner.store.write_tables import encoded
@@ -98,7 +99,10 @@ def planned_rows(found: PlannedAgainstReal, by: By) -> list[dict[str, Any]]:
 
 @dataclass(frozen=True)
 class CostReport:
-    """Lines over days: ``asked`` is the range in words, ``missing`` how many of its days are not planned."""
+    """Lines over days that are all booked or all only planned: money that was billed is never mixed with plans.
+
+    ``asked`` is the range in words; ``left_out`` counts its days of the other kind, ``missing`` those without a result.
+    """
 
     scenario: str
     asked: str
@@ -108,6 +112,7 @@ class CostReport:
     lines: tuple[CostLine, ...]
     skipped: tuple[tuple[Path, str], ...]
     missing: int
+    left_out: int = 0
 
     @cached_property
     def planned(self) -> PlannedAgainstReal | None:
@@ -115,9 +120,14 @@ class CostReport:
         return planned_against_real(self.days, self.by)
 
     @property
-    def booked_days(self) -> int:
-        """How many of the days are booked; the others are only planned."""
-        return sum(day.is_booked for day in self.days)
+    def is_booked(self) -> bool:
+        """Whether the days are what happened; else they are plans."""
+        return self.days[0].is_booked
+
+    @property
+    def status(self) -> str:
+        """The same in a word, as every line of the files has it."""
+        return "booked" if self.is_booked else "planned"
 
     @property
     def totals(self) -> Sums:
@@ -137,23 +147,33 @@ class CostReport:
 
 
 def make_report(
-    scenario: str, asked: str, by: By, days: list[CostDay], skipped: list[tuple[Path, str]], missing: int
+    scenario: str,
+    asked: str,
+    by: By,
+    days: list[CostDay],
+    skipped: list[tuple[Path, str]],
+    missing: int,
+    *,
+    booked: bool,
 ) -> CostReport:
-    """Put a report together from days that were read, all in one currency."""
-    lines = tuple(cost_lines(days, by))
-    return CostReport(scenario, asked, by, days[0].currency, tuple(days), lines, tuple(skipped), missing)
+    """Put a report together from days that were read, all in one currency: of the booked ones, or of the others."""
+    kept = [day for day in days if day.is_booked == booked]
+    lines = tuple(cost_lines(kept, by))
+    left_out = len(days) - len(kept)
+    return CostReport(scenario, asked, by, kept[0].currency, tuple(kept), lines, tuple(skipped), missing, left_out)
 
 
 def report_rows(report: CostReport) -> list[dict[str, Any]]:
     """The lines as rows, the site's own last; together they are the totals of the days, to the last digit."""
-    rows = [_row(report.by, line) for line in report.lines]
-    blank = dict.fromkeys(rows[0] if rows else _row(report.by, CostLine("")), "")
-    zero: dict[str, Any] = {"jobs": 0, "days": len(report.days), "mean_wait_h": None}
+    rows = [_row(report, line) for line in report.lines]
+    blank = dict.fromkeys(rows[0] if rows else _row(report, CostLine("")), "")
+    zero: dict[str, Any] = {"status": report.status, "jobs": 0, "days": len(report.days), "mean_wait_h": None}
     return [*rows, blank | zero | {"kind": SITE} | dict(report.site)]
 
 
-def _row(by: By, line: CostLine) -> dict[str, Any]:
-    about: dict[str, Any] = {"kind": by} | ({"job_id": line.key} if by == "job" else {})
+def _row(report: CostReport, line: CostLine) -> dict[str, Any]:
+    by = report.by
+    about: dict[str, Any] = {"kind": by, "status": report.status} | ({"job_id": line.key} if by == "job" else {})
     named = {name.removeprefix("node_"): " ".join(sorted(values)) for name, values in line.about.items()}
     shown = {"job": named.keys(), "account-user": {"account", "user"}}.get(by, {by})
     about |= {name: text for name, text in named.items() if name in shown}
@@ -166,24 +186,31 @@ def _row(by: By, line: CostLine) -> dict[str, Any]:
     )
 
 
-def write_report(report: CostReport, page: str, folder: Path, stem: str) -> list[Path]:
-    """Write CSV, Parquet and HTML, and planned against real where some days have both; all in one step."""
-    rows = report_rows(report)
-    contents = {f"{stem}.csv": _csv(rows), f"{stem}.parquet": _parquet(rows), f"{stem}.html": encoded(page)}
+def write_report(report: CostReport, page: str, folder: Path, stem: str, formats: tuple[str, ...] = ()) -> list[Path]:
+    """Write CSV and HTML, and planned against real where some days have both; all in one step.
+
+    ``formats`` may ask for ``parquet`` beside each CSV.
+    """
+    tables = {stem: report_rows(report)}
     if report.planned is not None:
-        compared = planned_rows(report.planned, report.by)
-        contents |= {planned_name(stem): _csv(compared), planned_name(stem, "parquet"): _parquet(compared)}
+        tables[planned_name(stem)] = planned_rows(report.planned, report.by)
+    contents = {f"{stem}.html": encoded(page)}
+    for name, rows in tables.items():
+        contents[f"{name}.csv"] = _csv(rows)
+        if "parquet" in formats:
+            contents[f"{name}.parquet"] = _parquet(rows)
     with held(folder, PATIENCE_S), renewed(folder) as fresh:
-        for kind in ("csv", "parquet"):  # those of an earlier report need not hold any more
-            (fresh / planned_name(stem, kind)).unlink(missing_ok=True)
+        for name in (stem, planned_name(stem)):
+            for kind in ("csv", "parquet"):  # those of an earlier report need not hold any more
+                (fresh / f"{name}.{kind}").unlink(missing_ok=True)
         for name, content in contents.items():
             put(fresh / name, content)
     return [folder / name for name in contents]
 
 
-def planned_name(stem: str, kind: str = "csv") -> str:
-    """The name of a file with planned against real."""
-    return f"{stem}-planned.{kind}"
+def planned_name(stem: str) -> str:
+    """The name of the files with planned against real, without their endings."""
+    return f"{stem}-planned"
 
 
 def _csv(rows: list[dict[str, Any]]) -> bytes:
@@ -207,8 +234,7 @@ def _csv_cell(cell: object) -> object:
 
 
 def _parquet(rows: list[dict[str, Any]]) -> bytes:
-    import pyarrow as pa
-    import pyarrow.parquet
+    pa = arrow()
 
     def column(name: str) -> Any:
         if any(isinstance(row[name], Decimal) for row in rows):
@@ -219,5 +245,5 @@ def _parquet(rows: list[dict[str, Any]]) -> bytes:
         return pa.array([encoded(c).decode() if isinstance(c, str) else c for c in cells], type=kind)
 
     sink = pa.BufferOutputStream()
-    pyarrow.parquet.write_table(pa.table({name: column(name) for name in rows[0]}), sink)
+    pa.parquet.write_table(pa.table({name: column(name) for name in rows[0]}), sink)
     return bytes(sink.getvalue().to_pybytes())

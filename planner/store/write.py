@@ -14,6 +14,7 @@ from planner.domain.day_summary import DaySummary
 from planner.domain.problem import Problem, Running
 from planner.domain.situation import SiteState
 from planner.errors import InputError
+from planner.parquet import arrow
 from planner.planning.plan_day import PlannedDay
 from planner.store.folder import replaced
 from planner.store.provenance import outputs_of, sealed
@@ -102,11 +103,13 @@ def _beside_its_plan(summary: DaySummary, booked: Booked, folder: Path) -> DaySu
     return replace(summary, planned_profit_eur=totals.profit_eur, booked=replace(booked, planned=figures))
 
 
-def require_formats(formats: tuple[str, ...]) -> None:
-    """InputError when a format is not known."""
-    unknown = [name for name in formats if name not in FORMATS]
+def require_formats(formats: tuple[str, ...], known: tuple[str, ...] = FORMATS) -> None:
+    """InputError when a format is not known, or what writes it is not installed."""
+    unknown = [name for name in formats if name not in known]
     if unknown:
-        raise InputError(f"unknown output format {unknown[0]!r}; known: {', '.join(FORMATS)} (CSV is always written)")
+        raise InputError(f"unknown output format {unknown[0]!r}; known: {', '.join(known)} (CSV is always written)")
+    if "parquet" in formats:
+        arrow()
 
 
 def _write_json(content: dict[str, Any], path: Path) -> None:
@@ -124,9 +127,7 @@ _VALUE: dict[Kind, Callable[[str], object]] = {
 
 def write_parquet(table: Table, path: Path) -> None:
     """Write a table as Parquet; empty cells other than text are null, times are in UTC."""
-    import pyarrow as pa
-    import pyarrow.parquet
-
+    pa = arrow()
     types: dict[Kind, Any] = {
         "text": pa.string(),
         "time": pa.timestamp("us", tz="UTC"),
@@ -138,7 +139,7 @@ def write_parquet(table: Table, path: Path) -> None:
         name: pa.array([_value(kind_of(name), row[index]) for row in table.rows], type=types[kind_of(name)])
         for index, name in enumerate(table.columns)
     }
-    pyarrow.parquet.write_table(pa.table(arrays), path)
+    pa.parquet.write_table(pa.table(arrays), path)
 
 
 def columns_of(table: Table) -> dict[str, Any]:

@@ -35,8 +35,11 @@ FIGURES = {
 }
 """Policies in the figure of each metric, the figures in the paper's order."""
 
-QUEUES = {BASE: "other", "order-af": "it", "order-awf": "cooling", "order-bsld": "good", "order-p2sf": "price"}
-"""Policies whose queues are drawn, with their colours."""
+QUEUES = {
+    **{BASE: "other", "saf-list": "profit", "order-af": "it", "order-awf": "cooling", "order-bsld": "good"},
+    **{"order-p2sf": "price"},
+}
+"""Policies whose queues are drawn, with their colours; figure 5 has saf-list and CP-AF, figure 7 CP-P2SF."""
 
 MARKS = {"actual": ("it", "circle"), "requested": ("profit", "circle"), "last2": ("cooling", "ring")}
 KNOWN_TRACES = tuple(dict.fromkeys(trace for trace, *_ in CP_ONLINE))
@@ -102,7 +105,17 @@ class CpOnlineStudy(TraceStudy):
             StudySection("The queue", [*queues, _sizes_table(rows)]),
             StudySection("All figures", tables),
         ]
-        return StudyReport(rows, {"cp-online.csv": rows}, sections)
+        return StudyReport(rows, {"cp-online.csv": rows, "queues.csv": queue_rows(found)}, sections)
+
+
+def queue_rows(found: Sequence[Row]) -> list[Row]:
+    """Mean waiting jobs over stretches of each trace, of the policies that are drawn and the first seed."""
+    return [
+        {name: told[name] for name in ("trace", "estimate", "policy")} | {"day": day, "waiting_jobs": waiting}
+        for told in found
+        if told["policy"] in QUEUES and told["seed"] == 0
+        for day, waiting in told["queue_by_day"]
+    ]
 
 
 def rows_of(found: Sequence[Row], *, is_whole: bool = True) -> list[Row]:

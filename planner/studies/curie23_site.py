@@ -87,9 +87,14 @@ USUAL_RUNS = tuple(name for name in RUNS if name != "hold")
 """What the study runs if nothing is said; ``hold`` needs a site that lets jobs be held."""
 
 
+def data_home(given: Path | None) -> Path:
+    """Where public traces are looked for."""
+    return given or Path(os.environ.get("PLANNER_DATA") or shipped_folder().parent / "shared" / "data")
+
+
 def data_folder(given: Path | None) -> Path:
     """The folder of public traces; InputError says what must be in it."""
-    folder = given or Path(os.environ.get("PLANNER_DATA") or shipped_folder().parent / "shared" / "data")
+    folder = data_home(given)
     if not (folder / TRACE).is_file():
         raise InputError(
             f"{folder / TRACE}: the trace is not there; get it from the Parallel Workloads Archive and give its folder"

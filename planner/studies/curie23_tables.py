@@ -22,12 +22,12 @@ from planner.units import is_share
 TITLES = {
     TABLE_1: "Table 1: PUE of the whole, and days until the queue is empty",
     TABLE_2: "Table 2: gain of the best search, on a day's average of {days}",
-    TABLE_3: "Table 3: gain per second of search",
+    TABLE_3: "Table 3: improvement in percent by seconds of a day",
     PROFIT_FIGURES: "Figures 1 to 4 at the end of day {day}",
     SEARCH_FIGURES: "Figures 5 to 8 at the end of day {day}",
     SEARCHES: "The searches: time on a day's average of {days}, and days on which they are of use",
 }
-DIGITS = {"": 3, "%": 2, "days": 2, "EUR": 2, "EUR/s": 2, "s": 2}
+DIGITS = {"": 3, "%": 2, "days": 2, "EUR": 2, "%/s": 4, "s": 2}
 """Decimals of our figures, by their unit."""
 LONG = (TABLE_3, SEARCHES)
 """Tables with a line for each search, which a terminal does not show."""
@@ -136,7 +136,7 @@ def _paper_text(row: Row) -> str:
     """As it was published, with the digits that it has there."""
     if row["published"] is None:
         return ""
-    digits = 2 if row["unit"] in ("", "EUR/s") else None
+    digits = 2 if row["unit"] == "" else 7 if row["unit"] == "%/s" else None
     ends = list(dict.fromkeys((row["published"], row["published_most"])))
     return " to ".join(_amount(row, value, digits) for value in ends)
 

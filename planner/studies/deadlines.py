@@ -9,11 +9,12 @@ from statistics import mean, stdev
 from scipy.stats import t
 
 from planner.bounds import PERCENT, Bounds
+from planner.errors import InputError
 from planner.online.estimates import estimate_named
 from planner.pages.charts import Line, lines
 from planner.pages.markup import Column, Html, plain
 from planner.runs.figures import Row
-from planner.studies.published import DEADLINES, deadline_trace
+from planner.studies.published import DEADLINE_SELECTIONS, DEADLINES, deadline_trace
 from planner.studies.replays import deadline_figures
 from planner.studies.report import (
     PAIR_WIDTH,
@@ -85,10 +86,23 @@ class DeadlineStudy(TraceStudy):
         (), "numbers", "Only jobs of these partitions; numbers by commas.", "--partition"
     )
     queues: tuple[int, ...] = option((), "numbers", "Only jobs of these queues; numbers by commas.", "--queue")
+    as_published: bool = option(
+        False, "flag", f"Only the jobs that the paper has of {', '.join(DEADLINE_SELECTIONS)}.", "--as-published"
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
         require_known("policy", self.policies, POLICIES)
+        if self.as_published and (self.partitions or self.queues):
+            raise InputError("--as-published chooses the jobs; leave --partition and --queue out")
+        if self.as_published:
+            require_known("trace", [deadline_trace(trace) for trace in self.named_traces()], list(DEADLINE_SELECTIONS))
+
+    def selection_of(self, trace: str) -> Row:
+        """Which jobs of a trace are taken."""
+        if self.as_published:
+            return DEADLINE_SELECTIONS[deadline_trace(trace)]
+        return {"partitions": self.partitions, "queues": self.queues}
 
     def cells(self) -> list[StudyCell]:
         """Of each trace one for each policy that knows no deadlines, then one for each draw and policy that does."""
@@ -96,14 +110,14 @@ class DeadlineStudy(TraceStudy):
         runs = [(policy, "all", (0.0, 0), draws) for policy in self.policies if policy in BLIND]
         heeding = [policy for policy in self.policies if policy not in BLIND]
         runs += [(policy, f"{draw[0]:g}-{draw[1]}", draw, [draw]) for policy in heeding for draw in draws]
-        given: Row = {"processors": self.processors, "jobs": self.jobs, "partitions": self.partitions}
-        given |= {"queues": self.queues, "estimate": estimate_named(self.estimate).name}
+        given: Row = {"processors": self.processors, "jobs": self.jobs, "estimate": estimate_named(self.estimate).name}
         return [
             StudyCell(
                 f"{trace}/{policy}/{drawn}",
                 {"trace": trace, "policy": policy},
                 deadline_figures,
-                {**given, "path": path, "policy": policy, "replayed": replayed, "draws": measured},
+                {**given, "path": path, "selection": self.selection_of(trace), "policy": policy}
+                | {"replayed": replayed, "draws": measured},
             )
             for trace, path in self.named_traces().items()
             for policy, drawn, replayed, measured in runs
@@ -150,7 +164,7 @@ def draw_rows(found: Sequence[Row]) -> list[Row]:
     return [
         {"trace": told["trace"], "policy": told["policy"], "percent": draw["percent"], "seed": draw["seed"]}
         | {name: draw[name] for name in MEANS}
-        | {"round_ms": told["round_ms"], "cpu_s": told["cpu_s"]}
+        | {"round_ms": told["round_ms"], "cpu_s": told["cpu_s"], "jobs": told["jobs"]}
         for told in found
         for draw in told["draws"]
     ]
@@ -168,7 +182,11 @@ def rows_of(draws: Sequence[Row]) -> list[Row]:
         for name in (*MEANS, "round_ms"):
             row[name], row[f"{name}_half"] = interval([each[name] for each in group])
         row["regular_of_base"], row["regular_of_base_half"] = _ratio(group, groups.get((*key[:2], BASE)))
-        rows.append(row)
+        row["regular_of_easy"], _ = _ratio(group, groups.get((*key[:2], "easy")))
+        row["all_of_base"], _ = _ratio(group, groups.get((*key[:2], BASE)), "wait_all_s")
+        row |= {"all_jobs": group[0]["jobs"], "regular_jobs": group[0]["jobs"] - group[0]["deadline_jobs"]}
+        row["cpu_s"] = mean(each["cpu_s"] for each in group)
+        rows.append(row | {"ms_per_job": 1000 * row["cpu_s"] / row["all_jobs"]})
     return rows
 
 
@@ -183,12 +201,14 @@ def interval(values: Sequence[float | None]) -> tuple[float | None, float | None
     return mean(known), float(t.ppf((1 + SURE) / 2, len(known) - 1)) * stdev(known) / len(known) ** 0.5
 
 
-def _ratio(group: Sequence[Row], base: Sequence[Row] | None) -> tuple[float | None, float | None]:
-    """Mean wait of regular jobs as a part of that of the same jobs under conservative backfilling."""
+def _ratio(
+    group: Sequence[Row], base: Sequence[Row] | None, name: str = "wait_regular_s"
+) -> tuple[float | None, float | None]:
+    """Mean wait of jobs as a part of that of the same jobs under another policy."""
     if base is None:
         return None, None
-    others = {row["seed"]: row["wait_regular_s"] for row in base}
-    return interval([row["wait_regular_s"] / others[row["seed"]] if others[row["seed"]] else None for row in group])
+    others = {row["seed"]: row[name] for row in base}
+    return interval([row[name] / others[row["seed"]] if others[row["seed"]] else None for row in group])
 
 
 def published_rows(rows: Sequence[Row]) -> list[Row]:

@@ -12,9 +12,9 @@ from planner.bounds import DISPATCH_STEPS, EVALUATIONS, QUEUE_JOBS, QUEUE_NODES,
 from planner.defaults import DISPATCH_STEPS as STEPS
 from planner.defaults import ROUND_ENGINE, ROUND_TIME_S
 from planner.errors import InputError
-from planner.methods import require_engine
+from planner.methods import with_engine
 from planner.online.estimates import estimate_named
-from planner.online.policies import policy_named
+from planner.online.policies import Policy, policy_named
 from planner.online.search_options import USUAL_SEARCH
 from planner.pages.charts import Bar, bar_groups, lines
 from planner.pages.markup import THIN, Column, Html, hours, plain
@@ -119,14 +119,18 @@ class DispatcherStudy(Study):
         require_known("part", self.chosen_parts, PARTS)
         if "replays" in self.chosen_parts and not self.files:
             raise InputError("nothing to replay; give a file of jobs, or --part queues")
-        if self.engine != ROUND_ENGINE or any(each.needs_engine for each in wanted):
-            require_engine(self.engine)
+        with_engine(wanted, self.engine)
         require_traces(self.files)
         if "replays" in self.chosen_parts and len(self.scenarios) not in (1, len(self.files)):
             raise InputError(
                 f"--scenario names {len(self.scenarios)} machines for {len(self.files)} files of jobs; name one, or one"
                 " for each"
             )
+
+    @property
+    def runnable(self) -> tuple[list[Policy], str]:
+        """The policies whose engine is here, and a line on the others."""
+        return with_engine([policy_named(name) for name in self.policies], self.engine)
 
     @property
     def chosen_parts(self) -> tuple[str, ...]:
@@ -136,7 +140,7 @@ class DispatcherStudy(Study):
     def cells(self) -> list[StudyCell]:
         """Replays of each policy with each estimate on each machine, then its dispatches of made-up queues."""
         limits = DispatchLimits(self.engine, self.time_limit_s, self.dispatch_steps, self.evaluations, self.cell_s)
-        policies = list(dict.fromkeys(policy_named(name).name for name in self.policies))
+        policies = list(dict.fromkeys(each.name for each in self.runnable[0]))
         estimates = list(dict.fromkeys(estimate_named(name).name for name in self.estimates))
         found: list[StudyCell] = []
         if "replays" in self.chosen_parts:
@@ -169,7 +173,8 @@ class DispatcherStudy(Study):
             parts: list[Content] = [GROWTH, *grown, queue_table(queues)]
             sections.append(StudySection("How a dispatch grows with machine and queue", parts))
         content = {"replays": replays, "queues": queues}
-        return StudyReport(content, {"dispatchers.csv": replays, "queues.csv": queues}, sections)
+        notes = [line for line in (self.runnable[1],) if line]
+        return StudyReport(content, {"dispatchers.csv": replays, "queues.csv": queues}, sections, notes)
 
 
 def replay_row(told: Row) -> Row:

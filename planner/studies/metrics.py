@@ -5,15 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
 
 from planner.bounds import Bounds
 from planner.errors import InputError
 from planner.metrics.outcome import TRIMMING
+from planner.online.policies import policy_named
+from planner.online.replay import replay
 from planner.pages.charts import Dot, dots, lines
 from planner.pages.markup import Column, Html, plain
 from planner.runs.figures import Row
 from planner.studies.published import METRICS, POLICIES, POLICY_CHANGES, PREDICTED, PREDICTORS, published_trace
-from planner.studies.replays import trimmed_figures
+from planner.studies.replays import source_of, trimmed_figures
 from planner.studies.report import (
     PAIR_WIDTH,
     Shown,
@@ -32,12 +37,19 @@ from planner.studies.study import StudyCell, TraceStudy, option, require_known
 BASE = "list"
 """The policy that all others are compared with, List-REG."""
 
-PARTS = ("policies", "predictors", "distortion")
-"""Table II, nine policies against List-REG; Tables III and IV, predictors; figures 3 and 4, runtimes times a factor."""
+PARTS = ("policies", "predictors", "distortion", "areas")
+"""Table II, nine policies against List-REG; Tables III and IV, predictors; figure 4, runtimes times a factor; figure 3,
+waits by the area of jobs."""
 
 NAMES = {"bsld": "BSLD", "af": "AF", "awf": "AWF", "p2sf": "P2SF"}
-FIGURES = {"bsld": "Figure 3", "awf": "Figure 4", "p2sf": "Figure 4"}
-"""The paper's figures of distorted runtimes by metric."""
+DISTORTED = {"saf-list": "Figure 4a", "laf-list": "Figure 4b", "list": "Figure 4c"}
+"""The paper's figures of distorted runtimes by policy; each has all four metrics."""
+
+WAITING = ("saf-list", "easy-sjbf", "list", "laf-list")
+"""Policies of figure 3."""
+
+POINTS = 60
+"""Points of a curve over the areas of jobs."""
 
 UNREQUESTED = {"keep": "kept", "drop": "left out"}
 COLOURS = {"actual": "it", "requested": "profit"}
@@ -62,7 +74,7 @@ Beside = Mapping[tuple[str, ...], "Row"]
 
 @dataclass(frozen=True, kw_only=True)
 class MetricsStudy(TraceStudy):
-    """The paper on metrics of packing efficiency and fairness: its Tables II to IV and figures 3 and 4, beside ours.
+    """The paper on metrics of packing efficiency and fairness: its Tables II to IV and figures 3 and 4, with ours.
 
     Traces are known by the names of the Parallel Workloads Archive, such as CTC-SP2-1996-3.1-cln.swf.gz. An
     interrupted study goes on where it stopped.
@@ -107,15 +119,27 @@ class MetricsStudy(TraceStudy):
             for trace, path in self.named_traces().items()
             for part in self.parts
             for policy, estimate, factor in runs_of(part, self.steps)
+        ] + [
+            StudyCell(
+                f"{trace}/{self.unrequested}/{policy}",
+                {"part": "areas", "trace": trace, "policy": policy},
+                waited_areas,
+                {"path": path, "processors": self.processors, "jobs": self.jobs, "policy": policy}
+                | {"unrequested": self.unrequested},
+                kind="areas",
+            )
+            for trace, path in self.named_traces().items()
+            for policy in (WAITING if "areas" in self.parts else ())
         ]
 
     def report(self, found: Sequence[Row]) -> StudyReport:
         """What is met, then each part with its figures and tables; nothing was published of parts of traces."""
-        rows = rows_of(found, self.trim, self.unrequested)
+        waits = [told for told in found if told["part"] == "areas"]
+        rows = rows_of([told for told in found if told["part"] != "areas"], self.trim, self.unrequested)
         published = published_rows(rows) if self.jobs is None else []
         beside = beside_of(published)
         sections = [StudySection("What is met", [agreement_table(agreement(published))])] if published else []
-        for part in self.parts:
+        for part in (part for part in self.parts if part != "areas"):
             own = [row for row in rows if row["part"] == part]
             if part == "policies":
                 parts = [_policy_figure(metric, own) for metric in METRICS]
@@ -127,14 +151,22 @@ class MetricsStudy(TraceStudy):
                 tables = [predictor_table(group, beside) for group in groups]
                 sections.append(StudySection("Predicted runtimes (Tables III and IV)", tables))
             else:
-                figures = pair(_distortion_figure(policy, metric, own) for policy, metric in PREDICTED.items())
+                figures = pair(_distortion_figure(policy, group) for group in groups for policy in DISTORTED)
                 tables = [distortion_table(group) for group in groups]
-                sections.append(StudySection("Distorted runtimes (figures 3 and 4)", [figures, *tables]))
-        return StudyReport(rows, {"metrics.csv": rows, "published.csv": published}, sections)
+                sections.append(StudySection("Distorted runtimes (figure 4)", [figures, *tables]))
+        areas = area_rows(waits)
+        if areas:
+            figures = pair(_area_figure(group) for group in grouped(areas, "trace"))
+            tables = [area_table(group) for group in grouped(areas, "trace")]
+            sections.append(StudySection("Waits by the area of jobs (figure 3)", [figures, *tables]))
+        files = {"metrics.csv": rows, "published.csv": published, "areas.csv": areas}
+        return StudyReport(rows, files, sections)
 
 
 def runs_of(part: str, steps: int) -> list[tuple[str, str, float | None]]:
     """Policies, estimates and factors of a part, those that others are compared with first."""
+    if part == "areas":
+        return []
     if part == "policies":
         return [(policy, estimate, None) for estimate in COLOURS for policy in (BASE, *POLICIES)]
     if part == "predictors":
@@ -306,9 +338,55 @@ def _policy_figure(metric: str, rows: Sequence[Row]) -> Html:
     return dots(f"{NAMES[metric]} in percent of List-REG{more}", list(marks.items()), middle=100.0, most=MOST)
 
 
-def _distortion_figure(policy: str, metric: str, rows: Sequence[Row]) -> Html:
-    """A curve per trace over the factor."""
-    own = [row for row in rows if row["policy"] == policy]
-    drawn = curves(own, "trace", "factor", lambda row: row[f"{metric}_percent"])
-    title, across = f"{FIGURES[metric]}: {NAMES[metric]} of {policy}", "what actual runtimes are taken for, times"
+def _distortion_figure(policy: str, rows: Sequence[Row]) -> Html:
+    """The four metrics of a policy on a trace over the factor."""
+    own = [row | {"metric": NAMES[metric], "change": row[f"{metric}_percent"]} for metric in METRICS for row in rows]
+    drawn = curves([row for row in own if row["policy"] == policy], "metric", "factor", lambda row: row["change"])
+    title, across = f"{DISTORTED[policy]}: {policy}, {rows[0]['trace']}", "what actual runtimes are taken for, times"
     return lines(title, drawn, across=across, up="% against actual", mark=1.0, from_least=True, width=PAIR_WIDTH)
+
+
+def waited_areas(path: Path, processors: int | None, jobs: int | None, policy: str, unrequested: str) -> Row:
+    """Sum of width times wait of all jobs up to an area, actual runtimes: areas at equal numbers of jobs, and sums."""
+    trace = source_of(path, processors, jobs, unrequested=unrequested).trace
+    wait_s = replay(trace, policy_named(policy), trace.runtime_s).wait_s
+    area = trace.width * trace.runtime_s
+    order = np.argsort(area, kind="stable")
+    sums = np.cumsum((trace.width * wait_s)[order].astype(np.float64))
+    places = np.unique(np.linspace(0, len(order) - 1, POINTS).astype(int))
+    return {
+        "areas_s": area[order][places].tolist(),
+        "waits_s": sums[places].tolist(),
+        "jobs": (places + 1).tolist(),
+    }
+
+
+def area_rows(found: Sequence[Row]) -> list[Row]:
+    """One row per trace, policy and area."""
+    return [
+        {"trace": told["trace"], "policy": told["policy"], "jobs": jobs, "area_s": area, "wait_area_s": waited}
+        for told in found
+        for jobs, area, waited in zip(told["jobs"], told["areas_s"], told["waits_s"], strict=True)
+    ]
+
+
+def _area_figure(rows: Sequence[Row]) -> Html:
+    title = f"Figure 3: wait area of jobs up to an area, {rows[0]['trace']}"
+    drawn = curves(rows, "policy", "jobs", lambda row: row["wait_area_s"] / 3600)
+    return lines(title, drawn, across="jobs, smallest area first", up="processor hours waited", at_end=True)
+
+
+def area_table(rows: Sequence[Row]) -> StudyTable:
+    """What all jobs wait, and which part of it the smaller ones do."""
+    last = [group[-1] | {"parts": group} for group in grouped(rows, "policy")]
+    columns: list[Shown] = [words("policy", "policy")]
+    columns.append((Column("wait area", "thousand processor hours"), lambda row: plain(row["wait_area_s"] / 3.6e6)))
+    for share in (0.5, 0.8, 0.95):
+        columns.append((Column(f"of the smallest {share:.0%}", "%"), lambda row, share=share: _part(row, share)))  # type: ignore[misc]
+    return table_of(f"{rows[0]['trace']}, actual runtimes: width times wait", last, columns)
+
+
+def _part(row: Row, share: float) -> str:
+    """The part of the wait area that the jobs up to a share have."""
+    upto = [each["wait_area_s"] for each in row["parts"] if each["jobs"] <= share * row["jobs"]]
+    return plain(100 * upto[-1] / row["wait_area_s"], 1) if upto and row["wait_area_s"] else ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 FIGURES = Path(__file__).resolve().parent / "published_figures"
 
@@ -12,14 +13,15 @@ METRICS = ("bsld", "af", "awf", "p2sf")
 """Metrics of the metrics paper's tables."""
 
 
-def _rows_of(table: str) -> list[dict[str, str]]:
+def rows_of_table(table: str) -> list[dict[str, str]]:
+    """The rows of a table of published figures."""
     with (FIGURES / f"{table}.csv").open(encoding="utf-8", newline="") as stream:
         return list(csv.DictReader(stream))
 
 
 POLICY_CHANGES: dict[tuple[str, str, str], dict[str, int]] = {
     (row["trace"], row["estimate"], row["policy"]): {name: int(row[f"{name}_percent"]) for name in METRICS}
-    for row in _rows_of("policies")
+    for row in rows_of_table("policies")
 }
 """Table II of the metrics paper: percent against List-REG by metric; by the trace, the estimate and the policy."""
 
@@ -51,7 +53,7 @@ PREDICTORS = {
     (row["trace"], row["policy"], row["estimate"]): PublishedPrediction(
         row["metric"], *(float(row[name]) if row[name] else None for name in ("change_percent", "r2"))
     )
-    for row in _rows_of("predictors")
+    for row in rows_of_table("predictors")
 }
 """By the trace, the policy and the estimate."""
 
@@ -59,16 +61,27 @@ PREDICTED = {policy: told.metric for (_, policy, _), told in PREDICTORS.items()}
 """The policies that were run with predictors, each with the metric that was published."""
 
 
-DEADLINES = {(row["trace"], float(row["percent"])): float(row["regular_wait_at_most"]) for row in _rows_of("deadlines")}
+DEADLINES = {
+    (row["trace"], float(row["percent"])): float(row["regular_wait_at_most"]) for row in rows_of_table("deadlines")
+}
 """Wait of regular jobs under deadline-based backfilling, as a part of that under conservative: at most, as published.
 
 By the trace and the percentage of jobs with a deadline.
 """
 
 
+DEADLINE_SELECTIONS: dict[str, dict[str, Any]] = {
+    "SDSC-BLUE": {"but_queues": (0,), "allocated": True},
+    "SDSC-DS": {"partitions": (2,)},
+    "HPC2N": {},
+    "ANL-INTREPID": {},
+}
+"""Which jobs of its traces the deadline paper takes, inferred from its counts of them; see `read_pool`."""
+
+
 def deadline_trace(name: str) -> str:
     """The deadline paper's name of a trace by that of its file, which begins with it; the file's own for others."""
-    return next((trace for trace, _ in DEADLINES if name.upper().startswith(trace)), name)
+    return next((trace for trace in DEADLINE_SELECTIONS if name.upper().startswith(trace)), name)
 
 
 @dataclass(frozen=True)
@@ -84,7 +97,7 @@ class Campaign:
 
 def _campaigns() -> dict[tuple[int, int], Campaign]:
     campaigns: dict[tuple[int, int], Campaign] = {}
-    for row in _rows_of("predictions"):
+    for row in rows_of_table("predictions"):
         trace = int(row["usable_jobs"]), int(row["processors"])
         campaign = campaigns.setdefault(trace, Campaign(int(row["published_jobs"]), {}))
         campaign.bsld[row["policy"], row["estimate"], row["correction"]] = float(row["bsld"])
@@ -98,40 +111,70 @@ RUNS = tuple(dict.fromkeys(run for campaign in PREDICTIONS.values() for run in c
 """The runs of `PREDICTIONS`; all of them are made of a trace of which nothing was published."""
 
 
+STATED = {(row["paper"], row["place"], row["row"], row["column"]): row["published"] for row in rows_of_table("stated")}
+"""What is printed in tables, figures and texts that have no table of their own here."""
+
+
 @dataclass(frozen=True)
 class Curie23Scenario:
     """What was published of a scenario of the 23 days of CEA Curie.
 
-    Best search over best rule in profit at the end of day 23, how much sooner it empties the queue, and the PUE of the
-    whole.
+    Best search over best rule in profit at the end of day 23, how much sooner it empties the queue [%], the PUE of both
+    over the whole, the mean gain of a day [EUR], and what a second of each search brings [%].
     """
 
     over_best_rule_percent: float
-    days_shorter: int
+    shorter_percent: float
     pue: float
+    rule_pue: float
+    gain_eur: float
+    per_second: dict[str, float]
+
+
+def _curie23(place: str, scenario: str, column: str) -> float:
+    return float(STATED["curie23", place, scenario, column])
 
 
 CURIE23 = {
-    row["scenario"]: Curie23Scenario(float(row["over_best_rule_percent"]), int(row["days_shorter"]), float(row["pue"]))
-    for row in _rows_of("curie23-scenarios")
+    scenario: Curie23Scenario(
+        over_best_rule_percent=_curie23("Table 1", scenario, "profit over the best rule"),
+        shorter_percent=_curie23("Table 1", scenario, "makespan under the best rule"),
+        pue=_curie23("Table 1", scenario, "PUE of the best search"),
+        rule_pue=_curie23("Table 1", scenario, "PUE of the best rule"),
+        gain_eur=_curie23("Table 2", scenario, "gain a day"),
+        per_second={run: _curie23("Table 3", scenario, run) for run in ("multisearch", "delay", "relaxation")},
+    )
+    for scenario in ("air-winter", "air-summer", "hybrid-winter", "hybrid-summer")
 }
 CURIE23_SEARCHES = {
-    (row["figure"], row["method"]): (float(row["least"]), float(row["most"])) for row in _rows_of("curie23-searches")
+    (row["figure"], row["method"]): (float(row["least"]), float(row["most"]))
+    for row in rows_of_table("curie23-searches")
 }
 """What was published of searches there, by figure and method: least and most of the scenarios, in the table's units."""
 
 
-def _cp_online() -> dict[tuple[str, str, str, str], int]:
-    found: dict[tuple[str, str, str, str], int] = {}
-    for row in _rows_of("cp-online"):
-        for estimate in ("actual", "requested"):
-            if text := row[f"{estimate}_percent"]:
-                found[row["trace"], estimate, row["policy"], row["metric"]] = int(text)
-    return found
+def _cp_online() -> dict[tuple[str, str, str, str], str]:
+    """Table 2 as it is printed; what cannot be read is empty."""
+    rows = [row for row in rows_of_table("cp-online") if not row["policy"].endswith("+")]
+    traces = dict.fromkeys(row["trace"] for row in rows)
+    estimates = ("actual", "requested")
+    bases = {(trace, estimate, "list", "p2sf"): "100" for trace in traces for estimate in estimates}
+    return bases | {
+        (row["trace"], estimate, row["policy"], row["metric"]): row[f"{estimate}_percent"]
+        for row in rows
+        for estimate in estimates
+    }
 
 
-CP_ONLINE = _cp_online()
-"""Percent of List-REG by trace, estimate, policy and metric of the policies that plan the whole queue."""
+CP_ONLINE_CELLS = _cp_online()
+"""Percent of List-REG by trace, estimate, policy and metric of the policies that plan the whole queue, as printed."""
+
+CP_ONLINE = {key: int(text) for key, text in CP_ONLINE_CELLS.items() if text and key[2] != "list"} | {
+    (row["trace"], "actual", row["policy"], row["metric"]): int(row["actual_percent"])
+    for row in rows_of_table("cp-online")
+    if row["policy"].endswith("+")
+}
+"""The same as numbers, where it can be read, and of CP-P2SF+ as its text and figure have it."""
 
 
 @dataclass(frozen=True)
@@ -151,6 +194,6 @@ DISPATCHERS = {
     (row["machine"], row["estimate"], row["policy"]): PublishedDispatcher(
         *(int(row[name]) if row[name] else None for name in ("dispatch_ms", "simulation_s"))
     )
-    for row in _rows_of("dispatchers")
+    for row in rows_of_table("dispatchers")
 }
 """The dispatchers of 2019 and 2021, by machine, estimate and policy."""

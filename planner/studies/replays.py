@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -133,15 +133,14 @@ def deadline_figures(
     path: Path,
     processors: int | None,
     jobs: int | None,
-    partitions: Sequence[int],
-    queues: Sequence[int],
+    selection: Mapping[str, Any],
     policy: str,
     estimate: str,
     replayed: tuple[float, int],
     draws: Sequence[tuple[float, int]],
 ) -> Told:
     """Figures for each draw, a percentage and a seed, of a replay with the deadlines of one of them."""
-    source = source_of(path, processors, jobs, partitions=tuple(partitions), queues=tuple(queues))
+    source = source_of(path, processors, jobs, **selection)
     percent, seed = replayed
     run = _run(source, policy, estimate, ["wait"], Conduct(deadline_percent=percent, seed=seed))
     rounds, trace = run.replay.round_count, source.trace

@@ -104,11 +104,12 @@ class Study:
     workers: int = option(1, "number", "Processes side by side.", bounds=Bounds(1, MOST_WORKERS))
     fresh: bool = option(False, "flag", "Start anew instead of going on.")
     command: tuple[str, ...] = ()
+    label: str = ""
 
     @property
     def folder(self) -> Path:
-        """Where its files are."""
-        return full_path(self.out) / "studies" / self.name
+        """Where its files are; a call of the campaign has a folder of its own name."""
+        return full_path(self.out) / "studies" / (self.label or self.name)
 
     def cells(self) -> list[StudyCell]:
         """All that is measured; cells of one name are measured once."""

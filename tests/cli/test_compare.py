@@ -140,7 +140,7 @@ def test_text_fits_a_terminal(compared: Path) -> None:
 def test_other_baseline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """The baseline may be another scenario and method; one day is enough."""
     monkeypatch.chdir(write_rolling_site(tmp_path))
-    plan("compare", "site", "warm", "--day", FIRST, "-m", "wt", "-m", "est", "--baseline", "warm:est", *ONE, "--json")
+    plan("compare", "site", "warm", "--day", FIRST, "-m", "wt,est", "--baseline", "warm:est", *ONE, "--json")
     told = json.loads(capsys.readouterr().out)
     assert told["baseline"] == "warm:est"
     assert [row["profit_difference_eur"] == 0 for row in told["runs"] if row["kind"] == "plan"] == [

@@ -291,12 +291,25 @@ def test_a_missing_engine_ends_the_command_before_the_trace_is_read(
     """Exit code 4 with the remedy, though there is no such trace."""
     for name in ("cpsat", "cpo"):
         monkeypatch.setattr(type(ENGINES[name]), "available", lambda self: False)
-        assert run(["simulate", str(tmp_path / "none.swf"), "-p", "list,cp-af", "--engine", name]) == 4
+        assert run(["simulate", str(tmp_path / "none.swf"), "-p", "cp-af", "--engine", name]) == 4
         assert f"the engine {name} is not installed; install" in capsys.readouterr().err
     for policy in ("cp-af", "hcp19", "pcp19"):
         assert run(["simulate", str(tmp_path / "none.swf"), "-p", policy]) == 4
         assert "the engine cpsat is not installed; install" in capsys.readouterr().err
+    assert run(["simulate", str(tmp_path / "none.swf"), "-p", "list", "--engine", "cpo"]) == 4
     assert run(["simulate", str(tmp_path / "none.swf"), "-p", "pcp21"]) == 2
+
+
+def test_where_an_engine_is_missing_the_others_run(
+    trace: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One line says which did not."""
+    monkeypatch.setattr(type(ENGINES["cpsat"]), "available", lambda self: False)
+    assert run(["simulate", str(trace), "-p", "cp-af,list,hcp19", "--json", "-q"]) == 0
+    said = capsys.readouterr()
+    assert [row["policy"] for row in json.loads(said.out)["runs"]] == ["list"]
+    (line,) = said.err.splitlines()
+    assert line.startswith("cp-af, hcp19 did not run: the engine cpsat is not installed; install")
 
 
 def test_dispatchers_plan_a_cluster_and_say_how_they_did(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -140,6 +140,8 @@ def test_check_reads_the_day_before(site: Path, capsys: pytest.CaptureFixture[st
     assert told["running"] + told["waiting"] > 0
     assert run(["check", "--day", tomorrow]) == 0
     assert f"before    {DAY}, which leaves {told['running']} jobs running" in capsys.readouterr().out
+    assert run(["check", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == told  # without a day: the one after the last result
     assert run(["check", "--day", later]) == run(["--day", later, "-q"]) == 2
     checked, planned = capsys.readouterr().err.splitlines()
     assert checked == planned

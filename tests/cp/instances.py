@@ -9,9 +9,9 @@ from itertools import pairwise
 import numpy as np
 
 from planner.domain.cluster import Cluster, NodeClass
+from planner.domain.fit import Fit
 from planner.domain.horizon import Horizon
 from planner.domain.job import Job, UnitGroup
-from planner.domain.possible import Fit
 from planner.domain.problem import Problem, Running
 from planner.domain.pue_table import PueTable
 from planner.domain.rates import Rates

@@ -17,9 +17,10 @@ from planner.cp.engines.cpsat_terms import Arithmetic, Bands, Term, constant
 from planner.cp.engines.engine import UNKNOWN
 from planner.cp.fixed_work import FixedWork
 from planner.cp.interval_rates import ENERGY_STEPS, MONEY_STEPS, WholeUnits
+from planner.cp.pooled_form import assign_nodes, busy_share, is_exact
 from planner.cp.relaxation import PICKERS
 from planner.cp.repair import without
-from planner.cp.subproblem import Subproblem, assign_nodes, busy_share, is_exact
+from planner.cp.subproblem import Subproblem
 from planner.domain.cluster import Cluster, NodeClass
 from planner.domain.plan import DEFERRED, Plan
 from planner.domain.problem import Problem, Running

@@ -13,9 +13,10 @@ from planner.accounting.settle import settle
 from planner.cp.default_search import default_search
 from planner.cp.engines.choose import ENGINES
 from planner.cp.model import ProfitModel
+from planner.cp.pooled_form import is_exact
 from planner.cp.relaxation import relaxation_search
 from planner.cp.repair import repair
-from planner.cp.subproblem import Subproblem, is_exact
+from planner.cp.subproblem import Subproblem
 from planner.domain.problem import Problem
 from planner.domain.result import never
 from planner.domain.search_params import DelayParams, RelaxationParams

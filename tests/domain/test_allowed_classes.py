@@ -8,8 +8,8 @@ import pytest
 
 from planner.domain.cluster import Cluster, NodeClass
 from planner.domain.columns import job_columns, node_columns
+from planner.domain.fit import Fit
 from planner.domain.job import Job, UnitGroup
-from planner.domain.possible import Fit
 from planner.domain.restrictions import Restrictions
 from planner.errors import InputError
 from tests.factories import DAY

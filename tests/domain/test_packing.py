@@ -7,9 +7,9 @@ import pytest
 
 from planner.compiled import kernel_of
 from planner.domain.cluster import Cluster, NodeClass
+from planner.domain.fit import Fit
 from planner.domain.job import Job, UnitGroup
 from planner.domain.plan import MOST_CELLS, is_decidable, main_group, nodes_for, other_combinations
-from planner.domain.possible import Fit
 from planner.machine.packing import pack_exactly
 
 

@@ -10,10 +10,11 @@ import pytest
 
 from planner.domain.cluster import Cluster, NodeClass
 from planner.domain.columns import job_columns, node_columns
+from planner.domain.fit import Fit
 from planner.domain.job import Job, UnitGroup
-from planner.domain.possible import Fit, Stay, meetings, require_possible
 from planner.domain.restrictions import Restrictions
 from planner.domain.situation import Situation, StartedJob
+from planner.domain.situation_check import Stay, meetings, require_possible
 from planner.errors import InputError
 from tests.factories import DAY
 

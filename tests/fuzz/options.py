@@ -46,6 +46,9 @@ BASES: dict[str, tuple[str, ...]] = {
     "study deadlines": (*TRACE, "--seeds", "1", "--percent", "20"),
     "study predictions": TRACE,
     "study operation": ("--quick", "--only", "none-of-them"),
+    "study workloads": TRACE,
+    "study fidelity": (),
+    "study all": ("--quick", "--data", "jobs"),
     "slurm snapshot": ("--out", "saved"),
     "slurm apply": ("PLANNED",),
     "slurm undo": ("PLANNED",),
@@ -160,7 +163,7 @@ OF_COMMAND: dict[str, dict[str, tuple[str, ...]]] = {
     "study dispatchers": {"--nodes": ("2", "64,3"), "--scenario": ("site",), "--jobs": ("1", "3")},
     **{
         f"study {name}": {"--jobs": ("1", "3", "1000000")}
-        for name in ("cp-online", "metrics", "deadlines", "predictions")
+        for name in ("cp-online", "metrics", "deadlines", "predictions", "workloads")
     },
 }
 """Where one of the same name means something else."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from planner.domain.possible import require_possible
+from planner.domain.situation_check import require_possible
 from planner.errors import LONGEST, InputError
 from planner.inputs.snapshots.write import write_snapshot
 from tests.fuzz.damage import put

@@ -84,7 +84,7 @@ def test_deadlines_of_studies() -> None:
 
 
 def test_policies_that_are_listed() -> None:
-    """Kinds; list, greedy, strict, easy with each of seven orders, easy with that order beside it; and objectives."""
+    """Kinds; list, greedy, strict, easy with each of eight orders, easy with that order beside it; and objectives."""
     orders = [order for order in ORDERS if order != "fcfs"]
     named = [f"{order}-{kind}" for order in orders for kind in ("list", "greedy", "strict", "easy")]
     named += [f"easy-{order[:-1]}bf" for order in orders] + ["saf-easy-sjbf"]

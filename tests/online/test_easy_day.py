@@ -11,9 +11,9 @@ import pytest
 from planner.accounting.audit import audit
 from planner.domain.closed_room import NodeOutage
 from planner.domain.cluster import Cluster, NodeClass
+from planner.domain.fit import Fit
 from planner.domain.job import Dependency, Job, UnitGroup
 from planner.domain.plan import DEFERRED
-from planner.domain.possible import Fit
 from planner.domain.problem import Problem, Running, executed
 from planner.domain.trace import cluster_trace_of
 from planner.online.day_replay import easy_plan

@@ -9,7 +9,9 @@ from itertools import permutations, product
 import numpy as np
 import pytest
 
+from planner.domain.cluster import Cluster, NodeClass
 from planner.domain.intake import Intake
+from planner.domain.rates import Rates, UsePrice
 from planner.domain.trace import Trace, pool_trace
 from planner.errors import InputError
 from planner.inputs.traces import Source
@@ -21,7 +23,9 @@ from planner.online.prices import FOREVER_S, ProfitTerms
 from planner.online.replay import replay
 from planner.online.search_options import QueueSearch
 from planner.runs.simulate import Measurement, simulate
+from tests.factories import DAY
 from tests.online.traces import as_nodes, placed, random_cluster_trace, random_trace
+from tests.plain_day import day
 
 Cost = Callable[[int, int, int], float]
 """What a job of a width and a length costs after a wait."""
@@ -165,6 +169,24 @@ def prices() -> ProfitTerms:
         eur_per_width_hour=1.0,
         ahead_s=10**6,
     )
+
+
+def test_what_the_time_ahead_costs_and_earns() -> None:
+    """An hour at 0.1 and 23 at 0.4 EUR/kWh, then their mean 0.3875; the jobs draw 2 kW a core, of 4 cores in all.
+
+    Three cores in four earn 0.2 EUR in an hour, the others 0.5, as a GPU for each of them earns 0.3.
+    """
+    trace = replace(small_queue(0, 2), origin_unix=DAY.start_unix - 50)
+    trace = replace(trace, power_mw=trace.width * 2 * 10**6)
+    mixed = Cluster((NodeClass("cpu", 3, {"cores": 4}), NodeClass("gpu", 2, {"cores": 2, "gpus": 2})))
+    rates = Rates(0.2, class_prices={"gpu": UsePrice(0.2, {"gpus": 0.3})})
+    problem = replace(day(prices=(0.1, 0.4)), cluster=mixed, rates=rates)
+    found = ProfitTerms.of(problem, trace)
+    assert found.price_s.tolist() == [50, 3650, 86450, FOREVER_S]
+    assert found.price_eur_per_kwh == pytest.approx([0.1, 0.4, 0.3875])
+    assert found.eur_per_waiting_hour == pytest.approx(2.5 * 2.0 * (0.1 + 0.4 + 0.3875) / 3)
+    assert found.eur_per_width_hour == pytest.approx(0.75 * 0.2 + 0.25 * 0.5)
+    assert found.eur_per_kw[:3] == pytest.approx([0.0, 0.1, 0.1 + 23 * 0.4])
 
 
 def money(trace: Trace, starts: dict[int, int]) -> float:

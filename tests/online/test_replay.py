@@ -89,6 +89,7 @@ def slow_starts(
         "ljf": lambda j: (-e[j], -w[j], j),
         "saf": lambda j: (w[j] * e[j], j),
         "laf": lambda j: (-w[j] * e[j], j),
+        "laljf": lambda j: (-w[j] * e[j], -e[j], j),
         "spf": lambda j: (w[j] * e[j] ** 2, w[j] * e[j], j),
         "srf": lambda j: (w[j], e[j], j),
         "lrf": lambda j: (-w[j], -e[j], j),
@@ -239,7 +240,7 @@ def test_where_parts_of_a_second_cannot_be() -> None:
         replay(huge, policy_named("spf-list"), estimate_named("actual*0.501").make(huge))
 
 
-@pytest.mark.parametrize("order", ["sjf", "ljf", "laf", "spf", "srf", "lrf"])
+@pytest.mark.parametrize("order", ["sjf", "ljf", "laf", "laljf", "spf", "srf", "lrf"])
 def test_every_order_equals_its_definition(order: str) -> None:
     """Lists in every order, against the slow simulator with the key as it is defined."""
     for seed in range(6):

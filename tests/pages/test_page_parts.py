@@ -3,21 +3,34 @@
 from __future__ import annotations
 
 import datetime as dt
+import hashlib
 import json
 import re
 import shutil
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
 from planner.domain.horizon import Horizon
-from planner.pages.charts import Bar, Line, bar_groups, by_factors, by_tens, from_zero, lines, round_ticks
+from planner.pages.charts import Bar, Line, bar_groups, by_factors, by_tens, from_zero, lines, power_svg, round_ticks
 from planner.pages.index import IndexEntry, index_page, write_index
 from planner.pages.markup import MINUS, THIN, data, el, gap_words, hours, join, money, plain, signed_money
 from planner.pages.panels import clock_axis, count_at, mean_work_kw, minute_edges
 from tests.days import DAY, plan, write_small_site
 from tests.factories import day_summary
+from tests.pages.study_pages import made_up
+
+SEEN = {
+    "cp-online": "576a40961653",
+    "curie23": "be52e1757659",
+    "dispatchers": "769568f1339f",
+    "metrics": "c33d07c94cc3",
+    "operation": "47de4df17185",
+    "replay": "b9fc6d5956be",
+}
+"""Digests of pages of made-up figures, without styles and scripts, as they were last looked at."""
 
 
 def test_text_is_escaped_and_html_is_not() -> None:
@@ -147,6 +160,37 @@ def test_bars_stand_on_one_scale_and_say_what_is_missing() -> None:
     widths = [float(text) for text in re.findall(r'width="([0-9.]+)" height', html)]
     assert widths == pytest.approx([760 / 1.02 / 2, 760 / 1.02, 0], abs=0.1)
     assert "Waits: a mine 5 s; b mine 10 s; c mine stopped" in html
+
+
+def test_the_power_of_a_day_is_drawn_to_scale() -> None:
+    """820 x 240 for 24 h and 105 kW: 6 h take 205, 50 kW 114.3; a number every 4 h and 50 kW, names at the top."""
+    root = ElementTree.fromstring(power_svg("site", [0, 6, 24], {"IT": [100.0, 50.0], "cooling": [0.0, 10.0]}))
+    assert root.attrib["viewBox"] == "0 0 900 320"
+    curves = [each.attrib for each in root if each.tag.endswith("polyline")]
+    assert [each["points"] for each in curves] == [
+        "60.0,51.4 265.0,51.4 265.0,165.7 880.0,165.7",
+        "60.0,280.0 265.0,280.0 265.0,257.1 880.0,257.1",
+    ]
+    words = [(each.text, each.attrib["x"], each.attrib["y"]) for each in root if each.tag.endswith("text")]
+    assert words == [
+        ("site", "60", "20"),
+        *[("0", "52", "284.0"), ("50", "52", "169.7"), ("100", "52", "55.4")],
+        *[(f"{hour} h", f"{60 + 820 * hour / 24:.1f}", "298") for hour in range(0, 25, 4)],
+        *[("kW", "52", "32"), ("IT", "790", "20"), ("cooling", "880", "20")],
+    ]
+    lines_y = [(each.attrib["x1"], each.attrib["x2"], each.attrib["y1"]) for each in root if each.tag.endswith("}line")]
+    assert lines_y == [("60", "880", "280.0"), ("60", "880", "165.7"), ("60", "880", "51.4")]
+    assert len({each["stroke"] for each in curves}) == 2
+
+
+def test_pages_are_as_they_were_looked_at(tmp_path: Path) -> None:
+    """Every word, number and mark stands where it stood; after a change that is meant, look at them, then renew."""
+    found = {}
+    for name, text in made_up(tmp_path).items():
+        (tmp_path / f"{name}.html").write_text(text, encoding="utf-8")
+        shown_text = re.sub(r"<(style|script)\b.*?</\1>", "", text, flags=re.DOTALL)
+        found[name] = hashlib.sha256(shown_text.encode()).hexdigest()[:12]
+    assert found == SEEN, f"look at the pages in {tmp_path}"
 
 
 def test_index_is_kept_by_every_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ from planner.inputs.build import Day, build, build_day
 from planner.methods import Params
 from planner.places import shipped_folder
 from planner.planning.ahead import with_time_ahead
-from planner.planning.outlook import LATE_AFTER_S, in_money, with_outlook
+from planner.planning.outlook import LATE_AFTER_S, LATE_TIMES, in_money, with_outlook
 from planner.planning.plan_day import plan_day
 from planner.scenario.load import load_scenario
 from planner.scenario.schema import Scenario
@@ -57,13 +57,31 @@ def test_later_money_counts_by_regime_and_as_the_site_says() -> None:
     assert found == {"usual": (1.0, False), "twice": (0.0, False), "said": (0.25, True)}
 
 
-def test_jobs_are_late_two_hours_after_easy(looked: Day) -> None:
-    """Jobs know their start under EASY, and count as late from two hours after it on."""
+def test_jobs_are_late_some_hours_after_easy_and_sooner_where_they_wait_long(looked: Day) -> None:
+    """A job of the quarter with the longest waits under EASY is late after EASY's start; others before they join it."""
     assert looked.ahead is not None
     assert looked.outlook is not None
+    start_unix = looked.problem.horizon.start_unix
+    rows = []
     for job, start in zip(looked.ahead.jobs, looked.outlook.easy.start_s.tolist(), strict=True):
-        assert job.easy_unix == looked.problem.horizon.start_unix + start
-        assert looked.ahead.waits[job.id].due_s == start + LATE_AFTER_S
+        assert job.easy_unix == start_unix + start
+        rows.append((start - (job.submit_unix - start_unix), looked.ahead.waits[job.id].due_s - start))
+    rows.sort()
+    long_s = rows[round(0.75 * (len(rows) - 1))][0]
+    slacks = {
+        "long": [s for w, s in rows if w > long_s + 60],
+        "short": [s for w, s in rows if w < long_s - LATE_AFTER_S],
+    }
+    assert set(slacks["long"]) == {0}
+    assert set(slacks["short"]) == {LATE_AFTER_S}
+    assert all(slack <= long_s - wait + 60 for wait, slack in rows if long_s - LATE_AFTER_S <= wait < long_s)
+
+
+def test_an_hour_of_being_late_counts_with_the_hour_of_waiting(looked: Day) -> None:
+    """A job with twice the price of waiting has twice that of being late: large jobs are not crowded out by small."""
+    assert looked.ahead is not None
+    for price in looked.ahead.waits.values():
+        assert price.late_eur_per_h == pytest.approx(LATE_TIMES * price.eur_per_h)
 
 
 def test_a_job_that_easy_would_have_started_a_day_ago_is_overdue(looked: Day) -> None:

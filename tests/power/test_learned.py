@@ -17,7 +17,7 @@ from planner.power.learned import (
     keys_of,
     learned_from,
 )
-from planner.power.time_order import power_errors
+from planner.power.prediction_errors import power_errors
 from tests.finished_jobs import asked, finished
 
 ANN = {"user": "ann", "account": "physics", "name": "relax", "partition": "batch"}

@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 
 from planner.domain.cluster import Cluster
+from planner.domain.fit import Fit
 from planner.domain.job import Job
 from planner.domain.plan import Plan
-from planner.domain.possible import Fit
 from planner.domain.problem import Problem
 
 Held = tuple[Job, int, int, tuple[int, ...]]

@@ -13,9 +13,9 @@ from planner.accounting.audit import audit
 from planner.accounting.settle import settle
 from planner.cli.main import run
 from planner.domain.cluster import Cluster, NodeClass
+from planner.domain.fit import Fit
 from planner.domain.job import Job, UnitGroup
 from planner.domain.plan import Placement, Plan
-from planner.domain.possible import Fit
 from planner.domain.problem import Problem
 from planner.domain.rates import Rates
 from planner.domain.result import BestSoFar, Result, never

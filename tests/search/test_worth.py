@@ -10,9 +10,7 @@ import pytest
 from planner.accounting.bound import profit_bound
 from planner.accounting.settle import settle, waiting_of
 from planner.domain.plan import DEFERRED, Plan
-from planner.domain.problem import Problem
 from planner.domain.result import never
-from planner.domain.segment import split_segments
 from planner.domain.wait_prices import WaitPrice
 from planner.search.decode import decode
 from planner.search.harvest import harvest
@@ -21,26 +19,8 @@ from planner.search.orderings import job_order
 from planner.search.rebuild import Chain
 from tests.cp.enumeration import best_plan
 from tests.cp.instances import LENGTH_S, tiny_problem
-from tests.factories import random_problem
+from tests.factories import random_problem, with_waits
 from tests.plain_day import HOUR, day, job
-
-
-def with_waits(problem: Problem, seed: int, *, counts: float = 1.0, eur_per_h: float = 3.0) -> Problem:
-    """The problem with prices of waiting, and its second half counting less."""
-    rng = np.random.default_rng(seed)
-    half = problem.horizon.length_s // 2
-    segments = split_segments(problem.segments, [half])
-    waits = {
-        each.id: WaitPrice(
-            ready_s=problem.horizon.to_s(each.release_unix),
-            eur_per_h=round(float(rng.uniform(0, eur_per_h)), 3),
-            due_s=int(rng.integers(0, problem.horizon.length_s)),
-            late_eur_per_h=round(float(rng.uniform(0, 10 * eur_per_h)), 3),
-        )
-        for each in problem.jobs
-    }
-    counted = tuple(one if one.start_s < half else replace(one, counts=counts) for one in segments)
-    return replace(problem, segments=counted, waits=waits)
 
 
 def test_a_wait_counts_by_the_hour_more_with_age_and_much_more_when_late() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from planner.inputs.slurm.job import Request, SlurmJob
-from planner.inputs.slurm.notations import job_state
+from planner.inputs.slurm.job_states import job_state
 from planner.inputs.slurm.queue import Queue
 
 NOW = 1_800_000_000

@@ -1,6 +1,6 @@
 """Hold the search against the best of all plans and the bound on many small days.
 
-    python -m tests.small_days --count 500 [--seed 0]
+    python -m tests.small_days --count 500 [--seed 0] [--waits]
 
 Prints each day that breaks the chain, then the figures, and exits with 1 if there was one.
 """
@@ -20,11 +20,13 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--contracts", action="store_true", help="with fees, feed-in, sleeping nodes, a battery, ...")
     parser.add_argument("--storage", action="store_true", help="with a battery, a demand charge and sun on every day")
+    parser.add_argument("--waits", action="store_true", help="waiting counts, and later time less")
     parser.add_argument("--iterations", type=int, default=20_000)
     choice = parser.parse_args()
     days = []
     for seed in range(choice.seed, choice.seed + choice.count):
-        days.append(check_day(seed, choice.iterations, contracts=choice.contracts, storage=choice.storage))
+        kinds = {"contracts": choice.contracts, "storage": choice.storage, "waits": choice.waits}
+        days.append(check_day(seed, choice.iterations, **kinds))
         for words in days[-1].broken:
             print(f"seed {seed}: {words}", flush=True)
     held = [day for day in days if day.is_held]

@@ -2,9 +2,10 @@
 
 Every plan of such a day can be looked at (`tests.cp.enumeration`, which shares no code with the planner). So the chain
 
-    profit of the search  <=  the best of all plans  <=  the proven bound
+    worth of the search  <=  the best of all plans  <=  the proven bound
 
-can be checked, and no job may be rejected that some assignment of its units to nodes would let run.
+can be checked: where waiting counts nothing and all time alike, the worth is the profit. And no job may be rejected
+that some assignment of its units to nodes would let run.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ from planner.accounting.audit import audit
 from planner.accounting.bound import profit_bound
 from planner.accounting.settle import settle
 from planner.domain.cluster import Cluster, IdleRule, NodeClass
+from planner.domain.fit import Fit
 from planner.domain.job import Job, UnitGroup
 from planner.domain.plan import Plan
-from planner.domain.possible import Fit
 from planner.domain.problem import Problem, Running
 from planner.domain.rates import Battery, Rates, UsePrice
 from planner.domain.result import never
@@ -31,7 +32,7 @@ from planner.search.multisearch import multisearch
 from tests.cp.enumeration import NoPlanError, best_plan
 from tests.cp.instances import LENGTH_S, SHORT, kinked_table, short_segments
 from tests.dependent_jobs import dependent_jobs
-from tests.factories import with_linear_cooling
+from tests.factories import with_linear_cooling, with_waits
 
 
 @dataclass(frozen=True)
@@ -148,11 +149,18 @@ def with_storage(problem: Problem, seed: int) -> Problem:
 
 
 def check_day(
-    seed: int, iterations: int = 6000, *, contracts: bool = False, linear: bool = False, storage: bool = False
+    seed: int,
+    iterations: int = 6000,
+    *,
+    contracts: bool = False,
+    linear: bool = False,
+    storage: bool = False,
+    waits: bool = False,
 ) -> Checked:
     """Search a day and hold the search against the best of all plans, the bound and the rules.
 
-    ``linear``: cooling is linear between the cells of the table.
+    ``linear``: cooling is linear between the cells of the table. ``waits``: waiting counts, and the second half of the
+    day in full, by half or nothing, as in what a night maximises.
     """
     problem, asked = small_day(seed)
     if linear:
@@ -161,6 +169,8 @@ def check_day(
         problem = with_contracts(problem, seed)
     if storage:
         problem, asked = with_storage(problem, seed), []
+    if waits:
+        problem = with_waits(problem, seed, counts=(1.0, 0.5, 0.0)[seed % 3])
     broken = [
         f"job {job.id} is rejected though it fits"
         for job in asked
@@ -169,12 +179,12 @@ def check_day(
     first = multisearch(problem)
     found = harvest(problem, seed=0, workers=1, stop=never, time_limit_s=60, iterations=iterations)
     optimum, is_held = _optimum(problem)
-    best = settle(problem, optimum).profit_eur
+    best = settle(problem, optimum).worth_eur
     bound = profit_bound(problem).profit_eur
     broken += [f"harvest: {violation}" for violation in audit(problem, found.plan)]
     full = replace(problem, defer="full")
     broken += [f"multisearch, defer: full: {violation}" for violation in audit(full, multisearch(full).plan)]
-    chain = (first.ledger.profit_eur, found.ledger.profit_eur, best, bound)
+    chain = (first.ledger.worth_eur, found.ledger.worth_eur, best, bound)
     names = ("multisearch, harvest", "harvest, optimum", "optimum, bound")
     for (lower, upper), both in zip(pairwise(chain), names, strict=True):
         if lower > upper + 1e-9:

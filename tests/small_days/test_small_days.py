@@ -42,3 +42,12 @@ def test_jobs_battery_and_peak_are_planned_together(block: int) -> None:
     assert [(day.seed, day.broken) for day in days if day.broken] == []
     far = [day.seed for day in days if day.optimum_eur - day.harvest_eur > 0.005 * abs(day.optimum_eur) + 1e-9]
     assert [seed for seed in far if days[seed - 10 * block].is_held] == []
+
+
+@pytest.mark.slow(keep=1)
+@pytest.mark.parametrize("block", range(6))
+def test_the_chain_holds_for_what_a_night_maximises(block: int) -> None:
+    """Waiting counts, and later time in full, by half or nothing; half the days with contracts, some with a battery."""
+    days = [check_day(seed, waits=True, contracts=seed % 2 == 0) for seed in range(10 * block, 10 * block + 10)]
+    assert [(day.seed, day.broken) for day in days if day.broken] == []
+    assert lost_share(days) <= 0.005

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import shutil
+import sys
 from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
@@ -86,12 +87,34 @@ def test_site_line_is_what_no_job_carries(week: Path) -> None:
 
 def test_parquet_and_csv_agree(week: Path) -> None:
     """Parquet holds the same lines as the CSV, money as decimals."""
-    plan("report", "--from", "2024-06-01", "--to", "2024-06-02", "--by", "user")
+    plan("report", "--from", "2024-06-01", "--to", "2024-06-02", "--by", "user", "--also", "parquet")
     stem = week / "costs" / "2024-06-01_2024-06-02-by-user"
     table = pyarrow.parquet.read_table(f"{stem}.parquet").to_pylist()
     rows = rows_of(Path(f"{stem}.csv"))
     assert [row["user"] for row in table] == [row["user"] for row in rows]
     assert [row["profit_eur"] for row in table] == [Decimal(row["profit_eur"]) for row in rows]
+    plan("report", "--from", "2024-06-01", "--to", "2024-06-02", "--by", "user")
+    assert not Path(f"{stem}.parquet").exists()  # it would be that of an earlier report
+
+
+@pytest.mark.parametrize(
+    "words", [("report",), ("--day", "2024-06-04"), ("--day", "2024-06-04", "--fresh", "--jobs", "odd.parquet")]
+)
+def test_without_the_library_parquet_is_one_line(
+    words: tuple[str, ...], week: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Exit code 2 before anything is done; without Parquet all is as ever."""
+    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
+    Path("odd.parquet").write_bytes(b"PAR1")
+    asked = () if "--jobs" in words else ("--also", "parquet")
+    before = {path: path.stat().st_mtime_ns for path in week.rglob("*")}
+    capsys.readouterr()
+    assert run([*words, *asked]) == 2
+    told = capsys.readouterr().err
+    assert told.count("\n") == 1
+    assert "pip install 'hpc-day-planner[parquet]'" in told
+    assert {path: path.stat().st_mtime_ns for path in week.rglob("*")} == before
+    plan("report")
 
 
 def test_waiting_is_from_submission_to_start(week: Path) -> None:

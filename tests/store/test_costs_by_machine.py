@@ -97,7 +97,7 @@ def test_lines_by_class_partition_and_qos(costs: Path) -> None:
 @pytest.mark.parametrize("by", WAYS)
 def test_every_output_has_gpus_and_co2(costs: Path, by: str, capsys: pytest.CaptureFixture[str]) -> None:
     """CSV, Parquet, JSON, page and terminal: the lines sum to the day's CO2 and to 12 GPU-hours."""
-    plan("report", "--day", DAY, "--by", by)
+    plan("report", "--day", DAY, "--by", by, "--also", "parquet")
     shown = capsys.readouterr().out
     total = json.loads((costs.parent / DAY / "summary.json").read_text())["totals"]["carbon_kg"]
     assert total > 1

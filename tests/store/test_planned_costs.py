@@ -54,23 +54,35 @@ def totals(*folders: Path) -> dict[str, Decimal]:
 
 
 def test_booked_days_count_as_they_happened(days: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The report sums the books of two days and the plan of the third, and says so."""
-    plan("report", "--month", "2024-06")
-    assert "3 days, 2 of them booked" in capsys.readouterr().out
-    rows = rows_of(days / "costs" / "2024-06-by-account.csv")
-    wanted = totals(*(days / day for day in DAYS))
-    for name in ("core_hours", "revenue_eur", "profit_eur"):
-        assert sum(Decimal(row[name]) for row in rows) == wanted[name]
-    assert "maths" in {row["account"] for row in rows}
-    page = (days / "costs" / "2024-06-by-account.html").read_text()
-    assert page.count(">planned only<") == 1
-    assert page.count(">booked<") == 2
+    """The report sums the books of two days, or with `--planned` the plan of the third; never both, and says so."""
+    for words, stem, kept, status in (
+        ((), "2024-06-by-account", DAYS[:2], "booked"),
+        (("--planned",), "2024-06-only-planned-by-account", DAYS[2:], "planned"),
+    ):
+        plan("report", "--month", "2024-06", *words)
+        told = capsys.readouterr()
+        rows = rows_of(days / "costs" / f"{stem}.csv")
+        wanted = totals(*(days / day for day in kept))
+        for name in ("core_hours", "revenue_eur", "profit_eur"):
+            assert sum(Decimal(row[name]) for row in rows) == wanted[name]
+        assert {row["status"] for row in rows} == {status}
+        page = (days / "costs" / f"{stem}.html").read_text()
+        assert page.count(">planned only<") == (1 if words else 0)
+        assert page.count(">booked<") == (0 if words else 2)
+        left_out = "2 days that are booked" if words else "1 day that is only planned"
+        assert f"{left_out} left out" in told.err
+        assert f"{left_out}: not in any sum here" in page
+        assert (
+            f"{len(kept)} day{'s' if len(kept) > 1 else ''}, {'only planned' if words else 'booked'}, money" in told.out
+        )
+    assert run(["report", "--day", DAYS[0], "--planned"]) == 2
+    assert "no day of 2024-06-01 is only planned" in capsys.readouterr().err
 
 
 def test_lines_of_users_within_accounts_are_their_jobs(days: Path) -> None:
     """Each pair once, with the sums of the jobs of that account and that user; Parquet has the same numbers."""
     plan("report", "--month", "2024-06", "--by", "job", "-q")
-    plan("report", "--month", "2024-06", "--by", "account-user", "-q")
+    plan("report", "--month", "2024-06", "--by", "account-user", "--also", "parquet", "-q")
     wanted: dict[tuple[str, str], Decimal] = {}
     for row in rows_of(days / "costs" / "2024-06-by-job.csv"):
         if row["kind"] == "job":
@@ -120,7 +132,7 @@ def test_accounts_that_only_ran_or_were_only_planned_are_there(days: Path) -> No
 
 def test_without_booked_days_there_is_nothing_to_compare(days: Path, capsys: pytest.CaptureFixture[str]) -> None:
     plan("report", "--day", DAYS[2])
-    assert "none of them booked" in capsys.readouterr().out
+    assert "1 day, only planned" in capsys.readouterr().out
     assert not (days / "costs" / f"{DAYS[2]}-by-account-planned.csv").exists()
     assert "Planned against real" not in (days / "costs" / f"{DAYS[2]}-by-account.html").read_text()
 
@@ -128,7 +140,7 @@ def test_without_booked_days_there_is_nothing_to_compare(days: Path, capsys: pyt
 def test_json_says_which_days_are_booked(days: Path, capsys: pytest.CaptureFixture[str]) -> None:
     plan("report", "--month", "2024-06", "--json", "-q")
     found = json.loads(capsys.readouterr().out)
-    assert [each["booked"] for each in found["days"]] == [True, True, False]
+    assert (found["status"], found["days"]) == ("booked", list(DAYS[:2]))
     assert {row["kind"] for row in found["planned"]} == {"account", "site"}
 
 
@@ -138,6 +150,6 @@ def test_a_damaged_plan_is_named_and_the_books_still_count(days: Path, capsys: p
     assert run(["report", "--day", DAYS[0]]) == 7
     said = capsys.readouterr()
     assert str(version.relative_to(days)) in said.err
-    assert "1 days, all booked" in said.out
+    assert "1 day, booked" in said.out
     shutil.rmtree(version)
     assert run(["report", "--day", DAYS[0]]) == 0

@@ -83,6 +83,11 @@ def test_seeds_are_one_row_in_percent_of_list(tmp_path: Path) -> None:
     assert (row["af_least_percent"], row["af_most_percent"], row["af_published_percent"]) == (75.0, 80.0, 76)
     assert (row["awf_percent"], row["ms_per_round"], row["queue_100"]) == (100.0, 50.0, 3)
     assert rows_of(found, is_whole=False)[2]["af_published_percent"] is None
+    queues = study.report(found).files["queues.csv"]
+    assert [row["policy"] for row in queues] == [
+        name for name in ("list", "order-af") for _ in found[0]["queue_by_day"]
+    ]
+    assert [(row["day"], row["waiting_jobs"]) for row in queues[: len(queues) // 2]] == found[0]["queue_by_day"]
     page = study.page(study.report(found))
     assert "77.5 (75.0 to 80.0)" in page
     assert "KTH-SP2, order-af, actual, published: 76.0" in page

@@ -10,10 +10,12 @@ import pytest
 
 from planner.cli.main import run
 from planner.domain.trace import pool_trace
+from planner.inputs.traces import read_pool
 from planner.online.policies import policy_named
 from planner.online.replay import replay
 from planner.studies import kept
 from planner.studies.deadlines import DeadlineStudy, interval, published_rows, rows_of
+from planner.studies.published import DEADLINE_SELECTIONS, deadline_trace
 from planner.studies.replays import draw_figures
 from tests.days import refused
 from tests.days import rows_of as csv_rows
@@ -75,7 +77,7 @@ def test_the_published_half_is_compared() -> None:
         )
     }  # fmt: skip
     blank |= dict.fromkeys(("deadline_jobs", "deadline_jobs_24h", "deadline_jobs_10x", "misses_24h", "misses_10x"), 1)
-    blank |= {"usage": 0.1, "usage_waited": None, "round_ms": 0.1}
+    blank |= {"usage": 0.1, "usage_waited": None, "round_ms": 0.1, "cpu_s": 0.5, "jobs": 5}
     draws = [
         {**blank, "trace": "SDSC-DS-2004-2.1-cln", "policy": policy, "percent": 20.0, "seed": seed, "wait_regular_s": w}
         for policy, waits in (("deadline", (40.0, 100.0)), ("conservative", (100.0, 200.0)))
@@ -83,6 +85,7 @@ def test_the_published_half_is_compared() -> None:
     ]
     rows = rows_of(draws)
     assert [(row["policy"], row["regular_of_base"]) for row in rows] == [("deadline", 0.45), ("conservative", 1.0)]
+    assert (rows[0]["all_jobs"], rows[0]["regular_jobs"], rows[0]["ms_per_job"]) == (5, 4, 100.0)
     (said,) = published_rows(rows)
     assert (said["published_at_most"], said["met"]) == (0.5, "yes")
     (other,) = published_rows([row | {"trace": "HPC2N"} for row in rows])
@@ -134,9 +137,31 @@ def test_the_study_runs_and_goes_on(
     assert "40 of another partition" in (folder / "deadlines.md").read_text("utf-8")
 
 
+def test_the_jobs_that_the_paper_takes(tmp_path: Path) -> None:
+    """Of SDSC-BLUE all queues but 0, of what ran on processors that were allocated; of SDSC-DS partition 2."""
+    trace = write_eighty_jobs(tmp_path / "SDSC-BLUE-small.swf")
+    lines = [line.split() for line in trace.read_text().splitlines()[1:]]
+    lines[0][14], lines[1][4], lines[2][3] = "0", "-1", "0"
+    trace.write_text("; MaxProcs: 8\n" + "\n".join(" ".join(line) for line in lines) + "\n")
+    study = DeadlineStudy(traces=(trace,), as_published=True)
+    ids = read_pool(trace, **study.selection_of("SDSC-BLUE-small")).trace.ids
+    assert ids == tuple(str(number) for number in range(4, 81))
+    other = write_eighty_jobs(tmp_path / "SDSC-DS-small.swf")
+    assert len(read_pool(other, **study.selection_of("SDSC-DS-small")).trace) == 40
+
+
+@pytest.mark.slow
+def test_as_many_jobs_as_the_paper_counts(planner_data: Path) -> None:
+    for name, count in (("SDSC-BLUE-2000-4.2-cln", 157_604), ("HPC2N-2002-2.2-cln", 202_871)):
+        path = planner_data / "swf" / f"{name}.swf.gz"
+        assert len(read_pool(path, **DEADLINE_SELECTIONS[deadline_trace(name)]).trace) == count
+
+
 @pytest.mark.parametrize(
     ("more", "says"),
     [
+        (["--as-published"], "unknown trace 'eighty' of the study; known: SDSC-BLUE, SDSC-DS"),
+        (["--as-published", "--queue", "1"], "--as-published chooses the jobs; leave --partition and --queue out"),
         (["--percent", "many"], "--percent: cannot read 'many' as numbers; write 20,40,60,80"),
         (["--percent", "120"], "--percent is 120; it must be"),
         (["--percent", ","], "--percent names no number; write 20,40,60,80"),

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 from planner.cli.main import run
+from planner.cp.engines.choose import ENGINES
+from planner.errors import SolverError
 from planner.online.check import violations
 from planner.online.policies import policy_named
 from planner.online.replay import replay
@@ -197,3 +199,14 @@ def test_machines_of_files_may_repeat(tmp_path: Path) -> None:
     study = DispatcherStudy(files=files, scenarios=("eurora", "kit-forhlr2", "eurora"), **few)
     assert [cell.labels["machine"] for cell in study.cells()] == ["eurora", "kit-forhlr2", "eurora"]
     assert {cell.labels["machine"] for cell in DispatcherStudy(files=files, **few).cells()} == {"eurora"}
+
+
+def test_without_an_engine_the_others_are_dispatched(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A note says which were not; with none left it is an error."""
+    monkeypatch.setattr(type(ENGINES["cpsat"]), "available", lambda self: False)
+    study = DispatcherStudy(policies=("hcp19", "pcp21", "easy"), parts=("queues",), nodes=(64,), queues=(20,))
+    assert [cell.labels["policy"] for cell in study.cells()] == ["pcp21", "easy"]
+    (note,) = study.report([]).notes
+    assert note.startswith("hcp19 did not run: the engine cpsat is not installed")
+    with pytest.raises(SolverError, match="not installed"):
+        DispatcherStudy(policies=("hcp19",), parts=("queues",))

@@ -9,8 +9,12 @@ import numpy as np
 import pytest
 
 from planner.cli.main import run
+from planner.inputs.traces import read_pool
+from planner.online.policies import policy_named
+from planner.online.replay import replay
 from planner.studies import kept
 from planner.studies.metrics import (
+    WAITING,
     MetricsStudy,
     agreement,
     beside_of,
@@ -98,9 +102,16 @@ def test_the_study_runs_and_goes_on(
     published = csv_rows(folder / "published.csv")
     assert [sum(row["table"] == table for row in published) for table in ("II", "III", "IV")] == [72, 22, 22]
     page = (folder / "metrics.html").read_text("utf-8")
-    assert "Figure 3: BSLD of saf-list" in page
+    assert all(f"Figure 4{part}" in page for part in ("a: saf-list", "b: laf-list", "c: list"))
+    areas = {row["policy"]: row for row in csv_rows(folder / "areas.csv")}  # the last of each policy: all jobs
+    assert {name: int(row["jobs"]) for name, row in areas.items()} == dict.fromkeys(WAITING, 39)
+    jobs = read_pool(trace, unrequested="drop").trace
+    waits = replay(jobs, policy_named("laf-list"), jobs.runtime_s).wait_s
+    assert float(areas["laf-list"]["wait_area_s"]) == float((waits * jobs.width).sum())
     count = len(made)
-    assert count == 20 + 26 + 16 - 12  # of four policies, actual times are in all parts and requested ones in two
+    assert count == 20 + 26 + 16 - 12 + len(
+        WAITING
+    )  # of four policies, actual times are in all parts and requested ones in two
     assert run([*command, "--trim", "steady"]) == 0
     assert len(made) == count
     assert {row["trim"] for row in csv_rows(folder / "metrics.csv")} == {"steady"}

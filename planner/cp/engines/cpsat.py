@@ -24,7 +24,7 @@ class CpSat(Engine):
 
     name = "cpsat"
     limits = "no limit on the size of a model"
-    remedy = "install it with: pip install 'hpc-day-planner[cp]'"
+    remedy = "install it with: pip install ortools"
 
     def available(self) -> bool:
         """Whether OR-Tools is installed."""

@@ -10,8 +10,8 @@ from planner.domain.books import Booked, Elsewhere, Run
 from planner.domain.horizon import Horizon
 from planner.domain.intake import Intake
 from planner.domain.job import Job
-from planner.domain.possible import overused
 from planner.domain.situation import SiteState, Situation, StartedJob
+from planner.domain.situation_check import overused
 from planner.errors import InputError
 from planner.inputs.books.accounted import accounted_day
 from planner.inputs.books.measured import with_measured_power

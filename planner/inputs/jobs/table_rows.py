@@ -18,6 +18,7 @@ from planner.bounds import CELLS_OF_A_TABLE, JOBS_OF_A_FILE, UNIX_S, Bounds
 from planner.errors import FileFormatError, InputError
 from planner.inputs.csv_lines import SIGNS, numbered_rows, separator_of, with_point
 from planner.inputs.local_times import local_moments
+from planner.parquet import arrow
 from planner.text_files import open_text, read_raw
 
 LONGEST_TEXT = 1_000
@@ -196,13 +197,11 @@ def read_parquet_rows(
     path: Path | str, zone: ZoneInfo | None = None, accept: Accept = lambda columns: None
 ) -> tuple[list[str], list[Row]]:
     """Column names and rows of a Parquet file; rows count from 1."""
-    import pyarrow as pa
-    import pyarrow.parquet
-
+    pa = arrow()
     path = Path(path)
     content = read_raw(path)
     try:
-        file = pyarrow.parquet.ParquetFile(pa.BufferReader(content))
+        file = pa.parquet.ParquetFile(pa.BufferReader(content))
         JOBS_OF_A_FILE.require(f"{path}: the number of rows", file.metadata.num_rows)
         names = [name for name in file.schema_arrow.names if not _INDEX.fullmatch(name)]
         require_distinct(path, names, None)
@@ -210,7 +209,7 @@ def read_parquet_rows(
         CELLS_OF_A_TABLE.require(f"{path}: rows times columns", file.metadata.num_rows * len(names))
         # A short file may say one long text a million times: it is kept once.
         words = [field.name for field in file.schema_arrow if field.type in (pa.string(), pa.large_string())]
-        file = pyarrow.parquet.ParquetFile(pa.BufferReader(content), read_dictionary=words)
+        file = pa.parquet.ParquetFile(pa.BufferReader(content), read_dictionary=words)
         table = file.read(columns=names, use_threads=False)
         texts = [_texts(path, name, table.column(name)) for name in names]
     except InputError:
@@ -227,8 +226,7 @@ def read_parquet_rows(
 
 def _texts(path: Path, name: str, column: Any) -> list[str]:
     """The cells of a column as text that reads back as the same values; empty for missing ones."""
-    import pyarrow as pa
-
+    pa = arrow()
     kind = column.type
     if pa.types.is_dictionary(kind):
         return [text for chunk in column.chunks for text in _chosen(path, name, chunk)]
@@ -253,8 +251,7 @@ def _texts(path: Path, name: str, column: Any) -> list[str]:
 
 def _chosen(path: Path, name: str, chunk: Any) -> list[str]:
     """The cells of a column of which each says which of a few values it has."""
-    import pyarrow as pa
-
+    pa = arrow()
     known = _texts(path, name, pa.chunked_array([chunk.dictionary]))
     return ["" if place is None else known[place] for place in chunk.indices.to_pylist()]
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from planner.domain.job import Job, format_dependencies
 from planner.errors import InputError, OutputError
 from planner.inputs.jobs.unit_groups import format_unit_groups
+from planner.parquet import arrow
 from planner.text_files import csv_text
 from planner.units import utc_text
 
@@ -82,6 +83,8 @@ def _csv_text(columns: Columns) -> str:
 
 
 def _write_parquet(columns: Columns, path: Path) -> None:
+    arrow()
+
     import pandas as pd
 
     types = {"requested_s": "int64", "runtime_s": "Int64", "power_w": "float64", "revenue_weight": "float64"}

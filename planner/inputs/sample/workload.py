@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
@@ -130,9 +132,10 @@ def _fill(pool: Pool, rng: np.random.Generator, work_core_s: float, largest_shar
     """Jobs whose requested core-equivalents times time come nearest to the work [core s]."""
     drafts: list[_Draft] = []
     done = 0.0
+    units_of, taken = cache(pool.units), cache(pool.taken)
     while True:
-        for draft in _draw_batch(pool, rng, pool.largest_job(largest_share)):
-            area = pool.taken(draft.units) * draft.requested_s
+        for draft in _draw_batch(pool, rng, pool.largest_job(largest_share), units_of):
+            area = taken(draft.units) * draft.requested_s
             if done + area / 2 > work_core_s:
                 return drafts
             drafts.append(draft)
@@ -144,7 +147,9 @@ def _fill(pool: Pool, rng: np.random.Generator, work_core_s: float, largest_shar
             )
 
 
-def _draw_batch(pool: Pool, rng: np.random.Generator, largest: int) -> list[_Draft]:
+def _draw_batch(
+    pool: Pool, rng: np.random.Generator, largest: int, units_of: Callable[[int, float], tuple[UnitGroup, ...]]
+) -> list[_Draft]:
     sizes = draw_sizes(rng, _BATCH, largest)
     requested_s, actual_s = draw_requests(rng, draw_runtimes(rng, sizes))
     fair_shares = rng.choice(_FAIR_SHARES, _BATCH, p=_FAIR_SHARE_ODDS)
@@ -155,7 +160,7 @@ def _draw_batch(pool: Pool, rng: np.random.Generator, largest: int) -> list[_Dra
     program, deadline, slack = rng.random((3, _BATCH))
     return [
         _Draft(
-            units=pool.units(int(sizes[k]), float(fair_shares[k])),
+            units=units_of(int(sizes[k]), float(fair_shares[k])),
             requested_s=int(requested_s[k]),
             runtime_s=int(actual_s[k]),
             account=users[who[k]].account,

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from planner.inputs.slurm.document import Fields, Source, names_of, number_of, read_document
 from planner.inputs.slurm.job import AllocatedNode, SlurmJob
-from planner.inputs.slurm.notations import Amounts, job_state, state_words
+from planner.inputs.slurm.job_states import job_state, state_words
+from planner.inputs.slurm.notations import Amounts
 from planner.inputs.slurm.request import accounted_request
 
 COMMAND = "sacct --json"

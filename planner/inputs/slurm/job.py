@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from planner.inputs.slurm.notations import Amounts, JobState, SlurmDependency
+from planner.inputs.slurm.job_states import JobState
+from planner.inputs.slurm.notations import Amounts, SlurmDependency
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,17 +1,16 @@
 """Short texts as Slurm writes them, whatever command they come from.
 
 Amounts are ``cpu=128,mem=125G,node=4,gres/gpu:a100=8``, ``gres:gpu:4`` or ``gpu:a100:4(S:0-1)``; the waiting tasks of
-an array ``1-10%2``, ``1,3,5-7`` or ``1-9:2``; what a job waits for
-``afterok:12(unfulfilled),afterany:40_*(unfulfilled)`` or ``singleton``; and a state is one word or several.
+an array ``1-10%2``, ``1,3,5-7`` or ``1-9:2``; and what a job waits for
+``afterok:12(unfulfilled),afterany:40_*(unfulfilled)`` or ``singleton``.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
 
 from planner.errors import InputError
 from planner.printable import one_line
@@ -29,29 +28,6 @@ KNOWN_KINDS = frozenset({"after", "afterok", "afterany", "afternotok", "singleto
 """Kinds of which the start of a job can be told from the starts and ends of others."""
 _REQUIREMENTS = re.compile(r"([a-z]+)((?::[^:()]*(?:\([^()]*\))?)*)(?:\(([^()]*)\))?")
 _OTHER_JOB = re.compile(r"(\d{1,18})(?:_(\d{1,18}|\*))?(?:\+(\d{1,9}))?(?:\(([^()]*)\))?", re.ASCII)
-JobState = Literal["pending", "running", "finished", "other"]
-ENDED = frozenset(
-    {
-        "BOOT_FAIL",
-        "CANCELLED",
-        "COMPLETED",
-        "DEADLINE",
-        "FAILED",
-        "NODE_FAIL",
-        "OUT_OF_MEMORY",
-        "PREEMPTED",
-        "TIMEOUT",
-    }
-)
-HELD = frozenset({"REQUEUE_HOLD", "RESV_DEL_HOLD", "SPECIAL_EXIT"})
-"""Wait until somebody releases them."""
-# Suspended jobs have given back their cores, others are at another cluster: neither to be planned nor over.
-_OTHER = frozenset({"REVOKED", "STAGE_OUT", "SUSPENDED"})
-# These hold their nodes, whatever else is said about the job.
-_HOLDING = frozenset({"COMPLETING", "RUNNING", "STOPPED"})
-# Slurm 22.05 writes one word only, and these instead of RUNNING or PENDING.
-_RUNNING = frozenset({"CONFIGURING", "POWER_UP_NODE", "RESIZING", "SIGNALING"})
-_PENDING = frozenset({"PENDING", "REQUEUED", "REQUEUE_FED"}) | HELD
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,22 +258,3 @@ def _requirements(part: str) -> list[Requirement]:
         for each in found
         if each is not None
     ]
-
-
-def state_words(words: Sequence[str]) -> tuple[str, ...]:
-    """Slurm's words in capitals and in order; a text such as ``CANCELLED by 1000`` is its first word."""
-    return tuple(sorted({word.split()[0].upper() for word in words if word.strip()}))
-
-
-def job_state(words: Sequence[str]) -> JobState:
-    """The state behind such words; ``other`` also for words that are not known."""
-    found = frozenset(words)
-    if found & _OTHER:
-        return "other"
-    if found & _HOLDING:
-        return "running"
-    if found & ENDED and not found & _PENDING:
-        return "finished"
-    if found & _PENDING:
-        return "pending"
-    return "running" if found & _RUNNING else "other"

@@ -11,15 +11,8 @@ from planner import bounds
 from planner.errors import InputError
 from planner.inputs.slurm.document import Fields, Source, parser_number, read_document
 from planner.inputs.slurm.job import Request, SlurmJob
-from planner.inputs.slurm.notations import (
-    HELD,
-    Amounts,
-    JobState,
-    job_state,
-    parse_dependency,
-    parse_tasks,
-    state_words,
-)
+from planner.inputs.slurm.job_states import HELD, JobState, job_state, state_words
+from planner.inputs.slurm.notations import Amounts, parse_dependency, parse_tasks
 from planner.inputs.slurm.request import is_whole, read_allocation, read_request
 from planner.printable import one_line
 

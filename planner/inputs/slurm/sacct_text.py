@@ -22,7 +22,8 @@ from planner.inputs.slurm.accounting import GARBAGE_J, Accounts, read_accounting
 from planner.inputs.slurm.document import NO_HOSTS, DocumentAnswer, Source, content_of, names_of
 from planner.inputs.slurm.hostlist import expand
 from planner.inputs.slurm.job import AllocatedNode, SlurmJob
-from planner.inputs.slurm.notations import Amounts, job_state, parse_tres, state_words
+from planner.inputs.slurm.job_states import job_state, state_words
+from planner.inputs.slurm.notations import Amounts, parse_tres
 from planner.inputs.slurm.request import accounted_request
 from planner.printable import one_line
 from planner.text_files import read_bytes

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 
 from planner.domain.intake import Intake
 from planner.domain.job import KINDS, Dependency, Job
-from planner.domain.possible import require_possible
 from planner.domain.situation import LeftAlone, Situation
+from planner.domain.situation_check import require_possible
 from planner.errors import InputError
 from planner.inputs.jobs.power import power_notes, power_of
 from planner.inputs.slurm.documents import Documents

@@ -15,19 +15,20 @@ from typing import Literal, get_args
 from planner import bounds
 from planner.bounds import ENERGY_J
 from planner.domain.cluster import Cluster
-from planner.domain.dealing import Dealer, has_choice
+from planner.domain.fit import Fit
 from planner.domain.horizon import zone_named
 from planner.domain.intake import Intake
 from planner.domain.job import Job
 from planner.domain.node_text import parse_node_list, parse_unit_nodes
-from planner.domain.possible import Fit, require_possible
 from planner.domain.situation import SINCE_EVER, NodeState, Outage, Situation, StartedJob, outage_key
+from planner.domain.situation_check import require_possible
 from planner.errors import FileFormatError, InputError
 from planner.inputs.jobs.power import power_notes, power_of
 from planner.inputs.jobs.read import require_unscaled
 from planner.inputs.jobs.table import read_job_rows
 from planner.inputs.jobs.table_rows import Row, read_rows, require_known, row_time
 from planner.inputs.jobs.unit_groups import unit_shape_of
+from planner.inputs.snapshots.nodes_of_units import Dealer, has_choice
 from planner.places import document
 from planner.scenario.schema import Scenario
 from planner.scenario.words import guess

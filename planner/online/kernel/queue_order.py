@@ -34,18 +34,12 @@ def go_for_good(state, job):
 
 FCFS, SJF, LJF, SAF, LAF, SPF, SRF, LRF, SJBF, LAF_LONGEST, URGENT = range(11)
 
-ORDER_CODES = {"fcfs": FCFS, "sjf": SJF, "ljf": LJF, "saf": SAF, "laf": LAF, "spf": SPF, "srf": SRF, "lrf": LRF}
+ORDER_CODES = {
+    **{"fcfs": FCFS, "sjf": SJF, "ljf": LJF, "saf": SAF, "laf": LAF, "laljf": LAF_LONGEST},
+    **{"spf": SPF, "srf": SRF, "lrf": LRF},
+}
 
 HUGE = np.iinfo(np.int64).max // 4
-
-
-def queue_code(kind: str, order: str, *, is_requested: bool) -> int:
-    """The order of the queue; ``is_requested`` says that the estimates are the requested times.
-
-    Of equal areas, ``laf-greedy`` serves the longer job first, as the published simulator does, but not with requested
-    times, where its published figures are those of the submit order. ``laf-list`` keeps the submit order always.
-    """
-    return LAF_LONGEST if (kind, order) == ("greedy", "laf") and not is_requested else ORDER_CODES[order]
 
 
 def backfill_code(order: str, backfill_order: str) -> int:

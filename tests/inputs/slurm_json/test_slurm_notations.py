@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from planner.inputs.slurm.notations import Amounts, ArrayTasks, Gres, job_state, parse_gres, parse_tasks, parse_tres
+from planner.inputs.slurm.job_states import job_state
+from planner.inputs.slurm.notations import Amounts, ArrayTasks, Gres, parse_gres, parse_tasks, parse_tres
 
 
 @pytest.mark.parametrize("text", ["none", "gres:none", "gres/none", "none,none", ""])

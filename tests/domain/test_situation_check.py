@@ -10,8 +10,8 @@ import pytest
 
 from planner.domain.cluster import Cluster, NodeClass
 from planner.domain.job import Job, UnitGroup
-from planner.domain.possible import require_possible
 from planner.domain.situation import NodeState, Outage, Situation, StartedJob
+from planner.domain.situation_check import require_possible
 from planner.errors import InputError
 from planner.units import utc_text
 

@@ -8,7 +8,7 @@ import pytest
 
 from planner.domain.cluster import Cluster, NodeClass
 from planner.power.learned import FinishedJob, PowerLimits, learned_from
-from planner.power.time_order import Moment, at_midnight, at_submission, compared, predictions
+from planner.power.prediction_errors import Moment, at_midnight, at_submission, compared, predictions
 from tests.finished_jobs import finished
 
 FREE = PowerLimits(Cluster((NodeClass("cpu", 1, {"cores": 64}),)))

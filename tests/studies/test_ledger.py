@@ -1,0 +1,131 @@
+"""Claims about the fidelity ledger: it lists every cell of the papers, and says what the files of the studies say."""
+
+from __future__ import annotations
+
+import gzip
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+from planner.cli.main import run
+from planner.studies.campaign import CALLS, KTH, AllStudies
+from planner.studies.ledger import STATUSES, Cell, LedgerStudy, PapersLedger, text_of, unlisted
+from tests.days import refused, rows_of
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCUMENT = ROOT / "docs" / "fidelity.md"
+KEPT = ROOT / "reports" / "studies"
+
+
+@pytest.fixture(scope="module")
+def ledger() -> PapersLedger:
+    """The ledger of the files that are kept."""
+    return PapersLedger(KEPT)
+
+
+def test_every_cell_of_the_papers_is_listed(ledger: PapersLedger) -> None:
+    """As many cells as each table has rows and columns; one that is left out is told, and so is one too many."""
+    cells = ledger.cells
+    assert unlisted(cells) == []
+    assert sum((cell.paper, cell.place) == ("metrics", "Table II") for cell in cells) == 10 * 4 * 2 * 6
+    first = next(cell for cell in cells if cell.place == "Table II")
+    assert unlisted([cell for cell in cells if cell is not first]) == ["metrics, Table II: 479 cells are listed of 480"]
+    assert unlisted([*cells, replace(first, place="Table V")]) == ["metrics, Table V: 1 cells are listed of 0"]
+    assert len({(cell.paper, cell.place, cell.row, cell.column) for cell in cells}) == len(cells)
+
+
+def test_the_document_says_what_the_studies_found(ledger: PapersLedger, tmp_path: Path) -> None:
+    """Its tables are those that `plan study fidelity --markdown` prints of the files that are kept."""
+    made = LedgerStudy(out=KEPT.parent).report([]).markdown("fidelity")
+    assert made.strip() in DOCUMENT.read_text("utf-8"), "make docs/fidelity.md anew: plan study fidelity --markdown"
+    told = rows_of(KEPT / "fidelity" / "fidelity.csv")
+    assert [row["status"] for row in told] == [cell.status for cell in ledger.cells]
+
+
+def test_what_is_not_met_has_its_reason(ledger: PapersLedger) -> None:
+    without = [cell for cell in ledger.cells if cell.status in ("missed", "no data", "not run") and not cell.why]
+    assert [f"{cell.paper}, {cell.place}: {cell.row}, {cell.column}" for cell in without] == []
+
+
+def test_counts_are_of_all_cells(ledger: PapersLedger) -> None:
+    for row in ledger.counts():
+        assert sum(row[status] for status in STATUSES) == row["cells"]
+    assert ledger.counts()[-1]["cells"] == len(ledger.cells)
+
+
+@pytest.mark.parametrize(
+    ("published", "sense", "ours", "status"),
+    [
+        ("7", "equal", 7.49, "met"),
+        ("7", "equal", 7.51, "missed"),
+        ("7", "lower", 6.4, "better"),
+        ("7", "lower", 7.6, "missed"),
+        ("7.71", "higher", 10.4, "better"),
+        ("7.71", "higher", 7.7, "missed"),
+        ("2.3e-7", "equal", 2.34e-7, "met"),
+        ("2.3e-7", "equal", 2.36e-7, "missed"),
+        ("0.5", "at most", 0.49, "met"),
+        ("0.5", "at most", 0.51, "missed"),
+        ("50", "at least", 50.0, "met"),
+        ("7", "equal", None, "not run"),
+        ("", "equal", 7.0, "unread"),
+        ("0", "base", None, "base"),
+        ("", "drawn", None, "not run"),
+    ],
+)
+def test_what_a_cell_is(published: str, sense: str, ours: float | None, status: str) -> None:
+    cell = Cell("paper", "Table 1", "row", "column", published, sense=sense, ours=ours)
+    assert cell.status == status
+    if ours is None and status == "not run":
+        assert replace(cell, absent="a log").status == "no data"
+
+
+def test_a_cell_in_words() -> None:
+    cell = Cell("paper", "Table 1", "row", "column", "7", ours=9.26)
+    assert text_of(cell) == "7 (9.3) missed by 2.3"
+    assert text_of(replace(cell, ours=7.0)) == "7 (7)"
+    assert text_of(replace(cell, ours=None)) == "7 (not run)"
+
+
+def test_a_file_of_a_study_decides(tmp_path: Path) -> None:
+    """BSLD of EASY on KTH-SP2, published +7 %, is met with +7.2 and missed with +8."""
+    folder = tmp_path / "metrics-policies"
+    folder.mkdir()
+    for ours, status in ((7.2, "met"), (8.0, "missed")):
+        (folder / "published.csv").write_text(
+            f"table,trace,policy,estimate,metric,ours\nII,KTH-SP2-filtered,easy,actual,bsld,{ours}\n"
+        )
+        (cell,) = [
+            cell
+            for cell in PapersLedger(tmp_path).cells
+            if (cell.place, cell.row, cell.column) == ("Table II", "bsld easy", "KTH-SP2, actual")
+        ]
+        assert (cell.ours, cell.status) == (ours, status)
+
+
+def test_a_slice_of_all_studies(planner_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A data folder with the first jobs of one log: what needs others is told, the rest is made, and then kept."""
+    data = tmp_path / "data"
+    (data / "swf").mkdir(parents=True)
+    with gzip.open(planner_data / KTH, "rt") as log, gzip.open(data / KTH, "wt") as part:
+        part.writelines(islice(log, 400))
+    command = ["study", "all", "--data", str(data), "--out", str(tmp_path), "--quick"]
+    assert run([*command, "--only", "workloads,metrics-policies,deadlines"]) == 0
+    said = capsys.readouterr().out
+    assert "deadlines: not here: SDSC-BLUE-2000-4.2-cln.swf.gz, HPC2N" in said
+    assert f"metrics-policies: {tmp_path / 'studies' / 'metrics-policies'}" in said
+    assert len(rows_of(tmp_path / "studies" / "metrics-policies" / "metrics.csv")) == 20
+    assert len(rows_of(tmp_path / "studies" / "fidelity" / "fidelity.csv")) == len(PapersLedger(tmp_path).cells)
+    pieces = {path: path.stat().st_mtime_ns for path in (tmp_path / "studies").rglob("pieces/*/*")}
+    assert run([*command, "--only", "workloads,metrics-policies"]) == 0
+    assert pieces == {path: path.stat().st_mtime_ns for path in (tmp_path / "studies").rglob("pieces/*/*")}
+    assert "unknown study 'mine' of the study; known: workloads" in refused(capsys, "study", "all", "--only", "mine")
+
+
+def test_every_source_of_the_ledger_is_made_by_a_call(ledger: PapersLedger) -> None:
+    labels = {call.label for call in CALLS}
+    named = {cell.source.partition("/")[0] for cell in ledger.cells if cell.source.endswith(".csv")}
+    assert named <= labels
+    assert AllStudies().only == tuple(call.label for call in CALLS)
