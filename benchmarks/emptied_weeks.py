@@ -9,6 +9,7 @@ Each line: profit at the end, bills and energy against EASY; mean, 95 % and long
 over 48 h; the CPU time; and what is worse than it should be. Prices are those of the shipped scenarios (flat, hourly),
 or of Germany in 2021 and 2022, moved to the week. ``--curie N`` plans weeks of CEA Curie on a machine of N nodes, which
 empties. Every row is kept in the table, and one that is there is not made again: delete the file to begin anew.
+``--markdown`` prints the table as it is, a line for each week and tariff with the worst of its seeds.
 """
 
 from __future__ import annotations
@@ -227,6 +228,28 @@ def write_rows(path: Path, rows: list[Row]) -> None:
     made.replace(path)
 
 
+def markdown(rows: list[Row]) -> str:
+    """The table of a document: a line for each week and tariff, with the worst of its seeds in every column."""
+
+    def worst(group: list[Row], name: str) -> float:
+        """How much more something is than under EASY, in the row in which it is most so [%]."""
+        return max(100 * (float(getattr(row, name)) / float(getattr(row, f"easy_{name}")) - 1) for row in group)
+
+    lines = [
+        "| site, week | prices | seeds | profit | energy cost | mean wait | 95 % wait | longest wait |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    cells = {(row.site, row.week, row.tariff): row for row in rows if not row.settings}
+    for key in cells:
+        group = [row for row in rows if (row.site, row.week, row.tariff) == key and not row.settings]
+        profit = min(100 * (row.profit_eur / row.easy_profit_eur - 1) for row in group)
+        waits = [f"{worst(group, name):+.1f} %" for name in ("mean_h", "p95_h", "longest_h")]
+        energy = f"{worst(group, 'energy_eur'):+.3f} %"
+        told = [f"{key[0]}, {key[1]}", key[2], str(len(group)), f"{profit:+.3f} %"]
+        lines.append(f"| {' | '.join([*told, energy, *waits])} |")
+    return "\n".join(lines)
+
+
 def main() -> None:
     """Make the rows that the table does not have, and print one line for each."""
     asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -237,7 +260,11 @@ def main() -> None:
     asked.add_argument("--curie", type=int, default=0, metavar="NODES")
     asked.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
     asked.add_argument("--table", type=Path, default=TABLE)
+    asked.add_argument("--markdown", action="store_true")
     given = asked.parse_args()
+    if given.markdown:
+        print(markdown(list(rows_in(given.table).values())))
+        return
     site = f"curie-{given.curie}" if given.curie else "sample"
     weeks = (given.weeks or ",".join(CURIE_WEEKS if given.curie else WEEKS)).split(",")
     cells = [(w, t, s) for s in given.seeds.split(",") for w in weeks for t in given.tariffs.split(",")]

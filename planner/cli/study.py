@@ -69,7 +69,7 @@ def study_all(
     data: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder of the logs; default PLANNER_DATA.")] = None,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Where results go, below OUT/studies.")] = Path("reports"),
     only: Annotated[list[str] | None, typer.Option(metavar="LIST", help="Of its calls, by commas.")] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="A few jobs of each.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="A few jobs of each, below OUT/quick.")] = False,
 ) -> None:
     """All studies of the papers as the fidelity ledger has them, then the ledger; each goes on where it stopped.
 
@@ -78,8 +78,7 @@ def study_all(
     from planner.studies.campaign import LABELS, AllStudies
 
     chosen = tuple(name.strip() for name in ",".join(only).split(",") if name.strip()) if only else LABELS
-    ledger = AllStudies(data, out, chosen, quick).run(say)
-    say(ledger.folder)
+    AllStudies(data, out, chosen, quick).run(say)
 
 
 def command_of(kind: type[Study]) -> Callable[..., None]:

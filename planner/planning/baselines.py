@@ -27,13 +27,13 @@ class Baselines:
     easy_totals: Totals
 
 
-def baselines_of(problem: Problem, happened: Problem) -> Baselines:
-    """What rules and EASY make of a day.
+def baselines_of(problem: Problem, happened: Problem, easy: Plan | None = None) -> Baselines:
+    """What rules and EASY make of a day; ``easy`` is EASY's plan where that is known already.
 
     EASY is the simulator's, from the same beginning. It expects that jobs run as long as planning thinks. They end as
     in the day that was carried out, so that both are on the same footing.
     """
-    plan = easy_plan(problem, happened)
+    plan = easy_plan(problem, happened) if easy is None else easy
     return Baselines(rule_baselines(problem), plan, settle(happened, plan).totals)
 
 

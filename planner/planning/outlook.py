@@ -72,10 +72,11 @@ def with_outlook(day: Day) -> Day:
     if not problem.jobs:
         return day
     regime = regime_of(day.scenario, problem)
-    easy, ends_s = _easy_until_done(problem)
+    most_days = MOST_DAYS if regime.later > 0 else FEW_DAYS
+    easy, ends_s = _easy_until_done(problem, most_days)
     days = 1
     last = horizon
-    while days < (MOST_DAYS if regime.later > 0 else FEW_DAYS) and last.end_unix - horizon.start_unix < ends_s:
+    while days < most_days and last.end_unix - horizon.start_unix < ends_s:
         last, days = last.next_day(), days + 1
     longer = Horizon.from_moment(horizon.start_unix, last.end_unix - horizon.start_unix, horizon.zone)
     empty, _ = frame(day.scenario, longer, repeats=True)
@@ -99,9 +100,9 @@ def _later(segment: Segment, day_s: int, counts: float) -> Segment:
     return segment if segment.start_s < day_s else replace(segment, counts=counts)
 
 
-def _easy_until_done(problem: Problem) -> tuple[Plan, int]:
+def _easy_until_done(problem: Problem, most_days: int) -> tuple[Plan, int]:
     """EASY's plan of all known jobs, and when it has ended them all, or the longest outlook is over [s]."""
-    length_s = MOST_DAYS * DAY_S
+    length_s = most_days * DAY_S
     horizon = Horizon.from_moment(problem.horizon.start_unix, length_s, problem.horizon.zone)
     flat = replace(problem.segments[0], start_s=0, end_s=length_s)
     plan = easy_plan(*2 * (replace(problem, horizon=horizon, segments=(flat,)),))

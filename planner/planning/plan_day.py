@@ -119,7 +119,8 @@ def plan_day(day: Day, params: Params) -> PlannedDay:
             make_ready(method, day.ahead or day.problem)
             step("searching")
             result, later, limited, whole = _decided(day, params)
-            comparing = pool.submit(baselines_of, day.problem, happened) if with_baselines else None
+            easy = None if is_real else _easy_of(day)
+            comparing = pool.submit(baselines_of, day.problem, happened, easy) if with_baselines else None
             if method in HASTENED and day.outlook is None and not _has_carbon_goal(day):
                 result = _hastened(day.problem, result, params)
             step("proving what no plan can exceed")
@@ -142,6 +143,11 @@ def plan_day(day: Day, params: Params) -> PlannedDay:
         carbon_runs_kg=None if limited is None else limited.emitted_kg,
         ahead=ahead,
     )
+
+
+def _easy_of(day: Day) -> Plan | None:
+    """EASY's plan of the day, where that of its outlook is known: EASY decides today without a look at tomorrow."""
+    return None if day.outlook is None else cut_plan(day.problem, day.outlook.easy, day.problem.horizon.length_s)
 
 
 def _has_carbon_goal(day: Day) -> bool:

@@ -47,28 +47,31 @@ class StudyCall:
 
 
 CALLS = (
-    StudyCall("workloads", WorkloadStudy, (KTH_CLEANED, *PAPER_LOGS, HPC2N, DATA_STAR, INTREPID), part={}),
+    StudyCall("logs", WorkloadStudy, (KTH_CLEANED, *PAPER_LOGS, HPC2N, DATA_STAR, INTREPID), part={}),
     StudyCall("metrics-policies", MetricsStudy, PAPER_LOGS, {"parts": ("policies",)}),
     StudyCall("metrics-distortion", MetricsStudy, (KTH,), {"parts": ("distortion",)}, {"jobs": 300, "steps": 3}),
     StudyCall("metrics-areas", MetricsStudy, (SP2,), {"parts": ("areas",)}),
-    StudyCall("deadlines", DeadlineStudy, (BLUE, HPC2N, DATA_STAR, INTREPID),
+    StudyCall("deadlines-published", DeadlineStudy, (BLUE, HPC2N, DATA_STAR, INTREPID),
          {"as_published": True, "seeds": 3, "policies": ("deadline", "conservative", "easy")}),
     StudyCall("cp-online-lists", CpOnlineStudy, PAPER_LOGS, QUEUES | {"policies": LISTS}),
-    StudyCall("curie23", Curie23Study, (CURIE,), UNBOUNDED | {"runs": ("est", "wt", "profit", "multisearch")},
+    StudyCall("curie23-rules", Curie23Study, (CURIE,), UNBOUNDED | {"runs": ("est", "multisearch")},
               {**DAY_OF_CURIE, "runs": ("est", "multisearch")}),
-    StudyCall("dispatchers", DispatcherStudy, ("eurora/replay.csv",),
-         {"scenarios": ("eurora",), "parts": ("replays",), "estimates": ("data", "actual", "last2"), "jobs": 1300},
+    StudyCall("dispatchers-eurora", DispatcherStudy, ("eurora/replay.csv",),
+         {"scenarios": ("eurora",), "parts": ("replays",), "estimates": ("data", "actual", "last2"), "jobs": 1300,
+          "policies": ("hcp19", "pcp21", "pcp21s", "order-stretch", "easy", "list", "spf-list")},
          {"jobs": 40, "policies": ("pcp21", "easy")}),
     StudyCall("curie23-searches", Curie23Study, (CURIE,),
               UNBOUNDED | {"runs": ("est", "multisearch", "harvest-ahead", "cp", "delay", "relaxation"),
                            "time_limit_s": 30.0, "until_empty": False},
               {**DAY_OF_CURIE, "runs": ("est", "multisearch", "delay"), "time_limit_s": 1.0}),
-    StudyCall("cp-online", CpOnlineStudy, PAPER_LOGS, QUEUES | {"policies": ("saf-list", *SEARCHED)}),
+    StudyCall("cp-online-searches", CpOnlineStudy, PAPER_LOGS, QUEUES | {"policies": ("saf-list", *SEARCHED)}),
     StudyCall("metrics-predictors", MetricsStudy, PAPER_LOGS, {"parts": ("predictors",)}),
 )  # fmt: skip
 """What ours in the ledger are made by, the quick ones first."""
 
 LABELS = tuple(call.label for call in CALLS)
+QUICK = "quick"
+"""The folder of a quick look."""
 
 
 @dataclass(frozen=True)
@@ -83,14 +86,18 @@ class AllStudies:
     def __post_init__(self) -> None:
         require_known("study", self.only, LABELS)
 
-    def run(self, say: Callable[[str], None]) -> Study:
-        """Run the calls, saying what is done and what could not be; the ledger that was made in the end."""
+    def run(self, say: Callable[[str], None]) -> None:
+        """Run the calls, saying what is done and what could not be, and then make the ledger.
+
+        A quick look has a folder of its own, and no ledger: its figures are of a few jobs.
+        """
         for call in CALLS:
             if call.label in self.only:
                 self._run(call, say)
-        ledger = LedgerStudy(out=self.out)
-        ledger.run()
-        return ledger
+        if not self.is_part:
+            ledger = LedgerStudy(out=self.out)
+            ledger.run()
+            say(f"fidelity: {ledger.folder}")
 
     def _run(self, call: StudyCall, say: Callable[[str], None]) -> None:
         folder = data_home(self.data)
@@ -103,7 +110,8 @@ class AllStudies:
         options = {**call.options, **(call.part if self.is_part else {})}
         named = {"data": folder} if call.kind is Curie23Study else {_files_option(call.kind): here}
         try:
-            study = call.kind(out=self.out, label=call.label, **named, **options)
+            out = self.out / QUICK if self.is_part else self.out
+            study = call.kind(out=out, label=call.label, **named, **options)
             study.run()
         except SolverError as error:
             say(f"{call.label}: {error}")

@@ -50,7 +50,7 @@ class Cell:
     """A published number, or a figure without numbers, and ours.
 
     ``sense``: equal, lower or higher (which is better), at most, at least, drawn, base. ``published`` is as it is
-    printed, empty where it cannot be read.
+    printed, empty where it cannot be read. ``elsewhere`` is ours with other jobs than the paper's.
     """
 
     paper: str
@@ -64,6 +64,7 @@ class Cell:
     source: str = ""
     absent: str = ""
     why: str = ""
+    elsewhere: float | None = None
 
     @property
     def part(self) -> str:
@@ -234,23 +235,22 @@ def _queue(outputs: Outputs) -> Iterator[Cell]:
     for (trace, estimate, policy, metric), text in CP_ONLINE_CELLS.items():
         is_ours = policy.startswith("cp-")
         where = f"trace={trace};estimate={estimate};policy={policy.replace('cp-', 'order-')}"
-        file = "cp-online/cp-online.csv" if is_ours else "cp-online-lists/cp-online.csv"
+        file = "cp-online-searches/cp-online.csv" if is_ours else "cp-online-lists/cp-online.csv"
         ours = _number(outputs.find(file, where), f"{metric}_percent")
         sense = "base" if policy == "list" else "lower" if is_ours else "equal"
         yield Cell("cp-online", "Table 2", f"{metric} {policy}", f"{trace}, {estimate}", text, "%", sense, ours, file)
 
 
 def _dispatchers(outputs: Outputs) -> Iterator[Cell]:
-    """Tables 1 and 2 of the paper on dispatchers, whose jobs are not at hand; of other jobs ours is in the reason."""
+    """Tables 1 and 2 of the paper on dispatchers, whose jobs are not at hand: ours are with other jobs."""
     for (machine, estimate, policy), said in DISPATCHERS.items():
         place = {"eurora": "Table 1", "kit-forhlr2": "Table 2"}[machine]
         where = f"machine={machine};estimate={estimate};policy={policy}"
-        ours = _number(outputs.find("dispatchers/dispatchers.csv", where), "dispatch_ms")
-        words = DISPATCHED if ours is None else f"{DISPATCHED}; ours a dispatch {plain(ours, 1)} ms"
+        ours = _number(outputs.find("dispatchers-eurora/dispatchers.csv", where), "dispatch_ms")
         for column, unit, value in (("a dispatch", "ms", said.dispatch_ms), ("simulation", "s", said.simulation_s)):
             text = "no end" if value is None else str(value)
-            cell = Cell("dispatchers", place, f"{policy}, {estimate}", column, text, unit, absent=words)
-            yield cell
+            cell = Cell("dispatchers", place, f"{policy}, {estimate}", column, text, unit, absent=DISPATCHED)
+            yield replace(cell, elsewhere=ours if unit == "ms" else None)
 
 
 def unlisted(cells: Sequence[Cell]) -> list[str]:
@@ -267,8 +267,10 @@ def unlisted(cells: Sequence[Cell]) -> list[str]:
 def text_of(cell: Cell) -> str:
     """A cell in a table: what was published, ours in brackets, and what it is if it is not met."""
     published = cell.published or "?"
-    if cell.status == "drawn":
-        return "drawn"
+    if cell.sense == "drawn":
+        return cell.status
+    if cell.elsewhere is not None:
+        return f"{published} ({cell.status}; with others {_short(replace(cell, ours=cell.elsewhere))})"
     if cell.ours is None:
         return published if cell.status == "base" else f"{published} ({cell.status})"
     ours = _short(cell)

@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 
 from planner.accounting.settle import settle
+from planner.domain.plan import cut_plan
 from planner.inputs.build import Day, build, build_day
 from planner.methods import Params
+from planner.online.day_replay import easy_plan
 from planner.places import shipped_folder
 from planner.planning.ahead import with_time_ahead
 from planner.planning.outlook import LATE_AFTER_S, LATE_TIMES, in_money, with_outlook
@@ -41,6 +43,17 @@ def test_the_outlook_ends_when_easy_has_ended_all_jobs(looked: Day) -> None:
     assert looked.outlook.easy.is_placed.all()
     assert 0 <= looked.ahead.horizon.length_s - int(ends_s.max()) < 86_400
     assert looked.ahead.horizon.length_s == looked.outlook.days * 86_400
+
+
+def test_easy_of_the_day_is_the_first_day_of_easy_of_the_outlook() -> None:
+    """EASY decides today without a look at tomorrow: the plan of the day need not be made twice."""
+    for settings in ((), ("jobs.load=2", "jobs.lookback=2d")):
+        day = with_outlook(build_day(scenario_of(*settings), FIRST))
+        assert day.outlook is not None
+        first = cut_plan(day.problem, day.outlook.easy, day.problem.horizon.length_s)
+        alone = easy_plan(day.problem, day.problem)
+        assert first.start_s.tolist() == alone.start_s.tolist()
+        assert first.node_of_unit.tolist() == alone.node_of_unit.tolist()
 
 
 def test_later_money_counts_by_regime_and_as_the_site_says() -> None:

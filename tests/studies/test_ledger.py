@@ -87,6 +87,7 @@ def test_a_cell_in_words() -> None:
     assert text_of(cell) == "7 (9.3) missed by 2.3"
     assert text_of(replace(cell, ours=7.0)) == "7 (7)"
     assert text_of(replace(cell, ours=None)) == "7 (not run)"
+    assert text_of(replace(cell, ours=None, absent="jobs", elsewhere=3.14)) == "7 (no data; with others 3.1)"
 
 
 def test_a_file_of_a_study_decides(tmp_path: Path) -> None:
@@ -111,17 +112,20 @@ def test_a_slice_of_all_studies(planner_data: Path, tmp_path: Path, capsys: pyte
     (data / "swf").mkdir(parents=True)
     with gzip.open(planner_data / KTH, "rt") as log, gzip.open(data / KTH, "wt") as part:
         part.writelines(islice(log, 400))
-    command = ["study", "all", "--data", str(data), "--out", str(tmp_path), "--quick"]
-    assert run([*command, "--only", "workloads,metrics-policies,deadlines"]) == 0
+    command = ["study", "all", "--data", str(data), "--out", str(tmp_path)]
+    assert run([*command, "--quick", "--only", "logs,metrics-policies,deadlines-published"]) == 0
     said = capsys.readouterr().out
-    assert "deadlines: not here: SDSC-BLUE-2000-4.2-cln.swf.gz, HPC2N" in said
-    assert f"metrics-policies: {tmp_path / 'studies' / 'metrics-policies'}" in said
-    assert len(rows_of(tmp_path / "studies" / "metrics-policies" / "metrics.csv")) == 20
+    assert "deadlines-published: not here: SDSC-BLUE-2000-4.2-cln.swf.gz, HPC2N" in said
+    folder = tmp_path / "quick" / "studies"
+    assert f"metrics-policies: {folder / 'metrics-policies'}" in said
+    assert len(rows_of(folder / "metrics-policies" / "metrics.csv")) == 20
+    assert not (tmp_path / "studies").exists()
+    pieces = {path: path.stat().st_mtime_ns for path in folder.rglob("pieces/*/*")}
+    assert run([*command, "--quick", "--only", "logs,metrics-policies"]) == 0
+    assert pieces == {path: path.stat().st_mtime_ns for path in folder.rglob("pieces/*/*")}
+    assert run([*command, "--only", "logs"]) == 0
     assert len(rows_of(tmp_path / "studies" / "fidelity" / "fidelity.csv")) == len(PapersLedger(tmp_path).cells)
-    pieces = {path: path.stat().st_mtime_ns for path in (tmp_path / "studies").rglob("pieces/*/*")}
-    assert run([*command, "--only", "workloads,metrics-policies"]) == 0
-    assert pieces == {path: path.stat().st_mtime_ns for path in (tmp_path / "studies").rglob("pieces/*/*")}
-    assert "unknown study 'mine' of the study; known: workloads" in refused(capsys, "study", "all", "--only", "mine")
+    assert "unknown study 'mine' of the study; known: logs" in refused(capsys, "study", "all", "--only", "mine")
 
 
 def test_every_source_of_the_ledger_is_made_by_a_call(ledger: PapersLedger) -> None:
