@@ -1,7 +1,8 @@
-"""Holding jobs: whether prices that nobody knows change anything, and how long a decision of `plan now` takes.
+"""Holding jobs: whether prices that nobody knows change anything, how long a decision takes, and what could be saved.
 
 python benchmarks/holding.py mirror --data DIR      every day of three weeks of Curie, its prices turned round
-python benchmarks/holding.py now --pending 2000     seconds of CPU of a decision
+python benchmarks/holding.py now --pending 2000     seconds of CPU of a decision of `plan now`
+python benchmarks/holding.py reach --data DIR       weeks with all known ahead: the limit, and a schedule that was found
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from planner.inputs.jobs.read import submitted_jobs
 from planner.online.holding import Holding
 from planner.online.look_ahead import look_ahead
 from planner.online.policies import policy_named
-from planner.online.prices import QUARTERS_PER_DAY
+from planner.online.prices import QUARTER_S, QUARTERS_PER_DAY
 from planner.online.replay import Replay, replay
 from planner.places import shipped_folder
 from planner.planning.energy_costs import holding_of, holding_of_trace
@@ -33,7 +34,17 @@ from planner.runs.replay_ledger import origin_of
 from planner.scenario.load import load_scenario
 from planner.studies.curie23_site import data_folder
 from planner.studies.operation import UNSEEN
-from planner.studies.operation_weeks import TRACES, WEEK_DAYS, Week, moved_prices, scenario_of, week_of
+from planner.studies.operation_weeks import (
+    TRACES,
+    WEEK_DAYS,
+    Week,
+    energy_eur,
+    limit_figures,
+    moved_prices,
+    require_conserved,
+    scenario_of,
+    week_of,
+)
 
 PUBLISHED_S = 13 * 3600
 """Prices of a day are known from 13:00 of the day before on."""
@@ -103,18 +114,92 @@ def decision_s(pending: int, hours: int, repeats: int) -> list[tuple[float, floa
     return found
 
 
+def reach(data: Path | None, weeks: tuple[str, ...], hours: int, rounds: int) -> None:
+    """Print what no schedule saves more of than with all known ahead, and what one saves that is found so.
+
+    Jobs are put one by one at their cheapest minute with room within the hours after EASY's start, those of most energy
+    first. Jobs for which no room is left then come earlier in the next round. The first round without any is told, or
+    the one in which they have the least energy.
+    """
+    folder, trace = data_folder(data), data_folder(data) / TRACES["curie"].file
+    for first in weeks:
+        day = dt.date.fromisoformat(first)
+        with tempfile.TemporaryDirectory() as tables:
+            prices = moved_prices(folder, "fr-2012", day, Path(tables))
+            scenario = scenario_of("curie", trace, prices, f"rules.max_delay={hours}h")
+            week = week_of("curie", trace, day, None, 0, "requested")
+            limit = limit_figures("curie", trace, prices, first, None, hours, 600.0)
+            found, late = best_found(week, holding_of_trace(scenario, week.source.trace), hours, rounds)
+            require_conserved(week, found)
+            saved = 1 - energy_eur(scenario, week, found, day) / energy_eur(scenario, week, week.easy, day)
+        most = limit["limit_eur"] / limit["easy_eur"]
+        print(f"{first}: limit {most:.2%} ({limit['limit_cpu_s']:.0f} s of CPU), found {saved:.2%}", end=" ")
+        print(
+            f"({saved / most:.0%} of it), {late:.2%} of the energy later than {hours} h after EASY's start", flush=True
+        )
+
+
+def best_found(week: Week, holding: Holding, hours: int, rounds: int) -> tuple[Replay, float]:
+    """The schedule of the best round, and the part of the energy that starts too late."""
+    assert holding.costs is not None
+    trace, easy, costs = week.source.trace, week.easy, holding.costs
+    own, length = np.flatnonzero(week.is_counted), trace.runtime_s
+    last_s = easy.start_s + hours * 3600
+    seconds = np.arange(int(easy.end_s.max()) + 10 * DAY_S)
+    place = (seconds + origin_of(trace) - costs.first_unix) // QUARTER_S
+    price = (costs.eur_per_kwh * costs.cooled)[np.minimum(place, len(costs.cooled) - 1)]
+    paid = np.concatenate([np.zeros(1), np.cumsum(np.where(np.isnan(price), np.nanmean(price), price))])
+    room = np.full(len(seconds) // 60, int(trace.machine.capacity[:, 0].sum()))
+    for job in np.flatnonzero(~week.is_counted).tolist():
+        room[easy.start_s[job] // 60 : (easy.end_s[job] - 1) // 60 + 1] -= trace.width[job]
+    energy = trace.power_mw[own] * length[own].astype(float)
+    rank, stream = np.argsort(np.argsort(-energy)).astype(float), np.random.default_rng(0)
+    best: tuple[float, np.ndarray] = (2.0, easy.start_s)
+    for _ in range(rounds):
+        start, left = easy.start_s.copy(), room.copy()
+        for job in own[np.argsort(rank)].tolist():
+            start[job] = _cheapest(left, paid, week, job, int(last_s[job]))
+            left[start[job] // 60 : (start[job] + length[job] - 1) // 60 + 1] -= trace.width[job]
+        is_late = start[own] > last_s[own]
+        best = min(best, (float(energy[is_late].sum() / energy.sum()), start), key=lambda each: each[0])
+        if not is_late.any():
+            break
+        rank[is_late] = rank[is_late] * stream.uniform(0.2, 0.7, int(is_late.sum())) - 1
+    return replace(easy, start_s=best[1]), best[0]
+
+
+def _cheapest(left: np.ndarray, paid: np.ndarray, week: Week, job: int, last_s: int) -> int:
+    """The cheapest minute with room until a moment [s]; else the first one after it."""
+    trace = week.source.trace
+    length, first = int(trace.runtime_s[job]), -(-max(int(trace.submit_s[job]), week.first_s) // 60)
+    minutes, ahead = -(-length // 60), max(1, last_s // 60 - first + 1)
+    while True:
+        full = np.concatenate([[0], np.cumsum(left[first : first + ahead + minutes] < trace.width[job])])
+        free = np.flatnonzero(full[minutes : minutes + ahead] == full[:ahead])
+        if len(free):
+            start = (first + free) * 60
+            in_time = start[start <= last_s]
+            return int(in_time[np.argmin(paid[in_time + length] - paid[in_time])] if len(in_time) else start[0])
+        ahead += DAY_S // 60
+
+
 def main(given: list[str] | None = None) -> int:
     """The command."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("mirror", "now"))
+    parser.add_argument("what", choices=("mirror", "now", "reach"))
     parser.add_argument("--data", type=Path, default=None)
     parser.add_argument("--weeks", type=int, default=3)
     parser.add_argument("--pending", type=int, default=2000)
     parser.add_argument("--hours", type=int, default=12)
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--only", nargs="*", default=UNSEEN, help="weeks of reach, by their Mondays")
+    parser.add_argument("--rounds", type=int, default=30)
     asked = parser.parse_args(given)
     if asked.what == "mirror":
         return min(1, mirror(asked.data, asked.weeks, asked.hours))
+    if asked.what == "reach":
+        reach(asked.data, tuple(asked.only), asked.hours, asked.rounds)
+        return 0
     times = decision_s(asked.pending, asked.hours, asked.repeats)
     reading, deciding = min(times, key=sum)
     print(f"{asked.pending} jobs wait: reading prices and weather {reading:.2f} s of CPU, deciding {deciding:.2f} s")

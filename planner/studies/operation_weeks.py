@@ -255,8 +255,8 @@ def week_figures(
     return {
         "jobs": int(own.sum()),
         "load": round(load_of(week.source.trace, week.first_s), 4),
-        "easy_eur": _energy_eur(scenario, week, week.easy, day),
-        "energy_eur": _energy_eur(scenario, week, held, day),
+        "easy_eur": energy_eur(scenario, week, week.easy, day),
+        "energy_eur": energy_eur(scenario, week, held, day),
         "easy_wait_s": float(easy_wait.mean()),
         "wait_s": float(wait.mean()),
         "easy_wait95_s": float(np.quantile(easy_wait, 0.95)),
@@ -315,7 +315,7 @@ def require_conserved(week: Week, held: Replay) -> None:
             raise AuditError(f"{trace.source}: {busy} of {capacity} are busy at {moment} s")
 
 
-def _energy_eur(scenario: Scenario, week: Week, happened: Replay, first: dt.date) -> float:
+def energy_eur(scenario: Scenario, week: Week, happened: Replay, first: dt.date) -> float:
     """What the energy of all that runs costs from the first day of the week on."""
     last_unix = int(happened.end_s.max()) + origin_of(happened.trace) - 1
     days = (Horizon.of_unix(last_unix, scenario.zone).day - first).days + 1
