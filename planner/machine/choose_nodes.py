@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from planner.compiled import part
-from planner.machine.packing import pack_exactly
+from planner.machine.exact_packing import pack_exactly
 from planner.machine.rng import below
 from planner.machine.timeline import NEVER, entry_at, least_free
 

@@ -1,4 +1,4 @@
-"""Claims of docs/operations.md: its commands are accepted, and every row of its table of mishaps holds.
+"""Claims of docs/every-night.md: its commands are accepted, and every row of its table of mishaps holds.
 
 A test of a row is named after it. Rows about what Slurm itself does are tested on a real one (`ELSEWHERE`).
 """
@@ -25,7 +25,7 @@ from tests.slurm.site import write_slurm_site
 from tests.slurm_documents import job
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "operations.md").read_text("utf-8")
+PAGE = (ROOT / "docs" / "every-night.md").read_text("utf-8")
 DEPLOY = ROOT / "planner" / "site" / "templates" / "deploy"
 ELSEWHERE = {
     "A plan is late, or none came": "test_real_slurm.py: test_a_begin_time_that_has_come_holds_nobody",
