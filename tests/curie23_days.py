@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from planner.domain.result import Trial
 from planner.runs.fanout import Outcome
-from planner.runs.figures import Row
+from planner.runs.run_figures import Row
 from planner.studies.curie23 import Curie23Study
 from planner.studies.curie23_site import CALIBRATIONS, FIRST_DAY, SCENARIOS
 from planner.studies.report import StudyReport

@@ -75,7 +75,7 @@ def study_all(
 
     What needs a log or an engine that is not here is left out, and a line says so.
     """
-    from planner.studies.campaign import LABELS, AllStudies
+    from planner.studies.all_studies import LABELS, AllStudies
 
     chosen = tuple(name.strip() for name in ",".join(only).split(",") if name.strip()) if only else LABELS
     AllStudies(data, out, chosen, quick).run(say)

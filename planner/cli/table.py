@@ -51,7 +51,7 @@ def build(
     TABLE_KW.require("--max-power-kw", max_power_kw)  # a range of the parser lets NaN pass
 
     from planner.cooling import build_table, temperatures_between
-    from planner.cooling.nameplate import load_plant
+    from planner.cooling.plant_file import load_plant
     from planner.inputs.pue_csv import pue_table_text
     from planner.store.replay_files import write_text
 

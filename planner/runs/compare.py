@@ -25,8 +25,8 @@ from planner.pages.panels import column
 from planner.places import full_path
 from planner.runs.compare_rows import NO_PROMISE, forecast_members, member_rows, policy_days, wait_columns
 from planner.runs.fanout import Outcome, RunTask, TaskEngine, run_tasks
-from planner.runs.figures import Row, day_rows, run_row
 from planner.runs.one_day import require_order
+from planner.runs.run_figures import Row, day_rows, run_row
 from planner.scenario.schema import Scenario
 from planner.store.folder import held, put, renewed
 from planner.store.read_tables import Came, read_table, ready_unix, start_unix, take_in

@@ -30,8 +30,8 @@ from planner.online.policies import Policy
 from planner.online.prices import NO_PROFIT
 from planner.online.replay import Replay, replay
 from planner.planning.energy_costs import holding_of_trace, profit_terms_of
-from planner.runs.figures import TOTALS, Row, sum_row
 from planner.runs.replay_ledger import settle_window
+from planner.runs.run_figures import TOTALS, Row, sum_row
 from planner.runs.simulate import outcome_of
 from planner.scenario.schema import Scenario
 from planner.scenario.tariff import HourlyTariff

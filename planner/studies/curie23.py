@@ -16,7 +16,7 @@ from planner.methods import Params
 from planner.pages.charts import lines
 from planner.pages.markup import Html, counted
 from planner.runs.fanout import RunTask, TaskEngine, run_tasks
-from planner.runs.figures import Row
+from planner.runs.run_figures import Row
 from planner.scenario.schema import Scenario
 from planner.store.provenance import versions
 from planner.studies.curie23_rows import curve_rows, published_rows, run_rows

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
 
 from planner.domain.day_summary import DaySummary, Waits
-from planner.runs.figures import Row, run_row
+from planner.runs.run_figures import Row, run_row
 from planner.search.orderings import ORDERINGS
 from planner.studies.curie23_site import RUNS
 from planner.studies.published import CURIE23, CURIE23_SEARCHES

@@ -15,7 +15,7 @@ from typing import Any
 from planner.errors import InputError
 from planner.methods import METHODS, RULES
 from planner.places import full_path, scenario_folders, shipped_folder
-from planner.runs.figures import Row
+from planner.runs.run_figures import Row
 from planner.runs.whole_run import run_bound
 from planner.scenario.load import load_scenario
 from planner.scenario.schema import Scenario

@@ -13,7 +13,7 @@ from planner.errors import InputError
 from planner.online.estimates import estimate_named
 from planner.pages.charts import Line, lines
 from planner.pages.markup import Column, Html, plain
-from planner.runs.figures import Row
+from planner.runs.run_figures import Row
 from planner.studies.published import DEADLINE_SELECTIONS, DEADLINES, deadline_trace
 from planner.studies.replays import deadline_figures
 from planner.studies.report import (

@@ -14,7 +14,7 @@ from functools import cached_property
 from pathlib import Path
 
 from planner.pages.markup import Column, plain
-from planner.runs.figures import Row
+from planner.runs.run_figures import Row
 from planner.studies.published import (
     CP_ONLINE_CELLS,
     DISPATCHERS,

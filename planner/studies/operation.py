@@ -15,7 +15,7 @@ from planner.bounds import Bounds
 from planner.errors import InputError
 from planner.pages.markup import Column, Html, hours, percent, plain
 from planner.pages.scatter import Axis, Point, Series, scatter
-from planner.runs.figures import Row
+from planner.runs.run_figures import Row
 from planner.studies.curie23_site import data_folder
 from planner.studies.operation_weeks import (
     PARTS,

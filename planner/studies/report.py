@@ -9,7 +9,7 @@ from typing import Any
 
 from planner.pages.charts import Line
 from planner.pages.markup import MINUS, THIN, Column, Html, document, el, grid, plain
-from planner.runs.figures import Row
+from planner.runs.run_figures import Row
 from planner.store.replay_files import write_rows, write_text
 
 CURVES = ("a0", "a5", "a4", "a3", "a2", "a1", "a7", "a6", "a8")

@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 from planner.bounds import PROCESSORS, Bounds
 from planner.errors import InputError
 from planner.places import full_path
-from planner.runs.figures import Row
+from planner.runs.run_figures import Row
 from planner.scenario.schema import Scenario
 from planner.store.folder import held
 from planner.studies.kept import OnDone, Task, clear, code_mark, make_missing, piece, scenario_facts

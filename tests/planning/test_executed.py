@@ -16,7 +16,7 @@ from planner.domain.plan import Placement, Plan
 from planner.domain.problem import executed, ran_s
 from planner.pages.markup import gap_text, gap_words
 from planner.planning.baselines import waits_of
-from planner.runs.figures import day_rows
+from planner.runs.run_figures import day_rows
 from planner.search.multisearch import multisearch
 from planner.store.results import read_summary
 from tests.days import plan, rows_of

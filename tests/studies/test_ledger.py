@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from planner.cli.main import run
-from planner.studies.campaign import CALLS, KTH, AllStudies
+from planner.studies.all_studies import CALLS, KTH, AllStudies
 from planner.studies.ledger import STATUSES, Cell, LedgerStudy, PapersLedger, text_of, unlisted
 from tests.days import refused, rows_of
 
