@@ -55,7 +55,7 @@ def site(empty_cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 def typed(job: str) -> list[str]:
     """Every command of the documents that asks Slurm, in their order, with the names of what is here."""
     found: list[str] = []
-    for name in ("slurm", "slurm-apply", "operations", "snapshots"):
+    for name in ("slurm", "slurm-apply", "every-night", "snapshots"):
         path = ROOT / "docs" / f"{name}.md"
         found += [each for each in commands(path) if each.startswith("plan ")]
         found += [each for each in inline_commands(path) if not TABLES.search(each)]
