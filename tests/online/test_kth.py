@@ -69,8 +69,15 @@ def test_metrics_of_easy_to_eight_digits(kth: Source) -> None:
     assert [round(value, 8) for value in values.values()] == expected
 
 
+RUNS = [
+    pytest.param(run, id="-".join(run), marks=[pytest.mark.long] if place % 2 else [])
+    for place, run in enumerate(PREDICTIONS[28_481, 100].bsld)
+]
+"""Every other one takes its turn with the long tests; `plan study predictions` makes them all."""
+
+
 @pytest.mark.slow(keep=3)
-@pytest.mark.parametrize("run", PREDICTIONS[28_481, 100].bsld, ids="-".join)
+@pytest.mark.parametrize("run", RUNS)
 def test_a_second_papers_runs_to_twelve_digits(kth: Source, run: tuple[str, str, str]) -> None:
     """A round an event: bounded slowdown with requested, actual and predicted runtimes, and every correction."""
     policy, estimate, correction = run
