@@ -73,16 +73,21 @@ def large_day(nodes: int = 5_000, cores: int = 128, jobs: int = 20_000) -> Probl
     return replace(problem, cluster=cluster, jobs=tuple(made[:jobs]), table=table)
 
 
-def planned_days(scenario: Scenario, first: dt.date, days: int, iterations: int) -> tuple[list[DaySummary], float]:
-    """Days planned one after another by HarvestSearch with that many steps each, and how long it took [s]."""
-    params = Params(
-        "harvest",
+def plain_params(method: str, iterations: int) -> Params:
+    """So many steps of a method, ended by nothing else, with no bound, page or baselines beside it."""
+    return Params(
+        method,
         time_limit_s=AMPLE_TIME_S,
         iterations=iterations,
         bound_time_s=0.0,
         page=False,
         baselines=False,
     )
+
+
+def planned_days(scenario: Scenario, first: dt.date, days: int, iterations: int) -> tuple[list[DaySummary], float]:
+    """Days planned one after another by HarvestSearch with that many steps each, and how long it took [s]."""
+    params = plain_params("harvest", iterations)
     with tempfile.TemporaryDirectory() as folder:
         began = time.perf_counter()
         done = list(run_days(scenario, params, first, first + dt.timedelta(days=days - 1), Path(folder)))

@@ -26,10 +26,9 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import numpy as np
-from days import AMPLE_TIME_S, ROOT, data_folder
+from days import ROOT, data_folder, plain_params
 
 from planner.domain.horizon import Horizon
-from planner.methods import Params
 from planner.places import shipped_folder
 from planner.runs.rolling import run_days
 from planner.scenario.load import load_scenario
@@ -142,14 +141,7 @@ def scenario_of(tariff: str, first: dt.date, seed: int, more: list[str], curie: 
 
 def week_of(scenario: Scenario, method: str, first: dt.date, iterations: int) -> Week:
     """A week run until its queue is empty."""
-    params = Params(
-        method,
-        time_limit_s=AMPLE_TIME_S,
-        iterations=iterations,
-        bound_time_s=0.0,
-        page=False,
-        baselines=False,
-    )
+    params = plain_params(method, iterations)
     began = time.process_time()
     with tempfile.TemporaryDirectory() as folder:
         last = first + dt.timedelta(days=DAYS - 1)

@@ -19,10 +19,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from days import AMPLE_TIME_S
+from days import plain_params
 from emptied_weeks import scenario_of
 
-from planner.methods import Params
 from planner.runs.rolling import run_days
 from planner.scenario.schema import Scenario
 
@@ -35,14 +34,7 @@ def told_and_kept(scenario: Scenario, day: dt.date, iterations: int) -> tuple[fl
     """The gain of the headline, and the gain when all jobs have run [EUR]."""
     profit, told = {}, 0.0
     for method in ("harvest", "easy"):
-        params = Params(
-            method,
-            time_limit_s=AMPLE_TIME_S,
-            iterations=iterations,
-            bound_time_s=0.0,
-            page=False,
-            baselines=False,
-        )
+        params = plain_params(method, iterations)
         with tempfile.TemporaryDirectory() as folder:
             done = list(run_days(scenario, params, day, day, Path(folder), until_empty=True))
         profit[method] = sum(each.summary.totals.profit_eur for each in done)

@@ -36,14 +36,16 @@ DAY_OF_CURIE = {"days": 1, "until_empty": False, "scenarios": ("air-summer",)}
 class StudyCall:
     """A study with its options; ``files`` are those of the data folder that it needs, of which some may be missing.
 
-    ``part`` are the options of a quick look at it.
+    ``given`` is the option that takes them, or ``data`` for one that takes the folder. ``part`` are the options of a
+    quick look at it.
     """
 
     label: str
     kind: type[Study]
-    files: tuple[str, ...] = ()
+    files: tuple[str, ...]
     options: Mapping[str, Any] = field(default_factory=dict)
     part: Mapping[str, Any] = field(default_factory=lambda: {"jobs": 300})
+    given: str = "traces"
 
 
 CALLS = (
@@ -55,15 +57,15 @@ CALLS = (
          {"as_published": True, "seeds": 3, "policies": ("deadline", "conservative", "easy")}),
     StudyCall("cp-online-lists", CpOnlineStudy, PAPER_LOGS, QUEUES | {"policies": LISTS}),
     StudyCall("curie23-rules", Curie23Study, (CURIE,), UNBOUNDED | {"runs": ("est", "multisearch")},
-              {**DAY_OF_CURIE, "runs": ("est", "multisearch")}),
+              {**DAY_OF_CURIE, "runs": ("est", "multisearch")}, given="data"),
     StudyCall("dispatchers-eurora", DispatcherStudy, ("eurora/replay.csv",),
          {"scenarios": ("eurora",), "parts": ("replays",), "estimates": ("data", "actual", "last2"), "jobs": 1300,
           "policies": ("hcp19", "pcp21", "pcp21s", "order-stretch", "easy", "list", "spf-list")},
-         {"jobs": 40, "policies": ("pcp21", "easy")}),
+         {"jobs": 40, "policies": ("pcp21", "easy")}, given="files"),
     StudyCall("curie23-searches", Curie23Study, (CURIE,),
               UNBOUNDED | {"runs": ("est", "multisearch", "harvest-ahead", "cp", "delay", "relaxation"),
                            "time_limit_s": 30.0, "until_empty": False},
-              {**DAY_OF_CURIE, "runs": ("est", "multisearch", "delay"), "time_limit_s": 1.0}),
+              {**DAY_OF_CURIE, "runs": ("est", "multisearch", "delay"), "time_limit_s": 1.0}, given="data"),
     StudyCall("cp-online-searches", CpOnlineStudy, PAPER_LOGS, QUEUES | {"policies": ("saf-list", *SEARCHED)}),
     StudyCall("metrics-predictors", MetricsStudy, PAPER_LOGS, {"parts": ("predictors",)}),
 )  # fmt: skip
@@ -108,16 +110,12 @@ class AllStudies:
         if not here:
             return
         options = {**call.options, **(call.part if self.is_part else {})}
-        named = {"data": folder} if call.kind is Curie23Study else {_files_option(call.kind): here}
+        options[call.given] = folder if call.given == "data" else here
         try:
             out = self.out / QUICK if self.is_part else self.out
-            study = call.kind(out=out, label=call.label, **named, **options)
+            study = call.kind(out=out, label=call.label, **options)
             study.run()
         except SolverError as error:
             say(f"{call.label}: {error}")
             return
         say(f"{call.label}: {study.folder}")
-
-
-def _files_option(kind: type[Study]) -> str:
-    return "files" if kind is DispatcherStudy else "traces"

@@ -51,8 +51,6 @@ MEANS = (
     )),
     *("deadline_jobs", "deadline_jobs_24h", "deadline_jobs_10x", "misses_24h", "misses_10x", "usage", "usage_waited"),
 )  # fmt: skip
-
-
 """Figures of a draw whose mean and interval are told."""
 
 

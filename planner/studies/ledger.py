@@ -1,7 +1,7 @@
 """The fidelity ledger: every table, figure and stated number of the papers, with ours, and whether it is met.
 
 What was published stands in ``published_figures``: tables of their own, and ``stated.csv`` for all else. ``papers.csv``
-declares what the papers have. Ours are read from the files of the campaign's studies.
+declares what the papers have. Ours are read from the files that `plan study all` leaves.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ class Cell:
 
 
 class Outputs:
-    """The files of the campaign's studies below a folder, each read once."""
+    """The files of studies below a folder, each read once."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

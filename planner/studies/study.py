@@ -108,7 +108,7 @@ class Study:
 
     @property
     def folder(self) -> Path:
-        """Where its files are; a call of the campaign has a folder of its own name."""
+        """Where its files are; a call of `plan study all` has a folder of its own name."""
         return full_path(self.out) / "studies" / (self.label or self.name)
 
     def cells(self) -> list[StudyCell]:
