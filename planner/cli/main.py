@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 from collections.abc import Callable, Sequence
@@ -13,8 +14,8 @@ import typer
 
 from planner import __version__
 from planner.cli import book, check, compare, day, now, power, report, run_days, show, simulate, slurm, study, table
-from planner.cli.terminal import say
-from planner.errors import InputError, PlannerError
+from planner.cli.terminal import mute, say
+from planner.errors import InputError, OutputError, PlannerError
 from planner.printable import LONGEST_LINE, is_text, one_line
 
 EXIT_CODES = {
@@ -36,6 +37,9 @@ EXIT_CODES = {
 
 COMPLETION = "_PLAN_COMPLETE"
 """What shells set that ask for words to complete."""
+
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EMFILE, errno.ENFILE)
+"""Errors of a machine that has no more of something; wherever they come up, they are no bug of ours."""
 
 INTERRUPTED = 130
 """What the parser makes of Ctrl-C."""
@@ -181,6 +185,14 @@ def run(arguments: Sequence[str]) -> int:
     except MemoryError:
         say("plan: there is not enough memory for this; give fewer jobs, nodes or days, or a larger machine", err=True)
         return PlannerError.exit_code
+    except OSError as error:
+        if error.errno not in NO_ROOM:
+            raise
+        if error.filename is None:
+            mute(1)
+        where = error.filename or "standard output"
+        say(f"plan: {where}: {error.strerror}; make room and run this again", err=True)
+        return OutputError.exit_code
     except SystemExit as ended:
         # The parser's way to say that whoever read our output has gone away, as `head` does.
         if isinstance(ended.__context__, BrokenPipeError):

@@ -121,8 +121,11 @@ def simulate(
     from planner.online.estimates import estimate_named
     from planner.online.offline import offline_objective
     from planner.online.policies import policy_named
+    from planner.text_files import require_other
 
     PERCENT.require("--deadlines", deadlines)
+    if page is not None:
+        require_other(page, "--page", jobs)
     if processors is not None and scenario is not None:
         raise InputError("give --processors or --scenario, not both: one pool, or the scenario's cluster")
     partitions = numbers_of(partition, "--partition")

@@ -54,9 +54,13 @@ def build(
     from planner.cooling.plant_file import load_plant
     from planner.inputs.pue_csv import pue_table_text
     from planner.store.replay_files import write_text
+    from planner.text_files import require_other
 
+    require_other(out, "--out", plant)
     if picture is not None and picture.suffix.lower() not in _PICTURES:
         raise InputError(f"{picture}: cannot draw this kind of picture; its name must end in {', '.join(_PICTURES)}")
+    if picture is not None:
+        require_other(picture, "--picture", out, plant)
     chosen = load_plant(plant, design_power_w=max_power_kw * 1000)
     made = build_table(
         chosen,

@@ -17,13 +17,18 @@ _COMMANDS = [
     *(["--day", DAY, "--method", name, "--iterations", "20", "--time-limit", "1s", "--fresh"] for name in _METHODS),
     ["simulate", "jobs/trace.swf", "-p", "easy,list,conservative,deadline", "-e", "requested,last2,cvh"],
     ["simulate", "jobs/units.csv", "--scenario", "site", "-p", "easy,conservative"],
+    ["table", "build", "--out", "t.csv", "--max-power-kw", "3", "--picture", "t.png"],
 ]
 
 
 def compile_kernels() -> None:
     """Run what needs machine code once, unmutated and with all the time in the world, unless it is there."""
-    if not missing():
-        return
+    if missing():
+        load_all()
+
+
+def load_all() -> None:
+    """The same in any case: processes that are forked from this one find all loaded."""
     with tempfile.TemporaryDirectory() as folder:
         site = write_site(Path(folder))
         for words in _COMMANDS:
