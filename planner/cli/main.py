@@ -38,8 +38,11 @@ EXIT_CODES = {
 COMPLETION = "_PLAN_COMPLETE"
 """What shells set that ask for words to complete."""
 
-NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EMFILE, errno.ENFILE)
-"""Errors of a machine that has no more of something; wherever they come up, they are no bug of ours."""
+SURROUNDINGS = (
+    *(errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ESTALE),
+    *(errno.ENAMETOOLONG, errno.ELOOP, errno.ENOTDIR, errno.EISDIR, errno.EACCES, errno.EPERM, errno.EROFS),
+)
+"""Errors of paths and disks that are no bug of ours, wherever they come up."""
 
 INTERRUPTED = 130
 """What the parser makes of Ctrl-C."""
@@ -186,12 +189,12 @@ def run(arguments: Sequence[str]) -> int:
         say("plan: there is not enough memory for this; give fewer jobs, nodes or days, or a larger machine", err=True)
         return PlannerError.exit_code
     except OSError as error:
-        if error.errno not in NO_ROOM:
+        if error.errno not in SURROUNDINGS:
             raise
         if error.filename is None:
             mute(1)
         where = error.filename or "standard output"
-        say(f"plan: {where}: {error.strerror}; make room and run this again", err=True)
+        say(f"plan: {where}: {error.strerror}; check the path, its rights and its disk", err=True)
         return OutputError.exit_code
     except SystemExit as ended:
         # The parser's way to say that whoever read our output has gone away, as `head` does.

@@ -26,7 +26,7 @@ from planner.cli.main import run
 from planner.printable import LONGEST_LINE
 from tests.faults.commands import path_of
 from tests.fuzz.case import Case
-from tests.fuzz.construct import about_of, case_of
+from tests.fuzz.construct import about_of, case_of, template
 from tests.fuzz.surroundings import MUTE
 
 MOST_BYTES = 2 * 1024**3
@@ -153,8 +153,8 @@ def _be_the_child(case: Case, place: Path, folder: Path) -> None:
         most = MOST_BYTES + _held_bytes()
         resource.setrlimit(resource.RLIMIT_DATA, (most, most))
         resource.setrlimit(resource.RLIMIT_CPU, (MOST_CPU_S, MOST_CPU_S))
-        # mutated years are not kept between runs
-        with mock.patch("planner.inputs.weather.typical_year.kept_folder", return_value=None):
+        # mutated years are kept as long as this campaign runs
+        with mock.patch("planner.inputs.weather.typical_year.kept_folder", return_value=template().parent):
             code = _code_of(case.argv) if case.around is None else case.around.code_of(case.argv, place)
             found = {"code": code, "audits": _audits(case, place, before) if code == 0 else []}
         sys.stdout.flush()

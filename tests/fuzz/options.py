@@ -58,6 +58,11 @@ BASES: dict[str, tuple[str, ...]] = {
 
 METHODS = ("multisearch", "est", "profit-strict", "harvest", "delay", "easy", "hold", "cp", "relaxation")
 DAYS = (DAY, "today", "tomorrow", "yesterday", "1970-01-01", "2199-12-31", "2024-03-31", "2024-10-27")
+RANGE = {
+    "--from": (DAY, "2024-05-31", "today", "tomorrow", "yesterday", "2199-12-31"),
+    "--to": (DAY, NEXT, "2024-03-31", "1970-01-01", "2199-12-31"),
+}
+"""Days of a run: a few, none, or more than a run may have."""
 TIMES = ("1s", "0.001s", "2", "1e-9", "0.5m")
 OUTS = ("reports", "a b/é/\u202e", "deep/" * 20, ".", "./..//site", "link", "x" * 200)
 NAMES = ("site", "other", "scenarios/site.yaml", "./scenarios/other.yaml", "sample")
@@ -101,7 +106,7 @@ VALUES: dict[str, tuple[str, ...]] = {
     "--baseline": ("site", "site:est", "other"),
     "--carbon-weights": ("0", "0,1e6", "0,50,200"),
     "--waiting": ("0", "0,1e6", "0,0.003,0.01"),
-    "--repeats": ("1", "50"),
+    "--repeats": ("1", "5"),
     "--backend": ("processes",),
     "--address": ("127.0.0.1:1",),
     "--by": ("account", "user", "job", "account-user", "class", "partition", "qos"),
@@ -154,7 +159,8 @@ OF_COMMAND: dict[str, dict[str, tuple[str, ...]]] = {
     "power learn": {"--from": ("finished.csv", "sacct.txt", "link.txt"), "--out": ("power.json", "a/b/power.json")},
     "power errors": {"--from": ("finished.csv", "sacct.txt")},
     "table build": {"--out": ("t.csv", "a/b/t.csv")},
-    "compare": {"--method": (*METHODS, "est,profit-strict", "easy,est,easy", ",est,")},
+    "run": RANGE,
+    "compare": {**RANGE, "--method": (*METHODS, "est,profit-strict", "easy,est,easy", ",est,")},
     "study all": {"--only": ("logs", "deadlines-published,logs", "nonsense", "")},
     "report": {"--also": ("parquet",), "--out": ("planned", "reports")},
     "why": {"folder": ("planned/site", f"planned/site/{DAY}", "planned")},
