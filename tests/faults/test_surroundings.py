@@ -195,7 +195,9 @@ def test_nowhere_to_print(words: tuple[str, ...]) -> None:
     with Path("/dev/full").open("wb") as full:
         done = subprocess.run([*PLAN, *words], stdout=full, stderr=subprocess.PIPE, check=False)
         assert done.returncode == 6
-        assert done.stderr == b"plan: standard output: No space left on device; check the path, its rights and its disk\n"
+        assert (
+            done.stderr == b"plan: standard output: No space left on device; check the path, its rights and its disk\n"
+        )
         for broken, variables, code in (("check", {}, 2), ("show", {"PLAN_UMASK": "x"}, 2)):
             done = subprocess.run([*PLAN, broken, "--odd"], stderr=full, env=os.environ | variables, check=False)
             assert done.returncode == code

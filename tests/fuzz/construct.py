@@ -79,7 +79,7 @@ def obligations() -> tuple[Obligation, ...]:
         for parameter in command.params
     ]
     options = [each for each in options if each[2] not in GIVEN_ELSEWHERE]
-    keys = [("key", command, key) for key in schema_keys() for command in ("", "run")]
+    keys = [("key", command, key) for key in schema_keys() for command in ("", "check")]
     formats = [("format", "", name) for name in (*FORMATS, *STATES)] * (len(options) // len(FORMATS) // 4)
     mixed = itertools.chain.from_iterable(itertools.zip_longest(options, keys, formats))
     return tuple(each for each in mixed if each is not None)
