@@ -186,7 +186,8 @@ def _audits(case: Case, place: Path, before: dict[Path, int]) -> list[str]:
     """
     if not case.clean:
         return []
-    fresh = [path for path in place.rglob("run.json") if path.is_file() and path.stat().st_mtime_ns != before.get(path)]
+    days = [path for path in place.rglob("run.json") if path.is_file() and path != case.changing]
+    fresh = [path for path in days if path.stat().st_mtime_ns != before.get(path)]
     codes = {str(path.parent.relative_to(place)): _code_of(["audit", str(path.parent)]) for path in sorted(fresh)}
     return [f"{day}: {code}" for day, code in codes.items() if code not in ((0, 2) if case.changing else (0,))]
 
