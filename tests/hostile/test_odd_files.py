@@ -170,6 +170,20 @@ def test_links_that_go_round(site: Path, capsys: pytest.CaptureFixture[str]) -> 
         assert told.count("\n") == 1
 
 
+@pytest.mark.parametrize("name", ["x" * 300, "y/" * 2500 + "z"])
+def test_names_that_are_too_long(site: Path, name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Where results cannot go for the length of their path, one line says so."""
+    from planner.cli.main import run
+
+    for words in (
+        ("--day", DAY, *QUICK),
+        ("run", "--from", DAY, "--to", DAY, *QUICK),
+        ("compare", "site", "--day", DAY, "-m", "est", "-q"),
+    ):
+        assert run([*words, "--out", name]) == 6, words
+        assert capsys.readouterr().err.count("\n") == 1
+
+
 def test_a_study_refuses_its_files_before_it_works(
     site: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

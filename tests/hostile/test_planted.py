@@ -26,6 +26,8 @@ from planner.store import folder as subject
 from planner.store.cost_files import _csv
 from planner.store.folder import held, replaced
 from tests.days import BRIEF, DAY, JOBS, names, plan, write_small_site
+from tests.faults.commands import TABLES, path_of
+from tests.faults.fake_slurm import write_slurm_site
 
 NOBODY = 65534
 
@@ -240,3 +242,17 @@ def test_the_mode_of_what_is_written(tmp_path: Path) -> None:
     written = list((tmp_path / "reports").rglob("*"))
     assert {stat.S_IMODE(path.stat().st_mode) for path in written if path.is_file()} == {0o640}
     assert {stat.S_IMODE(path.stat().st_mode) for path in written if path.is_dir()} == {0o750}
+
+
+def test_state_files_are_private(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What Slurm said and what was learned of users is for us alone, whatever the umask."""
+    write_small_site(tmp_path)
+    write_slurm_site(tmp_path)
+    (tmp_path / "finished.csv").write_text(TABLES["finished.csv"])
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", path_of(tmp_path))
+    plan("slurm", "snapshot", "--out", "saved")
+    plan("power", "learn", "--from", "finished.csv", "--out", "power.json", "-q")
+    private = [*(tmp_path / "saved").iterdir(), tmp_path / "power.json"]
+    assert len(private) > 3
+    assert {stat.S_IMODE(path.stat().st_mode) for path in private} == {0o600}
