@@ -37,7 +37,6 @@ from zoneinfo import ZoneInfo
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from slurm_day import SHAPES as DAY_SHAPES
 from slurm_day import Day, plan, standing_in, waits
 
 from planner.cli.main import run
@@ -50,7 +49,16 @@ from tests.days import rows_of, small_table
 from tests.slurm.cluster import ACCOUNTING, NEEDED, Cluster, running_cluster, until, why_not
 from tests.slurm.site import day_zone, write_slurm_site
 
-SHAPES = (*DAY_SHAPES[:6], ("--array=1-3", "--ntasks=8"))
+SHAPES = {
+    ("--ntasks=16",): "1x cores=16 memory_gb=16",
+    ("--ntasks=48",): "2x cores=24 memory_gb=24",
+    ("--nodes=2", "--ntasks-per-node=24"): "2x cores=24 memory_gb=24",
+    ("--nodes=4", "--exclusive"): "4x cores=32 memory_gb=32",
+    ("--gpus=2", "--ntasks=2"): "1x cores=2 memory_gb=2 gpus=2",
+    ("--mem=100000",): "1x cores=1 memory_gb=100",
+    ("--array=1-3", "--ntasks=8"): "1x cores=8 memory_gb=8",
+}
+"""What jobs ask for, in the words of sbatch, and of job tables for the simulator."""
 QUARTER_S = 900
 BEFORE_S = 30
 """How long after its submission a job begins at the earliest where jobs may be held."""
@@ -62,12 +70,16 @@ W_PER_CORE = 10
 STATISTICS = ("mean", "median", "p95", "longest")
 T_97_5 = {2: 12.7, 3: 4.3, 4: 3.18, 5: 2.78, 6: 2.57, 7: 2.45, 8: 2.36, 9: 2.31, 10: 2.26}
 """Student's t by the number of seeds: beyond so many standard errors a mean is not 0."""
-HOLDING = """\
+SITE = """\
+slurm: {opt_in: {partitions: [batch, open]}}
 rules: {max_delay: 10m}
-hold: {every: 15m, waiting_fraction: 0.72}
 power: {w_per_core: 10}
 """
-SITE = "slurm: {opt_in: {partitions: [batch, open]}}\n" + HOLDING
+HOLDING = """\
+rules: {max_delay: 10m}
+hold: {every: 15m, waiting_fraction: 0.72, history: HISTORY}
+power: {w_per_core: 10}
+"""
 SIMULATED = """\
 zone: ZONE
 jobs: {source: jobs.csv}
@@ -79,7 +91,9 @@ revenue: {eur_per_core_hour: 0.05}
 """
 FLAT_TARIFF = "{kind: flat, eur_per_kwh: 0.2}"
 
-Work = list[tuple[float, tuple[str, ...], int]]
+DAY_S = 86_400
+Shape = tuple[str, ...]
+Work = list[tuple[float, Shape, int]]
 """When each job comes [s], its words for sbatch, and for how long it sleeps [s]."""
 
 
@@ -120,6 +134,8 @@ class Row:
     waits: Mapping[str, float]
     sent: int
     cost: float
+    later: int = 0
+    """By how much a job waited longer at most than alone [s]."""
 
     def __str__(self) -> str:
         waits = "".join(f"{self.waits[each]:>8.1f}" for each in STATISTICS)
@@ -163,21 +179,23 @@ def main() -> None:
 def run_seed(seed: int, sides: Sequence[Side], site: Path, asked: argparse.Namespace) -> tuple[list[Row], list[str]]:
     """The same jobs at the same moments on all sides; a row for each, and what went wrong."""
     zone = day_zone()
-    write_slurm_site(site, SITE, zone=zone)
     rng, day, planned = random.Random(seed), Day(), sides[0]
-    cheap_unix, seconds, sleep_s = 0, asked.seconds, (3, 12)
-    begin: tuple[str, ...] = ()
+    work, cheap_unix, sections = _work(rng, asked.jobs, asked.seconds, (3, 12)), 0, SITE
     if asked.dear:
-        seconds, begin, sleep_s = DELAY_S + AFTER_S, (f"--begin=now+{BEFORE_S}",), (5, 20)
         cheap_unix = -(-int(time.time() + DELAY_S + 20) // QUARTER_S) * QUARTER_S
+        work = _work(rng, asked.jobs, DELAY_S + AFTER_S, (5, 20))
+        yesterday = _work(rng, asked.jobs, DELAY_S + AFTER_S, (5, 20))
+        sections = "slurm: {opt_in: {partitions: [batch, open]}}\n" + HOLDING.replace("HISTORY", "yesterday.csv")
+    write_slurm_site(site, sections, zone=zone)
+    if asked.dear:
+        begins_unix = cheap_unix - DELAY_S - DAY_S
+        known = [(f"y{k}", begins_unix + int(at), sleep_s, words) for k, (at, words, sleep_s) in enumerate(yesterday)]
+        write_jobs(site / "scenarios" / "yesterday.csv", known)
         _write_tariff(site / "scenarios" / "site.yaml", cheap_unix, zone)
-    work: Work = sorted(
-        (rng.uniform(0, seconds), (*rng.choice(SHAPES), *begin), rng.randint(*sleep_s)) for _ in range(asked.jobs)
-    )
     with standing_in(site, planned.cluster):
         plan(Day())  # the first plan of a process takes longer, as it loads what it needs
         time.sleep(max(0.0, cheap_unix - DELAY_S - time.time()))
-        feeder = threading.Thread(target=_feed, args=(work, time.monotonic(), sides))
+        feeder = threading.Thread(target=_feed, args=(work, time.monotonic(), sides, BEFORE_S if asked.dear else 0))
         feeder.start()
         while feeder.is_alive() or not planned.is_empty():
             plan(day)
@@ -187,9 +205,16 @@ def run_seed(seed: int, sides: Sequence[Side], site: Path, asked: argparse.Names
             until(side.is_empty, "a cluster to be empty", patience_s=600)
         plan(day)
         ours = read_ours(Path("reports/site") / JOURNAL)
-        rows, wrong = [], []
+        rows, wrong, starts = [], [], []
         for side in sides:
             jobs = side.accounts()
+            starts.append(
+                {
+                    (side.jobs.index(name), task): (job.start_unix or 0) - job.submit_unix
+                    for job in jobs
+                    for name, _, task in (job.label.partition("_"),)
+                }
+            )
             wrong += [f"seed {seed}: job {job.label} ended as {job.state_text}" for job in jobs if not _ended_well(job)]
             ran = [(job.start_unix or 0, job.end_unix or 0, job.had.cpus or 0) for job in jobs]
             sent = day.changes if side is planned else 0
@@ -202,53 +227,68 @@ def run_seed(seed: int, sides: Sequence[Side], site: Path, asked: argparse.Names
                     sum(_cost(*each, cheap_unix) for each in ran),
                 )
             )
+        rows[0].later = max(starts[0][job] - starts[1][job] for job in starts[0])
         for entry in ours.entries if asked.dear else ():
             promise = ours.promise(*entry)
             if promise is None or max(ours.entries[entry].sent) > promise.latest_unix:
                 wrong.append(f"seed {seed}: job {entry[0]} was held for longer than promised")
         if asked.dear:
-            rows += simulated(site, planned.accounts(), cheap_unix, zone)
+            shapes = {job: words for job, (_, words, _) in zip(planned.jobs, work, strict=True)}
+            rows += simulated(site, planned.accounts(), shapes, cheap_unix, zone)
     if day.changes and not asked.dear:
         wrong.append(f"seed {seed}: {day.changes} changes under a flat tariff")
     return rows, wrong
 
 
-def simulated(site: Path, jobs: Sequence[SlurmJob], cheap_unix: int, zone: str) -> list[Row]:
-    """The same jobs under EASY and under ``hold``, as `plan simulate` runs them."""
+def simulated(
+    site: Path, jobs: Sequence[SlurmJob], shapes: Mapping[str, Shape], cheap_unix: int, zone: str
+) -> list[Row]:
+    """The same jobs under EASY and under ``hold``, as `plan simulate` runs them after those of the day before."""
     place = site / "simulated"
     for name, text in {
-        "scenarios/site.yaml": SIMULATED.replace("ZONE", zone) + HOLDING,
+        "scenarios/site.yaml": SIMULATED.replace("ZONE", zone) + HOLDING.replace(", history: HISTORY", ""),
         "tables/small.csv": small_table(),
+        "scenarios/jobs.csv": (site / "scenarios" / "yesterday.csv").read_text("utf-8"),
     }.items():
-        (place / name).parent.mkdir(parents=True)
+        (place / name).parent.mkdir(parents=True, exist_ok=True)
         (place / name).write_text(text, encoding="utf-8")
     _write_tariff(place / "scenarios" / "site.yaml", cheap_unix, zone)
-    (schedule,) = Path("reports/site").glob("*/schedule.csv")
-    asked_for = {row["job_id"]: row["unit_groups"] for row in rows_of(schedule)}
-    with (place / "scenarios" / "jobs.csv").open("w", encoding="utf-8", newline="") as stream:
-        table = csv.writer(stream)
-        table.writerow(("job_id", "submit_unix", "begin_unix", "requested_s", "runtime_s", "unit_groups", "user"))
-        for job in jobs:
-            runtime_s = (job.end_unix or 0) - (job.start_unix or 0)
-            begin = job.submit_unix + BEFORE_S
-            table.writerow((job.label, job.submit_unix, begin, 60, max(1, runtime_s), asked_for[job.label], job.user))
+    ran_s = {job.label: max(1, (job.end_unix or 0) - (job.start_unix or 0)) for job in jobs}
+    today = [(job.label, job.submit_unix, ran_s[job.label], shapes[job.label.partition("_")[0]]) for job in jobs]
+    write_jobs(place / "scenarios" / "jobs.csv", today)
     with contextlib.chdir(place), contextlib.redirect_stdout(io.StringIO()):
         words = ("simulate", "scenarios/jobs.csv", "-s", "site", "-p", "easy,hold", "-e", "requested", "-q")
         if run([*words, "--out", "out"]):
             raise RuntimeError("plan simulate failed")
     cores = {job.label: job.had.cpus or 0 for job in jobs}
-    first = min(job.submit_unix for job in jobs)
+    submitted = {job.label: job.submit_unix for job in jobs}
     found = []
     for name in ("easy", "hold"):
-        ran = rows_of(place / "out" / f"{name}.requested.jobs.csv")
-        origin = first - min(float(row["submission_time"]) for row in ran)
-        times = [
-            (origin + float(row["starting_time"]), origin + float(row["finish_time"]), cores[row["job_id"]])
-            for row in ran
-        ]
-        wait = [float(row["starting_time"]) - float(row["submission_time"]) for row in ran]
-        found.append(Row(name, len(ran), _waits(wait), 0, sum(_cost(*each, cheap_unix) for each in times)))
+        head = (place / "out" / f"{name}.requested.swf").read_text("utf-8")
+        origin = int(head.partition("UnixStartTime:")[2].split()[0])
+        starts = {
+            row["job_id"]: origin + int(float(row["starting_time"]))
+            for row in rows_of(place / "out" / f"{name}.requested.jobs.csv")
+            if row["job_id"] in cores
+        }
+        wait = _waits(starts[job] - submitted[job] for job in starts)
+        cost = sum(_cost(start, start + ran_s[job], cores[job], cheap_unix) for job, start in starts.items())
+        found.append(Row(name, len(starts), wait, 0, cost))
     return found
+
+
+def write_jobs(path: Path, jobs: Iterable[tuple[str, int, int, Shape]]) -> None:
+    """Add jobs to a table, or begin it: name, submission [Unix s], runtime [s] and shape of each."""
+    is_new = not path.exists()
+    with path.open("a", encoding="utf-8", newline="") as stream:
+        table = csv.writer(stream)
+        names = ("job_id", "submit_unix", "begin_unix", "requested_s", "runtime_s", "unit_groups", "exclusive")
+        if is_new:
+            table.writerow((*names, "user", "name"))
+        for name, submit_unix, runtime_s, words in jobs:
+            exclusive = "true" if "--exclusive" in words else ""
+            begin = submit_unix + BEFORE_S
+            table.writerow((name, submit_unix, begin, 60, runtime_s, SHAPES[words], exclusive, "root", "wrap"))
 
 
 def compared(rows: Sequence[Sequence[Row]]) -> tuple[list[str], list[str]]:
@@ -268,12 +308,13 @@ def compared(rows: Sequence[Sequence[Row]]) -> tuple[list[str], list[str]]:
 
 def saved(rows: Sequence[Sequence[Row]]) -> list[str]:
     """What was saved in each seed, really and by the simulator, and how much longer jobs waited."""
-    told = ["", "seed  saved  simulated  waits longer by, s  simulated"]
+    told = ["", "seed   saved  simulated  waits longer by, s  simulated  at most"]
     percent: list[tuple[float, float]] = []
     for number, (planned, alone, easy, hold) in enumerate(rows, start=1):
         percent.append((100 * (1 - planned.cost / alone.cost), 100 * (1 - hold.cost / easy.cost)))
         longer = planned.waits["mean"] - alone.waits["mean"], hold.waits["mean"] - easy.waits["mean"]
-        told.append(f"{number:<5} {percent[-1][0]:>4.1f} %{percent[-1][1]:>8.1f} %{longer[0]:>18.0f}{longer[1]:>12.0f}")
+        found = f"{number:<5} {percent[-1][0]:>4.1f} %{percent[-1][1]:>9.1f} %"
+        told.append(f"{found}{longer[0]:>20.0f}{longer[1]:>11.0f}{planned.later:>9}")
     apart = [real - said for real, said in percent]
     told.append(f"saved less simulated: {mean(apart):.1f} +- {_error(apart):.1f} points")
     return told
@@ -289,11 +330,17 @@ def _waits(seconds: Iterable[float]) -> dict[str, float]:
     return dict(zip(STATISTICS, (mean(wait), median(wait), wait[int(0.95 * len(wait))], wait[-1]), strict=True))
 
 
-def _feed(work: Work, began: float, sides: Sequence[Side]) -> None:
+def _work(rng: random.Random, jobs: int, seconds: float, sleep_s: tuple[int, int]) -> Work:
+    shapes = list(SHAPES)
+    return sorted((rng.uniform(0, seconds), rng.choice(shapes), rng.randint(*sleep_s)) for _ in range(jobs))
+
+
+def _feed(work: Work, began: float, sides: Sequence[Side], before_s: int) -> None:
+    begin = (f"--begin=now+{before_s}",) if before_s else ()
     for moment, words, sleep_s in work:
         time.sleep(max(0.0, began + moment - time.monotonic()))
         for side in random.sample(sides, len(sides)):
-            side.submit(words, sleep_s)
+            side.submit((*words, *begin), sleep_s)
 
 
 def _write_tariff(path: Path, cheap_unix: int, zone: str) -> None:

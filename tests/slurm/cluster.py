@@ -62,10 +62,12 @@ SelectTypeParameters=CR_Core_Memory
 DefMemPerCPU=1000
 CommunicationParameters=NoCtldInAddrAny,NoInAddrAny
 GresTypes=gpu
+Licenses=cad:2
 {accounting}
 {nodes}
 PartitionName=batch Nodes=n[1-{last_of_batch}] Default=YES MaxTime=2-00:00:00 DefaultTime=01:00:00
 PartitionName=open Nodes=n{nodes_in_all} MaxTime=2-00:00:00 DefaultTime=01:00:00
+{more}
 """
 
 DATABASE = """\
@@ -120,10 +122,14 @@ class Seen:
 
 @dataclass
 class Cluster:
-    """One cluster in one folder: its daemons, and short forms of the commands that tests give."""
+    """One cluster in one folder: its daemons, and short forms of the commands that tests give.
+
+    ``more`` are further lines of its slurm.conf.
+    """
 
     folder: Path
     accounting: bool
+    more: str = ""
     daemons: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
 
     @property
@@ -262,6 +268,7 @@ class Cluster:
             nodes=nodes,
             last_of_batch=NODES - 1,
             nodes_in_all=NODES,
+            more=self.more,
         )
         self.conf.write_text(text, encoding="utf-8")
         for number in range(GPUS):
@@ -378,14 +385,14 @@ def free_ports(count: int) -> list[int]:
 
 
 @contextmanager
-def running_cluster(folder: Path, *, accounting: bool, tries: int = 3) -> Iterator[Cluster]:
+def running_cluster(folder: Path, *, accounting: bool, more: str = "", tries: int = 3) -> Iterator[Cluster]:
     """A cluster that is up, with other ports where somebody was quicker; its logs stay in the folder.
 
     Its daemons end with it, also where it is interrupted while it comes up, and where its jobs cannot be cancelled.
     """
     with interrupted_by_sigterm():
         for attempt in range(1, tries + 1):
-            cluster = Cluster(folder / str(attempt), accounting)
+            cluster = Cluster(folder / str(attempt), accounting, more)
             try:
                 cluster.start(free_ports(NODES + 2))
             except NotUpError:
