@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -192,6 +192,24 @@ class Cluster:
         words = ("squeue", "--all", "--array", "--noheader", "--states=all", "--format=%i|%T|%S")
         rows = [line.split("|") for line in self.command(*words).splitlines()]
         return {job: Seen(state, _unix(start) if state != "PENDING" else None) for job, state, start in rows}
+
+    def sql(self, text: str) -> None:
+        """Change the database of the accounts."""
+        sock = self.folder / "database.sock"
+        self.command("mariadb", "--no-defaults", f"--socket={sock}", "--execute", f"use slurm_acct; {text}")
+
+    def reported_s(self, day: str, *words: str) -> list[list[str]]:
+        """What sreport says of a day in CPU-seconds, row by row."""
+        window = (f"start={day}", f"end={date.fromisoformat(day) + timedelta(days=1)}")
+        output = self.command("sreport", "--noheader", "-P", "-t", "Seconds", *words, *window)
+        return [line.split("|") for line in output.splitlines() if "|" in line]
+
+    def allocated_s(self, day: str) -> int:
+        """The CPU-seconds of all jobs of a day that is over, as sreport counts them."""
+        window = (f"{day}T00:00:00", f"{date.fromisoformat(day) + timedelta(days=1)}T00:00:00")
+        self.command("sacctmgr", "--immediate", "rollup", *window)
+        ((_, allocated, *_),) = until(lambda: self.reported_s(day, "cluster", "utilization"), "the rollup")
+        return int(allocated)
 
     def cancel_all(self, *, but: str = "") -> None:
         """Cancel every job but one, and wait until they are gone."""
