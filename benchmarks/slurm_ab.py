@@ -39,6 +39,7 @@ from zoneinfo import ZoneInfo
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from slurm_day import SHAPES as DAY_SHAPES
 from slurm_day import Day, plan, standing_in, waits
 
 from planner.cli.main import run
@@ -51,16 +52,18 @@ from tests.days import rows_of, small_table
 from tests.slurm.cluster import ACCOUNTING, NEEDED, Cluster, running_cluster, until, why_not
 from tests.slurm.site import day_zone, write_slurm_site
 
-SHAPES = {
-    ("--ntasks=16",): "1x cores=16 memory_gb=16",
-    ("--ntasks=48",): "2x cores=24 memory_gb=24",
-    ("--nodes=2", "--ntasks-per-node=24"): "2x cores=24 memory_gb=24",
-    ("--nodes=4", "--exclusive"): "4x cores=32 memory_gb=32",
-    ("--gpus=2", "--ntasks=2"): "1x cores=2 memory_gb=2 gpus=2",
-    ("--mem=100000",): "1x cores=1 memory_gb=100",
-    ("--array=1-3", "--ntasks=8"): "1x cores=8 memory_gb=8",
+SHAPES = (*DAY_SHAPES[:6], ("--array=1-3", "--ntasks=8"))
+SMALL = {
+    ("--ntasks=1",): "1x cores=1 memory_gb=1",
+    ("--ntasks=2",): "1x cores=2 memory_gb=2",
+    ("--ntasks=3",): "1x cores=3 memory_gb=3",
+    ("--ntasks=4",): "1x cores=4 memory_gb=4",
+    ("--nodes=2", "--ntasks-per-node=1"): "2x cores=1 memory_gb=1",
+    ("--mem=8000",): "1x cores=1 memory_gb=8",
+    ("--array=1-2", "--ntasks=1"): "1x cores=1 memory_gb=1",
 }
-"""What jobs ask for, in the words of sbatch, and of job tables for the simulator."""
+"""Jobs that may be held, in the words of sbatch and of job tables. They are small: all that are held for the same
+quarter of an hour need room beside each other, however short they are."""
 ACCOUNTS = 20
 """Who is equal to whom counts, so jobs are of several accounts."""
 QUARTER_S = 900
@@ -190,8 +193,7 @@ def run_seed(seed: int, sides: Sequence[Side], site: Path, asked: argparse.Names
     work, cheap_unix, sections = _work(rng, asked.jobs, asked.seconds, (3, 12)), 0, SITE
     if asked.dear:
         cheap_unix = -(-int(time.time() + DELAY_S + 20) // QUARTER_S) * QUARTER_S
-        work = _work(rng, asked.jobs, DELAY_S + AFTER_S, (5, 20))
-        yesterday = _work(rng, asked.jobs, DELAY_S + AFTER_S, (5, 20))
+        yesterday, work = (_work(rng, asked.jobs, DELAY_S + AFTER_S, (5, 20), tuple(SMALL)) for _ in range(2))
         sections = "slurm: {opt_in: {partitions: [batch, open]}}\n" + HOLDING.replace("HISTORY", "yesterday.csv")
     write_slurm_site(site, sections, zone=zone)
     if asked.dear:
@@ -304,13 +306,12 @@ def write_jobs(path: Path, jobs: Iterable[tuple[str, int, int, Shape]]) -> None:
     is_new = not path.exists()
     with path.open("a", encoding="utf-8", newline="") as stream:
         table = csv.writer(stream)
-        names = ("job_id", "submit_unix", "begin_unix", "requested_s", "runtime_s", "unit_groups", "exclusive")
+        names = ("job_id", "submit_unix", "begin_unix", "requested_s", "runtime_s", "unit_groups")
         if is_new:
             table.writerow((*names, "user", "name"))
         for name, submit_unix, runtime_s, words in jobs:
-            exclusive = "true" if "--exclusive" in words else ""
             begin = submit_unix + BEFORE_S
-            table.writerow((name, submit_unix, begin, 60, runtime_s, SHAPES[words], exclusive, "root", "wrap"))
+            table.writerow((name, submit_unix, begin, 60, runtime_s, SMALL[words], "root", "wrap"))
 
 
 def compared(rows: Sequence[Sequence[Row]]) -> tuple[list[str], list[str]]:
@@ -352,8 +353,9 @@ def _waits(seconds: Iterable[float]) -> dict[str, float]:
     return dict(zip(STATISTICS, (mean(wait), median(wait), wait[int(0.95 * len(wait))], wait[-1]), strict=True))
 
 
-def _work(rng: random.Random, jobs: int, seconds: float, sleep_s: tuple[int, int]) -> Work:
-    shapes = list(SHAPES)
+def _work(
+    rng: random.Random, jobs: int, seconds: float, sleep_s: tuple[int, int], shapes: Sequence[Shape] = tuple(SHAPES)
+) -> Work:
     return sorted((rng.uniform(0, seconds), rng.choice(shapes), rng.randint(*sleep_s)) for _ in range(jobs))
 
 
