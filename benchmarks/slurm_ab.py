@@ -172,9 +172,7 @@ def main() -> None:
     print(f"seed  {'side':<8} {'jobs':>5}" + "".join(f"{each:>8}" for each in STATISTICS) + f"{'sent':>7} {'cost':>9}")
     with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
         names = ("plan", "alone") if asked.dear else ("plan", "alone", "again")
-        clusters = [
-            stack.enter_context(running_cluster(Path(folder) / name, accounting=True)) for name in ("a", "b", "c")
-        ][: len(names)]
+        clusters = [stack.enter_context(running_cluster(Path(folder) / name, accounting=True)) for name in names]
         for seed in range(asked.first, asked.first + asked.seeds):
             sides = [Side(name, clusters[(seed + k) % len(names)]) for k, name in enumerate(names)]
             found, faults = run_seed(seed, sides, Path(folder) / f"site{seed}", asked)
