@@ -315,11 +315,11 @@ def write_jobs(path: Path, jobs: Iterable[tuple[str, int, int, Shape]]) -> None:
 def compared(rows: Sequence[Sequence[Row]]) -> tuple[list[str], list[str]]:
     """How waits differ between the sides of all seeds, and which got worse by more than chance."""
     told, worse = ["", f"{'':<24}" + "".join(f"{each:>16}" for each in STATISTICS)], []
-    lines: dict[str, list[str]] = {"plan less alone": [], "alone less alone": []}
+    lines: dict[str, list[str]] = {"with plan less alone": [], "alone less alone": []}
     for name in STATISTICS:
         of_plan = [plan.waits[name] - (one.waits[name] + two.waits[name]) / 2 for plan, one, two in rows]
         by_chance = [one.waits[name] - two.waits[name] for _, one, two in rows]
-        for line, values in (("plan less alone", of_plan), ("alone less alone", by_chance)):
+        for line, values in (("with plan less alone", of_plan), ("alone less alone", by_chance)):
             lines[line].append(f"{mean(values):>8.1f} +- {_error(values):<4.1f}")
         if mean(of_plan) > T_97_5.get(len(rows), 2.0) * _error(of_plan):
             worse.append(f"the {name} wait is worse than with Slurm alone, by {mean(of_plan):.1f} s")
