@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, fields, replace
 
 import numpy as np
@@ -36,13 +36,20 @@ def settle_replay(scenario: Scenario, jobs: tuple[Job, ...], replay: Replay) -> 
     days = (last_unix - first_unix) // DAY_S
     if days > MOST_DAYS:
         raise InputError(f"{replay.trace.source}: the replay takes {days:,} days; at most {MOST_DAYS:,} are settled")
-    return _settle_days(scenario, jobs, replay, Horizon.of_unix(first_unix, scenario.zone), last_unix)
+    return list(_settle_days(scenario, jobs, replay, Horizon.of_unix(first_unix, scenario.zone), last_unix))
 
 
 def settle_window(
     scenario: Scenario, jobs: tuple[Job, ...], replay: Replay, *, first_day: dt.date, days: int
 ) -> list[tuple[dt.date, Totals]]:
     """The totals of each of so many calendar days, also of those on which nothing runs."""
+    return list(days_of_window(scenario, jobs, replay, first_day=first_day, days=days))
+
+
+def days_of_window(
+    scenario: Scenario, jobs: tuple[Job, ...], replay: Replay, *, first_day: dt.date, days: int
+) -> Iterator[tuple[dt.date, Totals]]:
+    """The same, one day after the other."""
     window = window_of(scenario, first_day, days)
     return _settle_days(scenario, jobs, replay, Horizon(first_day, scenario.zone), window.end_unix)
 
@@ -73,19 +80,18 @@ def origin_of(trace: Trace) -> int:
 
 def _settle_days(
     scenario: Scenario, jobs: tuple[Job, ...], replay: Replay, horizon: Horizon, until_unix: int
-) -> list[tuple[dt.date, Totals]]:
+) -> Iterator[tuple[dt.date, Totals]]:
     """The totals of each day from one on until a moment."""
     origin = origin_of(replay.trace)
     start_unix, end_unix = replay.start_s + origin, replay.end_s + origin
-    settled, state = [], None
+    state = None
     while horizon.start_unix < until_unix:
         problem, plan = _as_planned(scenario, horizon, jobs, replay, start_unix, end_unix)
         problem = replace(problem, rates=rates_of(scenario, horizon.day, state))
         ledger = settle(problem, plan)
         state = SiteState.after(problem.horizon.day, problem.rates, ledger)
-        settled.append((horizon.day, ledger.totals))
+        yield horizon.day, ledger.totals
         horizon = horizon.next_day()
-    return settled
 
 
 def sum_of_days(settled: list[tuple[dt.date, Totals]]) -> Mapping[str, float]:
