@@ -62,14 +62,12 @@ def pairs_table(pairs: list[Row], currency: str) -> Html:
     paid = "payback_years" in pairs[0]
     rows: list[list[Part]] = []
     for pair in pairs:
-        against = "EASY" if alone else pair["against_scenario"]
-        cells: list[Part] = [name_of(pair) if alone else pair["scenario"], against]
-        cells += [] if alone else [name_of(pair), pair["differs_in"]]
-        cells += [cell(pair, key) for key, _ in kept]
+        base = "less EASY" if alone else f"less {pair['against_scenario']}: {pair['differs_in']}"
+        name = name_of(pair) if alone else f"{pair['scenario']}, {name_of(pair)}"
+        cells: list[Part] = [[name, el("small", base, class_="beside")], *(cell(pair, key) for key, _ in kept)]
         years = pair.get("payback_years")
         rows.append([*cells, *(["never" if years is None else plain(years, 1)] if paid else [])])
-    columns = [Column("run" if alone else "scenario", number=False), Column("against", number=False)]
-    columns += [] if alone else [Column("run", number=False), Column("differ in", number=False, wrap=True)]
+    columns = [Column("run", number=False)]
     columns += [Column(title, currency) for _, title in kept]
     columns += [Column("payback", "years")] if paid else []
     return grid("What is earned more, like with like, and what that is made of", columns, rows, name="pairs")

@@ -176,13 +176,15 @@ def _against_scenario(group: Sequence[Row], currency: str, invest_eur: float | N
     than = "than" if first[per] else "as"
     sentence = f"{first['scenario']} {_told(first, per, currency)} {than} {first['against_scenario']}{when} {how}"
     for pair in told[1:]:
-        sentence += f", and {_told(pair, per, currency)} with plans made for it ({pair['method']})"
+        is_same = pair["more_eur"] == first["more_eur"]
+        more = "as" if is_same else f"and {_told(pair, per, currency)}"
+        sentence += f", {more} with plans made for it ({pair['method']})"
     if per == "more_eur":
-        sentence += f"; a year like this: {' and '.join(_money(abs(pair['year_eur']), currency) for pair in told)}"
+        years = dict.fromkeys(_money(abs(pair["year_eur"]), currency) for pair in told)
+        sentence += f"; a year like this: {' and '.join(years)}"
     if invest_eur is not None:
-        years = [pair["payback_years"] for pair in told]
-        paid = " and ".join("never" if each is None else f"{each:,.1f} years" for each in years)
-        sentence += f"; payback of {_money(invest_eur, currency, 0)}: {paid}"
+        paid = dict.fromkeys(_years(pair["payback_years"]) for pair in told)
+        sentence += f"; payback of {_money(invest_eur, currency, 0)}: {' and '.join(paid)}"
     return f"{sentence}."
 
 
@@ -208,6 +210,10 @@ def _told(pair: Row, per: str, currency: str) -> str:
     if not value:
         return f"{verb} as much"
     return f"{verb} {_money(abs(value), currency)} {'more' if (verb == 'earns') == (value > 0) else 'less'}"
+
+
+def _years(years: float | None) -> str:
+    return "never" if years is None else f"{years:,.1f} years"
 
 
 def _days(days: int) -> str:
