@@ -12,7 +12,22 @@ from typing import Annotated, Any
 import typer
 
 from planner import __version__
-from planner.cli import book, check, compare, day, now, power, report, run_days, show, simulate, slurm, study, table
+from planner.cli import (
+    book,
+    check,
+    compare,
+    day,
+    now,
+    power,
+    report,
+    run_days,
+    savings,
+    show,
+    simulate,
+    slurm,
+    study,
+    table,
+)
 from planner.cli.terminal import say
 from planner.errors import InputError, PlannerError
 from planner.printable import LONGEST_LINE, is_text, one_line
@@ -80,6 +95,7 @@ app.command("run")(run_days.run_range)
 app.command("now")(now.now)
 app.command("book")(book.book)
 app.command("compare")(compare.compare)
+app.command("savings")(savings.savings)
 app.command("report")(report.report)
 app.command("check")(check.check)
 app.command("audit")(check.audit)
