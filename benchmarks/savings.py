@@ -2,8 +2,8 @@
 
     python benchmarks/savings.py DATA [--first 2012-08-01] [--days 30] [--out reports/savings-month]
 
-DATA is the folder of traces, prices and weather (PLANNER_DATA). Jobs have whole nodes of 16 cores, from when they really
-started; energy was not measured. It prints the CPU time of the command and the size of the month.
+DATA is the folder of traces, prices and weather (PLANNER_DATA). Jobs have whole nodes of 16 cores from their real
+starts on; energy was not measured. It prints the CPU time of the command and the size of the month.
 """
 
 from __future__ import annotations

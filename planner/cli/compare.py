@@ -111,7 +111,13 @@ def compare(
     last: day.LastOption = None,
     method: Annotated[
         list[str] | None,
-        typer.Option("--method", "-m", metavar="NAME", help="Repeated, or by commas.", autocompletion=complete.methods),
+        typer.Option(
+            "--method",
+            "-m",
+            metavar="NAME",
+            help="Repeated, or by commas; none: policies alone, which is quick over a year.",
+            autocompletion=complete.methods,
+        ),
     ] = None,
     policy: Annotated[
         list[str] | None,
@@ -178,6 +184,7 @@ def compare(
     from planner.methods import Params, method_named
 
     methods = listed(method, defaults.METHOD)
+    methods = [] if methods == ["none"] else methods
     for name in methods:
         method_named(name)
 
@@ -200,7 +207,7 @@ def compare(
     from planner.runs.fanout import TaskEngine
 
     how = Params(
-        methods[0],
+        methods[0] if methods else defaults.METHOD,
         time_limit_s=limit_s,
         iterations=iterations or defaults.ITERATIONS,
         engine=engine,

@@ -95,6 +95,8 @@ def compare_runs(
     with held(folder):
         groups = _run(asked, engine or TaskEngine(), on_done, on_pace)
         runs = [found for group in groups.values() for found in _with_savings(group)]
+        if not runs:
+            raise InputError("there is nothing to compare: no job to replay, and no method to plan with")
         comparison = _compared(asked, runs, base, invest_eur)
         _write(comparison, scenarios)
     write_index(folder.parents[2])

@@ -215,19 +215,15 @@ def _answer(rows: Sequence[Row]) -> str:
 
 def _cooling(month: RanMonth, given: SavingsInputs) -> tuple[PueTable, str]:
     """The PUE table, and what it is in words."""
-    watts = sum(job.power_w for job in month.jobs)
-    cores = sum(job.total("cores") for job in month.jobs)
-    full_w = max(1000, round(month.cores * watts / cores))
+    full_w = round(month.full_w)
     if isinstance(given.pue, Path):
         return read_cooling(given.pue, "step")[0], f"Cooling by the table {given.pue}"
     if given.pue is None and given.weather is not None:
         air, _ = read_cooling(shipped_folder() / "tables" / "air.csv", "step")
-        step_w = max(1, round(full_w / (len(air.cooling) - 1)))
-        scaled = replace(air, first_power_w=0, power_step_w=step_w, clamp=True)
         words = (
             f"Cooling by outside air, as the shipped table has it, for a machine of {full_w / 1000:,.0f} kW when full"
         )
-        return scaled, f"{words}; give --pue a figure or your own table"
+        return air.stretched(full_w), f"{words}; give --pue a figure or your own table"
     pue = 1.4 if given.pue is None else float(given.pue)
     if not 1 <= pue <= 5:
         raise InputError(f"--pue is {pue:g}; it must be from 1 to 5, or a table")

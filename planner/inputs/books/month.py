@@ -57,6 +57,27 @@ class RanMonth:
     assumed: tuple[str, ...]
     dropped: Counter[str] = field(default_factory=Counter)
     learned: LearnedPower | None = None
+    placed: tuple[tuple[int, tuple[str, ...]], ...] = ()
+    """For each job on how many nodes it ran, and of which classes; empty where that is not known."""
+
+    @property
+    def full_w(self) -> float:
+        """What the machine draws when all of it is busy with jobs as these [W]."""
+        cores = sum(job.total(CORES) for job in self.jobs)
+        return max(1000.0, self.cores * sum(job.power_w for job in self.jobs) / cores)
+
+    def site_jobs(self) -> list[Job]:
+        """The jobs on nodes of their classes, for a site that has these."""
+        several = len(self.nodes) > 1
+        return [
+            replace(
+                job,
+                units=(UnitGroup.of(nodes, {CORES: float(ceil(job.total(CORES) / nodes))}),),
+                classes=classes if several else (),
+                partition="",
+            )
+            for job, (nodes, classes) in zip(self.jobs, self.placed, strict=True)
+        ]
 
 
 def read_month(path: Path, *, zone: str, w_per_core: float, cores: int | None = None) -> RanMonth:
@@ -96,7 +117,7 @@ def _of_accounts(path: Path, zone: str, w_per_core: float, cores: int | None) ->
     if not ran:
         raise InputError(f"{path}: no job has run to its end; give the accounts of a month that is over")
     power, learned, notes = _power(ran, w_per_core)
-    jobs = [(_job(label, job, power), job.start_unix or 0) for label, job in ran]
+    jobs = [(_job(label, job, power), job.start_unix or 0, _placed(job)) for label, job in ran]
     jobs.sort(key=lambda each: each[0].submission_key)
     endless = sum(job.limit_s is None for _, job in ran)
     notes += [f"{endless:,} jobs without a time limit: taken as the time that they ran"] if endless else []
@@ -107,14 +128,24 @@ def _of_accounts(path: Path, zone: str, w_per_core: float, cores: int | None) ->
     notes.append(f"The machine is what jobs ran on: {kinds}; {size:,} cores in all, which jobs share as one pool")
     return RanMonth(
         str(path),
-        tuple(job for job, _ in jobs),
-        tuple(start for _, start in jobs),
+        tuple(job for job, _, _ in jobs),
+        tuple(start for _, start, _ in jobs),
         nodes,
         size,
         tuple(notes),
         dropped,
         learned,
+        tuple(placed for _, _, placed in jobs),
     )
+
+
+def _placed(job: SlurmJob) -> tuple[int, tuple[str, ...]]:
+    return len(job.nodes), tuple(sorted({_class_of(node) for node in job.nodes}))
+
+
+def _class_of(node: str) -> str:
+    """The name of a node without its number."""
+    return re.sub(r"\d+$", "", node).rstrip("-_.") or "node"
 
 
 def _power(ran: Sequence[tuple[str, SlurmJob]], w_per_core: float) -> tuple[PowerModel, LearnedPower | None, list[str]]:
@@ -188,7 +219,7 @@ def seen_nodes(ran: Iterable[SlurmJob]) -> tuple[SeenNodes, ...]:
         for _, change in sorted(changes):
             busy += change
             most = max(most, busy)
-        classes[re.sub(r"\d+$", "", node).rstrip("-_.") or "node"][node] = most
+        classes[_class_of(node)][node] = most
     found = [SeenNodes(name, tuple(sorted(each)), max(each.values())) for name, each in classes.items()]
     return tuple(sorted(found, key=lambda each: (-len(each.nodes), each.name)))
 
