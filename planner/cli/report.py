@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from planner.cli import complete
-from planner.cli.day import FirstOption, LastOption, QuietOption, parse_day, require_days
+from planner.cli.day import FirstOption, LastOption, QuietOption, require_days
 from planner.cli.terminal import say, say_json
 from planner.errors import InputError
 from planner.printable import printable
+from planner.runs.asked import parse_day
 
 if TYPE_CHECKING:
     from planner.store.cost_files import CostReport, PlannedAgainstReal, PlannedLine
