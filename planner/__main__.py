@@ -60,6 +60,8 @@ def main() -> None:
     # look through all that was loaded for a last time, which would take longer than most commands do.
     for number in ENDED:
         signal.signal(number, signal.SIG_IGN)
+    if "planner.store.folder" in sys.modules:
+        sys.modules["planner.store.folder"].give_back_all()
     gc.freeze()
     sys.exit(code)
 

@@ -18,6 +18,7 @@ from planner.cli import (
     check,
     compare,
     day,
+    init,
     now,
     power,
     report,
@@ -89,26 +90,6 @@ app = typer.Typer(
 )
 
 
-def init(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A new or empty folder.")],
-    from_sacct: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Take nodes and jobs from what sacct has written.")
-    ] = None,
-    zone: Annotated[str, typer.Option(metavar="ZONE", help="Of local times of --from-sacct.")] = "UTC",
-) -> None:
-    """Write a new site: a commented scenario, PUE tables, and example jobs or those of Slurm's accounts."""
-    from planner.places import shipped_folder
-    from planner.site.init import write_site
-
-    month = None
-    if from_sacct is not None:
-        from planner.inputs.books.month import read_month
-
-        month = read_month(from_sacct, zone=zone, w_per_core=10.0)
-    for path in write_site(folder, shipped=shipped_folder(), month=month, zone=zone):
-        say(path)
-
-
 app.command("run")(run_days.run_range)
 app.command("now")(now.now)
 app.command("book")(book.book)
@@ -117,7 +98,7 @@ app.command("savings")(savings.savings)
 app.command("report")(report.report)
 app.command("check")(check.check)
 app.command("audit")(check.audit)
-app.command("init")(init)
+app.command("init")(init.init)
 app.command("show")(show.show)
 app.add_typer(table.app, name="table")
 app.add_typer(power.app, name="power")
