@@ -15,6 +15,7 @@ from planner.bounds import WORKERS
 from planner.cli import complete, day
 from planner.cli.terminal import DayBar, listed, say, say_json
 from planner.errors import InputError
+from planner.runs.asked import open_scenario, parse_day
 from planner.units import clock
 
 BackendOption = Annotated[
@@ -194,8 +195,8 @@ def compare(
     for each in policies:
         if each.kind == "cp":
             raise InputError(f"policy {each.name} needs a CP search, which `plan simulate` has; order-... needs none")
-    opened = [day.open_scenario(name, tuple(settings or ()), seed, jobs) for name in scenarios]
-    from_day, to_day = day.parse_day(first, opened[0].zone), day.parse_day(last, opened[0].zone)
+    opened = [open_scenario(name, tuple(settings or ()), seed, jobs) for name in scenarios]
+    from_day, to_day = parse_day(first, opened[0].zone), parse_day(last, opened[0].zone)
     if carbon_weights is not None:
         opened = _by_value(scenarios, "goal.carbon_weight", carbon_weights, "@", tuple(settings or ()), seed, jobs)
     if waiting is not None:
@@ -333,7 +334,7 @@ def _by_value(
     opened = []
     for name in names:
         for value in (each.strip() for each in values.split(",")):
-            scenario = day.open_scenario(name, (*settings, f"{key}={value}"), seed, jobs)
+            scenario = open_scenario(name, (*settings, f"{key}={value}"), seed, jobs)
             opened.append(scenario.model_copy(update={"name": f"{scenario.name}{mark}{value}"}))
     return opened
 
