@@ -68,7 +68,14 @@ class TableError(InputError):
 
 
 class CoverageError(InputError):
-    """Weather, price or carbon data that does not cover the time asked for."""
+    """Weather, price or carbon data that does not cover the time asked for.
+
+    ``until_unix`` is until when it does [Unix s], None: not at all.
+    """
+
+    def __init__(self, message: str, until_unix: int | None = None) -> None:
+        super().__init__(message)
+        self.until_unix = until_unix
 
 
 class BookedError(PlannerError):

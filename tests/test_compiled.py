@@ -261,7 +261,7 @@ def run_tiny(folder: Path, cache: Path, change: str = "") -> list[Any]:
     return found
 
 
-@pytest.mark.slow(keep=3)
+@pytest.mark.slow(keep=1)
 @pytest.mark.parametrize("other", OTHER_NUMBAS)
 def test_a_numba_that_is_built_in_another_way(tmp_path: Path, other: str) -> None:
     """Without what linking or keeping rests on, a kernel of two parts gives 3 * 5 + 1 + 3 * 5 = 31 all the same.

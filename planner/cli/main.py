@@ -22,6 +22,7 @@ from planner.cli import (
     power,
     report,
     run_days,
+    savings,
     show,
     simulate,
     slurm,
@@ -83,12 +84,23 @@ app = typer.Typer(
 )
 
 
-def init(folder: Annotated[Path, typer.Argument(metavar="DIR", help="A new or empty folder.")]) -> None:
-    """Write a new site: a commented scenario, PUE tables and an example jobs file."""
+def init(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A new or empty folder.")],
+    from_sacct: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Take nodes and jobs from what sacct has written.")
+    ] = None,
+    zone: Annotated[str, typer.Option(metavar="ZONE", help="Of local times of --from-sacct.")] = "UTC",
+) -> None:
+    """Write a new site: a commented scenario, PUE tables, and example jobs or those of Slurm's accounts."""
     from planner.places import shipped_folder
     from planner.site.init import write_site
 
-    for path in write_site(folder, shipped=shipped_folder()):
+    month = None
+    if from_sacct is not None:
+        from planner.inputs.books.month import read_month
+
+        month = read_month(from_sacct, zone=zone, w_per_core=10.0)
+    for path in write_site(folder, shipped=shipped_folder(), month=month, zone=zone):
         say(path)
 
 
@@ -96,6 +108,7 @@ app.command("run")(run_days.run_range)
 app.command("now")(now.now)
 app.command("book")(book.book)
 app.command("compare")(compare.compare)
+app.command("savings")(savings.savings)
 app.command("report")(report.report)
 app.command("check")(check.check)
 app.command("audit")(check.audit)

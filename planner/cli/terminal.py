@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any, Self
 import typer
 
 from planner.printable import one_line, printable, printable_json
-from planner.units import distance, is_share
+from planner.units import clock, distance, is_share
 
 if TYPE_CHECKING:
     from planner.domain.result import Trial
     from planner.methods import Params
+    from planner.runs.day_count import Pace
 
 
 SOON_S = 1.0
@@ -132,6 +133,42 @@ class TaskBar(_Bar):
             from rich.markup import escape
 
             self._bar.update(self._task, advance=1, description=escape(f"{self._title}: {name} done"))
+
+
+class DayBar(_Bar):
+    """Days done of runs side by side, and how long the rest will take."""
+
+    def __init__(self, title: str, *, quiet: bool) -> None:
+        super().__init__(quiet=quiet)
+        self._title = title
+        self.kept = 0
+
+    def _columns(self) -> tuple[Any, ...]:
+        from rich.progress import BarColumn, TaskProgressColumn, TextColumn
+
+        return TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TextColumn("{task.fields[left]}")
+
+    def _begin(self) -> None:
+        self._task = self._bar.add_task(f"{self._title}: beginning", total=None, left="")
+
+    def pace(self, pace: Pace) -> None:
+        """Show how far it has come."""
+        self.kept = pace.kept
+        if self._bar is not None:
+            there = f", {pace.kept:,} of them there already" if pace.kept else ""
+            text = f"{self._title}: {pace.done:,} of {pace.total:,} days{there}"
+            self._bar.update(
+                self._task, completed=pace.done, total=pace.total, description=text, left=left_words(pace.left_s)
+            )
+
+
+def left_words(seconds: float | None) -> str:
+    """How long something may still take, as people say it; nothing where nobody knows."""
+    if seconds is None:
+        return ""
+    if seconds < 60:
+        return f"about {max(1, math.ceil(seconds / 5) * 5):d} s left" if seconds else ""
+    return f"about {clock(60 * math.ceil(seconds / 60))} left"
 
 
 class ReplayBar(_Bar):

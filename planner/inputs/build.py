@@ -33,6 +33,13 @@ from planner.units import SECONDS_PER_HOUR
 HOURS = Bounds(0, 24 * 14, "hours", above=True)
 """How far ahead of a moment jobs are planned."""
 
+QUARTER_S = 900
+DAYS_BACK = 30
+"""How far back a day is looked for of which prices and weather are known."""
+
+Segments = tuple[tuple[Segment, ...], Intake, list[tuple[int, float]]]
+"""Segments, what was kept of the weather, and from when on [Unix s] it has which temperature [C]."""
+
 Told = tuple[tuple[Job, Deferral], ...]
 """Jobs that are not planned, with what is told of them."""
 
@@ -95,7 +102,7 @@ def build(
     over = sum(_ended_by(each, horizon.start_unix) for each in situation.started)
     if over:
         intake.notes.append(f"{over} jobs ended before {horizon.day}: they are part of earlier days")
-    empty, intakes = frame(scenario, horizon, state=situation.site)
+    empty, intakes = frame(scenario, horizon, repeats=not situation.nightly, state=situation.site)
     day = Day(scenario, situation, empty, rejected, (intake, *intakes))
     ahead = None
     if until_unix is not None and until_unix > horizon.end_unix:
@@ -164,8 +171,8 @@ def frame(
 ) -> tuple[Problem, list[Intake]]:
     """The problem of a day, or of any stretch of time, without jobs: its cluster, segments, cooling and rates.
 
-    ``repeats``: a later day of which weather or prices are not known yet is like the day before it. ``state`` is what
-    the day before left of the site, None on a first day.
+    ``repeats``: what is not known yet of weather or prices is as on the last day that is. ``state`` is what the day
+    before left of the site, None on a first day.
     """
     table, table_intake = read_cooling(scenario.cooling.table, scenario.cooling.lookup)
     of_days: list[tuple[Horizon, tuple[Segment, ...]]] = []
@@ -174,12 +181,12 @@ def frame(
     for day in horizon.days():
         try:
             segments, intake, temperatures = _segments(scenario, day, table)
-            intakes.append(intake)
-            outside += [(max(0, unix - horizon.start_unix), value) for unix, value in temperatures]
-        except CoverageError:
-            if not (repeats and of_days):
+        except CoverageError as error:
+            if not repeats:
                 raise
-            segments = stretch_segments(of_days[-1][1], day.length_s)
+            segments, intake, temperatures = _as_far_as_known(scenario, day, table, error)
+        intakes.append(intake)
+        outside += [(max(0, unix - horizon.start_unix), value) for unix, value in temperatures]
         of_days.append((day, segments))
     segments = join_segments(horizon, of_days)
     if scenario.battery.capacity_kwh:
@@ -200,9 +207,7 @@ def frame(
     return problem, [weather_intake, table_intake]
 
 
-def _segments(
-    scenario: Scenario, horizon: Horizon, table: PueTable
-) -> tuple[tuple[Segment, ...], Intake, list[tuple[int, float]]]:
+def _segments(scenario: Scenario, horizon: Horizon, table: PueTable) -> Segments:
     """The segments of a day, what the reader of weather kept, and the temperature as the weather has it."""
     is_wet = scenario.cooling.temperature == "wet-bulb"
     weather, intake = weather_of(scenario.weather, horizon, humidity=is_wet)
@@ -219,6 +224,44 @@ def _segments(
         carbon_g_per_kwh=carbon_of(scenario.carbon, horizon),
     )
     return segments, intake, _steps(temperature_c.between(horizon.start_unix, horizon.end_unix))
+
+
+def _as_far_as_known(scenario: Scenario, day: Horizon, table: PueTable, error: CoverageError) -> Segments:
+    """The segments of a day of which not all is known: the rest is as at the same time of the last day that is."""
+    segments, intake, temperatures = _last_known(scenario, day, table, error)
+    rest = stretch_segments(segments, day.length_s)
+    known_s = _known_s(day, error)
+    while known_s:
+        try:
+            known, intake, temperatures = _segments(scenario, Horizon(day.day, day.zone, for_s=known_s), table)
+        except CoverageError as earlier:  # prices may end before the weather does
+            known_s = min(known_s - QUARTER_S, _known_s(day, earlier))
+            continue
+        rest = (*known, *(each for each in split_segments(rest, [known_s]) if each.start_s >= known_s))
+        break
+    since = day.to_datetime(known_s).isoformat(timespec="minutes")
+    intake.notes.append(f"prices or weather are not known from {since} on: taken as on the last day that is known")
+    return join_segments(day, [(day, rest)]), intake, temperatures
+
+
+def _known_s(day: Horizon, error: CoverageError) -> int:
+    """How much of a day is known, in whole quarters of an hour [s]."""
+    known_s = 0 if error.until_unix is None else error.until_unix - day.start_unix
+    return max(0, known_s // QUARTER_S * QUARTER_S)
+
+
+def _last_known(scenario: Scenario, day: Horizon, table: PueTable, error: CoverageError) -> Segments:
+    """The last day before one of which all is known; the error where there is none."""
+    before = day
+    for _ in range(DAYS_BACK):
+        before = before.day_before()
+        try:
+            segments, intake, temperatures = _segments(scenario, before, table)
+        except CoverageError:
+            continue
+        shift = day.start_unix - before.start_unix
+        return segments, intake, [(unix + shift, value) for unix, value in temperatures]
+    raise error
 
 
 def _steps(series: StepSeries) -> list[tuple[int, float]]:

@@ -60,9 +60,14 @@ class Samples:
         """
         edges, values, filled = [], [], 0
         for stretch in stretches:
-            part, count = self._between(
-                stretch.start_unix + stretch.shift_s, stretch.end_unix + stretch.shift_s, fill_s
-            )
+            try:
+                part, count = self._between(
+                    stretch.start_unix + stretch.shift_s, stretch.end_unix + stretch.shift_s, fill_s
+                )
+            except CoverageError as error:
+                if error.until_unix is not None:
+                    error.until_unix -= stretch.shift_s
+                raise
             edges.append(part.edges_unix[:-1] - stretch.shift_s)
             values.append(part.values)
             filled += count
@@ -91,7 +96,8 @@ class Samples:
             if edges[after] - edges[first] > fill_s or first == 0 or after == len(values):
                 raise CoverageError(
                     f"{self.what} has no value from {_utc(edges[first])} to {_utc(edges[after])}, which the"
-                    " day needs; complete the file, or choose another day or source"
+                    " day needs; complete the file, or choose another day or source",
+                    until_unix=int(edges[first]),
                 )
             values[first:after] = np.interp(
                 starts[first:after],
@@ -109,7 +115,8 @@ class Samples:
         if start < first or end > last:
             raise CoverageError(
                 f"{self.what} covers {_utc(first)} to {_utc(last)}, but the day needs {_utc(start)} to"
-                f" {_utc(end)}; choose a day inside it, or a source that covers the day"
+                f" {_utc(end)}; choose a day inside it, or a source that covers the day",
+                until_unix=last if start >= first else None,
             )
 
 

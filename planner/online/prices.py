@@ -12,6 +12,8 @@ from planner.domain.problem import Problem
 from planner.domain.trace import Trace
 from planner.units import MILLI, SECONDS_PER_HOUR
 
+Flags = np.ndarray[tuple[int], np.dtype[np.bool_]]
+
 FOREVER_S = 10**12
 """The price after the last known hour holds until then [s]."""
 
@@ -117,13 +119,13 @@ class EnergyCosts:
         places = np.arange(first, first + count)
         is_price_known = (self.known_from_unix <= now_unix) & ~np.isnan(self.eur_per_kwh)
         has_come = (np.arange(len(self.cooled)) <= first) & ~np.isnan(self.cooled)
-        expected: Floats = _expected(self.eur_per_kwh, is_price_known, places)
+        expected, _ = _expected(self.eur_per_kwh, is_price_known, places)
         kind, kinds = self._kind_of(places), self._kind_of(np.arange(len(self.eur_per_kwh)))
         for each in np.unique(kind).tolist():
-            alike = is_price_known & (kinds == each)
-            if alike.any():
-                expected[kind == each] = _expected(self.eur_per_kwh, alike, places[kind == each])
-        return expected * _expected(self.cooled, has_come, places)
+            of_kind = np.flatnonzero(kind == each)
+            found, is_told = _expected(self.eur_per_kwh, is_price_known & (kinds == each), places[of_kind])
+            expected[of_kind[is_told]] = found[is_told]
+        return expected * _expected(self.cooled, has_come, places)[0]
 
     def _kind_of(self, places: Ints) -> Ints:
         """Of which kind the day of each quarter is: 0 for working days, 5 and 6 for Saturdays and Sundays."""
@@ -133,11 +135,14 @@ class EnergyCosts:
         return np.where(weekday < WORKING_DAYS, 0, weekday)
 
 
-def _expected(values: Floats, is_known: np.ndarray[tuple[int], np.dtype[np.bool_]], places: Ints) -> Floats:
-    """Values at some places where they are known; else the mean over the last known days, else over all."""
+def _expected(values: Floats, is_known: Flags, places: Ints) -> tuple[Floats, Flags]:
+    """Values at some places where they are known, else the mean over the last known days; and where there was one.
+
+    Elsewhere it is the mean over all.
+    """
     known = np.flatnonzero(is_known)
     if not len(known):
-        return np.zeros(len(places))
+        return np.zeros(len(places)), np.zeros(len(places), dtype=np.bool_)
     inside = (places >= 0) & (places < len(values))
     at = np.clip(places, 0, len(values) - 1)
     is_told = inside & is_known[at]
@@ -154,4 +159,5 @@ def _expected(values: Floats, is_known: np.ndarray[tuple[int], np.dtype[np.bool_
         if (seen >= DAYS_LIKE_IT).all():
             break
     found[open_places] = np.where(seen > 0, total / np.maximum(seen, 1), found[open_places])
-    return found
+    is_told[open_places] = seen > 0
+    return found, is_told

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -109,11 +110,13 @@ def energy_costs(scenario: Scenario, first_unix: int, last_unix: int, busy_w: fl
     for day in days:
         horizon = Horizon(day, scenario.zone)
         quarters = horizon.start_unix + QUARTER_S * np.arange(horizon.length_s // QUARTER_S)
-        price = _price(scenario, horizon, busy_w)
         is_old = day < first.day - dt.timedelta(days=DAYS_LIKE_IT)
-        cooling = None if is_old else _cooled(scenario, horizon, table, busy_w)
-        prices.append(np.full(len(quarters), np.nan) if price is None else price)
-        cooled.append(np.full(len(quarters), np.nan) if cooling is None else cooling)
+        prices.append(_known(lambda part: _price(scenario, part, busy_w), horizon))
+        cooled.append(
+            np.full(len(quarters), np.nan)
+            if is_old
+            else _known(lambda part: _cooled(scenario, part, table, busy_w), horizon)
+        )
         known_from.append(np.full(len(quarters), _published_unix(scenario, day)))
     return EnergyCosts(
         first_unix=Horizon(days[0], scenario.zone).start_unix,
@@ -142,17 +145,32 @@ def _published_unix(scenario: Scenario, day: dt.date) -> int:
     return before.start_unix + hour * SECONDS_PER_HOUR + minute * 60
 
 
-def _price(scenario: Scenario, horizon: Horizon, busy_w: float) -> Floats | None:
-    """What a bought kWh costs in each quarter of a day with its fees and its carbon [EUR]; None: nobody knows."""
-    try:
-        price = price_of(scenario.tariff, horizon)
-        found = _by_quarter(price, horizon)
-        for extra, each in ((fee_of(scenario.fees, horizon), 1.0), (carbon_of(scenario.carbon, horizon), None)):
-            if extra is not None:
-                per = scenario.carbon.eur_per_tonne / GRAMS_PER_TONNE if each is None else each
-                found = found + per * _by_quarter(extra, horizon)
-    except CoverageError:
-        return None
+def _known(read: Callable[[Horizon], Floats], day: Horizon) -> Floats:
+    """The quarters of a day as far as they are known, and NaN from then on."""
+    found = np.full(day.length_s // QUARTER_S, np.nan)
+    part = day
+    while True:
+        try:
+            known = read(part)
+        except CoverageError as error:
+            until_s = 0 if error.until_unix is None else error.until_unix - day.start_unix
+            until_s = min(until_s, part.length_s - QUARTER_S) // QUARTER_S * QUARTER_S
+            if until_s <= 0:
+                return found
+            part = Horizon(day.day, day.zone, for_s=until_s)
+            continue
+        found[: len(known)] = known
+        return found
+
+
+def _price(scenario: Scenario, horizon: Horizon, busy_w: float) -> Floats:
+    """What a bought kWh costs in each quarter of a day with its fees and its carbon [EUR]."""
+    price = price_of(scenario.tariff, horizon)
+    found = _by_quarter(price, horizon)
+    for extra, each in ((fee_of(scenario.fees, horizon), 1.0), (carbon_of(scenario.carbon, horizon), None)):
+        if extra is not None:
+            per = scenario.carbon.eur_per_tonne / GRAMS_PER_TONNE if each is None else each
+            found = found + per * _by_quarter(extra, horizon)
     if not isinstance(scenario.solar, FileSolar) and scenario.solar.peak_kw <= 0:
         return found
     try:
@@ -167,13 +185,10 @@ def _price(scenario: Scenario, horizon: Horizon, busy_w: float) -> Floats | None
     return np.where((_by_quarter(sun, horizon) > busy_w) & (found > earned), earned, found)
 
 
-def _cooled(scenario: Scenario, horizon: Horizon, table: PueTable, busy_w: float) -> Floats | None:
-    """A kWh of work with its cooling in each quarter of a day, as a multiple of it; None: nobody knows."""
+def _cooled(scenario: Scenario, horizon: Horizon, table: PueTable, busy_w: float) -> Floats:
+    """A kWh of work with its cooling in each quarter of a day, as a multiple of it."""
     is_wet = scenario.cooling.temperature == "wet-bulb"
-    try:
-        weather, _ = weather_of(scenario.weather, horizon, humidity=is_wet)
-    except CoverageError:
-        return None
+    weather, _ = weather_of(scenario.weather, horizon, humidity=is_wet)
     temperature = table.segment_temperature(
         _by_quarter(wet_bulb_of(weather) if is_wet else weather.temperature_c, horizon)
     )

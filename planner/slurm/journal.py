@@ -100,6 +100,11 @@ class Ours:
         given = [found for name in _names(job) if (found := self.promises.get((name, submit_unix))) is not None]
         return _tighter(given)
 
+    def held_until(self, job: str, submit_unix: int) -> int | None:
+        """Until when a job, or the array of a task, was last held; None: it is not."""
+        found = (self.entries.get((name, submit_unix)) for name in _names(job))
+        return next((entry.sent[-1] for entry in found if entry is not None), None)
+
     def held_since(self, job: str, submit_unix: int) -> int | None:
         """When a job, or the array of a task, was first held; None: never."""
         return min(

@@ -10,6 +10,8 @@ from typing import Any
 from planner.domain.day_summary import DaySummary
 from planner.domain.result import Hold
 from planner.errors import InputError
+from planner.slurm.journal import Ours, read_ours
+from planner.slurm.wanted import journal_of
 from planner.store.read_tables import read_rows, read_table
 from planner.store.results import read_run, read_summary
 from planner.store.write_tables import COLUMNS
@@ -41,6 +43,7 @@ def why(folder: Path, job: str) -> list[str]:
 
 def _of_array(folder: Path, run: Mapping[str, Any], summary: DaySummary, job: str) -> Iterator[str]:
     holds = {each.job_id: each for each in summary.holds}
+    ours = read_ours(journal_of(folder))
 
     def is_meant(name: str) -> bool:
         return name == job or name.partition("_")[0] == job
@@ -49,27 +52,40 @@ def _of_array(folder: Path, run: Mapping[str, Any], summary: DaySummary, job: st
     for name in tables:
         for row in read_rows(folder, tables, name, dict):
             if is_meant(row["job_id"]):
-                yield _in_words(row, holds.get(row["job_id"]), run, summary)
+                yield _in_words(row, holds.get(row["job_id"]), ours, run, summary)
     for each in (run.get("snapshot") or {}).get("left_alone", ()):
         if is_meant(each["job_id"]):
             yield f"job {each['job_id']} is Slurm's alone, and not planned: {each['reason']}"
 
 
-def _in_words(row: Mapping[str, str], hold: Hold | None, run: Mapping[str, Any], summary: DaySummary) -> str:
+def _in_words(
+    row: Mapping[str, str], hold: Hold | None, ours: Ours, run: Mapping[str, Any], summary: DaySummary
+) -> str:
     job, state = row["job_id"], row.get("state", "")
     if hold is not None:
-        until, latest = _local(summary, hold.until_unix), _local(summary, hold.latest_unix)
+        until_unix = ours.held_until(job, int(dt.datetime.fromisoformat(row["submit_time"]).timestamp()))
+        until, latest = _local(summary, until_unix or hold.until_unix), _local(summary, hold.latest_unix)
         saved = f"that saves {hold.saved_eur:,.2f} {summary.currency} of energy"
-        held = f"job {job} is held until {until} for cheaper electricity, at the latest until {latest}"
+        is_held = "is held" if until_unix is not None else "is not held yet, but worth holding"
+        held = f"job {job} {is_held} until {until} for cheaper electricity, at the latest until {latest}"
         return f"{held}; {saved}{_way_out(run)}"
     if state in ("running", "done", "cancelled"):
         ended = "" if state == "running" else f" and ended at {_local(summary, row['end_time'])}"
         return f"job {job} started at {_local(summary, row['start_time'])}{ended}"
     if state == "planned":
         start = _local(summary, row["start_time"])
-        return f"job {job} is not held; it waits for Slurm, and is expected to start at {start}"
+        return f"job {job} is not held; it waits {_for_what(row, summary)}, and is expected to start at {start}"
     start = f", expected to start at {_local(summary, row['planned_start'])}" if row["planned_start"] else ""
-    return f"job {job} is not held; it waits{start}: {row['reason']}"
+    return f"job {job} is not held; it waits {_for_what(row, summary)}{start}: {row['reason']}"
+
+
+def _for_what(row: Mapping[str, str], summary: DaySummary) -> str:
+    """What a job waits for that is not held: other jobs, the begin that its user gave it, or its turn and room."""
+    if row.get("dependency"):
+        return f"for other jobs ({row['dependency']})"
+    if row.get("begin_time"):
+        return f"for its own begin at {_local(summary, row['begin_time'])}"
+    return "for its turn and for room on the machine, which is up to Slurm"
 
 
 def _way_out(run: Mapping[str, Any]) -> str:

@@ -136,6 +136,7 @@ def test_measures_hold_on_every_packed_node() -> None:
         assert np.all(shares[:, [size - 1 for size in packed]].sum(axis=1) <= 1 + 1e-12)
 
 
+@pytest.mark.slow(keep=12)
 @pytest.mark.parametrize("seed", range(40))
 def test_the_curve_holds_what_settle_buys(seed: int) -> None:
     """What settle buys for any IT energy lies within the hull, and what it costs not below the lower hull of cost."""

@@ -78,7 +78,7 @@ def test_jobs_draw_between_least_and_most_in_every_slot(seed: int) -> None:
     assert found.most_kwh == pytest.approx(most, abs=minute)
 
 
-@pytest.mark.slow(keep=20)
+@pytest.mark.slow(keep=10)
 @pytest.mark.parametrize("seed", range(40))
 def test_no_plan_in_time_earns_more(seed: int) -> None:
     """With the starts of a plan promised, to the second or with some hours added, it earns at most the bound."""

@@ -345,3 +345,33 @@ def test_a_damaged_last_plan_is_refused_without_a_snapshot_only(
     plan("now", "--at", TEN, *tables(found), *QUICK)
     assert "not compared with the last plan" in str(summary(site)["inputs"])
     assert names(site / "reports" / "site" / FIRST / "versions")
+
+
+def test_prices_that_end_are_as_on_the_last_known_day(site: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Within today, or days ago: what is known counts, the rest is as on the last day that is, and the run says so."""
+    hours = [TODAY.start_unix + (k - 72) * HOUR for k in range(24 * 5)]
+    price = {hour: round(0.1 + 0.001 * (index % 24) + 0.01 * (index // 24), 3) for index, hour in enumerate(hours)}
+
+    def now(until_unix: int) -> list[tuple[int, float]]:
+        rows = [
+            f"{dt.datetime.fromtimestamp(hour, dt.UTC):%Y-%m-%dT%H:%MZ},{price[hour]}"
+            for hour in hours
+            if hour < until_unix
+        ]
+        (site / "prices.csv").write_text("\n".join(["time,price", *rows]) + "\n", encoding="utf-8")
+        tariff = f"tariff={{kind: hourly, file: '{site / 'prices.csv'}', unit: EUR/kWh}}"
+        assert run(["--day", FIRST, *QUICK, "-q", "--set", tariff, "--fresh"]) == (2 if until_unix < hours[96] else 0)
+        assert run(["now", "--at", TEN, *QUICK, "--set", tariff]) == 0, capsys.readouterr().err
+        folder = site / "reports" / "site" / FIRST
+        assert run(["audit", str(folder)]) == 0
+        starts = [(int(row["start_s"]), float(row["price_eur_per_kwh"])) for row in rows_of(folder / "segments.csv")]
+        return [(each, max(pair for pair in starts if pair[0] <= each)[1]) for each in range(0, 24 * HOUR, HOUR)]
+
+    def by_hour(known: int, before: int) -> list[tuple[int, float]]:
+        return [(k * HOUR, price[hours[72 + k] if k < known else hours[24 * before + k]]) for k in range(24)]
+
+    assert now(hours[96]) == by_hour(24, 0)
+    assert now(hours[72 + 14]) == by_hour(14, 2)
+    assert f"not known from {FIRST}T14:00+02:00 on" in json.dumps(summary(site)["inputs"])
+    assert now(hours[72]) == by_hour(0, 2)
+    assert now(hours[24 * 2 + 5]) == by_hour(0, 1)

@@ -139,7 +139,7 @@ def test_starts_on_nodes_equal_those_of_the_slow_simulator(policy: str, limit: i
             assert ours == slow_starts(trace, policy, estimate, deadline_s=due), (seed, kind)
 
 
-@pytest.mark.slow(keep=2)
+@pytest.mark.slow(keep=1)
 @pytest.mark.parametrize("rounds", ROUNDS)
 @pytest.mark.parametrize("name", ["last2", "hierarchy", "survival-3", "data", "cvh"])
 def test_starts_with_predictions_equal_those_of_the_slow_simulator(name: str, rounds: str) -> None:

@@ -158,6 +158,7 @@ def with_random_links(trace: Trace, seed: int) -> tuple[Trace, dict[int, list[tu
     return with_changes(trace, links=links), after
 
 
+@pytest.mark.slow(keep=14)
 @pytest.mark.parametrize("policy", POLICIES)
 @pytest.mark.parametrize("rounds", ["second", "event"])
 def test_the_slow_simulators_agree(policy: str, rounds: str) -> None:

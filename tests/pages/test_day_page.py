@@ -30,6 +30,7 @@ def middle(page: Page, figure: str, part_x: float = 0.5, part_y: float = 0.5) ->
     return box["x"] + part_x * box["width"], box["y"] + part_y * box["height"]
 
 
+@pytest.mark.slow(keep=1)
 @pytest.mark.parametrize(("width", "scheme"), [(1400, "light"), (1400, "dark"), (390, "light")])
 def test_every_figure_is_drawn(sample_days: Path, open_page: Opener, width: int, scheme: str) -> None:
     """Every figure has marks on it, in a wide and a narrow window, light and dark; the page never scrolls sideways."""

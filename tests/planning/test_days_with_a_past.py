@@ -70,7 +70,7 @@ def test_money_of_past_and_plan_is_that_of_one_plan(seed: int) -> None:
     assert dict(zip(again.jobs.job_ids, again.jobs.profit_eur.tolist(), strict=True)) == pytest.approx(by_id)
 
 
-@pytest.mark.slow(keep=18)
+@pytest.mark.slow(keep=12)
 @pytest.mark.parametrize("method", ["multisearch", "est", "est-strict", "profit", "delay", "hold"])
 @pytest.mark.parametrize("seed", range(12))
 def test_every_method_keeps_to_the_past_and_to_outages(method: str, seed: int) -> None:

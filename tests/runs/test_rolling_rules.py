@@ -52,7 +52,7 @@ def crowded_jobs(rng: random.Random) -> str:
     return "\n".join(rows) + "\n"
 
 
-@pytest.mark.slow(keep=2)
+@pytest.mark.slow(keep=1)
 @pytest.mark.parametrize("method", ["multisearch", "delay", "harvest"])
 @pytest.mark.parametrize(("seed", "defer", "execute"), [(0, "full", "requested"), (2, "free", "actual")])
 def test_no_night_is_left_to_a_stand_in(

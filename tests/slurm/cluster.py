@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -62,10 +62,12 @@ SelectTypeParameters=CR_Core_Memory
 DefMemPerCPU=1000
 CommunicationParameters=NoCtldInAddrAny,NoInAddrAny
 GresTypes=gpu
+Licenses=cad:2
 {accounting}
 {nodes}
 PartitionName=batch Nodes=n[1-{last_of_batch}] Default=YES MaxTime=2-00:00:00 DefaultTime=01:00:00
 PartitionName=open Nodes=n{nodes_in_all} MaxTime=2-00:00:00 DefaultTime=01:00:00
+{more}
 """
 
 DATABASE = """\
@@ -120,10 +122,14 @@ class Seen:
 
 @dataclass
 class Cluster:
-    """One cluster in one folder: its daemons, and short forms of the commands that tests give."""
+    """One cluster in one folder: its daemons, and short forms of the commands that tests give.
+
+    ``more`` are further lines of its slurm.conf.
+    """
 
     folder: Path
     accounting: bool
+    more: str = ""
     daemons: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
 
     @property
@@ -186,6 +192,24 @@ class Cluster:
         words = ("squeue", "--all", "--array", "--noheader", "--states=all", "--format=%i|%T|%S")
         rows = [line.split("|") for line in self.command(*words).splitlines()]
         return {job: Seen(state, _unix(start) if state != "PENDING" else None) for job, state, start in rows}
+
+    def sql(self, text: str) -> None:
+        """Change the database of the accounts."""
+        sock = self.folder / "database.sock"
+        self.command("mariadb", "--no-defaults", f"--socket={sock}", "--execute", f"use slurm_acct; {text}")
+
+    def reported_s(self, day: str, *words: str) -> list[list[str]]:
+        """What sreport says of a day in CPU-seconds, row by row."""
+        window = (f"start={day}", f"end={date.fromisoformat(day) + timedelta(days=1)}")
+        output = self.command("sreport", "--noheader", "-P", "-t", "Seconds", *words, *window)
+        return [line.split("|") for line in output.splitlines() if "|" in line]
+
+    def allocated_s(self, day: str) -> int:
+        """The CPU-seconds of all jobs of a day that is over, as sreport counts them."""
+        window = (f"{day}T00:00:00", f"{date.fromisoformat(day) + timedelta(days=1)}T00:00:00")
+        self.command("sacctmgr", "--immediate", "rollup", *window)
+        ((_, allocated, *_),) = until(lambda: self.reported_s(day, "cluster", "utilization"), "the rollup")
+        return int(allocated)
 
     def cancel_all(self, *, but: str = "") -> None:
         """Cancel every job but one, and wait until they are gone."""
@@ -262,6 +286,7 @@ class Cluster:
             nodes=nodes,
             last_of_batch=NODES - 1,
             nodes_in_all=NODES,
+            more=self.more,
         )
         self.conf.write_text(text, encoding="utf-8")
         for number in range(GPUS):
@@ -378,14 +403,14 @@ def free_ports(count: int) -> list[int]:
 
 
 @contextmanager
-def running_cluster(folder: Path, *, accounting: bool, tries: int = 3) -> Iterator[Cluster]:
+def running_cluster(folder: Path, *, accounting: bool, more: str = "", tries: int = 3) -> Iterator[Cluster]:
     """A cluster that is up, with other ports where somebody was quicker; its logs stay in the folder.
 
     Its daemons end with it, also where it is interrupted while it comes up, and where its jobs cannot be cancelled.
     """
     with interrupted_by_sigterm():
         for attempt in range(1, tries + 1):
-            cluster = Cluster(folder / str(attempt), accounting)
+            cluster = Cluster(folder / str(attempt), accounting, more)
             try:
                 cluster.start(free_ports(NODES + 2))
             except NotUpError:

@@ -54,24 +54,19 @@ def accounted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Cluste
         until(lambda: "COMPLETED" in _states(cluster, jobs[-1]), "the last job in the accounts")
         midnight = (int(time.time()) // DAY_S - 2) * DAY_S
         times = ("time_submit", "time_eligible", "time_start", "time_end")
-        _sql(cluster, f"update ci_job_table set {', '.join(f'{each}={each}-{2 * DAY_S}' for each in times)}")
+        cluster.sql(f"update ci_job_table set {', '.join(f'{each}={each}-{2 * DAY_S}' for each in times)}")
         for job, start, end in (
             (jobs[5], midnight - 3600, midnight + 1800),
             (jobs[6], midnight + DAY_S - 600, midnight + DAY_S + 600),
         ):
             moments = f"time_submit={start - 60}, time_eligible={start - 60}, time_start={start}, time_end={end}"
-            _sql(cluster, f"update ci_job_table set {moments} where id_job={job}")
-        _sql(cluster, f"update ci_event_table set time_start=time_start-{4 * DAY_S}")
+            cluster.sql(f"update ci_job_table set {moments} where id_job={job}")
+        cluster.sql(f"update ci_event_table set time_start=time_start-{4 * DAY_S}")
         yield cluster, time.strftime("%Y-%m-%d", time.gmtime(midnight))
 
 
 def _states(cluster: Cluster, job: str) -> str:
     return cluster.command("sacct", "--allusers", "--noheader", "-X", f"--jobs={job}", "--format=State")
-
-
-def _sql(cluster: Cluster, text: str) -> None:
-    sock = cluster.folder / "database.sock"
-    cluster.command("mariadb", "--no-defaults", f"--socket={sock}", "--execute", f"use slurm_acct; {text}")
 
 
 def _next(day: str) -> str:
@@ -88,14 +83,6 @@ def site(accounted: tuple[Cluster, str], tmp_path: Path, monkeypatch: pytest.Mon
     return tmp_path
 
 
-def reported_s(cluster: Cluster, day: str, *words: str) -> list[list[str]]:
-    """What sreport says of a day in CPU-seconds, row by row."""
-    output = cluster.command(
-        "sreport", "--noheader", "-P", "-t", "Seconds", *words, f"start={day}", f"end={_next(day)}"
-    )
-    return [line.split("|") for line in output.splitlines() if "|" in line]
-
-
 def summary_of(site: Path, day: str) -> dict[str, Any]:
     found: dict[str, Any] = json.loads((site / "reports" / "site" / day / "summary.json").read_text())
     return found
@@ -105,14 +92,13 @@ def test_the_core_hours_are_those_of_sreport(accounted: tuple[Cluster, str], sit
     """Of the cluster, and of the account; jobs over midnight count with their part of the day in both."""
     cluster, day = accounted
     assert run(["book", "--day", day]) == 0
-    cluster.command("sacctmgr", "--immediate", "rollup", f"{day}T00:00:00", f"{_next(day)}T00:00:00")
-    ((_, allocated, *_),) = until(lambda: reported_s(cluster, day, "cluster", "utilization"), "the rollup")
+    allocated = cluster.allocated_s(day)
     summary = summary_of(site, day)
-    assert int(allocated) > 2 * 1800 + 4 * 600
-    assert summary["booked"]["cpu_hours"] * 3600 == pytest.approx(int(allocated), abs=0.01)
+    assert allocated > 2 * 1800 + 4 * 600
+    assert summary["booked"]["cpu_hours"] * 3600 == pytest.approx(allocated, abs=0.01)
     # No job asks for more memory per core than nodes have: core-equivalents are cores.
-    assert summary["totals"]["core_hours"] * 3600 == pytest.approx(int(allocated), abs=0.01)
-    sizes = reported_s(cluster, day, "job", "SizesByAccount")
+    assert summary["totals"]["core_hours"] * 3600 == pytest.approx(allocated, abs=0.01)
+    sizes = cluster.reported_s(day, "job", "SizesByAccount")
     by_account: dict[str, float] = {}
     for each in rows_of(site / "reports" / "site" / day / "schedule.csv"):
         by_account[each["account"]] = by_account.get(each["account"], 0) + float(each["core_hours"])

@@ -256,12 +256,18 @@ def test_why_a_job_waits_is_said_in_words(live: Path, cluster: Cluster, capsys: 
     """What holds it, what that saves and how to opt out; when others are expected, or why they are not planned."""
     held, no_room, left = cluster.submit(*SOON), cluster.submit("--ntasks=4"), cluster.submit("--hold")
     array = cluster.submit("--array=1-8", *SOON)
+    after = cluster.submit("--ntasks=4", f"--dependency=afterok:{no_room}")
+    facts(0, "now", *QUICK, said=capsys)
+    assert f"job {held} is not held yet, but worth holding until 20" in words(0, "why", held, said=capsys)
     facts(0, "now", *QUICK, "--apply", said=capsys)
     text = words(0, "why", held, said=capsys)
     assert f"job {held} is held until 20" in text
     assert "for cheaper electricity, at the latest until 20" in text
     assert " EUR of energy; to opt out, use another partition than batch, open: the next run releases it\n" in text
-    assert f"job {no_room} is not held; it waits" in words(0, "why", no_room, "reports/site", said=capsys)
+    told = words(0, "why", no_room, "reports/site", said=capsys)
+    assert f"job {no_room} is not held; it waits for its turn and for room on the machine, which is up to Slurm" in told
+    told = words(0, "why", after, said=capsys)
+    assert f"job {after} is not held; it waits for other jobs (afterok:{no_room})" in told
     assert f"job {left} is Slurm's alone, and not planned: it is held" in words(0, "why", left, said=capsys)
     assert "and 3 more tasks" in words(0, "why", array, said=capsys)
     assert "job 99999 is not in the plan" in line(2, "why", "99999", said=capsys)

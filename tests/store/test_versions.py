@@ -77,7 +77,7 @@ def test_a_day_from_a_snapshot_is_kept_by_every_run(tmp_path: Path) -> None:
     assert texts(day) == ["happened", "plain again"]
 
 
-@pytest.mark.slow(keep=13)
+@pytest.mark.slow(keep=6)
 @pytest.mark.parametrize("moment", range(1, 40))
 def test_a_kill_at_any_step_leaves_the_old_day_or_the_new_one(tmp_path: Path, moment: int) -> None:
     day = tmp_path / "2024-06-01"

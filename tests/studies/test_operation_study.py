@@ -126,6 +126,7 @@ def test_a_week_of_the_sample_site_is_cheaper_held(figures: Row) -> None:
     assert limit["easy_eur"] == pytest.approx(figures["easy_eur"], rel=1e-9)
 
 
+@pytest.mark.slow
 def test_nothing_changes_at_no_promise_or_where_all_hours_are_alike(figures: Row) -> None:
     """Every job starts as under EASY; in a repeat submissions differ, and so do EASY's waits."""
     same = week_figures(SAMPLE, None, None, WEEK.isoformat(), 0.3, 0, "requested", 0)
