@@ -17,6 +17,7 @@ from planner.cli import (
     book,
     check,
     compare,
+    compiling,
     day,
     init,
     now,
@@ -30,7 +31,8 @@ from planner.cli import (
     study,
     table,
 )
-from planner.cli.terminal import mute, say
+from planner.cli.terminal import first_word, mute, say
+from planner.compiled import TOLD
 from planner.errors import InputError, OutputError, PlannerError
 from planner.printable import LONGEST_LINE, is_text, one_line
 
@@ -106,6 +108,7 @@ app.command("simulate")(simulate.simulate)
 app.add_typer(study.app, name="study")
 app.add_typer(slurm.app, name="slurm")
 app.command("why")(slurm.why)
+app.command("compile")(compiling.compile_kernels)
 
 
 def _version(value: bool) -> None:
@@ -188,8 +191,12 @@ def run(arguments: Sequence[str]) -> int:
     given = list(arguments)
     try:
         _require_text(given)
-        asks = "study" in given or COMPLETION in os.environ
-        code = _command(studies=asks).main(args=given or ["--help"], prog_name="plan", standalone_mode=False, obj=given)
+        command = _command(studies="study" in given or COMPLETION in os.environ)
+        if {"-q", "--quiet"} & set(given):
+            os.environ[TOLD] = "1"
+        else:
+            first_word.wait(_doing(command, given))
+        code = command.main(args=given or ["--help"], prog_name="plan", standalone_mode=False, obj=given)
     except PlannerError as error:
         say(f"plan: {error}", err=True)
         return error.exit_code
@@ -219,9 +226,24 @@ def run(arguments: Sequence[str]) -> int:
             return 0
         say(f"plan: {one_line(text.rstrip('.'), LONGEST_LINE - 30)}; see plan --help", err=True)
         return int(error.exit_code)
+    finally:
+        first_word.end()
     if code == INTERRUPTED:
         say("plan: interrupted; nothing more was written", err=True)
     return code if isinstance(code, int) else 0
+
+
+def _doing(command: Any, given: Sequence[str]) -> str:
+    """What a command line asks for, in the first sentence of its help."""
+    path = ["plan"]
+    for word in given:
+        below = getattr(command, "commands", {}).get(word)
+        if below is None:
+            break
+        command = below
+        path.append(word)
+    words = " ".join(str(command.help or "").split("\n\n")[0].split())
+    return f"{' '.join(path)}: {words[:1].lower()}{words[1:].rstrip('.')}"
 
 
 _WORDS = {"int": "N", "integer": "N", "float": "NUMBER", "path": "PATH", "file": "FILE"}
