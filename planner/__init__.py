@@ -10,18 +10,23 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from planner.api import Frames as Frames
-    from planner.api import audit as audit
-    from planner.api import bound as bound
-    from planner.api import build_day as build_day
-    from planner.api import frames as frames
-    from planner.api import load_scenario as load_scenario
-    from planner.api import plan_day as plan_day
-    from planner.api import power_figure as power_figure
-    from planner.api import read_day as read_day
-    from planner.api import settle as settle
-    from planner.api import simulate as simulate
-    from planner.api import write_day as write_day
+    from planner.api.commands import book as book
+    from planner.api.commands import compare as compare
+    from planner.api.commands import now as now
+    from planner.api.commands import plan as plan
+    from planner.api.commands import report as report
+    from planner.api.commands import run as run
+    from planner.api.commands import simulate as simulate
+    from planner.api.steps import Frames as Frames
+    from planner.api.steps import audit as audit
+    from planner.api.steps import bound as bound
+    from planner.api.steps import build_day as build_day
+    from planner.api.steps import frames as frames
+    from planner.api.steps import load_scenario as load_scenario
+    from planner.api.steps import plan_day as plan_day
+    from planner.api.steps import power_figure as power_figure
+    from planner.api.steps import read_day as read_day
+    from planner.api.steps import settle as settle
     from planner.errors import InputError as InputError
     from planner.errors import PlannerError as PlannerError
 
@@ -29,8 +34,9 @@ __version__ = "0.1.0"
 
 _PLACES = {
     **dict.fromkeys(("InputError", "PlannerError"), "planner.errors"),
-    **dict.fromkeys(("Frames", "audit", "bound", "build_day", "frames", "load_scenario", "plan_day"), "planner.api"),
-    **dict.fromkeys(("power_figure", "read_day", "settle", "simulate", "write_day"), "planner.api"),
+    **dict.fromkeys(("book", "compare", "now", "plan", "report", "run", "simulate"), "planner.api.commands"),
+    **dict.fromkeys(("Frames", "audit", "bound", "build_day", "frames", "load_scenario"), "planner.api.steps"),
+    **dict.fromkeys(("plan_day", "power_figure", "read_day", "settle"), "planner.api.steps"),
 }
 """In which module each public name is."""
 
@@ -40,16 +46,21 @@ __all__ = [
     "PlannerError",
     "__version__",
     "audit",
+    "book",
     "bound",
     "build_day",
+    "compare",
     "frames",
     "load_scenario",
+    "now",
+    "plan",
     "plan_day",
     "power_figure",
     "read_day",
+    "report",
+    "run",
     "settle",
     "simulate",
-    "write_day",
 ]
 
 

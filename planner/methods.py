@@ -250,6 +250,9 @@ LOOKING_AHEAD = ("harvest", "multisearch", "relaxation", "delay")
 HASTENED = ("harvest",)
 """Those whose plan is gone over once more, so that jobs start sooner where that costs next to nothing."""
 
+WITHOUT_CARBON = ("hold", "easy", "est", "est-strict", "wt", "wt-strict")
+"""Those whose plans are the same whatever a tonne of CO2 counts (`goal.carbon_weight`)."""
+
 ENGINE_METHODS = {"relaxation": "planner.cp.relaxation", "cp": "planner.cp.default_search"}
 """Those that run a CP engine, with the module to load before the clock starts."""
 

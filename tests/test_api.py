@@ -35,10 +35,11 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return names
 
 
-def test_the_first_example_is_short() -> None:
-    """A day is planned and its power plotted in at most 15 lines."""
-    assert "power_figure" in BLOCKS[0]
-    assert len(BLOCKS[0].splitlines()) <= 15
+def test_the_first_examples_are_short() -> None:
+    """A day is planned by a command, or step by step with its power plotted, in at most 15 lines."""
+    assert "planner.plan(" in BLOCKS[0]
+    assert "power_figure" in BLOCKS[1]
+    assert len(BLOCKS[0].splitlines() + BLOCKS[1].splitlines()) <= 15
 
 
 def test_settle_audit_and_bound_agree_with_the_plan(told: dict[str, Any]) -> None:
@@ -97,7 +98,7 @@ def test_simulate_by_hand(tmp_path: Path) -> None:
     trace = tmp_path / "trace.csv"
     rows = ("a,0,3600,1800,2", "b,10,3600,3600,2", "c,20,600,300,1")
     trace.write_text("\n".join(["job_id,submit_unix,requested_s,runtime_s,cores", *rows]))
-    found = planner.simulate(trace, ["easy"], ["actual"], processors=3, metrics=["wait"])
+    found = planner.simulate(trace, ["easy"], ["actual"], processors=3, metrics=["wait"]).frame()
     assert found.loc[0, ["policy", "estimate", "jobs"]].tolist() == ["easy", "actual", 3]
     assert found.loc[0, "wait"] == pytest.approx(1790 / 3)
     with pytest.raises(planner.InputError, match="not both"):
@@ -164,5 +165,4 @@ def test_scripts_and_the_command_line_take_the_same_method(
     by_command = json.loads((tmp_path / "reports" / "site" / DAY / "run.json").read_text())["method"]
     scenario = planner.load_scenario("site", {"rules.max_delay": None if max_delay == "null" else max_delay})
     planned = planner.plan_day(planner.build_day(scenario, DAY), iterations=1000, bound_time_s=0)
-    folder = planner.write_day(scenario, DAY, "scripts", iterations=1000, bound_time_s=0)
-    assert planned.result.method == by_command == json.loads((folder / "run.json").read_text())["method"]
+    assert planned.result.method == by_command

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import Annotated
 
@@ -10,7 +9,6 @@ import typer
 
 from planner.cli import day
 from planner.cli.terminal import say
-from planner.errors import InputError
 
 
 def book(
@@ -40,38 +38,18 @@ def book(
 
     Example: plan book --day yesterday --sacct sacct.txt
     """
-    if sacct is not None and table is not None:
-        raise InputError("--sacct and --table both say what ran; leave one of them out")
+    from planner.runs.book_sources import book_asked
 
-    from planner.domain.horizon import Horizon
-    from planner.inputs.books.day import require_over
-    from planner.runs.book import Books
-    from planner.runs.book import book as book_day
-    from planner.runs.book_sources import live_books, saved_books, with_cluster
-    from planner.slurm.commands import Slurm
-    from planner.store.write import require_formats
-
-    formats = tuple(also or ())
-    require_formats(formats)
-    now_unix = int(time.time())
-    chosen = day.open_scenario(scenario, tuple(settings or ()), slurm=True)
-    wanted = day.parse_day(date, chosen.zone)
-    horizon = Horizon(wanted, chosen.zone)
-    require_over(horizon, now_unix)
-    if table is not None:
-        books = Books(table=table, files=(table,))
-    else:
-        books = live_books(horizon, Slurm()) if sacct is None else saved_books(sacct, chosen)
-    chosen = with_cluster(chosen, out / chosen.name, horizon, Slurm())
-    done = book_day(
-        chosen,
-        wanted,
-        books,
-        out / chosen.name,
-        now_unix=now_unix,
+    done = book_asked(
+        date,
+        scenario,
+        settings or (),
+        sacct=sacct,
+        table=table,
+        out=out,
+        also=also or (),
         rebook=rebook,
-        also=formats,
-        command=tuple(context.obj or ()),
+        command=context.obj or (),
     )
     if done.planned is None:
         if not quiet:

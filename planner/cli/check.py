@@ -8,18 +8,10 @@ from typing import Annotated
 
 import typer
 
-from planner.cli.day import (
-    DayOption,
-    FreshOption,
-    JobsOption,
-    OutOption,
-    ScenarioOption,
-    SettingsOption,
-    open_scenario,
-    parse_day,
-)
+from planner.cli.day import DayOption, FreshOption, JobsOption, OutOption, ScenarioOption, SettingsOption
 from planner.cli.terminal import say, say_json
 from planner.errors import AuditError
+from planner.runs.asked import open_scenario, parse_day
 
 
 def check(

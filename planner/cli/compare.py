@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
+from textwrap import fill
 from typing import Annotated, Any
 
 import typer
@@ -12,8 +13,9 @@ import typer
 from planner import defaults
 from planner.bounds import WORKERS
 from planner.cli import complete, day
-from planner.cli.terminal import TaskBar, listed, say, say_json
+from planner.cli.terminal import DayBar, listed, say, say_json
 from planner.errors import InputError
+from planner.runs.asked import open_scenario, parse_day
 from planner.units import clock
 
 BackendOption = Annotated[
@@ -44,7 +46,7 @@ _LINES: tuple[tuple[str, str, Callable[[Any], str]], ...] = (
     ("profit", "profit_eur", lambda v: f"{v:,.2f}"),
     ("  against EASY", "saved_eur", partial(_difference, digits=2, sign=True)),
     ("  in percent", "saved_percent", partial(_difference, digits=2, sign=True, unit=" %")),
-    ("  difference", "profit_difference_eur", partial(_difference, digits=2, sign=True)),
+    ("  like with like", "profit_difference_eur", partial(_difference, digits=2, sign=True)),
     ("  in percent", "profit_difference_percent", partial(_difference, digits=2, sign=True, unit=" %")),
     ("revenue", "revenue_eur", lambda v: f"{v:,.2f}"),
     ("energy cost", "energy_cost_eur", lambda v: f"{v:,.2f}"),
@@ -110,7 +112,13 @@ def compare(
     last: day.LastOption = None,
     method: Annotated[
         list[str] | None,
-        typer.Option("--method", "-m", metavar="NAME", help="Repeated, or by commas.", autocompletion=complete.methods),
+        typer.Option(
+            "--method",
+            "-m",
+            metavar="NAME",
+            help="Repeated, or by commas; none: policies alone, which is quick over a year.",
+            autocompletion=complete.methods,
+        ),
     ] = None,
     policy: Annotated[
         list[str] | None,
@@ -147,6 +155,12 @@ def compare(
     members: Annotated[
         bool, typer.Option("--members", help="Also settle the plans under each member of the forecasts.")
     ] = False,
+    invest: Annotated[
+        float | None,
+        typer.Option(
+            metavar="EUR", min=0, help="What the other scenarios cost to have: after how many years it has paid."
+        ),
+    ] = None,
     time_limit: day.TimeLimitOption = day.TIME_LIMIT,
     seed: day.SeedOption = None,
     jobs: day.JobsOption = None,
@@ -171,6 +185,7 @@ def compare(
     from planner.methods import Params, method_named
 
     methods = listed(method, defaults.METHOD)
+    methods = [] if methods == ["none"] else methods
     for name in methods:
         method_named(name)
 
@@ -180,8 +195,8 @@ def compare(
     for each in policies:
         if each.kind == "cp":
             raise InputError(f"policy {each.name} needs a CP search, which `plan simulate` has; order-... needs none")
-    opened = [day.open_scenario(name, tuple(settings or ()), seed, jobs) for name in scenarios]
-    from_day, to_day = day.parse_day(first, opened[0].zone), day.parse_day(last, opened[0].zone)
+    opened = [open_scenario(name, tuple(settings or ()), seed, jobs) for name in scenarios]
+    from_day, to_day = parse_day(first, opened[0].zone), parse_day(last, opened[0].zone)
     if carbon_weights is not None:
         opened = _by_value(scenarios, "goal.carbon_weight", carbon_weights, "@", tuple(settings or ()), seed, jobs)
     if waiting is not None:
@@ -193,7 +208,7 @@ def compare(
     from planner.runs.fanout import TaskEngine
 
     how = Params(
-        methods[0],
+        methods[0] if methods else defaults.METHOD,
         time_limit_s=limit_s,
         iterations=iterations or defaults.ITERATIONS,
         engine=engine,
@@ -202,8 +217,7 @@ def compare(
         page=False,
         baselines=False,
     )
-    others = len({each.name for each in policies} | {"easy"})
-    with TaskBar("comparing", len(opened) * (len(methods) + others), quiet=quiet) as bar:
+    with DayBar("comparing", quiet=quiet) as bar:
         found = compare_runs(
             opened,
             methods,
@@ -214,16 +228,25 @@ def compare(
             policies=policies,
             baseline=baseline,
             by_member=members,
+            invest_eur=invest,
             engine=TaskEngine(backend, address, processes),
-            on_done=bar.advance,
+            on_pace=bar.pace,
         )
+    if bar.kept and not quiet:
+        days = sum(row["days"] for row in found.runs if row["kind"] == "plan")
+        say(f"went on with an earlier comparison: {bar.kept:,} of {days:,} planned days were there and kept", err=True)
     if as_json:
         import json
 
         say_json(json.loads((found.folder / "compare.json").read_text(encoding="utf-8")))
         return
     span = f"{from_day}" if from_day == to_day else f"{from_day} to {to_day}"
-    say(f"{span}, in {found.currency}; differences are against {found.baseline.replace(':', ', ')}\n")
+    for sentence in found.answer:
+        say(fill(sentence, 80))
+    like = "" if len(opened) == 1 else f"; like with like is against {_base_words(found.baseline)}"
+    say(f"\n{span}, in {found.currency}{like}\n")
+    if found.pairs:
+        say(pairs_text(found.pairs) + "\n")
     say(compare_text(found.runs))
     if curve := carbon_text(found.runs):
         say("\n" + curve)
@@ -235,9 +258,59 @@ def compare(
     say(f"\n{_near(found.folder)}")
 
 
+def pairs_text(pairs: Sequence[dict[str, Any]]) -> str:
+    """What each pair differs by, and what that is made of; a block for each scenario, at most 80 characters wide."""
+    blocks = []
+    for name in dict.fromkeys(pair["scenario"] for pair in pairs):
+        own = [pair for pair in pairs if pair["scenario"] == name]
+        for k in range(0, len(own), COLUMNS + 1):
+            blocks.append(_pair_block(own[k : k + COLUMNS + 1]))
+    return "\n\n".join(blocks)
+
+
+def _pair_block(pairs: Sequence[dict[str, Any]]) -> str:
+    first = pairs[0]
+    alone = first["scenario"] == first["against_scenario"]
+    title = "more than EASY" if alone else f"{first['scenario']} less {first['against_scenario']}"
+    lines: list[list[str]] = [["", *(_run_name(pair) for pair in pairs)]]
+
+    def line(label: str, key: str) -> None:
+        if any(pair.get(key) is not None for pair in pairs):
+            lines.append([label, *("-" if pair[key] is None else f"{pair[key]:+,.2f}" for pair in pairs)])
+
+    line("more profit", "more_eur")
+    if not alone:
+        line(f"  {first['differs_in']}", "same_schedule_eur")
+    line("  start times", "start_times_eur")
+    line("  volume", "volume_eur")
+    if first["days"] > 1:
+        line("lowest day", "lowest_day_eur")
+        line("median day", "median_day_eur")
+        line("highest day", "highest_day_eur")
+    line("lowest member", "lowest_member_eur")
+    line("highest member", "highest_member_eur")
+    line("a year like this", "year_eur")
+    if "payback_years" in first:
+        lines.append(
+            [
+                "payback, years",
+                *("never" if p["payback_years"] is None else f"{p['payback_years']:,.1f}" for p in pairs),
+            ]
+        )
+    return "\n".join([title, *(_columns(*each) for each in lines)])
+
+
+def _run_name(row: dict[str, Any]) -> str:
+    return "EASY" if row["kind"] == "policy" and row["method"] == "easy" else str(row["method"])
+
+
+def _columns(label: str, *cells: str) -> str:
+    return f"{_cut(label, 18):<18}" + "".join(f"{_cut(cell):>15}" for cell in cells)
+
+
 def compare_text(runs: Sequence[dict[str, Any]]) -> str:
     """The runs in columns, a block or more per scenario, each with EASY first; at most 80 characters per line."""
-    alone = len({row["scenario"] for row in runs}) == 1 and sum(row["kind"] == "plan" for row in runs) == 1
+    alone = len({row["scenario"] for row in runs}) == 1
     blocks = []
     for scenario in dict.fromkeys(row["scenario"] for row in runs):
         rows = [row for row in runs if row["scenario"] == scenario]
@@ -261,7 +334,7 @@ def _by_value(
     opened = []
     for name in names:
         for value in (each.strip() for each in values.split(",")):
-            scenario = day.open_scenario(name, (*settings, f"{key}={value}"), seed, jobs)
+            scenario = open_scenario(name, (*settings, f"{key}={value}"), seed, jobs)
             opened.append(scenario.model_copy(update={"name": f"{scenario.name}{mark}{value}"}))
     return opened
 
@@ -312,19 +385,21 @@ def members_text(rows: Sequence[dict[str, Any]]) -> str:
 
 
 def _block(rows: Sequence[dict[str, Any]], *, with_baseline: bool) -> str:
-    names = ("EASY" if row["kind"] == "policy" and row["method"] == "easy" else row["method"] for row in rows)
-    lines = [[rows[0]["scenario"], *names]]
+    lines = [[rows[0]["scenario"], *(_run_name(row) for row in rows)]]
     for label, key, text in _LINES:
         is_shown = any(row[_RARE[key]] for row in rows) if key in _RARE else True
         if key in _OF_SOME:
             is_shown = any(row[key] is not None for row in rows)
         if key.startswith("profit_difference"):
-            is_shown = with_baseline
+            is_shown = with_baseline and any(row[key] for row in rows)
         if is_shown:
             lines.append([label, *("-" if row[key] is None else text(row[key]) for row in rows)])
-    return "\n".join(
-        f"{_cut(label, 18):<18}" + "".join(f"{_cut(cell):>15}" for cell in cells) for label, *cells in lines
-    )
+    return "\n".join(_columns(*each) for each in lines)
+
+
+def _base_words(baseline: str) -> str:
+    scenario, _, method = baseline.partition(":")
+    return f"{method} of {scenario}" if method else f"the same run of {scenario}"
 
 
 def _cut(text: str, width: int = 14) -> str:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-WORDS = {"yesterday": -1, "today": 0, "tomorrow": 1}
-"""Days by name, as so many days from today."""
+from planner.runs.asked import WORDS
 
 
 def scenarios(incomplete: str) -> list[str]:

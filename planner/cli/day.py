@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,12 +10,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from planner import defaults
-from planner.bounds import ITERATIONS, PLANNED_YEARS, SEED, SOLVE_S, WORKERS
+from planner.bounds import ITERATIONS, SEED, SOLVE_S, WORKERS
 from planner.cli import complete
-from planner.cli.complete import WORDS
 from planner.cli.terminal import say, say_json
-from planner.errors import InputError
 from planner.printable import printable
+from planner.runs.asked import (
+    WORDS,
+    asked_day,
+    open_scenario,
+    params_of,
+    parse_day,
+    refuse_contradictions,
+    require_names,
+)
 from planner.units import clock, parse_duration
 
 if TYPE_CHECKING:
@@ -32,26 +38,6 @@ REASONS_SHOWN = 10
 """Reasons to leave jobs alone that a run names on the terminal; all are in run.json."""
 CONFLICTS_SHOWN = 5
 """Conflicts that a run names on the terminal; all are in run.json."""
-
-
-def parse_day(text: str, zone: str | None = None, *, by_name: bool = False) -> dt.date:
-    """A calendar day such as 2024-06-01; with a zone also yesterday, today or tomorrow there.
-
-    ``by_name``: the caller takes those words itself, and errors name them.
-    """
-    if zone is not None and text.strip().lower() in WORDS:
-        from planner.domain.horizon import Horizon
-
-        today = Horizon.of_unix(int(time.time()), zone).day
-        return today + dt.timedelta(days=WORDS[text.strip().lower()])
-    try:
-        day = dt.date.fromisoformat(text)
-    except ValueError as error:
-        words = ", or yesterday, today or tomorrow" if by_name or zone is not None else ""
-        raise InputError(f"cannot read {text!r} as a day; write it as 2024-06-01{words}") from error
-    if day.year not in PLANNED_YEARS:
-        raise InputError(f"the day {text} is out of range; its year must be {PLANNED_YEARS}")
-    return day
 
 
 def require_days(*texts: str | None) -> None:
@@ -166,17 +152,10 @@ def plan_one(context: typer.Context, date: str) -> None:
     """Plan a day, write its folder, and print its summary."""
     require_days(date)
     given = context.params
-    refuse_contradictions(given)
+    refuse_contradictions(given["snapshot"], given["nodes"], given["jobs"], fresh=given["fresh"])
     scenario, params = opened(context)
-
-    from planner.domain.horizon import Horizon
-    from planner.runs.one_day import PlanRequest
-
     day = parse_day(date, scenario.zone)
-    midnight, nightly = Horizon(day, scenario.zone).start_unix, given["snapshot"] is None
-    asked = PlanRequest(
-        midnight, nightly=nightly, fresh=given["fresh"], snapshot=given["snapshot"], nodes=given["nodes"]
-    )
+    asked = asked_day(scenario, day, fresh=given["fresh"], snapshot=given["snapshot"], nodes=given["nodes"])
     done = plan_asked(scenario, params, asked, given["out"], quiet=given["quiet"])
     if done.is_first and not (given["fresh"] or given["quiet"]):
         remark_gap(done.folder.parent, day)
@@ -210,103 +189,22 @@ def say_day(summary: DaySummary, folder: Path, *, as_json: bool, quiet: bool) ->
         say(summary_text(summary, str(folder)))
 
 
-def refuse_contradictions(given: Mapping[str, Any]) -> None:
-    """InputError for options that a snapshot leaves without a meaning, or that need one."""
-    if given["snapshot"] is None:
-        if given["nodes"] is not None:
-            raise InputError("--nodes goes with --snapshot, whose nodes it is about; give both")
-        return
-    if given["jobs"] is not None:
-        raise InputError("--snapshot has all jobs, so that --jobs would be lost; leave one of them out")
-    if given.get("fresh"):
-        raise InputError(
-            "--snapshot says what runs and waits, so that there is nothing to start anew; leave out --fresh"
-        )
-
-
-def opened(context: typer.Context, *more: str, from_moment: bool = False) -> tuple[Scenario, Params]:
-    """The scenario that the user means, and how its days are to be planned, by the options of a command.
-
-    ``more`` are settings of the scenario that go before the user's. ``from_moment``: the day is planned from a moment
-    on, for which jobs may come from Slurm.
-    """
-    from planner.methods import Params, method_named, require_engine, usual_method
-
+def opened(context: typer.Context) -> tuple[Scenario, Params]:
+    """The scenario that the user means, and how its days are to be planned, by the options of a command."""
     given = context.params
-    limit_s, bound_s = solve_time(given["time_limit"], "--time-limit"), solve_time(given["bound_time"], "--bound-time")
-    if given["method"] is not None:
-        method_named(given["method"])
-    if given["engine"] is not None:
-        require_engine(given["engine"])
-    settings = (*more, *(given["settings"] or ()))
-    scenario = open_scenario(given["scenario"], settings, given["seed"], given["jobs"], slurm=from_moment)
-
-    from planner.store.write import require_formats
-
-    also = tuple(given["also"] or ())
-    require_formats(also)
-    return scenario, Params(
-        given["method"] or usual_method(scenario, from_moment=from_moment),
-        workers=given["workers"],
-        engine=given["engine"],
-        time_limit_s=limit_s,
-        iterations=given["iterations"] or defaults.ITERATIONS,
-        bound_time_s=bound_s,
-        page=given.get("page", True),
-        also=also,
-        command=tuple(context.obj or ()),
-        rebook=given["rebook"],
-    )
+    how = how_asked(given)
+    scenario = open_scenario(given["scenario"], given["settings"] or (), given["seed"], given["jobs"])
+    return scenario, params_of(scenario, command=context.obj or (), **how)
 
 
-def open_scenario(
-    name: str | None,
-    settings: tuple[str, ...],
-    seed: int | None = None,
-    jobs: Path | None = None,
-    *,
-    slurm: bool = False,
-) -> Scenario:
-    """The scenario that the user means, with everything that the command line sets.
-
-    InputError when its jobs come from Slurm, unless the caller reads those itself (``slurm``).
-    """
-    import json
-
-    from planner.places import full_path, scenario_folders
-    from planner.scenario.load import load_scenario
-    from planner.text_files import require_file
-
-    folders = scenario_folders(Path.cwd())
-    if name is None:
-        name = "site" if any((folder / "site.yaml").is_file() for folder in folders) else "sample"
-    overrides = list(settings)
-    if jobs is not None:
-        # What the scenario says of its own file does not hold for another one.
-        source = json.dumps(str(full_path(require_file(jobs))), ensure_ascii=False)
-        own = [f"jobs.source={source}", "jobs.format=auto", "jobs.start_unix=null", "jobs.whole_queue=null"]
-        overrides = own + overrides
-    if seed is not None:
-        overrides.append(f"seed={seed}")
-    scenario = load_scenario(name, folders=folders, overrides=overrides)
-    _require_estimate(scenario.rules.estimate)
-    if scenario.jobs.source == "slurm" and not slurm:
-        from planner.inputs.jobs.read import only_now
-
-        raise only_now()
-    return scenario
-
-
-def _require_estimate(name: str) -> None:
-    """InputError when no such estimate is known; the scenario itself knows only its name."""
-    if name == "requested":
-        return
-    from planner.online.estimates import estimate_named
-
-    try:
-        estimate_named(name)
-    except InputError as error:
-        raise InputError(f"rules.estimate: {error}") from None
+def how_asked(given: Mapping[str, Any]) -> dict[str, Any]:
+    """How days are to be planned, by the options of a command; errors that are only typing are told first."""
+    limits = {"time_limit_s": solve_time(given["time_limit"], "--time-limit")}
+    limits |= {"bound_time_s": solve_time(given["bound_time"], "--bound-time")}
+    require_names(given["method"], given["engine"])
+    names = ("method", "iterations", "workers", "engine", "rebook")
+    others = {"also": given["also"] or (), "page": given.get("page", True)}
+    return {name: given[name] for name in names} | limits | others
 
 
 def remark(built: Day) -> None:

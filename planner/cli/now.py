@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import datetime as dt
-import json
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from planner.bounds import PLANNED_YEARS
 from planner.cli import day
 from planner.cli.terminal import say
 from planner.errors import InputError, PlannerError
-from planner.places import full_path
+from planner.runs.asked import asked_now, params_of
 
 if TYPE_CHECKING:
     from planner.cli.slurm import Applied
-    from planner.runs.one_day import PlanRequest
     from planner.scenario.schema import Scenario
 
 BROKEN_OFF = 1
@@ -75,6 +71,10 @@ def now(
     """
     if not apply and (brief or metrics_file is not None):
         raise InputError("--brief and --metrics-file are about what --apply does; give it as well")
+    if metrics_file is not None:
+        from planner.text_files import require_other
+
+        require_other(metrics_file, "--metrics-file", snapshot, nodes)
     code: int | None = None
     found: dict[str, float] = {}
     try:
@@ -105,18 +105,10 @@ def _planned(
     given = context.params
     apply, brief, as_json = given["apply"], given["brief"], given["as_json"]
     quiet = given["quiet"] or brief
-    moment = parse_moment(at)
-    day.refuse_contradictions(given)
-    documents = _documents(snapshot, nodes)
-
-    from planner.inputs.build import HOURS
-    from planner.runs.one_day import PlanRequest
-
-    HOURS.require("--hours", hours)
-    chosen, params = day.opened(context, *documents, from_moment=True)
-    asked = PlanRequest(moment, snapshot=None if documents else snapshot, nodes=nodes, hours=hours)
-    if chosen.jobs.source == "slurm":
-        chosen, asked = _of_slurm(chosen, asked, at)
+    how = day.how_asked(given)
+    names = (given["scenario"], given["settings"] or (), given["seed"], given["jobs"])
+    chosen, asked = asked_now(*names, at=at, snapshot=snapshot, nodes=nodes, hours=hours)
+    params = params_of(chosen, command=context.obj or (), from_moment=True, **how)
     done = day.plan_asked(chosen, params, asked, out, quiet=quiet)
     if not (apply and as_json):
         day.say_day(done.summary, done.folder, as_json=as_json, quiet=quiet)
@@ -149,54 +141,3 @@ def _tidy(folder: Path, scenario: Scenario, became: Applied) -> None:
     waiting = {(job.array or job.record, job.submit_unix) for job in became.queue.records if job.is_pending}
     with alone_in(folder.parent):
         forget_old(became.journal, waiting, int(time.time()))
-
-
-def _documents(snapshot: Path | None, nodes: Path | None) -> tuple[str, ...]:
-    """A saved folder of Slurm's documents in the place of a table, as settings of the scenario; none for a table."""
-    from planner.places import is_folder
-
-    if snapshot is None or not is_folder(snapshot):
-        return ()
-    if nodes is not None:
-        raise InputError("--nodes goes with a table; Slurm itself says which nodes cannot be used; leave it out")
-    return "jobs.source=slurm", f"slurm.documents={json.dumps(str(full_path(snapshot)), ensure_ascii=False)}"
-
-
-def _of_slurm(scenario: Scenario, asked: PlanRequest, at: str | None) -> tuple[Scenario, PlanRequest]:
-    """The scenario with the cluster of Slurm, and what it says; its moment is that of planning."""
-    if at is not None:
-        raise InputError(
-            "--at does not go with Slurm, which is planned from the moment that it speaks of; leave it out"
-        )
-    if asked.snapshot is not None:
-        raise InputError("jobs.source is slurm and --snapshot is a table; give a folder of `plan slurm snapshot`")
-
-    from planner.inputs.slurm.documents import read_saved
-    from planner.inputs.slurm.site import SlurmSite
-
-    chosen = scenario.slurm
-    if chosen.is_live:
-        from planner.slurm.commands import Slurm
-        from planner.slurm.snapshot import take
-
-        documents = take(Slurm()).documents
-    else:
-        documents = read_saved(chosen.documents)
-    site = SlurmSite.of(documents, chosen)
-    return site.scenario(scenario), replace(asked, moment_unix=documents.moment_unix, slurm=site)
-
-
-def parse_moment(text: str | None) -> int:
-    """A moment with its offset from UTC, in whole Unix seconds; None is this moment."""
-    if text is None:
-        moment = dt.datetime.now(dt.UTC)
-    else:
-        try:
-            moment = dt.datetime.fromisoformat(text)
-        except ValueError as error:
-            raise InputError(f"cannot read {text!r} as a moment; write it as 2024-06-01T10:00+02:00") from error
-    if moment.tzinfo is None:
-        raise InputError(f"the moment {text} has no offset from UTC; write it as 2024-06-01T10:00+02:00, or with Z")
-    if moment.year not in PLANNED_YEARS:
-        raise InputError(f"the moment {text} is out of range; its year must be {PLANNED_YEARS}")
-    return int(moment.timestamp())

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import calendar
-import datetime as dt
-import re
-from contextlib import suppress
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,14 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from planner.cli import complete
-from planner.cli.day import FirstOption, LastOption, QuietOption, parse_day, require_days
+from planner.cli.day import FirstOption, LastOption, QuietOption, require_days
 from planner.cli.terminal import say, say_json
 from planner.errors import InputError
-from planner.places import is_folder
 from planner.printable import printable
+from planner.runs.asked import parse_day
 
 if TYPE_CHECKING:
     from planner.store.cost_files import CostReport, PlannedAgainstReal, PlannedLine
+    from planner.store.split import Split
 
 SKIPPED = 7
 """Exit code when a folder was skipped; everything else is reported."""
@@ -60,69 +57,67 @@ def report(
     planned: Annotated[
         bool, typer.Option("--planned", help="The days that are only planned, where others are booked.")
     ] = False,
-    also: Annotated[list[str] | None, typer.Option(metavar="FORMAT", help="Also write parquet.")] = None,
+    also: Annotated[
+        list[str] | None, typer.Option(metavar="FORMAT", help="Also write xlsx or parquet; may be repeated.")
+    ] = None,
+    statements: Annotated[
+        bool, typer.Option("--statements", help="A statement for each account, too: page, CSV and XLSX.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
     quiet: QuietOption = False,
 ) -> None:
     """Report revenue, energy, CO2, costs and profit over written days, by account, user, class, partition, QOS or job.
 
     Writes CSV and HTML to OUT/SCENARIO/costs. The lines, with that of the site, are the days' totals exactly.
-    Where days are booked they alone count, as they happened, and are set beside their plans; --planned is for the rest.
+    Where days are booked they alone count, as they happened, and are set beside their plans, with what made the
+    difference; --planned is for the rest. Budgets of the site's file are marked from 80 and from 100 % on.
     Exit code 7: a damaged or foreign folder was named and skipped, the rest is reported.
 
     Example: plan report --month 2024-06 --by account
     """
     require_days(date, first, last)
+    ways = [date is not None, first is not None or last is not None, month is not None]
+    if sum(ways) > 1:
+        raise InputError("give --day, or --from and --to, or --month; not several of them")
+    if (first is None) != (last is None):
+        raise InputError("give both --from and --to")
 
-    from planner.store.costs import FOLDER, WAYS, read_days
-    from planner.store.write import require_formats
+    from planner.runs.report import days_range, month_range, report_on, reported_scenario, require_asked, zone_of
+    from planner.store.cost_files import PARTS, report_rows, report_tables
 
-    if by not in WAYS:
-        raise InputError(f"cannot report by {by!r}; choose {', '.join(WAYS)}")
-    _one_range(date, first, last, month)
-    formats = tuple(also or ())
-    require_formats(formats, ("parquet",))
-    name = _scenario(out, scenario)
-    low, high, asked = _range(date, first, last, month, _zone(out / name))
-    days, skipped = read_days(out / name, low, high)
-    for path, why in skipped:
-        say(f"skipped {path}: {why}", err=True)
-    if not days:
-        raise InputError(f"{out / name}: no day of {asked} can be reported; plan one with plan --day")
-    booked = not planned and any(day.is_booked for day in days)
-    if not booked and all(day.is_booked for day in days):
-        raise InputError(f"{out / name}: no day of {asked} is only planned; leave --planned out")
-    currencies = sorted({day.currency for day in days})
-    if len(currencies) > 1:
-        raise InputError(f"the days count in {' and '.join(currencies)}; report those of one currency")
+    require_asked(by, also or ())
+    asked = (None, None, "all days") if month is None else month_range(month)
+    name = reported_scenario(out, scenario)
+    if first is not None or date is not None:
+        zone = zone_of(out / name)
+        asked = days_range(parse_day(first or date or "", zone), parse_day(last or date or "", zone))
 
-    from planner.pages.costs import costs_page
-    from planner.pages.index import write_index
-    from planner.store.cost_files import make_report, planned_rows, report_rows, write_report
+    def remark(line: str) -> None:
+        say(line, err=True)
 
-    wanted = (high - low).days + 1 if low is not None and high is not None else len(days)
-    made = make_report(name, asked, by, days, skipped, wanted - len(days), booked=booked)  # type: ignore[arg-type]
-    stem = f"{asked.replace(' to ', '_').replace(' ', '-')}{'-only-planned' if planned else ''}-by-{by}"
-    written = write_report(made, costs_page(made, f"{stem}.csv"), out / name / FOLDER, stem, formats)
-    write_index(out)
+    done = report_on(
+        name, asked, by, out, planned=planned, also=also or (), with_statements=statements, on_remark=remark
+    )
+    made = done.report
     if as_json:
-        rows = [{key: _plain(value) for key, value in row.items()} for row in report_rows(made)]
-        content = {"scenario": name, "range": asked, "currency": made.currency, "lines": rows}
+        content = {"scenario": name, "range": made.asked, "currency": made.currency, "lines": _plain(report_rows(made))}
         content |= {"status": made.status, "days": [day.day.isoformat() for day in made.days]}
-        if made.planned is not None:
-            compared = planned_rows(made.planned, made.by)
-            content["planned"] = [{key: _plain(value) for key, value in row.items()} for row in compared]
+        content |= {end[1:]: _plain(rows) for end, rows in report_tables(made).items() if end in PARTS and end}
         say_json(content)
     elif not quiet:
         say(report_text(made))
+        if made.budgets:
+            say("\n" + budgets_text(made))
         if made.planned is not None:
             say("\n" + planned_text(made, made.planned))
-        say("\n" + "\n".join(f"  {path}" for path in written))
+        if made.split is not None:
+            say("\n" + split_text(made.split))
+        say("\n" + "\n".join(f"  {path}" for path in done.files))
     if made.left_out and not quiet:
         say(left_out_text(made), err=True)
     if made.missing and not quiet:
-        say(f"{made.missing} of {wanted} days have no result", err=True)
-    if skipped:
+        say(f"{made.missing} of {done.asked_days} days have no result", err=True)
+    if made.skipped:
         raise typer.Exit(SKIPPED)
 
 
@@ -191,6 +186,31 @@ def planned_text(made: CostReport, found: PlannedAgainstReal) -> str:
     return "\n".join([title, "", *_aligned([heads, *map(cells, shown)])])
 
 
+def split_text(found: Split) -> str:
+    """From planned to real, in cents that add up."""
+    from planner.store.split import CAUSES, MONEY
+
+    names = {"revenue_eur": "revenue", "cost_eur": "energy cost", "profit_eur": "profit"}
+    rows = [["", "planned", *(name.replace("_", " ") for name in CAUSES), "real"]]
+    for quantity in MONEY:
+        cents = found.total(quantity).in_cents()
+        parts = [f"{'+' if cents[name] > 0 else ''}{_shown(cents[name], 2)}" for name in CAUSES]
+        rows.append([names[quantity], _shown(cents["planned"], 2), *parts, _shown(cents["real"], 2)])
+    meanings = [f"  {name.replace('_', ' ')}: {meaning}" for name, meaning in CAUSES.items()]
+    return "\n".join(["why real is not as planned", "", *_aligned(rows), "", *meanings])
+
+
+def budgets_text(made: CostReport) -> str:
+    """How much of their budgets accounts have used."""
+    rows = [["budget", "of", "used", "left", "%", ""]]
+    for each in made.budgets:
+        amounts = [_shown(value, 2) for value in (each.eur, each.used_eur, each.eur - each.used_eur)]
+        mark = {"100 %": "used up", "80 %": "80 % used"}.get(each.mark, "")
+        rows.append([printable(each.account), *amounts, f"{each.used_percent:,.1f}", mark])
+    title = f"budgets from {made.budgets[0].first} to {made.budgets[0].until}"
+    return "\n".join([title, "", *_aligned(rows)])
+
+
 def _aligned(rows: list[list[str]]) -> list[str]:
     """Lines of a table: the first column to the left, the others to the right."""
     widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
@@ -202,65 +222,8 @@ def _shown(value: Decimal, digits: int) -> str:
     return f"{value if round(value, digits) else 0:,.{digits}f}"
 
 
-def _plain(value: Any) -> Any:
-    return value if value is None or isinstance(value, str | int | float) else float(value)
-
-
-def _one_range(date: str | None, first: str | None, last: str | None, month: str | None) -> None:
-    """InputError unless the options say one range, or none."""
-    ways = [date is not None, first is not None or last is not None, month is not None]
-    if sum(ways) > 1:
-        raise InputError("give --day, or --from and --to, or --month; not several of them")
-    if month is not None and not re.fullmatch(r"\d{4}-\d{2}", month, re.ASCII):
-        raise InputError(f"cannot read {month!r} as a month; write it as 2024-06")
-    if (first is None) != (last is None):
-        raise InputError("give both --from and --to")
-
-
-def _zone(folder: Path) -> str:
-    """The zone of the last day in a folder of days that can be read; UTC where there is none."""
-    from planner.store.results import read_summary
-
-    for path in sorted(folder.glob("????-??-??"), reverse=True):
-        with suppress(InputError):
-            return read_summary(path).zone
-    return "UTC"
-
-
-def _range(
-    date: str | None, first: str | None, last: str | None, month: str | None, zone: str
-) -> tuple[dt.date | None, dt.date | None, str]:
-    """First and last day, and the range in words; ``zone`` says which day is today."""
-    if date is not None:
-        day = parse_day(date, zone)
-        return day, day, day.isoformat()
-    if month is not None:
-        low = parse_day(f"{month}-01")
-        return low, low.replace(day=calendar.monthrange(low.year, low.month)[1]), month
-    if first is None and last is None:
-        return None, None, "all days"
-    assert first is not None
-    assert last is not None
-    low, high = parse_day(first, zone), parse_day(last, zone)
-    if high < low:
-        raise InputError(f"the range ends on {high}, before it begins on {low}; swap --from and --to")
-    return low, high, f"{low} to {high}"
-
-
-def _scenario(out: Path, given: str | None) -> str:
-    """The scenario whose days are meant: as given, or the only one, or the one that plan --day takes."""
-    known = []
-    if is_folder(out):
-        known = sorted(path.name for path in out.iterdir() if path.is_dir() and _has_days(path))
-    name = given
-    if name is None:
-        name = known[0] if len(known) == 1 else next((each for each in ("site", "sample") if each in known), None)
-    if name is None or not is_folder(out / name):
-        there = f"there are {', '.join(known)}" if known else "there are none; plan a day first"
-        what = "say which scenario" if name is None else f"no days of scenario {name!r}"
-        raise InputError(f"{out}: {what}; {there}")
-    return name
-
-
-def _has_days(folder: Path) -> bool:
-    return any(re.fullmatch(r"\d{4}-\d{2}-\d{2}", path.name) for path in folder.iterdir())
+def _plain(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Rows for JSON, amounts as numbers."""
+    return [
+        {name: float(value) if isinstance(value, Decimal) else value for name, value in row.items()} for row in rows
+    ]

@@ -14,14 +14,11 @@ import typer
 
 from planner.cli import complete, day
 from planner.cli.terminal import say, say_json
+from planner.runs.asked import parse_day
 from planner.units import clock, distance
 
 if TYPE_CHECKING:
-    import datetime as dt
-
     from planner.domain.day_summary import DaySummary
-    from planner.runs.whole_run import WholeRun
-    from planner.scenario.schema import Scenario
 
 HEAD = f"{'day':<11}{'profit':>12}{'PUE':>7}{'use %':>7}{'started':>9}{'finished':>9}{'running':>9}{'waiting':>9}"
 
@@ -75,10 +72,11 @@ def run_range(
     day.require_days(first, last)
     run_bound_s = day.solve_time(run_bound_time, "--run-bound-time")
     chosen, params = day.opened(context)
-    from_day, to_day = (day.parse_day(text, chosen.zone) for text in (first, last))
+    from_day, to_day = (parse_day(text, chosen.zone) for text in (first, last))
 
     from planner.cli.terminal import Progress
     from planner.runs.rolling import run_days
+    from planner.runs.whole_run import whole_run
 
     folder = out / chosen.name
     summaries: list[DaySummary] = []
@@ -107,7 +105,7 @@ def run_range(
                 day.remark(each.planned.day)
     if shows_rows:
         say(all_text(summaries))
-    whole = _whole_run(
+    whole = whole_run(
         chosen, from_day, to_day, folder, run_bound_s if params.bound_time_s > 0 else 0.0, summaries, fresh=fresh
     )
     if as_json:
@@ -151,31 +149,6 @@ def bound_text(bound_eur: float, gap: float | None) -> str:
     far = "" if gap is None else distance(bound_eur, gap, lambda amount: f"{amount:,.2f}")
     said = f"; these are {far} below it" if far else ""
     return f"No plans of these days, with all jobs known ahead, could earn more than {bound_eur:,.2f}{said}."
-
-
-def _whole_run(
-    scenario: Scenario,
-    first: dt.date,
-    last: dt.date,
-    folder: Path,
-    bound_time_s: float,
-    summaries: Sequence[DaySummary],
-    *,
-    fresh: bool,
-) -> WholeRun:
-    """The days together, with the bound from what the day before them left where it is wanted; written to disk."""
-    from planner.runs.one_day import ground_of
-    from planner.runs.whole_run import WholeRun, run_bound
-
-    profit_eur = sum(each.totals.profit_eur for each in summaries[: (last - first).days + 1])
-    bound = None
-    if bound_time_s > 0:
-        before = None if fresh else ground_of(folder, scenario, first)
-        bound = run_bound(scenario, first, last, before, time_limit_s=bound_time_s)
-    whole = WholeRun.of(first, last, profit_eur, bound)
-    if bound is not None:
-        whole.write(folder)
-    return whole
 
 
 class TimeLeft:

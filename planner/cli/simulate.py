@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from planner import defaults
-from planner.bounds import PERCENT, PROCESSORS, SEED
+from planner.bounds import PROCESSORS, SEED
 from planner.cli import complete
-from planner.cli.day import NoRemarksOption, SettingsOption, open_scenario, parse_day, require_days, solve_time
+from planner.cli.day import NoRemarksOption, SettingsOption, require_days, solve_time
 from planner.cli.terminal import ReplayBar, listed, say, say_json
 from planner.errors import InputError
 from planner.online.search_options import OfflineSearch
 
 if TYPE_CHECKING:
-    from planner.runs.simulate import ReplayRun
+    from planner.inputs.traces import Source
 
 
 def simulate(
@@ -116,108 +115,66 @@ def simulate(
     Examples: plan simulate KTH-SP2.swf.gz -p list,easy -e actual,requested --metrics bsld,p2sf;
     plan simulate --scenario sample --from 2024-06-01 --to 2024-06-07 -p easy,hold --set rules.max_delay=6h
     """
-    from planner.metrics.outcome import TRIMMING
-    from planner.metrics.registry import DEFAULT, METRICS, MONEY
-    from planner.online.estimates import estimate_named
-    from planner.online.offline import offline_objective
-    from planner.online.policies import policy_named
-
-    PERCENT.require("--deadlines", deadlines)
-    if processors is not None and scenario is not None:
-        raise InputError("give --processors or --scenario, not both: one pool, or the scenario's cluster")
-    partitions = numbers_of(partition, "--partition")
-    if scenario is not None and partitions:
-        raise InputError("--partition is for one pool; a scenario's own rules say which jobs it takes")
-    if jobs is None and (scenario is None or first is None):
-        raise InputError("give a trace, or --scenario and --from: the days whose submissions are replayed")
-    if jobs is not None and (first is not None or last is not None):
-        raise InputError("--from and --to choose among the scenario's own jobs; a trace is replayed whole")
-    require_days(first, last)
-    if offline and scenario is not None:
-        raise InputError("--offline plans one pool of processors, not a scenario's cluster; give --processors instead")
-    objectives = [offline_objective(name) for name in listed(offline, "")]
-    policies = [policy_named(name) for name in listed(policy, "easy")]
-    limit_s = solve_time(time_limit, "--time-limit")
-    from planner.methods import with_engine
-
-    policies, not_run = with_engine(policies, engine)
-    if not_run:
-        say(not_run, err=True)
-    names = listed([metrics] if metrics else None, ",".join(DEFAULT))
-    if names == ["all"]:
-        names = [*METRICS, *(MONEY if scenario is not None else ())]
-
-    from planner.inputs.traces import read_cluster, read_pool, read_window
-    from planner.runs.one_day import require_order
-    from planner.runs.simulate import Conduct, Measurement, RoundEngine, simulate_offline
-    from planner.runs.simulate import simulate as replay_all
-
-    resolved = None if scenario is None else open_scenario(scenario, tuple(settings or ()))
-    usual = "requested" if resolved is None else resolved.rules.estimate
-    estimates = [estimate_named(name) for name in listed(estimate, usual)]
-    if round_estimates:
-        estimates = [each.rounded() for each in estimates]
-    measured = Measurement.named(names, trim, resolved)
-    conduct = Conduct(correction, deadline_percent=deadlines, seed=seed)
-    used = RoundEngine(engine, limit_s)
-    if jobs is None and resolved is not None and first is not None:
-        begin = parse_day(first, resolved.zone)
-        end = begin if last is None else parse_day(last, resolved.zone)
-        require_order(begin, end)
-        source = read_window(resolved, begin, end)
-    elif jobs is not None and resolved is not None:
-        source = read_cluster(jobs, resolved)
-    else:
-        assert jobs is not None
-        source = read_pool(jobs, processors, partitions=partitions)
-    if not quiet:
-        say("\n".join(source.intake.lines()), err=True)
-    with ReplayBar(quiet=quiet) as bar:
-        runs = replay_all(
-            source,
-            policies,
-            estimates,
-            measured,
-            conduct=conduct,
-            engine=used,
-            on_run=bar.update,
-        )
-        if objectives:
-            search = OfflineSearch(seed=seed)
-            runs += simulate_offline(source, objectives, measured, search, conduct=conduct, on_run=bar.update)
-    rows = [run.row() for run in runs]
-    full_rows = [row | run.engine_row() for row, run in zip(rows, runs, strict=True)]
-    done_with = asdict(conduct) | used.row(policies)
-    if out is not None:
-        from planner.store.folder import filled
-        from planner.store.replay_files import write_batsim_jobs, write_replay_swf, write_rows
-
-        with filled(out) as place:
-            for run in runs:
-                stem = f"{run.policy}.{run.estimate}".replace("*", "x")
-                write_batsim_jobs(run.replay, place / f"{stem}.jobs.csv")
-                note = ", ".join(filter(None, (conduct.changed(), run.remark)))
-                write_replay_swf(run.replay, place / f"{stem}.swf", note)
-            write_rows([row | done_with for row in full_rows], place / "metrics.csv")
-    size = f"{len(source.trace):,} jobs on {source.trace.machine.processors:,.0f} processors"
     if page is not None:
-        write_page(page, f"Replay of {Path(source.trace.source).name}", [f"{TRIMMING[trim]}; {size}"], runs)
+        from planner.text_files import require_other
+
+        require_other(page, "--page", jobs)
+    require_days(first, last)
+    limit_s = solve_time(time_limit, "--time-limit")
+    partitions = numbers_of(partition, "--partition")
+
+    from planner.metrics.outcome import TRIMMING
+    from planner.runs.replays import AskedReplay, replays
+
+    asked = AskedReplay(
+        jobs,
+        listed(policy, "easy"),
+        listed(estimate, ""),
+        processors,
+        scenario,
+        first,
+        last,
+        settings or (),
+        listed([metrics] if metrics else None, ""),
+        trim=trim,
+        correction=correction,
+        round_estimates=round_estimates,
+        partitions=partitions,
+        deadlines=deadlines,
+        seed=seed,
+        engine=engine,
+        time_limit_s=limit_s,
+        offline=listed(offline, ""),
+    )
+
+    def told(source: Source) -> None:
+        if not quiet:
+            say("\n".join(source.intake.lines()), err=True)
+
+    with ReplayBar(quiet=quiet) as bar:
+        found = replays(asked, on_remark=lambda line: say(line, err=True), on_source=told, on_run=bar.update)
+    runs, conduct = found.runs, found.conduct
+    if out is not None:
+        found.write(out)
+    if page is not None:
+        found.write_page(page)
     if as_json:
-        text: dict[str, object] = {"trace": source.intake.as_dict(), "trimming": trim, **done_with, "runs": full_rows}
+        about = {"trace": found.source.intake.as_dict(), "trimming": trim}
+        text: dict[str, object] = {**about, **found.done_with, "runs": found.full_rows}
         if late := [row for run in runs for row in run.late_rows()]:
             text["late"] = late
-        if objectives:
+        if asked.offline:
             text["offline"] = {"steps": OfflineSearch.steps, "seconds": OfflineSearch.seconds}
         say_json(text)
         return
-    say(table_text(rows))
+    say(table_text(found.rows))
     if not quiet:
         for run in runs:
             if run.remark:
                 say(run.remark)
         changed = f"; {conduct.changed()}" if conduct.changed() else ""
-        say(f"{TRIMMING[trim]}; {size}{changed}")
-        for line in filter(None, (run.engine_line(used) for run in runs)):
+        say(f"{TRIMMING[trim]}; {found.size}{changed}")
+        for line in filter(None, (run.engine_line(found.engine) for run in runs)):
             say(line)
 
 
@@ -230,23 +187,6 @@ def numbers_of(text: str | None, option: str) -> tuple[int, ...]:
     except ValueError as error:
         raise InputError(f"{option}: cannot read {text!r} as numbers; write 1 or 1,3") from error
     return found
-
-
-def write_page(path: Path, title: str, notes: list[str], runs: Sequence[ReplayRun]) -> None:
-    """Write the page of replays."""
-    from planner.metrics.registry import METRICS
-    from planner.pages.replay import replay_page
-    from planner.store.replay_files import write_text
-
-    waits = [
-        (f"{run.policy}, {run.estimate}", (run.replay.start_s - run.replay.ready_s)[run.replay.is_started])
-        for run in runs
-    ]
-    remarks = [run.remark for run in runs if run.remark]
-    meanings = {name: metric.meaning for name, metric in METRICS.items()}
-    late = [row for run in runs for row in run.late_rows()]
-    text = replay_page(title, [*notes, *remarks], [run.row() for run in runs], meanings, waits, late)
-    write_text(path, text)
 
 
 def table_text(rows: Sequence[Mapping[str, object]]) -> str:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -14,11 +16,40 @@ from typing import TYPE_CHECKING, Any, Self
 import typer
 
 from planner.printable import one_line, printable, printable_json
-from planner.units import distance, is_share
+from planner.units import clock, distance, is_share
 
 if TYPE_CHECKING:
     from planner.domain.result import Trial
     from planner.methods import Params
+    from planner.runs.day_count import Pace
+
+
+SOON_S = 1.0
+"""After so long a command that has said nothing says what it does [s]."""
+
+
+class _FirstWord:
+    """What a command does, said on a terminal if it has said nothing else soon after its start."""
+
+    def __init__(self) -> None:
+        self._timer: threading.Timer | None = None
+
+    def wait(self, text: str) -> None:
+        """Begin to wait; nothing where nobody looks."""
+        self.end()
+        if sys.stderr is not None and sys.stderr.isatty():
+            self._timer = threading.Timer(SOON_S, _echo, [one_line(text)], {"err": True})
+            self._timer.daemon = True
+            self._timer.start()
+
+    def end(self) -> None:
+        """Something else is said, or the command has ended."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+
+first_word = _FirstWord()
 
 
 def say(text: object = "", *, err: bool = False) -> None:
@@ -43,9 +74,20 @@ def _without_nan(content: object) -> object:
 
 
 def _echo(text: str, *, err: bool) -> None:
+    first_word.end()
     stream = sys.stderr if err else sys.stdout
     encoding = getattr(stream, "encoding", None) or "utf-8"
-    typer.echo(text.encode(encoding, "backslashreplace").decode(encoding), err=err)
+    try:
+        typer.echo(text.encode(encoding, "backslashreplace").decode(encoding), err=err)
+    except OSError:
+        if not err:
+            raise
+        mute(2)  # there is nobody to tell
+
+
+def mute(stream: int) -> None:
+    """Let a stream that cannot be written lead nowhere: the interpreter would fail on what is left of it at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
 
 
 def listed(given: list[str] | None, default: str) -> list[str]:
@@ -63,6 +105,7 @@ class _Bar:
 
     def __enter__(self) -> Self:
         if self._shows:
+            first_word.end()
             from rich.console import Console
             from rich.progress import Progress as RichProgress
 
@@ -101,6 +144,42 @@ class TaskBar(_Bar):
             from rich.markup import escape
 
             self._bar.update(self._task, advance=1, description=escape(f"{self._title}: {name} done"))
+
+
+class DayBar(_Bar):
+    """Days done of runs side by side, and how long the rest will take."""
+
+    def __init__(self, title: str, *, quiet: bool) -> None:
+        super().__init__(quiet=quiet)
+        self._title = title
+        self.kept = 0
+
+    def _columns(self) -> tuple[Any, ...]:
+        from rich.progress import BarColumn, TaskProgressColumn, TextColumn
+
+        return TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TextColumn("{task.fields[left]}")
+
+    def _begin(self) -> None:
+        self._task = self._bar.add_task(f"{self._title}: beginning", total=None, left="")
+
+    def pace(self, pace: Pace) -> None:
+        """Show how far it has come."""
+        self.kept = pace.kept
+        if self._bar is not None:
+            there = f", {pace.kept:,} of them there already" if pace.kept else ""
+            text = f"{self._title}: {pace.done:,} of {pace.total:,} days{there}"
+            self._bar.update(
+                self._task, completed=pace.done, total=pace.total, description=text, left=left_words(pace.left_s)
+            )
+
+
+def left_words(seconds: float | None) -> str:
+    """How long something may still take, as people say it; nothing where nobody knows."""
+    if seconds is None:
+        return ""
+    if seconds < 60:
+        return f"about {max(1, math.ceil(seconds / 5) * 5):d} s left" if seconds else ""
+    return f"about {clock(60 * math.ceil(seconds / 60))} left"
 
 
 class ReplayBar(_Bar):

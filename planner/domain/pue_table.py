@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -53,6 +54,11 @@ class PueTable:
         if not np.all((self.cooling >= 0) & (self.cooling <= bounds.TABLE_COOLING.high)):
             raise TableError(f"table {self.name}: every cell must be a number {bounds.TABLE_COOLING}, PUE less 1")
         self.cooling.setflags(write=False)
+
+    def stretched(self, power_w: float) -> PueTable:
+        """The same plant for a machine of another size: the last row is that of at least this power [W]."""
+        step_w = max(1, math.ceil(power_w / max(1, len(self.cooling) - 1)))
+        return replace(self, first_power_w=0, power_step_w=step_w, clamp=True)
 
     @property
     def powers_w(self) -> npt.NDArray[np.int64]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from decimal import Decimal
 
 from planner.domain.books import Booked, PlannedFigures
 from planner.domain.day_summary import DaySummary
 from planner.pages.markup import Column, Html, Part, counted, el, grid, money, plain, signed_money, signed_percent, unit
 from planner.store.cost_files import PlannedAgainstReal, PlannedLine
-from planner.store.costs import WHERE_USED
+from planner.store.costs import SITE, WHERE_USED
+from planner.store.split import CAUSES, MONEY, Split, SplitLine
 
 
 def mark(*, booked: bool) -> Html:
@@ -114,3 +116,40 @@ def planned_table(found: PlannedAgainstReal, by: str, currency: str) -> Html:
     lines = [*found.lines[:-1][:ROWS], found.lines[-1]]
     caption = f"Planned, real and the difference, by {by}; money in {currency}"
     return grid(caption, columns, map(cells, lines), foot=[cells(found.total)], name="planned", tall=len(lines) > 20)
+
+
+QUANTITIES = {"revenue_eur": "revenue", "cost_eur": "energy cost", "profit_eur": "profit"}
+
+
+def split_table(found: Split, by: str, currency: str) -> list[Part]:
+    """Why real money is not what was planned: the whole first, then the profit of each line."""
+    heads = [name.replace("_", " ") for name in CAUSES]
+    columns = [Column("", number=False), *(Column(name) for name in ("planned", *heads, "real"))]
+
+    def cells(label: str, line: SplitLine) -> list[Part]:
+        shown = line.in_cents()
+        parts = [
+            el("data", signed(shown[name]) if shown[name] else "–", value=str(line.parts[name])) for name in CAUSES
+        ]
+        ends = [
+            el("data", plain(float(shown[name]), 2), value=str(value))
+            for name, value in (("planned", line.planned), ("real", line.real))
+        ]
+        return [label, ends[0], *parts, ends[1]]
+
+    def signed(cents: Decimal) -> str:
+        return f"{'+' if cents > 0 else ''}{plain(float(cents), 2)}"
+
+    whole = grid(
+        f"From planned to real in {currency}: each line adds up to the cent",
+        columns,
+        [cells(QUANTITIES[name], found.total(name)) for name in MONEY],
+        name="split",
+        sort=False,
+    )
+    profits = [line for line in found.lines if line.quantity == "profit_eur"][:ROWS]
+    labels = {SITE: "site, no job's"}
+    rows = [cells(labels.get(line.kind, line.key or "–"), line) for line in profits]
+    lines = grid(f"The profit by {by}, in {currency}", columns, rows, name="split-lines", tall=len(rows) > 20)
+    words = [el("li", el("b", name.replace("_", " ")), f": {meaning}") for name, meaning in CAUSES.items()]
+    return [whole, el("ul", words, class_="soft"), lines]

@@ -9,6 +9,23 @@ from dataclasses import dataclass
 from planner.pages.markup import Html, el
 
 WIDTH = 1000
+COLOURS = 8
+"""Runs that have a colour of their own."""
+
+DASHES = ("", "6 4", "2 3", "10 3 2 3", "14 4", "14 3 2 3 2 3")
+"""How lines are drawn, so that those of one colour differ: neighbours in twos, then the next runs of the colours."""
+
+
+def run_colour(index: int) -> str:
+    """The colour of a run by its place."""
+    return f"a{index % COLOURS}"
+
+
+def run_dash(index: int) -> str:
+    """How the line of a run is drawn, by its place; empty: without gaps."""
+    return DASHES[(index % 2 + 2 * (index // COLOURS)) % len(DASHES)]
+
+
 TICKS = 6
 """Numbers below a strip at most, so that they stand apart on a phone."""
 
@@ -66,7 +83,10 @@ def round_ticks(low: float, high: float) -> list[float]:
 
 
 def bars(title: str, rows: Sequence[tuple[str, str, float, str]], low: float, high: float) -> Html:
-    """A small chart of bars from zero, one a row of (label, colour, value, text), on a scale that others share."""
+    """A small chart of bars from zero, one a row of (label, colour, value, text), on a scale that others share.
+
+    Where there are more rows than colours, each has its number on it.
+    """
     span = (high - low) or 1.0
     zero = 100 * -low / span
     parts: list[Html] = []
@@ -74,17 +94,10 @@ def bars(title: str, rows: Sequence[tuple[str, str, float, str]], low: float, hi
         width = 100 * abs(value) / span
         start = zero if value >= 0 else zero - width
         mark = el("title", f"{label}: {text}")
-        parts.append(
-            el(
-                "rect",
-                mark,
-                x=f"{start:.2f}%",
-                y=index * 16 + 2,
-                width=f"{width:.2f}%",
-                height=12,
-                style=f"fill:var(--{colour})",
-            )
-        )
+        x, y, filled = f"{start:.2f}%", index * 16 + 2, f"fill:var(--{colour})"
+        parts.append(el("rect", mark, x=x, y=y, width=f"{width:.2f}%", height=12, style=filled))
+        if len(rows) > COLOURS:
+            parts.append(el("text", str(index + 1), class_="name", x=x, dx=3, y=y + 10))
     aloud = f"{title}: " + ", ".join(f"{label} {text}" for label, _, _, text in rows)
     drawing = el("svg", parts, style=f"height:{16 * len(rows) + 2}px", role="img", aria_label=aloud)
     return el("figure", el("figcaption", title), el("div", drawing, class_="still"), class_="mini")

@@ -9,15 +9,24 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import Any
 
-from planner.pages.charts import bars, strip
-from planner.pages.compare_tables import easy_table, energy_table, is_easy, key_of, members_table, names_of, runs_table
+from planner.pages.charts import COLOURS, bars, run_colour, run_dash, strip
+from planner.pages.compare_tables import (
+    PARTS,
+    easy_table,
+    energy_table,
+    is_easy,
+    key_of,
+    members_table,
+    names_of,
+    pairs_table,
+    runs_table,
+)
 from planner.pages.day import tile, zoom_bar
 from planner.pages.markup import SIGNS, Html, Part, counted, document, el, money, plain, signed_money, signed_percent
 from planner.pages.panels import Panel, layer
 from planner.pages.scatter import Axis, Point, Series, scatter
 from planner.units import SECONDS_PER_HOUR
 
-COLOURS = 8
 MULTIPLES = 62
 """Days in small on the page; all are in days.csv."""
 
@@ -51,17 +60,20 @@ def compare_page(about: Row) -> str:
             ],
         ),
     )
-    base = next(row for row in runs if key_of(row) == about["baseline"])
+    bases, against = _bases(runs, about["baseline"], names)
+    pairs = list(about["pairs"])
     days = sorted(by_day)
     panels = _curves(keys, names, by_day, about, currency) if len(days) > 1 else []
     main = el(
         "main",
+        [el("p", sentence, class_="answer") for sentence in about["answer"]],
+        [pairs_table(pairs, currency), el("p", PARTS, class_="soft")] if pairs else None,
         _tiles(runs, names, currency),
         el("h2", "Against EASY"),
         easy_table(runs, currency),
         [el("p", note, class_="soft") for note in about["notes"]],
         el("h2", "Side by side"),
-        runs_table(runs, base, names, currency),
+        runs_table(runs, bases, names, against, currency),
         [el("h2", "Over the days"), zoom_bar(), [panel.html() for panel in panels]] if panels else None,
         [el("h2", "By member of the forecast"), members_table(about["members"], names, currency)]
         if about.get("members")
@@ -76,8 +88,10 @@ def compare_page(about: Row) -> str:
         _multiples(keys, names, by_day, days, currency),
         id="main",
     )
-    more = ("members.csv",) if about.get("members") else ()
-    files = [el("a", name, href=name) for name in ("runs.csv", "days.csv", *more, "compare.json")]
+    more = [name for name in ("pairs", "members") if about.get(name)]
+    files = [
+        el("a", name, href=name) for name in (*(f"{name}.csv" for name in more), "runs.csv", "days.csv", "compare.json")
+    ]
     foot = el("footer", el("p", "All digits: ", [[file, " "] for file in files]))
     title = f"Comparison, {span}"
     if not panels:
@@ -90,8 +104,18 @@ def compare_page(about: Row) -> str:
     return document(title, header, main, foot, scripts=("view.js", "panels.js"), payload=payload)
 
 
-def _colour(index: int) -> str:
-    return f"a{min(index, COLOURS)}"
+def _bases(runs: list[Row], baseline: str, names: dict[str, str]) -> tuple[dict[str, Row | None], str]:
+    """What each run is held against, by its key: the baseline, or its like in that scenario; in words, too."""
+    scenario, _, method = baseline.partition(":")
+
+    def base_of(row: Row) -> Row | None:
+        own = (method, "plan") if method else (row["method"], row["kind"])
+        likes = (each for each in runs if each["scenario"] == scenario and (each["method"], each["kind"]) == own)
+        return next(likes, None)
+
+    return {key_of(row): base_of(row) for row in runs}, names[
+        f"{baseline}:plan"
+    ] if method else f"the same in {scenario}"
 
 
 def _span(about: Row) -> list[str]:
@@ -126,21 +150,26 @@ def _curves(
         return [round(value, 6) for value in accumulate(daily)]
 
     sums = {key: running(key) for key in keys}
-    base = sums[about["baseline"]]
+    bases, against = _bases(list(about["runs"]), about["baseline"], names)
+    nothing = [0.0] * len(span)
+
+    def base(key: str) -> list[float]:
+        row = bases[key]
+        return nothing if row is None else sums[key_of(row)]
 
     def lines(values: dict[str, list[float]]) -> list[dict[str, Any]]:
         unit = "" if sign else currency
         return [
-            layer("line", "days", names[key], _colour(k), values[key], unit, 2, before=sign, dash=k % 2 == 1)
+            layer("line", "days", names[key], run_colour(k), values[key], unit, 2, before=sign, dash=run_dash(k))
             for k, key in enumerate(keys)
         ]
 
-    more = {key: [round(a - b, 6) for a, b in zip(sums[key], base, strict=True)] for key in keys}
+    more = {key: [round(a - b, 6) for a, b in zip(sums[key], base(key), strict=True)] for key in keys}
     return [
         Panel("profit", f"Profit since the first day, {currency}", "One line per run.", lines(sums), 260),
         Panel(
             "more",
-            f"Profit more than the baseline's, since the first day, {currency}",
+            f"Profit more than {against}, since the first day, {currency}",
             "One line per run.",
             lines(more),
             200,
@@ -150,7 +179,7 @@ def _curves(
 
 def _pue(keys: list[str], names: dict[str, str], by_day: dict[str, dict[str, Row]], days: list[str]) -> Html:
     rows = [
-        (names[key], _colour(k), [(day, by_day[day][key]["pue"]) for day in days if key in by_day[day]])
+        (names[key], run_colour(k), [(day, by_day[day][key]["pue"]) for day in days if key in by_day[day]])
         for k, key in enumerate(keys)
     ]
     return strip("PUE of each day, with the median", rows, name="pue")
@@ -163,13 +192,21 @@ def _multiples(
     low, high = min(0.0, *profits), max(0.0, *profits)
     legend = el(
         "p",
-        [el("span", el("i", style=f"--c:var(--{_colour(k)})"), names[key]) for k, key in enumerate(keys)],
+        [
+            el(
+                "span",
+                el("i", style=f"--c:var(--{run_colour(k)})"),
+                f"{k + 1} " if len(keys) > COLOURS else None,
+                names[key],
+            )
+            for k, key in enumerate(keys)
+        ],
         class_="legend",
     )
     minis = []
     for day in days[:MULTIPLES]:
         rows = [
-            (names[key], _colour(k), by_day[day][key]["profit_eur"], money(by_day[day][key]["profit_eur"], currency))
+            (names[key], run_colour(k), by_day[day][key]["profit_eur"], money(by_day[day][key]["profit_eur"], currency))
             for k, key in enumerate(keys)
             if key in by_day[day]
         ]
@@ -263,7 +300,7 @@ def waiting_figure(runs: Sequence[Mapping[str, Any]], currency: str) -> Html:
     """The frontier of money and waits against EASY, which stands at zero: more profit, and more of the mean wait."""
     series, most = [], 1.0
     for number, (name, points) in enumerate(waiting_curves(runs).items()):
-        colour = f"a{min(number, COLOURS)}"
+        colour = run_colour(number)
         told, easy = f"{name}, an hour of waiting counts", points[-1]
         shown = [
             Point(
@@ -295,7 +332,7 @@ def carbon_figure(runs: Sequence[Mapping[str, Any]], currency: str) -> Html:
     series = []
     curves = carbon_curves(runs)
     for number, curve in enumerate(curves):
-        first, colour = curve.points[0], f"a{min(number, COLOURS)}"
+        first, colour = curve.points[0], run_colour(number)
         points = [
             Point(
                 f"{each.weight:g}",

@@ -11,8 +11,8 @@ Row = dict[str, Any]
 
 
 def key_of(row: Row) -> str:
-    """What a run is known by: its scenario and its method or policy."""
-    return f"{row['scenario']}:{row['method']}"
+    """What a run is known by: its scenario, and its method or policy."""
+    return f"{row['scenario']}:{row['method']}:{row.get('kind', 'plan')}"
 
 
 def is_easy(row: Row) -> bool:
@@ -28,7 +28,56 @@ def name_of(row: Row) -> str:
 def names_of(runs: list[Row]) -> dict[str, str]:
     """What to call each run: by its method or policy where there is one scenario, else by both."""
     several = len({row["scenario"] for row in runs}) > 1
-    return {key_of(row): f"{row['scenario']}, {name_of(row)}" if several else name_of(row) for row in runs}
+    policies = {row["method"] for row in runs if row["kind"] == "policy"}
+
+    def own(row: Row) -> str:
+        return f"{row['method']} plans" if row["kind"] == "plan" and row["method"] in policies else name_of(row)
+
+    return {key_of(row): f"{row['scenario']}, {own(row)}" if several else own(row) for row in runs}
+
+
+def pairs_table(pairs: list[Row], currency: str) -> Html:
+    """What each run earns more than its like: the parts that this is made of, and its range over the days."""
+    alone = all(pair["scenario"] == pair["against_scenario"] for pair in pairs)
+    money = [("more_eur", "more profit"), ("same_schedule_eur", "same schedule")]
+    money += [("start_times_eur", "start times"), ("volume_eur", "volume")]
+    if alone:
+        money.pop(1)
+    money += [("lowest_day_eur", "lowest day"), ("median_day_eur", "median day"), ("highest_day_eur", "highest day")]
+    if pairs[0]["days"] == 1:
+        money = money[:-3]
+    money += [("lowest_member_eur", "lowest member"), ("highest_member_eur", "highest member")]
+    money += [("year_eur", "a year like this")]
+    kept = [(key, title) for key, title in money if any(pair.get(key) is not None for pair in pairs)]
+
+    def cell(pair: Row, key: str) -> Part:
+        value = pair.get(key)
+        if value is None:
+            return "–"
+        text = el("data", ("+" if value > 0 else "") + plain(value, 2), value=repr(value))
+        name = key.removesuffix("_eur")
+        beside = el("small", pair[name], class_="beside") if name in ("lowest_day", "highest_day") else None
+        return [el("span", text, class_="good" if value > 0 else "bad" if value < 0 else None), beside]
+
+    paid = "payback_years" in pairs[0]
+    rows: list[list[Part]] = []
+    for pair in pairs:
+        base = "less EASY" if alone else f"less {pair['against_scenario']}: {pair['differs_in']}"
+        name = name_of(pair) if alone else f"{pair['scenario']}, {name_of(pair)}"
+        cells: list[Part] = [[name, el("small", base, class_="beside")], *(cell(pair, key) for key, _ in kept)]
+        years = pair.get("payback_years")
+        rows.append([*cells, *(["never" if years is None else plain(years, 1)] if paid else [])])
+    columns = [Column("run", number=False)]
+    columns += [Column(title, currency) for _, title in kept]
+    columns += [Column("payback", "years")] if paid else []
+    return grid("What is earned more, like with like, and what that is made of", columns, rows, name="pairs")
+
+
+PARTS = (
+    "Same schedule: the jobs as the other scenario runs them, under the rules of this one. Volume: more or less work"
+    " within the days, at what its core-hours earn and cost. Start times: the rest, work moved to other hours or nodes."
+    " The three add up."
+)
 
 
 def easy_table(runs: list[Row], currency: str) -> Html:
@@ -89,8 +138,10 @@ def _promise(row: Row) -> list[Part]:
     return [plain(row["delayed"]), hours(row["longest_delay_s"]), kept]
 
 
-def runs_table(runs: list[Row], base: Row, names: dict[str, str], currency: str) -> Html:
-    """Sums of all runs, with differences to the baseline."""
+def runs_table(
+    runs: list[Row], bases: dict[str, Row | None], names: dict[str, str], against: str, currency: str
+) -> Html:
+    """Sums of all runs, with differences to what each is held against."""
     quantities: list[tuple[str, str, str, int]] = [
         ("profit_eur", "profit", currency, 2),
         ("revenue_eur", "revenue", currency, 2),
@@ -110,19 +161,20 @@ def runs_table(runs: list[Row], base: Row, names: dict[str, str], currency: str)
     ]
     rare = ("fees_eur", "feed_in_eur", "battery_eur", "solar_kwh", "curtailed_kwh", "carbon_kg", "missed_deadlines")
     kept = [
-        each for each in quantities if each[0] in base and (each[0] not in rare or any(row[each[0]] for row in runs))
+        each for each in quantities if each[0] in runs[0] and (each[0] not in rare or any(row[each[0]] for row in runs))
     ]
 
     def cell(row: Row, key: str, digits: int) -> Part:
-        value, held = row[key], base[key]
+        base = bases[key_of(row)]
+        value = row[key]
         number = el("data", plain(value, digits), value=repr(value))
-        if row is base or value is None or held is None:
+        if base is None or row is base or value is None or base[key] is None:
             return number
-        more = value - held
+        more = value - base[key]
         if not round(more, digits):
             return [number, el("small", "the same", class_="beside")]
         text = ("+" if more > 0 else "") + plain(more, digits)
-        part = el("small", signed_percent(more / abs(held)), class_="beside") if held else None
+        part = el("small", signed_percent(more / abs(base[key])), class_="beside") if base[key] else None
         return [number, el("small", text, class_="beside"), part]
 
     rows: list[list[Part]] = [
@@ -130,7 +182,7 @@ def runs_table(runs: list[Row], base: Row, names: dict[str, str], currency: str)
     ]
     columns = [Column("run", number=False), *(Column(title, unit) for _, title, unit, _ in kept)]
     return grid(
-        f"Sums over {counted(base['days'], 'day')}, with differences to {names[key_of(base)]}",
+        f"Sums over {counted(runs[0]['days'], 'day')}, with differences to {against}",
         columns,
         rows,
         name="runs",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from typing import Any
 
-from planner.pages.booked import mark, planned_table
+from planner.pages.booked import mark, planned_table, split_table
 from planner.pages.day import SHARES, tile, zoom_bar
 from planner.pages.markup import SIGNS, Column, Html, Part, counted, document, el, grid, money, percent, plain, unit
 from planner.pages.panels import Panel, layer
@@ -42,6 +42,7 @@ def costs_page(report: CostReport, csv_name: str) -> str:
         el("h2", f"By {report.by}"),
         el("p", SHARES),
         _lines(report, totals, csv_name),
+        *_budgets(report),
         *_planned(report, csv_name),
         el("h2", "By day"),
         _days(report, totals),
@@ -81,7 +82,54 @@ def _planned(report: CostReport, csv_name: str) -> list[Part]:
             ".",
         ),
         planned_table(report.planned, report.by, report.currency),
+        *_why(report, csv_name),
     ]
+
+
+def _why(report: CostReport, csv_name: str) -> list[Part]:
+    """What made the difference between planned and real."""
+    if report.split is None:
+        return []
+    name = csv_name.replace(".csv", "-split.csv")
+    return [
+        el("h2", "Why real is not as planned"),
+        el(
+            "p",
+            "The plan is turned into what happened step by step, and each step is settled. In full in ",
+            el("a", name, href=name),
+            ".",
+        ),
+        *split_table(report.split, report.by, report.currency),
+    ]
+
+
+def _budgets(report: CostReport) -> list[Part]:
+    """How much of their budgets accounts have used, the marked ones first."""
+    if not report.budgets:
+        return []
+    columns = [
+        Column("account", number=False, wrap=True),
+        *(Column(name, report.currency) for name in ("budget", "used", "here", "left")),
+        Column("used", "%"),
+        Column("", number=False),
+    ]
+    rows: list[list[Part]] = []
+    for each in sorted(report.budgets, key=lambda each: (-each.used_percent, each.account)):
+        amounts = (each.eur, each.used_eur, each.here_eur, each.eur - each.used_eur)
+        word = {"100 %": "used up", "80 %": "80 % used"}.get(each.mark)
+        marked = None if word is None else el("span", word, class_="mark bad" if each.mark == "100 %" else "mark")
+        rows.append(
+            [
+                each.account,
+                *(el("data", plain(float(value), 2), value=str(value)) for value in amounts),
+                el("data", plain(each.used_percent, 1), value=str(each.used_percent)),
+                marked,
+            ]
+        )
+    first, until = report.budgets[0].first, report.budgets[0].until
+    what = "billed" if report.is_booked else "planned, not billed,"
+    caption = f"What was {what} from {first} to {until}, beside the budget of that time; here: in this report"
+    return [el("h2", "Budgets"), grid(caption, columns, rows, name="budgets")]
 
 
 def _tiles(report: CostReport, totals: Sums) -> Html:

@@ -250,7 +250,7 @@ def provenance_foot(summary: DaySummary, run: dict[str, Any]) -> Html:
     """Program, method, seed, inputs with their hashes, and the files beside the page."""
     facts: list[tuple[str, Html | str]] = [
         ("Made by", f"planner {run['planner']}, {run['began']}"),
-        ("Command", el("code", " ".join(["plan", *run["command"]]))),
+        ("Command", el("code", " ".join(["plan", *run["command"]])) if run["command"] else "a script"),
         ("Method", f"{summary.method}, seed {run['seed']}, {clock(summary.solve_s)}, status {summary.status}"),
     ]
     if run.get("engine"):

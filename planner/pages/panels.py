@@ -54,7 +54,10 @@ class Panel:
 
 
 def _mark(layer: dict[str, Any]) -> str | None:
-    return None if layer["kind"] == "stack" else "dash" if layer.get("dash") else "thin"
+    if layer["kind"] == "stack":
+        return None
+    dash = layer.get("dash")
+    return {"2 3": "dash dots", "10 3 2 3": "dash mixed"}.get(str(dash), "dash") if dash else "thin"
 
 
 def layer(

@@ -3,23 +3,59 @@
 from __future__ import annotations
 
 import datetime as dt
+import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from planner.domain.horizon import Horizon, zone_named
 from planner.domain.intake import Intake
-from planner.errors import FileFormatError, SlurmError
+from planner.errors import FileFormatError, InputError, SlurmError
+from planner.inputs.books.day import require_over
 from planner.inputs.slurm.accounting import read_accounting
 from planner.inputs.slurm.document import DocumentAnswer
 from planner.inputs.slurm.documents import read_saved
 from planner.inputs.slurm.machine import SlurmMachine, machine_of
 from planner.inputs.slurm.nodes import read_nodes
 from planner.inputs.slurm.sacct_text import read_accounts
-from planner.runs.book import Books
+from planner.runs.asked import open_scenario, parse_day
+from planner.runs.book import Books, book
+from planner.runs.one_day import DoneDay
 from planner.scenario.schema import Scenario
 from planner.scenario.slurm import SlurmSection
 from planner.slurm.commands import Slurm
 from planner.slurm.snapshot import ask_nodes
 from planner.store.results import cluster_of, read_run
+from planner.store.write import require_formats
+
+
+def book_asked(
+    day: str | dt.date,
+    scenario: str | Path | None = None,
+    settings: Sequence[str] = (),
+    *,
+    sacct: Path | None = None,
+    table: Path | None = None,
+    out: Path = Path("reports"),
+    also: Sequence[str] = (),
+    rebook: bool = False,
+    command: Sequence[str] = (),
+) -> DoneDay:
+    """Book a day of a scenario from what sacct wrote, from a table, or from Slurm's accounts."""
+    if sacct is not None and table is not None:
+        raise InputError("--sacct and --table both say what ran; leave one of them out")
+    require_formats(tuple(also))
+    now_unix = int(time.time())
+    chosen = open_scenario(scenario, settings, slurm=True)
+    wanted = day if isinstance(day, dt.date) else parse_day(day, chosen.zone)
+    horizon = Horizon(wanted, chosen.zone)
+    require_over(horizon, now_unix)
+    if table is not None:
+        books = Books(table=table, files=(table,))
+    else:
+        books = live_books(horizon, Slurm()) if sacct is None else saved_books(sacct, chosen)
+    folder = out / chosen.name
+    chosen = with_cluster(chosen, folder, horizon, Slurm())
+    return book(chosen, wanted, books, folder, now_unix=now_unix, rebook=rebook, also=tuple(also), command=command)
 
 
 def saved_books(path: Path, scenario: Scenario) -> Books:

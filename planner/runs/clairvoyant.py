@@ -7,16 +7,19 @@ The limit is on the profit of whole calendar days, as `settle_window` gives it.
 from __future__ import annotations
 
 import datetime as dt
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from planner.accounting.bound import Bound, profit_bound
 from planner.domain.columns import NO_DEADLINE, Ints
+from planner.domain.horizon import Horizon
 from planner.domain.job import Job
+from planner.domain.problem import Running
 from planner.domain.trace import Trace
 from planner.errors import InputError
-from planner.runs.replay_ledger import frame_of, origin_of, window_of
+from planner.online.replay import Replay
+from planner.runs.replay_ledger import frame_of, origin_of, settle_window, sum_of_days, window_of
 from planner.scenario.schema import Scenario
 
 TIME_S = 300.0
@@ -68,3 +71,64 @@ def clairvoyant_bound(
         time_limit_s=time_limit_s,
         tolerance=TOLERANCE,
     )
+
+
+@dataclass(frozen=True)
+class LimitBeside:
+    """What no schedule saves more of than another costs [EUR], with what that one's energy costs.
+
+    ``slack_eur`` is by how much the limit might still be lower.
+    """
+
+    saved_eur: float
+    slack_eur: float | None
+    easy_eur: float
+
+
+def limit_beside(
+    scenario: Scenario,
+    jobs: tuple[Job, ...],
+    easy: Replay,
+    delay_s: int,
+    *,
+    first_day: dt.date,
+    time_limit_s: float,
+    slot_s: int | None = None,
+    repeats: bool = False,
+) -> LimitBeside:
+    """What no schedule saves more of, with all known ahead, in which jobs start so late after their start at most.
+
+    What has started before the first day runs as it did. ``repeats``: days without prices or weather are like the day
+    before them.
+    """
+    ran, origin = easy.trace, origin_of(easy.trace)
+    last_unix = int(easy.end_s.max()) + delay_s + origin - 1
+    days = (Horizon.of_unix(last_unix, scenario.zone).day - first_day).days + 1
+    window = window_of(scenario, first_day, days)
+    first_s = window.start_unix - origin
+    empty, midnights = frame_of(scenario, window, repeats=repeats)
+    real = [replace(job, requested_s=int(ran.runtime_s[k]), deadline_unix=None) for k, job in enumerate(jobs)]
+    is_own = easy.start_s >= first_s
+    running = [
+        Running(real[k], int(easy.start_s[k]) - first_s, int(easy.end_s[k]) - first_s, _nodes(easy, k))
+        for k in np.flatnonzero(~is_own & (easy.end_s > first_s)).tolist()
+    ]
+    own = sorted(np.flatnonzero(is_own).tolist(), key=lambda k: jobs[k].submission_key)
+    problem = replace(empty, jobs=tuple(real[k] for k in own), running=tuple(running))
+    bound = profit_bound(
+        problem,
+        latest_start_s=np.minimum(easy.start_s[own] + delay_s - first_s, NO_DEADLINE),
+        bills_s=midnights,
+        slot_s=slot_s,
+        time_limit_s=time_limit_s,
+        tolerance=TOLERANCE,
+    )
+    settled = settle_window(scenario, jobs, easy, first_day=first_day, days=days, repeats=repeats)
+    totals = sum_of_days(settled)
+    saved = bound.profit_eur - float(totals["profit_eur"])
+    return LimitBeside(saved, bound.slack_eur, float(totals["energy_cost_eur"]))
+
+
+def _nodes(happened: Replay, job: int) -> tuple[int, ...]:
+    units = happened.trace.unit_ptr
+    return tuple(happened.node_of_unit[units[job] : units[job + 1]].tolist())

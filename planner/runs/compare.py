@@ -5,33 +5,31 @@ from __future__ import annotations
 import datetime as dt
 import hashlib
 import json
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from planner.domain.columns import Ints
-from planner.domain.day_summary import FORMAT, Waits
+from planner.domain.day_summary import FORMAT
 from planner.domain.horizon import Horizon
-from planner.domain.plan import DEFERRED
 from planner.errors import InputError
-from planner.methods import Params
+from planner.methods import WITHOUT_CARBON, Params
 from planner.online.policies import Policy
 from planner.pages.compare import compare_page
 from planner.pages.index import write_index
-from planner.pages.panels import column
 from planner.places import full_path
-from planner.runs.compare_rows import NO_PROMISE, forecast_members, member_rows, policy_days, wait_columns
-from planner.runs.fanout import Outcome, RunTask, TaskEngine, run_tasks
+from planner.runs.compare_rows import REPLAYED, SETTLED, RunFound, forecast_members, plan_run, policy_run
+from planner.runs.day_count import DayCount, Pace, Work, watched
+from planner.runs.fanout import RunTask, TaskEngine, run_calls
+from planner.runs.like_with_like import answer_of, pair_of, same_ground, what_differs, with_members, with_payback
 from planner.runs.one_day import require_order
-from planner.runs.run_figures import Row, day_rows, run_row
+from planner.runs.run_figures import Row
 from planner.scenario.schema import Scenario
-from planner.store.folder import held, put, renewed
-from planner.store.read_tables import Came, read_table, ready_unix, start_unix, take_in
+from planner.store.folder import held, put, remove, renewed
 from planner.store.replay_files import write_rows
-from planner.store.write_tables import COLUMNS, encoded
+from planner.store.write_tables import encoded
 
 LONGEST_NAME = 100
 EASY = Policy("easy")
@@ -41,12 +39,15 @@ SAVINGS = ("saved_eur", "saved_percent", "saved_energy_cost_eur", "saved_kwh", "
 
 @dataclass(frozen=True)
 class Comparison:
-    """What was compared: one row per run with its differences, one row per day, and where the files are.
+    """What was compared: the answer, one row per pair, run and day, and where the files are.
 
+    ``answer`` has a sentence for each scenario that is held against the baseline's; ``pairs`` what it is taken from.
     ``notes`` say on what footing. ``members`` has what the same plans cost under each member of a forecast; None where
     that was not asked for.
     """
 
+    answer: list[str]
+    pairs: list[Row]
     baseline: str
     currency: str
     first: dt.date
@@ -69,97 +70,144 @@ def compare_runs(
     policies: Sequence[Policy] = (),
     baseline: str | None = None,
     by_member: bool = False,
+    invest_eur: float | None = None,
     engine: TaskEngine | None = None,
     on_done: Callable[[str], None] | None = None,
+    on_pace: Callable[[Pace], None] | None = None,
 ) -> Comparison:
     """Plan the same days in every scenario by every method, and set the results beside what EASY makes of the jobs.
 
     Every run starts anew on the first day. ``how`` gives all but the method; ``policies`` are replayed on the
-    same jobs, after EASY. ``baseline`` is a scenario, with the first method, or ``SCENARIO:METHOD``. ``by_member``:
-    plans are settled under each member of their scenario's forecasts as well. Days and tables are left in a folder of
-    their own below ``out``.
+    same jobs, after EASY. ``baseline`` is a scenario, whose runs those of others are held against, like with like, or
+    ``SCENARIO:METHOD``, one run for all. ``by_member``: plans are settled under each member of their scenario's
+    forecasts as well. ``invest_eur``: after how many years the others have paid for it. ``on_done`` is called with
+    each run that is done, ``on_pace`` while days are. Days and tables are left in a folder of their own below ``out``.
     """
     require_order(first, last)
     _require_comparable(scenarios, methods)
     if by_member:
         for scenario in scenarios:
             forecast_members(scenario, Horizon(first, scenario.zone))
-    done = on_done or (lambda name: None)
     replayed = list(dict.fromkeys([EASY, *policies]))
-    pairs = [(scenario, method) for scenario in scenarios for method in methods]
     base = _baseline(baseline, [scenario.name for scenario in scenarios], methods)
     folder = full_path(out) / "compare" / _name_of(scenarios, methods) / _span(first, last)
-    tasks = [
-        RunTask(
-            f"{scenario.name}, {method}",
-            scenario,
-            replace(how, method=method),
-            first,
-            last,
-            folder / "runs" / scenario.name / method,
-        )
-        for scenario, method in pairs
-    ]
+    asked = AskedRuns(scenarios, methods, replayed, (first, last), folder, how, base[0], by_member)
     with held(folder):
-        outcomes = run_tasks(tasks, engine or TaskEngine(), lambda task: done(task.name))
-        runs: list[Found] = []
-        for scenario in scenarios:
-            group = []
-            for found in () if scenario.outages else policy_days(scenario, replayed, first, last):
-                group.append(found)
-                done(f"{scenario.name}, {found[0]['method']}")
-            for task, outcome in zip(tasks, outcomes, strict=True):
-                if task.scenario is scenario:
-                    group.append(_planned(task, outcome))
-            runs += _with_savings(group)
-        comparison = _compared(scenarios, runs, base, (first, last), folder)
-        if by_member:
-            comparison = replace(
-                comparison,
-                members=[
-                    row
-                    for task, outcome in zip(tasks, outcomes, strict=True)
-                    for row in member_rows(task.scenario, task.params.method, outcome, task.folder)
-                ],
-            )
+        groups = _run(asked, engine or TaskEngine(), on_done, on_pace)
+        runs = [found for group in groups.values() for found in _with_savings(group)]
+        if not runs:
+            raise InputError("there is nothing to compare: no job to replay, and no method to plan with")
+        comparison = _compared(asked, runs, base, invest_eur)
         _write(comparison, scenarios)
     write_index(folder.parents[2])
     return comparison
 
 
-Found = tuple[Row, list[Row]]
-"""The row of a run, and the rows of its days."""
+@dataclass(frozen=True)
+class AskedRuns:
+    """What is to be compared, and where it goes; ``base`` is the scenario that others are held against."""
+
+    scenarios: Sequence[Scenario]
+    methods: Sequence[str]
+    policies: Sequence[Policy]
+    span: tuple[dt.date, dt.date]
+    folder: Path
+    how: Params
+    base: str
+    by_member: bool
+
+    @property
+    def days(self) -> int:
+        """How many days there are."""
+        return (self.span[1] - self.span[0]).days + 1
+
+    def others(self, scenario: Scenario) -> list[Scenario]:
+        """The scenarios under which the schedules of one are settled as well: all others of the same ground."""
+        if scenario.name != self.base:
+            return []
+        return [each for each in self.scenarios if each is not scenario and same_ground(scenario, each)]
+
+    def task(self, scenario: Scenario, method: str, count: DayCount, threads: int) -> RunTask:
+        """The run of days of a scenario by a method."""
+        params, place = replace(self.how, method=method), self.folder / "runs" / scenario.name / method
+        name = f"{scenario.name}, {method}"
+        return RunTask(name, scenario, params, *self.span, place, count=count).with_threads(threads)
 
 
-def _planned(task: RunTask, summaries: Outcome) -> Found:
-    names = {"scenario": task.scenario.name, "method": task.params.method, "kind": "plan"}
-    waits = wait_columns(_waits_of(task.folder, summaries))
-    return run_row(names, summaries) | waits | NO_PROMISE, day_rows(names, summaries)
+def _run(
+    asked: AskedRuns,
+    engine: TaskEngine,
+    on_done: Callable[[str], None] | None,
+    on_pace: Callable[[Pace], None] | None,
+) -> dict[str, list[RunFound]]:
+    """Every policy and every method in every scenario, side by side; what does not differ is run once."""
+    wanted = [(each, policy) for each in asked.scenarios for policy in (() if each.outages else asked.policies)]
+    planned = [(each, method) for each in asked.scenarios for method in asked.methods]
+    twin = _twins(asked.scenarios)
+    number = len(wanted) + len(planned)
+    counted = asked.folder.parent / f".{asked.folder.name}.new-{os.getpid()}0"
+    count = DayCount(counted if on_pace is not None else None)
+    calls: dict[tuple[str, str, str], Callable[[], RunFound | None]] = {}
+    days = dict.fromkeys(("planned", REPLAYED, SETTLED), 0)
+    for scenario, policy in wanted:
+        if policy.needs_prices or twin[scenario.name] == scenario.name:
+            others = asked.others(scenario)
+            calls[scenario.name, policy.name, "policy"] = partial(
+                policy_run, scenario, policy, asked.span, others, count
+            )
+            days[REPLAYED] += 1
+            days[SETTLED] += asked.days * (1 + len(others))
+    for scenario, method in planned:
+        if method not in WITHOUT_CARBON or twin[scenario.name] == scenario.name:
+            task = asked.task(scenario, method, count, engine.threads(number))
+            calls[scenario.name, method, "plan"] = partial(
+                plan_run, task, asked.others(scenario), by_member=asked.by_member
+            )
+            days["planned"] += asked.days
+    names = [f"{scenario}, {name}" for scenario, name, _ in calls]
+    try:
+        if count.folder is not None:
+            count.folder.mkdir()
+        with watched(count, Work(days, engine.side(len(calls))), on_pace):
+            done = None if on_done is None else lambda at: on_done(names[at])
+            answers = run_calls(list(zip(names, calls.values(), strict=True)), engine, done)
+    finally:
+        remove(counted)
+    found = dict(zip(calls, answers, strict=True))
+    groups: dict[str, list[RunFound]] = {}
+    for scenario in asked.scenarios:
+        keys = [(policy.name, "policy") for each, policy in wanted if each is scenario]
+        keys += [(method, "plan") for method in asked.methods]
+        group = [found.get((scenario.name, *key), found.get((twin[scenario.name], *key))) for key in keys]
+        groups[scenario.name] = [_called(each, scenario.name) for each in group if each is not None]
+    return groups
 
 
-def _waits_of(folder: Path, summaries: Outcome) -> Waits:
-    """How long jobs waited from when they could first start: those that the run leaves waiting, until its end."""
-    came = Came()
-    ready: list[Ints] = []
-    start: list[Ints] = []
-    for summary in summaries:
-        table = read_table(folder / summary.day.isoformat() / "schedule.csv", COLUMNS["schedule"])
-        is_new = np.array([state == "planned" for state in column(table, "state")], dtype=np.bool_)
-        take_in(came, table, summary.horizon)
-        ready.append(ready_unix(table, summary.horizon, came)[is_new])
-        start.append(start_unix(table, summary.horizon)[is_new])
-    last = summaries[-1]
-    table = read_table(folder / last.day.isoformat() / "deferred.csv", COLUMNS["deferred"])
-    waits = np.array([kind == "deferred" for kind in column(table, "kind")], dtype=np.bool_)
-    ready.append(ready_unix(table, last.horizon, came)[waits])
-    start.append(np.full(len(ready[-1]), DEFERRED, dtype=np.int64))
-    return Waits.of(np.concatenate(ready), np.concatenate(start), last.horizon.end_unix)
+def _twins(scenarios: Sequence[Scenario]) -> dict[str, str]:
+    """For each scenario the first that differs from it in nothing but its name and the weight of carbon."""
+    firsts: list[tuple[str, Scenario]] = []
+    found = {}
+    for scenario in scenarios:
+        plain = scenario.model_copy(
+            update={"name": "", "goal": scenario.goal.model_copy(update={"carbon_weight": 0.0})}
+        )
+        names = [name for name, each in firsts if each == plain]
+        if not names:
+            firsts.append((scenario.name, plain))
+        found[scenario.name] = names[0] if names else scenario.name
+    return found
 
 
-def _with_savings(group: list[Found]) -> list[Found]:
+def _called(found: RunFound, scenario: str) -> RunFound:
+    """The same run under the name of a scenario in which it comes out the same."""
+    rows = [row | {"scenario": scenario} for row in found.days]
+    return replace(found, row=found.row | {"scenario": scenario}, days=rows)
+
+
+def _with_savings(group: list[RunFound]) -> list[RunFound]:
     """The runs of one scenario with what each saves against EASY."""
-    easy = next((run for run, _ in group if run["kind"] == "policy" and run["method"] == EASY.name), None)
-    return [(with_saving(run, easy), days) for run, days in group]
+    easy = next((each.row for each in group if each.row["kind"] == "policy" and each.row["method"] == EASY.name), None)
+    return [replace(each, row=with_saving(each.row, easy)) for each in group]
 
 
 def with_saving(row: Row, easy: Row | None) -> Row:
@@ -174,23 +222,67 @@ def with_saving(row: Row, easy: Row | None) -> Row:
 
 
 def _compared(
-    scenarios: Sequence[Scenario],
-    found: Sequence[Found],
-    base: tuple[str, str],
-    span: tuple[dt.date, dt.date],
-    folder: Path,
+    asked: AskedRuns, found: Sequence[RunFound], base: tuple[str, str | None], invest_eur: float | None
 ) -> Comparison:
-    base_row = next(row for row, _ in found if (row["scenario"], row["method"]) == base)
+    scenarios = asked.scenarios
+    days = [day for each in found for day in each.days]
+    members = [row for each in found for row in each.members] if asked.by_member else None
+    runs = [with_difference(each.row, _base_row(each, found, base)) for each in found]
+    pairs = _pairs(asked, found, days)
+    pairs = pairs if members is None else [with_members(pair, members) for pair in pairs]
+    pairs = pairs if invest_eur is None else [with_payback(pair, invest_eur) for pair in pairs]
     return Comparison(
-        baseline=":".join(base),
+        answer=answer_of(pairs, scenarios[0].currency, invest_eur),
+        pairs=pairs,
+        baseline=":".join(part for part in base if part),
         currency=scenarios[0].currency,
-        first=span[0],
-        last=span[1],
-        runs=[with_difference(row, base_row) for row, _ in found],
-        days=[day for _, days in found for day in days],
-        notes=_notes(scenarios, holds=any(row["delayed"] is not None for row, _ in found)),
-        folder=folder,
+        first=asked.span[0],
+        last=asked.span[1],
+        runs=runs,
+        days=days,
+        notes=_notes(scenarios, holds=any(each.row["delayed"] is not None for each in found)) + _once(asked),
+        folder=asked.folder,
+        members=members,
     )
+
+
+def _base_row(each: RunFound, found: Sequence[RunFound], base: tuple[str, str | None]) -> Row | None:
+    """What a run is held against: the named run, or the run of the same kind in the scenario of the baseline."""
+    scenario, method = base
+    own = (each.row["method"], each.row["kind"]) if method is None else (method, "plan")
+    rows = [other.row for other in found if other.row["scenario"] == scenario]
+    return next((row for row in rows if (row["method"], row["kind"]) == own), None)
+
+
+def _pairs(asked: AskedRuns, found: Sequence[RunFound], days: Sequence[Row]) -> list[Row]:
+    """Like with like: every run with its own in the scenario of the baseline, or of one scenario with EASY."""
+    by_name = {scenario.name: scenario for scenario in asked.scenarios}
+    base = by_name[asked.base]
+    pairs = []
+    for each in found:
+        row = each.row
+        if len(by_name) == 1:
+            own = next(
+                (other for other in found if (other.row["method"], other.row["kind"]) == ("easy", "policy")), None
+            )
+            if own is not None and own is not each:
+                pairs.append(pair_of(own.row, row, days, own.row, ""))
+        elif row["scenario"] != asked.base:
+            key = (asked.base, row["method"], row["kind"])
+            own = next((o for o in found if (o.row["scenario"], o.row["method"], o.row["kind"]) == key), None)
+            if own is not None:
+                what = what_differs(base, by_name[row["scenario"]])
+                pairs.append(pair_of(own.row, row, days, own.under.get(row["scenario"]), what))
+    return pairs
+
+
+def _once(asked: AskedRuns) -> list[str]:
+    """What is said of runs that came out the same, and were run once, as no weight of carbon changes them."""
+    if all(name == twin for name, twin in _twins(asked.scenarios).items()):
+        return []
+    names = [each.name for each in asked.policies if not each.needs_prices]
+    names += [name for name in asked.methods if name in WITHOUT_CARBON]
+    return [f"{', '.join(names)} do not heed goal.carbon_weight: run once for all weights."]
 
 
 def _notes(scenarios: Sequence[Scenario], *, holds: bool) -> list[str]:
@@ -216,8 +308,10 @@ def _footing(scenario: Scenario, *, holds: bool) -> list[str]:
     ]
 
 
-def with_difference(row: Row, base: Row) -> Row:
+def with_difference(row: Row, base: Row | None) -> Row:
     """A run with what it earns more than the baseline, in money and in percent of the baseline's profit."""
+    if base is None:
+        return row | {"profit_difference_eur": None, "profit_difference_percent": None}
     more = row["profit_eur"] - base["profit_eur"]
     percent = 100 * more / abs(base["profit_eur"]) if base["profit_eur"] else None
     return row | {
@@ -237,13 +331,13 @@ def _require_comparable(scenarios: Sequence[Scenario], methods: Sequence[str]) -
         raise InputError(f"the scenarios count in {' and '.join(sorted(currencies))}; compare those of one currency")
 
 
-def _baseline(given: str | None, scenarios: Sequence[str], methods: Sequence[str]) -> tuple[str, str]:
+def _baseline(given: str | None, scenarios: Sequence[str], methods: Sequence[str]) -> tuple[str, str | None]:
     scenario, _, method = (given or scenarios[0]).partition(":")
     if scenario not in scenarios:
         raise InputError(f"the baseline {scenario!r} is not compared; choose one of {', '.join(scenarios)}")
     if method and method not in methods:
         raise InputError(f"the baseline's method {method!r} is not compared; choose one of {', '.join(methods)}")
-    return scenario, method or methods[0]
+    return scenario, method or None
 
 
 def _name_of(scenarios: Sequence[Scenario], methods: Sequence[str]) -> str:
@@ -262,6 +356,8 @@ def _write(comparison: Comparison, scenarios: Sequence[Scenario]) -> None:
     """Put the tables and the page beside the days, all in one step."""
     about: dict[str, Any] = {
         "format": FORMAT,
+        "answer": comparison.answer,
+        "pairs": comparison.pairs,
         "baseline": comparison.baseline,
         "currency": comparison.currency,
         "from": comparison.first.isoformat(),
@@ -277,6 +373,9 @@ def _write(comparison: Comparison, scenarios: Sequence[Scenario]) -> None:
         (fresh / "members.csv").unlink(missing_ok=True)  # of an earlier comparison that had asked for them
         if comparison.members is not None:
             write_rows(comparison.members, fresh / "members.csv")
+        (fresh / "pairs.csv").unlink(missing_ok=True)
+        if comparison.pairs:
+            write_rows(comparison.pairs, fresh / "pairs.csv")
         write_rows(comparison.runs, fresh / "runs.csv")
         write_rows(comparison.days, fresh / "days.csv")
         put(fresh / "compare.json", encoded(json.dumps(about, indent=2, ensure_ascii=False) + "\n"))

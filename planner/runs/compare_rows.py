@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
@@ -17,6 +18,7 @@ from planner.domain.day_summary import DaySummary, DayTotals, Waits
 from planner.domain.horizon import Horizon
 from planner.domain.job import Job
 from planner.domain.ledger import Totals
+from planner.domain.plan import DEFERRED
 from planner.errors import InputError, TableError
 from planner.inputs.build import frame
 from planner.inputs.prices import price_members
@@ -29,41 +31,119 @@ from planner.online.holding import NO_HOLDING
 from planner.online.policies import Policy
 from planner.online.prices import NO_PROFIT
 from planner.online.replay import Replay, replay
+from planner.pages.panels import column
 from planner.planning.energy_costs import holding_of_trace, profit_terms_of
-from planner.runs.replay_ledger import settle_window
-from planner.runs.run_figures import TOTALS, Row, sum_row
+from planner.runs.day_count import UNCOUNTED, DayCount
+from planner.runs.fanout import Outcome, RunTask
+from planner.runs.like_with_like import settled_under
+from planner.runs.replay_ledger import days_of_window
+from planner.runs.run_figures import TOTALS, Row, day_rows, run_row, sum_row
 from planner.runs.simulate import outcome_of
 from planner.scenario.schema import Scenario
 from planner.scenario.tariff import HourlyTariff
 from planner.scenario.weather import FileWeather
 from planner.store.read_day import read_day
+from planner.store.read_tables import Came, read_table, ready_unix, start_unix, take_in
+from planner.store.write_tables import COLUMNS
 from planner.units import rounded
 
+Sums = Mapping[str, float]
 
-def policy_days(
-    scenario: Scenario, policies: Sequence[Policy], first: dt.date, last: dt.date
-) -> Iterator[tuple[Row, list[Row]]]:
-    """The row of each policy, with its rows of days; none where there is no job to replay.
+
+@dataclass(frozen=True)
+class RunFound:
+    """A run: its row, the rows of its days, its sums under other scenarios by name, and its rows of members."""
+
+    row: Row
+    days: list[Row]
+    under: Mapping[str, Sums] = field(default_factory=dict)
+    members: Sequence[Row] = ()
+
+
+def policy_run(
+    scenario: Scenario,
+    policy: Policy,
+    span: tuple[dt.date, dt.date],
+    others: Sequence[Scenario] = (),
+    count: DayCount = UNCOUNTED,
+) -> RunFound | None:
+    """A policy on the days from the first to the last of ``span``; None where there is no job to replay.
 
     The jobs are those that plans of these days know, the first day from nothing: those submitted earlier wait at its
-    midnight. With ``execute: requested`` every job runs as long as it asked, as in the plans.
+    midnight. With ``execute: requested`` every job runs as long as it asked, as in the plans. ``others`` are scenarios
+    under which the same schedule is settled as well.
     """
-    source = read_known(scenario, first, last)
+    began = time.monotonic()
+    source = read_known(scenario, *span)
     if source is None:
-        return
+        return None
     trace = source.trace
     own_s = trace.submit_s
     trace = replace(trace, submit_s=np.maximum(own_s, 0))
     if scenario.rules.execute == "requested":
         trace = replace(trace, runtime_s=trace.requested_s)
-    estimate = estimate_named(scenario.rules.estimate)
-    for policy in policies:
-        profit = profit_terms_of(scenario, trace) if policy.needs_prices else NO_PROFIT
-        holding = holding_of_trace(scenario, trace) if policy.holds else NO_HOLDING
-        result = replay(trace, policy, estimate.make(trace), profit=profit, holding=holding)
-        require_sound(result)
-        names = {"scenario": scenario.name, "method": policy.name, "kind": "policy"}
-        yield _rows(names, scenario, source, result, own_s, first, last)
+    profit = profit_terms_of(scenario, trace) if policy.needs_prices else NO_PROFIT
+    holding = holding_of_trace(scenario, trace) if policy.holds else NO_HOLDING
+    estimate = estimate_named(scenario.rules.estimate).make(trace)
+    result = replay(trace, policy, estimate, profit=profit, holding=holding)
+    require_sound(result)
+    count.add(REPLAYED, time.monotonic() - began)
+    names = {"scenario": scenario.name, "method": policy.name, "kind": "policy"}
+    row, rows = _rows(names, scenario, source, result, own_s, _settled(scenario, source, result, span, count))
+    under = {each.name: _sums_of(_settled(each, source, result, span, count)) for each in others}
+    return RunFound(row, rows, under)
+
+
+REPLAYED, SETTLED = "replayed", "settled"
+"""Kinds of work that are counted: a replay, and a day of it that is settled."""
+
+
+def _settled(
+    scenario: Scenario, source: Source, result: Replay, span: tuple[dt.date, dt.date], count: DayCount
+) -> list[tuple[dt.date, Totals]]:
+    first, last = span
+    days = (last - first).days + 1
+    each = days_of_window(scenario, source.jobs, result, first_day=first, days=days)
+    return list(count.timed(each, lambda day: SETTLED))
+
+
+def plan_run(task: RunTask, others: Sequence[Scenario] = (), *, by_member: bool = False) -> RunFound:
+    """A run of days that are planned, or kept, and what else is asked of it."""
+    summaries = task.run()
+    names = {"scenario": task.scenario.name, "method": task.params.method, "kind": "plan"}
+    row = run_row(names, summaries) | wait_columns(_waits_of(task.folder, summaries)) | NO_PROMISE
+    written = [read_day(task.folder / each.day.isoformat()) for each in summaries] if others else []
+    under = {each.name: _sums_of(settled_under(each, written)) for each in others}
+    members = member_rows(task.scenario, task.params.method, summaries, task.folder) if by_member else []
+    return RunFound(row, day_rows(names, summaries), under, members)
+
+
+def _sums_of(settled: list[tuple[dt.date, Totals]]) -> Sums:
+    """What parts of a difference are worked out from."""
+    told = [DayTotals.of(totals) for _, totals in settled]
+    return {name: math.fsum(getattr(each, name) for each in told) for name in COMPARED}
+
+
+COMPARED = ("profit_eur", "revenue_eur", "core_hours")
+
+
+def _waits_of(folder: Path, summaries: Outcome) -> Waits:
+    """How long jobs waited from when they could first start: those that the run leaves waiting, until its end."""
+    came = Came()
+    ready: list[Ints] = []
+    start: list[Ints] = []
+    for summary in summaries:
+        table = read_table(folder / summary.day.isoformat() / "schedule.csv", COLUMNS["schedule"])
+        is_new = np.array([state == "planned" for state in column(table, "state")], dtype=np.bool_)
+        take_in(came, table, summary.horizon)
+        ready.append(ready_unix(table, summary.horizon, came)[is_new])
+        start.append(start_unix(table, summary.horizon)[is_new])
+    last = summaries[-1]
+    table = read_table(folder / last.day.isoformat() / "deferred.csv", COLUMNS["deferred"])
+    waits = np.array([kind == "deferred" for kind in column(table, "kind")], dtype=np.bool_)
+    ready.append(ready_unix(table, last.horizon, came)[waits])
+    start.append(np.full(len(ready[-1]), DEFERRED, dtype=np.int64))
+    return Waits.of(np.concatenate(ready), np.concatenate(start), last.horizon.end_unix)
 
 
 def _rows(
@@ -72,11 +152,9 @@ def _rows(
     source: Source,
     result: Replay,
     own_s: Ints,
-    first: dt.date,
-    last: dt.date,
+    settled: Sequence[tuple[dt.date, Totals]],
 ) -> tuple[Row, list[Row]]:
     """The row of a replay and those of its days; ``own_s`` is when jobs were really submitted [s of the trace]."""
-    settled = settle_window(scenario, source.jobs, result, first_day=first, days=(last - first).days + 1)
     horizons = [Horizon(day, scenario.zone) for day, _ in settled]
     begin_unix = horizons[0].start_unix
     rejected = source.intake.dropped.get(NEVER_FITS, 0)

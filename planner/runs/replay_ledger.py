@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, fields, replace
 
 import numpy as np
@@ -15,10 +15,10 @@ from planner.domain.job import Job
 from planner.domain.ledger import Totals
 from planner.domain.plan import Placement, Plan
 from planner.domain.problem import Problem, Running
-from planner.domain.segment import split_segments
+from planner.domain.segment import split_segments, stretch_segments
 from planner.domain.situation import SiteState
 from planner.domain.trace import Trace
-from planner.errors import InputError
+from planner.errors import CoverageError, InputError
 from planner.inputs.build import frame
 from planner.inputs.prices import rates_of
 from planner.online.replay import Replay
@@ -36,15 +36,25 @@ def settle_replay(scenario: Scenario, jobs: tuple[Job, ...], replay: Replay) -> 
     days = (last_unix - first_unix) // DAY_S
     if days > MOST_DAYS:
         raise InputError(f"{replay.trace.source}: the replay takes {days:,} days; at most {MOST_DAYS:,} are settled")
-    return _settle_days(scenario, jobs, replay, Horizon.of_unix(first_unix, scenario.zone), last_unix)
+    return list(_settle_days(scenario, jobs, replay, Horizon.of_unix(first_unix, scenario.zone), last_unix))
 
 
 def settle_window(
-    scenario: Scenario, jobs: tuple[Job, ...], replay: Replay, *, first_day: dt.date, days: int
+    scenario: Scenario, jobs: tuple[Job, ...], replay: Replay, *, first_day: dt.date, days: int, repeats: bool = False
 ) -> list[tuple[dt.date, Totals]]:
-    """The totals of each of so many calendar days, also of those on which nothing runs."""
-    window = window_of(scenario, first_day, days)
-    return _settle_days(scenario, jobs, replay, Horizon(first_day, scenario.zone), window.end_unix)
+    """The totals of each of so many calendar days, also of those on which nothing runs.
+
+    ``repeats``: a day without prices or weather is like the day before it.
+    """
+    return list(days_of_window(scenario, jobs, replay, first_day=first_day, days=days, repeats=repeats))
+
+
+def days_of_window(
+    scenario: Scenario, jobs: tuple[Job, ...], replay: Replay, *, first_day: dt.date, days: int, repeats: bool = False
+) -> Iterator[tuple[dt.date, Totals]]:
+    """The same, one day after the other."""
+    until_unix = window_of(scenario, first_day, days).end_unix
+    return _settle_days(scenario, jobs, replay, Horizon(first_day, scenario.zone), until_unix, repeats=repeats)
 
 
 def window_of(scenario: Scenario, first_day: dt.date, days: int) -> Horizon:
@@ -54,12 +64,12 @@ def window_of(scenario: Scenario, first_day: dt.date, days: int) -> Horizon:
     return Horizon.from_moment(first.start_unix, end.start_unix - first.start_unix, scenario.zone)
 
 
-def frame_of(scenario: Scenario, window: Horizon) -> tuple[Problem, list[int]]:
+def frame_of(scenario: Scenario, window: Horizon, *, repeats: bool = False) -> tuple[Problem, list[int]]:
     """Days as one problem without jobs, its segments cut at midnight as in each day's, and the midnights [s].
 
     So the sum of the days is one settlement of the whole.
     """
-    empty, _ = frame(scenario, window)
+    empty, _ = frame(scenario, window, repeats=repeats)
     midnights = [day.start_unix - window.start_unix for day in window.days()]
     return replace(empty, segments=split_segments(empty.segments, midnights), defer="free"), midnights
 
@@ -72,20 +82,33 @@ def origin_of(trace: Trace) -> int:
 
 
 def _settle_days(
-    scenario: Scenario, jobs: tuple[Job, ...], replay: Replay, horizon: Horizon, until_unix: int
-) -> list[tuple[dt.date, Totals]]:
+    scenario: Scenario,
+    jobs: tuple[Job, ...],
+    replay: Replay,
+    horizon: Horizon,
+    until_unix: int,
+    *,
+    repeats: bool = False,
+) -> Iterator[tuple[dt.date, Totals]]:
     """The totals of each day from one on until a moment."""
     origin = origin_of(replay.trace)
     start_unix, end_unix = replay.start_s + origin, replay.end_s + origin
-    settled, state = [], None
+    state: SiteState | None = None
+    known: Problem | None = None
     while horizon.start_unix < until_unix:
-        problem, plan = _as_planned(scenario, horizon, jobs, replay, start_unix, end_unix)
+        try:
+            known, _ = frame(scenario, horizon)
+        except CoverageError:
+            if not repeats or known is None:
+                raise
+            segments = stretch_segments(known.segments, horizon.length_s)
+            known = replace(known, horizon=horizon, segments=segments)
+        problem, plan = _as_planned(known, jobs, replay, start_unix, end_unix)
         problem = replace(problem, rates=rates_of(scenario, horizon.day, state))
         ledger = settle(problem, plan)
         state = SiteState.after(problem.horizon.day, problem.rates, ledger)
-        settled.append((horizon.day, ledger.totals))
+        yield horizon.day, ledger.totals
         horizon = horizon.next_day()
-    return settled
 
 
 def sum_of_days(settled: list[tuple[dt.date, Totals]]) -> Mapping[str, float]:
@@ -95,15 +118,14 @@ def sum_of_days(settled: list[tuple[dt.date, Totals]]) -> Mapping[str, float]:
 
 
 def _as_planned(
-    scenario: Scenario,
-    horizon: Horizon,
+    empty: Problem,
     jobs: tuple[Job, ...],
     replay: Replay,
     start_unix: np.ndarray[tuple[int], np.dtype[np.int64]],
     end_unix: np.ndarray[tuple[int], np.dtype[np.int64]],
 ) -> tuple[Problem, Plan]:
     """What ran on a day, as a problem with its plan: jobs count for the time that they really ran."""
-    first, last = horizon.start_unix, horizon.end_unix
+    first, last = empty.horizon.start_unix, empty.horizon.end_unix
     today = np.flatnonzero((start_unix < last) & (end_unix > first))
     running, starting, placements = [], [], {}
     for index in today:
@@ -117,6 +139,5 @@ def _as_planned(
             starting.append(job)
             placements[job.id] = Placement(job.id, start_s, nodes)
     starting.sort(key=lambda job: job.submission_key)
-    empty, _ = frame(scenario, horizon)
     problem = replace(empty, jobs=tuple(starting), running=tuple(running), defer="free")
     return problem, Plan.of(problem, placements)

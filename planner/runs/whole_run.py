@@ -18,12 +18,14 @@ from typing import Any
 from planner.accounting.bound import Bound, profit_bound
 from planner.accounting.bound.bound import SLOT_S
 from planner.domain.closed_room import node_outages
+from planner.domain.day_summary import DaySummary
 from planner.domain.horizon import Horizon
 from planner.domain.job import Job
 from planner.domain.problem import Problem, executed
 from planner.inputs.build import build, sorted_out
 from planner.inputs.jobs.read import known_jobs
 from planner.planning.plan_day import BOUND_TOLERANCE
+from planner.runs.one_day import ground_of
 from planner.runs.replay_ledger import frame_of, window_of
 from planner.scenario.schema import Scenario
 from planner.store.folder import alone_in, put
@@ -60,6 +62,28 @@ class WholeRun:
         """Write it beside the days, as run-FIRST-LAST.json."""
         with alone_in(folder):
             put(folder / f"run-{self.first}-{self.last}.json", encoded(json.dumps(self.as_dict(), indent=2) + "\n"))
+
+
+def whole_run(
+    scenario: Scenario,
+    first: dt.date,
+    last: dt.date,
+    folder: Path,
+    bound_time_s: float,
+    summaries: Sequence[DaySummary],
+    *,
+    fresh: bool,
+) -> WholeRun:
+    """The days together, with the bound from what the day before them left where it is wanted; written to disk."""
+    profit_eur = sum(each.totals.profit_eur for each in summaries[: (last - first).days + 1])
+    bound = None
+    if bound_time_s > 0:
+        before = None if fresh else ground_of(folder, scenario, first)
+        bound = run_bound(scenario, first, last, before, time_limit_s=bound_time_s)
+    whole = WholeRun.of(first, last, profit_eur, bound)
+    if bound is not None:
+        whole.write(folder)
+    return whole
 
 
 def run_bound(

@@ -18,7 +18,7 @@ from planner.scenario.cluster import ClusterSection, WrittenAsSection
 from planner.scenario.electricity import BatterySection, Carbon, Demand, FeedIn, Fees, ModelledSolar, NoCarbon, Solar
 from planner.scenario.jobs import Jobs, SlurmJobs
 from planner.scenario.search import HoldSection, Search
-from planner.scenario.sections import Cooling, Goal, Key, Power, Revenue, Rules, Section
+from planner.scenario.sections import Budgets, Cooling, Goal, Key, Power, Revenue, Rules, Section
 from planner.scenario.slurm import LIVE, SlurmSection
 from planner.scenario.tariff import HourlyTariff, Tariff
 from planner.scenario.values import Currency, Label, Prose, Whole, Zone, problem
@@ -54,6 +54,7 @@ class Scenario(Section):
     search: Search = Search()
     hold: HoldSection = HoldSection()
     slurm: SlurmSection = SlurmSection()
+    budgets: Budgets = Budgets()
 
     @field_validator("goal")
     @classmethod
@@ -112,8 +113,12 @@ class Scenario(Section):
         return self._outages
 
     def as_dict(self) -> dict[str, Any]:
-        """The scenario as plain data, for JSON: every key of every kind, those of other kinds with their defaults."""
+        """The scenario as plain data, for JSON: every key of every kind, those of other kinds with their defaults.
+
+        Budgets are no part of it: they shape no day, and reports read them from the file as it stands.
+        """
         fields: dict[str, Any] = _plain(self)
+        del fields["budgets"]
         own = {name: fields.pop(name) for name in ("name", "description")}
         return {**own, "sources": _plain(self.sources), **fields, "outages": _plain(self.outages)}
 

@@ -333,3 +333,21 @@ class Goal(Section):
         Within(bounds.CARBON_KG),
         Key("kg", "what a day should emit at most, with the whole runs of what starts on it", default="no limit"),
     ] = None
+
+
+class Budgets(Section):
+    """What accounts may be billed; it decides nothing, and reports mark 80 and 100 % of it."""
+
+    period: Annotated[
+        Literal["month", "year"], Key("word", "how long a budget is for: a calendar `month` or `year`")
+    ] = "year"
+    accounts: Annotated[
+        dict[Name, Annotated[float, Within(bounds.BUDGET_EUR)]],
+        Named,
+        Key(
+            "EUR",
+            "what an account may be billed in the period; reports mark it from 80 and from 100 % on",
+            each="account",
+            default="none",
+        ),
+    ] = Field(default_factory=dict)

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import tempfile
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from planner.errors import InputError, OutputError
+from planner.inputs.books.month import RanMonth
+from planner.inputs.jobs.table_writer import write_job_table
+from planner.inputs.pue_csv import pue_table_text, read_pue_table
+from planner.inputs.slurm.hostlist import compress
 from planner.places import is_folder, is_there
 from planner.store.folder import filled
 
@@ -30,10 +37,11 @@ _WRITTEN = {
 _TABLES = ("air.csv", "hybrid.csv")
 
 
-def write_site(target: Path, *, shipped: Path) -> list[Path]:
+def write_site(target: Path, *, shipped: Path, month: RanMonth | None = None, zone: str = "UTC") -> list[Path]:
     """Make a new site at ``target`` and return its files; all of it appears, or nothing does.
 
-    The tables are copied from ``shipped/tables``. A folder that holds anything is refused.
+    The tables are copied from ``shipped/tables``. A folder that holds anything is refused. With a month that ran, the
+    site has its nodes and its jobs, in its time zone, and no example jobs.
     """
     try:
         place = target.expanduser().resolve()
@@ -42,15 +50,50 @@ def write_site(target: Path, *, shipped: Path) -> list[Path]:
     _demand_empty(place, target)
     contents = {name: _TEMPLATES / template for name, template in _WRITTEN.items()}
     contents |= {f"tables/{name}": shipped / "tables" / name for name in _TABLES}
+    if month is not None:
+        del contents["jobs/example.csv"]
     for source in contents.values():
         if not source.is_file():
             raise InputError(f"{source} is missing; the planner is not completely installed, install it again")
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
-        _write(place, contents)
+        _write(place, contents, None if month is None else partial(_as_it_ran, month, zone))
     except OSError as error:
         raise OutputError(f"{target}: cannot be written: {error.strerror or error}") from error
-    return [target / name for name in sorted(contents)]
+    return [target / name for name in sorted([*contents, *([] if month is None else [_MONTH])])]
+
+
+_MONTH = "jobs/month.csv"
+_OWN_NODES = re.compile(r"    cpu: .*?(?=    # gpu:)", re.DOTALL)
+
+
+def _as_it_ran(month: RanMonth, zone: str, folder: Path) -> None:
+    """Put the nodes and jobs of a month in the place of the example's."""
+    if not month.nodes:
+        raise InputError(f"{month.source}: only accounts say which nodes there are; give what sacct has written")
+    write_job_table(month.site_jobs(), folder / _MONTH)
+    for name in _TABLES:
+        table, _ = read_pue_table(folder / "tables" / name)
+        said = f"The shipped table, stretched to a machine of {month.full_w / 1000:,.0f} kW; see `plan table build`."
+        (folder / "tables" / name).write_text(pue_table_text(table.stretched(month.full_w), said), encoding="utf-8")
+    site = folder / "scenarios" / "site.yaml"
+    classes = "".join(
+        f'    {each.name}:\n      count: {len(each.nodes)}\n      nodes: "{compress(each.nodes)}"\n'
+        f"      capacity: {{cores: {each.cores}}}   # the most in use at once; correct it, and add memory_gb and gpus\n"
+        "      idle_w: 0                   # draw of a node on which nothing runs\n"
+        for each in month.nodes
+    )
+    text = _OWN_NODES.sub(lambda _: classes, site.read_text(encoding="utf-8"), count=1)
+    for line, own in (
+        ("zone: America/New_York ", f"zone: {zone} "),
+        ("  source: ../jobs/example.csv ", "  source: ../jobs/month.csv "),
+        ("  # whole_queue: true ", "  whole_queue: false "),
+        ("description: My site, as plan init wrote it", "description: My site, as its accounts show it"),
+    ):
+        if line not in text:
+            raise InputError(f"the template of a site has no line {line!r}; install the planner again")
+        text = text.replace(line, own, 1)
+    site.write_text(text, encoding="utf-8")
 
 
 def _demand_empty(place: Path, target: Path) -> None:
@@ -60,15 +103,15 @@ def _demand_empty(place: Path, target: Path) -> None:
         raise InputError(f"{target} is not empty; name a new or empty folder")
 
 
-def _write(place: Path, contents: dict[str, Path]) -> None:
+def _write(place: Path, contents: dict[str, Path], then: Callable[[Path], None] | None) -> None:
     with filled(place) as made:
         if made != place:
-            _copy(contents, made)
+            _copy(contents, made, then)
             return
     with tempfile.TemporaryDirectory(dir=place.parent, prefix=f".{place.name}.") as folder:
         # One level down, since the temporary folder itself is readable by its owner alone.
         made = Path(folder) / place.name
-        _copy(contents, made)
+        _copy(contents, made, then)
         # Someone is standing in the empty folder (`plan init .`): keep it and move the contents in.
         moved: list[Path] = []
         try:
@@ -80,7 +123,11 @@ def _write(place: Path, contents: dict[str, Path]) -> None:
             raise
 
 
-def _copy(contents: dict[str, Path], folder: Path) -> None:
+def _copy(contents: dict[str, Path], folder: Path, then: Callable[[Path], None] | None) -> None:
+    """Fill a folder, and change it as is wanted."""
     for name, source in contents.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(source, folder / name)
+    if then is not None:
+        (folder / "jobs").mkdir(exist_ok=True)
+        then(folder)

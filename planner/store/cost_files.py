@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
@@ -10,14 +11,16 @@ from pathlib import Path
 from typing import Any
 
 from planner.parquet import arrow
-from planner.store.costs import QUANTITIES, By, CostDay, CostLine, Sums, cost_lines, summed
-from planner.store.folder import PATIENCE_S, held, put, renewed
+from planner.store.budgets import AccountBudget, budget_rows
+from planner.store.costs import QUANTITIES, SITE, By, CostDay, CostLine, Sums, cost_lines, jobs_of, summed
+from planner.store.folder import PATIENCE_S, held, put, remove, renewed
+from planner.store.split import Split, split
+from planner.store.workbook import workbook
 from planner.store.write_tables import encoded
 from planner.text_files import csv_text
 
 COMPARED = ("core_hours", "gpu_hours", "kwh", "carbon_kg", "revenue_eur", "cost_eur", "profit_eur")
 """Quantities that are set side by side; ``kwh`` is IT and cooling, ``cost_eur`` energy with all charges."""
-SITE = "site"
 
 
 @dataclass(frozen=True)
@@ -66,8 +69,8 @@ def planned_against_real(days: Iterable[CostDay], by: By) -> PlannedAgainstReal 
     both = [(day.planned, day) for day in days if day.planned is not None]
     if not both:
         return None
-    planned = {line.key: line for line in cost_lines([was for was, _ in both], by)}
-    real = {line.key: line for line in cost_lines([now for _, now in both], by)}
+    planned = {line.key: line for line in cost_lines(jobs_of(was for was, _ in both), by)}
+    real = {line.key: line for line in cost_lines(jobs_of(now for _, now in both), by)}
     lines = [_line(by, key, planned.get(key), real.get(key)) for key in {**real, **planned}]
     lines.sort(key=lambda line: (-max(line.real["revenue_eur"], line.planned["revenue_eur"]), line.key))
     site = PlannedLine(SITE, "", summed([was.site for was, _ in both]), summed([now.site for _, now in both]))
@@ -81,7 +84,7 @@ def _line(by: By, key: str, planned: CostLine | None, real: CostLine | None) -> 
 
 def planned_rows(found: PlannedAgainstReal, by: By) -> list[dict[str, Any]]:
     """The lines as rows of a table; every column is the sum of the days' totals, planned and real."""
-    name = {"job": "job_id", "account-user": "account_user"}.get(by, by)
+    name = _key_column(by)
     return [
         {"kind": line.kind, name: line.key, "planned_jobs": line.planned_jobs, "real_jobs": line.real_jobs}
         | {
@@ -95,6 +98,10 @@ def planned_rows(found: PlannedAgainstReal, by: By) -> list[dict[str, Any]]:
         }
         for line in found.lines
     ]
+
+
+def _key_column(by: By) -> str:
+    return {"job": "job_id", "account-user": "account_user"}.get(by, by)
 
 
 @dataclass(frozen=True)
@@ -113,6 +120,12 @@ class CostReport:
     skipped: tuple[tuple[Path, str], ...]
     missing: int
     left_out: int = 0
+    budgets: tuple[AccountBudget, ...] = ()
+
+    @cached_property
+    def split(self) -> Split | None:
+        """Why real money is not what was planned, over the days that have both; None where there are none."""
+        return split(self.days, self.by)
 
     @cached_property
     def planned(self) -> PlannedAgainstReal | None:
@@ -155,12 +168,16 @@ def make_report(
     missing: int,
     *,
     booked: bool,
+    budgets: tuple[AccountBudget, ...] = (),
 ) -> CostReport:
     """Put a report together from days that were read, all in one currency: of the booked ones, or of the others."""
     kept = [day for day in days if day.is_booked == booked]
-    lines = tuple(cost_lines(kept, by))
+    lines = tuple(cost_lines(jobs_of(kept), by))
     left_out = len(days) - len(kept)
-    return CostReport(scenario, asked, by, kept[0].currency, tuple(kept), lines, tuple(skipped), missing, left_out)
+    currency = kept[0].currency
+    return CostReport(
+        scenario, asked, by, currency, tuple(kept), lines, tuple(skipped), missing, left_out, budgets=budgets
+    )
 
 
 def report_rows(report: CostReport) -> list[dict[str, Any]]:
@@ -186,26 +203,65 @@ def _row(report: CostReport, line: CostLine) -> dict[str, Any]:
     )
 
 
-def write_report(report: CostReport, page: str, folder: Path, stem: str, formats: tuple[str, ...] = ()) -> list[Path]:
-    """Write CSV and HTML, and planned against real where some days have both; all in one step.
+PARTS = {
+    "": "costs",
+    "-planned": "planned against real",
+    "-split": "why",
+    "-budgets": "budgets",
+}
+"""The tables of a report: what the names of their files end in, and the names of their sheets."""
 
-    ``formats`` may ask for ``parquet`` beside each CSV.
-    """
-    tables = {stem: report_rows(report)}
+
+def report_tables(report: CostReport) -> dict[str, list[dict[str, Any]]]:
+    """The tables that a report has, by the ends of their names."""
+    tables = {"": report_rows(report)}
     if report.planned is not None:
-        tables[planned_name(stem)] = planned_rows(report.planned, report.by)
+        tables["-planned"] = planned_rows(report.planned, report.by)
+    if report.split is not None:
+        name = _key_column(report.by)
+        tables["-split"] = [{"kind": line.kind, name: line.key} | line.row() for line in report.split.lines]
+    if report.budgets:
+        tables["-budgets"] = budget_rows(report.budgets, report.status)
+    return tables
+
+
+FORMATS = ("parquet", "xlsx")
+"""What a report can be besides CSV and HTML, on request."""
+
+
+def write_report(
+    report: CostReport,
+    page: str,
+    folder: Path,
+    stem: str,
+    formats: tuple[str, ...] = (),
+    statements: Mapping[str, bytes] | None = None,
+) -> list[Path]:
+    """Write the tables as CSV and the page, all in one step; ``formats`` may ask for more (`FORMATS`).
+
+    ``statements`` are files by name for a folder of their own beside them.
+    """
+    tables = report_tables(report)
     contents = {f"{stem}.html": encoded(page)}
-    for name, rows in tables.items():
-        contents[f"{name}.csv"] = _csv(rows)
+    for end, rows in tables.items():
+        contents[f"{stem}{end}.csv"] = csv_bytes(rows)
         if "parquet" in formats:
-            contents[f"{name}.parquet"] = _parquet(rows)
+            contents[f"{stem}{end}.parquet"] = _parquet(rows)
+    if "xlsx" in formats:
+        contents[f"{stem}.xlsx"] = workbook({PARTS[end]: rows for end, rows in tables.items()}, report.currency)
+    own = f"{stem}-statements"
     with held(folder, PATIENCE_S), renewed(folder) as fresh:
-        for name in (stem, planned_name(stem)):
-            for kind in ("csv", "parquet"):  # those of an earlier report need not hold any more
-                (fresh / f"{name}.{kind}").unlink(missing_ok=True)
+        for name in (f"{stem}{end}.{kind}" for end in PARTS for kind in ("csv", *FORMATS)):
+            (fresh / name).unlink(missing_ok=True)  # those of an earlier report need not hold any more
         for name, content in contents.items():
             put(fresh / name, content)
-    return [folder / name for name in contents]
+        if statements is not None:
+            if (fresh / own).exists():
+                remove(fresh / own)
+            (fresh / own).mkdir()
+            for name, content in statements.items():
+                put(fresh / own / name, content)
+    return [folder / name for name in contents] + ([] if statements is None else [folder / own])
 
 
 def planned_name(stem: str) -> str:
@@ -213,23 +269,26 @@ def planned_name(stem: str) -> str:
     return f"{stem}-planned"
 
 
-def _csv(rows: list[dict[str, Any]]) -> bytes:
+def csv_bytes(rows: list[dict[str, Any]]) -> bytes:
+    """Rows as CSV that no spreadsheet takes for formulas."""
     cells = [[_csv_cell(cell) for cell in row.values()] for row in rows]
     return encoded(csv_text([list(rows[0]), *cells]))
 
 
 FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 """Text that begins so is a formula to some spreadsheet."""
+_INNER = re.compile(rf"(?<=[;\t])(?= *['{re.escape(''.join(FORMULAS))}])")
 
 
 def _csv_cell(cell: object) -> object:
     """A cell that no spreadsheet takes for a formula: text that might be one gets a ``'`` before it.
 
     So does text that begins with ``'``: without one leading ``'``, all are as they were. A sign alone is no formula.
+    What follows a semicolon or a tab is a cell of its own to spreadsheets that part cells by these.
     """
     if isinstance(cell, str):
-        bare = cell.lstrip(" ")
-        return f"'{cell}" if cell.startswith("'") or (bare.startswith(FORMULAS) and len(bare) > 1) else cell
+        bare, inner = cell.lstrip(" "), _INNER.sub("'", cell)
+        return f"'{inner}" if cell.startswith("'") or (bare.startswith(FORMULAS) and len(bare) > 1) else inner
     return f"{cell:.6f}" if isinstance(cell, Decimal) else "" if cell is None else cell
 
 
@@ -240,7 +299,8 @@ def _parquet(rows: list[dict[str, Any]]) -> bytes:
         if any(isinstance(row[name], Decimal) for row in rows):
             return pa.array([row[name] for row in rows], type=pa.decimal128(28, 6))
         counts = dict.fromkeys(("jobs", "days", "planned_jobs", "real_jobs"), pa.int64())
-        kind = (counts | {"mean_wait_h": pa.float64()}).get(name, pa.string())
+        counts |= dict.fromkeys(("mean_wait_h", "used_percent"), pa.float64())
+        kind = counts.get(name, pa.string())
         cells = [row[name] for row in rows]
         return pa.array([encoded(c).decode() if isinstance(c, str) else c for c in cells], type=kind)
 

@@ -40,6 +40,9 @@ from planner.store.write_tables import COLUMNS, STATES, Table
 By = Literal["account", "user", "account-user", "class", "partition", "qos", "job"]
 WAYS: tuple[str, ...] = get_args(By)
 
+SITE = "site"
+"""The line of what no job carries."""
+
 FOLDER = "costs"
 """Where reports stand, beside the days of a scenario."""
 
@@ -100,9 +103,10 @@ class JobDay:
 
 @dataclass(frozen=True)
 class CostDay:
-    """A written day: its jobs, its totals, and ``site``, the part that no job carries (with what rounding leaves).
+    """A written day in its folder: its jobs, its totals, and ``site``, the part that no job carries.
 
-    ``is_booked``: it is what happened, not a plan. ``planned`` is then the plan of it, None where none is kept.
+    What rounding leaves is in that part, too. ``is_booked``: it is what happened, not a plan. ``planned`` is then the
+    plan of it, None where none is kept.
     """
 
     day: dt.date
@@ -111,6 +115,7 @@ class CostDay:
     jobs: tuple[JobDay, ...]
     totals: Sums
     site: Sums
+    folder: Path
     is_booked: bool = False
     planned: CostDay | None = None
 
@@ -199,7 +204,7 @@ def read_cost_day(folder: Path, day: dt.date, scenario: str, came: Came) -> tupl
     jobs = tuple(read_rows(folder, tables, "schedule", lambda row: _job_day(row, day, horizon.length_s, cluster)))
     totals = _totals(summary.totals) | {"gpu_hours": sum((job.sums["gpu_hours"] for job in jobs), Decimal(0))}
     site = {name: totals[name] - sum((job.sums[name] for job in jobs), Decimal(0)) for name in QUANTITIES}
-    site_cost = _exact(summary.site_cost_eur)
+    site_cost = exact(summary.site_cost_eur)
     wrong = next(changed(folder, run), None)
     if wrong is not None:
         raise FileFormatError(*wrong, remedy=REMEDY)
@@ -209,7 +214,8 @@ def read_cost_day(folder: Path, day: dt.date, scenario: str, came: Came) -> tupl
     jobs = tuple(
         replace(job, wait_s=None if job.wait_s is None else wait) for job, wait in zip(jobs, waits, strict=True)
     )
-    return CostDay(day, horizon, summary.currency, jobs, totals, site, summary.booked is not None), tables["schedule"]
+    is_booked = summary.booked is not None
+    return CostDay(day, horizon, summary.currency, jobs, totals, site, folder, is_booked), tables["schedule"]
 
 
 def _job_day(row: dict[str, str], day: dt.date, length_s: int, cluster: Cluster) -> JobDay:
@@ -248,12 +254,12 @@ def _gpu_hours(row: dict[str, str], length_s: int) -> Decimal:
 
 
 def _totals(written: DayTotals) -> Sums:
-    sums = {name: _exact(getattr(written, name)) for name in _IN_ROWS}
-    it_kwh, cost = _exact(written.it_kwh), _exact(written.energy_cost_eur)
+    sums = {name: exact(getattr(written, name)) for name in _IN_ROWS}
+    it_kwh, cost = exact(written.it_kwh), exact(written.energy_cost_eur)
     return sums | {"it_kwh": it_kwh, "kwh": it_kwh + sums["cooling_kwh"], "cost_eur": cost}
 
 
-def _exact(value: float) -> Decimal:
+def exact(value: float) -> Decimal:
     """A number of a summary with the six digits that were written."""
     return Decimal(str(value)).quantize(_DIGIT)
 
@@ -264,7 +270,7 @@ def _with_sums(sums: Sums) -> Sums:
     return sums | {"it_kwh": it_kwh, "kwh": it_kwh + sums["cooling_kwh"], "cost_eur": cost}
 
 
-_KEYS: dict[str, Callable[[JobDay], str]] = {
+KEYS: dict[str, Callable[[JobDay], str]] = {
     "account": lambda job: job.account,
     "user": lambda job: job.user,
     "account-user": lambda job: f"{job.account or '-'} / {job.user or '-'}",
@@ -276,17 +282,21 @@ _KEYS: dict[str, Callable[[JobDay], str]] = {
 """What jobs of a line have in common, by what a report is by."""
 
 
-def cost_lines(days: Iterable[CostDay], by: By) -> list[CostLine]:
+def cost_lines(jobs: Iterable[JobDay], by: By) -> list[CostLine]:
     """One line for all that have the same account, user, both, node class, partition or QOS, or for each job.
 
     The largest revenue is first.
     """
-    key_of, lines = _KEYS[by], dict[str, CostLine]()
-    for day in days:
-        for job in day.jobs:
-            key = key_of(job)
-            lines.setdefault(key, CostLine(key)).add(job)
+    key_of, lines = KEYS[by], dict[str, CostLine]()
+    for job in jobs:
+        key = key_of(job)
+        lines.setdefault(key, CostLine(key)).add(job)
     return sorted(lines.values(), key=lambda line: (-line.sums["revenue_eur"], line.key))
+
+
+def jobs_of(days: Iterable[CostDay]) -> list[JobDay]:
+    """The jobs of several days, each once for every day on which it ran."""
+    return [job for day in days for job in day.jobs]
 
 
 def summed(parts: Sequence[Sums]) -> Sums:

@@ -15,7 +15,7 @@ from planner.defaults import RUN_BOUND_TIME_S, STUDY_BOUND_TIME_S, TIME_LIMIT_S
 from planner.methods import Params
 from planner.pages.charts import lines
 from planner.pages.markup import Html, counted
-from planner.runs.fanout import RunTask, TaskEngine, run_tasks
+from planner.runs.fanout import RunTask, run_tasks
 from planner.runs.run_figures import Row
 from planner.scenario.schema import Scenario
 from planner.store.provenance import versions
@@ -105,10 +105,6 @@ class Curie23Study(Study):
     workers: int = option(
         0, "number", "Runs side by side; 0 is one per core.", "--processes", bounds=Bounds(0, WORKERS.high)
     )
-    backend: str = option(
-        "processes", "text", "Where runs are planned: processes of this machine, or dask.", metavar="processes|dask"
-    )
-    address: str | None = option(None, "text", "Scheduler of --backend dask.", metavar="HOST:PORT")
 
     def __post_init__(self) -> None:
         require_known("calibration", self.calibrations, tuple(CALIBRATIONS))
@@ -179,8 +175,7 @@ class Curie23Study(Study):
         done: list[Row] = []
         for calibration in self.calibrations:
             tasks = self.tasks(calibration)
-            engine = TaskEngine(self.backend, self.address, self.workers)
-            outcomes = run_tasks([task for _, task in tasks], engine, lambda task: on_done(task.name))
+            outcomes = run_tasks([task for _, task in tasks], self.place, lambda task: on_done(task.name))
             bounds = self._bounds(calibration)
             done += [
                 {**labels, "summaries": outcome, "run_bound_eur": bounds.get(labels["scenario"])}
@@ -209,7 +204,7 @@ class Curie23Study(Study):
             )
             for scenario in (self.scenarios if self.run_bound_time_s > 0 else ())
         ]
-        found = self.found(cells, lambda name: None, workers=1)
+        found = self.found(cells, lambda name: None, in_turn=True)
         return {told["scenario"]: told["profit_eur"] for told in found}
 
     def report(self, found: Sequence[Row]) -> StudyReport:

@@ -11,8 +11,8 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from planner.errors import OutputError, PlannerError
-from planner.runs.fanout import Failure, side_by_side
+from planner.errors import OutputError
+from planner.runs.fanout import TaskEngine, not_shared, run_calls
 from planner.scenario.schema import Scenario
 from planner.store.folder import alone_in, put
 from planner.store.provenance import versions
@@ -57,19 +57,19 @@ def code_mark(makers: tuple[str, ...], idle_rooms: tuple[str, ...] = IDLE_ROOMS)
     return text.hexdigest()
 
 
-def make_missing(tasks: Iterable[Task], workers: int, on_done: OnDone) -> None:
+def make_missing(tasks: Iterable[Task], engine: TaskEngine, on_done: OnDone) -> None:
     """Make what is missing, side by side; the first error ends it, and what is done is kept."""
     by_path = {task.path: task for task in tasks}
     missing = [task for task in by_path.values() if not task.path.is_file()]
     for task in by_path.values():
         if task not in missing:
             on_done(task.name)
-    for answer in side_by_side([partial(_do, task) for task in missing], workers):
-        if isinstance(answer, Failure):
-            error = PlannerError(answer.text)
-            error.exit_code = answer.exit_code
-            raise error
-        on_done(answer)
+    run_calls(
+        [(task.name, partial(_do, task)) for task in missing], engine, lambda number: on_done(missing[number].name)
+    )
+    for task in missing:
+        if not task.path.is_file():
+            raise not_shared(task.path)
 
 
 def clear(folder: Path) -> None:
@@ -113,10 +113,6 @@ def put_piece(path: Path, content: bytes) -> None:
         raise OutputError(f"{path}: cannot be written: {error.strerror or error}") from error
 
 
-def _do(task: Task) -> str | Failure:
-    """Make a piece and keep it, wherever that is; its name when it is done."""
-    try:
-        put_piece(task.path, task.make())
-        return task.name
-    except PlannerError as error:
-        return Failure(error.exit_code, f"{task.name}: {error}")
+def _do(task: Task) -> None:
+    """Make a piece and keep it, wherever that is."""
+    put_piece(task.path, task.make())

@@ -17,11 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from planner.accounting.bound import profit_bound
 from planner.bounds import DAY_S
-from planner.domain.columns import NO_DEADLINE, Ints
+from planner.domain.columns import Ints
 from planner.domain.horizon import Horizon
-from planner.domain.problem import Running
 from planner.domain.trace import Trace
 from planner.errors import AuditError, OutputError
 from planner.inputs.jobs.read import submitted_jobs
@@ -35,8 +33,8 @@ from planner.online.policies import policy_named
 from planner.online.replay import Replay, make_ready, replay
 from planner.places import shipped_folder
 from planner.planning.energy_costs import holding_of_trace
-from planner.runs.clairvoyant import TOLERANCE
-from planner.runs.replay_ledger import frame_of, origin_of, settle_window, sum_of_days, window_of
+from planner.runs.clairvoyant import limit_beside
+from planner.runs.replay_ledger import origin_of, settle_window, sum_of_days
 from planner.scenario.load import load_scenario
 from planner.scenario.schema import Scenario
 from planner.store.folder import alone_in, put
@@ -335,34 +333,18 @@ def limit_figures(
     """What no schedule saves more of, with all known ahead, in which jobs start within so many hours of EASY's."""
     day = dt.date.fromisoformat(first)
     week = week_of(site, trace, day, load, 0, "requested")
-    scenario, jobs, ran, easy = scenario_of(site, trace, prices), week.source.jobs, week.source.trace, week.easy
-    last_unix = int(easy.end_s.max()) + hours * SECONDS_PER_HOUR + origin_of(ran) - 1
-    days = (Horizon.of_unix(last_unix, scenario.zone).day - day).days + 1
-    empty, midnights = frame_of(scenario, window_of(scenario, day, days))
-    real = [replace(job, requested_s=int(ran.runtime_s[k]), deadline_unix=None) for k, job in enumerate(jobs)]
-    running = [
-        Running(real[k], int(easy.start_s[k]) - week.first_s, int(easy.end_s[k]) - week.first_s, _nodes(easy, k))
-        for k in np.flatnonzero(~week.is_counted & (easy.end_s > week.first_s)).tolist()
-    ]
-    own = sorted(np.flatnonzero(week.is_counted).tolist(), key=lambda k: jobs[k].submission_key)
-    problem = replace(empty, jobs=tuple(real[k] for k in own), running=tuple(running))
     began = time.process_time()
-    bound = profit_bound(
-        problem,
-        latest_start_s=np.minimum(easy.start_s[own] + hours * SECONDS_PER_HOUR - week.first_s, NO_DEADLINE),
-        bills_s=midnights,
+    found = limit_beside(
+        scenario_of(site, trace, prices),
+        week.source.jobs,
+        week.easy,
+        hours * SECONDS_PER_HOUR,
+        first_day=day,
         time_limit_s=time_limit_s,
-        tolerance=TOLERANCE,
     )
-    totals = sum_of_days(settle_window(scenario, jobs, easy, first_day=day, days=days))
     return {
-        "limit_eur": bound.profit_eur - float(totals["profit_eur"]),
-        "limit_slack_eur": bound.slack_eur,
-        "easy_eur": float(totals["energy_cost_eur"]),
+        "limit_eur": found.saved_eur,
+        "limit_slack_eur": found.slack_eur,
+        "easy_eur": found.easy_eur,
         "limit_cpu_s": round(time.process_time() - began, 3),
     }
-
-
-def _nodes(happened: Replay, job: int) -> tuple[int, ...]:
-    units = happened.trace.unit_ptr
-    return tuple(happened.node_of_unit[units[job] : units[job + 1]].tolist())

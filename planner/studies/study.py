@@ -18,6 +18,7 @@ from typing import Any, ClassVar
 from planner.bounds import PROCESSORS, Bounds
 from planner.errors import InputError
 from planner.places import full_path
+from planner.runs.fanout import TaskEngine
 from planner.runs.run_figures import Row
 from planner.scenario.schema import Scenario
 from planner.store.folder import held
@@ -102,6 +103,10 @@ class Study:
 
     out: Path = option(REPORTS, "path", "Where results go, below OUT/studies.", metavar="DIR")
     workers: int = option(1, "number", "Processes side by side.", bounds=Bounds(1, MOST_WORKERS))
+    backend: str = option(
+        "processes", "text", "Where cells are made: processes of this machine, or dask.", metavar="processes|dask"
+    )
+    address: str | None = option(None, "text", "Scheduler of --backend dask.", metavar="HOST:PORT")
     fresh: bool = option(False, "flag", "Start anew instead of going on.")
     command: tuple[str, ...] = ()
     label: str = ""
@@ -127,11 +132,16 @@ class Study:
         """What is found, more each time; the files are written after each."""
         yield self.found(self.cells(), on_done)
 
-    def found(self, cells: Sequence[StudyCell], on_done: OnDone, *, workers: int | None = None) -> list[Row]:
-        """What cells say; those that are missing are made."""
+    @property
+    def place(self) -> TaskEngine:
+        """Where its cells are made."""
+        return TaskEngine(self.backend, self.address, self.workers)
+
+    def found(self, cells: Sequence[StudyCell], on_done: OnDone, *, in_turn: bool = False) -> list[Row]:
+        """What cells say; those that are missing are made, ``in_turn`` one after the other in this process."""
         marks: dict[Path, str] = {}
         tasks = [self._task(cell, marks) for cell in cells]
-        make_missing(tasks, self.workers if workers is None else workers, on_done)
+        make_missing(tasks, TaskEngine(workers=1) if in_turn else self.place, on_done)
         return [{**cell.labels, **json.loads(task.path.read_bytes())} for task, cell in zip(tasks, cells, strict=True)]
 
     def run(self, on_done: OnDone = lambda name: None) -> StudyReport:
@@ -210,4 +220,5 @@ def require_known(what: str, given: Sequence[str], known: Sequence[str]) -> None
     """InputError for a name that a study does not know, and where nothing is named."""
     unknown = next((name for name in given if name not in known), None)
     if unknown is not None or not given:
-        raise InputError(f"unknown {what} {unknown or ''!r} of the study; known: {', '.join(known)}")
+        problem = f"unknown {what} {unknown!r}" if given else f"no {what} is named"
+        raise InputError(f"{problem}; known: {', '.join(known)}")

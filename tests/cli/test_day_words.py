@@ -8,9 +8,9 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from planner.cli.day import parse_day
 from planner.cli.main import run
 from planner.errors import InputError
+from planner.runs.asked import parse_day
 from tests.days import names, plan
 
 QUICK = ("-m", "est", "--bound-time", "0", "--fresh")

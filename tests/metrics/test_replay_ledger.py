@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from planner.cli.day import open_scenario
 from planner.inputs.traces import read_cluster
 from planner.online.estimates import estimate_named
 from planner.online.policies import policy_named
+from planner.runs.asked import open_scenario
 from planner.runs.replay_ledger import settle_replay, sum_of_days
 from planner.runs.simulate import Measurement, simulate
 

@@ -13,6 +13,7 @@ import pytest
 
 from planner.cli.main import run
 from planner.store.costs import WAYS
+from planner.store.split import CAUSES
 from tests.days import plan, rows_of, write_small_site
 
 DAYS = ("2024-06-01", "2024-06-02", "2024-06-03")
@@ -153,3 +154,28 @@ def test_a_damaged_plan_is_named_and_the_books_still_count(days: Path, capsys: p
     assert "1 day, booked" in said.out
     shutil.rmtree(version)
     assert run(["report", "--day", DAYS[0]]) == 0
+
+
+def test_the_split_of_a_month_adds_up_to_the_cent(days: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Two days booked, one only planned, 27 without a result: every line adds up, and all lines are the two days."""
+    assert len(list(days.glob("2024-06-*"))) == 3
+    plan("report", "--month", "2024-06")
+    said = capsys.readouterr()
+    rows = rows_of(days / "costs" / "2024-06-by-account-split.csv")
+    plans = totals(*(next((days / day / "versions").iterdir()) for day in DAYS[:2]))
+    books = totals(*(days / day for day in DAYS[:2]))
+    for quantity, name in (
+        ("revenue_eur", "revenue_eur"),
+        ("cost_eur", "energy_cost_eur"),
+        ("profit_eur", "profit_eur"),
+    ):
+        own = [row for row in rows if row["quantity"] == quantity]
+        for row in own:
+            parts = sum(Decimal(row[f"{cause}_eur"]) for cause in CAUSES)
+            assert Decimal(row["planned_eur"]) + parts == Decimal(row["real_eur"])
+        assert sum(Decimal(row["planned_eur"]) for row in own) == plans[name]
+        assert sum(Decimal(row["real_eur"]) for row in own) == books[name]
+    line = next(line for line in said.out.splitlines() if line.startswith("profit "))
+    planned, *parts, real = (Decimal(text.replace(",", "")) for text in line.split()[1:])
+    assert planned + sum(parts) == real == books["profit_eur"].quantize(Decimal("0.01"))
+    assert "27 of 30 days have no result" in said.err

@@ -66,7 +66,7 @@ def accounted_day(
     """
     runs, waiting, withdrawn, elsewhere = [], set(), set(), []
     repaired: Counter[str] = Counter()
-    for label, job in _labelled(accounts, source, repaired):
+    for label, job in labelled(accounts, source, repaired):
         start, end = job.start_unix, job.end_unix
         if start is None or not job.nodes or start >= horizon.end_unix:
             if end is None or end > horizon.end_unix or (start is not None and start >= horizon.end_unix):
@@ -94,7 +94,7 @@ def accounted_day(
     return Accounted(tuple(runs), frozenset(waiting), frozenset(withdrawn), found, repaired)
 
 
-def _labelled(accounts: Accounts, source: str, repaired: Counter[str]) -> list[tuple[str, SlurmJob]]:
+def labelled(accounts: Accounts, source: str, repaired: Counter[str]) -> list[tuple[str, SlurmJob]]:
     """Every job with a name of its own; of several runs of one job the last keeps its name."""
     runs: dict[str, list[SlurmJob]] = defaultdict(list)
     for job in accounts.jobs:

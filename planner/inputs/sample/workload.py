@@ -9,7 +9,7 @@ from functools import cache
 
 import numpy as np
 
-from planner.bounds import DAY_S, DAY_UNITS, LOAD, SAMPLE_DAYS, SAMPLE_JOBS, SEED
+from planner.bounds import DAY_S, JOBS_OF_A_FILE, LOAD, SAMPLE_DAYS, SAMPLE_JOBS, SEED
 from planner.domain.cluster import Cluster
 from planner.domain.horizon import Horizon
 from planner.domain.intake import Intake
@@ -199,13 +199,12 @@ def sample_jobs(
     intake = Intake("sample workload")
     jobs: list[Job] = []
     low, high = window
-    SAMPLE_DAYS.require("the lookback of the sample workload", (high - low) // DAY_S)
+    SAMPLE_DAYS.require("the time of the sample workload", (high - low) // DAY_S)
     horizon = Horizon.of_unix(low, zone)
     while horizon.start_unix < high:
         made, _ = generate_jobs(horizon.day, zone=zone, cluster=cluster, seed=seed, power=power, load=load)
         jobs += [job for job in made if low <= job.submit_unix < high]
-        SAMPLE_JOBS.require("the number of jobs of the sample workload, from the lookback on,", len(jobs))
-        DAY_UNITS.require("the number of units of the sample workload", sum(job.unit_count for job in jobs))
+        JOBS_OF_A_FILE.require("the number of jobs of the sample workload, from the lookback on,", len(jobs))
         horizon = horizon.next_day()
     intake.kept = len(jobs)
     return tuple(jobs), intake

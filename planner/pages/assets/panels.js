@@ -81,7 +81,7 @@
       const inside = make("g", { "clip-path": `url(#clip-${panel.id})` }, svg);
       for (const layer of layers) {
         const style = layer.low ? `fill:var(--${layer.colour});stroke:none`
-          : `fill:none;stroke:var(--${layer.colour});stroke-width:${layer.thin ? 1 : 2};stroke-linejoin:round${layer.dash ? ";stroke-dasharray:6 4" : ""}`;
+          : `fill:none;stroke:var(--${layer.colour});stroke-width:${layer.thin ? 1 : 2};stroke-linejoin:round${layer.dash ? `;stroke-dasharray:${layer.dash === true ? "6 4" : layer.dash}` : ""}`;
         make("path", { d: path(layer), style, "data-layer": layer.name }, inside);
       }
       if (view.cursor !== null) make("line", { class: "cursor", x1: toX(view.cursor), x2: toX(view.cursor), y1: TOP, y2: panel.height - FOOT }, inside);

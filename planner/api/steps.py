@@ -1,13 +1,12 @@
-"""The Python interface: what `import planner` offers; docs/python.md has examples.
+"""Every step of `plan --day` by itself: a scenario loaded, a day built, planned, settled, audited and bounded.
 
-Every step of `plan --day` by itself: a scenario is loaded, a day built of its inputs, planned, settled, audited and
-bounded. What comes out is data: plain objects, or pandas frames with the columns of the files (docs/outputs.md).
+What comes out is data: plain objects, or pandas frames with the columns of the files (docs/outputs.md).
 """
 
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,16 +19,13 @@ from planner.accounting.settle import settle as _settle
 from planner.domain.ledger import Ledger
 from planner.domain.plan import Plan
 from planner.domain.problem import Problem
-from planner.errors import InputError
 from planner.inputs.build import Day
 from planner.inputs.build import build_day as _build_day
 from planner.methods import LOOKING_AHEAD, Params, usual_method
-from planner.places import scenario_folders
 from planner.planning.ahead import with_time_ahead
 from planner.planning.plan_day import PlannedDay
 from planner.planning.plan_day import plan_day as _plan_day
-from planner.runs.one_day import do_day
-from planner.scenario.load import load_scenario as _load_scenario
+from planner.runs.asked import open_scenario, parse_day
 from planner.scenario.schema import Scenario
 from planner.store.read_tables import read_table
 from planner.store.results import read_summary
@@ -54,20 +50,25 @@ class Frames:
     summary: dict[str, Any]
 
 
-def load_scenario(name: str | Path = "sample", settings: Mapping[str, object] | None = None) -> Scenario:
+def load_scenario(name: str | Path | None = None, settings: Mapping[str, object] | None = None) -> Scenario:
     """A scenario by its name or file; names are looked up in ``./scenarios`` and among the shipped ones.
 
-    ``settings`` replace keys, such as ``{"tariff.eur_per_kwh": 0.2}``. InputError says all that is wrong, and where.
+    Without a name it is ``site`` where there is one, else ``sample``. ``settings`` replace keys, such as
+    ``{"tariff.eur_per_kwh": 0.2}``. InputError says all that is wrong, and where.
     """
+    return open_scenario(name, as_settings(settings), slurm=True)
+
+
+def as_settings(settings: Mapping[str, object] | None) -> tuple[str, ...]:
+    """Keys and values as `--set` takes them."""
     import json
 
-    overrides = [f"{key}={json.dumps(value, ensure_ascii=False)}" for key, value in (settings or {}).items()]
-    return _load_scenario(name, folders=scenario_folders(Path.cwd()), overrides=overrides)
+    return tuple(f"{key}={json.dumps(value, ensure_ascii=False)}" for key, value in (settings or {}).items())
 
 
 def build_day(scenario: Scenario, day: str | dt.date) -> Day:
     """Read every input of a day; its ``problem`` has all numbers, ``rejected`` the jobs that can never run."""
-    return _build_day(scenario, _date(day))
+    return _build_day(scenario, day if isinstance(day, dt.date) else parse_day(day, scenario.zone))
 
 
 def plan_day(
@@ -99,29 +100,6 @@ def plan_day(
     return _plan_day(built, params.under(day.scenario))
 
 
-def write_day(
-    scenario: Scenario,
-    day: str | dt.date,
-    out: str | Path = "reports",
-    method: str | None = None,
-    *,
-    time_limit_s: float = defaults.TIME_LIMIT_S,
-    iterations: int = defaults.ITERATIONS,
-    bound_time_s: float = defaults.BOUND_TIME_S,
-    workers: int = 0,
-) -> Path:
-    """Plan a day by itself and write its folder and page, as `plan --day --fresh` does; returns the folder."""
-    date = _date(day)
-    params = Params(
-        method or usual_method(scenario),
-        time_limit_s=time_limit_s,
-        iterations=iterations,
-        bound_time_s=bound_time_s,
-        workers=workers,
-    )
-    return do_day(scenario, params, date, Path(out) / scenario.name / date.isoformat(), None).folder
-
-
 def settle(problem: Problem, plan: Plan) -> Ledger:
     """What a plan uses, earns and costs, by segment and by job; ``totals`` has the sums."""
     return _settle(problem, plan)
@@ -150,37 +128,6 @@ def read_day(folder: str | Path) -> Frames:
     return Frames(**tables, summary=dict(read_summary(folder).as_dict()))
 
 
-def simulate(
-    trace: str | Path,
-    policies: Sequence[str] = ("easy",),
-    estimates: Sequence[str] = ("requested",),
-    *,
-    processors: int | None = None,
-    scenario: Scenario | None = None,
-    metrics: Sequence[str] = (),
-) -> pd.DataFrame:
-    """Replay a trace (SWF, CSV, Parquet) under on-line policies; a row for each policy with each estimate.
-
-    On one pool of ``processors``, else as many as an SWF header says, or on the cluster of a ``scenario``. Names are
-    those of `plan show policies` and `plan show metrics`; without ``metrics`` those of `plan simulate`.
-    """
-    import pandas as pd
-
-    from planner.inputs.traces import read_cluster, read_pool
-    from planner.metrics.registry import DEFAULT
-    from planner.online.estimates import estimate_named
-    from planner.online.policies import policy_named
-    from planner.runs.simulate import Measurement
-    from planner.runs.simulate import simulate as replay
-
-    if processors is not None and scenario is not None:
-        raise InputError("give processors or scenario, not both: one pool, or the scenario's cluster")
-    source = read_pool(Path(trace), processors) if scenario is None else read_cluster(Path(trace), scenario)
-    measured = Measurement.named(list(metrics or DEFAULT), scenario=scenario)
-    runs = replay(source, [policy_named(n) for n in policies], [estimate_named(n) for n in estimates], measured)
-    return pd.DataFrame([run.row() for run in runs])
-
-
 def power_figure(day: Frames, path: str | Path | None = None) -> str:
     """The day's mean IT and cooling power by segment as SVG; also written to ``path`` where one is given."""
     from planner.pages.charts import power_svg
@@ -200,10 +147,3 @@ def _frame(table: Table) -> pd.DataFrame:
 
     frame = pd.DataFrame(columns_of(table))
     return frame.set_index("job_id") if "job_id" in frame else frame
-
-
-def _date(day: str | dt.date) -> dt.date:
-    try:
-        return day if isinstance(day, dt.date) else dt.date.fromisoformat(day)
-    except ValueError:
-        raise InputError(f"cannot read {day!r} as a day; write it as 2024-06-01") from None

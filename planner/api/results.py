@@ -1,0 +1,202 @@
+"""What the commands give to scripts: where the files are and what they say, shown in a line, or by notebooks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from planner.api.steps import Frames, read_day
+from planner.domain.day_summary import DaySummary
+from planner.pages.markup import el
+from planner.runs.compare import Comparison
+from planner.runs.one_day import DoneDay
+from planner.runs.replays import Replays
+from planner.runs.report import DoneReport
+from planner.runs.whole_run import WholeRun
+from planner.store.cost_files import report_tables
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class _Shown:
+    """Shown as one line, and by notebooks as that line over a table."""
+
+    def _line(self) -> str:
+        raise NotImplementedError
+
+    def _rows(self) -> Sequence[dict[str, Any]]:
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return f"<{self._line()}>"
+
+    def _repr_html_(self) -> str:
+        rows = self._rows()
+        heads = list(rows[0]) if rows else []
+        head = el("tr", [el("th", name.replace("_", " ")) for name in heads])
+        body = [el("tr", [el("td", _cell(row[name])) for name in heads]) for row in rows]
+        return el("div", el("p", self._line()), el("table", el("thead", head), el("tbody", body)))
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, float):
+        return f"{value:,.2f}" if abs(value) >= 10 else f"{value:.4g}"
+    return "" if value is None else str(value)
+
+
+@dataclass(frozen=True, repr=False)
+class DayResult(_Shown):
+    """A day that was planned or booked: its ``folder``, and its ``summary`` as in ``summary.json``."""
+
+    folder: Path
+    summary: dict[str, Any]
+
+    @classmethod
+    def of(cls, done: DoneDay) -> DayResult:
+        """What a command has written."""
+        return cls(done.folder, dict(done.summary.as_dict()))
+
+    def frames(self) -> Frames:
+        """The tables of the day as pandas frames."""
+        return read_day(self.folder)
+
+    def _line(self) -> str:
+        totals, jobs = self.summary["totals"], self.summary["jobs"]
+        gap = self.summary["real_gap_fraction" if self.summary["execute"] == "actual" else "gap_fraction"]
+        near = "" if gap is None else f", at most {100 * max(0.0, gap):.2f} % below the best possible"
+        what = "booked" if self.summary.get("booked") else f"planned by {self.summary['method']}"
+        money = f"{totals['profit_eur']:,.2f} {self.summary['currency']}"
+        return (
+            f"{self.summary['day']} of {self.summary['scenario']}, {what}: profit {money}{near};"
+            f" {jobs['started']:,} jobs start, {jobs['deferred']:,} wait; {self.folder}"
+        )
+
+    def _rows(self) -> list[dict[str, Any]]:
+        return [day_row(self.summary)]
+
+
+def day_row(summary: dict[str, Any]) -> dict[str, Any]:
+    """The figures of a day that people look at first."""
+    totals, jobs = summary["totals"], summary["jobs"]
+    money = {name: totals[name] for name in ("profit_eur", "revenue_eur", "energy_cost_eur")}
+    energy = {"kwh": totals["it_kwh"] + totals["cooling_kwh"], "pue": totals["pue"], "carbon_kg": totals["carbon_kg"]}
+    counts = {name: jobs[name] for name in ("started", "finished", "deferred")}
+    bound = summary["real_bound_eur" if summary["execute"] == "actual" else "bound_eur"]
+    return {"day": summary["day"]} | money | energy | counts | {"bound_eur": bound}
+
+
+@dataclass(frozen=True, repr=False)
+class RunResult(_Shown):
+    """Days planned one after the other: their ``folder``, each of them, and what they come to together."""
+
+    folder: Path
+    days: tuple[DayResult, ...]
+    whole: dict[str, Any]
+
+    @classmethod
+    def of(cls, folder: Path, summaries: Sequence[DaySummary], whole: WholeRun) -> RunResult:
+        """What a run has written."""
+        days = tuple(DayResult(folder / each.day.isoformat(), dict(each.as_dict())) for each in summaries)
+        return cls(folder, days, whole.as_dict())
+
+    def frame(self) -> pd.DataFrame:
+        """A row for each day."""
+        import pandas as pd
+
+        return pd.DataFrame(self._rows())
+
+    def _line(self) -> str:
+        bound = self.whole["bound_eur"]
+        most = "" if bound is None else f" of at most {bound:,.2f}"
+        span = f"{self.whole['first']} to {self.whole['last']}"
+        return f"{len(self.days)} days, {span}: profit {self.whole['profit_eur']:,.2f}{most}; {self.folder}"
+
+    def _rows(self) -> list[dict[str, Any]]:
+        return [day_row(each.summary) for each in self.days]
+
+
+@dataclass(frozen=True, repr=False)
+class CompareResult(_Shown):
+    """Scenarios, methods and policies side by side: the ``folder``, and all of ``compare.json`` as ``content``."""
+
+    folder: Path
+    content: dict[str, Any]
+
+    @classmethod
+    def of(cls, found: Comparison) -> CompareResult:
+        """What a comparison has written."""
+        import json
+
+        return cls(found.folder, json.loads((found.folder / "compare.json").read_text(encoding="utf-8")))
+
+    def frame(self) -> pd.DataFrame:
+        """A row for each run, as in ``runs.csv``."""
+        import pandas as pd
+
+        return pd.DataFrame(self.content["runs"])
+
+    def _line(self) -> str:
+        runs = self.content["runs"]
+        answer = " ".join(self.content.get("answer", []))
+        return f"{len(runs)} runs, {self.content['from']} to {self.content['to']}{': ' if answer else ''}{answer}"
+
+    def _rows(self) -> list[dict[str, Any]]:
+        names = ("scenario", "method", "profit_eur", "saved_eur", "energy_cost_eur", "kwh", "pue", "started")
+        return [{name: row[name] for name in names} for row in self.content["runs"]]
+
+
+@dataclass(frozen=True, repr=False)
+class ReportResult(_Shown):
+    """A cost report: the ``files`` that were written, the ``status`` of its days, and its tables as rows."""
+
+    files: tuple[Path, ...]
+    status: str
+    days: tuple[str, ...]
+    tables: dict[str, list[dict[str, Any]]]
+    title: str
+
+    @classmethod
+    def of(cls, done: DoneReport) -> ReportResult:
+        """What a report has written."""
+        made = done.report
+        tables = {end.removeprefix("-") or "lines": rows for end, rows in report_tables(made).items()}
+        title = f"{made.scenario}, {made.asked} by {made.by}"
+        return cls(done.files, made.status, tuple(day.day.isoformat() for day in made.days), tables, title)
+
+    def frame(self, table: str = "lines") -> pd.DataFrame:
+        """One of the tables: ``lines``, and where there are any ``planned``, ``split`` and ``budgets``."""
+        import pandas as pd
+
+        return pd.DataFrame(self.tables[table])
+
+    def _line(self) -> str:
+        profit, billed = (sum(row[name] for row in self.tables["lines"]) for name in ("profit_eur", "revenue_eur"))
+        return f"{self.title}, {len(self.days)} days {self.status}: revenue {billed:,.2f}, profit {profit:,.2f}"
+
+    def _rows(self) -> list[dict[str, Any]]:
+        left_out = ("kind", "mean_wait_h", "work_kwh", "idle_kwh")
+        rows = [{name: row[name] for name in row if name not in left_out} for row in self.tables["lines"]]
+        return [{name: float(x) if isinstance(x, Decimal) else x for name, x in row.items()} for row in rows]
+
+
+@dataclass(frozen=True, repr=False)
+class ReplayResult(_Shown):
+    """Replays of one trace, a row of metrics for each."""
+
+    replays: Replays
+
+    def frame(self) -> pd.DataFrame:
+        """A row for each policy with each estimate."""
+        import pandas as pd
+
+        return pd.DataFrame(self.replays.rows)
+
+    def _line(self) -> str:
+        return f"{len(self.replays.runs)} replays of {self.replays.size}"
+
+    def _rows(self) -> list[dict[str, Any]]:
+        return self.replays.rows

@@ -1,0 +1,252 @@
+"""Why real money is not what was planned: volume, runtime, power, start times, price and weather, exact to the digit.
+
+A booked day is reached from its plan in steps, and each step is settled: the jobs that really ran, as long as they
+really ran, with the power that they really drew, when and where they really ran, at the real prices, in the real
+weather. What a step changes is its part. What is left is `other`: the month's peak and the battery as the day found
+them, and changes of the site's own rates, nodes or cooling. So the parts are the whole difference, whatever happened.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+
+from planner.accounting.settle import settle
+from planner.domain.job import Job
+from planner.domain.plan import Plan
+from planner.domain.problem import Problem, Running
+from planner.domain.segment import Segment, split_segments
+from planner.errors import InputError
+from planner.store.costs import KEYS, SITE, By, CostDay, Sums, exact
+from planner.store.read_day import WrittenDay, read_day
+
+CAUSES = {
+    "volume": "other jobs ran than were planned, or of another size",
+    "runtime": "jobs ran shorter or longer",
+    "power": "jobs drew more or less than was expected",
+    "start_times": "jobs ran at other hours, or on other nodes",
+    "price": "prices, fees and carbon intensity were others",
+    "weather": "temperature and sun were others",
+    "other": "the month's peak and the battery at midnight, and changes of the site's rates, nodes or cooling",
+}
+"""What may make the difference, in the order of the steps."""
+
+MONEY = ("revenue_eur", "cost_eur", "profit_eur")
+"""What is split; profit is revenue less cost, with what the battery and feeding in bring."""
+
+_Line = tuple[str, str]
+"""Whether it is the site's own, and the account, user or job."""
+_Step = dict[_Line, Sums]
+
+
+@dataclass(frozen=True)
+class SplitLine:
+    """What was planned for an account, a user or a job, or for the site itself, what it became, and why."""
+
+    kind: str
+    key: str
+    quantity: str
+    planned: Decimal
+    parts: Mapping[str, Decimal]
+
+    @property
+    def real(self) -> Decimal:
+        """What was planned, with all that changed it."""
+        return self.planned + sum(self.parts.values(), Decimal(0))
+
+    def in_cents(self) -> dict[str, Decimal]:
+        """Planned, parts and real in cents that add up: each part goes from one rounded sum to the next."""
+        shown, total = {"planned": _cents(self.planned)}, self.planned
+        for name, part in self.parts.items():
+            shown[name] = _cents(total + part) - _cents(total)
+            total += part
+        return shown | {"real": _cents(total)}
+
+    def row(self) -> dict[str, Any]:
+        """The line as a row of a table, without its first columns."""
+        parts = {f"{name}_eur": part for name, part in self.parts.items()}
+        return {"quantity": self.quantity, "planned_eur": self.planned} | parts | {"real_eur": self.real}
+
+
+@dataclass(frozen=True)
+class Split:
+    """The lines of all, the site's own last; ``unsplit`` are days of which everything stands under `other`, and why."""
+
+    lines: tuple[SplitLine, ...]
+    unsplit: tuple[tuple[dt.date, str], ...] = ()
+
+    def total(self, quantity: str) -> SplitLine:
+        """All lines of a quantity together."""
+        own = [line for line in self.lines if line.quantity == quantity]
+        parts = {name: sum((line.parts[name] for line in own), Decimal(0)) for name in CAUSES}
+        return SplitLine("all", "all", quantity, sum((line.planned for line in own), Decimal(0)), parts)
+
+
+def split(days: Iterable[CostDay], by: By) -> Split | None:
+    """The differences of the days that are booked and were planned, by cause; None where there is no such day."""
+    planned: _Step = {}
+    parts: dict[str, _Step] = {name: {} for name in CAUSES}
+    unsplit, found = [], False
+    for day in days:
+        if day.planned is None:
+            continue
+        found = True
+        was, now = _written(day.planned, by), _written(day, by)
+        _add(planned, was)
+        left = _less(now, was)
+        try:
+            steps = _steps(day, by)
+        except InputError as error:
+            unsplit.append((day.day, str(error)))
+            steps = []
+        for name, before, after in zip(CAUSES, steps, steps[1:], strict=False):
+            changed = _less(after, before)
+            _add(parts[name], changed)
+            left = _less(left, changed)
+        _add(parts["other"], left)
+    if not found:
+        return None
+    keys = {key for step in (planned, *parts.values()) for key in step}
+    nothing = dict.fromkeys(MONEY, Decimal(0))
+
+    def order(line: _Line) -> tuple[Any, ...]:
+        return line[0] == SITE, -planned.get(line, nothing)["revenue_eur"], line[1]
+
+    lines = [
+        SplitLine(
+            key[0],
+            key[1],
+            quantity,
+            planned.get(key, nothing)[quantity],
+            {name: step.get(key, nothing)[quantity] for name, step in parts.items()},
+        )
+        for key in sorted(keys, key=order)
+        for quantity in MONEY
+    ]
+    return Split(tuple(lines), tuple(unsplit))
+
+
+def _written(day: CostDay, by: By) -> _Step:
+    """What the files of a day say."""
+    step: _Step = {}
+    for job in day.jobs:
+        _add(step, {(by, KEYS[by](job)): {name: job.sums[name] for name in MONEY}})
+    _add(step, {(SITE, ""): {name: day.site[name] for name in MONEY}})
+    return step
+
+
+def _steps(day: CostDay, by: By) -> list[_Step]:
+    """The day as planned, and after each of the changes but the last, settled under the plan's own rates."""
+    assert day.planned is not None
+    was, now = read_day(day.planned.folder), read_day(day.folder)
+    if was.problem.cluster != now.problem.cluster:
+        raise InputError("its nodes are others than those that it was planned on")
+    planned, real = _work(was), _work(now)
+    sized = {job: planned[job].as_large_as(each) if job in planned else each for job, each in real.items()}
+    as_long = {job: sized[job].as_long_as(each) if job in planned else each for job, each in real.items()}
+    as_strong = {job: replace(as_long[job], job=each.job) for job, each in real.items()}
+    old, new = was.problem.segments, now.problem.segments
+    priced = _with_prices(old, new)
+    keys_then, keys_now = ({job.job: KEYS[by](job) for job in each.jobs} for each in (day.planned, day))
+
+    def settled(work: Mapping[str, _Ran], segments: tuple[Segment, ...], keys: Mapping[str, str]) -> _Step:
+        return _settled(was.problem, work.values(), segments, lambda job: (by, keys[job]))
+
+    return [
+        settled(planned, old, keys_then),
+        *(settled(work, old, keys_now) for work in (sized, as_long, as_strong, real)),
+        settled(real, priced, keys_now),
+        settled(real, new, keys_now),
+    ]
+
+
+@dataclass(frozen=True)
+class _Ran:
+    """A job with its start, end and nodes: as planned, as it happened, or between the two."""
+
+    job: Job
+    start_s: int
+    end_s: int
+    nodes: tuple[int, ...]
+
+    def as_large_as(self, real: _Ran) -> _Ran:
+        """The job that really ran, with the start, the length and the power per core of this one."""
+        cores = self.job.total("cores")
+        power_w = self.job.power_w * (real.job.total("cores") / cores if cores else 1.0)
+        nodes = self.nodes if self.job.units == real.job.units else real.nodes
+        return replace(self, job=replace(real.job, power_w=power_w), nodes=nodes)
+
+    def as_long_as(self, real: _Ran) -> _Ran:
+        """The same for as long as it really ran."""
+        return replace(self, end_s=self.start_s + real.end_s - real.start_s)
+
+
+def _work(written: WrittenDay) -> dict[str, _Ran]:
+    """All that ran on a day, or was planned to, by its id."""
+    happened = written.happened
+    found = {each.job.id: _Ran(each.job, each.start_s, each.end_s, each.nodes) for each in happened.running}
+    jobs = dict(zip((job.id for job in happened.jobs), happened.jobs, strict=True))
+    lengths = dict(zip(jobs, happened.columns.duration_s.tolist(), strict=True))
+    for each in written.plan.placements(happened):
+        end_s = each.start_s + lengths[each.job_id]
+        found[each.job_id] = _Ran(jobs[each.job_id], each.start_s, end_s, each.nodes)
+    return found
+
+
+def _settled(
+    problem: Problem, work: Iterable[_Ran], segments: tuple[Segment, ...], line_of: Callable[[str], _Line]
+) -> _Step:
+    """What a step comes to. Jobs may be where others are, and draw more than the table of cooling has: it goes on."""
+    day_s = problem.horizon.length_s
+    running = tuple(
+        Running(each.job, each.start_s, each.end_s, each.nodes)
+        for each in work
+        if each.end_s > max(0, each.start_s) and each.start_s < day_s
+    )
+    table = replace(problem.table, clamp=True)
+    whole = replace(problem, jobs=(), running=running, now_s=day_s, segments=segments, table=table)
+    ledger = settle(whole, Plan.of(whole, {}))
+    lines, totals = ledger.jobs, ledger.totals
+    revenue, profit = lines.revenue_eur.tolist(), lines.profit_eur.tolist()
+    if not np.isfinite([*revenue, *profit, totals.profit_eur]).all():
+        raise InputError("a step between plan and books cannot be settled")
+    step: _Step = {}
+    for job, earned, kept in zip(lines.job_ids, revenue, profit, strict=True):
+        cost = exact(earned - kept)
+        _add(step, {line_of(job): {"revenue_eur": exact(earned), "cost_eur": cost, "profit_eur": exact(earned) - cost}})
+    of_jobs = {name: sum((sums[name] for sums in step.values()), Decimal(0)) for name in MONEY}
+    all_of_it = {"revenue_eur": totals.revenue_eur, "cost_eur": totals.energy_cost_eur, "profit_eur": totals.profit_eur}
+    _add(step, {(SITE, ""): {name: exact(all_of_it[name]) - of_jobs[name] for name in MONEY}})
+    return step
+
+
+def _with_prices(old: tuple[Segment, ...], new: tuple[Segment, ...]) -> tuple[Segment, ...]:
+    """The weather of the old segments with the prices of the new ones, cut wherever one of them changes."""
+    weather = split_segments(old, [each.start_s for each in new])
+    prices = split_segments(new, [each.start_s for each in old])
+    return tuple(
+        replace(one, temperature_c=other.temperature_c, solar_w=other.solar_w)
+        for one, other in zip(prices, weather, strict=True)
+    )
+
+
+def _add(step: _Step, more: _Step) -> None:
+    for key, sums in more.items():
+        held = step.setdefault(key, dict.fromkeys(MONEY, Decimal(0)))
+        for name in MONEY:
+            held[name] += sums[name]
+
+
+def _less(step: _Step, other: _Step) -> _Step:
+    found = {key: dict(sums) for key, sums in step.items()}
+    _add(found, {key: {name: -sums[name] for name in MONEY} for key, sums in other.items()})
+    return found
+
+
+def _cents(value: Decimal) -> Decimal:
+    return value.quantize(Decimal("0.01"))

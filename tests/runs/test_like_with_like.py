@@ -1,0 +1,169 @@
+"""Claims about one run held against another: parts that add up, worked out by hand and by replays of their own."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from planner.cli.day import open_scenario
+from planner.inputs.traces import read_known
+from planner.methods import WITHOUT_CARBON
+from planner.online.estimates import estimate_named
+from planner.online.policies import policy_named
+from planner.runs.like_with_like import settled_under
+from planner.runs.replay_ledger import settle_window
+from planner.runs.simulate import Measurement, simulate
+from planner.store.read_day import read_day
+from tests.days import plan, rows_of
+from tests.rolling import DAYS, FIRST, LAST, write_rolling_site
+from tests.two_jobs import DAY, write_site
+
+ONE = ("--bound-time", "0", "--processes", "1", "-q")
+
+
+def compared(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
+    """What a comparison says."""
+    capsys.readouterr()
+    plan("compare", *words, *ONE, "--json")
+    told: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return told
+
+
+def easy_profits(name: str) -> dict[str, float]:
+    """What EASY earns on each day, from a replay that is no part of a comparison [EUR]."""
+    scenario = open_scenario(name, ("rules.execute=actual",))
+    first, last = (dt.date.fromisoformat(day) for day in (FIRST, LAST))
+    source = read_known(scenario, first, last)
+    assert source is not None
+    source = replace(source, trace=replace(source.trace, submit_s=np.maximum(source.trace.submit_s, 0)))
+    (run,) = simulate(source, [policy_named("easy")], [estimate_named("requested")], Measurement((), ()))
+    days = settle_window(scenario, source.jobs, run.replay, first_day=first, days=len(DAYS))
+    return {day.isoformat(): totals.profit_eur for day, totals in days}
+
+
+def test_under_easy_it_is_the_difference_of_two_replays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """To the cent, in all and on the lowest and highest day; the schedule is the same, so the weather makes it all."""
+    monkeypatch.chdir(write_rolling_site(tmp_path))
+    words = ("--from", FIRST, "--to", LAST, "-m", "est", "--set", "rules.execute=actual")
+    told = compared(capsys, "site", "warm", *words)
+    easy, est = told["pairs"]
+    mild, hot = easy_profits("site"), easy_profits("warm")
+    more = {day: hot[day] - mild[day] for day in mild}
+    assert (easy["method"], est["method"]) == ("easy", "est")
+    assert easy["more_eur"] == round(sum(more.values()), 2) < 0
+    assert easy["same_schedule_eur"] == easy["more_eur"]
+    assert (easy["start_times_eur"], easy["volume_eur"], easy["differs_in"]) == (0, 0, "weather")
+    assert (easy["lowest_day_eur"], easy["lowest_day"]) == min((round(each, 2), day) for day, each in more.items())
+    assert (easy["highest_day_eur"], easy["highest_day"]) == max((round(each, 2), day) for day, each in more.items())
+    assert told["answer"][0].startswith(
+        f"warm costs {-easy['more_eur']:.2f} EUR more than site over 4 days with the same"
+    )
+    base, other = (
+        next(row for row in told["runs"] if (row["scenario"], row["method"]) == (name, "easy"))
+        for name in ("site", "warm")
+    )
+    assert other["profit_difference_eur"] == pytest.approx(other["profit_eur"] - base["profit_eur"], abs=1e-6)
+
+
+def test_a_tariff_turned_round(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The dear hours come last instead of first. EASY runs the hungry job first: 1.53 EUR become 0.45.
+
+    The plan puts it into the cheap hours in both, for 0.45 EUR. Its schedule for one tariff costs 1.53 EUR under the
+    other: 1.08 EUR lost to the tariff, and won back by other start times.
+    """
+    write_site(tmp_path)
+    prices = (tmp_path / "prices.csv").read_text()
+    (tmp_path / "turned.csv").write_text(
+        prices.replace("0.5\n", "0.7\n").replace("0.1\n", "0.5\n").replace("0.7\n", "0.1\n")
+    )
+    (tmp_path / "scenarios" / "turned.yaml").write_text("base: site\ntariff: {file: ../turned.csv}\n")
+    monkeypatch.chdir(tmp_path)
+    told = compared(capsys, "site", "turned", "--day", DAY, "-m", "multisearch", "--invest", "100")
+    parts = ("more_eur", "same_schedule_eur", "start_times_eur", "volume_eur", "payback_years")
+    assert [[pair[name] for name in parts] for pair in told["pairs"]] == [
+        [1.08, 1.08, 0, 0, 0.3],
+        [0, -1.08, 1.08, 0, None],
+    ]
+    assert told["answer"] == [
+        "turned costs 1.08 EUR less than site over 1 day with the same schedule, and costs as much with plans made for"
+        " it (multisearch); a year like this: 394.47 EUR and 0.00 EUR; payback of 100 EUR: 0.3 years and never."
+    ]
+    assert rows_of(next(tmp_path.glob("reports/compare/*/*/pairs.csv")))[0]["differs_in"] == "tariff"
+
+
+def test_parts_add_up_where_jobs_are_left_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Methods leave other jobs waiting, so that volumes differ: the parts of every pair are its whole, to the cent."""
+    monkeypatch.chdir(write_rolling_site(tmp_path, jobs_a_day=30))
+    told = compared(capsys, "site", "--from", FIRST, "--to", LAST, "-m", "wt", "-m", "multisearch")
+    assert [pair["method"] for pair in told["pairs"]] == ["wt", "multisearch"]
+    for pair in told["pairs"]:
+        parts = pair["same_schedule_eur"] + pair["start_times_eur"] + pair["volume_eur"]
+        assert round(parts, 2) == pair["more_eur"]
+    assert any(pair["volume_eur"] for pair in told["pairs"])
+    assert told["answer"][0].startswith("Over 4 days on the same jobs, wt earns ")
+
+
+def test_other_jobs_or_nodes_are_not_split(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A machine of other nodes cannot have the schedule: the whole is told, and no part of it."""
+    write_site(tmp_path)
+    (tmp_path / "scenarios" / "wide.yaml").write_text("base: site\ncluster: {classes: {cpu: {count: 2}}}\n")
+    monkeypatch.chdir(tmp_path)
+    told = compared(capsys, "site", "wide", "--day", DAY, "-m", "est")
+    assert [pair["same_schedule_eur"] for pair in told["pairs"]] == [None, None]
+    assert " under EASY" in told["answer"][0]
+
+
+def test_written_days_settle_to_themselves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Under the scenario that they were planned for, days come to what their ledgers say, with peak and battery."""
+    monkeypatch.chdir(write_rolling_site(tmp_path))
+    more = ("battery.capacity_kwh=5", "battery.power_kw=1", "demand.eur_per_kw=2", "demand.period=month")
+    options = [word for setting in more for word in ("--set", setting)]
+    plan("run", "--from", FIRST, "--to", LAST, "-m", "est", "--bound-time", "0", "-q", *options)
+    days = [read_day(tmp_path / "reports" / "site" / day) for day in DAYS]
+    settled = settled_under(open_scenario("site", more), days)
+    assert [totals.profit_eur for _, totals in settled] == [day.ledger.totals.profit_eur for day in days]
+
+
+def test_what_no_weight_changes_is_run_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With weights of CO2 the rule and EASY are run once and told for each; the search is run for each."""
+    monkeypatch.chdir(write_rolling_site(tmp_path))
+    words = ("--day", FIRST, "-m", "est,multisearch", "--set", "carbon.g_per_kwh=300", "--carbon-weights", "0,500")
+    told = compared(capsys, "site", *words)
+    folders = sorted(path.relative_to(path.parents[1]) for path in tmp_path.glob("reports/compare/*/*/runs/*/*"))
+    assert list(map(str, folders)) == ["site@0/est", "site@0/multisearch", "site@500/multisearch"]
+    assert [(row["scenario"], row["method"]) for row in told["runs"]] == [
+        (name, run) for name in ("site@0", "site@500") for run in ("easy", "est", "multisearch")
+    ]
+    assert told["notes"][-1] == "easy, est do not heed goal.carbon_weight: run once for all weights."
+
+
+def test_methods_that_no_weight_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They plan the same day with a tonne at nothing and at 10,000 EUR; the planner's own search does not."""
+    write_site(tmp_path)
+    begin = dt.datetime.fromisoformat(f"{DAY}T00:00:00+00:00")
+    rows = [f"{(begin + dt.timedelta(hours=k)).isoformat()},{100 if k < 2 else 900}" for k in range(48)]
+    (tmp_path / "carbon.csv").write_text("\n".join(["time,carbon", *rows]) + "\n")
+    monkeypatch.chdir(tmp_path)
+    for method in (*WITHOUT_CARBON, "multisearch"):
+        plans = []
+        for weight in (0, 10_000):
+            settings = ("--set", f"carbon.file={tmp_path}/carbon.csv", "--set", f"goal.carbon_weight={weight}")
+            plan("--day", DAY, "-m", method, "--bound-time", "0", "-q", *settings, "--out", f"{method}-{weight}")
+            plans.append((tmp_path / f"{method}-{weight}" / "site" / DAY / "schedule.csv").read_bytes())
+        assert (plans[0] == plans[1]) == (method != "multisearch"), method
