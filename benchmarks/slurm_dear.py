@@ -6,8 +6,9 @@
 6 h are scaled down to ten minutes, and so is the price of waiting. A price of 0.30 EUR/kWh falls to 0.10 at a quarter
 of an hour. Jobs come from ten minutes before until half a minute after it, and begin 30 s after their submission at the
 earliest, so that a plan sees them before they start. In every other seed plans stop a minute before the price falls.
-Then `plan simulate -p easy,hold` runs the same jobs, with the runtimes that they had. Costs are those of starts and
-ends: 10 W per core and the price of the moment. Needs root and what `.ci/packages` installs.
+Then `plan simulate -p easy,hold` runs the same jobs. Costs are those of starts and of how long jobs sleep, at 10 W per
+core and the price of the moment: what a busy machine adds to each is left out. Needs root and what `.ci/packages`
+installs.
 
 Exit code 1 where a job did not end well, was held for longer than promised, or started before the end of its hold.
 """
@@ -37,11 +38,11 @@ from slurm_ab import (
     Row,
     Shape,
     Side,
+    Work,
     clusters_named,
     draw_work,
     ended_badly,
     play,
-    ran,
     require_slurm,
     standard_error,
     waits_of,
@@ -66,7 +67,7 @@ SMALL = {
 }
 """Jobs that may be held, in the words of sbatch and of job tables. They are small: all that are held for the same
 quarter of an hour need room beside each other, however short they are."""
-DAY_S, QUARTER_S, DELAY_S = 86_400, 900, 600
+DAY_S, QUARTER_S = 86_400, 900
 BEFORE_S = 30
 """How long after its submission a job begins at the earliest."""
 AFTER_S = 30
@@ -99,6 +100,7 @@ def main() -> None:
     parser.add_argument("--every", type=float, default=10.0, help="seconds between two plans")
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--first", type=int, default=1, help="the first seed")
+    parser.add_argument("--window", type=int, default=600, help="for how many seconds jobs come while it is dear")
     asked = parser.parse_args()
     require_slurm()
     wrong: list[str] = []
@@ -125,29 +127,40 @@ def run_seed(
     """The same jobs at the same moments on both sides and in the simulator; a row for each, by how much a job waited
     longer at most than alone [s], and what went wrong."""
     zone, rng, day = day_zone(), random.Random(seed), Day()
-    cheap_unix = -(-int(time.time() + DELAY_S + 20) // QUARTER_S) * QUARTER_S
-    yesterday, work = (draw_work(rng, asked.jobs, DELAY_S + AFTER_S, SLEEP_S, tuple(SMALL)) for _ in range(2))
+    cheap_unix = -(-int(time.time() + asked.window + 20) // QUARTER_S) * QUARTER_S
+    yesterday, work = (draw_work(rng, asked.jobs, asked.window + AFTER_S, SLEEP_S, tuple(SMALL)) for _ in range(2))
     write_slurm_site(site, OPTED_IN + HOLDING.replace("HISTORY", "yesterday.csv"), zone=zone)
-    began_unix = cheap_unix - DELAY_S - DAY_S
+    began_unix = cheap_unix - asked.window - DAY_S
     known = [(f"y{k}", began_unix + int(at), sleep_s, words) for k, (at, words, sleep_s) in enumerate(yesterday)]
     write_jobs(site / "scenarios" / "yesterday.csv", known)
     _write_tariff(site / "scenarios" / "site.yaml", cheap_unix, zone)
     with standing_in(site, sides[0].cluster):
         plan(Day())  # the first plan of a process takes longer, as it loads what it needs
-        time.sleep(max(0.0, cheap_unix - DELAY_S - time.time()))
+        time.sleep(max(0.0, cheap_unix - asked.window - time.time()))
         play(work, sides, day, asked.every, BEFORE_S, math.inf if seed % 2 else cheap_unix - STOPPED_S)
         ours = read_ours(Path("reports/site") / JOURNAL)
     planned, alone = (side.accounts() for side in sides)
     wrong = ended_badly(seed, (*planned, *alone))
     wrong += [f"seed {seed}: job {job} {fault}" for job, fault in broken(ours, day.begins, planned)]
     rows = [
-        Row.of(side.name, jobs, sent, sum(_cost(*ran(job), cheap_unix) for job in jobs))
+        Row.of(
+            side.name,
+            jobs,
+            sent,
+            sum(_cost(job, job.start_unix or 0, _asked(side, work, job), cheap_unix) for job in jobs),
+        )
         for side, jobs, sent in zip(sides, (planned, alone), (day.changes, 0), strict=True)
     ]
     waited, waited_alone = (_waited(side, jobs) for side, jobs in zip(sides, (planned, alone), strict=True))
-    shapes = {job: words for job, (_, words, _) in zip(sides[0].jobs, work, strict=True)}
-    rows += simulated(site, planned, shapes, cheap_unix, zone)
+    asked_for = {job.label: _asked(sides[0], work, job) for job in planned}
+    rows += simulated(site, planned, asked_for, cheap_unix, zone)
     return rows, max(waited[job] - waited_alone[job] for job in waited), wrong
+
+
+def _asked(side: Side, work: Work, job: SlurmJob) -> tuple[Shape, int]:
+    """The shape of a job, and for how long it sleeps [s]."""
+    _, shape, sleep_s = work[side.jobs.index(job.label.partition("_")[0])]
+    return shape, sleep_s
 
 
 def _waited(side: Side, jobs: Iterable[SlurmJob]) -> dict[tuple[int, str], int]:
@@ -170,7 +183,7 @@ def broken(ours: Ours, begins: Mapping[str, int], jobs: Sequence[SlurmJob]) -> l
 
 
 def simulated(
-    site: Path, jobs: Sequence[SlurmJob], shapes: Mapping[str, Shape], cheap_unix: int, zone: str
+    site: Path, jobs: Sequence[SlurmJob], asked_for: Mapping[str, tuple[Shape, int]], cheap_unix: int, zone: str
 ) -> list[Row]:
     """The same jobs under EASY and under ``hold``, as `plan simulate` runs them after those of the day before."""
     place = site / "simulated"
@@ -182,15 +195,13 @@ def simulated(
         (place / name).parent.mkdir(parents=True, exist_ok=True)
         (place / name).write_text(text, encoding="utf-8")
     _write_tariff(place / "scenarios" / "site.yaml", cheap_unix, zone)
-    ran_s = {job.label: max(1, (job.end_unix or 0) - (job.start_unix or 0)) for job in jobs}
-    today = [(job.label, job.submit_unix, ran_s[job.label], shapes[job.label.partition("_")[0]]) for job in jobs]
+    today = [(job.label, job.submit_unix, asked_for[job.label][1], asked_for[job.label][0]) for job in jobs]
     write_jobs(place / "scenarios" / "jobs.csv", today)
     with contextlib.chdir(place), contextlib.redirect_stdout(io.StringIO()):
         words = ("simulate", "scenarios/jobs.csv", "-s", "site", "-p", "easy,hold", "-e", "requested", "-q")
         if run([*words, "--out", "out"]):
             raise RuntimeError("plan simulate failed")
-    cores = {job.label: job.had.cpus or 0 for job in jobs}
-    submitted = {job.label: job.submit_unix for job in jobs}
+    by_name = {job.label: job for job in jobs}
     found = []
     for name in ("easy", "hold"):
         head = (place / "out" / f"{name}.requested.swf").read_text("utf-8")
@@ -198,10 +209,10 @@ def simulated(
         starts = {
             row["job_id"]: origin + int(float(row["starting_time"]))
             for row in rows_of(place / "out" / f"{name}.requested.jobs.csv")
-            if row["job_id"] in cores
+            if row["job_id"] in by_name
         }
-        wait = waits_of(starts[job] - submitted[job] for job in starts)
-        cost = sum(_cost(start, start + ran_s[job], cores[job], cheap_unix) for job, start in starts.items())
+        wait = waits_of(start - by_name[job].submit_unix for job, start in starts.items())
+        cost = sum(_cost(by_name[job], start, asked_for[job], cheap_unix) for job, start in starts.items())
         found.append(Row(name, len(starts), wait, 0, cost))
     return found
 
@@ -237,10 +248,11 @@ def _write_tariff(path: Path, cheap_unix: int, zone: str) -> None:
     path.write_text(text.replace(FLAT_TARIFF, hourly), encoding="utf-8")
 
 
-def _cost(start: float, end: float, cpus: int, cheap_unix: int) -> float:
-    """What the energy of a job cost by when it ran [EUR]."""
-    dear_s = max(0.0, min(end, cheap_unix) - start)
-    return cpus * W_PER_CORE / 3.6e6 * (dear_s * DEAR + (end - start - dear_s) * CHEAP)
+def _cost(job: SlurmJob, start_unix: int, asked_for: tuple[Shape, int], cheap_unix: int) -> float:
+    """What the energy of a job costs from a start on [EUR]."""
+    _, sleep_s = asked_for
+    dear_s = min(sleep_s, max(0, cheap_unix - start_unix))
+    return (job.had.cpus or 0) * W_PER_CORE / 3.6e6 * (dear_s * DEAR + (sleep_s - dear_s) * CHEAP)
 
 
 if __name__ == "__main__":
