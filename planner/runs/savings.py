@@ -209,7 +209,8 @@ def _answer(rows: Sequence[Row]) -> str:
     told = ", ".join(f"{eur(row, 'saved')} held for up to {row['max_delay_h']} h" for row in held_rows)
     most = max(held_rows, key=lambda row: row["max_delay_h"])
     return (
-        f"Of {base['energy_cost_eur']:,.{digits}f} EUR for energy, holding jobs for cheaper hours would have saved {told};"
+        f"Of {base['energy_cost_eur']:,.{digits}f} EUR for energy, holding jobs for cheaper hours would have saved"
+        f" {told};"
         f" at most {eur(most, 'limit')} can be saved within {most['max_delay_h']} h of each job's start, with all known"
         " ahead."
     )
