@@ -146,7 +146,6 @@ VALUES: dict[str, tuple[str, ...]] = {
     "--trace-cores": ("1", "93312"),
     "--metrics-file": ("metrics.prom", "a/b/metrics.prom"),
     "job": ("wide", "giant", "42_7", "42", "nobody"),
-    "--params": ("harvest",),
 }
 """By the name of an option or argument, whatever command it is of."""
 
