@@ -219,7 +219,8 @@ def _fraction(path: Path, line: int, cell: str, where: str, above: float) -> flo
         raise FileFormatError(
             path, f"the cell at {where} is {cell!r}", line=line, remedy="it must be a number such as 0.25"
         )
-    value = round(value - above, 12)  # 1.2 less 1 is 0.2
+    if above:
+        value = round(value - above, 12)  # 1.2 less 1 is 0.2
     if value < 0:
         raise FileFormatError(
             path, f"the cell at {where} is {cell}: a PUE below 1", line=line, remedy=f"it must be {above:g} or more"
