@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -76,7 +77,17 @@ def _echo(text: str, *, err: bool) -> None:
     first_word.end()
     stream = sys.stderr if err else sys.stdout
     encoding = getattr(stream, "encoding", None) or "utf-8"
-    typer.echo(text.encode(encoding, "backslashreplace").decode(encoding), err=err)
+    try:
+        typer.echo(text.encode(encoding, "backslashreplace").decode(encoding), err=err)
+    except OSError:
+        if not err:
+            raise
+        mute(2)  # there is nobody to tell
+
+
+def mute(stream: int) -> None:
+    """Let a stream that cannot be written lead nowhere: the interpreter would fail on what is left of it at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
 
 
 def listed(given: list[str] | None, default: str) -> list[str]:

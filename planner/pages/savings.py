@@ -38,7 +38,7 @@ def savings_page(about: Row) -> str:
         el(
             "p",
             el("code", "plan init --from-sacct FILE DIR"),
-            " writes a site with these nodes and prices to go on from.",
+            " writes a site with these nodes and jobs to go on from.",
         ),
         id="main",
     )

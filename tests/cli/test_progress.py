@@ -113,6 +113,6 @@ def test_what_is_compiled_is_told_once(monkeypatch: pytest.MonkeyPatch, capsys: 
     assert first() == f"{first_run.TEXT}\n"
     assert first() == ""
     monkeypatch.delenv(first_run.TOLD)
-    assert run(["table", "--help", "-q"]) == 0
+    assert run(["report", "-q", "--help"]) == 0
     capsys.readouterr()
     assert first() == ""

@@ -33,9 +33,9 @@ def _frames_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Files of a site are read once per day, however many schedules are settled."""
     known: dict[tuple[int, Horizon], Any] = {}
 
-    def remembered(scenario: Scenario, horizon: Horizon) -> Any:
+    def remembered(scenario: Scenario, horizon: Horizon, **how: bool) -> Any:
         if (id(scenario), horizon) not in known:
-            known[id(scenario), horizon] = frame(scenario, horizon)
+            known[id(scenario), horizon] = frame(scenario, horizon, **how)
         return known[id(scenario), horizon]
 
     monkeypatch.setattr(replay_ledger, "frame", remembered)
