@@ -183,7 +183,7 @@ def test_show_unknown(capsys: pytest.CaptureFixture[str]) -> None:
     """An unknown topic is exit code 2 with the known ones."""
     assert run(["show", "bananas"]) == 2
     err = capsys.readouterr().err
-    assert err.startswith("plan: nothing to show by the name of 'bananas'; known: methods, orderings, ")
+    assert err.startswith("plan: nothing to show by the name of 'bananas'; known: methods, params, orderings, ")
     assert {"policies", "metrics", "predictors", "scenarios", "versions"} <= set(
         err.split("known: ")[1].strip().split(", ")
     )
