@@ -22,7 +22,7 @@ import numpy as np
 from planner.compiled import is_missing
 from planner.domain.plan import DEFERRED, Plan
 from planner.domain.problem import Problem
-from planner.first_run import TOLD, tell_if_missing
+from planner.first_run import TOLD
 from planner.machine.place import place_from
 from planner.methods import ENGINE_METHODS
 from planner.online.day_replay import RULES, STRICT, rule_plan
@@ -39,7 +39,6 @@ def make_ready(method: str, problem: Problem) -> None:
     small = replace(problem, jobs=problem.jobs[:1], running=(), overdue=frozenset(), outages=())
     if not small.jobs:
         return
-    tell_if_missing(place_from)
     if method.removesuffix(STRICT) in RULES:
         rule_plan(small, method)
         return
