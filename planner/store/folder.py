@@ -41,8 +41,11 @@ PRIVATE = 0o600
 def put(target: Path, content: bytes, mode: int = 0o666) -> None:
     """Write a file in one step; the caller is `alone_in` its folder, or the folder is its own.
 
-    What killed runs had begun of it is removed: whoever begins a file is alone. The umask takes from the mode.
+    What killed runs had begun of it is removed: whoever begins a file is alone. The umask takes from the mode. OSError
+    where a device, a pipe or a socket stands: taking its place would harm others, as with /dev/null.
     """
+    if target.exists() and not target.is_dir() and not target.is_file():
+        raise OSError(errno.EINVAL, "is a device or a pipe; give a file")
     fresh = target.parent / f".{target.name}.new-{os.getpid()}"
     for begun in target.parent.iterdir():
         match = LEFT_OVER.fullmatch(begun.name)

@@ -14,7 +14,8 @@ import pyarrow.parquet
 import pytest
 
 from planner import text_files
-from planner.errors import FileFormatError, InputError
+from planner.cli.main import run
+from planner.errors import FileFormatError, InputError, OutputError
 from planner.inputs.jobs import table_rows
 from planner.text_files import digest_read, read_bytes, reading_once
 from tests.days import BRIEF, DAY, plan, refused, write_small_site
@@ -211,10 +212,16 @@ def test_what_is_read_is_not_written_over(site: Path, capsys: pytest.CaptureFixt
     assert {path.name: path.read_bytes() for path in site.iterdir() if path.is_file()} == before
 
 
-def test_a_pipe_in_the_place_of_metrics(tmp_path: Path) -> None:
-    """Nobody waits for whoever might write to it."""
+def test_a_device_or_a_pipe_is_never_replaced(site: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """One line, nobody waits for a reader, and it is what it was: a root that writes to /dev/null must not end it."""
     from planner.slurm.metrics import write_metrics
 
-    os.mkfifo(tmp_path / "m.prom")
-    write_metrics(tmp_path / "m.prom", {"held_jobs": 3}, 0, 5)
-    assert "planner_held_jobs 3\n" in (tmp_path / "m.prom").read_text()
+    pipe, null = site / "pipe", Path("/dev/null").stat()
+    os.mkfifo(pipe)
+    for words in (("--out", str(pipe)), ("--out", "t.csv", "--picture", str(pipe)), ("--out", "/dev/null")):
+        assert run(["table", "build", *words]) == OutputError.exit_code
+        assert "is a device or a pipe" in capsys.readouterr().err
+    with pytest.raises(OutputError, match="is a device or a pipe"):
+        write_metrics(pipe, {"held_jobs": 3}, 0, 5)
+    assert pipe.is_fifo()
+    assert Path("/dev/null").stat().st_rdev == null.st_rdev
