@@ -216,7 +216,7 @@ def test_a_device_or_a_pipe_is_never_replaced(site: Path, capsys: pytest.Capture
     """One line, nobody waits for a reader, and it is what it was: a root that writes to /dev/null must not end it."""
     from planner.slurm.metrics import write_metrics
 
-    pipe, null = site / "pipe", Path("/dev/null").stat()
+    pipe, null = site / "pipe.png", Path("/dev/null").stat()
     os.mkfifo(pipe)
     for words in (("--out", str(pipe)), ("--out", "t.csv", "--picture", str(pipe)), ("--out", "/dev/null")):
         assert run(["table", "build", *words]) == OutputError.exit_code
