@@ -35,6 +35,7 @@ BASES: dict[str, tuple[str, ...]] = {
     "audit": (f"planned/site/{DAY}",),
     "why": ("wide", "planned/site"),
     "init": ("new",),
+    "compile": ("--quiet",),
     "show": ("methods",),
     "simulate": ("jobs/trace.swf", "--processors", "32"),
     "table build": ("--out", "t.csv", "--plant", "air", "--max-power-kw", "3"),
@@ -161,7 +162,6 @@ VALUES: dict[str, tuple[str, ...]] = {
     "--invest": ("0", "1e6", "1000"),
     "--metrics-file": ("metrics.prom", "a/b/metrics.prom"),
     "job": ("wide", "giant", "42_7", "42", "nobody"),
-    "--params": ("harvest",),
 }
 """By the name of an option or argument, whatever command it is of."""
 
