@@ -3,6 +3,7 @@
 python benchmarks/holding.py mirror --data DIR      every day of three weeks of Curie, its prices turned round
 python benchmarks/holding.py now --pending 2000     seconds of CPU of a decision of `plan now`
 python benchmarks/holding.py reach --data DIR       weeks with all known ahead: the limit, and a schedule that was found
+python benchmarks/holding.py peak --eur-per-kw 1    weeks with a charge on the peak, of which holds know nothing
 """
 
 from __future__ import annotations
@@ -139,6 +140,29 @@ def reach(data: Path | None, weeks: tuple[str, ...], hours: int, rounds: int) ->
         )
 
 
+def peak(data: Path | None, weeks: tuple[str, ...], hours: int, eur_per_kw: float) -> None:
+    """Print what energy and a charge on its peak cost less than under EASY, though holds know nothing of the charge."""
+    folder, trace = data_folder(data), data_folder(data) / TRACES["curie"].file
+    for first in weeks:
+        day = dt.date.fromisoformat(first)
+        week = week_of("curie", trace, day, None, 0, "requested")
+        with tempfile.TemporaryDirectory() as tables:
+            prices = moved_prices(folder, "fr-2012", day, Path(tables))
+            settings = (f"rules.max_delay={hours}h", f"demand.eur_per_kw={eur_per_kw}", "demand.period=month")
+            scenario = scenario_of("curie", trace, prices, *settings)
+            free = scenario_of("curie", trace, prices, settings[0])
+            found = held(week, holding_of_trace(scenario, week.source.trace))
+            require_conserved(week, found)
+            eur, easy = (energy_eur(scenario, week, one, day) for one in (found, week.easy))
+            energy, easy_energy = (energy_eur(free, week, one, day) for one in (found, week.easy))
+        charge, easy_charge = eur - energy, easy - easy_energy
+        print(
+            f"{first}: charge {easy_charge / easy:.0%} of EASY's cost; saved {1 - eur / easy:.2%} of all,"
+            f" energy {1 - energy / easy_energy:.2%}, peak {charge / easy_charge - 1:+.2%}",
+            flush=True,
+        )
+
+
 def best_found(week: Week, holding: Holding, hours: int, rounds: int) -> tuple[Replay, float]:
     """The schedule of the best round, and the part of the energy that starts too late."""
     assert holding.costs is not None
@@ -186,19 +210,23 @@ def _cheapest(left: np.ndarray, paid: np.ndarray, week: Week, job: int, last_s: 
 def main(given: list[str] | None = None) -> int:
     """The command."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("mirror", "now", "reach"))
+    parser.add_argument("what", choices=("mirror", "now", "reach", "peak"))
     parser.add_argument("--data", type=Path, default=None)
     parser.add_argument("--weeks", type=int, default=3)
     parser.add_argument("--pending", type=int, default=2000)
     parser.add_argument("--hours", type=int, default=12)
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--only", nargs="*", default=UNSEEN, help="weeks of reach, by their Mondays")
+    parser.add_argument("--only", nargs="*", default=UNSEEN, help="weeks of reach and peak, by their Mondays")
     parser.add_argument("--rounds", type=int, default=30)
+    parser.add_argument("--eur-per-kw", type=float, default=1.0)
     asked = parser.parse_args(given)
     if asked.what == "mirror":
         return min(1, mirror(asked.data, asked.weeks, asked.hours))
     if asked.what == "reach":
         reach(asked.data, tuple(asked.only), asked.hours, asked.rounds)
+        return 0
+    if asked.what == "peak":
+        peak(asked.data, tuple(asked.only), asked.hours, asked.eur_per_kw)
         return 0
     times = decision_s(asked.pending, asked.hours, asked.repeats)
     reading, deciding = min(times, key=sum)

@@ -132,7 +132,7 @@ def submit_all(cluster: Cluster, jobs: int, rng: random.Random) -> dict[str, str
         words = (f"--time={minutes}", *(KINDS | ONCE)[kind])
         if kind == "tasks" and found and rng.random() < 0.5:
             words = (*words, f"--dependency=afterok:{rng.choice([job for job in found if found[job] in KINDS])}")
-        found[cluster.submit(*words, sleep_s=60 * minutes - 3)] = kind
+        found[cluster.submit(*words, sleep_s=60 * minutes - 6)] = kind
     return found
 
 

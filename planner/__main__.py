@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import os
 import signal
@@ -32,6 +33,7 @@ UMASK = "PLAN_UMASK"
 def main() -> None:
     """Run the command line, and end with the exit code that fits."""
     gc.set_threshold(*RARE)
+    _open_streams()
     _load_nothing_from_here()
     _set_umask()
     for number in ENDED:
@@ -51,12 +53,15 @@ def main() -> None:
         code = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
         word = next((word for told, word in ENDED.values() if told == code), None)
         if word is not None:
-            print(_told(word), file=sys.stderr, flush=True)
+            with contextlib.suppress(OSError):  # as on a full disk
+                print(_told(word), file=sys.stderr, flush=True)
             _said.set()
     # All is written and reported: what is left is the end of the interpreter, which nothing should disturb. It need not
     # look through all that was loaded for a last time, which would take longer than most commands do.
     for number in ENDED:
         signal.signal(number, signal.SIG_IGN)
+    if "planner.store.folder" in sys.modules:
+        sys.modules["planner.store.folder"].give_back_all()
     gc.freeze()
     sys.exit(code)
 
@@ -72,6 +77,16 @@ def _ended_by(error: BaseException | None) -> SystemExit | None:
     return None
 
 
+def _open_streams() -> None:
+    """Give closed streams a place to go: else a result would get their number, and what is said would stand in it."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        try:
+            os.fstat(number)
+        except OSError:
+            handle = os.open(os.devnull, os.O_RDWR)  # takes the lowest free number
+            setattr(sys, name, os.fdopen(handle, "w" if number else "r", encoding="utf-8", closefd=False))
+
+
 def _set_umask() -> None:
     """Take rights from all that is written, as PLAN_UMASK says; InputError when it is no umask."""
     asked = os.environ.get(UMASK)
@@ -82,9 +97,9 @@ def _set_umask() -> None:
     except ValueError:
         umask = -1
     if not 0 <= umask <= 0o077:
-        print(
-            f"plan: {UMASK} is {asked!r:.20}; it must be an octal number from 000 to 077, such as 027", file=sys.stderr
-        )
+        with contextlib.suppress(OSError):
+            problem = f"plan: {UMASK} is {asked!r:.20}; it must be an octal number from 000 to 077, such as 027"
+            print(problem, file=sys.stderr, flush=True)
         sys.exit(2)
     os.umask(umask)
 

@@ -17,7 +17,7 @@ from typing import TextIO
 
 from planner.bounds import FILE_BYTES, LINES
 from planner.errors import FileFormatError, InputError
-from planner.places import is_folder, is_there
+from planner.places import full_path, is_folder, is_there
 
 ENCODING = "utf-8-sig"
 """UTF-8; the mark that spreadsheets put at the start is skipped."""
@@ -169,6 +169,12 @@ def require_file(path: Path | str) -> Path:
     if not path.is_file():
         raise _no_file(path)
     return path
+
+
+def require_other(target: Path, option: str, *read: Path | str | None) -> None:
+    """InputError where a file to write is one of those to read, which would be lost."""
+    if any(each is not None and full_path(target) == full_path(Path(each)) for each in read):
+        raise InputError(f"{target}: is read for this and would be lost; give {option} another name")
 
 
 def _first_undecodable_line(content: bytes) -> int | None:

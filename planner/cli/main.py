@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 from collections.abc import Callable, Sequence
@@ -16,7 +17,9 @@ from planner.cli import (
     book,
     check,
     compare,
+    compiling,
     day,
+    init,
     now,
     power,
     report,
@@ -28,8 +31,9 @@ from planner.cli import (
     study,
     table,
 )
-from planner.cli.terminal import say
-from planner.errors import InputError, PlannerError
+from planner.cli.terminal import first_word, mute, say
+from planner.compiled import TOLD
+from planner.errors import InputError, OutputError, PlannerError
 from planner.printable import LONGEST_LINE, is_text, one_line
 
 EXIT_CODES = {
@@ -51,6 +55,12 @@ EXIT_CODES = {
 
 COMPLETION = "_PLAN_COMPLETE"
 """What shells set that ask for words to complete."""
+
+SURROUNDINGS = (
+    *(errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ESTALE),
+    *(errno.ENAMETOOLONG, errno.ELOOP, errno.ENOTDIR, errno.EISDIR, errno.EACCES, errno.EPERM, errno.EROFS),
+)
+"""Errors of paths and disks that are no bug of ours, wherever they come up."""
 
 INTERRUPTED = 130
 """What the parser makes of Ctrl-C."""
@@ -82,26 +92,6 @@ app = typer.Typer(
 )
 
 
-def init(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A new or empty folder.")],
-    from_sacct: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Take nodes and jobs from what sacct has written.")
-    ] = None,
-    zone: Annotated[str, typer.Option(metavar="ZONE", help="Of local times of --from-sacct.")] = "UTC",
-) -> None:
-    """Write a new site: a commented scenario, PUE tables, and example jobs or those of Slurm's accounts."""
-    from planner.places import shipped_folder
-    from planner.site.init import write_site
-
-    month = None
-    if from_sacct is not None:
-        from planner.inputs.books.month import read_month
-
-        month = read_month(from_sacct, zone=zone, w_per_core=10.0)
-    for path in write_site(folder, shipped=shipped_folder(), month=month, zone=zone):
-        say(path)
-
-
 app.command("run")(run_days.run_range)
 app.command("now")(now.now)
 app.command("book")(book.book)
@@ -110,7 +100,7 @@ app.command("savings")(savings.savings)
 app.command("report")(report.report)
 app.command("check")(check.check)
 app.command("audit")(check.audit)
-app.command("init")(init)
+app.command("init")(init.init)
 app.command("show")(show.show)
 app.add_typer(table.app, name="table")
 app.add_typer(power.app, name="power")
@@ -118,6 +108,7 @@ app.command("simulate")(simulate.simulate)
 app.add_typer(study.app, name="study")
 app.add_typer(slurm.app, name="slurm")
 app.command("why")(slurm.why)
+app.command("compile")(compiling.compile_kernels)
 
 
 def _version(value: bool) -> None:
@@ -200,14 +191,26 @@ def run(arguments: Sequence[str]) -> int:
     given = list(arguments)
     try:
         _require_text(given)
-        asks = "study" in given or COMPLETION in os.environ
-        code = _command(studies=asks).main(args=given or ["--help"], prog_name="plan", standalone_mode=False, obj=given)
+        command = _command(studies="study" in given or COMPLETION in os.environ)
+        if {"-q", "--quiet"} & set(given):
+            os.environ[TOLD] = "1"
+        else:
+            first_word.wait(_doing(command, given))
+        code = command.main(args=given or ["--help"], prog_name="plan", standalone_mode=False, obj=given)
     except PlannerError as error:
         say(f"plan: {error}", err=True)
         return error.exit_code
     except MemoryError:
         say("plan: there is not enough memory for this; give fewer jobs, nodes or days, or a larger machine", err=True)
         return PlannerError.exit_code
+    except OSError as error:
+        if error.errno not in SURROUNDINGS:
+            raise
+        if error.filename is None:
+            mute(1)
+        where = error.filename or "standard output"
+        say(f"plan: {where}: {error.strerror}; check the path, its rights and its disk", err=True)
+        return OutputError.exit_code
     except SystemExit as ended:
         # The parser's way to say that whoever read our output has gone away, as `head` does.
         if isinstance(ended.__context__, BrokenPipeError):
@@ -223,9 +226,24 @@ def run(arguments: Sequence[str]) -> int:
             return 0
         say(f"plan: {one_line(text.rstrip('.'), LONGEST_LINE - 30)}; see plan --help", err=True)
         return int(error.exit_code)
+    finally:
+        first_word.end()
     if code == INTERRUPTED:
         say("plan: interrupted; nothing more was written", err=True)
     return code if isinstance(code, int) else 0
+
+
+def _doing(command: Any, given: Sequence[str]) -> str:
+    """What a command line asks for, in the first sentence of its help."""
+    path = ["plan"]
+    for word in given:
+        below = getattr(command, "commands", {}).get(word)
+        if below is None:
+            break
+        command = below
+        path.append(word)
+    words = " ".join(str(command.help or "").split("\n\n")[0].split())
+    return f"{' '.join(path)}: {words[:1].lower()}{words[1:].rstrip('.')}"
 
 
 _WORDS = {"int": "N", "integer": "N", "float": "NUMBER", "path": "PATH", "file": "FILE"}

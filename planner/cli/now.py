@@ -71,6 +71,10 @@ def now(
     """
     if not apply and (brief or metrics_file is not None):
         raise InputError("--brief and --metrics-file are about what --apply does; give it as well")
+    if metrics_file is not None:
+        from planner.text_files import require_other
+
+        require_other(metrics_file, "--metrics-file", snapshot, nodes)
     code: int | None = None
     found: dict[str, float] = {}
     try:

@@ -79,7 +79,9 @@ def learn(
     from planner.domain.horizon import Horizon
     from planner.power.learned import level_name
     from planner.runs.power_sources import learned_file, write_learned_power
+    from planner.text_files import require_other
 
+    require_other(out, "--out", *(files or ()))
     site = open_scenario(scenario, (*(settings or ()), NOT_LEARNED), slurm=True)
     until_unix = None if until is None else Horizon(parse_day(until, site.zone), site.zone).start_unix
     read = _read(files, days, site, until_unix, one_node, quiet=quiet)

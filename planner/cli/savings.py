@@ -86,7 +86,7 @@ def savings(
 
 
 def _hours(texts: list[str]) -> list[int]:
-    if not texts or not all(text.isdecimal() and 1 <= int(text) <= 24 * 7 for text in texts):
+    if not texts or not all(text.isdecimal() and len(text) < 9 and 1 <= int(text) <= 24 * 7 for text in texts):
         raise InputError(f"--hours: cannot read {','.join(texts)!r}; write whole hours from 1 to 168, such as 2,6,24")
     return [int(text) for text in texts]
 

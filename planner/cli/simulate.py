@@ -115,6 +115,10 @@ def simulate(
     Examples: plan simulate KTH-SP2.swf.gz -p list,easy -e actual,requested --metrics bsld,p2sf;
     plan simulate --scenario sample --from 2024-06-01 --to 2024-06-07 -p easy,hold --set rules.max_delay=6h
     """
+    if page is not None:
+        from planner.text_files import require_other
+
+        require_other(page, "--page", jobs)
     require_days(first, last)
     limit_s = solve_time(time_limit, "--time-limit")
     partitions = numbers_of(partition, "--partition")

@@ -9,7 +9,7 @@ import typer
 
 from planner.bounds import TABLE_C, TABLE_KW, TABLE_STEP_C, TABLE_W
 from planner.cli.terminal import say
-from planner.errors import InputError, OutputError
+from planner.errors import InputError
 
 _PICTURES = (".png", ".svg", ".pdf")
 
@@ -53,10 +53,14 @@ def build(
     from planner.cooling import build_table, temperatures_between
     from planner.cooling.plant_file import load_plant
     from planner.inputs.pue_csv import pue_table_text
-    from planner.store.replay_files import write_text
+    from planner.store.replay_files import write_file, write_text
+    from planner.text_files import require_other
 
+    require_other(out, "--out", plant)
     if picture is not None and picture.suffix.lower() not in _PICTURES:
         raise InputError(f"{picture}: cannot draw this kind of picture; its name must end in {', '.join(_PICTURES)}")
+    if picture is not None:
+        require_other(picture, "--picture", out, plant)
     chosen = load_plant(plant, design_power_w=max_power_kw * 1000)
     made = build_table(
         chosen,
@@ -66,13 +70,14 @@ def build(
         temperatures=temperatures_between(first_c, last_c, step_c),
     )
     made = replace(made, clamp=clamp)
+    drawn = None
+    if picture is not None:
+        from planner.cooling.picture import picture_of
+
+        title = f"{chosen.name} cooling, {max_power_kw:g} kW"
+        drawn = picture_of(made, picture.suffix.lower().removeprefix("."), title=title)
     write_text(out, pue_table_text(made, f"plant: {chosen.name}, built for {max_power_kw:g} kW of IT power"))
     say(out)
-    if picture is not None:
-        from planner.cooling.picture import draw_table
-
-        try:
-            draw_table(made, picture, title=f"{chosen.name} cooling, {max_power_kw:g} kW")
-        except OSError as error:
-            raise OutputError(f"{picture}: cannot be written: {error.strerror or error}") from error
+    if picture is not None and drawn is not None:
+        write_file(picture, drawn)
         say(picture)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -20,6 +22,34 @@ if TYPE_CHECKING:
     from planner.domain.result import Trial
     from planner.methods import Params
     from planner.runs.day_count import Pace
+
+
+SOON_S = 1.0
+"""After so long a command that has said nothing says what it does [s]."""
+
+
+class _FirstWord:
+    """What a command does, said on a terminal if it has said nothing else soon after its start."""
+
+    def __init__(self) -> None:
+        self._timer: threading.Timer | None = None
+
+    def wait(self, text: str) -> None:
+        """Begin to wait; nothing where nobody looks."""
+        self.end()
+        if sys.stderr is not None and sys.stderr.isatty():
+            self._timer = threading.Timer(SOON_S, _echo, [one_line(text)], {"err": True})
+            self._timer.daemon = True
+            self._timer.start()
+
+    def end(self) -> None:
+        """Something else is said, or the command has ended."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+
+first_word = _FirstWord()
 
 
 def say(text: object = "", *, err: bool = False) -> None:
@@ -44,9 +74,20 @@ def _without_nan(content: object) -> object:
 
 
 def _echo(text: str, *, err: bool) -> None:
+    first_word.end()
     stream = sys.stderr if err else sys.stdout
     encoding = getattr(stream, "encoding", None) or "utf-8"
-    typer.echo(text.encode(encoding, "backslashreplace").decode(encoding), err=err)
+    try:
+        typer.echo(text.encode(encoding, "backslashreplace").decode(encoding), err=err)
+    except OSError:
+        if not err:
+            raise
+        mute(2)  # there is nobody to tell
+
+
+def mute(stream: int) -> None:
+    """Let a stream that cannot be written lead nowhere: the interpreter would fail on what is left of it at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
 
 
 def listed(given: list[str] | None, default: str) -> list[str]:
@@ -64,6 +105,7 @@ class _Bar:
 
     def __enter__(self) -> Self:
         if self._shows:
+            first_word.end()
             from rich.console import Console
             from rich.progress import Progress as RichProgress
 

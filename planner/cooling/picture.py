@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import io
 from typing import Any
 
 import numpy as np
@@ -15,8 +15,8 @@ _CURVES = 5
 _LABELLED_ROWS = 7
 
 
-def draw_table(table: PueTable, path: Path | str, *, title: str = "") -> None:
-    """Write a picture of the table; the suffix of the path gives the format (.png, .svg, .pdf).
+def picture_of(table: PueTable, form: str, *, title: str = "") -> bytes:
+    """A picture of the table as png, svg or pdf.
 
     Needs matplotlib, which is not among the planner's own requirements: ``pip install hpc-day-planner[plot]``.
     """
@@ -32,7 +32,9 @@ def draw_table(table: PueTable, path: Path | str, *, title: str = "") -> None:
     _draw_curves(curves, table)
     _draw_map(figure, heat_map, table)
     figure.suptitle(title or f"Cooling overhead: table {table.name}", fontweight="bold")
-    figure.savefig(path, metadata={"Software": None} if str(path).endswith(".png") else None)
+    content = io.BytesIO()
+    figure.savefig(content, format=form, metadata={"Software": None} if form == "png" else None)
+    return content.getvalue()
 
 
 def _draw_curves(axes: Any, table: PueTable) -> None:

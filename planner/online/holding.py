@@ -151,8 +151,9 @@ class HoldingReplay:
         first, last = np.searchsorted(trace.submit_s, (now_s - USUAL_WEEK_S, now_s))
         if first == last:
             return math.inf
-        start, runtime = jobs["start"][first:last], trace.runtime_s[first:last]
-        has_ended = (start >= 0) & (start + runtime <= now_s)
+        start, runtime, submit = jobs["start"][first:last], trace.runtime_s[first:last], trace.submit_s[first:last]
+        # What stands for days before has gone at its submission, and its runtime is known.
+        has_ended = np.where(start >= 0, start + runtime <= now_s, jobs["cancel_s"][first:last] == submit)
         length_s = np.where(has_ended, runtime, jobs["estimate"][first:last])
         kwh = float(np.mean(trace.power_mw[first:last] / MILLI**2 * length_s)) / SECONDS_PER_HOUR
         return self._holding.params.waiting_fraction * kwh * abs(eur_per_kwh)

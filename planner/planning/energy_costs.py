@@ -99,8 +99,8 @@ def _history(scenario: Scenario, problem: Problem) -> tuple[Job, ...]:
 def energy_costs(scenario: Scenario, first_unix: int, last_unix: int, busy_w: float) -> EnergyCosts:
     """What a kWh of work costs by quarters of an hour on a stretch of time, and on some days before it.
 
-    A quarter in which the site has more sun than it uses costs what feeding it in would earn. A demand charge and a
-    battery are left out: what a kWh costs then depends on all others.
+    A quarter in which the site has more sun than it uses costs what feeding it in would earn. A battery changes nothing
+    as long as the site draws more than it gives; a demand charge is left out (docs/holding.md).
     """
     table, _ = read_cooling(scenario.cooling.table, scenario.cooling.lookup)
     table = replace(table, clamp=True)

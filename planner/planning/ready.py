@@ -15,10 +15,11 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
-from planner.compiled import is_missing
+from planner.compiled import TOLD, is_missing
 from planner.domain.plan import DEFERRED, Plan
 from planner.domain.problem import Problem
 from planner.machine.place import place_from
@@ -54,14 +55,7 @@ def _compiling_beside(small: Problem) -> Iterator[None]:
     words, and this process compiles what is missing.
     """
     with tempfile.TemporaryFile() as said:
-        beside = subprocess.Popen(
-            [sys.executable, "-P", "-m", __name__],
-            cwd="/",
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=said,
-        )
+        beside = begun_beside(__name__, stdin=subprocess.PIPE, stderr=said)
         try:
             assert beside.stdin is not None
             with suppress(BrokenPipeError), beside.stdin as pipe:
@@ -76,6 +70,17 @@ def _compiling_beside(small: Problem) -> Iterator[None]:
         finally:
             beside.kill()
             beside.wait()
+
+
+def begun_beside(module: str, **streams: Any) -> subprocess.Popen[bytes]:
+    """Another process that runs a module of the planner: with the same code as this one, none of the current folder."""
+    return subprocess.Popen(
+        [sys.executable, "-P", "-m", module],
+        cwd="/",
+        env={**os.environ, TOLD: "1", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        stdout=subprocess.DEVNULL,
+        **streams,
+    )
 
 
 def _rebuild(small: Problem) -> None:

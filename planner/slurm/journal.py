@@ -14,6 +14,7 @@ made; they are passed over.
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -185,8 +186,6 @@ def read_ours(path: Path) -> Ours:
 def _require_line(line: dict[str, Any]) -> None:
     """An error unless a line has what its kind has."""
     kind = line["kind"]
-    if kind in OLD:
-        return
     numbers = [line["at"], line["submit"], line["new"]]
     if kind in (SET, UNDO):
         numbers += [0 if line["old"] is None else line["old"]]
@@ -197,14 +196,14 @@ def _require_line(line: dict[str, Any]) -> None:
         raise ValueError(kind)
     if not isinstance(line["job"], str) or any(not isinstance(each, int) for each in numbers):
         raise ValueError(line)
+    if not math.isfinite(line.get("saved", 0)):
+        raise ValueError(line)
 
 
 def _follow(
     entries: dict[Key, Entry], promises: dict[Key, Promise], since: dict[Key, int], line: dict[str, Any]
 ) -> None:
     kind = line["kind"]
-    if kind in OLD:
-        return
     key = str(line["job"]), int(line["submit"])
     if kind == SET:
         old = line["old"]
@@ -234,25 +233,18 @@ def forget_old(path: Path, waiting: Collection[Key], now_unix: int) -> int:
 
     Nothing is read to the end unless the first line is a day beyond `KEPT_DAYS`. The caller is alone with the journal.
     """
-    if not is_there(path):
-        return 0
     oldest = now_unix - KEPT_DAYS * DAY_S
-    with open_text(path, newline="\n") as stream:
-        first = stream.readline()
-        if not first.endswith("\n") or int(json.loads(first)["at"]) >= oldest - DAY_S:
+    kept: list[str] = []
+    dropped = 0
+    for said in _lines(path):
+        if not kept and not dropped and said["at"] >= oldest - DAY_S:
             return 0
-        stream.seek(0)
-        kept, dropped = [], 0
-        for line in stream:
-            said = json.loads(line) if line.endswith("\n") else None
-            if said is None:
-                break
-            if int(said["at"]) >= oldest or any((name, int(said["submit"])) in waiting for name in _names(said["job"])):
-                kept.append(line)
-            else:
-                dropped += 1
+        if said["at"] >= oldest or any((name, said["submit"]) in waiting for name in _names(said["job"])):
+            kept.append(json.dumps(said) + "\n")
+        else:
+            dropped += 1
     if dropped:
-        put(path, "".join(kept).encode("ascii"))
+        put(path, "".join(kept).encode("ascii"), PRIVATE)
     return dropped
 
 
@@ -269,7 +261,7 @@ def saved_since(path: Path, since_unix: int, now_unix: int) -> float:
 
 
 def _lines(path: Path) -> Iterator[dict[str, Any]]:
-    """Every whole line of a journal; FileFormatError for one that is none."""
+    """Every whole line of a journal that still counts; FileFormatError for one that is none."""
     if not is_there(path):
         return
     with open_text(path, newline="\n") as stream:
@@ -278,11 +270,14 @@ def _lines(path: Path) -> Iterator[dict[str, Any]]:
                 return
             try:
                 said = json.loads(line)
-                _require_line(said)
-                yield said
-            except (ValueError, KeyError, TypeError) as error:
+                is_old = said["kind"] in OLD
+                if not is_old:
+                    _require_line(said)
+            except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
                 remedy = "move the journal away if it is not one; nothing that it says can be undone then"
                 raise FileFormatError(path, "not a line of a journal", line=number, remedy=remedy) from error
+            if not is_old:
+                yield said
 
 
 def _append(path: Path, lines: list[dict[str, Any]]) -> None:

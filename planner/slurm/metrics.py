@@ -13,6 +13,7 @@ from planner.errors import OutputError
 from planner.inputs.slurm.queue import Queue
 from planner.slurm.journal import saved_since
 from planner.store.folder import put
+from planner.text_files import read_bytes
 from planner.units import SECONDS_PER_HOUR
 
 METRICS = {
@@ -74,6 +75,6 @@ def write_metrics(path: Path, found: Mapping[str, float], code: int, now_unix: i
 
 def _last(path: Path) -> dict[str, float]:
     try:
-        return {name: float(value) for name, value in _LINE.findall(path.read_text("ascii"))}
-    except (OSError, ValueError):
+        return {name: float(value) for name, value in _LINE.findall(read_bytes(path).decode("ascii"))}
+    except ValueError:  # not there, or nothing of ours
         return {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -276,16 +277,18 @@ def csv_bytes(rows: list[dict[str, Any]]) -> bytes:
 
 FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 """Text that begins so is a formula to some spreadsheet."""
+_INNER = re.compile(rf"(?<=[;\t])(?= *['{re.escape(''.join(FORMULAS))}])")
 
 
 def _csv_cell(cell: object) -> object:
     """A cell that no spreadsheet takes for a formula: text that might be one gets a ``'`` before it.
 
     So does text that begins with ``'``: without one leading ``'``, all are as they were. A sign alone is no formula.
+    What follows a semicolon or a tab is a cell of its own to spreadsheets that part cells by these.
     """
     if isinstance(cell, str):
-        bare = cell.lstrip(" ")
-        return f"'{cell}" if cell.startswith("'") or (bare.startswith(FORMULAS) and len(bare) > 1) else cell
+        bare, inner = cell.lstrip(" "), _INNER.sub("'", cell)
+        return f"'{inner}" if cell.startswith("'") or (bare.startswith(FORMULAS) and len(bare) > 1) else inner
     return f"{cell:.6f}" if isinstance(cell, Decimal) else "" if cell is None else cell
 
 

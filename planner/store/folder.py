@@ -137,6 +137,7 @@ def held(target: Path, wait_s: float = 0.0, *, tidy: bool = True) -> Iterator[No
     handle = -1
     try:
         handle = _locked(lock, target, time.monotonic() + wait_s)
+        _locks[handle] = lock
         try:
             _tidy(target)
         except OSError as error:
@@ -145,13 +146,30 @@ def held(target: Path, wait_s: float = 0.0, *, tidy: bool = True) -> Iterator[No
             clear_left_overs(target.parent)
         yield
     finally:
-        # Removed while still held: whoever waits for this file finds that it is no longer the one at its path.
         if handle >= 0:
-            lock.unlink(missing_ok=True)
-            os.close(handle)
+            _give_back(handle, lock)
         for folder in missing:
             with contextlib.suppress(OSError):
                 folder.rmdir()
+
+
+_locks: dict[int, Path] = {}
+"""Locks that this process holds, by their open handles."""
+
+
+def _give_back(handle: int, lock: Path) -> None:
+    """Remove a lock while it is still held: whoever waits for its file finds that it is no longer the one there."""
+    if _is_at(handle, lock):
+        lock.unlink(missing_ok=True)
+    _locks.pop(handle, None)
+    os.close(handle)
+
+
+def give_back_all() -> None:
+    """Remove the locks that this process still holds: a signal may have come as one was to be given back."""
+    for handle, lock in list(_locks.items()):
+        with contextlib.suppress(OSError):
+            _give_back(handle, lock)
 
 
 @contextlib.contextmanager

@@ -7,6 +7,7 @@ import json
 import platform
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -104,6 +105,7 @@ SAME = (
 """What must be the same for two runs of a day to give the same answer; the number of workers is no part of it."""
 
 
+@cache
 def versions() -> dict[str, str]:
     """Versions of Python and of the packages that shape a result."""
     found = {"python": platform.python_version()}

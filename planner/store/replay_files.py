@@ -116,9 +116,14 @@ def _write_csv(path: Path, columns: Sequence[str], rows: Iterable[Sequence[objec
 
 def write_text(path: Path, text: str) -> None:
     """Write a text in one step."""
+    write_file(path, encoded(text))
+
+
+def write_file(path: Path, content: bytes) -> None:
+    """Write a file in one step, in a folder that is made if need be."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with alone_in(path.parent):
-            put(path, encoded(text))
+            put(path, content)
     except OSError as error:
         raise OutputError(f"{path}: cannot be written: {error.strerror or error}") from error

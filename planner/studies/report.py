@@ -10,6 +10,7 @@ from typing import Any
 from planner.pages.charts import Line
 from planner.pages.markup import MINUS, THIN, Column, Html, document, el, grid, plain
 from planner.runs.run_figures import Row
+from planner.store.folder import renewed
 from planner.store.replay_files import write_rows, write_text
 
 CURVES = ("a0", "a5", "a4", "a3", "a2", "a1", "a7", "a6", "a8")
@@ -97,16 +98,18 @@ class StudyReport:
     texts: Mapping[str, str] = field(default_factory=dict)
 
     def write(self, folder: Path, name: str, page: str) -> None:
-        """Write all files and the page; a table without rows has none."""
-        for file, rows in self.files.items():
-            if rows:
-                write_rows(rows, folder / file)
-            else:
-                (folder / file).unlink(missing_ok=True)
-        for file, text in self.texts.items():
-            write_text(folder / file, text)
-        write_text(folder / f"{name}.md", self.markdown(name))
-        write_text(folder / f"{name}.html", page)
+        """Write all files and the page in one step; a table without rows has none. The caller holds the folder."""
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with renewed(folder) as fresh:
+            for file, rows in self.files.items():
+                if rows:
+                    write_rows(rows, fresh / file)
+                else:
+                    (fresh / file).unlink(missing_ok=True)
+            for file, text in self.texts.items():
+                write_text(fresh / file, text)
+            write_text(fresh / f"{name}.md", self.markdown(name))
+            write_text(fresh / f"{name}.html", page)
 
     def markdown(self, name: str) -> str:
         """The tables for a document."""

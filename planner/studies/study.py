@@ -220,4 +220,5 @@ def require_known(what: str, given: Sequence[str], known: Sequence[str]) -> None
     """InputError for a name that a study does not know, and where nothing is named."""
     unknown = next((name for name in given if name not in known), None)
     if unknown is not None or not given:
-        raise InputError(f"unknown {what} {unknown or ''!r} of the study; known: {', '.join(known)}")
+        problem = f"unknown {what} {unknown!r}" if given else f"no {what} is named"
+        raise InputError(f"{problem}; known: {', '.join(known)}")

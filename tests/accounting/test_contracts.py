@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from planner.accounting.bound import profit_bound
@@ -82,6 +83,24 @@ def test_only_what_is_above_the_peak_so_far_is_charged() -> None:
     below = site(stretch(0, 24, 0.0), cooling=0.5, rates=replace(rates, demand_so_far_kw=2.0))
     assert settled(below).demand_cost_eur == 0
     assert profit_bound(below).profit_eur == pytest.approx(4.0, abs=1e-3)
+
+
+def test_what_a_battery_saves_does_not_depend_on_starts_where_the_site_draws_more_than_it_gives() -> None:
+    """So the rule that holds jobs need not know of it. Where the site draws less, it does depend."""
+    prices = np.random.default_rng(5).uniform(0.05, 0.5, DAY_H)
+    battery = Battery(3.0, 0.8, 0.81, start_kwh=1.0, end_kwh=1.0)
+    saved: dict[str, set[float]] = {"always on": set(), "alone": set()}
+    for start_h in range(DAY_H - 6):
+        for name, jobs in {"always on": (job("b", DAY_H), job("a", 6)), "alone": (job("a", 6),)}.items():
+            plain = day(*jobs, nodes=2, prices=prices.tolist(), defer="free")
+            starts = {each.id: Placement(each.id, start_h * HOUR if each.id == "a" else 0, (0,)) for each in jobs}
+            if "b" in starts:
+                starts["b"] = Placement("b", 0, (1,))
+            with_battery = replace(plain, rates=replace(plain.rates, battery=battery))
+            profits = [settle(each, Plan.of(each, starts)).profit_eur for each in (with_battery, plain)]
+            saved[name].add(round(profits[0] - profits[1], 9))
+    assert len(saved["always on"]) == 1
+    assert len(saved["alone"]) > 1
 
 
 def test_a_battery_moves_energy_to_dear_hours() -> None:

@@ -7,7 +7,10 @@ from typing import Any
 
 import pytest
 
+from planner.cli import terminal
+from planner.cli.main import run
 from planner.cli.terminal import DayBar, Progress, left_words
+from planner.compiled import TOLD, kept
 from planner.domain.result import Trial
 from planner.runs.day_count import DayCount, Pace, Work
 
@@ -106,3 +109,43 @@ def test_days_are_counted_through_a_folder(tmp_path: Path) -> None:
     assert (len(seen["planned"]), len(seen["kept"]), 2.5 in seen["planned"]) == (3, 1, True)
     DayCount(tmp_path / "gone").add("planned", 1.0)
     assert DayCount().read() == {}
+
+
+def test_a_silent_command_says_what_it_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a terminal, in the first sentence of its help; not where it says something itself, is quiet, or has ended."""
+    waited: list[tuple[float, str]] = []
+
+    class Timer:
+        def __init__(self, after_s: float, function: object, words: list[str], options: object) -> None:
+            waited.append((after_s, words[0]))
+
+        def start(self) -> None:
+            waited.append((0, "started"))
+
+        def cancel(self) -> None:
+            waited.append((0, "ended"))
+
+    monkeypatch.setattr(terminal.threading, "Timer", Timer)
+    monkeypatch.setattr(terminal.sys.stderr, "isatty", lambda: True, raising=False)
+    assert run(["show", "metrics"]) == 0
+    after_s, text = waited[0]
+    assert after_s < 2
+    assert text == "plan show: list what there is to choose from"
+    assert waited[1:] == [(0, "started"), (0, "ended")]
+    waited.clear()
+    assert run(["compile", "-q", "--help"]) == 0
+    monkeypatch.setattr(terminal.sys.stderr, "isatty", lambda: False, raising=False)
+    assert run(["show", "metrics"]) == 0
+    assert waited == []
+
+
+def test_what_is_compiled_is_told_once(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """By the first process that compiles, and by none that it begins; never by a quiet run."""
+    monkeypatch.delenv(TOLD, raising=False)
+    kept._tell()
+    kept._tell()
+    assert capsys.readouterr().err == f"{kept.TOLD_TEXT}\n"
+    monkeypatch.delenv(TOLD)
+    assert run(["show", "metrics", "-q"]) in (0, 2)
+    kept._tell()
+    assert kept.TOLD_TEXT not in capsys.readouterr().err

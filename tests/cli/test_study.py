@@ -73,8 +73,8 @@ def test_study_is_the_published_one(trace: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (("--methods", "magic"), "unknown method 'magic' of the study; known: "),
-        (("--scenarios", "desert"), "unknown scenario 'desert' of the study; known: air-winter"),
+        (("--methods", "magic"), "unknown method 'magic'; known: "),
+        (("--scenarios", "desert"), "unknown scenario 'desert'; known: air-winter"),
         (("--data", "nowhere"), "the trace is not there; get it from the Parallel Workloads Archive"),
     ],
 )

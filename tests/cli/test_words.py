@@ -250,7 +250,7 @@ def test_table(tmp_path: Path, plant: str, monkeypatch: pytest.MonkeyPatch, caps
         (["--first-c", "20", "--last-c", "10"], 2, "the last must be warmer than the first"),
         (["--picture", "t.xyz"], 2, "its name must end in .png, .svg, .pdf"),
         (["--out", "bad.yaml/where.csv"], 6, "bad.yaml/where.csv: cannot be written"),
-        (["--out", "ok.csv", "--picture", "no/where.png"], 6, "no/where.png: cannot be written"),
+        (["--out", "ok.csv", "--picture", "bad.yaml/where.png"], 6, "bad.yaml/where.png: cannot be written"),
     ],
 )
 def test_table_bad_values(

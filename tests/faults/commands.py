@@ -17,6 +17,7 @@ from planner.cli.main import run
 from planner.slurm.wanted import JOURNAL
 from planner.store.versions import VERSIONS
 from tests.faults.fake_slurm import begins, write_slurm_site
+from tests.fuzz.site import hourly
 from tests.rolling import write_rolling_site
 
 FIRST, SECOND, THIRD = "2024-06-03", "2024-06-04", "2024-06-05"
@@ -29,6 +30,8 @@ SIMULATE = ("simulate", "jobs/trace.swf", "-p", "easy,list", "--processors", "32
 NOW = ("now", "--at", f"{SECOND}T08:00:00+02:00", "--snapshot", "jobs/now.csv", *QUICK)
 BOOK = ("book", "--day", THIRD, "--sacct", "jobs/sacct.txt", "-q")
 LEARN = ("power", "learn", "--from", "jobs/finished.csv", "--out", "made/power.json", "-q")
+PRICED = ("--prices", "jobs/prices.csv", "--zone", "Europe/Paris", "--hours", "2", "-q", "--out", "made")
+SAVINGS = ("savings", "--sacct", "jobs/sacct.txt", *PRICED)
 STUDY = ("study", "predictions", "jobs/trace.swf", "--processors", "32", "--jobs", "9", "--out", "made", "-q")
 PLANNED = "PLANNED"
 """Stands for the folder of the day that was planned from Slurm, whatever day that is."""
@@ -40,6 +43,7 @@ TABLES = {
     "a,2024-06-04T05:00:00Z,4,1,4,running,2024-06-04T05:30:00Z,,cpu1\nb,2024-06-04T05:00:00Z,4,2,8,pending,,,\n",
     "sacct.txt": "JobID|JobName|User|Account|State|Submit|Start|End|Timelimit|NodeList|AllocCPUS|AllocTRES\n"
     "1|r|ann|a0|COMPLETED|2024-06-05T01:00:00|2024-06-05T02:00:00|2024-06-05T05:00:00|10:00:00|cpu[1-2]|16|cpu=16,node=2\n",
+    "prices.csv": hourly("time,price", "{day}T{hour:02d}:00+02:00,{k}.5", (SECOND, THIRD, "2024-06-06", "2024-06-07")),
     "finished.csv": "job_id,submit_time,end_time,requested_h,units,cores_per_unit,user,name,power_w\n"
     "a,2024-05-28T08:00:00+02:00,2024-05-28T10:00:00+02:00,2,1,8,ann,relax,160\n"
     "b,2024-05-29T08:00:00+02:00,2024-05-29T10:00:00+02:00,2,1,8,bob,,80\n",
@@ -80,6 +84,7 @@ COMMANDS = {
         Command("now", NOW, (RUN,)),
         Command("book", BOOK, (RUN,)),
         Command("book again", BOOK, (RUN, BOOK)),
+        Command("savings", SAVINGS, ((*SAVINGS, "--pue", "1.2"),)),
         Command("learn", LEARN, ((*LEARN, "--set", "power.metered=job"),)),
         Command("init", ("init", "made/new"), once=True),
         Command("study", STUDY),
@@ -193,7 +198,9 @@ def _timeless(path: Path) -> bytes:
     """The bytes of a file, without the times that it tells: what a simulation took, and when it was made."""
     if path.suffix == ".json" and path.parent.name in ("made", "saved"):
         return re.sub(rb'"(made|moment_unix)": [^,]*', b"", path.read_bytes())
-    if path.name != "metrics.csv":
+    if path.name == "savings.json":
+        return re.sub(rb'"cpu_s": [^,\n]*', b"", path.read_bytes())
+    if path.name not in ("metrics.csv", "savings.csv"):
         return path.read_bytes()
     with path.open(newline="", encoding="utf-8") as file:
         rows = [{name: cell for name, cell in row.items() if name != "cpu_s"} for row in csv.DictReader(file)]

@@ -19,23 +19,29 @@ SCRIPT = f"""#!{sys.executable} -IS
 import json, os, re, sys
 name, words = os.path.basename(sys.argv[0]), sys.argv[1:]
 path = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(sys.argv[0]))), {QUEUE!r})
-queue = json.load(open(path))
 if words == ["--version"]:
     print("slurm 22.05.8")
 elif name == "squeue":
-    print(json.dumps(queue))
+    try:
+        sys.stdout.buffer.write(open(path, "rb").read())
+    except OSError:
+        sys.exit("slurm_load_jobs error: Unable to contact slurm controller")
 elif name == "sinfo":
     node = {{"cpus": 32, "real_memory": 128000, "state": "idle", "partitions": ["batch"]}}
     print(json.dumps({{"nodes": [{{"name": name, **node}} for name in ("n1", "n2")]}}))
 elif words[:2] == ["show", "reservation"]:
     print("No reservations in the system" if "--oneliner" in words else json.dumps({{"reservations": []}}))
 elif name == "scontrol" and not words:
+    try:
+        queue = json.load(open(path))
+        jobs = {{int(row["job_id"]): row for row in queue["jobs"]}}
+    except Exception:
+        sys.exit("scontrol: error: the queue cannot be read")
     for line in sys.stdin:
         change = re.fullmatch(r"update JobId=(\\d+) StartTime=uts(\\d+)\\n", line)
         assert change, line
-        for row in queue["jobs"]:
-            if row["job_id"] == int(change[1]):
-                row["eligible_time"] = row["start_time"] = int(change[2])
+        if int(change[1]) in jobs:
+            jobs[int(change[1])] |= {{"eligible_time": int(change[2]), "start_time": int(change[2])}}
         with open(path + ".new", "w") as file:
             json.dump(queue, file)
         os.replace(path + ".new", path)

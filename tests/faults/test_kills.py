@@ -11,7 +11,7 @@ import pytest
 
 import planner
 from tests.faults.campaign import SIGNALS, Campaign, draw
-from tests.faults.commands import COMMANDS, Stage, ended
+from tests.faults.commands import COMMANDS, Stage, ended, hidden
 from tests.faults.moments import WRITERS, in_a_child
 from tests.faults.verdict import INDEX, require_recovery, standing
 from tests.fuzz.command_tree import commands
@@ -79,6 +79,37 @@ def test_a_booking_killed_before_the_index(stage: Stage) -> None:
         if seen == {True, False}:
             break
     assert seen == {True, False}, "no kill came between the day and the index"
+
+
+def test_interrupted_as_a_lock_is_given_back(stage: Stage) -> None:
+    """Whatever line the signal comes at, a run that has written its result leaves no lock beside it."""
+    command = COMMANDS["init"]
+    stage.reset(command)
+    steps = in_a_child(stage.site, command.words, lines=True).steps
+    interrupted = 0
+    for step in range(steps, 0, -1):
+        stage.reset(command)
+        ending = in_a_child(stage.site, command.words, by=signal.SIGINT, at_step=step, lines=True)
+        if not (stage.site / "made" / "new").exists():
+            break
+        interrupted += ending.code == 130
+        assert hidden(stage.site) == [], f"at line {step} of {steps}"
+    assert interrupted > 5
+
+
+def test_a_study_appears_in_one_step(stage: Stage) -> None:
+    """Tables, document and page of a study are all there, or none of them."""
+    command = COMMANDS["study"]
+    stage.reset(command)
+    steps = in_a_child(stage.site, command.words).steps
+    seen = set()
+    for step in range(steps, 0, -3):
+        stage.reset(command)
+        in_a_child(stage.site, command.words, by=signal.SIGKILL, at_step=step)
+        seen.add(frozenset(path.suffix for path in (stage.site / "made/studies/predictions").glob("*.*")))
+        if frozenset() in seen:
+            break
+    assert seen == {frozenset(), frozenset({".csv", ".md", ".html"})}
 
 
 @pytest.mark.parametrize(("by", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGINT, 130)])

@@ -176,6 +176,41 @@ def test_a_stream_that_cannot_show_a_sign(stage: Stage) -> None:
     assert ended(stage.site, ("audit", str(folder)))[0] == 0
 
 
+PLAN = (sys.executable, "-P", "-m", "planner")
+
+
+@pytest.mark.parametrize("number", [0, 1, 2])
+def test_a_closed_stream(stage: Stage, number: int) -> None:
+    """No result gets the number of a stream that was closed, and with it what is said there."""
+    stage.reset(COMMANDS["run"])
+    words = [*PLAN, "--day", "2024-06-03", "-m", "est", "--bound-time", "0"]
+    found = subprocess.run(words, cwd=stage.site, preexec_fn=lambda: os.close(number), capture_output=True, check=False)
+    assert found.returncode == 0, found.stderr
+    assert ended(stage.site, ("audit", "reports/site/2024-06-03"))[0] == 0
+
+
+@pytest.mark.parametrize("words", [("show", "methods"), ("--help",)])
+def test_nowhere_to_print(words: tuple[str, ...]) -> None:
+    """A full disk behind the standard output is one line; behind that of errors the exit code is left to say it."""
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run([*PLAN, *words], stdout=full, stderr=subprocess.PIPE, check=False)
+        assert done.returncode == 6
+        assert (
+            done.stderr == b"plan: standard output: No space left on device; check the path, its rights and its disk\n"
+        )
+        for broken, variables, code in (("check", {}, 2), ("show", {"PLAN_UMASK": "x"}, 2)):
+            done = subprocess.run([*PLAN, broken, "--odd"], stderr=full, env=os.environ | variables, check=False)
+            assert done.returncode == code
+
+
+def test_a_reader_of_errors_that_has_gone() -> None:
+    """The exit code is that of the command."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    assert subprocess.run([*PLAN, "check", "--odd"], stderr=writer, check=False).returncode == 2
+    os.close(writer)
+
+
 def test_nobody_knows_where_home_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Without a home, machine code is not kept, and that is all."""
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.days import DAY
+from tests.fuzz.surroundings import Surroundings
 
 REFUSED = frozenset({0, 2, 4, 6})
 """Exit codes that an input may lead to: planned, or refused in one of the documented ways."""
@@ -18,13 +19,14 @@ class Case:
     """A command to run in a site whose files are already written; ``codes`` are the exit codes that it may have.
 
     ``clean``: when it ends well, every day in the site must pass the audit; ``changing`` is a file that is written anew
-    all the while.
+    all the while; ``around`` is given where the command is a process of its own.
     """
 
     argv: list[str]
     codes: frozenset[int] = REFUSED
     clean: bool = True
     changing: Path | None = None
+    around: Surroundings | None = None
 
 
 Make = Callable[[random.Random, Path], Case]

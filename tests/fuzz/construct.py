@@ -18,16 +18,18 @@ from collections.abc import Callable
 from pathlib import Path
 
 from planner.scenario.reference import schema_keys
+from planner.studies.curie23_site import TRACE
 from tests.days import DAY
 from tests.faults.commands import ended
 from tests.faults.fake_slurm import write_slurm_site
-from tests.fuzz import accounts, dependencies, jobs, learning, results, scenario, series, site, tables
+from tests.fuzz import accounts, dependencies, jobs, learning, results, scenario, series, site, states, tables
 from tests.fuzz.case import Case, Make
 from tests.fuzz.command_tree import commands
 from tests.fuzz.damage import damaged
 from tests.fuzz.keys import accepted
 from tests.fuzz.odd import odd_word
 from tests.fuzz.options import BASES, GIVEN_ELSEWHERE, NEXT, QUICK, values_of
+from tests.fuzz.surroundings import odd_surroundings
 
 DOCUMENTED = frozenset({0, 2, 3, 4, 6, 7, 8, 9})
 """Exit codes that a case may have: all that are documented but those of a bug and of a signal; an audit also 5."""
@@ -52,7 +54,17 @@ FORMATS: dict[str, Make] = {
     "forecast": series.forecast,
     "results": results.results,
 }
-"""Mutations that know what they mutate; each format that is read has its own."""
+STATES: dict[str, Make] = {
+    "snapshot": states.snapshot,
+    "nodes": states.nodes,
+    "slurm": states.slurm_queue,
+    "journal": states.journal,
+    "learned": states.learned,
+}
+"""Mutations that know what they mutate; each format that is read has its own. `STATES` need a site with results."""
+
+PROCESSES = 97
+"""One case in so many is a process of its own, in odd surroundings; the others are forked from one that has begun."""
 
 Obligation = tuple[str, str, str]
 """What a case is about: an option of a command, a key of a scenario, or a format of files."""
@@ -67,8 +79,8 @@ def obligations() -> tuple[Obligation, ...]:
         for parameter in command.params
     ]
     options = [each for each in options if each[2] not in GIVEN_ELSEWHERE]
-    keys = [("key", command, key) for key in schema_keys() for command in ("", "run")]
-    formats = [("format", "", name) for name in FORMATS] * (len(options) // len(FORMATS) // 4)
+    keys = [("key", command, key) for key in schema_keys() for command in ("", "check")]
+    formats = [("format", "", name) for name in (*FORMATS, *STATES)] * (len(options) // len(FORMATS) // 4)
     mixed = itertools.chain.from_iterable(itertools.zip_longest(options, keys, formats))
     return tuple(each for each in mixed if each is not None)
 
@@ -86,16 +98,24 @@ def without_a_case() -> list[str]:
     return missing
 
 
-def case_of(number: int, place: Path) -> tuple[str, Case]:
-    """The case of a number in a site of its own, and what it is about."""
+def about_of(number: int) -> str:
+    """What the case of a number is about."""
+    kind, command, name = obligations()[number % len(obligations())]
+    return f"{kind} {name}" if kind == "format" else f"{kind} plan {command} {name}".replace("  ", " ")
+
+
+def case_of(number: int, place: Path) -> Case:
+    """The case of a number in a site of its own."""
     rng = random.Random(f"constructed:{number}")
     kind, command, name = obligations()[number % len(obligations())]
-    if kind == "format":
+    if kind == "format" and name in FORMATS:
         site.write_site(place)
         with contextlib.chdir(place):
             made = FORMATS[name](rng, place)
-        return f"{kind} {name}", Case(made.argv, made.codes | DOCUMENTED, made.clean)
+        return Case(made.argv, made.codes | DOCUMENTED, made.clean)
     shutil.copytree(template(), place, symlinks=True)
+    if kind == "format":
+        return STATES[name](rng, place)
     words = list(BASES[command])
     if kind == "key":
         words += accepted(template(), name, number // len(obligations())) or ()
@@ -115,8 +135,8 @@ def case_of(number: int, place: Path) -> tuple[str, Case]:
         planned = next((place / "reports" / "slurm").glob("2*"), None)
         words = [str(planned) if word == "PLANNED" else word for word in words]
     codes = DOCUMENTED | {5} if command in ("audit", "slurm apply", "slurm undo", "slurm verify") else DOCUMENTED
-    about = f"{kind} plan {command} {name}".replace("  ", " ")
-    return about, Case([*command.split(), *words], codes, changing=changing)
+    around = odd_surroundings(rng) if number % PROCESSES == 0 else None
+    return Case([*command.split(), *words], codes, changing=changing, around=around)
 
 
 def _words_of(command: str) -> list[str]:
@@ -172,6 +192,8 @@ def template() -> Path:
     for name, text in texts.items():
         (made / name).write_text(text, encoding="utf-8")
     (made / "jobs/queue.csv.gz").write_bytes(gzip.compress(site.JOBS.encode()))
+    (made / TRACE).parent.mkdir(parents=True)
+    (made / TRACE).write_bytes(gzip.compress(site.CURIE.encode()))
     (made / "jobs/trace.swf.xz").write_bytes(lzma.compress(site.SWF.encode()))
     (made / "link.csv").symlink_to("jobs/queue.csv")
     (made / "link.txt").symlink_to("sacct.txt")

@@ -26,7 +26,8 @@ from planner.cli.main import run
 from planner.printable import LONGEST_LINE
 from tests.faults.commands import path_of
 from tests.fuzz.case import Case
-from tests.fuzz.construct import case_of
+from tests.fuzz.construct import about_of, case_of, template
+from tests.fuzz.surroundings import MUTE
 
 MOST_BYTES = 2 * 1024**3
 """Beyond what the process that it is forked from already holds."""
@@ -56,22 +57,26 @@ class Outcome:
     word: str
     failed: bool = False
     detail: str = ""
+    cpu_s: float = 0.0
 
 
 def run_case(number: int, *, keep: Path | None = None) -> Outcome:
     """Make and run the case of a number; ``keep`` gets the site of a failure."""
     with tempfile.TemporaryDirectory(prefix="case-") as folder:
         place = Path(folder) / "site"
-        about, case = case_of(number, place)
+        about, case = about_of(number), case_of(number, place)
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
         wrong, told = _judged(case, place, Path(folder))
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        cpu_s = round(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, 3)
         if wrong is None:
-            return Outcome(about, told)
-        detail = f"plan {' '.join(map(repr, case.argv))}\n{told}"
+            return Outcome(about, told, cpu_s=cpu_s)
+        detail = f"plan {' '.join(map(repr, case.argv))}\n{case.around or ''}\n{told}"
         if keep is not None:
             shutil.rmtree(keep / str(number), ignore_errors=True)
             shutil.copytree(place, keep / str(number), symlinks=True, ignore_dangling_symlinks=True, ignore=_odd)
             (keep / str(number) / "outcome.txt").write_text(f"{about}\n{wrong}\n{detail}", errors="backslashreplace")
-        return Outcome(about, wrong, True, detail)
+        return Outcome(about, wrong, True, detail, cpu_s)
 
 
 def _odd(folder: str, names: list[str]) -> list[str]:
@@ -101,7 +106,8 @@ def _judged(case: Case, place: Path, folder: Path) -> tuple[str | None, str]:
         return "long line", told
     if _CONTROL.search(out) or _CONTROL.search(err):
         return "control character", told
-    if code != 0 and "plan: " not in err and "skipped " not in err and code != 9:
+    is_mute = case.around is not None and not MUTE.isdisjoint(case.around.done)
+    if code != 0 and "plan: " not in err and "skipped " not in err and code != 9 and not is_mute:
         return "silent", told
     if done["audits"]:
         return "audit", f"{done['audits']}\n{told}"
@@ -140,16 +146,16 @@ def _be_the_child(case: Case, place: Path, folder: Path) -> None:
         sys.stdout = os.fdopen(1, "w", encoding="utf-8", errors="backslashreplace", closefd=False)
         sys.stderr = os.fdopen(2, "w", encoding="utf-8", errors="backslashreplace", buffering=1, closefd=False)
         os.chdir(place)
-        os.environ["PATH"] = path_of(place)
+        os.environ |= {"PATH": path_of(place), "PLANNER_DATA": str(place)}
         if case.changing is not None:
             threading.Thread(target=_rewrite, args=(case.changing,), daemon=True).start()
         before = {path: path.stat().st_mtime_ns for path in place.rglob("run.json") if path.is_file()}
         most = MOST_BYTES + _held_bytes()
         resource.setrlimit(resource.RLIMIT_DATA, (most, most))
         resource.setrlimit(resource.RLIMIT_CPU, (MOST_CPU_S, MOST_CPU_S))
-        # mutated years are not kept between runs
-        with mock.patch("planner.inputs.weather.typical_year.kept_folder", return_value=None):
-            code = _code_of(case.argv)
+        # mutated years are kept as long as this campaign runs
+        with mock.patch("planner.inputs.weather.typical_year.kept_folder", return_value=template().parent):
+            code = _code_of(case.argv) if case.around is None else case.around.code_of(case.argv, place)
             found = {"code": code, "audits": _audits(case, place, before) if code == 0 else []}
         sys.stdout.flush()
         (folder / "done").write_text(json.dumps(found))
@@ -180,7 +186,8 @@ def _audits(case: Case, place: Path, before: dict[Path, int]) -> list[str]:
     """
     if not case.clean:
         return []
-    fresh = [path for path in place.rglob("run.json") if path.is_file() and path.stat().st_mtime_ns != before.get(path)]
+    days = [path for path in place.rglob("run.json") if path.is_file() and path != case.changing]
+    fresh = [path for path in days if path.stat().st_mtime_ns != before.get(path)]
     codes = {str(path.parent.relative_to(place)): _code_of(["audit", str(path.parent)]) for path in sorted(fresh)}
     return [f"{day}: {code}" for day, code in codes.items() if code not in ((0, 2) if case.changing else (0,))]
 

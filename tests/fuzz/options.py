@@ -29,6 +29,7 @@ BASES: dict[str, tuple[str, ...]] = {
         "--time-limit",
         "1s",
     ),
+    "savings": ("--sacct", "sacct.txt", "--prices", "prices.csv", "--zone", "Europe/Paris", "--hours", "2"),
     "report": ("--out", "planned"),
     "check": ("--day", DAY),
     "audit": (f"planned/site/{DAY}",),
@@ -58,6 +59,11 @@ BASES: dict[str, tuple[str, ...]] = {
 
 METHODS = ("multisearch", "est", "profit-strict", "harvest", "delay", "easy", "hold", "cp", "relaxation")
 DAYS = (DAY, "today", "tomorrow", "yesterday", "1970-01-01", "2199-12-31", "2024-03-31", "2024-10-27")
+RANGE = {
+    "--from": (DAY, "2024-05-31", "today", "tomorrow", "yesterday", "2199-12-31"),
+    "--to": (DAY, NEXT, "2024-03-31", "1970-01-01", "2199-12-31"),
+}
+"""Days of a run: a few, none, or more than a run may have."""
 TIMES = ("1s", "0.001s", "2", "1e-9", "0.5m")
 OUTS = ("reports", "a b/é/\u202e", "deep/" * 20, ".", "./..//site", "link", "x" * 200)
 NAMES = ("site", "other", "scenarios/site.yaml", "./scenarios/other.yaml", "sample")
@@ -101,10 +107,10 @@ VALUES: dict[str, tuple[str, ...]] = {
     "--baseline": ("site", "site:est", "other"),
     "--carbon-weights": ("0", "0,1e6", "0,50,200"),
     "--waiting": ("0", "0,1e6", "0,0.003,0.01"),
-    "--repeats": ("1", "50"),
+    "--repeats": ("1", "5"),
     "--backend": ("processes",),
     "--address": ("127.0.0.1:1",),
-    "--by": ("account", "user", "job", "account-user", "class", "partition"),
+    "--by": ("account", "user", "job", "account-user", "class", "partition", "qos"),
     "folder": (f"planned/site/{DAY}", f"planned/site/{NEXT}", "planned"),
     "topic": ("methods", "orderings", "policies", "metrics", "scenarios", "engines", "versions", "docs", "keys"),
     "--processors": ("1", "32", "1000000000"),
@@ -141,9 +147,18 @@ VALUES: dict[str, tuple[str, ...]] = {
     "--bounded": ("est", ""),
     "--only": ("none-of-them", "sample/*/*/nothing"),
     "--sites": ("sample", "curie", "curie,sample"),
-    "--data": ("jobs", "nowhere"),
+    "--data": (".", "jobs", "nowhere"),
     "--trace": ("jobs/trace.swf",),
     "--trace-cores": ("1", "93312"),
+    "--prices": ("prices.csv",),
+    "--weather": ("weather.csv", "weather.epw", "forecast.csv"),
+    "--unit": ("EUR/MWh", "EUR/kWh", "ct/kWh"),
+    "--zone": ("UTC", "Asia/Kathmandu", "America/St_Johns", "Etc/GMT+12"),
+    "--pue": ("1", "1.4", "10", "tables/small.csv"),
+    "--carbon": ("0", "500", "carbon.csv"),
+    "--cores": ("1", "200", "1000000"),
+    "--from-sacct": ("sacct.txt", "link.txt", "finished.csv"),
+    "--invest": ("0", "1e6", "1000"),
     "--metrics-file": ("metrics.prom", "a/b/metrics.prom"),
     "job": ("wide", "giant", "42_7", "42", "nobody"),
     "--params": ("harvest",),
@@ -154,7 +169,12 @@ OF_COMMAND: dict[str, dict[str, tuple[str, ...]]] = {
     "power learn": {"--from": ("finished.csv", "sacct.txt", "link.txt"), "--out": ("power.json", "a/b/power.json")},
     "power errors": {"--from": ("finished.csv", "sacct.txt")},
     "table build": {"--out": ("t.csv", "a/b/t.csv")},
+    "run": RANGE,
+    "compare": {**RANGE, "--method": (*METHODS, "est,profit-strict", "easy,est,easy", ",est,")},
+    "study all": {"--only": ("logs", "deadlines-published,logs", "nonsense", "")},
+    "report": {"--also": ("parquet",), "--out": ("planned", "reports")},
     "why": {"folder": ("planned/site", f"planned/site/{DAY}", "planned")},
+    "savings": {"--sacct": ("sacct.txt", "link.txt", "finished.csv"), "--hours": ("1", "2,6", "168")},
     "init": {"folder": ("new", "a/b/new", "é", "link")},
     "slurm apply": {"folder": ("PLANNED",)},
     "slurm undo": {"folder": ("PLANNED",)},

@@ -63,6 +63,12 @@ SWF = """\
 6 9000 10 900 2.0 3.5 -1 2 1000 2097152 1 3 2 5 1 1 5 60
 """
 
+CURIE = "; UnixStartTime: 1296571124\n; MaxProcs: 93312\n; TimeZoneString: Europe/Paris\n" + "".join(
+    f"{n} {47_700_000 + 5000 * n} 0 {700 * n} {64 * n} -1 -1 {64 * n} {900 * n} -1 1 {n % 3} 1 1 1 1 -1 -1\n"
+    for n in range(1, 13)
+)
+"""A dozen jobs in the days that the study of Curie is about."""
+
 PLANT = """\
 base: hybrid
 name: our plant

@@ -170,6 +170,20 @@ def test_links_that_go_round(site: Path, capsys: pytest.CaptureFixture[str]) -> 
         assert told.count("\n") == 1
 
 
+@pytest.mark.parametrize("name", ["x" * 300, "y/" * 2500 + "z"])
+def test_names_that_are_too_long(site: Path, name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Where results cannot go for the length of their path, one line says so."""
+    from planner.cli.main import run
+
+    for words in (
+        ("--day", DAY, *QUICK),
+        ("run", "--from", DAY, "--to", DAY, *QUICK),
+        ("compare", "site", "--day", DAY, "-m", "est", "-q"),
+    ):
+        assert run([*words, "--out", name]) == 6, words
+        assert capsys.readouterr().err.count("\n") == 1
+
+
 def test_a_study_refuses_its_files_before_it_works(
     site: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -177,3 +191,30 @@ def test_a_study_refuses_its_files_before_it_works(
     monkeypatch.setattr(text_files, "read_raw", lambda path: pytest.fail(f"{path} was read"))
     (site / "trace.swf").write_text("; nothing\n")
     assert "101: there is no such trace" in refused(capsys, "study", "predictions", "trace.swf", "101")
+
+
+def test_what_is_read_is_not_written_over(site: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Where a file to write is one to read, by whatever name, it stays as it is."""
+    (site / "a.yaml").write_text("base: air\n")
+    (site / "b.png").symlink_to("a.yaml")
+    before = {path.name: path.read_bytes() for path in site.iterdir() if path.is_file()}
+    jobs = next(site.rglob("*.csv"))
+    for words in (
+        ("table", "build", "--plant", "a.yaml", "--out", "./a.yaml"),
+        ("table", "build", "--plant", "a.yaml", "--out", "t.csv", "--picture", "b.png"),
+        ("table", "build", "--out", "t.png", "--picture", "t.png"),
+        ("power", "learn", "--from", str(jobs), "--out", str(jobs)),
+        ("simulate", str(jobs), "--page", str(jobs)),
+        ("now", "--snapshot", str(jobs), "--apply", "--metrics-file", str(jobs)),
+    ):
+        assert "is read for this and would be lost" in refused(capsys, *words)
+    assert {path.name: path.read_bytes() for path in site.iterdir() if path.is_file()} == before
+
+
+def test_a_pipe_in_the_place_of_metrics(tmp_path: Path) -> None:
+    """Nobody waits for whoever might write to it."""
+    from planner.slurm.metrics import write_metrics
+
+    os.mkfifo(tmp_path / "m.prom")
+    write_metrics(tmp_path / "m.prom", {"held_jobs": 3}, 0, 5)
+    assert "planner_held_jobs 3\n" in (tmp_path / "m.prom").read_text()

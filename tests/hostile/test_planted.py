@@ -8,6 +8,7 @@ import fcntl
 import hashlib
 import os
 import pickle
+import re
 import stat
 import subprocess
 import sys
@@ -25,6 +26,8 @@ from planner.store import folder as subject
 from planner.store.cost_files import _csv
 from planner.store.folder import held, replaced
 from tests.days import BRIEF, DAY, JOBS, names, plan, write_small_site
+from tests.faults.commands import TABLES, path_of
+from tests.faults.fake_slurm import write_slurm_site
 
 NOBODY = 65534
 
@@ -178,16 +181,37 @@ def test_without_locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert names(tmp_path) == []
 
 
-ODD = ("=cmd|'/C calc'!A0", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "＝1", " =1", "'=1", "'plain", "")
+ODD = (
+    "=cmd|'/C calc'!A0",
+    "+1",
+    "-1",
+    "@SUM(A1)",
+    "\t=1",
+    "\r=1",
+    "\n=1",
+    "＝1",
+    " =1",
+    "'=1",
+    "'plain",
+    "",
+    "a;=1",
+    "a; +1",
+    "a\t@b",
+    "a;'b",
+)
 
 
 def test_no_cell_of_a_cost_report_is_a_formula() -> None:
-    """Text that a spreadsheet would work out has an apostrophe before it, and one taken away gives the text again."""
+    """Text that a spreadsheet would work out has an apostrophe before it, and one taken away gives the text again.
+
+    Some part cells by semicolons or tabs: what follows one within a text is safe, too.
+    """
     told = _csv([{"account": name, "jobs": 1} for name in (*ODD, "physics", "a=b")]).decode()
     found = [row["account"] for row in csv.DictReader(told.splitlines(keepends=True))]
     assert found[-2:] == ["physics", "a=b"]
-    assert not [cell for cell in found if cell.lstrip(" ")[:1] in tuple("=+-@\t\r\n＝＋－＠")]
-    assert [cell.removeprefix("'") for cell in found[:-2]] == list(ODD)
+    parts = [part for cell in found for part in (cell, *re.split(r"[;\t]", cell))]
+    assert not [part for part in parts if part.lstrip(" ")[:1] in tuple("=+-@\t\r\n＝＋－＠")]
+    assert [re.sub(r"(^|[;\t])'", r"\1", cell) for cell in found[:-2]] == list(ODD)
 
 
 def test_cost_reports_are_safe_and_tables_exact(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -218,3 +242,17 @@ def test_the_mode_of_what_is_written(tmp_path: Path) -> None:
     written = list((tmp_path / "reports").rglob("*"))
     assert {stat.S_IMODE(path.stat().st_mode) for path in written if path.is_file()} == {0o640}
     assert {stat.S_IMODE(path.stat().st_mode) for path in written if path.is_dir()} == {0o750}
+
+
+def test_state_files_are_private(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What Slurm said and what was learned of users is for us alone, whatever the umask."""
+    write_small_site(tmp_path)
+    write_slurm_site(tmp_path)
+    (tmp_path / "finished.csv").write_text(TABLES["finished.csv"])
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", path_of(tmp_path))
+    plan("slurm", "snapshot", "--out", "saved")
+    plan("power", "learn", "--from", "finished.csv", "--out", "power.json", "-q")
+    private = [*(tmp_path / "saved").iterdir(), tmp_path / "power.json"]
+    assert len(private) > 3
+    assert {stat.S_IMODE(path.stat().st_mode) for path in private} == {0o600}

@@ -147,6 +147,12 @@ def test_the_service_runs_with_the_narrowest_rights(cluster: Cluster, deploy: Pa
     }
     assert journal.stat().st_uid == pwd.getpwnam(USER).pw_uid
     cluster.command("scancel", other)
+    history = line_of((deploy / "planner-book.service").read_text("utf-8"), "ExecStartPre=")
+    assert history.partition(" -c ")[2].strip("'") in (deploy / "planner.cron").read_text("utf-8")
+    assert by_the_clock(history, site, cluster).returncode == 0
+    service = f"{service} --set hold.history={site}/history.json"
+    assert by_the_clock(service, site, cluster).returncode == 0
+    assert begin(held) == cheap_from()
     (site / "bin").mkdir()
     (site / "bin" / "logger").write_text('#!/bin/sh\necho "$@" >> log; cat >> log\n', encoding="utf-8")
     (site / "bin" / "logger").chmod(0o755)

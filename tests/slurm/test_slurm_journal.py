@@ -27,6 +27,7 @@ from tests.slurm.queued import HOUR, NOW, queue_of, waiting
 
 SUBMIT = NOW - HOUR
 KEY = ("42", SUBMIT)
+HELD = f'{{"kind": "set", "at": {NOW}, "job": "42", "submit": {SUBMIT}, "old": null, "new": {NOW}, "saved": 1.0}}'
 
 
 def change(old: int | None, new: int, job: str = "42") -> Change:
@@ -263,6 +264,26 @@ def test_a_journal_forgets_jobs_that_are_long_over(tmp_path: Path) -> None:
         write_changes(path, [held(job, NOW, 1.0)], NOW - age * day)
     assert forget_old(path, {("2", SUBMIT)}, NOW - 5 * day) == 0
     assert forget_old(path, {("2", SUBMIT)}, NOW) == 2
+    assert path.stat().st_mode & 0o777 == 0o600
     assert [job for job, _ in read_ours(path).entries] == ["2", "4"]
     assert forget_old(path, {("2", SUBMIT)}, NOW) == 0
     assert forget_old(tmp_path / "none", set(), NOW) == 0
+
+
+@pytest.mark.parametrize("line", ['"x"', "5", "[]", '{"kind": "set"}', "[" * 100_000, HELD.replace("1.0", "NaN"),
+                                  HELD.replace("1.0", '"much"'), HELD.replace('"42"', "42")])  # fmt: skip
+def test_a_line_that_is_none_is_refused(tmp_path: Path, line: str) -> None:
+    """Whoever reads the journal: one line says which of its lines is not one."""
+    path = tmp_path / "journal.jsonl"
+    path.write_text(f"{HELD}\n{line}\n")
+    for read in (read_ours, lambda each: saved_since(each, 0, NOW), lambda each: forget_old(each, set(), NOW + 10**7)):
+        with pytest.raises(FileFormatError, match=r"journal\.jsonl:2: not a line of a journal"):
+            read(path)
+
+
+def test_lines_of_reservations_are_passed_over(tmp_path: Path) -> None:
+    """Earlier versions wrote them; they have no job."""
+    path = tmp_path / "journal.jsonl"
+    path.write_text(f'{{"kind": "reserve", "at": 5}}\n{HELD}\n')
+    assert len(read_ours(path).entries) == 1
+    assert saved_since(path, 0, NOW) == 1

@@ -269,10 +269,10 @@ def test_a_small_trace_end_to_end(
     [
         (["--set", "revenue.eur=1"], "--set revenue.eur=1: revenue.eur: unknown key"),
         (["--set", "revenue.eur_per_core_hour=much"], "revenue.eur_per_core_hour"),
-        (["--calibrations", "theirs"], "unknown calibration 'theirs' of the study; known: ours, fitted"),
-        (["--methods", "magic"], "unknown method 'magic' of the study; known: est"),
+        (["--calibrations", "theirs"], "unknown calibration 'theirs'; known: ours, fitted"),
+        (["--methods", "magic"], "unknown method 'magic'; known: est"),
         (["--bounded", "magic"], "unknown method 'magic' of the study"),
-        (["--scenarios", ","], "unknown scenario '' of the study; known: air-winter"),
+        (["--scenarios", ","], "no scenario is named; known: air-winter"),
         (["--time-limit", "soon"], "cannot read 'soon' as a duration"),
     ],
 )

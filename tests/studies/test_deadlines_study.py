@@ -160,12 +160,12 @@ def test_as_many_jobs_as_the_paper_counts(planner_data: Path) -> None:
 @pytest.mark.parametrize(
     ("more", "says"),
     [
-        (["--as-published"], "unknown trace 'eighty' of the study; known: SDSC-BLUE, SDSC-DS"),
+        (["--as-published"], "unknown trace 'eighty'; known: SDSC-BLUE, SDSC-DS"),
         (["--as-published", "--queue", "1"], "--as-published chooses the jobs; leave --partition and --queue out"),
         (["--percent", "many"], "--percent: cannot read 'many' as numbers; write 20,40,60,80"),
         (["--percent", "120"], "--percent is 120; it must be"),
         (["--percent", ","], "--percent names no number; write 20,40,60,80"),
-        (["-p", "list"], "unknown policy 'list' of the study; known: deadline, deadline-early"),
+        (["-p", "list"], "unknown policy 'list'; known: deadline, deadline-early"),
         (["--queue", "fast"], "--queue: cannot read 'fast' as numbers"),
         (["elsewhere.swf"], "there is no such trace"),
     ],

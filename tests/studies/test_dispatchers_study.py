@@ -170,7 +170,7 @@ def test_rows_of_queues() -> None:
         (["--engine", "magic"], "magic"),
         (["--time-limit", "soon"], "cannot read 'soon' as a duration"),
         (["--cell-time", "soon"], "cannot read 'soon' as a duration"),
-        (["--part", "half"], "unknown part 'half' of the study; known: replays, queues"),
+        (["--part", "half"], "unknown part 'half'; known: replays, queues"),
         (["--nodes", "few"], "--nodes: cannot read 'few' as numbers"),
         (["--queues", "0"], "--queues is 0"),
     ],

@@ -125,7 +125,7 @@ def test_a_slice_of_all_studies(planner_data: Path, tmp_path: Path, capsys: pyte
     assert pieces == {path: path.stat().st_mtime_ns for path in folder.rglob("pieces/*/*")}
     assert run([*command, "--only", "logs"]) == 0
     assert len(rows_of(tmp_path / "studies" / "fidelity" / "fidelity.csv")) == len(PapersLedger(tmp_path).cells)
-    assert "unknown study 'mine' of the study; known: logs" in refused(capsys, "study", "all", "--only", "mine")
+    assert "unknown study 'mine'; known: logs" in refused(capsys, "study", "all", "--only", "mine")
 
 
 def test_every_source_of_the_ledger_is_made_by_a_call(ledger: PapersLedger) -> None:

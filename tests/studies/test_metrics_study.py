@@ -123,7 +123,7 @@ def test_the_study_runs_and_goes_on(
 @pytest.mark.parametrize(
     ("more", "says"),
     [
-        (["--part", "magic"], "unknown part 'magic' of the study; known: policies"),
+        (["--part", "magic"], "unknown part 'magic'; known: policies"),
         (["--trim", "some"], "--trim: unknown rule 'some'; known: none, steady, last"),
         (["--unrequested", "some"], "--unrequested: unknown rule 'some'; known: keep, drop"),
         (["elsewhere.swf"], "there is no such trace"),
