@@ -1,6 +1,7 @@
 """What large days and long runs cost: CPU seconds, memory, and how soon a run ends that is told to.
 
 python benchmarks/endurance.py growth             12,500 to 50,000 jobs, 5,000 to 20,000 nodes, each by itself
+python benchmarks/endurance.py growth --jobs 25000 --nodes 10000    one of them
 python benchmarks/endurance.py days --days 200    days in a row: CPU and memory of each tenth of them
 python benchmarks/endurance.py terminate          SIGTERM at moments all over the largest day
 """
@@ -19,6 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 DAY = "2024-06-03"
@@ -57,10 +59,13 @@ def write_site(folder: Path, jobs: int, nodes: int, days: int = 1) -> Path:
     return folder
 
 
-def growth() -> None:
+SIZES = tuple((jobs, nodes) for jobs in (12_500, 25_000, 50_000) for nodes in (5_000, 10_000, 20_000))
+
+
+def growth(sizes: Sequence[tuple[int, int]]) -> None:
     """CPU time and memory of a day as jobs and nodes grow."""
     print(f"{'jobs':>8}{'nodes':>8}{'CPU s':>9}{'peak MB':>9}")
-    for jobs, nodes in ((12_500, 5_000), (50_000, 5_000), (12_500, 20_000), (50_000, 20_000)):
+    for jobs, nodes in sizes:
         with tempfile.TemporaryDirectory() as folder:
             site = write_site(Path(folder) / "site", jobs, nodes)
             before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -129,16 +134,16 @@ def main() -> None:
     parser.add_argument("what", choices=["growth", "days", "terminate"])
     parser.add_argument("--days", type=int, default=200)
     parser.add_argument("--moments", type=int, default=8)
-    parser.add_argument("--jobs", type=int, default=50_000)
-    parser.add_argument("--nodes", type=int, default=20_000)
+    parser.add_argument("--jobs", type=int)
+    parser.add_argument("--nodes", type=int)
     parser.add_argument("--seconds", type=float, help="over which moments are spread; else the whole day")
     given = parser.parse_args()
     if given.what == "growth":
-        growth()
+        growth([size for size in SIZES if given.jobs in (None, size[0]) and given.nodes in (None, size[1])])
     elif given.what == "days":
         days_in_a_row(given.days)
     else:
-        terminate(given.moments, given.jobs, given.nodes, given.seconds)
+        terminate(given.moments, given.jobs or 50_000, given.nodes or 20_000, given.seconds)
 
 
 if __name__ == "__main__":

@@ -25,7 +25,8 @@ def test_kills_drawn_from_a_seed(stage: Stage, name: str, is_whole: bool) -> Non
     assert outcomes.beyond == []
 
 
-READ_ONLY = {"check", "audit", "show", "why", "power errors"}
+READ_ONLY = {"check", "audit", "show", "why", "power errors", "compile"}
+"""`compile` writes machine code alone, as all commands do where it is missing."""
 
 
 def test_every_writing_command_is_disturbed() -> None:

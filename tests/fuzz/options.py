@@ -35,6 +35,7 @@ BASES: dict[str, tuple[str, ...]] = {
     "audit": (f"planned/site/{DAY}",),
     "why": ("wide", "planned/site"),
     "init": ("new",),
+    "compile": ("--quiet",),
     "show": ("methods",),
     "simulate": ("jobs/trace.swf", "--processors", "32"),
     "table build": ("--out", "t.csv", "--plant", "air", "--max-power-kw", "3"),

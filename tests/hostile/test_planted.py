@@ -23,7 +23,7 @@ from planner.compiled import kernel
 from planner.compiled.kept import _name
 from planner.errors import OutputError
 from planner.store import folder as subject
-from planner.store.cost_files import _csv
+from planner.store.cost_files import csv_bytes
 from planner.store.folder import held, replaced
 from tests.days import BRIEF, DAY, JOBS, names, plan, write_small_site
 from tests.faults.commands import TABLES, path_of
@@ -206,7 +206,7 @@ def test_no_cell_of_a_cost_report_is_a_formula() -> None:
 
     Some part cells by semicolons or tabs: what follows one within a text is safe, too.
     """
-    told = _csv([{"account": name, "jobs": 1} for name in (*ODD, "physics", "a=b")]).decode()
+    told = csv_bytes([{"account": name, "jobs": 1} for name in (*ODD, "physics", "a=b")]).decode()
     found = [row["account"] for row in csv.DictReader(told.splitlines(keepends=True))]
     assert found[-2:] == ["physics", "a=b"]
     parts = [part for cell in found for part in (cell, *re.split(r"[;\t]", cell))]
