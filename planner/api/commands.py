@@ -16,9 +16,16 @@ from planner.api.results import CompareResult, DayResult, ReplayResult, ReportRe
 from planner.api.steps import as_settings
 from planner.domain.result import Trial
 from planner.errors import InputError
-from planner.methods import Params, method_named
-from planner.online.policies import policy_named
-from planner.runs.asked import asked_day, asked_now, open_scenario, params_of, parse_day, refuse_contradictions
+from planner.methods import Params
+from planner.runs.asked import (
+    asked_day,
+    asked_now,
+    asked_runs,
+    open_scenario,
+    params_of,
+    parse_day,
+    refuse_contradictions,
+)
 from planner.runs.book_sources import book_asked
 from planner.runs.compare import compare_runs
 from planner.runs.fanout import TaskEngine
@@ -209,7 +216,10 @@ def compare(
     methods: Sequence[str] = (defaults.METHOD,),
     policies: Sequence[str] = ("easy",),
     baseline: str | None = None,
+    carbon_weights: Sequence[float] | None = None,
+    waiting: Sequence[float] | None = None,
     members: bool = False,
+    invest: float | None = None,
     time_limit_s: float = defaults.TIME_LIMIT_S,
     iterations: int | None = None,
     bound_time_s: float = 0.0,
@@ -222,17 +232,16 @@ def compare(
     address: str | None = None,
     on_progress: Told = _silent,
 ) -> CompareResult:
-    """Plan the same days in several scenarios and set them beside EASY, as `plan compare` does."""
-    for name in methods:
-        method_named(name)
-    replayed = [policy_named(name) for name in policies]
-    for each in replayed:
-        if each.kind == "cp":
-            raise InputError(f"policy {each.name} needs a CP search, which simulate has; order-... needs none")
-    opened = [open_scenario(name, as_settings(settings), seed, _path(jobs)) for name in scenarios]
+    """Plan the same days in several scenarios and set them beside EASY, as `plan compare` does.
+
+    No ``methods``: policies alone.
+    """
+    opened, replayed = asked_runs(
+        scenarios, methods, policies, as_settings(settings), seed, _path(jobs), carbon_weights, waiting
+    )
     low = _date(first, opened[0])
     how = Params(
-        methods[0],
+        methods[0] if methods else defaults.METHOD,
         time_limit_s=time_limit_s,
         iterations=iterations or defaults.ITERATIONS,
         engine=engine,
@@ -250,6 +259,7 @@ def compare(
         policies=replayed,
         baseline=baseline,
         by_member=members,
+        invest_eur=invest,
         engine=TaskEngine(backend, address, processes),
         on_done=lambda name: on_progress(f"{name} done"),
     )

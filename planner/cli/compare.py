@@ -15,7 +15,7 @@ from planner.bounds import WORKERS
 from planner.cli import complete, day
 from planner.cli.terminal import DayBar, listed, say, say_json
 from planner.errors import InputError
-from planner.runs.asked import open_scenario, parse_day
+from planner.runs.asked import asked_runs, parse_day
 from planner.units import clock
 
 BackendOption = Annotated[
@@ -182,27 +182,13 @@ def compare(
     first, last = _days(date, first, last)
     limit_s, bound_s = day.solve_time(time_limit, "--time-limit"), day.solve_time(bound_time, "--bound-time")
 
-    from planner.methods import Params, method_named
+    from planner.methods import Params
 
     methods = listed(method, defaults.METHOD)
     methods = [] if methods == ["none"] else methods
-    for name in methods:
-        method_named(name)
-
-    from planner.online.policies import policy_named
-
-    policies = [policy_named(name) for name in listed(policy, "easy")]
-    for each in policies:
-        if each.kind == "cp":
-            raise InputError(f"policy {each.name} needs a CP search, which `plan simulate` has; order-... needs none")
-    opened = [open_scenario(name, tuple(settings or ()), seed, jobs) for name in scenarios]
+    curves = [None if given is None else listed([given], "") for given in (carbon_weights, waiting)]
+    opened, policies = asked_runs(scenarios, methods, listed(policy, "easy"), settings or (), seed, jobs, *curves)
     from_day, to_day = parse_day(first, opened[0].zone), parse_day(last, opened[0].zone)
-    if carbon_weights is not None:
-        opened = _by_value(scenarios, "goal.carbon_weight", carbon_weights, "@", tuple(settings or ()), seed, jobs)
-    if waiting is not None:
-        if carbon_weights is not None:
-            raise InputError("--waiting and --carbon-weights each make a curve of their own; give one of them")
-        opened = _by_value(scenarios, "goal.waiting", waiting, "~", tuple(settings or ()), seed, jobs)
 
     from planner.runs.compare import compare_runs
     from planner.runs.fanout import TaskEngine
@@ -319,24 +305,6 @@ def compare_text(runs: Sequence[dict[str, Any]]) -> str:
         for k in range(0, len(others) or 1, COLUMNS):
             blocks.append(_block([head, *others[k : k + COLUMNS]], with_baseline=not alone))
     return "\n\n".join(blocks)
-
-
-def _by_value(
-    names: Sequence[str],
-    key: str,
-    values: str,
-    mark: str,
-    settings: tuple[str, ...],
-    seed: int | None,
-    jobs: Path | None,
-) -> list[Any]:
-    """Each scenario once for each value of a key, called after both."""
-    opened = []
-    for name in names:
-        for value in (each.strip() for each in values.split(",")):
-            scenario = open_scenario(name, (*settings, f"{key}={value}"), seed, jobs)
-            opened.append(scenario.model_copy(update={"name": f"{scenario.name}{mark}{value}"}))
-    return opened
 
 
 def waiting_text(runs: Sequence[dict[str, Any]]) -> str:

@@ -7,7 +7,7 @@ import time
 
 from planner.cli.day import QuietOption
 from planner.cli.terminal import say
-from planner.compiled import TOLD
+from planner.first_run import TOLD
 from planner.units import clock
 
 

@@ -32,8 +32,8 @@ from planner.cli import (
     table,
 )
 from planner.cli.terminal import first_word, mute, say
-from planner.compiled import TOLD
 from planner.errors import InputError, OutputError, PlannerError
+from planner.first_run import TOLD
 from planner.printable import LONGEST_LINE, is_text, one_line
 
 EXIT_CODES = {

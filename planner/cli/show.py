@@ -122,6 +122,7 @@ def _schema() -> dict[str, Any]:
 
 TOPICS: dict[str, Callable[[], dict[str, Any]]] = {
     "methods": _methods,
+    "params": _method_params,
     "orderings": _orderings,
     "policies": _policies,
     "metrics": _metrics,
@@ -143,17 +144,13 @@ def show(
     topic: Annotated[
         str, typer.Argument(metavar="TOPIC", help=f"What to list: {', '.join(TOPICS)}.", autocompletion=_topics)
     ],
-    params: Annotated[
-        bool,
-        typer.Option("--params", help="With methods: the keys of a scenario that each goes by."),
-    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
-    """List what there is to choose from, each with a sentence; schema is the JSON schema of scenarios, for editors."""
+    """List what there is to choose from, each with a sentence; params are keys of methods, schema is for editors."""
     if topic not in TOPICS:
         raise InputError(f"nothing to show by the name of {topic!r}; known: {', '.join(TOPICS)}")
-    if params:
-        _show_params(topic, as_json=as_json)
+    if topic == "params":
+        _show_params(as_json=as_json)
         return
     entries = TOPICS[topic]()
     if as_json or topic == "schema":
@@ -164,9 +161,7 @@ def show(
         say(f"{name:<{width}}  {text}")
 
 
-def _show_params(topic: str, *, as_json: bool) -> None:
-    if topic != "methods":
-        raise InputError(f"--params goes with methods, not with {topic}")
+def _show_params(*, as_json: bool) -> None:
     found = _method_params()
     if as_json:
         say_json(found)

@@ -176,6 +176,7 @@ def simulate(
         say(f"{TRIMMING[trim]}; {found.size}{changed}")
         for line in filter(None, (run.engine_line(found.engine) for run in runs)):
             say(line)
+        say("\n".join(f"  {name}: {meaning}" for name, meaning in found.meanings.items()))
 
 
 def numbers_of(text: str | None, option: str) -> tuple[int, ...]:

@@ -40,14 +40,11 @@ def build(
     step_c: Annotated[
         float, typer.Option(min=TABLE_STEP_C.low, max=TABLE_STEP_C.high, help="Step of the columns.")
     ] = 5.0,
-    clamp: Annotated[bool, typer.Option(help="Take the nearest cell outside the table, instead of an error.")] = False,
     picture: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Also draw the table: a .png, .svg or .pdf.")
     ] = None,
 ) -> None:
     """Build the PUE table of a cooling plant: cooling energy per IT energy, by IT power and outside temperature."""
-    from dataclasses import replace
-
     TABLE_KW.require("--max-power-kw", max_power_kw)  # a range of the parser lets NaN pass
 
     from planner.cooling import build_table, temperatures_between
@@ -69,7 +66,6 @@ def build(
         power_step_w=power_step_w,
         temperatures=temperatures_between(first_c, last_c, step_c),
     )
-    made = replace(made, clamp=clamp)
     drawn = None
     if picture is not None:
         from planner.cooling.picture import picture_of

@@ -21,9 +21,6 @@ from planner.places import away, kept_folder
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-TOLD = "PLAN_COMPILING_TOLD"
-"""The variable that is set once it was said, or is not to be said, that a first run compiles."""
-
 
 def kernel(function: Function) -> Function:
     """Compile a function on its first call, or take its machine code from an earlier run."""

@@ -22,13 +22,10 @@ import numba
 from numba.core.caching import FunctionCache
 from numba.core.serialize import dumps
 
-from planner.compiled import TOLD
-
 SEAL = 32
 """Bytes at the end of every file: the SHA-256 of its name, numba's version and all before."""
 STALE_S = 3600.0
 """A file that was begun so long ago was never finished [s]."""
-TOLD_TEXT = "compiling machine code for this computer, once: about a minute (`plan compile` does it ahead)"
 PATIENCE_S = 600.0
 """How long a process waits for another one that compiles the same function [s]; then it compiles it, too."""
 
@@ -59,8 +56,6 @@ class KeptCode(FunctionCache):  # type: ignore[misc]
             found = self._loaded(asked)
         if found is not None:
             self._turn.give_back()
-        else:
-            _tell()
         return found
 
     def save_overload(self, *made: Any) -> None:
@@ -73,14 +68,6 @@ class KeptCode(FunctionCache):  # type: ignore[misc]
         with suppress(Exception):
             return super().load_overload(*asked)
         return None
-
-
-def _tell() -> None:
-    """Say once, for this process and all that it begins, why nothing seems to happen: a first run compiles."""
-    if os.environ.get(TOLD) is None:
-        os.environ[TOLD] = "1"
-        with suppress(OSError, ValueError, AttributeError):  # there may be nowhere to say it
-            print(TOLD_TEXT, file=sys.stderr, flush=True)
 
 
 class _Turn:

@@ -19,6 +19,10 @@ from planner.text_files import open_text
 from planner.units import MILLI
 
 POWER_COLUMN = "it_power_w"
+POWER_COLUMNS = {POWER_COLUMN: 1, "it_power_kw": 1000}
+"""What the first column may be called, with the watts of its unit."""
+CELLS = {"cooling": 0.0, "pue": 1.0}
+"""What cells may hold, with what they are above cooling energy per IT energy."""
 _ROWS = replace(bounds.TABLE_ROWS, low=0)
 _COLUMNS = replace(bounds.TABLE_COLUMNS, low=0)
 _POWERS = replace(bounds.TABLE_W, low=-bounds.TABLE_W.high)
@@ -31,7 +35,8 @@ def read_pue_table(path: Path | str) -> tuple[PueTable, Intake]:
     The file may open with ``# key: value`` lines: ``clamp`` (true or false) says what happens outside the
     table, ``name`` names it (else the file's name does), others are kept as notes. Then comes a header
     ``it_power_w,-10,-5,0,...`` with outside temperatures in even steps [C], then one row per IT power in even
-    steps [W]; cells are cooling energy per unit of IT energy, which is PUE less 1.
+    steps [W], or [kW] under ``it_power_kw``; cells are cooling energy per unit of IT energy, which is PUE less 1, or
+    with ``# cells: pue`` the PUE itself.
 
     Raises
     ------
@@ -61,10 +66,14 @@ def read_pue_table(path: Path | str) -> tuple[PueTable, Intake]:
     if not lines:
         raise FileFormatError(path, "no header row", remedy=f"the first row must read {POWER_COLUMN},-10,-5,...")
     temperatures_c = _read_header(path, *lines[0])
-    powers_w = _read_powers(path, lines[1:])
-    cooling = np.array([_read_cells(path, number, cells, temperatures_c) for number, cells in lines[1:]])
-    if cooling.min() >= 1:
-        intake.notes.append("every cell is 1 or more: cells are PUE less 1, so this means a PUE above 2")
+    powers_w = _read_powers(path, lines[0][1][0].lower(), lines[1:])
+    above = CELLS[_read_word(path, settings, "cells", tuple(CELLS))]
+    rows = zip(powers_w, lines[1:], strict=True)
+    cooling = np.array([_read_cells(path, line, power, cells, temperatures_c, above) for power, (line, cells) in rows])
+    if cooling.min() >= 1 and not above:
+        intake.notes.append(
+            "every cell is 1 or more: cells are PUE less 1, so this means a PUE above 2; or say # cells: pue"
+        )
     intake.kept = len(powers_w)
     table = PueTable(
         name=settings["name"][0] if "name" in settings else path.name.split(".")[0],
@@ -73,7 +82,7 @@ def read_pue_table(path: Path | str) -> tuple[PueTable, Intake]:
         first_temperature_c=temperatures_c[0],
         temperature_step_c=round(temperatures_c[1] - temperatures_c[0], 3),
         cooling=cooling,
-        clamp=_read_clamp(path, settings),
+        clamp=_read_word(path, settings, "clamp", ("false", "true")) == "true",
     )
     return table, intake
 
@@ -104,26 +113,27 @@ def _cell(value: float) -> str:
 def _take_comment(text: str, line: int, settings: dict[str, tuple[str, int]], intake: Intake) -> None:
     note = text.lstrip("#").strip()
     key, colon, value = note.partition(":")
-    if colon and key.strip().lower() in ("clamp", "name"):
+    if colon and key.strip().lower() in ("clamp", "name", "cells"):
         settings[key.strip().lower()] = (value.strip(), line)
     elif note:
         intake.notes.append(note)
 
 
-def _read_clamp(path: Path, settings: dict[str, tuple[str, int]]) -> bool:
-    value, line = settings.get("clamp", ("false", 0))
-    if value.lower() not in ("true", "false"):
-        raise FileFormatError(path, f"clamp is {value!r}", line=line, remedy="write true or false")
-    return value.lower() == "true"
+def _read_word(path: Path, settings: dict[str, tuple[str, int]], name: str, known: tuple[str, ...]) -> str:
+    """What a comment sets, one of two words; the first unless it says otherwise."""
+    value, line = settings.get(name, (known[0], 0))
+    if value.lower() not in known:
+        raise FileFormatError(path, f"{name} is {value!r}", line=line, remedy=f"write {known[1]} or {known[0]}")
+    return value.lower()
 
 
 def _read_header(path: Path, line: int, cells: list[str]) -> list[float]:
-    if cells[0].lower() != POWER_COLUMN:
+    if cells[0].lower() not in POWER_COLUMNS:
         raise FileFormatError(
             path,
             f"the first column is {cells[0]!r}",
             line=line,
-            remedy=f"the header must read {POWER_COLUMN},-10,-5,... with commas",
+            remedy=f"the header must read {' or '.join(POWER_COLUMNS)},-10,-5,... with commas",
         )
     if len(cells) < 3:
         raise FileFormatError(
@@ -134,14 +144,14 @@ def _read_header(path: Path, line: int, cells: list[str]) -> list[float]:
     return [each / MILLI for each in thousandths]
 
 
-def _read_powers(path: Path, lines: list[tuple[int, list[str]]]) -> list[int]:
+def _read_powers(path: Path, column: str, lines: list[tuple[int, list[str]]]) -> list[int]:
     if len(lines) < 2:
         raise FileFormatError(path, f"too few rows: {len(lines)} powers", remedy="give at least 2")
-    powers_w = [_whole(path, number, POWER_COLUMN, cells[0]) for number, cells in lines]
+    powers_w = [_whole(path, number, column, cells[0]) for number, cells in lines]
     if powers_w[0] < 0:
         raise FileFormatError(
             path,
-            f"{POWER_COLUMN} {powers_w[0]} is negative",
+            f"{column} {lines[0][1][0]} is negative",
             line=lines[0][0],
             remedy="begin at 0 W or above",
         )
@@ -184,7 +194,9 @@ def _check_steps(
             )
 
 
-def _read_cells(path: Path, line: int, cells: list[str], temperatures_c: list[float]) -> list[float]:
+def _read_cells(
+    path: Path, line: int, power_w: int, cells: list[str], temperatures_c: list[float], above: float
+) -> list[float]:
     if len(cells) != len(temperatures_c) + 1:
         raise FileFormatError(
             path,
@@ -193,10 +205,11 @@ def _read_cells(path: Path, line: int, cells: list[str], temperatures_c: list[fl
             remedy="one power and one cell per temperature, with points for decimals",
         )
     pairs = zip(cells[1:], temperatures_c, strict=True)
-    return [_fraction(path, line, cell, f"{cells[0]} W, {temperature:g} C") for cell, temperature in pairs]
+    return [_fraction(path, line, cell, f"{power_w} W, {temperature:g} C", above) for cell, temperature in pairs]
 
 
-def _fraction(path: Path, line: int, cell: str, where: str) -> float:
+def _fraction(path: Path, line: int, cell: str, where: str, above: float) -> float:
+    """Cooling energy per IT energy of a cell, which holds so much more than that."""
     if not cell:
         raise FileFormatError(
             path, f"the cell at {where} is empty", line=line, remedy="give cooling energy per IT energy"
@@ -206,9 +219,11 @@ def _fraction(path: Path, line: int, cell: str, where: str) -> float:
         raise FileFormatError(
             path, f"the cell at {where} is {cell!r}", line=line, remedy="it must be a number such as 0.25"
         )
+    if above:
+        value = round(value - above, 12)  # 1.2 less 1 is 0.2
     if value < 0:
         raise FileFormatError(
-            path, f"the cell at {where} is {cell}: a PUE below 1", line=line, remedy="it must be 0 or more"
+            path, f"the cell at {where} is {cell}: a PUE below 1", line=line, remedy=f"it must be {above:g} or more"
         )
     if value not in bounds.TABLE_COOLING:
         remedy = f"it must be a number {bounds.TABLE_COOLING}, PUE less 1"
@@ -217,7 +232,7 @@ def _fraction(path: Path, line: int, cell: str, where: str) -> float:
 
 
 def _whole(path: Path, line: int, field: str, cell: str) -> int:
-    value = _number(cell)
+    value = round(_number(cell) * POWER_COLUMNS[field], 6)
     if value not in _POWERS or value != round(value):
         remedy = f"it must be a whole number of W, {_POWERS}"
         raise FileFormatError(path, f"{field} is {cell!r}", line=line, remedy=remedy)

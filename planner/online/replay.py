@@ -14,6 +14,7 @@ from planner.domain.columns import Floats, Ints
 from planner.domain.trace import Trace, pool_trace
 from planner.domain.waiting_queue import QueueSolver
 from planner.errors import InputError
+from planner.first_run import tell_if_missing
 from planner.online.estimates import RealEstimates
 from planner.online.holding import NO_HOLDING, Holding, HoldingReplay
 from planner.online.initial_state import Past, initial_state
@@ -185,7 +186,7 @@ def replay(
         Hears of progress now and then.
     """
     from planner.online.engine_rounds import DispatchRounds, EngineRounds
-    from planner.online.kernel import steps
+    from planner.online.kernel import clock, steps
     from planner.online.planned_rounds import PlannedRounds
     from planner.online.predictor_loop import TaughtReplay
     from planner.online.stepped_replay import SteppedReplay
@@ -231,6 +232,8 @@ def replay(
     if watch is not None:
         schedule = watch.over(schedule, planned)
     playing: Playing
+    by_steps = predicted or planned is not None or watch is not None
+    tell_if_missing(steps.step if by_steps or policy.kind not in SIMPLE else clock.advance_simple)
     if not isinstance(estimate, np.ndarray):
         playing = taught = TaughtReplay(
             state, estimate, refresh=policy.refreshes(rounds, predictions), schedule=schedule, on_progress=on_progress

@@ -19,9 +19,10 @@ from typing import Any
 
 import numpy as np
 
-from planner.compiled import TOLD, is_missing
+from planner.compiled import is_missing
 from planner.domain.plan import DEFERRED, Plan
 from planner.domain.problem import Problem
+from planner.first_run import TOLD
 from planner.machine.place import place_from
 from planner.methods import ENGINE_METHODS
 from planner.online.day_replay import RULES, STRICT, rule_plan

@@ -17,6 +17,7 @@ from planner.places import full_path, is_folder
 
 if TYPE_CHECKING:
     from planner.methods import Params
+    from planner.online.policies import Policy
     from planner.runs.one_day import PlanRequest
     from planner.scenario.schema import Scenario
 
@@ -234,3 +235,50 @@ def _of_slurm(scenario: Scenario, asked: PlanRequest, at: str | None) -> tuple[S
         documents = read_saved(chosen.documents)
     site = SlurmSite.of(documents, chosen)
     return site.scenario(scenario), replace(asked, moment_unix=documents.moment_unix, slurm=site)
+
+
+def asked_runs(
+    names: Sequence[str | Path],
+    methods: Sequence[str],
+    policies: Sequence[str],
+    settings: Sequence[str] = (),
+    seed: int | None = None,
+    jobs: Path | None = None,
+    carbon_weights: Sequence[object] | None = None,
+    waiting: Sequence[object] | None = None,
+) -> tuple[list[Scenario], list[Policy]]:
+    """The scenarios and policies of a comparison; with a curve, each scenario once for each of its values."""
+    from planner.methods import method_named
+    from planner.online.policies import policy_named
+
+    for name in methods:
+        method_named(name)
+    replayed = [policy_named(name) for name in policies]
+    for each in replayed:
+        if each.kind == "cp":
+            raise InputError(f"policy {each.name} needs a CP search, which `plan simulate` has; order-... needs none")
+    if carbon_weights is not None and waiting is not None:
+        raise InputError("--waiting and --carbon-weights each make a curve of their own; give one of them")
+    if carbon_weights is not None:
+        return _by_value(names, "goal.carbon_weight", carbon_weights, "@", settings, seed, jobs), replayed
+    if waiting is not None:
+        return _by_value(names, "goal.waiting", waiting, "~", settings, seed, jobs), replayed
+    return [open_scenario(name, settings, seed, jobs) for name in names], replayed
+
+
+def _by_value(
+    names: Sequence[str | Path],
+    key: str,
+    values: Sequence[object],
+    mark: str,
+    settings: Sequence[str],
+    seed: int | None,
+    jobs: Path | None,
+) -> list[Scenario]:
+    """Each scenario once for each value of a key, called after both."""
+    opened = []
+    for name in names:
+        for value in values:
+            scenario = open_scenario(name, (*settings, f"{key}={value}"), seed, jobs)
+            opened.append(scenario.model_copy(update={"name": f"{scenario.name}{mark}{value}"}))
+    return opened

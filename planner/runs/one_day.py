@@ -15,9 +15,11 @@ from planner.domain.intake import Intake
 from planner.domain.job import Job
 from planner.domain.situation import Situation, situation_conflicts
 from planner.errors import BookedError, InputError
+from planner.first_run import tell_if_missing
 from planner.inputs.build import build
 from planner.inputs.slurm.site import SlurmSite
 from planner.inputs.snapshots.read import read_snapshot
+from planner.machine.place import place_from
 from planner.methods import LOOKING_AHEAD, Params
 from planner.pages.day import day_page
 from planner.pages.index import write_index
@@ -134,6 +136,7 @@ def _do(
     with held(target):
         if not params.rebook:
             require_unbooked(target)
+        tell_if_missing(place_from)
         params.on_step("reading jobs, weather and prices")
         with reading_once():
             found = find()

@@ -99,6 +99,12 @@ class Replays:
         """How the trace was replayed, by name."""
         return asdict(self.conduct) | self.engine.row(self.policies)
 
+    @property
+    def meanings(self) -> dict[str, str]:
+        """What the metrics that were measured mean, by name."""
+        known = {name: metric.meaning for name, metric in METRICS.items()} | MONEY
+        return {name: known[name] for name in dict.fromkeys(key for row in self.rows for key in row) if name in known}
+
     def write(self, out: Path) -> None:
         """Write metrics.csv, and jobs.csv and .swf of each run, to a folder."""
         with filled(out) as place:
@@ -116,10 +122,9 @@ class Replays:
             for run in self.runs
         ]
         notes = [f"{TRIMMING[self.trim]}; {self.size}", *(run.remark for run in self.runs if run.remark)]
-        meanings = {name: metric.meaning for name, metric in METRICS.items()}
         late = [row for run in self.runs for row in run.late_rows()]
         title = f"Replay of {Path(self.source.trace.source).name}"
-        write_text(path, replay_page(title, notes, self.rows, meanings, waits, late))
+        write_text(path, replay_page(title, notes, self.rows, self.meanings, waits, late))
 
 
 def replays(

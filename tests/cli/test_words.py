@@ -183,7 +183,7 @@ def test_show_unknown(capsys: pytest.CaptureFixture[str]) -> None:
     """An unknown topic is exit code 2 with the known ones."""
     assert run(["show", "bananas"]) == 2
     err = capsys.readouterr().err
-    assert err.startswith("plan: nothing to show by the name of 'bananas'; known: methods, orderings, ")
+    assert err.startswith("plan: nothing to show by the name of 'bananas'; known: methods, params, orderings, ")
     assert {"policies", "metrics", "predictors", "scenarios", "versions"} <= set(
         err.split("known: ")[1].strip().split(", ")
     )
@@ -228,12 +228,11 @@ def test_table(tmp_path: Path, plant: str, monkeypatch: pytest.MonkeyPatch, caps
     """A table is built for a shipped plant or one's own, reads back, covers the power asked for, and has a picture."""
     monkeypatch.chdir(tmp_path)
     Path("own.yaml").write_text("base: air\nname: mine\nair: {chiller_cop: 2.5}\n")
-    arguments = ["--plant", plant, "--max-power-kw", "20", "--power-step-w", "1000", "--clamp"]
+    arguments = ["--plant", plant, "--max-power-kw", "20", "--power-step-w", "1000"]
     assert run(["table", "build", "--out", "t.csv", *arguments, "--picture", "t.png"]) == 0
     assert capsys.readouterr().out == "t.csv\nt.png\n"
     made, _ = read_pue_table("t.csv")
     assert made.powers_w[-1] == 20000
-    assert made.clamp
     assert Path("t.png").read_bytes().startswith(b"\x89PNG")
 
 

@@ -162,7 +162,6 @@ VALUES: dict[str, tuple[str, ...]] = {
     "--invest": ("0", "1e6", "1000"),
     "--metrics-file": ("metrics.prom", "a/b/metrics.prom"),
     "job": ("wide", "giant", "42_7", "42", "nobody"),
-    "--params": ("harvest",),
 }
 """By the name of an option or argument, whatever command it is of."""
 

@@ -1,5 +1,6 @@
 """PUE tables as CSV files: what is read, what is written, and what is refused."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -58,6 +59,23 @@ def test_written_tables_read_back_equal(tmp_path: Path, clamp: bool) -> None:
     np.testing.assert_array_equal(again.powers_w, table.powers_w)
     np.testing.assert_array_equal(again.temperatures_c, table.temperatures_c)
     assert intake.notes == ["source: a test", "of two lines"]
+
+
+def test_a_table_may_say_pue_and_kw(tmp_path: Path) -> None:
+    """The same table with 1 more in every cell and powers in kW is the same; a PUE below 1 is refused."""
+    table, _ = read_pue_table(written(tmp_path, GOOD))
+    text = "# cells: PUE\nit_power_kw,0,5,10\n0,1.1,1.2,1.3\n0.5,1.1,1.2,1.3\n1,1.15,1.25,1.35\n"
+    other, intake = read_pue_table(written(tmp_path, text))
+    assert (other.powers_w == table.powers_w).all()
+    assert other.cooling[0].tolist() == [0.1, 0.2, 0.3]
+    assert intake.notes == []
+    for old, new, message in (
+        ("1.25", "0.99", ":5: the cell at 1000 W, 5 C is 0.99: a PUE below 1; it must be 1 or more"),
+        ("0.5,", "0.5004,", ":4: it_power_kw is '0.5004'"),
+        ("PUE", "watts", ":1: cells is 'watts'; write pue or cooling"),
+    ):
+        with pytest.raises(InputError, match=re.escape(message)):
+            read_pue_table(written(tmp_path, text.replace(old, new, 1)))
 
 
 @pytest.mark.parametrize(

@@ -92,16 +92,14 @@ def test_harvest_can_be_cut_down_to_multisearch(tmp_path: Path, monkeypatch: pyt
 
 def test_show_methods_tells_their_parameters(capsys: pytest.CaptureFixture[str]) -> None:
     """Each with its default and its meaning, under its method; those without any say so."""
-    assert run(["show", "methods", "--params"]) == 0
+    assert run(["show", "params"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "harvest"
     assert lines[1].split()[:3] == ["search.harvest.tier_share", "0.25", "largest"]
     assert "multisearch: no parameters" in lines
-    assert run(["show", "methods", "--params", "--json"]) == 0
+    assert run(["show", "params", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert list(found) == list(METHODS)
     assert found["delay"] == {
         "search.delay.step": {"default": "1h", "unit": "duration", "meaning": "how far a job is pushed at a time"}
     }
-    assert run(["show", "orderings", "--params"]) == 2
-    assert "--params goes with methods" in capsys.readouterr().err
