@@ -135,7 +135,10 @@ def _tiles(runs: list[Row], names: dict[str, str], currency: str) -> Html:
             good = "good" if row["saved_eur"] >= 0 else "bad"
             note = [el("span", signed_money(row["saved_eur"], currency) + part, class_=good), " against EASY"]
         left = counted(row["deferred"], "job") + " still waiting"
-        shown.append(tile(names[key_of(row)], row["profit_eur"], money(row["profit_eur"], currency), note, left))
+        profit = row["profit_eur"]
+        shown.append(
+            tile(names[key_of(row)], profit, money(profit, currency, 0 if abs(profit) >= 1e6 else 2), note, left)
+        )
     return el("dl", shown, class_="tiles")
 
 
