@@ -80,6 +80,8 @@ class Weather:
         Dry-bulb temperature [C].
     ghi_w_per_m2, dni_w_per_m2, dhi_w_per_m2
         Global horizontal, direct normal and diffuse horizontal irradiance [W/m2], where the source has them.
+    cloud_percent
+        Part of the sky that clouds cover [%], where the source has it.
     wind_m_per_s
         Wind speed [m/s], where the source has it.
     humidity_percent, pressure_hpa
@@ -100,6 +102,7 @@ class Weather:
     dni_w_per_m2: StepSeries | None = None
     dhi_w_per_m2: StepSeries | None = None
     wind_m_per_s: StepSeries | None = None
+    cloud_percent: StepSeries | None = None
     humidity_percent: StepSeries | None = None
     pressure_hpa: StepSeries | None = None
     latitude_deg: float | None = None

@@ -200,16 +200,19 @@ def _beside(row: Row, base: Row) -> Row:
 
 def _answer(rows: Sequence[Row]) -> str:
     base = next(row for row in rows if row["max_delay_h"] == 0)
+    digits = 2 if base["energy_cost_eur"] < 1000 else 0
+
+    def eur(row: Row, name: str) -> str:
+        return f"{row[f'{name}_eur']:,.{digits}f} EUR ({row[f'{name}_percent']:.1f} %)"
+
     held_rows = [row for row in rows if row["max_delay_h"]]
-    told = ", ".join(
-        f"{row['saved_eur']:,.0f} EUR ({row['saved_percent']:.1f} %) held for up to {row['max_delay_h']} h"
-        for row in held_rows
-    )
+    told = ", ".join(f"{eur(row, 'saved')} held for up to {row['max_delay_h']} h" for row in held_rows)
     most = max(held_rows, key=lambda row: row["max_delay_h"])
     return (
-        f"Of {base['energy_cost_eur']:,.0f} EUR for energy, holding jobs for cheaper hours would have saved {told};"
-        f" at most {most['limit_eur']:,.0f} EUR ({most['limit_percent']:.1f} %) can be saved within"
-        f" {most['max_delay_h']} h of each job's start, with all known ahead."
+        f"Of {base['energy_cost_eur']:,.{digits}f} EUR for energy, holding jobs for cheaper hours would have saved"
+        f" {told};"
+        f" at most {eur(most, 'limit')} can be saved within {most['max_delay_h']} h of each job's start, with all known"
+        " ahead."
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -244,3 +245,31 @@ def test_money_against_waits(site: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert "more than under EASY" in page
     assert run(["compare", "site", "--day", FIRST, "--waiting", "0,much", "-q"]) == 2
     assert "goal.waiting: expected a number" in capsys.readouterr().err
+
+
+def test_going_on_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Days that an earlier comparison has planned are kept and counted; tables are the same, and no count is left."""
+    base = write_rolling_site(tmp_path)
+    monkeypatch.chdir(base)
+    words = ("compare", "site", "--from", FIRST, "--to", LAST, "-m", "est", *ONE[:4])
+    plan(*words)
+    (folder,) = (base / "reports" / "compare").glob("*/*/")
+    first = (folder / "runs.csv").read_bytes()
+    shutil.rmtree(folder / "runs" / "site" / "est" / LAST)
+    assert "went on" not in capsys.readouterr().err
+    plan(*words)
+    assert "went on with an earlier comparison: 3 of 4 planned days were there and kept" in capsys.readouterr().err
+    assert (folder / "runs.csv").read_bytes() == first
+    assert [path.name for path in folder.parent.iterdir()] == [folder.name]
+
+
+def test_policies_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """``-m none`` plans nothing; the answer is of the same schedule."""
+    base = write_rolling_site(tmp_path)
+    monkeypatch.chdir(base)
+    plan("compare", "site", "warm", *DAYS, "-m", "none", *ONE, "--json")
+    told = json.loads(capsys.readouterr().out)
+    assert [(row["scenario"], row["method"]) for row in told["runs"]] == [("site", "easy"), ("warm", "easy")]
+    assert told["answer"][0].endswith(" EUR.")
+    assert " with the same schedule; a year like this: " in told["answer"][0]
+    assert not list(base.glob("reports/compare/*/*/runs"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,9 +10,10 @@ import pytest
 from planner import first_run
 from planner.cli import terminal
 from planner.cli.main import run
-from planner.cli.terminal import Progress
+from planner.cli.terminal import DayBar, Progress, left_words
 from planner.domain.result import Trial
 from planner.machine.place import place_from
+from planner.runs.day_count import DayCount, Pace, Work
 
 
 class Shown:
@@ -116,3 +118,43 @@ def test_what_is_compiled_is_told_once(monkeypatch: pytest.MonkeyPatch, capsys: 
     assert run(["report", "-q", "--help"]) == 0
     capsys.readouterr()
     assert first() == ""
+
+
+def test_thirty_days_have_a_time_left_by_a_tenth() -> None:
+    """Two runs of 30 days at 4 s each, side by side, and two replays settled in 0.1 s a day.
+
+    When the replays are done and 6 days planned, 54 are left: 108 s for two at a time. Kept days take no time.
+    """
+    work = Work({"planned": 60, "replayed": 2, "settled": 60}, side=2)
+    assert work.pace({}).left_s is None
+    quick = {"replayed": [1.0, 1.0], "settled": [0.1] * 60}
+    pace = work.pace(quick | {"planned": [4.0] * 6})
+    assert (pace.done, pace.total, pace.kept, pace.left_s) == (68, 122, 0, pytest.approx(108.0))
+    early = work.pace({"replayed": [1.0], "settled": [0.1] * 10, "planned": [4.0]})
+    assert early.done < 0.1 * early.total
+    assert early.left_s == pytest.approx((59 * 4.0 + 1.0 + 50 * 0.1) / 2)
+    gone_on = work.pace(quick | {"kept": [0.01] * 50, "planned": [4.0] * 5})
+    assert (gone_on.kept, gone_on.left_s) == (50, pytest.approx(10.0))
+    assert work.pace(quick | {"planned": [4.0] * 60}).left_s == 0
+
+
+def test_a_bar_of_days_shows_what_is_left() -> None:
+    """Days done of all, those that were there already, and the time left in words."""
+    bar, shown = DayBar("comparing", quiet=True), Shown()
+    bar._bar, bar._task = shown, 0
+    bar.pace(Pace(12, 120, 3, 95.0))
+    assert shown.text == "comparing: 12 of 120 days, 3 of them there already"
+    assert [left_words(each) for each in (None, 0, 3.2, 61, 7200)] == [
+        *("", "", "about 5 s left", "about 2 min 0 s left", "about 2 h 0 min left"),
+    ]
+
+
+def test_days_are_counted_through_a_folder(tmp_path: Path) -> None:
+    """What several processes count is one sum; nobody who counts minds that the folder is gone."""
+    count = DayCount(tmp_path)
+    assert list(count.timed([1, 2, 3], lambda day: "planned" if day > 1 else "kept")) == [1, 2, 3]
+    (tmp_path / "planned-other-7-8").write_text("2.5\n")
+    seen = count.read()
+    assert (len(seen["planned"]), len(seen["kept"]), 2.5 in seen["planned"]) == (3, 1, True)
+    DayCount(tmp_path / "gone").add("planned", 1.0)
+    assert DayCount().read() == {}

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import dataclasses
 import datetime as dt
+import json
+import math
+from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from planner.domain.horizon import Horizon
 from planner.domain.weather import StepSeries, Weather
 from planner.errors import InputError
 from planner.inputs.weather.read import constant_weather, read_weather
-from planner.inputs.weather.solar import solar_power
+from planner.inputs.weather.solar import solar_power, under_clouds
 
 ZONE = "America/New_York"
 JUNE = Horizon(dt.date(2024, 6, 1), ZONE)
@@ -147,7 +151,7 @@ def test_what_is_missing_is_named() -> None:
     weather, _ = read_weather("sample", horizon=JUNE)
     with pytest.raises(InputError, match=r"need a place, and sample has none; give weather\.latitude_deg"):
         solar_power(dataclasses.replace(weather, latitude_deg=None), JUNE, **ROOF)
-    with pytest.raises(InputError, match="no usable global horizontal irradiance"):
+    with pytest.raises(InputError, match="need irradiance or cloud cover, and sample has neither"):
         solar_power(dataclasses.replace(weather, ghi_w_per_m2=None), JUNE, **ROOF)
     for key, value in (("peak_kw", -1.0), ("tilt_deg", 91.0), ("azimuth_deg", -10.0), ("losses_fraction", 14.0)):
         with pytest.raises(InputError, match=f"{key} is {value:g}"):
@@ -158,3 +162,37 @@ def test_light_that_is_next_to_nothing_gives_nothing() -> None:
     """Irradiance of 1e-310 W/m2 is no light: the inverter's formula must not divide by what comes of it."""
     weather, horizon = _steady(ghi=1e-310, dni=0.0, dhi=1e-310, air_c=25.0)
     assert not solar_power(weather, horizon, **ROOF).values.any()
+
+
+def test_clouds_stand_in_for_irradiance() -> None:
+    """Under a full cover a quarter of a clear sky's irradiance is left, under half of it 93 %."""
+    weather, _ = read_weather("sample", horizon=JUNE)
+
+    def under(percent: float) -> Weather:
+        cloud = StepSeries("clouds", JUNE.start_unix + 3600 * np.arange(25), np.full(24, percent))
+        return dataclasses.replace(
+            weather, ghi_w_per_m2=None, dni_w_per_m2=None, dhi_w_per_m2=None, cloud_percent=cloud
+        )
+
+    zenith = pd.Series([0.0, 60.0, 95.0])
+    clear = under_clouds(np.zeros(3), zenith)
+    assert clear == pytest.approx([1098 * math.exp(-0.059), 549 * math.exp(-0.118), 0.0])
+    assert under_clouds(np.full(3, 100.0), zenith) == pytest.approx(0.25 * clear)
+    assert under_clouds(np.full(3, 50.0), zenith) == pytest.approx((1 - 0.75 * 0.5**3.4) * clear)
+    free, half, full = (_kwh(solar_power(under(percent), JUNE, **ROOF)) for percent in (0.0, 50.0, 100.0))
+    assert 0.15 * free < full < 0.35 * free
+    assert full < half < free
+
+
+def test_a_file_with_clouds_alone(tmp_path: Path) -> None:
+    """An answer of Open-Meteo without radiation, as archives have it, gives photovoltaics, and says how far off."""
+    hours = [f"2024-06-01T{hour:02d}:00" for hour in range(24)]
+    values = {"time": hours, "temperature_2m": [20.0] * 24, "cloudcover": [50] * 24}
+    units = {"time": "iso8601", "temperature_2m": "°C", "cloudcover": "%"}
+    place = {"latitude": 50.09, "longitude": 8.65, "elevation": 111.0, "utc_offset_seconds": 0, "timezone": "GMT"}
+    path = tmp_path / "frankfurt.json"
+    path.write_text(json.dumps({**place, "hourly_units": units, "hourly": values}))
+    day = Horizon(dt.date(2024, 6, 1), "UTC")
+    weather, intake = read_weather(path, horizon=day)
+    assert 400 < _kwh(solar_power(weather, day, **ROOF)) < 800
+    assert "go by cloud cover; over the sample's year that is off by 4 %" in intake.notes[-1]

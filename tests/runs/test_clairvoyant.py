@@ -125,7 +125,7 @@ def test_days_settled_one_by_one_are_the_window_cut_at_midnight(tmp_path: Path, 
     days = settle_window(scenario, source.jobs, run, first_day=FIRST_DAY, days=4)
     window = replay_ledger.window_of(scenario, FIRST_DAY, 4)
     problem, plan = replay_ledger._as_planned(
-        scenario, window, source.jobs, run, run.start_s + origin, run.end_s + origin
+        frame(scenario, window)[0], source.jobs, run, run.start_s + origin, run.end_s + origin
     )
     cut = replace(problem, segments=split_segments(problem.segments, [day * 86400 for day in range(4)]))
     total = sum_of_days(days)

@@ -38,9 +38,18 @@ def process(*arguments: str) -> Iterator[subprocess.Popen[bytes]]:
         begun.wait(timeout=30)
 
 
+def _wait_for(address: str, workers: int) -> None:
+    """Wait until the workers have come to their scheduler."""
+    if workers:
+        from distributed import Client
+
+        with Client(address, set_as_default=False) as client:
+            client.wait_for_workers(workers, timeout=60)
+
+
 @contextmanager
-def cluster(folder: Path) -> Iterator[tuple[str, list[subprocess.Popen[bytes]]]]:
-    """A scheduler and two workers on loopback: its address, and the workers."""
+def cluster(folder: Path, workers: int = 2) -> Iterator[tuple[str, list[subprocess.Popen[bytes]]]]:
+    """A scheduler and its workers on loopback: its address, and the workers."""
     file = folder / "scheduler.json"
     with ExitStack() as stack:
         begin = ("distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard")
@@ -50,9 +59,20 @@ def cluster(folder: Path) -> Iterator[tuple[str, list[subprocess.Popen[bytes]]]]
             assert time.monotonic() < until, "the scheduler did not start"
             time.sleep(0.05)
         worker = ("distributed.cli.dask_worker", "--scheduler-file", str(file), "--nthreads", "1", "--no-nanny")
-        places = [("--no-dashboard", "--local-directory", str(folder / f"worker{k}")) for k in range(2)]
-        workers = [stack.enter_context(process(*worker, *place)) for place in places]
-        yield json.loads(file.read_text())["address"].removeprefix("tcp://"), workers
+        places = [("--no-dashboard", "--local-directory", str(folder / f"worker{k}")) for k in range(workers)]
+        begun = [stack.enter_context(process(*worker, *place)) for place in places]
+        address = json.loads(file.read_text())["address"].removeprefix("tcp://")
+        _wait_for(address, workers)
+        yield address, begun
+
+
+def test_no_workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """A scheduler without workers is said at once, in one line, with what to do."""
+    monkeypatch.chdir(write_rolling_site(tmp_path / "site"))
+    with cluster(tmp_path, workers=0) as (address, _):
+        assert run([*COMPARE, *QUICK, "--backend", "dask", "--address", address]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert f"has no workers; start some with `dask worker {address}`" in line
 
 
 @pytest.mark.slow

@@ -13,7 +13,8 @@ from planner.text_files import read_bytes
 
 OF_HUMIDITY = ("humidity_percent", "pressure_hpa")
 """Quantities that are of use where wet-bulb temperatures are wanted, and only there."""
-CSV_COLUMNS = ("temperature_c", "ghi_w_per_m2", "dni_w_per_m2", "dhi_w_per_m2", "wind_m_per_s", *OF_HUMIDITY)
+OF_SUN = ("ghi_w_per_m2", "dni_w_per_m2", "dhi_w_per_m2", "cloud_percent")
+CSV_COLUMNS = ("temperature_c", *OF_SUN, "wind_m_per_s", *OF_HUMIDITY)
 
 
 @dataclass(frozen=True)
@@ -36,8 +37,8 @@ class WeatherFile:
 def read_weather_csv(path: Path, name: str, zone: str | None, members: Sequence[str] = ()) -> WeatherFile:
     """Read a CSV with a time and ``temperature_c``; each value holds from its time on.
 
-    Optional columns are ``ghi_w_per_m2``, ``dni_w_per_m2``, ``dhi_w_per_m2``, ``wind_m_per_s``, and for
-    wet-bulb temperatures ``humidity_percent`` and ``pressure_hpa``. ``members`` are columns of temperatures [C] in
+    Optional columns are ``ghi_w_per_m2``, ``dni_w_per_m2``, ``dhi_w_per_m2``, ``cloud_percent``, ``wind_m_per_s``, and
+    for wet-bulb temperatures ``humidity_percent`` and ``pressure_hpa``. ``members`` are columns of temperatures [C] in
     place of ``temperature_c``, or patterns of them.
     """
     table = read_timed_csv(path, zone=zone)

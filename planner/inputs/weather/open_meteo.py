@@ -30,13 +30,16 @@ COLUMNS = {
     "windspeed_10m": "wind_m_per_s",
     "relative_humidity_2m": "humidity_percent",
     "relativehumidity_2m": "humidity_percent",
+    "cloud_cover": "cloud_percent",
+    "cloudcover": "cloud_percent",
     "surface_pressure": "pressure_hpa",
 }
 _FACTORS = {
     **{"km/h": 1 / 3.6, "m/s": 1.0, "mp/h": 0.44704, "kn": 0.514444},
     **{"W/m²": 1.0, "°C": 1.0, "%": 1.0, "hPa": 1.0},
 }
-_UNITS = {"temperature_c": "°C", "wind_m_per_s": "km/h", "humidity_percent": "%", "pressure_hpa": "hPa"}
+_UNITS = {"temperature_c": "°C", "wind_m_per_s": "km/h", "pressure_hpa": "hPa"}
+_UNITS |= {"humidity_percent": "%", "cloud_percent": "%"}
 """What the service answers in unless it is asked for another unit; irradiance is in W/m²."""
 
 

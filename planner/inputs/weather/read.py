@@ -36,6 +36,10 @@ SEASONS: dict[Season, tuple[int, int, int]] = {
 }
 """Months of the meteorological seasons of the northern half of the earth."""
 SAMPLE = "sample"
+BY_CLOUDS = (
+    "no irradiance: photovoltaics, where there are any, go by cloud cover; over the sample's year that is off by 4 % in"
+    " all, 13 % a day and 20 % an hour"
+)
 LONGEST_FILLED_S = 3 * SECONDS_PER_HOUR
 _BOUNDS = {
     "temperature_c": bounds.TEMPERATURE_C,
@@ -43,12 +47,14 @@ _BOUNDS = {
     "dni_w_per_m2": bounds.IRRADIANCE_W_PER_M2,
     "dhi_w_per_m2": bounds.IRRADIANCE_W_PER_M2,
     "wind_m_per_s": bounds.WIND_M_PER_S,
+    "cloud_percent": bounds.CLOUD_PERCENT,
     "humidity_percent": bounds.HUMIDITY_PERCENT,
     "pressure_hpa": bounds.PRESSURE_HPA,
 }
 _WORDS = {
     "temperature_c": "temperature",
     "wind_m_per_s": "wind speed",
+    "cloud_percent": "cloud cover",
     "humidity_percent": "humidity",
     "pressure_hpa": "pressure",
 }
@@ -174,6 +180,8 @@ def read_weather(
         if filled:
             intake.repaired["temperature_c missing: filled between its neighbours"] += filled
         intake.notes.append(f"mean of {len(found)} members: {shortened(', '.join(file.members), 200)}")
+    if "cloud_percent" in series and "ghi_w_per_m2" not in series:
+        intake.notes.append(BY_CLOUDS)
     if taken_day is not None:
         intake.notes.append(f"the weather of {taken_day} stands in for {horizon.day}")
     if "temperature_c" not in series:
@@ -185,6 +193,7 @@ def read_weather(
         dni_w_per_m2=_not_below_zero(series.get("dni_w_per_m2")),
         dhi_w_per_m2=_not_below_zero(series.get("dhi_w_per_m2")),
         wind_m_per_s=_not_below_zero(series.get("wind_m_per_s")),
+        cloud_percent=series.get("cloud_percent"),
         humidity_percent=series.get("humidity_percent"),
         pressure_hpa=series.get("pressure_hpa"),
         latitude_deg=file.latitude_deg,

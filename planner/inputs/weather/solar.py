@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +16,9 @@ from planner.inputs.local_times import clock_shifts
 from planner.inputs.timed_csv import read_timed_csv
 from planner.scenario.electricity import FileSolar, Solar
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 _WATTS = {"W": 1.0, "kW": 1e3, "MW": 1e6}
 _UNIT_AT_END = re.compile(r"(?:^|[_ (\[/])(mw|kw|w)[)\]]?$", re.IGNORECASE)
 _DRAWN_SHARE, _DRAWN_W = 0.05, 1000.0
@@ -22,6 +26,8 @@ _DRAWN_SHARE, _DRAWN_W = 0.05, 1000.0
 POWER_PER_C = -0.0035
 """Change of a module's power with cell temperature [1/C]: "premium" (monocrystalline) modules in [1]_."""
 LEAST_W = 1e-3
+CLOUD_TAKES, CLOUD_POWER = 0.75, 3.4
+"""What clouds take of a clear sky's irradiance where they cover all of it, and with which power of their cover less."""
 CALM_WIND_M_PER_S = 1.0
 """Wind where the weather has none; low, so that cells are not thought cooler than they are."""
 
@@ -80,7 +86,7 @@ def solar_power(
     Parameters
     ----------
     weather
-        Weather of the day, with a place and at least global horizontal irradiance.
+        Weather of the day, with a place and at least global horizontal irradiance, or cloud cover.
     horizon
         The planning day.
     peak_kw
@@ -104,7 +110,9 @@ def solar_power(
     temperature after Faiman [3]_; DC power ``peak * poa / 1000 * (1 + gamma * (cell - 25))``; losses; an
     inverter of 96 % nominal efficiency whose DC limit is the array's peak. Where direct and diffuse irradiance
     are unknown, they are split off the global one after Erbs [4]_; where only diffuse is known, direct is the
-    rest over the cosine of the zenith angle.
+    rest over the cosine of the zenith angle. Where there is no irradiance at all, the global one is that of a clear
+    sky after Haurwitz [5]_, less what clouds take of it after Kasten and Czeplak [6]_; `benchmarks/cloud_sun.py` has
+    the error of that.
 
     If the weather was taken from another date, the sun is that of the other date too.
 
@@ -114,14 +122,17 @@ def solar_power(
     .. [2] J. E. Hay, J. A. Davies, Proc. First Canadian Solar Radiation Data Workshop (1980)
     .. [3] D. Faiman, Progress in Photovoltaics 16, 307-315 (2008)
     .. [4] D. G. Erbs, S. A. Klein, J. A. Duffie, Solar Energy 28, 293-302 (1982)
+    .. [5] B. Haurwitz, Journal of Meteorology 2, 154-166 (1945)
+    .. [6] F. Kasten, G. Czeplak, Solar Energy 24, 177-189 (1980)
     """
     _check(weather, peak_kw, tilt_deg, azimuth_deg, losses_fraction)
     import pandas as pd
     from pvlib import inverter, irradiance, pvsystem, solarposition, temperature
 
-    assert weather.ghi_w_per_m2 is not None
-    ghi_series = weather.ghi_w_per_m2.between(horizon.start_unix, horizon.end_unix)
-    edges = ghi_series.edges_unix
+    seen = weather.cloud_percent if weather.ghi_w_per_m2 is None else weather.ghi_w_per_m2
+    assert seen is not None
+    seen = seen.between(horizon.start_unix, horizon.end_unix)
+    edges = seen.edges_unix
     middles = (edges[:-1] + edges[1:]) // 2
     moments = pd.DatetimeIndex(_sun_unix(horizon, weather, middles).astype("datetime64[s]"), tz="UTC")
     # numbers of days, because pvlib 0.16 asks a DatetimeIndex for what pandas 3.1 deprecates
@@ -134,7 +145,9 @@ def solar_power(
         altitude=weather.altitude_m or 0.0,
         temperature=air_c,
     )
-    ghi = ghi_series.values
+    ghi = seen.values
+    if weather.ghi_w_per_m2 is None:
+        ghi = under_clouds(seen.values, sun["apparent_zenith"])
     dni, dhi = _split(weather, ghi, middles, days, sun["zenith"].to_numpy())
     plane = irradiance.get_total_irradiance(
         tilt_deg,
@@ -156,6 +169,15 @@ def solar_power(
     dc_w = np.where(dc_w < LEAST_W, 0.0, dc_w)
     ac_w = np.asarray(inverter.pvwatts(dc_w, peak_w), dtype=np.float64) if peak_w else np.zeros_like(poa)
     return StepSeries(f"photovoltaics with {weather.source}", edges.copy(), np.maximum(ac_w, 0.0))
+
+
+def under_clouds(cloud_percent: npt.NDArray[np.float64], zenith_deg: pd.Series[float]) -> npt.NDArray[np.float64]:
+    """Global horizontal irradiance [W/m2] under a sky of which clouds cover so much."""
+    from pvlib import clearsky
+
+    clear = clearsky.haurwitz(zenith_deg)["ghi"].to_numpy(dtype=np.float64)
+    found: npt.NDArray[np.float64] = clear * (1 - CLOUD_TAKES * (cloud_percent / 100) ** CLOUD_POWER)
+    return found
 
 
 def _split(
@@ -194,10 +216,10 @@ def _check(weather: Weather, peak_kw: float, tilt_deg: float, azimuth_deg: float
             f"photovoltaics need a place, and {weather.source} has none; give weather.latitude_deg and"
             " weather.longitude_deg, or an EPW, TMY3 or Open-Meteo file"
         )
-    if weather.ghi_w_per_m2 is None:
+    if weather.ghi_w_per_m2 is None and weather.cloud_percent is None:
         raise InputError(
-            f"photovoltaics need irradiance, and {weather.source} has no usable global horizontal irradiance for"
-            " the day; give an EPW or TMY3 file, ask Open-Meteo for shortwave_radiation, or add ghi_w_per_m2 to a CSV"
+            f"photovoltaics need irradiance or cloud cover, and {weather.source} has neither for the day; give an EPW"
+            " or TMY3 file, ask Open-Meteo for shortwave_radiation, or add ghi_w_per_m2 or cloud_percent to a CSV"
         )
     for name, value, limits in (
         ("peak_kw", peak_kw, bounds.SOLAR_KW),
