@@ -31,7 +31,7 @@ from planner.cli import (
     study,
     table,
 )
-from planner.cli.terminal import first_word, mute, say
+from planner.cli.terminal import first_word, say
 from planner.errors import InputError, OutputError, PlannerError
 from planner.first_run import TOLD
 from planner.printable import LONGEST_LINE, is_text, one_line
@@ -206,8 +206,6 @@ def run(arguments: Sequence[str]) -> int:
     except OSError as error:
         if error.errno not in SURROUNDINGS:
             raise
-        if error.filename is None:
-            mute(1)
         where = error.filename or "standard output"
         say(f"plan: {where}: {error.strerror}; check the path, its rights and its disk", err=True)
         return OutputError.exit_code

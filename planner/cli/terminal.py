@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -80,14 +79,8 @@ def _echo(text: str, *, err: bool) -> None:
     try:
         typer.echo(text.encode(encoding, "backslashreplace").decode(encoding), err=err)
     except OSError:
-        if not err:
+        if not err:  # an error that cannot be shown is left to the exit code
             raise
-        mute(2)  # there is nobody to tell
-
-
-def mute(stream: int) -> None:
-    """Let a stream that cannot be written lead nowhere: the interpreter would fail on what is left of it at its end."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
 
 
 def listed(given: list[str] | None, default: str) -> list[str]:

@@ -113,7 +113,7 @@ VALUES: dict[str, tuple[str, ...]] = {
     "--address": ("127.0.0.1:1",),
     "--by": ("account", "user", "job", "account-user", "class", "partition", "qos"),
     "folder": (f"planned/site/{DAY}", f"planned/site/{NEXT}", "planned"),
-    "topic": ("methods", "orderings", "policies", "metrics", "scenarios", "engines", "versions", "docs", "keys"),
+    "topic": ("methods", "orderings", "policies", "metrics", "scenarios", "engines", "versions", "docs", "schema"),
     "--processors": ("1", "32", "1000000000"),
     "--estimate": ESTIMATES,
     "--estimates": ESTIMATES,
