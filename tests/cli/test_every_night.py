@@ -30,9 +30,10 @@ DEPLOY = ROOT / "planner" / "site" / "templates" / "deploy"
 ELSEWHERE = {
     "A plan is late, or none came": "test_real_slurm.py: test_a_begin_time_that_has_come_holds_nobody",
     "Begin times must go, now": "test_slurm_cli.py: test_what_others_change_is_named_and_stays",
+    "Prices or weather come late": "../cli/test_now.py: test_prices_that_end_are_as_on_the_last_known_day",
     "The planner is to be taken out of service": "test_real_slurm.py: test_a_begin_time_that_has_come_holds_nobody",
 }
-"""Rows with a test in `tests/slurm`."""
+"""Rows with a test elsewhere, most in `tests/slurm`."""
 CRON = re.compile(r"^    ((?:[\d*/]+ ){4}[\d*/]+) +cd /srv/planner && \.venv/bin/(plan .*)$", re.MULTILINE)
 FIELDS = (range(60), range(24), range(1, 32), range(1, 13), range(8))
 """What the five fields of a line of cron may hold."""

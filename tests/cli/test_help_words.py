@@ -88,7 +88,7 @@ def test_days_by_name_everywhere(site: Path, capsys: pytest.CaptureFixture[str])
     assert run(["report", "--from", "today", "--to", "Tomorrow", "-q"]) == 0
     assert (site / "reports" / "site" / "costs" / f"{wanted[0]}_{wanted[1]}-by-account.csv").is_file()
     assert run(["compare", "site", "--day", "today", "-m", "est", "-q"]) == 0
-    assert capsys.readouterr().out.startswith(wanted[0])
+    assert f"\n{wanted[0]}, in EUR\n" in capsys.readouterr().out
     assert run(["simulate", "--scenario", "site", "--from", "today", "--to", "tomorrow", "-q"]) in (0, 2)
     assert "as a day" not in capsys.readouterr().err
 

@@ -31,7 +31,7 @@ HINTS: dict[str, tuple[object, ...]] = {
     "zone": ZONES,
     "currency": ("USD", "CHF"),
     "jobs.source": ("jobs/units.csv", "jobs/trace.swf", "sample", "link.csv"),
-    "jobs.lookback": ("0s", "1h", "366d"),
+    "jobs.lookback": ("0s", "1h", "30d"),
     "jobs.core_scale": ("1/3", 1e-6, 1e6),
     "jobs.start_unix": (0, 1717100000),
     "power.draw_w_per_core": ([0, 0], [5, 10], [0, 1e6]),

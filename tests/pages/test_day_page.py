@@ -223,8 +223,9 @@ def test_gantt_tells_finds_and_zooms(sample_days: Path, open_page: Opener) -> No
     assert canvas.evaluate("canvas => canvas.toDataURL()") != before
     page.locator("#gantt .plot").focus()
     page.keyboard.press("0")
-    page.wait_for_timeout(100)
-    assert canvas.evaluate("canvas => canvas.toDataURL()") == before
+    page.wait_for_function(
+        "before => document.querySelector('#gantt canvas').toDataURL() === before", arg=before, timeout=10_000
+    )
 
 
 def test_keys_read_a_figure_aloud(sample_days: Path, open_page: Opener) -> None:

@@ -108,7 +108,7 @@ def test_documents_and_terminals(study: ToyStudy) -> None:
 def test_options_are_read_as_they_are_written() -> None:
     """Numbers by commas or repeated, each once and within their bounds; times in seconds; what is common comes last."""
     options = {each.name: each for each in options_of(ToyStudy)}
-    assert list(options) == ["numbers", "source", "time_s", "out", "workers", "fresh"]
+    assert list(options) == ["numbers", "source", "time_s", "out", "workers", "backend", "address", "fresh"]
     assert (options["numbers"].example, options["time_s"].example) == ("1,2", "90s")
     assert (options["out"].flags, options["time_s"].flags) == (("--out",), ("--time",))
     assert _read(options["numbers"], ["3, 4", "3"]) == (3, 4)
