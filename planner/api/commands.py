@@ -240,10 +240,11 @@ def compare(
         scenarios, methods, policies, as_settings(settings), seed, _path(jobs), carbon_weights, waiting
     )
     low = _date(first, opened[0])
-    how = Params(
-        methods[0] if methods else defaults.METHOD,
+    how = params_of(
+        opened[0],
+        method=methods[0] if methods else defaults.METHOD,
         time_limit_s=time_limit_s,
-        iterations=iterations or defaults.ITERATIONS,
+        iterations=iterations,
         engine=engine,
         bound_time_s=bound_time_s,
         page=False,

@@ -15,7 +15,7 @@ from planner.bounds import WORKERS
 from planner.cli import complete, day
 from planner.cli.terminal import DayBar, listed, say, say_json
 from planner.errors import InputError
-from planner.runs.asked import asked_runs, parse_day
+from planner.runs.asked import asked_runs, params_of, parse_day
 from planner.units import clock
 
 BackendOption = Annotated[
@@ -182,8 +182,6 @@ def compare(
     first, last = _days(date, first, last)
     limit_s, bound_s = day.solve_time(time_limit, "--time-limit"), day.solve_time(bound_time, "--bound-time")
 
-    from planner.methods import Params
-
     methods = listed(method, defaults.METHOD)
     methods = [] if methods == ["none"] else methods
     curves = [None if given is None else listed([given], "") for given in (carbon_weights, waiting)]
@@ -193,13 +191,14 @@ def compare(
     from planner.runs.compare import compare_runs
     from planner.runs.fanout import TaskEngine
 
-    how = Params(
-        methods[0] if methods else defaults.METHOD,
+    how = params_of(
+        opened[0],
+        method=methods[0] if methods else defaults.METHOD,
         time_limit_s=limit_s,
-        iterations=iterations or defaults.ITERATIONS,
+        iterations=iterations,
         engine=engine,
         bound_time_s=bound_s,
-        command=tuple(context.obj or ()),
+        command=context.obj or (),
         page=False,
         baselines=False,
     )

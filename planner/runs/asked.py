@@ -131,6 +131,7 @@ def params_of(
     also: Sequence[str] = (),
     rebook: bool = False,
     page: bool = True,
+    baselines: bool = True,
     command: Sequence[str] = (),
     from_moment: bool = False,
 ) -> Params:
@@ -148,6 +149,7 @@ def params_of(
         iterations=iterations or defaults.ITERATIONS,
         bound_time_s=bound_time_s,
         page=page,
+        baselines=baselines,
         also=tuple(also),
         command=tuple(command),
         rebook=rebook,
