@@ -164,6 +164,8 @@ class Situation:
         On how many earlier days jobs that wait were deferred.
     site
         The month's peak and the battery when the day of the moment began; None on a first day.
+    strength
+        How strongly the last plan held jobs; infinite: not at all; None: nobody knows.
     nightly
         Whether it is what the day before left at midnight, and not news of its own.
     source
@@ -178,6 +180,7 @@ class Situation:
     left_alone: tuple[LeftAlone, ...] = ()
     times_deferred: Mapping[str, int] = field(default_factory=dict)
     site: SiteState | None = None
+    strength: float | None = None
     nightly: bool = False
     source: str = field(default="snapshot", compare=False)
 

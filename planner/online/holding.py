@@ -56,6 +56,8 @@ class Holding:
         Seed of the runtimes that are drawn.
     history
         Jobs of the days before, for plans of days.
+    strength
+        How strongly jobs were held before; infinite: not at all; None: nobody knows.
     """
 
     max_delay_s: int = 0
@@ -64,6 +66,7 @@ class Holding:
     params: HoldParams = field(default_factory=HoldParams)
     seed: int = 0
     history: tuple[Job, ...] = ()
+    strength: float | None = None
 
     @property
     def may_hold(self) -> bool:
@@ -83,8 +86,9 @@ class HoldingReplay:
         self._origin_unix = trace.origin_unix or 0
         self._holding = holding
         self._next_s = first_s
-        strengths = holding.params.strengths
-        self._strength = strengths[len(strengths) // 2]
+        strengths, before = holding.params.strengths, holding.strength
+        is_known = before in (math.inf, *strengths)
+        self.strength = before if before is not None and is_known else strengths[len(strengths) // 2]
         self.eur_per_hour = 0.0
 
     @property
@@ -139,9 +143,9 @@ class HoldingReplay:
         eur_per_hour = self.eur_per_hour = self._eur_per_waiting_hour(now_s, float(known.mean()))
         if eur_per_hour == math.inf:
             return
-        self._strength = self._best_strength(now_s, eur_per_hour, capacity)
-        if self._strength < math.inf:
-            state.clock.eur_per_held_hour = eur_per_hour * self._strength
+        self.strength = self._best_strength(now_s, eur_per_hour, capacity)
+        if self.strength < math.inf:
+            state.clock.eur_per_held_hour = eur_per_hour * self.strength
 
     def _eur_per_waiting_hour(self, now_s: int, eur_per_kwh: float) -> float:
         """What an hour of waiting counts for: as the site says, or by the jobs of the last week; infinite without."""
@@ -175,8 +179,8 @@ class HoldingReplay:
                     outlook, running, now_s, paid_from, least, capacity, self._holding.max_delay_s, eur_per_hour, held
                 )
         if not np.ptp(total):
-            return self._strength
-        keeps = np.array([each == self._strength for each in strengths])
+            return self.strength
+        keeps = np.array([each == self.strength for each in strengths])
         total -= keeps * params.stay_fraction * np.abs(total)
         return strengths[int(np.argmin(total))]
 

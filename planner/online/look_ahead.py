@@ -51,18 +51,20 @@ def _play(problem: Problem, real: Problem, holding: Holding, estimate: str | Non
     """The result of a replay of the problem, in which jobs are as long as in the real one."""
     plan = Plan.of(real, {})
     holds: tuple[Hold, ...] = ()
+    strength = holding.strength
     if problem.jobs:
         day = DayTrace(problem, real, holding.history)
         thought = None if estimate is None else estimate_named(estimate).make_whole(day.trace)
         happened = day.play(policy_named(METHOD), thought, holding=holding)
         require_sound(happened)
         plan, holds = day.plan_of(happened), _holds_of(day, happened, problem.horizon.start_unix + problem.now_s)
+        strength = strength if happened.strength is None else happened.strength
     so_far = BestSoFar(never, on_trial)
     found = Candidate(plan, settle(real, plan), METHOD)
     so_far.keep_if_better(found)
     so_far.trials.append(found.trial)
     so_far.tell(found.trial)
-    return so_far.result(METHOD, leaves_room=True, holds=holds)
+    return so_far.result(METHOD, leaves_room=True, holds=holds, strength=strength)
 
 
 def _holds_of(day: DayTrace, happened: Replay, now_unix: int) -> tuple[Hold, ...]:

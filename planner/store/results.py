@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import math
 import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -188,6 +189,7 @@ class _Run(BaseModel):
     scenario: _Scenario
     rates: Rates = _later()
     left: SiteState = _later()
+    hold_strength: _Amount | None = None
     outside: _Outside = _later()
     bound: dict[str, Any] | None
     real_bound: dict[str, Any] | None = None
@@ -225,6 +227,13 @@ def outages_of(run: Mapping[str, Any]) -> tuple[Outage, ...]:
     """The outages that a run knew of: those of its situation, or where that had none of its own, of its scenario."""
     known = (run.get("snapshot") or (run if "outages" in run else run["scenario"])).get("outages", ())
     return tuple(made(Outage, each) for each in known)
+
+
+def strength_of(run: Mapping[str, Any]) -> float | None:
+    """How strongly a run held jobs; infinite where it says that it held nothing, None where it says nothing."""
+    if "hold_strength" not in run:
+        return None
+    return math.inf if run["hold_strength"] is None else float(run["hold_strength"])
 
 
 def moment_of(run: Mapping[str, Any]) -> int | None:

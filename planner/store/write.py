@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import math
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -60,7 +61,7 @@ def write_day(
         happened = planned.happened
         left = SiteState.after(happened.horizon.day, happened.rates, planned.ledger)
         run = {**run, "rates": asdict(planned.day.problem.rates), "left": {**asdict(left), "day": left.day.isoformat()}}
-        run = {**run, "outside": _outside(planned.day.problem)}
+        run = {**run, "outside": _outside(planned.day.problem), **_held(planned.result.strength)}
         run = {**run, **{name: None if bound is None else asdict(bound) for name, bound in bounds.items()}}
         if page is not None:
             (folder / "report.html").write_bytes(encoded(page(summary, run, tables)))
@@ -82,6 +83,11 @@ def _outside(problem: Problem) -> dict[str, list[float]]:
     """The temperature of the weather; that of the segments where nothing else is known."""
     known = problem.outside or tuple((segment.start_s, segment.temperature_c) for segment in problem.segments)
     return {"start_s": [start_s for start_s, _ in known], "temperature_c": [celsius for _, celsius in known]}
+
+
+def _held(strength: float | None) -> dict[str, float | None]:
+    """How strongly jobs were held, where anything could be: null where that was not at all."""
+    return {} if strength is None else {"hold_strength": None if strength == math.inf else strength}
 
 
 def _beside_its_plan(summary: DaySummary, booked: Booked, folder: Path) -> DaySummary:

@@ -157,6 +157,14 @@ def test_a_plan_from_now_on_names_what_is_held_and_needs_no_prices_of_tomorrow(
         assert each["saved_eur"] > each["waiting_eur"] > 0
         until = dt.datetime.fromtimestamp(each["until_unix"], dt.timezone(dt.timedelta(hours=2)))
         assert f"job {each['job_id']} until {until:%Y-%m-%d %H:%M}: saves" in told
+    # The next plan begins with the strength of this one; where staying counts for all, nothing else changes it.
+    path = base / "reports" / "site" / FIRST / "run.json"
+    assert json.loads(path.read_text())["hold_strength"] in (1, 4, 16)
+    for strength in (1, None):
+        path.write_text(json.dumps(json.loads(path.read_text()) | {"hold_strength": strength}))
+        assert run(["now", "--at", f"{FIRST}T18:10:00+02:00", *words, "--set", "hold.stay=1", "-q"]) == 0
+        assert json.loads(path.read_text())["hold_strength"] == strength
+        assert bool(json.loads(path.with_name("summary.json").read_text()).get("holds")) == (strength is not None)
 
 
 @pytest.mark.parametrize(

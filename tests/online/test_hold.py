@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace as with_changes
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 from planner.compiled import kernel_of
+from planner.domain.search_params import HoldParams
 from planner.domain.trace import Machine, Trace, first_jobs, pool_trace
 from planner.errors import InputError
 from planner.inputs.traces import read_pool
@@ -354,6 +356,25 @@ def test_the_look_ahead_is_the_simulators_easy(seed: int) -> None:
     assert found == pytest.approx(told)
     held = rollout.rollout(outlook, 0, now, 0, float(price.min()), 10, 6 * HOUR, 0.0, 0.0)
     assert held != pytest.approx(told - 0.7 * float(easy.wait_s.sum()) / HOUR), "with a hold some starts differ"
+
+
+def test_a_replay_begins_with_the_strength_of_the_one_before() -> None:
+    """Where staying counts for all, the strength stays, and nothing is held if nothing was; where it counts for
+    nothing, all come to the same in the end."""
+    trace, costs = slower(random_trace(1)), prices(1)
+
+    def played(strength: float | None, stay_fraction: float) -> Replay:
+        params = HoldParams(stay_fraction=stay_fraction)
+        holding = Holding(6 * HOUR, costs, 0.001, params, strength=strength)
+        return replay(trace, policy_named("hold"), trace.requested_s, holding=holding)
+
+    easy = replay(trace, policy_named("easy"), trace.requested_s)
+    for strength in (1.0, 4.0, 16.0, math.inf):
+        stays = played(strength, 10.0)
+        assert stays.strength == strength
+        assert np.array_equal(stays.start_s, easy.start_s) == (strength == math.inf)
+        assert played(strength, 0.0).strength == played(None, 0.0).strength
+    assert played(3.0, 10.0).strength == played(None, 10.0).strength == 4.0, "one that is none of ours is not known"
 
 
 def test_policies_that_hold_are_named_by_their_base() -> None:
