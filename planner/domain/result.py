@@ -77,7 +77,7 @@ class Result:
     ``engine_died``: the CP engine was lost on the way, and the plan is the best until then. ``stands_in_for`` says
     which plan broke which rule, where this one was taken in its place; the broken one may be another of the same
     method. ``holds`` are the jobs that the method ``hold`` holds, or has held, and ``strength`` is how strongly it
-    holds at the end; infinite: not at all.
+    was best to hold at the end; infinite: not at all; None: nothing told.
     """
 
     plan: Plan

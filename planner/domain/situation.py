@@ -165,7 +165,7 @@ class Situation:
     site
         The month's peak and the battery when the day of the moment began; None on a first day.
     strength
-        How strongly the last plan held jobs; infinite: not at all; None: nobody knows.
+        How strongly it was best to hold by the last plan; infinite: not at all; None: nobody knows.
     nightly
         Whether it is what the day before left at midnight, and not news of its own.
     source

@@ -57,7 +57,7 @@ class Holding:
     history
         Jobs of the days before, for plans of days.
     strength
-        How strongly jobs were held before; infinite: not at all; None: nobody knows.
+        How strongly it was best to hold before; infinite: not at all; None: nobody knows.
     """
 
     max_delay_s: int = 0
@@ -78,7 +78,11 @@ NO_HOLDING = Holding()
 
 
 class HoldingReplay:
-    """A replay whose holds are decided anew every hour, as long as there is something to decide."""
+    """A replay whose holds are decided anew every hour, as long as there is something to decide.
+
+    ``best_strength`` is the one that was the cheapest when they were last compared; None: never yet. While nothing can
+    be compared, jobs are held with the last one, or with a usual one where that was not to hold.
+    """
 
     def __init__(self, playing: Playing, trace: Trace, holding: Holding, *, first_s: int) -> None:
         self._playing = playing
@@ -87,8 +91,8 @@ class HoldingReplay:
         self._holding = holding
         self._next_s = first_s
         strengths, before = holding.params.strengths, holding.strength
-        is_known = before in (math.inf, *strengths)
-        self.strength = before if before is not None and is_known else strengths[len(strengths) // 2]
+        self.best_strength = before if before in (math.inf, *strengths) else None
+        self._strength = before if before in strengths else strengths[len(strengths) // 2]
         self.eur_per_hour = 0.0
 
     @property
@@ -143,9 +147,9 @@ class HoldingReplay:
         eur_per_hour = self.eur_per_hour = self._eur_per_waiting_hour(now_s, float(known.mean()))
         if eur_per_hour == math.inf:
             return
-        self.strength = self._best_strength(now_s, eur_per_hour, capacity)
-        if self.strength < math.inf:
-            state.clock.eur_per_held_hour = eur_per_hour * self.strength
+        self._strength = self._cheapest_strength(now_s, eur_per_hour, capacity)
+        if self._strength < math.inf:
+            state.clock.eur_per_held_hour = eur_per_hour * self._strength
 
     def _eur_per_waiting_hour(self, now_s: int, eur_per_kwh: float) -> float:
         """What an hour of waiting counts for: as the site says, or by the jobs of the last week; infinite without."""
@@ -162,7 +166,7 @@ class HoldingReplay:
         kwh = float(np.mean(trace.power_mw[first:last] / MILLI**2 * length_s)) / SECONDS_PER_HOUR
         return self._holding.params.waiting_fraction * kwh * abs(eur_per_kwh)
 
-    def _best_strength(self, now_s: int, eur_per_hour: float, capacity: int) -> float:
+    def _cheapest_strength(self, now_s: int, eur_per_hour: float, capacity: int) -> float:
         """The strength at which energy and waiting cost least in the time ahead; infinite: hold nothing."""
         from planner.online.kernel.rollout import rollout
 
@@ -179,10 +183,12 @@ class HoldingReplay:
                     outlook, running, now_s, paid_from, least, capacity, self._holding.max_delay_s, eur_per_hour, held
                 )
         if not np.ptp(total):
-            return self.strength
-        keeps = np.array([each == self.strength for each in strengths])
+            return self._strength
+        before = self._strength if self.best_strength is None else self.best_strength
+        keeps = np.array([each == before for each in strengths])
         total -= keeps * params.stay_fraction * np.abs(total)
-        return strengths[int(np.argmin(total))]
+        self.best_strength = strengths[int(np.argmin(total))]
+        return self.best_strength
 
     def _days_back(self, now_s: int) -> tuple[int, ...]:
         """How many days ago jobs arrived as they may arrive now: as far as there were such days, else yesterday."""

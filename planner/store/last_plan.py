@@ -58,7 +58,7 @@ class LastPlan:
     began, left
         What the site carries over besides jobs when the day begins and ends; None where early versions wrote it.
     strength
-        How strongly it held jobs; infinite: not at all; None: it does not say.
+        How strongly it was best to hold; infinite: not at all; None: it does not say.
     mark
         By what the next day names it in its run.json: its date, and the SHA-256 of the files that are carried on.
     """
@@ -172,7 +172,7 @@ def situation_of(
 
 def with_last_plan(situation: Situation, folder: Path, scenario: Scenario, day: Horizon, last: LastPlan) -> Situation:
     """A situation with what only the planner knows: promises, starts under EASY, how often jobs waited, its state, and
-    how strongly it held.
+    how strongly it was best to hold.
 
     The state is that of the midnight before the day: as the last plan has it, and where they are made, the books.
     """

@@ -230,7 +230,7 @@ def outages_of(run: Mapping[str, Any]) -> tuple[Outage, ...]:
 
 
 def strength_of(run: Mapping[str, Any]) -> float | None:
-    """How strongly a run held jobs; infinite where it says that it held nothing, None where it says nothing."""
+    """How strongly it was best to hold; infinite where a run says not at all, None where it says nothing."""
     if "hold_strength" not in run:
         return None
     return math.inf if run["hold_strength"] is None else float(run["hold_strength"])

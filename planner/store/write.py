@@ -86,7 +86,7 @@ def _outside(problem: Problem) -> dict[str, list[float]]:
 
 
 def _held(strength: float | None) -> dict[str, float | None]:
-    """How strongly jobs were held, where anything could be: null where that was not at all."""
+    """How strongly it was best to hold, where that could be told: null where not at all."""
     return {} if strength is None else {"hold_strength": None if strength == math.inf else strength}
 
 

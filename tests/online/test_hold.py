@@ -359,8 +359,8 @@ def test_the_look_ahead_is_the_simulators_easy(seed: int) -> None:
 
 
 def test_a_replay_begins_with_the_strength_of_the_one_before() -> None:
-    """Where staying counts for all, the strength stays, and nothing is held if nothing was; where it counts for
-    nothing, all come to the same in the end."""
+    """Where staying counts for all, the strength stays; where it counts for nothing, all come to the same in the end.
+    Before anything can be compared, jobs are held all the same."""
     trace, costs = slower(random_trace(1)), prices(1)
 
     def played(strength: float | None, stay_fraction: float) -> Replay:
@@ -369,11 +369,14 @@ def test_a_replay_begins_with_the_strength_of_the_one_before() -> None:
         return replay(trace, policy_named("hold"), trace.requested_s, holding=holding)
 
     easy = replay(trace, policy_named("easy"), trace.requested_s)
+    starts = []
     for strength in (1.0, 4.0, 16.0, math.inf):
         stays = played(strength, 10.0)
         assert stays.strength == strength
-        assert np.array_equal(stays.start_s, easy.start_s) == (strength == math.inf)
+        starts.append(stays.start_s)
         assert played(strength, 0.0).strength == played(None, 0.0).strength
+    assert sum(np.array_equal(starts[-1], each) for each in (*starts, easy.start_s)) == 1
+    assert starts[-1][0] > easy.start_s[0], "the first job, of which nothing tells"
     assert played(3.0, 10.0).strength == played(None, 10.0).strength == 4.0, "one that is none of ours is not known"
 
 
