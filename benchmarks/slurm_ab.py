@@ -140,6 +140,10 @@ def clusters_named(*names: str) -> Iterator[tuple[Path, Callable[[int], list[Sid
     """A folder, and the sides of each seed on as many clusters, which they change from seed to seed."""
     with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
         up = [stack.enter_context(running_cluster(Path(folder) / name, accounting=True)) for name in names]
+        accounts = ",".join(f"a{number}" for number in range(OF_ACCOUNTS))
+        for cluster in up:
+            cluster.command("sacctmgr", "--immediate", "add", "account", accounts, "cluster=ci")
+            cluster.command("sacctmgr", "--immediate", "add", "user", "root", f"account={accounts}")
         yield Path(folder), lambda seed: [Side(name, up[(seed + k) % len(up)]) for k, name in enumerate(names)]
 
 

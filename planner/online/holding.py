@@ -18,7 +18,7 @@ import numpy as np
 from planner.bounds import DAY_S
 from planner.domain.columns import Ints
 from planner.domain.job import Job
-from planner.domain.search_params import HoldParams
+from planner.domain.search_params import HoldParams, Strength
 from planner.online.prices import QUARTER_S, EnergyCosts
 from planner.units import MILLI, SECONDS_PER_HOUR
 
@@ -57,7 +57,9 @@ class Holding:
     history
         Jobs of the days before, for plans of days.
     strength
-        How strongly it was best to hold before; infinite: not at all; None: nobody knows.
+        How strongly it was best to hold before; None: nobody knows.
+    is_decided
+        Whether that stands, and is not compared with others again.
     """
 
     max_delay_s: int = 0
@@ -66,7 +68,8 @@ class Holding:
     params: HoldParams = field(default_factory=HoldParams)
     seed: int = 0
     history: tuple[Job, ...] = ()
-    strength: float | None = None
+    strength: Strength | None = None
+    is_decided: bool = False
 
     @property
     def may_hold(self) -> bool:
@@ -90,9 +93,11 @@ class HoldingReplay:
         self._origin_unix = trace.origin_unix or 0
         self._holding = holding
         self._next_s = first_s
-        strengths, before = holding.params.strengths, holding.strength
-        self.best_strength = before if before in (math.inf, *strengths) else None
-        self._strength = before if before in strengths else strengths[len(strengths) // 2]
+        strengths, best = holding.params.strengths, holding.strength
+        self.best_strength = best if best is not None and best.value in (math.inf, *strengths) else None
+        self._strength = strengths[len(strengths) // 2]
+        if best is not None and best.value in strengths:
+            self._strength = best.value
         self.eur_per_hour = 0.0
 
     @property
@@ -170,7 +175,9 @@ class HoldingReplay:
         """The strength at which energy and waiting cost least in the time ahead; infinite: hold nothing."""
         from planner.online.kernel.rollout import rollout
 
-        params, state = self._holding.params, self.state
+        best, params, state = self.best_strength, self._holding.params, self.state
+        if best is not None and self._holding.is_decided:
+            return best.value
         strengths = (math.inf, *params.strengths)
         total = np.zeros(len(strengths))
         paid_from, least = int(state.clock.paid_from), float(state.clock.least_eur_per_kwh)
@@ -184,11 +191,11 @@ class HoldingReplay:
                 )
         if not np.ptp(total):
             return self._strength
-        before = self._strength if self.best_strength is None else self.best_strength
+        before = self._strength if best is None else best.value
         keeps = np.array([each == before for each in strengths])
         total -= keeps * params.stay_fraction * np.abs(total)
-        self.best_strength = strengths[int(np.argmin(total))]
-        return self.best_strength
+        self.best_strength = Strength(strengths[int(np.argmin(total))], now_s + self._origin_unix)
+        return self.best_strength.value
 
     def _days_back(self, now_s: int) -> tuple[int, ...]:
         """How many days ago jobs arrived as they may arrive now: as far as there were such days, else yesterday."""

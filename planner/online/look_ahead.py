@@ -32,11 +32,16 @@ NEVER_AGAIN_S = 10**9
 def look_ahead(problem: Problem, holding: Holding, on_trial: Listener | None = None) -> Result:
     """The time ahead as the site's scheduler goes through it, with every job as long as planning thinks.
 
-    Its holds are those of jobs that the scheduler would start before holds are decided anew, or would have started.
+    Its holds are those of jobs that the scheduler would start before holds are decided anew, or would have started. How
+    strongly to hold is decided no more often than when days are carried out: a plan of the same hour as the last
+    decision keeps to that.
     """
-    once = replace(holding, params=replace(holding.params, every_s=NEVER_AGAIN_S))
-    found = _play(problem, problem, once, None, on_trial)
-    next_unix = problem.horizon.start_unix + problem.now_s + holding.params.every_s
+    every_s, now_unix = holding.params.every_s, problem.horizon.start_unix + problem.now_s
+    before = holding.strength
+    is_decided = before is not None and before.decided_unix // every_s == now_unix // every_s
+    params = replace(holding.params, every_s=NEVER_AGAIN_S)
+    found = _play(problem, problem, replace(holding, params=params, is_decided=is_decided), None, on_trial)
+    next_unix = now_unix + every_s
     return replace(found, holds=tuple(each for each in found.holds if each.reference_unix < next_unix))
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from planner.domain.columns import Floats, Ints
+from planner.domain.search_params import Strength
 from planner.domain.trace import Trace, pool_trace
 from planner.domain.waiting_queue import QueueSolver
 from planner.errors import InputError
@@ -93,7 +94,7 @@ class Replay:
     from_s: int = 0
     max_delay_s: int = 0
     eur_per_waiting_hour: float = 0.0
-    strength: float | None = None
+    strength: Strength | None = None
     engine_counts: EngineCounts | None = None
 
     @property

@@ -16,6 +16,7 @@ from planner.domain.intake import Intake
 from planner.domain.job import Job
 from planner.domain.plan import DeferralKind
 from planner.domain.rates import Rates
+from planner.domain.search_params import Strength
 from planner.domain.situation import Outage, SiteState, Situation, StartedJob
 from planner.errors import FileFormatError, InputError
 from planner.inputs.build import first_situation, known_until
@@ -58,7 +59,7 @@ class LastPlan:
     began, left
         What the site carries over besides jobs when the day begins and ends; None where early versions wrote it.
     strength
-        How strongly it was best to hold; infinite: not at all; None: it does not say.
+        How strongly it was best to hold; None: it does not say.
     mark
         By what the next day names it in its run.json: its date, and the SHA-256 of the files that are carried on.
     """
@@ -70,7 +71,7 @@ class LastPlan:
     known_until_unix: int
     began: SiteState | None
     left: SiteState | None
-    strength: float | None
+    strength: Strength | None
     mark: Mapping[str, str]
 
     @property

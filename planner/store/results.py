@@ -28,6 +28,7 @@ from planner.domain.horizon import zone_named
 from planner.domain.job import DeferRule
 from planner.domain.problem import ExecuteRule
 from planner.domain.rates import Rates
+from planner.domain.search_params import Strength
 from planner.domain.situation import LeftAlone, Outage, SiteState
 from planner.errors import FileFormatError, InputError
 from planner.printable import one_line
@@ -165,6 +166,13 @@ class _Outside(BaseModel):
     temperature_c: _Some[float]
 
 
+class _Strength(BaseModel):
+    """Null: hold nothing."""
+
+    value: _Amount | None
+    decided_unix: _Moment
+
+
 class _Run(BaseModel):
     """What run.json says. Results of the earliest versions have no ``outputs``; those that need them say so."""
 
@@ -189,7 +197,7 @@ class _Run(BaseModel):
     scenario: _Scenario
     rates: Rates = _later()
     left: SiteState = _later()
-    hold_strength: _Amount | None = None
+    hold_strength: _Strength = _later()
     outside: _Outside = _later()
     bound: dict[str, Any] | None
     real_bound: dict[str, Any] | None = None
@@ -229,11 +237,12 @@ def outages_of(run: Mapping[str, Any]) -> tuple[Outage, ...]:
     return tuple(made(Outage, each) for each in known)
 
 
-def strength_of(run: Mapping[str, Any]) -> float | None:
-    """How strongly it was best to hold; infinite where a run says not at all, None where it says nothing."""
-    if "hold_strength" not in run:
+def strength_of(run: Mapping[str, Any]) -> Strength | None:
+    """How strongly it was best to hold; None where a run does not say."""
+    found = run.get("hold_strength")
+    if found is None:
         return None
-    return math.inf if run["hold_strength"] is None else float(run["hold_strength"])
+    return Strength(math.inf if found["value"] is None else float(found["value"]), found["decided_unix"])
 
 
 def moment_of(run: Mapping[str, Any]) -> int | None:

@@ -13,6 +13,7 @@ from typing import Any
 from planner.domain.books import Booked, PlannedFigures
 from planner.domain.day_summary import DaySummary
 from planner.domain.problem import Problem, Running
+from planner.domain.search_params import Strength
 from planner.domain.situation import SiteState
 from planner.errors import InputError
 from planner.parquet import arrow
@@ -85,9 +86,12 @@ def _outside(problem: Problem) -> dict[str, list[float]]:
     return {"start_s": [start_s for start_s, _ in known], "temperature_c": [celsius for _, celsius in known]}
 
 
-def _held(strength: float | None) -> dict[str, float | None]:
+def _held(strength: Strength | None) -> dict[str, Any]:
     """How strongly it was best to hold, where that could be told: null where not at all."""
-    return {} if strength is None else {"hold_strength": None if strength == math.inf else strength}
+    if strength is None:
+        return {}
+    value = None if strength.value == math.inf else strength.value
+    return {"hold_strength": {"value": value, "decided_unix": strength.decided_unix}}
 
 
 def _beside_its_plan(summary: DaySummary, booked: Booked, folder: Path) -> DaySummary:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from planner.compiled import kernel_of
-from planner.domain.search_params import HoldParams
+from planner.domain.search_params import HoldParams, Strength
 from planner.domain.trace import Machine, Trace, first_jobs, pool_trace
 from planner.errors import InputError
 from planner.inputs.traces import read_pool
@@ -365,19 +365,24 @@ def test_a_replay_begins_with_the_strength_of_the_one_before() -> None:
 
     def played(strength: float | None, stay_fraction: float) -> Replay:
         params = HoldParams(stay_fraction=stay_fraction)
-        holding = Holding(6 * HOUR, costs, 0.001, params, strength=strength)
+        before = None if strength is None else Strength(strength, 0)
+        holding = Holding(6 * HOUR, costs, 0.001, params, strength=before)
         return replay(trace, policy_named("hold"), trace.requested_s, holding=holding)
 
     easy = replay(trace, policy_named("easy"), trace.requested_s)
     starts = []
     for strength in (1.0, 4.0, 16.0, math.inf):
         stays = played(strength, 10.0)
-        assert stays.strength == strength
+        assert stays.strength is not None
+        assert stays.strength.value == strength
         starts.append(stays.start_s)
-        assert played(strength, 0.0).strength == played(None, 0.0).strength
+        assert played(strength, 0.0).strength == played(None, 0.0).strength != stays.strength
     assert sum(np.array_equal(starts[-1], each) for each in (*starts, easy.start_s)) == 1
     assert starts[-1][0] > easy.start_s[0], "the first job, of which nothing tells"
-    assert played(3.0, 10.0).strength == played(None, 10.0).strength == 4.0, "one that is none of ours is not known"
+    unknown = played(3.0, 10.0).strength
+    assert unknown == played(None, 10.0).strength
+    assert unknown is not None
+    assert unknown.value == 4.0
 
 
 def test_policies_that_hold_are_named_by_their_base() -> None:
