@@ -15,6 +15,7 @@ from planner.cli.terminal import say, say_json
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from planner.domain.result import Hold
     from planner.inputs.slurm.queue import Queue
     from planner.slurm.changes import ChangeOutcome, Proposal
     from planner.slurm.journal import Change
@@ -178,12 +179,18 @@ class Applied:
     journal: Path
 
     @property
+    def held(self) -> Mapping[str, Hold]:
+        """What is held from now on, by what Slurm took."""
+        lost = {each.change.job for each in self.outcomes or () if not each.taken}
+        return {name: hold for name, hold in self.proposal.held.items() if name not in lost}
+
+    @property
     def line(self) -> str:
         """The run in one line, for a log."""
         taken = [each.change for each in self.outcomes or () if each.taken]
         released = sum(each.is_release for each in taken)
         refused = sum(each.refused for each in self.outcomes or ())
-        said = f"{len(self.proposal.held):,} held, {len(taken) - released:,} new or moved, {released:,} released"
+        said = f"{len(self.held):,} held, {len(taken) - released:,} new or moved, {released:,} released"
         return f"{said}, {len(self.proposal.refusals):,} left alone" + (f", {refused:,} not taken" if refused else "")
 
 

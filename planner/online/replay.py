@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from planner.domain.columns import Floats, Ints
+from planner.domain.search_params import Strength
 from planner.domain.trace import Trace, pool_trace
 from planner.domain.waiting_queue import QueueSolver
 from planner.errors import InputError
@@ -67,7 +68,8 @@ class Replay:
     Under policies that hold jobs, ``reference_s`` is the first moment at which the scheduler would have started each
     job, ``latest_s`` until when it might be held, ``held_until_s`` until when it was, and ``saved_eur`` what its energy
     costs less then; -1 where that did not happen. ``max_delay_s`` is how long a job may be held at most, and
-    ``eur_per_waiting_hour`` what an hour of its waiting counted for last.
+    ``eur_per_waiting_hour`` what an hour of its waiting counted for last. ``strength`` is how strongly it was best to
+    hold at the end; None: nothing told.
     """
 
     trace: Trace
@@ -92,6 +94,7 @@ class Replay:
     from_s: int = 0
     max_delay_s: int = 0
     eur_per_waiting_hour: float = 0.0
+    strength: Strength | None = None
     engine_counts: EngineCounts | None = None
 
     @property
@@ -282,6 +285,7 @@ def replay(
         from_s=0 if past is None else past.moment_s,
         max_delay_s=holding.max_delay_s,
         eur_per_waiting_hour=playing.eur_per_hour if isinstance(playing, HoldingReplay) else 0.0,
+        strength=playing.best_strength if isinstance(playing, HoldingReplay) else None,
         engine_counts=None if planned is None else planned.counts,
     )
     return happened if real is None else _in_seconds(happened, in_seconds, real)

@@ -26,6 +26,7 @@ from planner.domain.result import MaxRuntime, Promises, Result
 from planner.errors import AuditError
 from planner.inputs.build import Day
 from planner.methods import HASTENED, LOOKING_AHEAD, RULES, Params, method_named
+from planner.online.holding import Holding
 from planner.planning.ahead import after_the_day, sooner_paid, whole_runs
 from planner.planning.baselines import Baselines, baselines_of
 from planner.planning.carbon_goal import Limited, WholeRuns, goodness, limited_bound, weighed, within_limit
@@ -225,7 +226,7 @@ def _searched(day: Day, params: Params) -> Result:
     if day.outlook is not None:
         params = replace(params, first=day.outlook.easy)
     if method == "hold":
-        params = replace(params, holding=holding_of_day(day.scenario, problem))
+        params = replace(params, holding=_holding_of(day, problem))
     result = accepted(problem, method_named(method)(problem, params, MaxRuntime(params.time_limit_s)))
     if day.ahead is None or method == "hold":
         return result
@@ -234,6 +235,11 @@ def _searched(day: Day, params: Params) -> Result:
         easy = after_the_day(day.problem, day.ahead, day.outlook.easy)
         plan = plan if audit(problem, easy) else best_of(problem, [plan, easy])
     return replace(result, plan=plan, ledger=settle(day.ahead, plan))
+
+
+def _holding_of(day: Day, problem: Problem) -> Holding:
+    """How jobs of a problem of the day are held, beginning with the strength of the last plan."""
+    return replace(holding_of_day(day.scenario, problem), strength=day.situation.strength)
 
 
 def _hastened(problem: Problem, result: Result, params: Params) -> Result:
@@ -257,7 +263,7 @@ def _carried_out(
     from planner.online.look_ahead import carry_out
 
     happened = executed(day.problem)
-    holding = holding_of_day(day.scenario, day.problem)
+    holding = _holding_of(day, day.problem)
     result = carry_out(day.problem, holding, estimate=day.scenario.rules.estimate, on_trial=params.on_trial)
     require_clean(happened, result.plan, leaves_room=True)
     require_bills(happened, result.ledger)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import math
 import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -26,6 +27,7 @@ from planner.domain.horizon import zone_named
 from planner.domain.job import DeferRule
 from planner.domain.problem import ExecuteRule
 from planner.domain.rates import Rates
+from planner.domain.search_params import Strength
 from planner.domain.situation import LeftAlone, Outage, SiteState
 from planner.errors import FileFormatError, InputError
 from planner.limits import Bounds
@@ -164,6 +166,13 @@ class _Outside(BaseModel):
     temperature_c: _Some[float]
 
 
+class _Strength(BaseModel):
+    """Null: hold nothing."""
+
+    value: _Amount | None
+    decided_unix: _Moment
+
+
 class _Run(BaseModel):
     """What run.json says. Results of the earliest versions have no ``outputs``; those that need them say so."""
 
@@ -188,6 +197,7 @@ class _Run(BaseModel):
     scenario: _Scenario
     rates: Rates = _later()
     left: SiteState = _later()
+    hold_strength: _Strength = _later()
     outside: _Outside = _later()
     bound: dict[str, Any] | None
     real_bound: dict[str, Any] | None = None
@@ -225,6 +235,14 @@ def outages_of(run: Mapping[str, Any]) -> tuple[Outage, ...]:
     """The outages that a run knew of: those of its situation, or where that had none of its own, of its scenario."""
     known = (run.get("snapshot") or (run if "outages" in run else run["scenario"])).get("outages", ())
     return tuple(made(Outage, each) for each in known)
+
+
+def strength_of(run: Mapping[str, Any]) -> Strength | None:
+    """How strongly it was best to hold; None where a run does not say."""
+    found = run.get("hold_strength")
+    if found is None:
+        return None
+    return Strength(math.inf if found["value"] is None else float(found["value"]), found["decided_unix"])
 
 
 def moment_of(run: Mapping[str, Any]) -> int | None:
