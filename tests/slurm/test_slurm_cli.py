@@ -237,6 +237,7 @@ def comment_of(job_id: str, attribute: str = "admin_comment") -> str:
     return str(getattr(found, attribute))
 
 
+@pytest.mark.slow(keep=1)
 @pytest.mark.parametrize("where", ["admin_comment", "comment"])
 def test_users_are_told_as_long_as_their_job_is_held(live: Path, cluster: Cluster, capsys: Said, where: str) -> None:
     """In words, beside what the comment says already; gone with the hold, whether it is released or has started."""
