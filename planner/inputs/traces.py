@@ -180,11 +180,9 @@ def cluster_trace(
     cluster = scenario.cluster
     fit = Fit(cluster)
     candidates = sorted(jobs, key=lambda job: job.release_unix)
-    taken = [job for job in candidates if fit.why_never(job) is None]
-    dropped = len(candidates) - len(taken)
-    if dropped:
-        intake.dropped[NEVER_FITS] += dropped
     fits = np.array([fit.why_never(job) is None for job in candidates], dtype=np.bool_)
+    if not fits.all():
+        intake.dropped[NEVER_FITS] += int(np.sum(~fits))
     vain = _in_vain(candidates, fits, intake)
     taken = [job for job, keep in zip(candidates, fits & ~vain, strict=True) if keep]
     intake.kept = len(taken)
