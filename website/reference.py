@@ -126,7 +126,7 @@ def output_columns() -> str:
     ]
     further = {*RULES, *CONTRACT_COLUMNS}
     for name, columns in COLUMNS.items():
-        meanings = documented("outputs.md", f"`{name}.csv`")
+        meanings = documented("outputs.md", "`schedule.csv`") | documented("outputs.md", f"`{name}.csv`")
         rows = []
         for column in with_rules(columns, CONTRACT_COLUMNS if name == "segments" else RULES):
             unit, meaning = meanings[column]

@@ -105,9 +105,13 @@ def now(
     workers: int = 0,
     engine: str | None = None,
     rebook: bool = False,
+    apply: bool = False,
     on_progress: Told = _silent,
 ) -> DayResult:
-    """Plan what is left of the day from a moment on, as `plan now` does; nothing is sent to Slurm."""
+    """Plan what is left of the day from a moment on, as `plan now` does.
+
+    ``apply``: then hold and release jobs in Slurm; ``applied`` of the result says what became of it.
+    """
     chosen, asked = asked_now(
         scenario,
         as_settings(settings),
@@ -130,7 +134,16 @@ def now(
         rebook=rebook,
         from_moment=True,
     )
-    return DayResult.of(plan_from(chosen, _watched(params, on_progress), asked, Path(out) / chosen.name))
+    done = plan_from(chosen, _watched(params, on_progress), asked, Path(out) / chosen.name)
+    if not apply:
+        return DayResult.of(done)
+    from planner.slurm.applied import apply_plan, forget_after
+
+    became = apply_plan(done.folder, yes=True)
+    forget_after(done.folder, chosen.slurm.keep_days, became)
+    for line in (*became.remarks, became.line):
+        on_progress(line)
+    return DayResult.of(done, became)
 
 
 def run(

@@ -16,6 +16,7 @@ from planner.runs.one_day import DoneDay
 from planner.runs.replays import Replays
 from planner.runs.report import DoneReport
 from planner.runs.whole_run import WholeRun
+from planner.slurm.applied import Applied, told_changes
 from planner.store.cost_files import report_tables
 
 if TYPE_CHECKING:
@@ -50,15 +51,20 @@ def _cell(value: object) -> str:
 
 @dataclass(frozen=True, repr=False)
 class DayResult(_Shown):
-    """A day that was planned or booked: its ``folder``, and its ``summary`` as in ``summary.json``."""
+    """A day that was planned or booked: its ``folder``, and its ``summary`` as in ``summary.json``.
+
+    ``applied`` has what `plan now --apply --json` says of Slurm besides; None where nothing was to be sent.
+    """
 
     folder: Path
     summary: dict[str, Any]
+    applied: dict[str, Any] | None = None
 
     @classmethod
-    def of(cls, done: DoneDay) -> DayResult:
-        """What a command has written."""
-        return cls(done.folder, dict(done.summary.as_dict()))
+    def of(cls, done: DoneDay, became: Applied | None = None) -> DayResult:
+        """What a command has written, and perhaps sent."""
+        sent = None if became is None else told_changes(became.proposal, became.outcomes)
+        return cls(done.folder, dict(done.summary.as_dict()), sent)
 
     def frames(self) -> Frames:
         """The tables of the day as pandas frames."""

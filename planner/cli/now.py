@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -13,10 +12,6 @@ from planner.cli import day
 from planner.cli.terminal import say
 from planner.errors import InputError, PlannerError
 from planner.runs.asked import asked_now, params_of
-
-if TYPE_CHECKING:
-    from planner.cli.slurm import Applied
-    from planner.scenario.schema import Scenario
 
 BROKEN_OFF = 1
 """Exit code of a run that did not come to its end."""
@@ -116,9 +111,10 @@ def _planned(
         return 0
 
     from planner.cli.slurm import NOT_AS_WANTED, applied, not_taken
+    from planner.slurm.applied import forget_after
 
     became = applied(done.folder, yes=True, as_json=as_json, quiet=quiet, also={"plan": done.summary.as_dict()})
-    _tidy(done.folder, chosen, became)
+    forget_after(done.folder, chosen.slurm.keep_days, became)
     if brief and not as_json:
         say(became.line)
     if given["metrics_file"] is not None:
@@ -129,15 +125,3 @@ def _planned(
         held, queue, journal = became.held, became.queue, became.journal
         found |= held_metrics(held, queue, journal, broken, chosen.zone, int(time.time()))
     return NOT_AS_WANTED if not_taken(became.outcomes) else 0
-
-
-def _tidy(folder: Path, scenario: Scenario, became: Applied) -> None:
-    """Forget what is older than the site keeps."""
-    from planner.slurm.journal import forget_old
-    from planner.store.folder import alone_in
-    from planner.store.versions import thin_out
-
-    thin_out(folder.parent, dt.date.fromisoformat(folder.name) - dt.timedelta(days=scenario.slurm.keep_days))
-    waiting = {(job.array or job.record, job.submit_unix) for job in became.queue.records if job.is_pending}
-    with alone_in(folder.parent):
-        forget_old(became.journal, waiting, int(time.time()))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,8 +14,7 @@ from planner.cli.terminal import say, say_json
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from planner.domain.result import Hold
-    from planner.inputs.slurm.queue import Queue
+    from planner.slurm.applied import Applied
     from planner.slurm.changes import ChangeOutcome, Proposal
     from planner.slurm.journal import Change
 
@@ -32,18 +30,12 @@ def report(
     also: Mapping[str, Any] | None = None,
 ) -> None:
     """Say what would be changed, or what was; ``outcomes`` None: a dry run."""
-    reasons = {each.job: each.reason for each in proposal.refusals}
+    from planner.slurm.applied import told_changes
+
     if as_json:
-        say_json(
-            {
-                **(also or {}),
-                "dry_run": outcomes is None,
-                "changes": _changes(proposal, outcomes),
-                "left_alone": [{"job": job, "reason": reason} for job, reason in reasons.items()],
-                "unchanged": list(proposal.unchanged),
-            }
-        )
+        say_json({**(also or {}), **told_changes(proposal, outcomes)})
         return
+    reasons = proposal.reasons
     taken = {each.change: each for each in outcomes or ()}
     for change in proposal.changes:
         outcome = taken.get(change)
@@ -57,14 +49,6 @@ def report(
         say(f"dry run: {len(proposal.changes):,} to change, {rest}{more}")
     else:
         say(f"{done:,} changed, {len(outcomes) - done:,} not taken, {rest}")
-
-
-def _changes(proposal: Proposal, outcomes: Sequence[ChangeOutcome] | None) -> list[dict[str, Any]]:
-    results = {each.change: {"taken": each.taken, "note": each.note} for each in outcomes or ()}
-    return [
-        {"job": change.job, "old_unix": change.old_unix, "new_unix": change.new_unix, **results.get(change, {})}
-        for change in proposal.changes
-    ]
 
 
 def _in_words(change: Change) -> str:
@@ -169,31 +153,6 @@ def apply(folder: PlanArgument, yes: YesOption = False, as_json: JsonOption = Fa
     _end(applied(folder, yes=yes, as_json=as_json).outcomes)
 
 
-@dataclass(frozen=True)
-class Applied:
-    """What became of the holds of a plan: what was proposed, what Slurm took, and the queue before."""
-
-    proposal: Proposal
-    outcomes: Sequence[ChangeOutcome] | None
-    queue: Queue
-    journal: Path
-
-    @property
-    def held(self) -> Mapping[str, Hold]:
-        """What is held from now on, by what Slurm took."""
-        lost = {each.change.job for each in self.outcomes or () if not each.taken}
-        return {name: hold for name, hold in self.proposal.held.items() if name not in lost}
-
-    @property
-    def line(self) -> str:
-        """The run in one line, for a log."""
-        taken = [each.change for each in self.outcomes or () if each.taken]
-        released = sum(each.is_release for each in taken)
-        refused = sum(each.refused for each in self.outcomes or ())
-        said = f"{len(self.held):,} held, {len(taken) - released:,} new or moved, {released:,} released"
-        return f"{said}, {len(self.proposal.refusals):,} left alone" + (f", {refused:,} not taken" if refused else "")
-
-
 def applied(
     folder: Path, *, yes: bool, as_json: bool, quiet: bool = False, also: Mapping[str, Any] | None = None
 ) -> Applied:
@@ -201,27 +160,18 @@ def applied(
 
     ``quiet``: say only what Slurm has not taken, in one line; JSON that is asked for is printed all the same.
     """
-    from planner.slurm.apply import carry_out, plan_changes
-    from planner.slurm.commands import Slurm
-    from planner.slurm.snapshot import queue_now
-    from planner.slurm.wanted import journal_of, read_wanted, require_not_over
+    from planner.slurm.applied import apply_plan
 
-    wanted = read_wanted(folder)
-    require_not_over(wanted, folder, int(time.time()))
-    slurm, journal = Slurm(), journal_of(folder)
-    queue = queue_now(slurm)
-    proposal = plan_changes(queue, wanted, journal)
-    remarks: list[str] = []
-    outcomes = carry_out(slurm, proposal, journal, remarks=remarks) if yes else None
-    for remark in () if quiet else remarks:
+    became = apply_plan(folder, yes=yes)
+    for remark in () if quiet else became.remarks:
         say(remark, err=True)
     if quiet and not as_json:
-        say_not_taken(outcomes or ())
+        say_not_taken(became.outcomes or ())
     else:
-        report(proposal, outcomes, as_json=as_json, also=also)
-        if not wanted.rules.opt_in.any and not as_json:
+        report(became.proposal, became.outcomes, as_json=as_json, also=also)
+        if not became.is_open and not as_json:
             say("nobody is opted in: set slurm.opt_in in the scenario, and plan again", err=True)
-    return Applied(proposal, outcomes, queue, journal)
+    return became
 
 
 @app.command("undo")

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import numpy as np
 
-from planner.bounds import PROCESSORS, UNIX_S
 from planner.domain.columns import Ints
 from planner.domain.fit import Fit
 from planner.domain.horizon import Horizon
@@ -35,6 +34,7 @@ from planner.inputs.jobs.swf import (
 )
 from planner.inputs.jobs.swf_trace import SwfTrace, read_swf_trace
 from planner.inputs.jobs.unit_groups import UnitShape, unit_shape_of
+from planner.limits import PROCESSORS, UNIX_S
 from planner.scenario.jobs import FileJobs
 from planner.scenario.schema import Scenario
 
@@ -180,11 +180,9 @@ def cluster_trace(
     cluster = scenario.cluster
     fit = Fit(cluster)
     candidates = sorted(jobs, key=lambda job: job.release_unix)
-    taken = [job for job in candidates if fit.why_never(job) is None]
-    dropped = len(candidates) - len(taken)
-    if dropped:
-        intake.dropped[NEVER_FITS] += dropped
     fits = np.array([fit.why_never(job) is None for job in candidates], dtype=np.bool_)
+    if not fits.all():
+        intake.dropped[NEVER_FITS] += int(np.sum(~fits))
     vain = _in_vain(candidates, fits, intake)
     taken = [job for job, keep in zip(candidates, fits & ~vain, strict=True) if keep]
     intake.kept = len(taken)

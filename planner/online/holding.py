@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from planner.bounds import DAY_S
 from planner.domain.columns import Ints
 from planner.domain.job import Job
 from planner.domain.search_params import HoldParams, Strength
-from planner.online.prices import QUARTER_S, EnergyCosts
+from planner.limits import DAY_S
+from planner.online.expected_prices import QUARTER_S, EnergyCosts
 from planner.units import MILLI, SECONDS_PER_HOUR
 
 if TYPE_CHECKING:

@@ -11,11 +11,11 @@ from planner.domain.columns import Floats, Ints, distinct_rows
 from planner.domain.plan import most_cells
 from planner.domain.trace import Trace
 from planner.errors import InputError
+from planner.online.expected_prices import NO_PROFIT, ProfitTerms
 from planner.online.kernel.state import Records, State
 from planner.online.objectives import FORMS
 from planner.online.outages import NO_OUTAGES, Outages
-from planner.online.policies import KINDS, PLANNING, Policy
-from planner.online.prices import NO_PROFIT, ProfitTerms
+from planner.online.policies import KINDS, PLANNING, SIMPLE, Policy
 from planner.online.search_options import USUAL_SEARCH, QueueSearch
 from planner.units import MILLI
 
@@ -127,6 +127,9 @@ def initial_state(
     named, of_name = distinct_rows(np.column_stack([trace.user, trace.requested_s, trace.name]))
     jobs["like_name"] = of_name + len(kinds)
     jobs["like_user"] = trace.user + 1 + len(kinds) + len(named)
+    shapes, of_group = distinct_rows(np.column_stack([trace.group_amount, trace.group_count]))
+    is_one_group, own = np.diff(trace.group_ptr) == 1, len(shapes) + np.arange(count)
+    jobs["shape"] = np.where(is_one_group, of_group[trace.group_ptr[:-1]], own)
     jobs["start"] = jobs["reserved"] = jobs["saved_start"] = places.NONE_YET
     jobs["reference"] = jobs["latest"] = jobs["hold_until"] = places.NONE_YET
     jobs["ready"] = trace.submit_s
@@ -137,6 +140,7 @@ def initial_state(
     clock.backfill_order = backfill_code(policy.order, policy.backfill_order)
     clock.correction = correction
     clock.nodes, clock.limited = nodes, int(limited)
+    clock.crowd = NEVER if limited or policy.kind not in SIMPLE else _most_on_a_row(trace)
     clock.has_cancels = int(cancel_s is not None and np.any(cancel_s >= 0))
     clock.scan_only_if_fits = int(policy.scans_only_if_fits(rounds, predicted=predicted))
     clock.every_event = int(rounds == "event")
@@ -162,7 +166,7 @@ def initial_state(
         _take_past(trace, past, jobs, unit, clock)
         _remember_ended(past, jobs, taken)
     _wait_for_others(trace, past, jobs)
-    most_at_once = max(nodes, _most_at_once(trace))
+    most_at_once = max(nodes, _most_at_once(trace.machine.capacity, shapes))
     return places.State(
         jobs=jobs,
         queue=np.zeros(count, dtype=np.int64),
@@ -189,6 +193,7 @@ def initial_state(
         most=np.ascontiguousarray(trace.machine.capacity[:, 0]),
         **_bunches(nodes if policy.kind in ("list", *PLANNING) and nodes > 1 else 0, resources),
         learned=np.zeros((2, REMEMBERED_STARTS), dtype=np.int64),
+        full=np.zeros(len(shapes) + count, dtype=np.int64),
         ready=np.zeros(most_at_once, dtype=np.int64),
         weight=np.zeros(most_at_once, dtype=np.int64),
         known=np.zeros(nodes, dtype=np.int64),
@@ -287,11 +292,17 @@ def _bunches(nodes: int, resources: int) -> dict[str, Ints]:
     return {name: np.zeros(shape, dtype=np.int64) for name, shape in shapes.items()}
 
 
-def _most_at_once(trace: Trace) -> int:
-    """The most units of one kind that the empty machine takes at once, as far as any job asks."""
-    capacity = trace.machine.capacity
+def _most_on_a_row(trace: Trace) -> int:
+    """How many units share a row at most, by what each asks at least."""
+    least = trace.group_amount.min(axis=0, initial=np.iinfo(np.int64).max)
+    asked = least > 0
+    return int(np.min(trace.machine.capacity[:, asked].max(axis=0) // least[asked], initial=len(trace)))
+
+
+def _most_at_once(capacity: Ints, shapes: Ints) -> int:
+    """The most units of one shape that the empty machine takes at once, as far as any job asks."""
     most = 0
-    for asked in distinct_rows(np.column_stack([trace.group_amount, trace.group_count]))[0]:
+    for asked in shapes:
         amount, count = asked[:-1], asked[-1]
         copies = np.min(capacity[:, amount > 0] // amount[amount > 0], axis=1)
         most = max(most, int(np.minimum(copies, count).sum()))

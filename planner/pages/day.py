@@ -60,7 +60,12 @@ def day_page(summary: DaySummary, run: dict[str, Any], tables: dict[str, Table])
     header = el(
         "header",
         el("p", el("a", "All days", href="../../index.html"), class_="crumbs"),
-        el("h1", f"{summary.scenario}: {weekday} {summary.day}", [" ", mark(booked=True)] if booked else None),
+        el(
+            "h1",
+            f"{summary.scenario}: {weekday} ",
+            el("span", str(summary.day), class_="whole"),
+            [" ", mark(booked=True)] if booked else None,
+        ),
         el("p", f"{description} · {summary.zone}" if description else summary.zone, class_="soft"),
     )
     main = el(

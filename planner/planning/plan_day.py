@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from planner import bounds
+from planner import limits
 from planner.accounting.audit import audit, require_clean, why_broken
 from planner.accounting.audit_bills import require_bills
 from planner.accounting.bound import Bound, profit_bound
@@ -33,7 +33,7 @@ from planner.planning.carbon_goal import Limited, WholeRuns, goodness, limited_b
 from planner.planning.energy_costs import holding_of_day
 from planner.planning.outlook import ahead_summary, best_of
 from planner.planning.ready import make_ready
-from planner.planning.waiting import Waiting, why_late, with_promises
+from planner.planning.why_waiting import Waiting, why_late, with_promises
 from planner.search.decode import decode_after
 
 BOUND_TOLERANCE = 5e-4
@@ -191,7 +191,7 @@ def _limited(day: Day, params: Params, limit_kg: float) -> Limited:
         found.append(replace(result, ledger=settle(day.problem, result.plan)))
         return found[-1]
 
-    most = bounds.EUR_PER_TONNE.high - day.problem.rates.carbon_eur_per_tonne
+    most = limits.EUR_PER_TONNE.high - day.problem.rates.carbon_eur_per_tonne
     best = within_limit(decide, runs.emitted_kg, day.scenario.goal.carbon_weight, limit_kg, most)
     if day.problem.defer == "full":
         return best

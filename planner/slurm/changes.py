@@ -102,6 +102,11 @@ class Proposal:
     comments: tuple[str, ...] = ()
     tell: str = "nobody"
 
+    @property
+    def reasons(self) -> dict[str, str]:
+        """Why each job is left alone that is."""
+        return {each.job: each.reason for each in self.refusals}
+
 
 @dataclass(frozen=True)
 class ChangeOutcome:

@@ -20,8 +20,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 from pydantic import AfterValidator, BaseModel, Field, TypeAdapter, ValidationError
 from pydantic_core import PydanticCustomError
 
-from planner import __version__, bounds
-from planner.bounds import Bounds
+from planner import __version__, limits
 from planner.domain.cluster import Cluster
 from planner.domain.day_summary import FORMAT, DaySummary
 from planner.domain.horizon import zone_named
@@ -31,6 +30,7 @@ from planner.domain.rates import Rates
 from planner.domain.search_params import Strength
 from planner.domain.situation import LeftAlone, Outage, SiteState
 from planner.errors import FileFormatError, InputError
+from planner.limits import Bounds
 from planner.printable import one_line
 
 if TYPE_CHECKING:
@@ -74,8 +74,8 @@ def _later() -> Any:
 
 _Word = Annotated[str, _that("text that is not empty", bool)]
 _Amount = Annotated[float, _that(f"a number {_COUNT}", _COUNT.__contains__)]
-_Moment = Annotated[int, _that(f"a whole number {bounds.UNIX_S}", bounds.UNIX_S.__contains__)]
-_Day = Annotated[dt.date, _that("a day such as 2024-06-01", lambda day: day.year in bounds.PLANNED_YEARS)]
+_Moment = Annotated[int, _that(f"a whole number {limits.UNIX_S}", limits.UNIX_S.__contains__)]
+_Day = Annotated[dt.date, _that("a day such as 2024-06-01", lambda day: day.year in limits.PLANNED_YEARS)]
 _Zone = Annotated[str, _that("a time zone such as Europe/Paris", _is_zone)]
 _Digest = Annotated[
     str, _that("a SHA-256 of 64 digits", lambda text: re.fullmatch("[0-9a-f]{64}", text, re.ASCII) is not None)

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
-from planner.bounds import ITERATIONS, WORKERS, Bounds
 from planner.defaults import ITERATIONS as STEPS
 from planner.defaults import RUN_BOUND_TIME_S, STUDY_BOUND_TIME_S, TIME_LIMIT_S
+from planner.limits import ITERATIONS, WORKERS, Bounds
 from planner.methods import Params
 from planner.pages.charts import lines
 from planner.pages.markup import Html, counted
@@ -50,9 +50,12 @@ NO_PAPER = (
 NOT_EMPTIED = "The study ends with its last day, before queues are empty: there is no makespan, and no published PUE."
 ASKED = (
     *("days", "until_empty", "scenarios", "runs", "settings", "time_limit_s"),
-    *("bound_time_s", "iterations", "bounded"),
+    *("bound_time_s", "iterations"),
 )
 """Options that study.json tells."""
+
+BOUNDED = ("harvest",)
+"""Runs whose days get a bound."""
 
 NO_DEFAULT = "Figures 5 to 8 need a run of cp, the engine's default search."
 
@@ -98,7 +101,6 @@ class Curie23Study(Study):
         "Per scenario, for the bound of all days together; 0 leaves it out.",
         "--run-bound-time",
     )
-    bounded: tuple[str, ...] = option(("harvest",), "names", "Methods whose days get a bound, by commas.")
     iterations: int = option(
         STEPS, "number", "Steps of a search; the same number gives the same plan.", bounds=Bounds(1, ITERATIONS.high)
     )
@@ -109,8 +111,7 @@ class Curie23Study(Study):
     def __post_init__(self) -> None:
         require_known("calibration", self.calibrations, tuple(CALIBRATIONS))
         require_known("scenario", self.scenarios, SCENARIOS)
-        for methods in (self.runs, self.bounded or self.runs):
-            require_known("method", methods, tuple(RUNS))
+        require_known("method", self.runs, tuple(RUNS))
 
     @property
     def has_all_days(self) -> bool:
@@ -161,7 +162,7 @@ class Curie23Study(Study):
             page=False,
             baselines=False,
             time_limit_s=self.time_limit_s if method in BY_THE_CLOCK else AMPLE_TIME_S,
-            bound_time_s=self.bound_time_s if name in self.bounded else 0.0,
+            bound_time_s=self.bound_time_s if name in BOUNDED else 0.0,
         )
 
     def count(self) -> int:

@@ -299,6 +299,7 @@ class LedgerStudy(Study):
     name = "fidelity"
     title = "Every cell of the five papers"
     reading = ("What was published, ours in brackets, and what it is if it is not met within rounding.",)
+    measures = False
 
     def cells(self) -> list[StudyCell]:
         """Nothing is measured."""

@@ -15,8 +15,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
-from planner.bounds import PROCESSORS, Bounds
 from planner.errors import InputError
+from planner.limits import PROCESSORS, Bounds
 from planner.places import full_path
 from planner.runs.fanout import TaskEngine
 from planner.runs.run_figures import Row
@@ -66,9 +66,10 @@ def option(default: Any, kind: str, words: str, *flags: str, **more: Any) -> Any
 
 
 def options_of(study: type[Study]) -> list[StudyOption]:
-    """The options of a study's command: what it alone has first, then those of all."""
+    """The options of a study's command: what it alone has first, then those of all that measure something."""
     common = {each.name for each in fields(Study)}
-    told = [each for each in fields(study) if OPTION in each.metadata]
+    idle = set() if study.measures else common - {"out"}
+    told = [each for each in fields(study) if OPTION in each.metadata and each.name not in idle]
     return [
         replace(each.metadata[OPTION], name=each.name, flags=each.metadata[OPTION].flags or (_flag(each.name),))
         for each in sorted(told, key=lambda each: each.name in common)
@@ -100,6 +101,7 @@ class Study:
     name: ClassVar[str]
     title: ClassVar[str]
     reading: ClassVar[tuple[str, ...]]
+    measures: ClassVar[bool] = True
 
     out: Path = option(REPORTS, "path", "Where results go, below OUT/studies.", metavar="DIR")
     workers: int = option(1, "number", "Processes side by side.", bounds=Bounds(1, MOST_WORKERS))

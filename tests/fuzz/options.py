@@ -145,7 +145,6 @@ VALUES: dict[str, tuple[str, ...]] = {
     "--queues": ("1", "5,2"),
     "--calibrations": ("ours", "fitted"),
     "--scenarios": ("air-summer", "hybrid-winter"),
-    "--bounded": ("est", ""),
     "--only": ("none-of-them", "sample/*/*/nothing"),
     "--sites": ("sample", "curie", "curie,sample"),
     "--data": (".", "jobs", "nowhere"),

@@ -15,13 +15,13 @@ from planner.domain.trace import Machine, Trace, first_jobs, pool_trace
 from planner.errors import InputError
 from planner.inputs.traces import read_pool
 from planner.online.check import violations
+from planner.online.expected_prices import QUARTER_S, EnergyCosts
 from planner.online.holding import Holding
 from planner.online.initial_state import Past, _remember_ended
 from planner.online.kernel import rollout
 from planner.online.kernel.hold_rule import REMEMBERED_LENGTHS, cheapest_start
 from planner.online.kernel.state import SEEN
 from planner.online.policies import policy_named
-from planner.online.prices import QUARTER_S, EnergyCosts
 from planner.online.replay import Replay, replay
 from tests.online.hard_days import HardDay, hard_day
 from tests.online.traces import as_nodes, random_cluster_trace, random_trace

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+import planner
 from planner.cli.main import run
 from planner.slurm import apply
 from planner.slurm.commands import Slurm
@@ -202,6 +203,22 @@ def test_what_is_no_longer_wanted_is_released_by_the_next_run(live: Path, cluste
     cluster.command("scontrol", "update", f"JobId={waiting}", "Licenses=", check=False)
     cluster.command("scontrol", "hold", waiting)
     assert [each["new_unix"] for each in facts(0, "now", *QUICK, "--apply", said=capsys)["changes"]] == [old]
+
+
+def test_python_holds_as_the_command_does(live: Path, cluster: Cluster, capsys: Said) -> None:
+    """``planner.now(apply=True)`` sends and tells what `plan now --apply` does, and each knows what the other sent."""
+    waiting, told = cluster.submit(*SOON), list[str]()
+    old = begin_of(waiting)
+    done = planner.now(bound_time_s=0.0, hours=48.0, apply=True, on_progress=told.append)
+    sent = {"job": waiting, "old_unix": old, "new_unix": cheap_from(), "taken": True, "note": ""}
+    assert done.applied == {"dry_run": False, "changes": [sent], "left_alone": [], "unchanged": []}
+    assert begin_of(waiting) == cheap_from()
+    assert told[-1] == "1 held, 1 new or moved, 0 released, 0 left alone"
+    assert facts(0, "now", *QUICK, "--apply", said=capsys)["unchanged"] == [waiting]
+    words(0, "slurm", "undo", str(done.folder), "--yes", said=capsys)
+    said = facts(0, "now", *QUICK, "--apply", said=capsys)
+    assert {key: said[key] for key in done.applied} == done.applied
+    assert planner.now(bound_time_s=0.0, hours=48.0).applied is None
 
 
 def test_jobs_that_are_not_opted_in_are_not_held(live: Path, cluster: Cluster, capsys: Said) -> None:

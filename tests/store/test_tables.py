@@ -56,13 +56,16 @@ OUTPUTS = (Path(__file__).parents[2] / "docs" / "outputs.md").read_text(encoding
 
 @pytest.mark.parametrize("table", COLUMNS)
 def test_every_column_is_documented(table: str) -> None:
-    """Each column of each file has a row in its own section of docs/outputs.md, in the order of the file."""
+    """Each column of each file has a row in its own section of docs/outputs.md, in the order of the file.
+
+    What deferred.csv shares with schedule.csv stands there.
+    """
     section = re.split(r"^## ", OUTPUTS, flags=re.MULTILINE)
     (text,) = [part for part in section if part.startswith(f"`{table}.csv`")]
     named = re.findall(r"^\| `(\w+)` \|", text, flags=re.MULTILINE)
-    assert named == list(
-        with_rules(COLUMNS[table], CONTRACT_COLUMNS if table == "segments" else (*RULES, *JOB_COLUMNS))
-    )
+    columns = with_rules(COLUMNS[table], CONTRACT_COLUMNS if table == "segments" else (*RULES, *JOB_COLUMNS))
+    shared = (*COLUMNS["schedule"], *RULES) if table == "deferred" else ()
+    assert named == [column for column in columns if column not in shared]
 
 
 @pytest.mark.parametrize(

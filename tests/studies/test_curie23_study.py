@@ -271,7 +271,6 @@ def test_a_small_trace_end_to_end(
         (["--set", "revenue.eur_per_core_hour=much"], "revenue.eur_per_core_hour"),
         (["--calibrations", "theirs"], "unknown calibration 'theirs'; known: ours, fitted"),
         (["--methods", "magic"], "unknown method 'magic'; known: est"),
-        (["--bounded", "magic"], "unknown method 'magic'; known: est"),
         (["--scenarios", ","], "no scenario is named; known: air-winter"),
         (["--time-limit", "soon"], "cannot read 'soon' as a duration"),
     ],

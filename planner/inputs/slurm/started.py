@@ -10,13 +10,13 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 
-from planner.bounds import YEAR_S
 from planner.domain.cluster import CORES
 from planner.domain.job import Job, UnitGroup
 from planner.domain.situation import StartedJob
 from planner.inputs.slurm.job import AllocatedNode, SlurmJob
 from planner.inputs.slurm.machine import SlurmMachine
 from planner.inputs.slurm.node_units import amounts_of
+from planner.limits import YEAR_S
 from planner.power.learned import Asked, PowerModel
 
 FOR_EVER = 2**62

@@ -123,15 +123,8 @@ def entries_needed(state, now):
     next_job = state.clock.arrived
     while next_job < state.jobs.shape[0] and state.jobs[next_job].submit == now:
         next_job += 1
-    held = (
-        state.clock.held
-        + state.clock.holding
-        + state.clock.queued
-        + next_job
-        - state.clock.arrived
-        + state.clock.expected
-        + state.clock.resumes
-    )
+    waiting = state.clock.held + state.clock.holding + state.clock.queued + next_job - state.clock.arrived
+    held = min(waiting, state.clock.crowd) + state.clock.expected + state.clock.resumes
     if is_changing(state, now):
         held += state.clock.running + state.changes.shape[0]
     return longest + 2 * held + 8

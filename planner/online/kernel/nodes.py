@@ -84,8 +84,12 @@ def add_up_units(state, nodes, job):
 def may_start_now(state, job):
     """Whether each group of a job, by itself, has room on the nodes as they are now; if not, it cannot start now.
 
-    Most jobs of a long queue end here, so it looks at the first entries of the timelines and no further.
+    Most jobs of a long queue end here, so it looks at the first entries of the timelines and no further. Nodes only
+    fill up in a round: who asks the same as a job that had no room is not looked at again.
     """
+    shape = state.jobs[job].shape
+    if state.full[shape] == state.clock.rounds:
+        return False
     for group in range(state.first[job].group, state.first[job + 1].group):
         wanted = state.group_count[group]
         for node in range(state.clock.nodes):
@@ -101,6 +105,7 @@ def may_start_now(state, job):
             if wanted == 0:
                 break
         if wanted > 0:
+            state.full[shape] = state.clock.rounds
             return False
     return True
 

@@ -27,15 +27,16 @@ def _record(whole: str, real: str = "") -> np.dtype[Any]:
 
 
 JOB = _record(
-    "width estimate start rank_first rank_a rank_b reserved expected_end"  # what rounds look at most, side by side
-    " back_first back_a back_b cancel_s hold_until runtime submit requested"
+    "width estimate start shape hold_until cancel_s reserved expected_end"  # what rounds look at most, side by side
+    " rank_first rank_a rank_b back_first back_a back_b runtime submit requested"
     " power deadline_s kind corrections started_at saved_start promised restarts open ready urgency"
     " like_name like_kind like_user reference latest",
     "saved_eur",
 )
 """A job: what it asks, and what was decided. Starts and reservations are below 0 where there are none.
 
-``rank_...`` are its keys in the order of the queue and ``back_...`` in that of backfilling, by priority first.
+``rank_...`` are its keys in the order of the queue and ``back_...`` in that of backfilling, by priority first. Jobs of
+the same ``shape`` ask the same of nodes.
 ``started_at`` counts the starts before its own. ``open`` counts what must come first, ``ready`` is since when nothing
 does. ``like_...`` are rows of jobs like it (`planner.online.kernel.hold_rule`). Under policies that
 hold jobs, ``reference`` is when it would have started first, ``latest`` and ``hold_until`` until when it may be and is
@@ -65,15 +66,16 @@ CLOCK = _record(
     "now arrived queued running expected finished rounds scan fresh early broken started left changes"
     " held joining holding blocked"  # counters
     " policy order backfill_order correction nodes limited scan_only_if_fits every_event ahead_s until resume_at"
-    " resumes has_cancels per_second objective evaluations seeds holds max_delay_s as_rule"  # settings
+    " resumes has_cancels per_second objective evaluations seeds holds max_delay_s as_rule crowd"  # settings
     " bunches machine_bunches can_bunch bunched crowded learned looks looked_at paid_from room_from",  # of plans
     "eur_per_waiting_hour eur_per_width_hour exponent eur_per_held_hour least_eur_per_kwh",
 )
 """Counters and settings of a replay, and what things are worth.
 
-An hour of waiting of one job counts for ``eur_per_waiting_hour``, and a width of one earns ``eur_per_width_hour``;
-``exponent`` is that of a local objective. An hour for which a job is held counts for ``eur_per_held_hour``, infinite
-where nothing is held, and a kWh costs ``least_eur_per_kwh`` at least.
+``crowd`` is how many jobs share a row of the timelines at most. An hour of waiting of one job counts for
+``eur_per_waiting_hour``, and a width of one earns ``eur_per_width_hour``; ``exponent`` is that of a local objective. An
+hour for which a job is held counts for ``eur_per_held_hour``, infinite where nothing is held, and a kWh costs
+``least_eur_per_kwh`` at least.
 """
 
 UNPINNED = np.int64(-1)
@@ -144,6 +146,8 @@ class State(NamedTuple):
         alike (`planner.online.kernel.bunches`); all empty under policies that do not plan the whole queue anew.
     learned
         Jobs of a plan and their starts, which bound later ones (`planner.online.kernel.floors`).
+    full
+        The last round in which the nodes had no room for a job of each shape.
     ready, weight, known, least, watts, cells, pattern, lengths
         Scratch space.
     changes
@@ -181,6 +185,7 @@ class State(NamedTuple):
     bunch_free: Ints
     bucket: Ints
     learned: Ints
+    full: Ints
     ready: Ints
     weight: Ints
     known: Ints

@@ -15,7 +15,10 @@
     const found = [];
     for (let at = Math.floor(low / step + 1e-9); at * step < high - step * 1e-6; at += 1) found.push(at * step);
     found.push((found.length ? found[found.length - 1] : low - step) + step);
-    return { found, digits: Math.max(0, -Math.floor(Math.log10(step) + 1e-9) + (step / power === 2.5 ? 1 : 0)) };
+    // From a million on in millions: the gutter has room for seven signs.
+    const millions = Math.max(...found.map(Math.abs)) >= 1e6, unit = millions ? 1e6 : 1;
+    const digits = Math.max(0, Math.log10(unit) - Math.floor(Math.log10(step) + 1e-9) + (step / power === 2.5 ? 1 : 0));
+    return { found, text: (value) => number(value / unit, digits) + (millions ? " M" : "") };
   }
 
   function stacked(panel) {
@@ -72,7 +75,7 @@
       make("rect", { x: gutter, y: 0, width: Math.max(1, width - gutter - edge), height: panel.height - FOOT + 1 }, clip);
       for (const value of scale.found) {
         make("line", { class: value === 0 ? "zero" : "grid", x1: gutter, x2: width - edge, y1: toY(value), y2: toY(value) }, svg);
-        make("text", { x: gutter - 7, y: toY(value) + 4, "text-anchor": "end" }, svg).textContent = number(value, scale.digits);
+        make("text", { x: gutter - 7, y: toY(value) + 4, "text-anchor": "end" }, svg).textContent = scale.text(value);
       }
       for (const [at, text] of ticks(width - gutter - edge)) {
         make("line", { class: "grid", x1: toX(at), x2: toX(at), y1: TOP, y2: panel.height - FOOT }, svg);
