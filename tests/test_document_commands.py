@@ -39,7 +39,6 @@ NOT_RUN = {
     r"plan power learn --out": "asks Slurm; tests/cli/test_power_from_accounts.py",
     r"plan --install-completion": "changes the files of the user's shell",
     r"plan (savings|init --from-sacct)": "the accounts of a month; tests/cli/test_savings.py",
-    r"plan compare air-summer": "two weeks of the sample site, which take minutes; tests/cli/test_compare.py",
     r"plan compare SCENARIO": "a scenario that readers have to choose; tests/cli/test_site_contracts.py",
     r"plan compare site --day 2024-06-01 --members": "a forecast with members; tests/cli/test_members.py",
     r"python benchmarks/": "minutes to hours; tests/test_benchmarks.py loads each",
