@@ -18,16 +18,16 @@ from pathlib import Path
 
 import numpy as np
 
-from planner.bounds import DAY_S
 from planner.domain.horizon import Horizon
 from planner.domain.intake import Intake
 from planner.domain.situation import Situation
 from planner.inputs.build import build
 from planner.inputs.jobs.read import submitted_jobs
+from planner.limits import DAY_S
+from planner.online.expected_prices import QUARTER_S, QUARTERS_PER_DAY
 from planner.online.holding import Holding
 from planner.online.look_ahead import look_ahead
 from planner.online.policies import policy_named
-from planner.online.prices import QUARTER_S, QUARTERS_PER_DAY
 from planner.online.replay import Replay, replay
 from planner.places import shipped_folder
 from planner.planning.energy_costs import holding_of, holding_of_trace

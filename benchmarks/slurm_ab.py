@@ -140,6 +140,10 @@ def clusters_named(*names: str) -> Iterator[tuple[Path, Callable[[int], list[Sid
     """A folder, and the sides of each seed on as many clusters, which they change from seed to seed."""
     with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
         up = [stack.enter_context(running_cluster(Path(folder) / name, accounting=True)) for name in names]
+        accounts = ",".join(f"a{number}" for number in range(OF_ACCOUNTS))
+        for cluster in up:
+            cluster.command("sacctmgr", "--immediate", "add", "account", accounts, "cluster=ci")
+            cluster.command("sacctmgr", "--immediate", "add", "user", "root", f"account={accounts}")
         yield Path(folder), lambda seed: [Side(name, up[(seed + k) % len(up)]) for k, name in enumerate(names)]
 
 
@@ -166,19 +170,23 @@ def draw_work(rng: random.Random, jobs: int, seconds: float, sleep_s: tuple[int,
 
 def play(
     work: Work, sides: Sequence[Side], day: Day, every_s: float, before_s: int = 0, until_unix: float = math.inf
-) -> None:
-    """Submit the work to all sides and plan for the first one, until a moment, or until all have ended.
+) -> float:
+    """Submit the work to all sides and plan for the first one, until a moment, or until all have ended; says when the
+    last plan began [Unix s].
 
     Jobs begin so long after their submission at the earliest [s].
     """
     feeder = threading.Thread(target=_feed, args=(work, time.monotonic(), sides, before_s))
     feeder.start()
+    last_unix = time.time()
     while time.time() < until_unix and (feeder.is_alive() or not sides[0].is_empty()):
+        last_unix = time.time()
         plan(day)
         time.sleep(every_s)
     feeder.join()
     for side in sides:
         until(side.is_empty, "a cluster to be empty", patience_s=600)
+    return last_unix
 
 
 def _feed(work: Work, began: float, sides: Sequence[Side], before_s: int) -> None:

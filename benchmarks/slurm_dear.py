@@ -2,11 +2,13 @@
 
     python benchmarks/slurm_dear.py --seeds 2                 half an hour; each seed needs a quarter of its own
     python benchmarks/slurm_dear.py --seeds 1 --first 3
+    python benchmarks/slurm_dear.py --seeds 1 --large         one job of 22 takes half of the machine
 
 6 h are scaled down to ten minutes, and so is the price of waiting. A price of 0.30 EUR/kWh falls to 0.10 at a quarter
 of an hour. Jobs come from ten minutes before until half a minute after it, and begin 30 s after their submission at the
 earliest, so that a plan sees them before they start. In every other seed plans stop a minute before the price falls.
-Then `plan simulate -p easy,hold` runs the same jobs. Costs are those of starts and of how long jobs sleep, at 10 W per
+Then `plan simulate -p easy,hold` runs the same jobs; those that came after the last plan count there as without holds.
+Costs are those of starts and of how long jobs sleep, at 10 W per
 core and the price of the moment: what a busy machine adds to each is left out. Needs root and what `.ci/packages`
 installs.
 
@@ -33,7 +35,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from slurm_ab import (
     HEADING,
-    OPTED_IN,
     W_PER_CORE,
     Row,
     Shape,
@@ -67,6 +68,9 @@ SMALL = {
 }
 """Jobs that may be held, in the words of sbatch and of job tables. They are small: all that are held for the same
 quarter of an hour need room beside each other, however short they are."""
+LARGE = {("--nodes=5", "--ntasks-per-node=24"): "5x cores=24 memory_gb=24"}
+"""A job beside which no other one of its kind has room."""
+WORDS = SMALL | LARGE
 DAY_S, QUARTER_S = 86_400, 900
 BEFORE_S = 30
 """How long after its submission a job begins at the earliest."""
@@ -76,6 +80,7 @@ STOPPED_S = 60
 """How long before electricity is cheap plans stop in every other seed."""
 SLEEP_S = (5, 20)
 DEAR, CHEAP = 0.3, 0.1
+OPTED_IN = "slurm: {partitions: [batch], opt_in: {partitions: [batch]}}\n"
 HOLDING = f"""\
 rules: {{max_delay: 10m}}
 hold: {{every: 15m, waiting_fraction: 0.72, history: HISTORY}}
@@ -100,6 +105,7 @@ def main() -> None:
     parser.add_argument("--every", type=float, default=10.0, help="seconds between two plans")
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--first", type=int, default=1, help="the first seed")
+    parser.add_argument("--large", action="store_true", help="one job of 22 takes half of the machine")
     parser.add_argument("--window", type=int, default=600, help="for how many seconds jobs come while it is dear")
     asked = parser.parse_args()
     require_slurm()
@@ -128,7 +134,8 @@ def run_seed(
     longer at most than alone [s], and what went wrong."""
     zone, rng, day = day_zone(), random.Random(seed), Day()
     cheap_unix = -(-int(time.time() + asked.window + 20) // QUARTER_S) * QUARTER_S
-    yesterday, work = (draw_work(rng, asked.jobs, asked.window + AFTER_S, SLEEP_S, tuple(SMALL)) for _ in range(2))
+    shapes = (*tuple(SMALL) * 3, *LARGE) if asked.large else tuple(SMALL)
+    yesterday, work = (draw_work(rng, asked.jobs, asked.window + AFTER_S, SLEEP_S, shapes) for _ in range(2))
     write_slurm_site(site, OPTED_IN + HOLDING.replace("HISTORY", "yesterday.csv"), zone=zone)
     began_unix = cheap_unix - asked.window - DAY_S
     known = [(f"y{k}", began_unix + int(at), sleep_s, words) for k, (at, words, sleep_s) in enumerate(yesterday)]
@@ -137,7 +144,8 @@ def run_seed(
     with standing_in(site, sides[0].cluster):
         plan(Day())  # the first plan of a process takes longer, as it loads what it needs
         time.sleep(max(0.0, cheap_unix - asked.window - time.time()))
-        play(work, sides, day, asked.every, BEFORE_S, math.inf if seed % 2 else cheap_unix - STOPPED_S)
+        stop_unix = math.inf if seed % 2 else cheap_unix - STOPPED_S
+        last_unix = play(work, sides, day, asked.every, BEFORE_S, stop_unix)
         ours = read_ours(Path("reports/site") / JOURNAL)
     planned, alone = (side.accounts() for side in sides)
     wrong = ended_badly(seed, (*planned, *alone))
@@ -153,7 +161,7 @@ def run_seed(
     ]
     waited, waited_alone = (_waited(side, jobs) for side, jobs in zip(sides, (planned, alone), strict=True))
     asked_for = {job.label: _asked(sides[0], work, job) for job in planned}
-    rows += simulated(site, planned, asked_for, cheap_unix, zone)
+    rows += simulated(site, planned, asked_for, cheap_unix, zone, last_unix)
     return rows, max(waited[job] - waited_alone[job] for job in waited), wrong
 
 
@@ -183,9 +191,17 @@ def broken(ours: Ours, begins: Mapping[str, int], jobs: Sequence[SlurmJob]) -> l
 
 
 def simulated(
-    site: Path, jobs: Sequence[SlurmJob], asked_for: Mapping[str, tuple[Shape, int]], cheap_unix: int, zone: str
+    site: Path,
+    jobs: Sequence[SlurmJob],
+    asked_for: Mapping[str, tuple[Shape, int]],
+    cheap_unix: int,
+    zone: str,
+    last_unix: float,
 ) -> list[Row]:
-    """The same jobs under EASY and under ``hold``, as `plan simulate` runs them after those of the day before."""
+    """The same jobs under EASY and under ``hold``, as `plan simulate` runs them after those of the day before.
+
+    What came after the last plan, which nobody could hold, starts under both as under EASY.
+    """
     place = site / "simulated"
     for name, text in {
         "scenarios/site.yaml": SIMULATED.replace("ZONE", zone) + HOLDING.replace(", history: HISTORY", ""),
@@ -202,14 +218,14 @@ def simulated(
         if run([*words, "--out", "out"]):
             raise RuntimeError("plan simulate failed")
     by_name = {job.label: job for job in jobs}
-    found = []
+    found, starts = [], dict[str, int]()
     for name in ("easy", "hold"):
         head = (place / "out" / f"{name}.requested.swf").read_text("utf-8")
         origin = int(head.partition("UnixStartTime:")[2].split()[0])
-        starts = {
+        starts |= {
             row["job_id"]: origin + int(float(row["starting_time"]))
             for row in rows_of(place / "out" / f"{name}.requested.jobs.csv")
-            if row["job_id"] in by_name
+            if row["job_id"] in by_name and (name == "easy" or by_name[row["job_id"]].submit_unix <= last_unix)
         }
         wait = waits_of(start - by_name[job].submit_unix for job, start in starts.items())
         cost = sum(_cost(by_name[job], start, asked_for[job], cheap_unix) for job, start in starts.items())
@@ -227,7 +243,7 @@ def write_jobs(path: Path, jobs: Iterable[tuple[str, int, int, Shape]]) -> None:
             table.writerow((*names, "user", "name"))
         for name, submit_unix, runtime_s, words in jobs:
             begin = submit_unix + BEFORE_S
-            table.writerow((name, submit_unix, begin, 60, runtime_s, SMALL[words], "root", "wrap"))
+            table.writerow((name, submit_unix, begin, 60, runtime_s, WORDS[words], "root", "wrap"))
 
 
 def saved(seed: int, rows: Sequence[Row], later_s: int) -> tuple[str, float]:

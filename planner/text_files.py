@@ -15,8 +15,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
 
-from planner.bounds import FILE_BYTES, LINES
 from planner.errors import FileFormatError, InputError
+from planner.limits import FILE_BYTES, LINES
 from planner.places import full_path, is_folder, is_there
 
 ENCODING = "utf-8-sig"

@@ -7,8 +7,8 @@ import math
 import re
 from collections.abc import Callable
 
-from planner.bounds import DURATION_S
 from planner.errors import InputError
+from planner.limits import DURATION_S
 from planner.printable import shortened
 
 SECONDS_PER_HOUR = 3600

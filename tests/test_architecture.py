@@ -14,7 +14,7 @@ LAYERS = {
     "printable": 0,
     "errors": 1,
     "defaults": 0,
-    "bounds": 2,
+    "limits": 2,
     "places": 2,
     "parquet": 3,
     "text_files": 3,

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from planner.bounds import Bounds
 from planner.errors import FileFormatError, InputError
+from planner.limits import Bounds
 from planner.text_files import open_text
 
 TEXT = "first\nsecond é\n"

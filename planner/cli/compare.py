@@ -11,10 +11,10 @@ from typing import Annotated, Any
 import typer
 
 from planner import defaults
-from planner.bounds import WORKERS
 from planner.cli import complete, day
 from planner.cli.terminal import DayBar, listed, say, say_json
 from planner.errors import InputError
+from planner.limits import WORKERS
 from planner.runs.asked import asked_runs, params_of, parse_day
 from planner.units import clock
 

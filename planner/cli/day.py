@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from planner import defaults
-from planner.bounds import ITERATIONS, SEED, SOLVE_S, WORKERS
 from planner.cli import complete
 from planner.cli.terminal import say, say_json
+from planner.limits import ITERATIONS, SEED, SOLVE_S, WORKERS
 from planner.printable import printable
 from planner.runs.asked import (
     WORDS,

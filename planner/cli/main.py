@@ -222,7 +222,8 @@ def run(arguments: Sequence[str]) -> int:
         if type(error).__name__ == "NoArgsIsHelpError":
             say(text)
             return 0
-        say(f"plan: {one_line(text.rstrip('.'), LONGEST_LINE - 30)}; see plan --help", err=True)
+        command = getattr(getattr(error, "ctx", None), "command_path", "plan")
+        say(f"plan: {one_line(text.rstrip('.'), LONGEST_LINE - 30)}; see {command} --help", err=True)
         return int(error.exit_code)
     finally:
         first_word.end()

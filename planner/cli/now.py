@@ -122,6 +122,6 @@ def _planned(
 
         promises = done.summary.promises
         broken = 0 if promises is None else len(promises.broken)
-        held, queue, journal = became.proposal.held, became.queue, became.journal
+        held, queue, journal = became.held, became.queue, became.journal
         found |= held_metrics(held, queue, journal, broken, chosen.zone, int(time.time()))
     return NOT_AS_WANTED if not_taken(became.outcomes) else 0

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from planner.bounds import RUN_DAYS, W_PER_CORE
 from planner.cli.day import QuietOption, ScenarioOption, SettingsOption
 from planner.cli.terminal import say, say_json
 from planner.errors import InputError
+from planner.limits import RUN_DAYS, W_PER_CORE
 from planner.runs.asked import open_scenario, parse_day
 from planner.units import utc_text
 

@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
-from planner.bounds import W_PER_CORE
 from planner.cli.day import NoRemarksOption
 from planner.cli.terminal import Progress, listed, say, say_json
 from planner.errors import InputError
+from planner.limits import W_PER_CORE
 
 
 def savings(

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from planner import defaults
-from planner.bounds import PROCESSORS, SEED
 from planner.cli import complete
 from planner.cli.day import NoRemarksOption, SettingsOption, require_days, solve_time
 from planner.cli.terminal import ReplayBar, listed, say, say_json
 from planner.errors import InputError
+from planner.limits import PROCESSORS, SEED
 from planner.online.search_options import OfflineSearch
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from planner.bounds import TABLE_C, TABLE_KW, TABLE_STEP_C, TABLE_W
 from planner.cli.terminal import say
 from planner.errors import InputError
+from planner.limits import TABLE_C, TABLE_KW, TABLE_STEP_C, TABLE_W
 
 _PICTURES = (".png", ".svg", ".pdf")
 

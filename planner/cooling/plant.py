@@ -9,9 +9,9 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from planner.bounds import TABLE_C, TABLE_COLUMNS, TABLE_ROWS, TABLE_STEP_C
 from planner.domain.pue_table import PueTable
 from planner.errors import InputError, TableError
+from planner.limits import TABLE_C, TABLE_COLUMNS, TABLE_ROWS, TABLE_STEP_C
 from planner.units import MILLI
 
 RATED_OUTSIDE_C = 35.0

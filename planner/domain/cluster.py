@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
 
-from planner import bounds
+from planner import limits
 from planner.errors import InputError
 from planner.printable import shortened
 from planner.units import MILLI
@@ -37,12 +37,12 @@ class NodeClass:
     sleep_w: float | None = field(default_factory=lambda: None)
 
     def __post_init__(self) -> None:
-        bounds.NODES.require(f"the count of node class {self.name!r}", self.count)
+        limits.NODES.require(f"the count of node class {self.name!r}", self.count)
         if not self.capacity.get(CORES, 0) > 0:
             raise InputError(f"node class {self.name!r} has no cores; give its capacity, such as cores: 32")
         for resource, amount in self.capacity.items():
-            bounds.NODE_AMOUNT.require(f"node class {self.name!r}: its {resource}", amount)
-        bounds.IDLE_W.require(f"node class {self.name!r}: its idle power", self.idle_w)
+            limits.NODE_AMOUNT.require(f"node class {self.name!r}: its {resource}", amount)
+        limits.IDLE_W.require(f"node class {self.name!r}: its idle power", self.idle_w)
         if self.sleep_w is not None and not 0 <= self.sleep_w <= self.idle_w:
             raise InputError(
                 f"node class {self.name!r}: asleep it draws {self.sleep_w:g} W; it must be from 0 to its idle power,"
@@ -69,8 +69,8 @@ class IdleRule:
     wake_s: int = 0
 
     def __post_init__(self) -> None:
-        bounds.NODE_SLEEP_S.require("the time after which nodes sleep", self.after_s)
-        bounds.NODE_SLEEP_S.require("the time that nodes take to wake up", self.wake_s)
+        limits.NODE_SLEEP_S.require("the time after which nodes sleep", self.after_s)
+        limits.NODE_SLEEP_S.require("the time that nodes take to wake up", self.wake_s)
 
 
 @dataclass(frozen=True)
@@ -102,14 +102,14 @@ class Cluster:
             if not members:
                 raise InputError(f"partition {partition!r} has no node classes; name at least one")
         if self.power_limit_w is not None:
-            bounds.POWER_LIMIT_W.require("the power limit", self.power_limit_w)
-        bounds.CLASSES.require("the number of node classes", len(names))
-        bounds.NODES.require("the number of all nodes", self.node_count)
-        bounds.RESOURCES.require("the number of resources", len(self.resources))
-        bounds.NODE_CELLS.require("the number of nodes times that of resources", self.node_count * len(self.resources))
+            limits.POWER_LIMIT_W.require("the power limit", self.power_limit_w)
+        limits.CLASSES.require("the number of node classes", len(names))
+        limits.NODES.require("the number of all nodes", self.node_count)
+        limits.RESOURCES.require("the number of resources", len(self.resources))
+        limits.NODE_CELLS.require("the number of nodes times that of resources", self.node_count * len(self.resources))
         for resource in self.resources:
-            bounds.TOTAL_AMOUNT.require(f"{resource} of all nodes", self.total(resource))
-        bounds.ALL_IDLE_W.require("the idle power of all nodes", sum(c.count * c.idle_w for c in self.classes))
+            limits.TOTAL_AMOUNT.require(f"{resource} of all nodes", self.total(resource))
+        limits.ALL_IDLE_W.require("the idle power of all nodes", sum(c.count * c.idle_w for c in self.classes))
 
     def _require_distinct_nodes(self) -> None:
         seen: set[str] = set()

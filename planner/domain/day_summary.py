@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from planner.bounds import DAY_S
 from planner.domain.books import Booked
 from planner.domain.columns import Ints
 from planner.domain.horizon import Horizon
@@ -16,6 +15,7 @@ from planner.domain.intake import Intake
 from planner.domain.ledger import Sums, Totals
 from planner.domain.problem import ExecuteRule
 from planner.domain.result import Hold, Promises, Status, Trial
+from planner.limits import DAY_S
 from planner.units import rounded
 
 FORMAT = 1

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from planner.bounds import HORIZON_YEARS
 from planner.errors import InputError
+from planner.limits import HORIZON_YEARS
 
 
 def zone_named(name: str) -> ZoneInfo:

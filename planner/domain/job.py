@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from planner import bounds
+from planner import limits
 from planner.errors import InputError
 
 DependencyKind = Literal["after", "afterok", "afterany"]
@@ -86,12 +86,12 @@ class UnitGroup:
         return cls(count, tuple(sorted((name, float(value)) for name, value in amounts.items() if value)))
 
     def __post_init__(self) -> None:
-        bounds.UNITS.require("the number of units of a kind", self.count)
+        limits.UNITS.require("the number of units of a kind", self.count)
         if not self.amounts:
             raise InputError("a unit asks for nothing; it must ask for some resource, usually cores")
         for name, amount in self.amounts:
-            if amount not in bounds.UNIT_AMOUNT:
-                raise InputError(f"a unit asks for {amount:g} {name}; it must be {bounds.UNIT_AMOUNT}")
+            if amount not in limits.UNIT_AMOUNT:
+                raise InputError(f"a unit asks for {amount:g} {name}; it must be {limits.UNIT_AMOUNT}")
 
     def amount(self, resource: str) -> float:
         """Amount of a resource that one unit asks for."""
@@ -185,21 +185,21 @@ class Job:
     def __post_init__(self) -> None:
         if not self.id:
             raise InputError("a job has an empty id; every job needs a name of its own")
-        for what, value, limits in (
-            ("requested time", self.requested_s, bounds.REQUESTED_S),
-            ("power", self.power_w, bounds.JOB_W),
-            ("revenue weight", self.revenue_weight, bounds.REVENUE_WEIGHT),
-            ("priority", self.priority, bounds.PRIORITY),
-            ("submit time", self.submit_unix, bounds.MOMENT_S),
-            ("deadline", self.deadline_unix, bounds.MOMENT_S),
-            ("earliest begin", self.begin_unix, bounds.MOMENT_S),
-            ("runtime", self.runtime_s, bounds.RUNTIME_S),
-            ("estimate", self.estimate_s, bounds.REQUESTED_S),
-            ("number of units", self.unit_count, bounds.UNITS),
-            ("number of kinds of units", len(self.units), bounds.UNIT_GROUPS),
+        for what, value, within in (
+            ("requested time", self.requested_s, limits.REQUESTED_S),
+            ("power", self.power_w, limits.JOB_W),
+            ("revenue weight", self.revenue_weight, limits.REVENUE_WEIGHT),
+            ("priority", self.priority, limits.PRIORITY),
+            ("submit time", self.submit_unix, limits.MOMENT_S),
+            ("deadline", self.deadline_unix, limits.MOMENT_S),
+            ("earliest begin", self.begin_unix, limits.MOMENT_S),
+            ("runtime", self.runtime_s, limits.RUNTIME_S),
+            ("estimate", self.estimate_s, limits.REQUESTED_S),
+            ("number of units", self.unit_count, limits.UNITS),
+            ("number of kinds of units", len(self.units), limits.UNIT_GROUPS),
         ):
             if value is not None:
-                limits.require(f"job {self.id}: {what}", value)
+                within.require(f"job {self.id}: {what}", value)
         if self.classes and self.classes != tuple(sorted(set(self.classes))):
             raise InputError(f"job {self.id}: its node classes are not sorted, or one is there twice")
 

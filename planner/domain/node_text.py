@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import groupby, product
 
-from planner import bounds
+from planner import limits
 from planner.domain.cluster import Cluster
 from planner.errors import InputError
 from planner.printable import shortened
@@ -47,7 +47,7 @@ def parse_unit_nodes(text: str) -> tuple[int, ...]:
         if match is None:
             raise InputError(f"cannot read '{shortened(text, 60)}' as nodes; expected text such as 0-3 7*2")
         node, copies, last = int(match[1]), int(match[2] or 1), int(match[3] or match[1])
-        bounds.UNITS.require("the number of unit_nodes", len(nodes) + max(copies, last - node + 1))
+        limits.UNITS.require("the number of unit_nodes", len(nodes) + max(copies, last - node + 1))
         nodes += [node] * copies if match[2] else range(node, last + 1)
     return tuple(nodes)
 

@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from planner import bounds
+from planner import limits
 from planner.domain.closed_room import ClosedRoom, NodeOutage, closed_room
 from planner.domain.cluster import Cluster
 from planner.domain.columns import NO_DEADLINE, Floats, Ints, JobColumns, NodeColumns, job_columns, node_columns
@@ -99,9 +99,9 @@ class Problem:
         all_jobs = [*self.jobs, *(work.job for work in self.running)]
         require_known_classes(all_jobs, self.cluster)
         self.rates.require_known(self.cluster)
-        bounds.ALL_JOBS_W.require("the power of all jobs of a day", sum(job.power_w for job in all_jobs))
-        bounds.DAY_UNITS.require("the number of units of all jobs of a day", sum(job.unit_count for job in all_jobs))
-        bounds.SEGMENTS.require("the number of changes of price and temperature in a day", len(self.segments))
+        limits.ALL_JOBS_W.require("the power of all jobs of a day", sum(job.power_w for job in all_jobs))
+        limits.DAY_UNITS.require("the number of units of all jobs of a day", sum(job.unit_count for job in all_jobs))
+        limits.SEGMENTS.require("the number of changes of price and temperature in a day", len(self.segments))
         edges = [segment.start_s for segment in self.segments] + [self.horizon.length_s]
         if edges[0] != 0 or any(s.end_s != edge for s, edge in zip(self.segments, edges[1:], strict=True)):
             raise InputError("the segments do not cover the day without gaps")

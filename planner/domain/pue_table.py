@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from planner import bounds
+from planner import limits
 from planner.errors import TableError
 from planner.units import MILLI
 
@@ -43,16 +43,16 @@ class PueTable:
         if self.power_step_w < 1 or not self.temperature_step_c > 0 or self.first_power_w < 0:
             raise TableError(f"table {self.name}: its steps of power and temperature must be positive")
         rows, columns = self.cooling.shape
-        for what, value, limits in (
-            ("number of rows", rows, bounds.TABLE_ROWS),
-            ("highest power", self.first_power_w + self.power_step_w * (rows - 1), bounds.TABLE_W),
-            ("lowest temperature", self.first_temperature_c, bounds.TABLE_C),
-            ("highest temperature", self.first_temperature_c + self.temperature_step_c * (columns - 1), bounds.TABLE_C),
+        for what, value, within in (
+            ("number of rows", rows, limits.TABLE_ROWS),
+            ("highest power", self.first_power_w + self.power_step_w * (rows - 1), limits.TABLE_W),
+            ("lowest temperature", self.first_temperature_c, limits.TABLE_C),
+            ("highest temperature", self.first_temperature_c + self.temperature_step_c * (columns - 1), limits.TABLE_C),
         ):
-            if value not in limits:
+            if value not in within:
                 raise TableError(f"table {self.name}: its {what} is {value}; it must be {limits}")
-        if not np.all((self.cooling >= 0) & (self.cooling <= bounds.TABLE_COOLING.high)):
-            raise TableError(f"table {self.name}: every cell must be a number {bounds.TABLE_COOLING}, PUE less 1")
+        if not np.all((self.cooling >= 0) & (self.cooling <= limits.TABLE_COOLING.high)):
+            raise TableError(f"table {self.name}: every cell must be a number {limits.TABLE_COOLING}, PUE less 1")
         self.cooling.setflags(write=False)
 
     def stretched(self, power_w: float) -> PueTable:
@@ -84,7 +84,7 @@ class PueTable:
                 f" parts, which cooling.lookup: linear needs; use a multiple of {ROWS_OF_A_STEP} W"
             )
         steps = len(self.cooling) - 1
-        bounds.TABLE_ROWS.require(
+        limits.TABLE_ROWS.require(
             f"table {self.name}: the number of rows with cooling.lookup: linear, which needs no small steps of power,",
             ROWS_OF_A_STEP * steps + 1,
         )

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from planner import bounds
+from planner import limits
 from planner.domain.cluster import Cluster
 from planner.domain.columns import Floats, JobColumns
 from planner.domain.job import Job
@@ -40,9 +40,9 @@ class Battery:
     end_kwh: float
 
     def __post_init__(self) -> None:
-        bounds.BATTERY_KWH.require("the battery's capacity", self.capacity_kwh)
-        bounds.BATTERY_KW.require("the battery's power", self.power_kw)
-        bounds.EFFICIENCY.require("the battery's efficiency", self.efficiency)
+        limits.BATTERY_KWH.require("the battery's capacity", self.capacity_kwh)
+        limits.BATTERY_KW.require("the battery's power", self.power_kw)
+        limits.EFFICIENCY.require("the battery's efficiency", self.efficiency)
         for what, held in (("at the start", self.start_kwh), ("at the end", self.end_kwh)):
             if not 0 <= held <= self.capacity_kwh:
                 raise InputError(f"the battery holds {held:g} kWh {what}; it must be from 0 to {self.capacity_kwh:g}")
@@ -65,9 +65,9 @@ class UsePrice:
     eur_per_hour: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        bounds.EUR_PER_CORE_HOUR.require("the revenue per core-hour", self.eur_per_core_hour)
+        limits.EUR_PER_CORE_HOUR.require("the revenue per core-hour", self.eur_per_core_hour)
         for resource, eur in self.eur_per_hour.items():
-            bounds.EUR_PER_CORE_HOUR.require(f"the revenue per hour of {resource}", eur)
+            limits.EUR_PER_CORE_HOUR.require(f"the revenue per hour of {resource}", eur)
 
 
 @dataclass(frozen=True)
@@ -111,12 +111,12 @@ class Rates:
     def __post_init__(self) -> None:
         UsePrice(self.eur_per_core_hour, self.eur_per_hour)
         for payer, factor in (*self.account_factors.items(), *self.qos_factors.items()):
-            bounds.REVENUE_WEIGHT.require(f"the factor on the revenue of {payer}", factor)
-        bounds.EUR_PER_KW.require("the demand charge per kW", self.demand_eur_per_kw)
-        bounds.SITE_KW.require("the peak so far", self.demand_so_far_kw)
-        bounds.ANY_INTERVAL_S.require("the demand interval", self.demand_interval_s)
-        bounds.EUR_PER_TONNE.require("the carbon price per tonne", self.carbon_eur_per_tonne)
-        bounds.EUR_PER_TONNE.require("the weight of carbon per tonne", self.carbon_weight_eur_per_tonne)
+            limits.REVENUE_WEIGHT.require(f"the factor on the revenue of {payer}", factor)
+        limits.EUR_PER_KW.require("the demand charge per kW", self.demand_eur_per_kw)
+        limits.SITE_KW.require("the peak so far", self.demand_so_far_kw)
+        limits.ANY_INTERVAL_S.require("the demand interval", self.demand_interval_s)
+        limits.EUR_PER_TONNE.require("the carbon price per tonne", self.carbon_eur_per_tonne)
+        limits.EUR_PER_TONNE.require("the weight of carbon per tonne", self.carbon_weight_eur_per_tonne)
 
     @property
     def counted(self) -> Rates:

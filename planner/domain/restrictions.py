@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from planner import bounds
+from planner import limits
 from planner.domain.cluster import Cluster
 from planner.domain.job import Job
 
@@ -40,7 +40,7 @@ class Restrictions:
 
     def of_classes(self, cluster: Cluster, plenty: int) -> Ints:
         """What a node of each class has of each hidden column; ``plenty`` is more than units can ever ask for."""
-        bounds.NODE_CELLS.require(
+        limits.NODE_CELLS.require(
             "the number of nodes times that of resources and sets of node classes that jobs are restricted to",
             cluster.node_count * (len(cluster.resources) + len(self)),
         )

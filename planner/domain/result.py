@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from planner.domain.ledger import Ledger
 from planner.domain.plan import Plan
+from planner.domain.search_params import Strength
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,8 @@ class Result:
     search with an iteration limit that the clock or an interrupt ended first: its answer depends on the machine too.
     ``engine_died``: the CP engine was lost on the way, and the plan is the best until then. ``stands_in_for`` says
     which plan broke which rule, where this one was taken in its place; the broken one may be another of the same
-    method. ``holds`` are the jobs that the method ``hold`` holds, or has held.
+    method. ``holds`` are the jobs that the method ``hold`` holds, or has held, and ``strength`` is how strongly it
+    was best to hold at the end; None: nothing told.
     """
 
     plan: Plan
@@ -92,6 +94,7 @@ class Result:
     stands_in_for: str = ""
     found_s: float | None = None
     holds: tuple[Hold, ...] = ()
+    strength: Strength | None = None
 
 
 Stop = Callable[[float], bool]

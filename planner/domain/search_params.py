@@ -53,3 +53,14 @@ class SearchParams:
     delay: DelayParams = DelayParams()
     relaxation: RelaxationParams = RelaxationParams()
     hold: HoldParams = HoldParams()
+
+
+@dataclass(frozen=True, slots=True)
+class Strength:
+    """How strongly it was best to hold jobs when that was last compared, and when that was [Unix s].
+
+    An hour of waiting counts for so many times its price; infinite: hold nothing.
+    """
+
+    value: float
+    decided_unix: int

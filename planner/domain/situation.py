@@ -16,6 +16,7 @@ from planner.domain.ledger import Ledger
 from planner.domain.node_text import format_unit_nodes
 from planner.domain.precedence import require_no_circle
 from planner.domain.rates import Rates
+from planner.domain.search_params import Strength
 from planner.errors import InputError
 from planner.units import utc_text
 
@@ -164,6 +165,8 @@ class Situation:
         On how many earlier days jobs that wait were deferred.
     site
         The month's peak and the battery when the day of the moment began; None on a first day.
+    strength
+        How strongly it was best to hold by the last plan; None: nobody knows.
     nightly
         Whether it is what the day before left at midnight, and not news of its own.
     source
@@ -178,6 +181,7 @@ class Situation:
     left_alone: tuple[LeftAlone, ...] = ()
     times_deferred: Mapping[str, int] = field(default_factory=dict)
     site: SiteState | None = None
+    strength: Strength | None = None
     nightly: bool = False
     source: str = field(default="snapshot", compare=False)
 

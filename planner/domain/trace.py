@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from planner.bounds import PROCESSORS
 from planner.domain.cluster import Cluster
 from planner.domain.columns import Floats, Ints, job_columns, node_columns
 from planner.domain.horizon import Horizon
@@ -15,6 +14,7 @@ from planner.domain.job import Dependency, Job
 from planner.domain.precedence import Links, first_links, links_of, no_links
 from planner.domain.restrictions import Restrictions
 from planner.errors import InputError
+from planner.limits import PROCESSORS
 from planner.units import MILLI
 
 

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from planner.bounds import DAY_S
 from planner.domain.columns import Floats, Ints
+from planner.limits import DAY_S
 from planner.units import SECONDS_PER_HOUR
 
 READY, RATE, DUE, LATE = 0, 1, 2, 3

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from planner import bounds
+from planner import limits
 from planner.errors import CoverageError, InputError
 
 
@@ -112,10 +112,10 @@ class Weather:
     taken_day: dt.date | None = None
 
     def __post_init__(self) -> None:
-        for what, value, limits in (
-            ("latitude", self.latitude_deg, bounds.LATITUDE_DEG),
-            ("longitude", self.longitude_deg, bounds.LONGITUDE_DEG),
-            ("altitude", self.altitude_m, bounds.ALTITUDE_M),
+        for what, value, within in (
+            ("latitude", self.latitude_deg, limits.LATITUDE_DEG),
+            ("longitude", self.longitude_deg, limits.LONGITUDE_DEG),
+            ("altitude", self.altitude_m, limits.ALTITUDE_M),
         ):
             if value is not None:
-                limits.require(f"{self.source}: {what}", value)
+                within.require(f"{self.source}: {what}", value)

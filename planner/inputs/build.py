@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from planner.bounds import DAY_S, Bounds
 from planner.domain.closed_room import node_outages
 from planner.domain.fit import Fit
 from planner.domain.horizon import Horizon
@@ -27,6 +26,7 @@ from planner.inputs.pue_csv import read_cooling
 from planner.inputs.weather.read import weather_of
 from planner.inputs.weather.solar import solar_of
 from planner.inputs.weather.wet_bulb import wet_bulb_of
+from planner.limits import DAY_S, Bounds
 from planner.scenario.schema import Scenario
 from planner.units import SECONDS_PER_HOUR
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from planner import bounds
-from planner.bounds import Bounds
+from planner import limits
 from planner.errors import FileFormatError
+from planner.limits import Bounds
 from planner.power.learned import LEVELS, Group, Key, LearnedPower
 from planner.text_files import read_bytes
 from planner.units import utc_text
@@ -18,8 +18,8 @@ from planner.units import utc_text
 WHAT = "learned power of jobs"
 FORMAT = 1
 _DECAY = Bounds(0, 1)
-_WEIGHT = Bounds(1, bounds.JOBS_OF_A_FILE.high * 1_000)
-_COUNT = Bounds(1, bounds.JOBS_OF_A_FILE.high * 1_000)
+_WEIGHT = Bounds(1, limits.JOBS_OF_A_FILE.high * 1_000)
+_COUNT = Bounds(1, limits.JOBS_OF_A_FILE.high * 1_000)
 _REMEDY = "make it again with plan power learn"
 
 
@@ -109,8 +109,8 @@ def _file_of(content: Mapping[str, Any]) -> LearnedFile:
     return LearnedFile(
         LearnedPower(_number("decay", content["decay"], _DECAY), groups),
         _whole("jobs", content["jobs"], _COUNT),
-        _whole("first_end_unix", content["first_end_unix"], bounds.UNIX_S),
-        _whole("last_end_unix", content["last_end_unix"], bounds.UNIX_S),
+        _whole("first_end_unix", content["first_end_unix"], limits.UNIX_S),
+        _whole("last_end_unix", content["last_end_unix"], limits.UNIX_S),
         dict(content["sources"]),
         dict(content["left_out"]),
         str(content["made"]),
@@ -127,7 +127,7 @@ def _groups(level: int, written: Any) -> dict[Key, Group]:
         if not isinstance(row, list) or len(row) != len(columns) or not all(isinstance(x, str) for x in row[:-3]):
             raise ValueError(f"a group of level {level + 1} is {row!r}")
         found[tuple(row[:-3])] = Group(
-            _number("w_per_core", row[-3], bounds.W_PER_CORE),
+            _number("w_per_core", row[-3], limits.W_PER_CORE),
             _number("weight", row[-2], _WEIGHT),
             _whole("jobs", row[-1], _COUNT),
         )

@@ -14,9 +14,9 @@ from zoneinfo import ZoneInfo
 import numpy as np
 import numpy.typing as npt
 
-from planner.bounds import HORIZON_YEARS, UNIX_S
 from planner.domain.horizon import Horizon
 from planner.errors import FileFormatError, InputError
+from planner.limits import HORIZON_YEARS, UNIX_S
 from planner.printable import one_line
 
 if TYPE_CHECKING:

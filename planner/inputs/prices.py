@@ -12,7 +12,6 @@ from typing import get_args
 
 import numpy as np
 
-from planner.bounds import EUR_PER_KWH, EUR_PER_USD, G_PER_KWH, G_PER_KWH_IN_FILE
 from planner.domain.horizon import Horizon
 from planner.domain.rates import Battery, Rates
 from planner.domain.situation import SiteState
@@ -21,6 +20,7 @@ from planner.errors import FileFormatError, InputError
 from planner.inputs.csv_lines import members_of
 from planner.inputs.local_times import clock_minutes, clock_shifts
 from planner.inputs.timed_csv import read_timed_csv
+from planner.limits import EUR_PER_KWH, EUR_PER_USD, G_PER_KWH, G_PER_KWH_IN_FILE
 from planner.scenario.electricity import Carbon, ConstantCarbon, FeedIn, Fees, HourlyCarbon
 from planner.scenario.schema import Scenario
 from planner.scenario.tariff import BandTariff, HourlyTariff, Tariff

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from planner import bounds
+from planner import limits
 from planner.domain.intake import Intake
 from planner.domain.pue_table import PueTable
 from planner.errors import FileFormatError
@@ -23,9 +23,9 @@ POWER_COLUMNS = {POWER_COLUMN: 1, "it_power_kw": 1000}
 """What the first column may be called, with the watts of its unit."""
 CELLS = {"cooling": 0.0, "pue": 1.0}
 """What cells may hold, with what they are above cooling energy per IT energy."""
-_ROWS = replace(bounds.TABLE_ROWS, low=0)
-_COLUMNS = replace(bounds.TABLE_COLUMNS, low=0)
-_POWERS = replace(bounds.TABLE_W, low=-bounds.TABLE_W.high)
+_ROWS = replace(limits.TABLE_ROWS, low=0)
+_COLUMNS = replace(limits.TABLE_COLUMNS, low=0)
+_POWERS = replace(limits.TABLE_W, low=-limits.TABLE_W.high)
 """Those below 0 have a message of their own."""
 
 
@@ -225,8 +225,8 @@ def _fraction(path: Path, line: int, cell: str, where: str, above: float) -> flo
         raise FileFormatError(
             path, f"the cell at {where} is {cell}: a PUE below 1", line=line, remedy=f"it must be {above:g} or more"
         )
-    if value not in bounds.TABLE_COOLING:
-        remedy = f"it must be a number {bounds.TABLE_COOLING}, PUE less 1"
+    if value not in limits.TABLE_COOLING:
+        remedy = f"it must be a number {limits.TABLE_COOLING}, PUE less 1"
         raise FileFormatError(path, f"the cell at {where} is {cell}", line=line, remedy=remedy)
     return value
 
@@ -242,8 +242,8 @@ def _whole(path: Path, line: int, field: str, cell: str) -> int:
 def _thousandths(path: Path, line: int, cell: str) -> int:
     """A temperature in thousandths of a degree, so that steps are compared in whole numbers."""
     value = _number(cell)
-    if value not in bounds.TABLE_C or abs(MILLI * value - round(MILLI * value)) > 1e-6:
-        remedy = f"it must be a number of C with at most 3 decimals, {bounds.TABLE_C}"
+    if value not in limits.TABLE_C or abs(MILLI * value - round(MILLI * value)) > 1e-6:
+        remedy = f"it must be a number of C with at most 3 decimals, {limits.TABLE_C}"
         raise FileFormatError(path, f"temperature is {cell!r}", line=line, remedy=remedy)
     return round(MILLI * value)
 

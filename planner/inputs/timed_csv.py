@@ -14,12 +14,12 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from planner.bounds import VALUE_IN_FILE, Bounds
 from planner.domain.horizon import zone_named
 from planner.domain.weather import StepSeries
 from planner.errors import CoverageError, FileFormatError
 from planner.inputs.csv_lines import SIGNS, numbered_rows, separator_of, with_point
 from planner.inputs.local_times import LocalMoments, Stretch, unix_moments
+from planner.limits import VALUE_IN_FILE, Bounds
 from planner.printable import shortened
 from planner.text_files import open_text
 from planner.units import SECONDS_PER_HOUR

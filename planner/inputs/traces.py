@@ -9,7 +9,6 @@ from pathlib import Path
 
 import numpy as np
 
-from planner.bounds import PROCESSORS, UNIX_S
 from planner.domain.columns import Ints
 from planner.domain.fit import Fit
 from planner.domain.horizon import Horizon
@@ -35,6 +34,7 @@ from planner.inputs.jobs.swf import (
 )
 from planner.inputs.jobs.swf_trace import SwfTrace, read_swf_trace
 from planner.inputs.jobs.unit_groups import UnitShape, unit_shape_of
+from planner.limits import PROCESSORS, UNIX_S
 from planner.scenario.jobs import FileJobs
 from planner.scenario.schema import Scenario
 

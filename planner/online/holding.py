@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from planner.bounds import DAY_S
 from planner.domain.columns import Ints
 from planner.domain.job import Job
-from planner.domain.search_params import HoldParams
-from planner.online.prices import QUARTER_S, EnergyCosts
+from planner.domain.search_params import HoldParams, Strength
+from planner.limits import DAY_S
+from planner.online.expected_prices import QUARTER_S, EnergyCosts
 from planner.units import MILLI, SECONDS_PER_HOUR
 
 if TYPE_CHECKING:
@@ -56,6 +56,10 @@ class Holding:
         Seed of the runtimes that are drawn.
     history
         Jobs of the days before, for plans of days.
+    strength
+        How strongly it was best to hold before; None: nobody knows.
+    is_decided
+        Whether that stands, and is not compared with others again.
     """
 
     max_delay_s: int = 0
@@ -64,6 +68,8 @@ class Holding:
     params: HoldParams = field(default_factory=HoldParams)
     seed: int = 0
     history: tuple[Job, ...] = ()
+    strength: Strength | None = None
+    is_decided: bool = False
 
     @property
     def may_hold(self) -> bool:
@@ -75,7 +81,11 @@ NO_HOLDING = Holding()
 
 
 class HoldingReplay:
-    """A replay whose holds are decided anew every hour, as long as there is something to decide."""
+    """A replay whose holds are decided anew every hour, as long as there is something to decide.
+
+    ``best_strength`` is the one that was the cheapest when they were last compared; None: never yet. While nothing can
+    be compared, jobs are held with the last one, or with a usual one where that was not to hold.
+    """
 
     def __init__(self, playing: Playing, trace: Trace, holding: Holding, *, first_s: int) -> None:
         self._playing = playing
@@ -83,8 +93,11 @@ class HoldingReplay:
         self._origin_unix = trace.origin_unix or 0
         self._holding = holding
         self._next_s = first_s
-        strengths = holding.params.strengths
+        strengths, best = holding.params.strengths, holding.strength
+        self.best_strength = best if best is not None and best.value in (math.inf, *strengths) else None
         self._strength = strengths[len(strengths) // 2]
+        if best is not None and best.value in strengths:
+            self._strength = best.value
         self.eur_per_hour = 0.0
 
     @property
@@ -139,7 +152,7 @@ class HoldingReplay:
         eur_per_hour = self.eur_per_hour = self._eur_per_waiting_hour(now_s, float(known.mean()))
         if eur_per_hour == math.inf:
             return
-        self._strength = self._best_strength(now_s, eur_per_hour, capacity)
+        self._strength = self._cheapest_strength(now_s, eur_per_hour, capacity)
         if self._strength < math.inf:
             state.clock.eur_per_held_hour = eur_per_hour * self._strength
 
@@ -158,11 +171,13 @@ class HoldingReplay:
         kwh = float(np.mean(trace.power_mw[first:last] / MILLI**2 * length_s)) / SECONDS_PER_HOUR
         return self._holding.params.waiting_fraction * kwh * abs(eur_per_kwh)
 
-    def _best_strength(self, now_s: int, eur_per_hour: float, capacity: int) -> float:
+    def _cheapest_strength(self, now_s: int, eur_per_hour: float, capacity: int) -> float:
         """The strength at which energy and waiting cost least in the time ahead; infinite: hold nothing."""
         from planner.online.kernel.rollout import rollout
 
-        params, state = self._holding.params, self.state
+        best, params, state = self.best_strength, self._holding.params, self.state
+        if best is not None and self._holding.is_decided:
+            return best.value
         strengths = (math.inf, *params.strengths)
         total = np.zeros(len(strengths))
         paid_from, least = int(state.clock.paid_from), float(state.clock.least_eur_per_kwh)
@@ -176,9 +191,11 @@ class HoldingReplay:
                 )
         if not np.ptp(total):
             return self._strength
-        keeps = np.array([each == self._strength for each in strengths])
+        before = self._strength if best is None else best.value
+        keeps = np.array([each == before for each in strengths])
         total -= keeps * params.stay_fraction * np.abs(total)
-        return strengths[int(np.argmin(total))]
+        self.best_strength = Strength(strengths[int(np.argmin(total))], now_s + self._origin_unix)
+        return self.best_strength.value
 
     def _days_back(self, now_s: int) -> tuple[int, ...]:
         """How many days ago jobs arrived as they may arrive now: as far as there were such days, else yesterday."""

@@ -32,11 +32,16 @@ NEVER_AGAIN_S = 10**9
 def look_ahead(problem: Problem, holding: Holding, on_trial: Listener | None = None) -> Result:
     """The time ahead as the site's scheduler goes through it, with every job as long as planning thinks.
 
-    Its holds are those of jobs that the scheduler would start before holds are decided anew, or would have started.
+    Its holds are those of jobs that the scheduler would start before holds are decided anew, or would have started. How
+    strongly to hold is decided no more often than when days are carried out: a plan of the same hour as the last
+    decision keeps to that.
     """
-    once = replace(holding, params=replace(holding.params, every_s=NEVER_AGAIN_S))
-    found = _play(problem, problem, once, None, on_trial)
-    next_unix = problem.horizon.start_unix + problem.now_s + holding.params.every_s
+    every_s, now_unix = holding.params.every_s, problem.horizon.start_unix + problem.now_s
+    before = holding.strength
+    is_decided = before is not None and before.decided_unix // every_s == now_unix // every_s
+    params = replace(holding.params, every_s=NEVER_AGAIN_S)
+    found = _play(problem, problem, replace(holding, params=params, is_decided=is_decided), None, on_trial)
+    next_unix = now_unix + every_s
     return replace(found, holds=tuple(each for each in found.holds if each.reference_unix < next_unix))
 
 
@@ -51,18 +56,20 @@ def _play(problem: Problem, real: Problem, holding: Holding, estimate: str | Non
     """The result of a replay of the problem, in which jobs are as long as in the real one."""
     plan = Plan.of(real, {})
     holds: tuple[Hold, ...] = ()
+    strength = holding.strength
     if problem.jobs:
         day = DayTrace(problem, real, holding.history)
         thought = None if estimate is None else estimate_named(estimate).make_whole(day.trace)
         happened = day.play(policy_named(METHOD), thought, holding=holding)
         require_sound(happened)
         plan, holds = day.plan_of(happened), _holds_of(day, happened, problem.horizon.start_unix + problem.now_s)
+        strength = strength if happened.strength is None else happened.strength
     so_far = BestSoFar(never, on_trial)
     found = Candidate(plan, settle(real, plan), METHOD)
     so_far.keep_if_better(found)
     so_far.trials.append(found.trial)
     so_far.tell(found.trial)
-    return so_far.result(METHOD, leaves_room=True, holds=holds)
+    return so_far.result(METHOD, leaves_room=True, holds=holds, strength=strength)
 
 
 def _holds_of(day: DayTrace, happened: Replay, now_unix: int) -> tuple[Hold, ...]:

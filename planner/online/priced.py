@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from planner.bounds import DAY_S
 from planner.domain.columns import Floats, Ints
 from planner.domain.trace import Trace
+from planner.limits import DAY_S
 from planner.metrics.measures import SHORTEST_S
 
 ROUNDING = 1e-12

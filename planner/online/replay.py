@@ -11,18 +11,19 @@ import numpy as np
 import numpy.typing as npt
 
 from planner.domain.columns import Floats, Ints
+from planner.domain.search_params import Strength
 from planner.domain.trace import Trace, pool_trace
 from planner.domain.waiting_queue import QueueSolver
 from planner.errors import InputError
 from planner.first_run import tell_if_missing
 from planner.online.estimates import RealEstimates
+from planner.online.expected_prices import NO_PROFIT, EnergyCosts, ProfitTerms
 from planner.online.holding import NO_HOLDING, Holding, HoldingReplay
 from planner.online.initial_state import Past, initial_state
 from planner.online.like_nodes import with_like_nodes
 from planner.online.outages import NO_OUTAGES, UNTIL_FURTHER_NOTICE, LostRun, Outages
 from planner.online.policies import SIMPLE, Policy
 from planner.online.predictor import Predictor
-from planner.online.prices import NO_PROFIT, EnergyCosts, ProfitTerms
 from planner.online.search_options import USUAL_SEARCH, EngineCounts, QueueSearch
 from planner.online.stepped_replay import require_ticks, seconds_of, ticks_of, trace_in_ticks
 from planner.online.stretches import FixedReplay, OnProgress, Playing, play, require_started
@@ -67,7 +68,8 @@ class Replay:
     Under policies that hold jobs, ``reference_s`` is the first moment at which the scheduler would have started each
     job, ``latest_s`` until when it might be held, ``held_until_s`` until when it was, and ``saved_eur`` what its energy
     costs less then; -1 where that did not happen. ``max_delay_s`` is how long a job may be held at most, and
-    ``eur_per_waiting_hour`` what an hour of its waiting counted for last.
+    ``eur_per_waiting_hour`` what an hour of its waiting counted for last. ``strength`` is how strongly it was best to
+    hold at the end; None: nothing told.
     """
 
     trace: Trace
@@ -92,6 +94,7 @@ class Replay:
     from_s: int = 0
     max_delay_s: int = 0
     eur_per_waiting_hour: float = 0.0
+    strength: Strength | None = None
     engine_counts: EngineCounts | None = None
 
     @property
@@ -282,6 +285,7 @@ def replay(
         from_s=0 if past is None else past.moment_s,
         max_delay_s=holding.max_delay_s,
         eur_per_waiting_hour=playing.eur_per_hour if isinstance(playing, HoldingReplay) else 0.0,
+        strength=playing.best_strength if isinstance(playing, HoldingReplay) else None,
         engine_counts=None if planned is None else planned.counts,
     )
     return happened if real is None else _in_seconds(happened, in_seconds, real)

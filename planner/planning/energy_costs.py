@@ -8,7 +8,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from planner.bounds import DAY_S
 from planner.domain.columns import Floats
 from planner.domain.fit import Fit
 from planner.domain.horizon import Horizon
@@ -26,8 +25,9 @@ from planner.inputs.pue_csv import read_cooling
 from planner.inputs.weather.read import weather_of
 from planner.inputs.weather.solar import solar_of
 from planner.inputs.weather.wet_bulb import wet_bulb_of
+from planner.limits import DAY_S
+from planner.online.expected_prices import DAYS_BEFORE, DAYS_LIKE_IT, QUARTER_S, EnergyCosts, ProfitTerms
 from planner.online.holding import Holding
-from planner.online.prices import DAYS_BEFORE, DAYS_LIKE_IT, QUARTER_S, EnergyCosts, ProfitTerms
 from planner.scenario.electricity import FileSolar
 from planner.scenario.schema import Scenario
 from planner.scenario.tariff import HourlyTariff

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from planner import bounds
+from planner import limits
 from planner.accounting.audit import audit, require_clean, why_broken
 from planner.accounting.audit_bills import require_bills
 from planner.accounting.bound import Bound, profit_bound
@@ -26,13 +26,14 @@ from planner.domain.result import MaxRuntime, Promises, Result
 from planner.errors import AuditError
 from planner.inputs.build import Day
 from planner.methods import HASTENED, LOOKING_AHEAD, RULES, Params, method_named
+from planner.online.holding import Holding
 from planner.planning.ahead import after_the_day, sooner_paid, whole_runs
 from planner.planning.baselines import Baselines, baselines_of
 from planner.planning.carbon_goal import Limited, WholeRuns, goodness, limited_bound, weighed, within_limit
 from planner.planning.energy_costs import holding_of_day
 from planner.planning.outlook import ahead_summary, best_of
 from planner.planning.ready import make_ready
-from planner.planning.waiting import Waiting, why_late, with_promises
+from planner.planning.why_waiting import Waiting, why_late, with_promises
 from planner.search.decode import decode_after
 
 BOUND_TOLERANCE = 5e-4
@@ -190,7 +191,7 @@ def _limited(day: Day, params: Params, limit_kg: float) -> Limited:
         found.append(replace(result, ledger=settle(day.problem, result.plan)))
         return found[-1]
 
-    most = bounds.EUR_PER_TONNE.high - day.problem.rates.carbon_eur_per_tonne
+    most = limits.EUR_PER_TONNE.high - day.problem.rates.carbon_eur_per_tonne
     best = within_limit(decide, runs.emitted_kg, day.scenario.goal.carbon_weight, limit_kg, most)
     if day.problem.defer == "full":
         return best
@@ -225,7 +226,7 @@ def _searched(day: Day, params: Params) -> Result:
     if day.outlook is not None:
         params = replace(params, first=day.outlook.easy)
     if method == "hold":
-        params = replace(params, holding=holding_of_day(day.scenario, problem))
+        params = replace(params, holding=_holding_of(day, problem))
     result = accepted(problem, method_named(method)(problem, params, MaxRuntime(params.time_limit_s)))
     if day.ahead is None or method == "hold":
         return result
@@ -234,6 +235,11 @@ def _searched(day: Day, params: Params) -> Result:
         easy = after_the_day(day.problem, day.ahead, day.outlook.easy)
         plan = plan if audit(problem, easy) else best_of(problem, [plan, easy])
     return replace(result, plan=plan, ledger=settle(day.ahead, plan))
+
+
+def _holding_of(day: Day, problem: Problem) -> Holding:
+    """How jobs of a problem of the day are held, beginning with the strength of the last plan."""
+    return replace(holding_of_day(day.scenario, problem), strength=day.situation.strength)
 
 
 def _hastened(problem: Problem, result: Result, params: Params) -> Result:
@@ -257,7 +263,7 @@ def _carried_out(
     from planner.online.look_ahead import carry_out
 
     happened = executed(day.problem)
-    holding = holding_of_day(day.scenario, day.problem)
+    holding = _holding_of(day, day.problem)
     result = carry_out(day.problem, holding, estimate=day.scenario.rules.estimate, on_trial=params.on_trial)
     require_clean(happened, result.plan, leaves_room=True)
     require_bills(happened, result.ledger)

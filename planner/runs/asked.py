@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from planner import defaults
-from planner.bounds import PLANNED_YEARS
 from planner.errors import InputError
+from planner.limits import PLANNED_YEARS
 from planner.places import full_path, is_folder
 
 if TYPE_CHECKING:

@@ -20,10 +20,10 @@ from planner.online.policies import Policy
 from planner.pages.compare import compare_page
 from planner.pages.index import write_index
 from planner.places import full_path
+from planner.runs.compare_answer import answer_of, pair_of, same_ground, what_differs, with_members, with_payback
 from planner.runs.compare_rows import REPLAYED, SETTLED, RunFound, forecast_members, plan_run, policy_run
 from planner.runs.day_count import DayCount, Pace, Work, watched
 from planner.runs.fanout import RunTask, TaskEngine, run_calls
-from planner.runs.like_with_like import answer_of, pair_of, same_ground, what_differs, with_members, with_payback
 from planner.runs.one_day import require_order
 from planner.runs.run_figures import Row
 from planner.scenario.schema import Scenario

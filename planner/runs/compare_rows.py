@@ -27,15 +27,15 @@ from planner.inputs.weather.read import weather_of
 from planner.metrics.measures import broken_promises, held_jobs, longest_hold
 from planner.online.check import require_sound
 from planner.online.estimates import estimate_named
+from planner.online.expected_prices import NO_PROFIT
 from planner.online.holding import NO_HOLDING
 from planner.online.policies import Policy
-from planner.online.prices import NO_PROFIT
 from planner.online.replay import Replay, replay
 from planner.pages.panels import column
 from planner.planning.energy_costs import holding_of_trace, profit_terms_of
+from planner.runs.compare_answer import settled_under
 from planner.runs.day_count import UNCOUNTED, DayCount
 from planner.runs.fanout import Outcome, RunTask
-from planner.runs.like_with_like import settled_under
 from planner.runs.replay_ledger import days_of_window
 from planner.runs.run_figures import TOTALS, Row, day_rows, run_row, sum_row
 from planner.runs.simulate import outcome_of

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from planner.bounds import RUN_DAYS
 from planner.domain.day_summary import DaySummary
 from planner.domain.horizon import Horizon
 from planner.domain.intake import Intake
@@ -19,6 +18,7 @@ from planner.first_run import tell_if_missing
 from planner.inputs.build import build
 from planner.inputs.slurm.site import SlurmSite
 from planner.inputs.snapshots.read import read_snapshot
+from planner.limits import RUN_DAYS
 from planner.machine.place import place_from
 from planner.methods import LOOKING_AHEAD, Params
 from planner.pages.day import day_page

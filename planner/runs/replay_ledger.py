@@ -9,7 +9,6 @@ from dataclasses import asdict, fields, replace
 import numpy as np
 
 from planner.accounting.settle import settle
-from planner.bounds import DAY_S, RUN_DAYS
 from planner.domain.horizon import Horizon
 from planner.domain.job import Job
 from planner.domain.ledger import Totals
@@ -21,6 +20,7 @@ from planner.domain.trace import Trace
 from planner.errors import CoverageError, InputError
 from planner.inputs.build import frame
 from planner.inputs.prices import rates_of
+from planner.limits import DAY_S, RUN_DAYS
 from planner.online.replay import Replay
 from planner.scenario.schema import Scenario
 

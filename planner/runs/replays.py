@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from planner import defaults
-from planner.bounds import PERCENT
 from planner.errors import InputError
 from planner.inputs.traces import Source, read_cluster, read_pool, read_window
+from planner.limits import PERCENT
 from planner.methods import with_engine
 from planner.metrics.outcome import TRIMMING
 from planner.metrics.registry import DEFAULT, METRICS, MONEY

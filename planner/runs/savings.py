@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from planner.bounds import MONTH_DAYS
 from planner.domain.columns import Ints
 from planner.domain.day_summary import Waits
 from planner.domain.horizon import Horizon
@@ -25,6 +24,7 @@ from planner.errors import InputError
 from planner.inputs.books.month import RanMonth
 from planner.inputs.pue_csv import pue_table_text, read_cooling
 from planner.inputs.traces import Source, cluster_trace
+from planner.limits import MONTH_DAYS
 from planner.metrics.measures import held_jobs, longest_hold
 from planner.online.check import require_sound
 from planner.online.holding import NO_HOLDING

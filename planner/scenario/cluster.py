@@ -11,7 +11,7 @@ from pydantic import AfterValidator, Field, GetCoreSchemaHandler, ValidationInfo
 from pydantic_core import CoreSchema
 from pydantic_core.core_schema import no_info_after_validator_function
 
-from planner import bounds
+from planner import limits
 from planner.domain.cluster import CORES, Cluster, IdleRule, NodeClass, plainest_first
 from planner.domain.node_text import expanded, parse_node_list
 from planner.domain.situation import SINCE_EVER, NodeState, Outage, outage_key
@@ -33,7 +33,7 @@ class Nodes(Section):
 
     count: Annotated[
         int,
-        Whole(bounds.NODES),
+        Whole(limits.NODES),
         Key(
             "nodes",
             "nodes of the class; the class's name begins their names",
@@ -46,7 +46,7 @@ class Nodes(Section):
         Key("node names", "the nodes by name, such as `node[01-08],fat1`", default="the class's name and a number"),
     ] = None
     capacity: Annotated[
-        dict[Name, Annotated[float, Within(bounds.NODE_AMOUNT)]],
+        dict[Name, Annotated[float, Within(limits.NODE_AMOUNT)]],
         Named,
         AfterValidator(_with_cores),
         Key(
@@ -58,10 +58,10 @@ class Nodes(Section):
             each="resource",
         ),
     ]
-    idle_w: Annotated[float, Within(bounds.IDLE_W), Key("W per node", "draw of a node on which nothing runs")] = 0.0
+    idle_w: Annotated[float, Within(limits.IDLE_W), Key("W per node", "draw of a node on which nothing runs")] = 0.0
     sleep_w: Annotated[
         float | None,
-        Within(bounds.IDLE_W),
+        Within(limits.IDLE_W),
         Key("W per node", "draw of a node that is off for want of work, at most `idle_w`", default="it stays on"),
     ] = None
 
@@ -71,7 +71,7 @@ class Nodes(Section):
         """Where nodes are named, their names say how many there are."""
         if isinstance(value, dict) and isinstance(value.get("nodes"), str) and value.get("count") is None:
             with suppress(InputError):
-                return value | {"count": sum(1 for _ in expanded(value["nodes"], int(bounds.NODES.high)))}
+                return value | {"count": sum(1 for _ in expanded(value["nodes"], int(limits.NODES.high)))}
         return value
 
     @field_validator("nodes")
@@ -81,7 +81,7 @@ class Nodes(Section):
         if nodes is None:
             return None
         try:
-            names = len(list(expanded(nodes, int(bounds.NODES.high))))
+            names = len(list(expanded(nodes, int(limits.NODES.high))))
         except InputError as error:
             raise problem(str(error)) from None
         count = info.data.get("count", names)
@@ -91,7 +91,7 @@ class Nodes(Section):
 
     def names(self) -> tuple[str, ...]:
         """The names of the nodes; none where they follow from the class."""
-        return () if self.nodes is None else tuple(expanded(self.nodes, int(bounds.NODES.high)))
+        return () if self.nodes is None else tuple(expanded(self.nodes, int(limits.NODES.high)))
 
 
 def _apart(classes: dict[str, Nodes]) -> dict[str, Nodes]:
@@ -122,11 +122,11 @@ class DownNodes(Section):
         Key("word", "`down`, `maintenance`: nothing runs there; `drain`: what runs there may end, nothing new starts"),
     ] = "down"
     start_unix: Annotated[
-        int, Moment(bounds.UNIX_S), Field(alias="from"), Key("time", "since when, with offset", default="since ever")
+        int, Moment(limits.UNIX_S), Field(alias="from"), Key("time", "since when, with offset", default="since ever")
     ] = SINCE_EVER
     end_unix: Annotated[
         int | None,
-        Moment(bounds.UNIX_S),
+        Moment(limits.UNIX_S),
         Field(alias="to"),
         Key("time", "until when, with offset", default="until further notice"),
     ] = None
@@ -142,7 +142,7 @@ class ClusterSection(Section):
 
     power_limit_kw: Annotated[
         float | None,
-        Within(bounds.POWER_LIMIT_KW),
+        Within(limits.POWER_LIMIT_KW),
         Key("kW", "limit on the power of all running jobs together"),
     ] = None
     classes: Annotated[
@@ -193,7 +193,7 @@ class ClusterSection(Section):
         for index, each in enumerate(down):
             try:
                 count += len(each.outages(cluster))
-                bounds.OUTAGES.require("the number of outages", count)
+                limits.OUTAGES.require("the number of outages", count)
             except InputError as error:
                 raise problem(str(error), at=f"[{index}]") from None
         return down

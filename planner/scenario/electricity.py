@@ -6,7 +6,7 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 
-from planner import bounds
+from planner import limits
 from planner.scenario.chooser import KeyChooser
 from planner.scenario.sections import Key, Section
 from planner.scenario.tariff import TariffBand, apart
@@ -18,7 +18,7 @@ class Fees(Section):
     """What is paid for each bought kWh on top of the price: grid fees, levies and taxes."""
 
     eur_per_kwh: Annotated[
-        float, Within(bounds.EUR_PER_KWH), Key("EUR per kWh", "paid on top of the price, outside all bands")
+        float, Within(limits.EUR_PER_KWH), Key("EUR per kWh", "paid on top of the price, outside all bands")
     ] = 0.0
     bands: Annotated[tuple[TariffBand, ...], AfterValidator(apart)] = ()
     file: Annotated[InputFile | None, Key("path", "table of fees over time, instead of the two above")] = None
@@ -47,12 +47,12 @@ class FeedIn(Section):
     rivals = ("eur_per_kwh", "of_price")
     eur_per_kwh: Annotated[
         float | None,
-        Within(bounds.EUR_PER_KWH),
+        Within(limits.EUR_PER_KWH),
         Key("EUR per kWh", "what a kWh of unused sun earns when it is fed into the grid", default="nothing is fed in"),
     ] = None
     of_price: Annotated[
         float | None,
-        Within(bounds.FRACTION),
+        Within(limits.FRACTION),
         Key("fraction", "instead: this part of the price of the hour, as of `tariff`", default="none"),
     ] = None
 
@@ -60,10 +60,10 @@ class FeedIn(Section):
 class Demand(Section):
     """A charge on the peak of the day or the month: money per kW of the highest mean power over an interval."""
 
-    eur_per_kw: Annotated[float, Within(bounds.EUR_PER_KW), Key("EUR per kW", "charge on the day's peak")] = 0.0
+    eur_per_kw: Annotated[float, Within(limits.EUR_PER_KW), Key("EUR per kW", "charge on the day's peak")] = 0.0
     interval_s: Annotated[
         int,
-        Duration(bounds.DEMAND_INTERVAL_S),
+        Duration(limits.DEMAND_INTERVAL_S),
         Field(alias="interval"),
         Key("duration", "the peak is the highest mean over this long", default="`15m`"),
     ] = 900
@@ -76,7 +76,7 @@ class Demand(Section):
         ),
     ] = "day"
     peak_kw: Annotated[
-        float, Within(bounds.SITE_KW), Key("kW", "with `month`: the month's peak before the first planned day")
+        float, Within(limits.SITE_KW), Key("kW", "with `month`: the month's peak before the first planned day")
     ] = 0.0
 
 
@@ -84,24 +84,24 @@ class BatterySection(Section):
     """The site's battery; 0 kWh is none."""
 
     capacity_kwh: Annotated[
-        float, Within(bounds.Bounds(0, bounds.BATTERY_KWH.high, "kWh")), Key("kWh", "what it holds; 0 is none")
+        float, Within(limits.Bounds(0, limits.BATTERY_KWH.high, "kWh")), Key("kWh", "what it holds; 0 is none")
     ] = 0.0
     power_kw: Annotated[
         float,
-        Within(bounds.Bounds(0, bounds.BATTERY_KW.high, "kW")),
+        Within(limits.Bounds(0, limits.BATTERY_KW.high, "kW")),
         Key("kW", "the most that it takes or gives", default="required with a capacity"),
     ] = 0.0
     efficiency: Annotated[
         float,
-        Within(bounds.EFFICIENCY),
+        Within(limits.EFFICIENCY),
         Key("fraction", "part of what is put in that comes out again; half of the loss is at each end"),
     ] = 0.9
     start_fraction: Annotated[
-        float, Within(bounds.FRACTION), Key("fraction", "part of its capacity that it holds on the first planned day")
+        float, Within(limits.FRACTION), Key("fraction", "part of its capacity that it holds on the first planned day")
     ] = 0.5
     end_fraction: Annotated[
         float,
-        Within(bounds.FRACTION),
+        Within(limits.FRACTION),
         Key("fraction", "part of its capacity that it holds at least when a day ends, as far as it can be charged"),
     ] = 0.5
 
@@ -109,7 +109,7 @@ class BatterySection(Section):
     def _as_physics_allows(self) -> BatterySection:
         if self.capacity_kwh and not self.power_kw:
             raise problem("missing", "a battery needs it: write power_kw: 50", at="power_kw")
-        most = bounds.BATTERY_KW_PER_KWH.high * self.capacity_kwh
+        most = limits.BATTERY_KW_PER_KWH.high * self.capacity_kwh
         if self.power_kw > most:
             text = f"{self.power_kw:g} kW would empty {self.capacity_kwh:g} kWh in less than three minutes"
             raise problem(text, f"give at most {most:g}, or a larger capacity_kwh", at="power_kw")
@@ -121,13 +121,13 @@ class Sleep(Section):
 
     after_s: Annotated[
         int,
-        Duration(bounds.NODE_SLEEP_S),
+        Duration(limits.NODE_SLEEP_S),
         Field(alias="after"),
         Key("duration", "a node sleeps after so long without work, as Slurm's SuspendTime", default="`0s`"),
     ] = 0
     wake_s: Annotated[
         int,
-        Duration(bounds.NODE_SLEEP_S),
+        Duration(limits.NODE_SLEEP_S),
         Field(alias="wake"),
         Key(
             "duration",
@@ -139,7 +139,7 @@ class Sleep(Section):
 
 CarbonPrice = Annotated[
     float,
-    Within(bounds.EUR_PER_TONNE),
+    Within(limits.EUR_PER_TONNE),
     Key("EUR per tonne", "price of emitted CO2; needs an intensity"),
 ]
 
@@ -162,7 +162,7 @@ class ConstantCarbon(Section):
     eur_per_tonne: CarbonPrice = 0.0
     g_per_kwh: Annotated[
         float,
-        Within(bounds.G_PER_KWH),
+        Within(limits.G_PER_KWH),
         Key("g per kWh", "constant carbon intensity of bought electricity", default="none"),
     ]
 
@@ -193,14 +193,14 @@ _UNITS = [f"`{unit}`" for unit in get_args(SolarUnit)]
 class ModelledSolar(Section):
     """The site's own photovoltaics; azimuth 180 is south."""
 
-    peak_kw: Annotated[float, Within(bounds.SOLAR_KW), Key("kW", "peak power of the site's photovoltaics")] = 0.0
-    tilt_deg: Annotated[float, Within(bounds.TILT_DEG), Key("degrees", "tilt of the modules from the horizontal")] = (
+    peak_kw: Annotated[float, Within(limits.SOLAR_KW), Key("kW", "peak power of the site's photovoltaics")] = 0.0
+    tilt_deg: Annotated[float, Within(limits.TILT_DEG), Key("degrees", "tilt of the modules from the horizontal")] = (
         30.0
     )
     azimuth_deg: Annotated[
-        float, Within(bounds.AZIMUTH_DEG), Key("degrees", "direction they face, clockwise from north: 180 is south")
+        float, Within(limits.AZIMUTH_DEG), Key("degrees", "direction they face, clockwise from north: 180 is south")
     ] = 180.0
-    losses_fraction: Annotated[float, Within(bounds.FRACTION), Key("fraction", "losses between modules and use")] = 0.14
+    losses_fraction: Annotated[float, Within(limits.FRACTION), Key("fraction", "losses between modules and use")] = 0.14
 
 
 class FileSolar(Section):

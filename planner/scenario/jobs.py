@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag, WithJsonSchema
 
-from planner import bounds
+from planner import limits
 from planner.scenario.chooser import Chooser
 from planner.scenario.sections import Key, Section
 from planner.scenario.values import CoreScale, Duration, Flag, Whole, Within, existing
@@ -21,7 +21,7 @@ _SOURCE = Key(
 )
 Lookback = Annotated[
     int,
-    Duration(bounds.LOOKBACK_S),
+    Duration(limits.LOOKBACK_S),
     Field(alias="lookback"),
     Key("duration", "on a first day, how far back submissions of a trace still count", default="`1d`"),
 ]
@@ -38,7 +38,7 @@ Scaled = Annotated[
 ]
 UnitCores = Annotated[
     int | None,
-    Whole(bounds.UNIT_CORES),
+    Whole(limits.UNIT_CORES),
     Key("cores", "a trace's job of c cores becomes units of at most this many", default="cores of the plainest class"),
 ]
 WholeQueue = Annotated[
@@ -71,7 +71,7 @@ class SampleJobs(Section):
     unit_cores: UnitCores = None
     load: Annotated[
         float,
-        Within(bounds.LOAD),
+        Within(limits.LOAD),
         Key("fraction", "sample only: work submitted per day over what the machine can do"),
     ] = 0.9
     whole_queue: WholeQueue = None
@@ -105,7 +105,7 @@ class FileJobs(Section):
     unit_cores: UnitCores = None
     start_unix: Annotated[
         int | None,
-        Whole(bounds.UNIX_S),
+        Whole(limits.UNIX_S),
         Key("Unix seconds", "start of an SWF trace whose header has no UnixStartTime", default="from the file"),
     ] = None
     whole_queue: WholeQueue = None

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import ModelWrapValidatorHandler, PrivateAttr, ValidationInfo, field_validator, model_validator
 
-from planner import bounds
+from planner import limits
 from planner.domain.cluster import Cluster
 from planner.domain.situation import Outage
 from planner.scenario.chooser import Kinds
@@ -34,7 +34,7 @@ class Scenario(Section):
     zone: Annotated[Zone, Key("time zone", "the site's time zone; days and bands are local to it")] = "UTC"
     currency: Annotated[Currency, Key("code", "written on reports; nothing is converted")] = "EUR"
     seed: Annotated[
-        int, Whole(bounds.SEED), Key("number", "seed of everything random: sample jobs, drawn power, search")
+        int, Whole(limits.SEED), Key("number", "seed of everything random: sample jobs, drawn power, search")
     ] = 0
     jobs: Jobs
     power: Power = Power()

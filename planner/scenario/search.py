@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from planner import bounds
+from planner import limits
 from planner.defaults import LOOKAHEAD_DAYS
 from planner.domain.search_params import DelayParams, HarvestParams, HoldParams, RelaxationParams, SearchParams
 from planner.scenario.sections import Key, Section
@@ -18,7 +18,7 @@ class Harvest(Section):
 
     tier_share: Annotated[
         float,
-        Within(bounds.FRACTION),
+        Within(limits.FRACTION),
         Key("fraction", "largest part of the effort that goes into tiered orders; 0 leaves them out"),
     ] = HarvestParams.tier_share
     rebuilds: Annotated[Flag, Key("true or false", "whether the plan is rebuilt piece by piece after that")] = (
@@ -26,22 +26,22 @@ class Harvest(Section):
     )
     meetings: Annotated[
         int,
-        Whole(bounds.MEETINGS),
+        Whole(limits.MEETINGS),
         Key("number", "how often its two chains meet, and the one behind goes on from the best plan"),
     ] = HarvestParams.meetings
     heat: Annotated[
         float,
-        Within(bounds.FRACTION),
+        Within(limits.FRACTION),
         Key(
             "fraction",
             "first temperature, as a part of the day's revenue: worse plans by about that much are kept"
             " at first; it falls to nothing",
         ),
     ] = HarvestParams.heat
-    largest: Annotated[int, Whole(bounds.STEP_JOBS), Key("jobs", "most jobs that a step of rebuilding takes out")] = (
+    largest: Annotated[int, Whole(limits.STEP_JOBS), Key("jobs", "most jobs that a step of rebuilding takes out")] = (
         HarvestParams.largest
     )
-    guests: Annotated[int, Whole(bounds.STEP_JOBS), Key("jobs", "most waiting jobs that compete with them")] = (
+    guests: Annotated[int, Whole(limits.STEP_JOBS), Key("jobs", "most waiting jobs that compete with them")] = (
         HarvestParams.guests
     )
 
@@ -51,7 +51,7 @@ class Delay(Section):
 
     step_s: Annotated[
         int,
-        Duration(bounds.DELAY_STEP_S),
+        Duration(limits.DELAY_STEP_S),
         Field(alias="step"),
         Key("duration", "how far a job is pushed at a time", default="`1h`"),
     ] = DelayParams.step_s
@@ -62,17 +62,17 @@ class Relaxation(Section):
 
     whole_day: Annotated[
         int,
-        Whole(bounds.ENGINE_JOBS),
+        Whole(limits.ENGINE_JOBS),
         Key("jobs", "a day of at most this many jobs is given to the engine whole"),
     ] = RelaxationParams.whole_day
     part: Annotated[
         int,
-        Whole(bounds.PART_JOBS),
+        Whole(limits.PART_JOBS),
         Key("jobs", "jobs of a part, where the day is given in parts"),
     ] = RelaxationParams.part
     step_s: Annotated[
         int,
-        Duration(bounds.ENGINE_STEP_S),
+        Duration(limits.ENGINE_STEP_S),
         Field(alias="step"),
         Key("duration", "the engine's time for the day or a part of it", default="`1s`"),
     ] = int(RelaxationParams.step_s)
@@ -83,7 +83,7 @@ class Search(Section):
 
     lookahead_days: Annotated[
         int,
-        Whole(bounds.LOOKAHEAD_DAYS),
+        Whole(limits.LOOKAHEAD_DAYS),
         Key(
             "days",
             "days that a search plans together where the queue reaches beyond the first of them, which alone is kept;"
@@ -108,7 +108,7 @@ class HoldSection(Section):
 
     every_s: Annotated[
         int,
-        Duration(bounds.HOLD_EVERY_S),
+        Duration(limits.HOLD_EVERY_S),
         Field(alias="every"),
         Key(
             "duration",
@@ -118,13 +118,13 @@ class HoldSection(Section):
     ] = HoldParams.every_s
     ahead_s: Annotated[
         int,
-        Duration(bounds.HOLD_AHEAD_S),
+        Duration(limits.HOLD_AHEAD_S),
         Field(alias="ahead"),
         Key("duration", "how far ahead arrivals are expected, as on days before", default="`24h`"),
     ] = HoldParams.ahead_s
     stay_fraction: Annotated[
         float,
-        Within(bounds.FRACTION),
+        Within(limits.FRACTION),
         Field(alias="stay"),
         Key(
             "fraction", "by what part the time ahead must get cheaper before more or less is held than in the last hour"
@@ -132,7 +132,7 @@ class HoldSection(Section):
     ] = HoldParams.stay_fraction
     waiting_fraction: Annotated[
         float,
-        Within(bounds.FRACTION),
+        Within(limits.FRACTION),
         Key(
             "fraction",
             "what an hour of waiting counts for where `goal.waiting` does not say, as a part of what the energy of a"

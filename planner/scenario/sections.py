@@ -19,7 +19,7 @@ from pydantic import (
 from pydantic.fields import FieldInfo
 from pydantic_core import CoreSchema, PydanticCustomError
 
-from planner import bounds
+from planner import limits
 from planner.domain.job import DeferRule
 from planner.domain.problem import ExecuteRule
 from planner.domain.rates import UsePrice
@@ -109,7 +109,7 @@ class Power(Section):
 
     w_per_core: Annotated[
         float | None,
-        Within(bounds.W_PER_CORE),
+        Within(limits.W_PER_CORE),
         Key("W per core", "draw of jobs whose source does not say; wins over the default below"),
     ] = None
     draw_w_per_core: Annotated[
@@ -142,10 +142,10 @@ class Power(Section):
         ),
     ] = True
     max_w_per_core: Annotated[
-        float | None, Within(bounds.W_PER_CORE), Key("W per core", "no job is thought to draw more than this")
+        float | None, Within(limits.W_PER_CORE), Key("W per core", "no job is thought to draw more than this")
     ] = None
     max_w_per_node: Annotated[
-        float | None, Within(bounds.NODE_W), Key("W per node", "no job is thought to draw more than this on each node")
+        float | None, Within(limits.NODE_W), Key("W per node", "no job is thought to draw more than this on each node")
     ] = None
 
     @model_validator(mode="before")
@@ -177,8 +177,8 @@ class Cooling(Section):
     ] = "dry-bulb"
 
 
-EurPerHour = Annotated[float, Within(bounds.EUR_PER_CORE_HOUR)]
-Factor = Annotated[float, Within(bounds.REVENUE_WEIGHT)]
+EurPerHour = Annotated[float, Within(limits.EUR_PER_CORE_HOUR)]
+Factor = Annotated[float, Within(limits.REVENUE_WEIGHT)]
 
 
 class ClassRevenue(Section):
@@ -254,7 +254,7 @@ class Rules(Section):
     ] = "full"
     max_deferral_days: Annotated[
         int | None,
-        Whole(bounds.DEFERRAL_DAYS),
+        Whole(limits.DEFERRAL_DAYS),
         Key(
             "days",
             "a job deferred on this many days goes before all others in every ordering",
@@ -271,7 +271,7 @@ class Rules(Section):
     ] = "requested"
     max_delay_s: Annotated[
         int | None,
-        Duration(bounds.MAX_DELAY_S),
+        Duration(limits.MAX_DELAY_S),
         Field(alias="max_delay"),
         Key(
             "duration",
@@ -307,7 +307,7 @@ class Goal(Section):
     ] = "whole"
     later: Annotated[
         float | None,
-        Within(bounds.FRACTION),
+        Within(limits.FRACTION),
         Key(
             "part",
             "what a euro that is earned after the day counts: 1 where the queue empties, 0 on an overloaded machine",
@@ -316,12 +316,12 @@ class Goal(Section):
     ] = None
     carbon_weight: Annotated[
         float,
-        Within(bounds.EUR_PER_TONNE),
+        Within(limits.EUR_PER_TONNE),
         Key("EUR per tonne", "what a tonne of CO2 counts when plans are compared, besides its price"),
     ] = 0.0
     waiting: Annotated[
         float | None,
-        Within(bounds.EUR_PER_WAITING_HOUR),
+        Within(limits.EUR_PER_WAITING_HOUR),
         Key(
             "EUR per hour",
             "what an hour of waiting of one job counts, in plans and when jobs are held for cheaper hours",
@@ -330,7 +330,7 @@ class Goal(Section):
     ] = None
     carbon_limit_kg: Annotated[
         float | None,
-        Within(bounds.CARBON_KG),
+        Within(limits.CARBON_KG),
         Key("kg", "what a day should emit at most, with the whole runs of what starts on it", default="no limit"),
     ] = None
 
@@ -342,7 +342,7 @@ class Budgets(Section):
         Literal["month", "year"], Key("word", "how long a budget is for: a calendar `month` or `year`")
     ] = "year"
     accounts: Annotated[
-        dict[Name, Annotated[float, Within(bounds.BUDGET_EUR)]],
+        dict[Name, Annotated[float, Within(limits.BUDGET_EUR)]],
         Named,
         Key(
             "EUR",

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, WithJsonSchema
 
-from planner import bounds
+from planner import limits
 from planner.scenario.sections import Key, Section
 from planner.scenario.values import Several, Whole, Within, existing_folder
 
@@ -34,11 +34,11 @@ class SlurmSection(Section):
     ] = LIVE
     partitions: Annotated[Several, Key("names", "partitions whose nodes and jobs are planned", default="all")] = ()
     idle_w: Annotated[
-        float, Within(bounds.IDLE_W), Key("W per node", "draw of a node of Slurm on which nothing runs")
+        float, Within(limits.IDLE_W), Key("W per node", "draw of a node of Slurm on which nothing runs")
     ] = 0.0
     sleep_w: Annotated[
         float | None,
-        Within(bounds.IDLE_W),
+        Within(limits.IDLE_W),
         Key("W per node", "draw of a node of Slurm that is off for want of work", default="it stays on"),
     ] = None
     opt_in: OptInSection = OptInSection()
@@ -51,7 +51,7 @@ class SlurmSection(Section):
     ] = "admin_comment"
     keep_days: Annotated[
         int,
-        Whole(bounds.KEEP_DAYS),
+        Whole(limits.KEEP_DAYS),
         Key("days", "for how long all versions of planned days are kept; later only the first and the last"),
     ] = 7
 

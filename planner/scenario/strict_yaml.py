@@ -13,8 +13,8 @@ from pathlib import Path
 
 import yaml
 
-from planner.bounds import YAML_CHARACTERS, YAML_DEPTH, YAML_VALUES
 from planner.errors import FileFormatError
+from planner.limits import YAML_CHARACTERS, YAML_DEPTH, YAML_VALUES
 from planner.scenario.marked import Marked, Scalar, TextSource
 from planner.text_files import open_text
 

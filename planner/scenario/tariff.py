@@ -6,7 +6,7 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 
-from planner import bounds
+from planner import limits
 from planner.scenario.chooser import Chooser
 from planner.scenario.sections import Key, Section
 from planner.scenario.values import Clock, InputFile, Members, Within, Words, Zone, problem
@@ -18,7 +18,7 @@ _KIND = Key("word", "`flat`, `bands` or `hourly`", default="`flat`")
 
 FlatPrice = Annotated[
     float,
-    Within(bounds.EUR_PER_KWH),
+    Within(limits.EUR_PER_KWH),
     Key("EUR per kWh", "the price, or the price outside all bands", default="required for flat, bands"),
 ]
 
@@ -37,7 +37,7 @@ class TariffBand(Section):
         Key("clock time", 'end of a band, up to `"24:00"`; before `from` it is the next day\'s', example='"06:00"'),
     ]
     eur_per_kwh: Annotated[
-        float, Within(bounds.EUR_PER_KWH), Key("EUR per kWh", "price within the band", example="0.11")
+        float, Within(limits.EUR_PER_KWH), Key("EUR per kWh", "price within the band", example="0.11")
     ]
 
 
@@ -111,7 +111,7 @@ class HourlyTariff(Section):
     ] = "13:00"
     eur_per_usd: Annotated[
         float | None,
-        Within(bounds.EUR_PER_USD),
+        Within(limits.EUR_PER_USD),
         Key("EUR per USD", "rate at which prices are converted", default="required for USD"),
     ] = None
 

@@ -18,9 +18,9 @@ from pydantic import AfterValidator, BeforeValidator, GetCoreSchemaHandler, GetJ
 from pydantic_core import CoreSchema, PydanticCustomError
 from pydantic_core.core_schema import no_info_plain_validator_function
 
-from planner.bounds import CORE_SCALE, PLANNED_YEARS, W_PER_CORE, Bounds
 from planner.domain.horizon import zone_named
 from planner.errors import InputError
+from planner.limits import CORE_SCALE, PLANNED_YEARS, W_PER_CORE, Bounds
 from planner.places import full_path, is_file, is_folder
 from planner.printable import is_text, printable
 from planner.scenario.marked import BLANK, Text, number_text, shown

@@ -7,7 +7,7 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import BeforeValidator, Discriminator, Tag, WithJsonSchema, model_validator
 
-from planner import bounds
+from planner import limits
 from planner.scenario.chooser import Chooser
 from planner.scenario.sections import Key, Section
 from planner.scenario.values import Day, Members, Within, Zone, existing, problem
@@ -55,7 +55,7 @@ class ConstantWeather(Section):
     source: Annotated[Literal["constant"], _SOURCE]
     temperature_c: Annotated[
         float,
-        Within(bounds.TEMPERATURE_C),
+        Within(limits.TEMPERATURE_C),
         Key("°C", "the temperature when `source: constant`, and only then", default="none"),
     ]
 
@@ -86,15 +86,15 @@ class FileWeather(Section):
     ] = None
     latitude_deg: Annotated[
         float | None,
-        Within(bounds.LATITUDE_DEG),
+        Within(limits.LATITUDE_DEG),
         Key("degrees", "the site's place, north positive, for photovoltaics; goes before the file's", default="file's"),
     ] = None
     longitude_deg: Annotated[
-        float | None, Within(bounds.LONGITUDE_DEG), Key("degrees", "the same, east positive", default="file's")
+        float | None, Within(limits.LONGITUDE_DEG), Key("degrees", "the same, east positive", default="file's")
     ] = None
     altitude_m: Annotated[
         float | None,
-        Within(bounds.ALTITUDE_M),
+        Within(limits.ALTITUDE_M),
         Key("m", "height above sea level, for the sun, and for wet bulbs without a pressure", default="file's"),
     ] = None
     members: Annotated[

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import datetime as dt
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from planner.domain.result import Hold
 from planner.inputs.slurm.queue import Queue
 from planner.slurm.apply import carry_out, plan_changes
 from planner.slurm.changes import ChangeOutcome, Proposal
@@ -36,12 +37,18 @@ class Applied:
     is_open: bool
 
     @property
+    def held(self) -> Mapping[str, Hold]:
+        """What is held from now on, by what Slurm took."""
+        lost = {each.change.job for each in self.outcomes or () if not each.taken}
+        return {name: hold for name, hold in self.proposal.held.items() if name not in lost}
+
+    @property
     def line(self) -> str:
         """The run in one line, for a log."""
         taken = [each.change for each in self.outcomes or () if each.taken]
         released = sum(each.is_release for each in taken)
         refused = sum(each.refused for each in self.outcomes or ())
-        said = f"{len(self.proposal.held):,} held, {len(taken) - released:,} new or moved, {released:,} released"
+        said = f"{len(self.held):,} held, {len(taken) - released:,} new or moved, {released:,} released"
         return f"{said}, {len(self.proposal.refusals):,} left alone" + (f", {refused:,} not taken" if refused else "")
 
 

@@ -23,11 +23,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from planner.bounds import DAY_S
 from planner.domain.job import Promise
 from planner.domain.result import Hold
 from planner.errors import FileFormatError, OutputError
 from planner.inputs.slurm.job import SlurmJob
+from planner.limits import DAY_S
 from planner.places import is_there
 from planner.store.folder import PRIVATE, flush, put
 from planner.text_files import open_text

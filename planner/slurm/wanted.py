@@ -119,7 +119,8 @@ def holds_of(wanted: Wanted, queue: Queue, ours: Ours, now_unix: int) -> tuple[d
 
     An array is held as a whole, until the first of its tasks is to start. Of equal jobs of one user the older one never
     begins after a younger one because of us: their holds end in the order of their age, and none outlasts the start of
-    a younger one that is not held. A job that a younger one has passed since it was held is held no longer.
+    a younger one that is not held. A job that a younger one has passed since it was held is held no longer. What would
+    be held no longer than until it could start is not held: it waits for room, which may come sooner.
     """
     alike: dict[object, list[_Unit]] = defaultdict(list)
     refusals: list[Refusal] = []
@@ -135,13 +136,13 @@ def holds_of(wanted: Wanted, queue: Queue, ours: Ours, now_unix: int) -> tuple[d
             unit = each if first is None or each.hold is None else each.until(min(each.begin_unix, first.begin_unix))
             hold = unit.hold
             if hold is not None:
-                younger = _passed_by(unit, queue, ours)
-                if first is not None and unit.begin_unix <= now_unix:
+                younger, could_start = _passed_by(unit, queue, ours), max(now_unix, hold.reference_unix)
+                if first is not None and unit.begin_unix <= could_start:
                     younger = first.name
                 if younger:
                     reason = f"job {younger}, equal, younger and of the same user, would start before it"
                     refusals.append(Refusal(unit.name, reason))
-                    unit = replace(unit, begin_unix=now_unix, hold=None)
+                    unit = replace(unit, begin_unix=could_start, hold=None)
                 else:
                     found[unit.name] = hold
             first = unit if first is None or unit.begin_unix < first.begin_unix else first
@@ -171,9 +172,9 @@ def _unit(name: str, jobs: list[SlurmJob], wanted: Wanted, queue: Queue, now_uni
     unit = _Unit(name, _age(jobs[0]), _kind(jobs[0]), min(begins), None)
     if not held:
         return unit, ""
-    if unit.begin_unix <= now_unix:
-        ended = f"its hold was over at {utc_text(unit.begin_unix)}"
-        return unit, f"one of its tasks is to start at once, at {utc_text(unit.begin_unix)}" if len(jobs) > 1 else ended
+    if unit.begin_unix <= max(now_unix, min(each.reference_unix for each in held)):
+        what = "one of its tasks is not held, and is to start" if len(jobs) > 1 else "its hold was over"
+        return unit, f"{what} at {utc_text(unit.begin_unix)}"
     records = [job for job in queue.array(name) if job.is_pending] or jobs
     reason = next((why for job in records if (why := wanted.rules.why_not(job, unit.begin_unix))), "")
     if reason:

@@ -16,6 +16,7 @@ from planner.domain.intake import Intake
 from planner.domain.job import Job
 from planner.domain.plan import DeferralKind
 from planner.domain.rates import Rates
+from planner.domain.search_params import Strength
 from planner.domain.situation import Outage, SiteState, Situation, StartedJob
 from planner.errors import FileFormatError, InputError
 from planner.inputs.build import first_situation, known_until
@@ -23,7 +24,7 @@ from planner.inputs.jobs.read import known_jobs
 from planner.printable import one_line
 from planner.scenario.schema import Scenario
 from planner.store.read_tables import choice, job_of, moment, read_rows, read_table, scheduled_of, whole
-from planner.store.results import cluster_of, is_booked, known_until_of, made, outages_of, read_run
+from planner.store.results import cluster_of, is_booked, known_until_of, made, outages_of, read_run, strength_of
 from planner.store.versions import VERSIONS, plans_of
 from planner.store.write_tables import COLUMNS
 from planner.text_files import digest
@@ -57,6 +58,8 @@ class LastPlan:
         From when on jobs may be new.
     began, left
         What the site carries over besides jobs when the day begins and ends; None where early versions wrote it.
+    strength
+        How strongly it was best to hold; None: it does not say.
     mark
         By what the next day names it in its run.json: its date, and the SHA-256 of the files that are carried on.
     """
@@ -68,6 +71,7 @@ class LastPlan:
     known_until_unix: int
     began: SiteState | None
     left: SiteState | None
+    strength: Strength | None
     mark: Mapping[str, str]
 
     @property
@@ -133,6 +137,7 @@ class LastPlan:
             outages=tuple(each for each in self.outages if each.end_unix is None or each.end_unix > moment_unix),
             times_deferred=self.times_deferred(day),
             site=self.began if same_day else self.left,
+            strength=self.strength,
             source=f"the plan of {self.horizon.day}",
         )
 
@@ -167,7 +172,8 @@ def situation_of(
 
 
 def with_last_plan(situation: Situation, folder: Path, scenario: Scenario, day: Horizon, last: LastPlan) -> Situation:
-    """A situation with what only the planner knows: promises, starts under EASY, how often jobs waited, its state.
+    """A situation with what only the planner knows: promises, starts under EASY, how often jobs waited, its state, and
+    how strongly it was best to hold.
 
     The state is that of the midnight before the day: as the last plan has it, and where they are made, the books.
     """
@@ -189,6 +195,7 @@ def with_last_plan(situation: Situation, folder: Path, scenario: Scenario, day: 
         started=tuple(replace(each, job=_remembered(each.job, known)) for each in situation.started),
         times_deferred=times,
         site=site,
+        strength=last.strength,
     )
 
 
@@ -246,6 +253,7 @@ def _read(folder: Path, run: Mapping[str, Any], horizon: Horizon, mark: Mapping[
         known if known is not None else horizon.end_unix if sees_day else horizon.start_unix,
         None if rates is None else SiteState.before(horizon.day, rates),
         made(SiteState, run["left"]) if "left" in run else None,
+        strength_of(run),
         mark,
     )
 

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from planner import bounds
+from planner import limits
 from planner.accounting.settle import settle
 from planner.domain.closed_room import node_outages
 from planner.domain.day_summary import DaySummary
@@ -26,7 +26,7 @@ from planner.store.results import QUOTED, REMEDY, cluster_of, made, moment_of, o
 from planner.store.write_tables import COLUMNS, Table
 from planner.text_files import digest
 
-_SOLAR_W = bounds.Bounds(0, 1000 * bounds.SOLAR_KW.high, "W")
+_SOLAR_W = limits.Bounds(0, 1000 * limits.SOLAR_KW.high, "W")
 
 
 @dataclass(frozen=True)
@@ -148,7 +148,7 @@ def _table(folder: Path, run: dict[str, Any]) -> PueTable:
 
 
 def _given(row: dict[str, str], name: str) -> float:
-    return number(row, name, bounds.VALUE_IN_FILE) if name in row else 0.0
+    return number(row, name, limits.VALUE_IN_FILE) if name in row else 0.0
 
 
 def _segment(row: dict[str, str]) -> Segment:
@@ -158,10 +158,10 @@ def _segment(row: dict[str, str]) -> Segment:
     return Segment(
         start_s=start_s,
         end_s=end_s,
-        temperature_c=number(row, "temperature_c", bounds.TABLE_C),
-        price_eur_per_kwh=number(row, "price_eur_per_kwh", bounds.VALUE_IN_FILE),
+        temperature_c=number(row, "temperature_c", limits.TABLE_C),
+        price_eur_per_kwh=number(row, "price_eur_per_kwh", limits.VALUE_IN_FILE),
         solar_w=number(row, "solar_w", _SOLAR_W),
-        carbon_g_per_kwh=number(row, "carbon_g_per_kwh", bounds.G_PER_KWH_IN_FILE),
+        carbon_g_per_kwh=number(row, "carbon_g_per_kwh", limits.G_PER_KWH_IN_FILE),
         fee_eur_per_kwh=_given(row, "fee_eur_per_kwh"),
         feed_in_eur_per_kwh=_given(row, "feed_in_eur_per_kwh"),
     )

@@ -15,8 +15,7 @@ from typing import TypeVar, get_args
 
 import numpy as np
 
-from planner import bounds
-from planner.bounds import Bounds
+from planner import limits
 from planner.domain.cluster import Cluster
 from planner.domain.columns import Ints
 from planner.domain.horizon import Horizon
@@ -25,6 +24,7 @@ from planner.domain.node_text import parse_unit_nodes
 from planner.domain.plan import DeferralKind, Placement
 from planner.errors import FileFormatError
 from planner.inputs.jobs.unit_groups import parse_unit_groups
+from planner.limits import Bounds
 from planner.printable import one_line
 from planner.store.results import QUOTED, REMEDY, shown, text_of
 from planner.store.write_tables import CONTRACT_COLUMNS, JOB_COLUMNS, RULES, SEGMENT_COLUMNS, STATES, Table, with_rules
@@ -126,22 +126,22 @@ def job_of(row: dict[str, str], cluster: Cluster) -> Job:
     return Job(
         id=row["job_id"],
         submit_unix=int(moment(row, "submit_time").timestamp()),
-        requested_s=whole(row, "requested_s", bounds.REQUESTED_S),
+        requested_s=whole(row, "requested_s", limits.REQUESTED_S),
         units=parse_unit_groups(asked, resources),
-        power_w=number(row, "power_w", bounds.JOB_W),
+        power_w=number(row, "power_w", limits.JOB_W),
         account=row["account"],
         user=row["user"],
         name=row["name"],
-        runtime_s=whole(row, "runtime_s", bounds.RUNTIME_S) if row["runtime_s"] else None,
+        runtime_s=whole(row, "runtime_s", limits.RUNTIME_S) if row["runtime_s"] else None,
         deadline_unix=int(moment(row, "deadline").timestamp()) if row["deadline"] else None,
-        revenue_weight=number(row, "revenue_weight", bounds.REVENUE_WEIGHT),
-        estimate_s=whole(row, "estimate_s", bounds.REQUESTED_S) if row["estimate_s"] else None,
+        revenue_weight=number(row, "revenue_weight", limits.REVENUE_WEIGHT),
+        estimate_s=whole(row, "estimate_s", limits.REQUESTED_S) if row["estimate_s"] else None,
         promise=_promise(row),
         classes=tuple(row["node_class"].split(",")) if row.get("node_class") else (),
         exclusive=bool(row.get("exclusive")) and choice(row, "exclusive", "yes") == "yes",
         begin_unix=int(moment(row, "begin_time").timestamp()) if row.get("begin_time") else None,
         easy_unix=int(moment(row, "easy_start").timestamp()) if row.get("easy_start") else None,
-        priority=number(row, "priority", bounds.PRIORITY) if row.get("priority") else 1.0,
+        priority=number(row, "priority", limits.PRIORITY) if row.get("priority") else 1.0,
         after=parse_dependencies(row.get("dependency", "")),
         qos=row.get("qos", ""),
         partition=row.get("partition", ""),
@@ -159,7 +159,7 @@ def _promise(row: dict[str, str]) -> Promise | None:
 
 # Cells, each read as its type and within bounds; ValueError says what was expected.
 
-OFFSET_S = Bounds(-2 * bounds.REQUESTED_S.high, 2 * bounds.REQUESTED_S.high, "s")
+OFFSET_S = Bounds(-2 * limits.REQUESTED_S.high, 2 * limits.REQUESTED_S.high, "s")
 """No start or end is further from its day."""
 _COUNT = Bounds(0, 10**9)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import math
 import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -19,16 +20,17 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 from pydantic import AfterValidator, BaseModel, Field, TypeAdapter, ValidationError
 from pydantic_core import PydanticCustomError
 
-from planner import __version__, bounds
-from planner.bounds import Bounds
+from planner import __version__, limits
 from planner.domain.cluster import Cluster
 from planner.domain.day_summary import FORMAT, DaySummary
 from planner.domain.horizon import zone_named
 from planner.domain.job import DeferRule
 from planner.domain.problem import ExecuteRule
 from planner.domain.rates import Rates
+from planner.domain.search_params import Strength
 from planner.domain.situation import LeftAlone, Outage, SiteState
 from planner.errors import FileFormatError, InputError
+from planner.limits import Bounds
 from planner.printable import one_line
 
 if TYPE_CHECKING:
@@ -72,8 +74,8 @@ def _later() -> Any:
 
 _Word = Annotated[str, _that("text that is not empty", bool)]
 _Amount = Annotated[float, _that(f"a number {_COUNT}", _COUNT.__contains__)]
-_Moment = Annotated[int, _that(f"a whole number {bounds.UNIX_S}", bounds.UNIX_S.__contains__)]
-_Day = Annotated[dt.date, _that("a day such as 2024-06-01", lambda day: day.year in bounds.PLANNED_YEARS)]
+_Moment = Annotated[int, _that(f"a whole number {limits.UNIX_S}", limits.UNIX_S.__contains__)]
+_Day = Annotated[dt.date, _that("a day such as 2024-06-01", lambda day: day.year in limits.PLANNED_YEARS)]
 _Zone = Annotated[str, _that("a time zone such as Europe/Paris", _is_zone)]
 _Digest = Annotated[
     str, _that("a SHA-256 of 64 digits", lambda text: re.fullmatch("[0-9a-f]{64}", text, re.ASCII) is not None)
@@ -164,6 +166,13 @@ class _Outside(BaseModel):
     temperature_c: _Some[float]
 
 
+class _Strength(BaseModel):
+    """Null: hold nothing."""
+
+    value: _Amount | None
+    decided_unix: _Moment
+
+
 class _Run(BaseModel):
     """What run.json says. Results of the earliest versions have no ``outputs``; those that need them say so."""
 
@@ -188,6 +197,7 @@ class _Run(BaseModel):
     scenario: _Scenario
     rates: Rates = _later()
     left: SiteState = _later()
+    hold_strength: _Strength = _later()
     outside: _Outside = _later()
     bound: dict[str, Any] | None
     real_bound: dict[str, Any] | None = None
@@ -225,6 +235,14 @@ def outages_of(run: Mapping[str, Any]) -> tuple[Outage, ...]:
     """The outages that a run knew of: those of its situation, or where that had none of its own, of its scenario."""
     known = (run.get("snapshot") or (run if "outages" in run else run["scenario"])).get("outages", ())
     return tuple(made(Outage, each) for each in known)
+
+
+def strength_of(run: Mapping[str, Any]) -> Strength | None:
+    """How strongly it was best to hold; None where a run does not say."""
+    found = run.get("hold_strength")
+    if found is None:
+        return None
+    return Strength(math.inf if found["value"] is None else float(found["value"]), found["decided_unix"])
 
 
 def moment_of(run: Mapping[str, Any]) -> int | None:

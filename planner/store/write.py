@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import math
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any
 from planner.domain.books import Booked, PlannedFigures
 from planner.domain.day_summary import DaySummary
 from planner.domain.problem import Problem, Running
+from planner.domain.search_params import Strength
 from planner.domain.situation import SiteState
 from planner.errors import InputError
 from planner.parquet import arrow
@@ -60,7 +62,7 @@ def write_day(
         happened = planned.happened
         left = SiteState.after(happened.horizon.day, happened.rates, planned.ledger)
         run = {**run, "rates": asdict(planned.day.problem.rates), "left": {**asdict(left), "day": left.day.isoformat()}}
-        run = {**run, "outside": _outside(planned.day.problem)}
+        run = {**run, "outside": _outside(planned.day.problem), **_held(planned.result.strength)}
         run = {**run, **{name: None if bound is None else asdict(bound) for name, bound in bounds.items()}}
         if page is not None:
             (folder / "report.html").write_bytes(encoded(page(summary, run, tables)))
@@ -82,6 +84,14 @@ def _outside(problem: Problem) -> dict[str, list[float]]:
     """The temperature of the weather; that of the segments where nothing else is known."""
     known = problem.outside or tuple((segment.start_s, segment.temperature_c) for segment in problem.segments)
     return {"start_s": [start_s for start_s, _ in known], "temperature_c": [celsius for _, celsius in known]}
+
+
+def _held(strength: Strength | None) -> dict[str, Any]:
+    """How strongly it was best to hold, where that could be told: null where not at all."""
+    if strength is None:
+        return {}
+    value = None if strength.value == math.inf else strength.value
+    return {"hold_strength": {"value": value, "decided_unix": strength.decided_unix}}
 
 
 def _beside_its_plan(summary: DaySummary, booked: Booked, folder: Path) -> DaySummary:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import mean
 
-from planner.bounds import EVALUATIONS, Bounds
+from planner.limits import EVALUATIONS, Bounds
 from planner.online.estimates import estimate_named
 from planner.online.policies import policy_named
 from planner.online.search_options import USUAL_SEARCH

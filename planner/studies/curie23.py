@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
-from planner.bounds import ITERATIONS, WORKERS, Bounds
 from planner.defaults import ITERATIONS as STEPS
 from planner.defaults import RUN_BOUND_TIME_S, STUDY_BOUND_TIME_S, TIME_LIMIT_S
+from planner.limits import ITERATIONS, WORKERS, Bounds
 from planner.methods import Params
 from planner.pages.charts import lines
 from planner.pages.markup import Html, counted

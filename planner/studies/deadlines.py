@@ -8,8 +8,8 @@ from statistics import mean, stdev
 
 from scipy.stats import t
 
-from planner.bounds import PERCENT, Bounds
 from planner.errors import InputError
+from planner.limits import PERCENT, Bounds
 from planner.online.estimates import estimate_named
 from planner.pages.charts import Line, lines
 from planner.pages.markup import Column, Html, plain

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from planner.bounds import DISPATCH_STEPS, EVALUATIONS, QUEUE_JOBS, QUEUE_NODES, Bounds
 from planner.defaults import DISPATCH_STEPS as STEPS
 from planner.defaults import ROUND_ENGINE, ROUND_TIME_S
 from planner.errors import InputError
+from planner.limits import DISPATCH_STEPS, EVALUATIONS, QUEUE_JOBS, QUEUE_NODES, Bounds
 from planner.methods import with_engine
 from planner.online.estimates import estimate_named
 from planner.online.policies import Policy, policy_named

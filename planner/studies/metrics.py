@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from planner.bounds import Bounds
 from planner.errors import InputError
+from planner.limits import Bounds
 from planner.metrics.outcome import TRIMMING
 from planner.online.policies import policy_named
 from planner.online.replay import replay

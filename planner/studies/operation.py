@@ -11,8 +11,8 @@ from pathlib import Path
 from statistics import mean, stdev
 from typing import Any
 
-from planner.bounds import Bounds
 from planner.errors import InputError
+from planner.limits import Bounds
 from planner.pages.markup import Column, Html, hours, percent, plain
 from planner.pages.scatter import Axis, Point, Series, scatter
 from planner.runs.run_figures import Row

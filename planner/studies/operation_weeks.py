@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 
-from planner.bounds import DAY_S
 from planner.domain.columns import Ints
 from planner.domain.horizon import Horizon
 from planner.domain.trace import Trace
@@ -25,6 +24,7 @@ from planner.errors import AuditError, OutputError
 from planner.inputs.jobs.read import submitted_jobs
 from planner.inputs.timed_csv import read_timed_csv
 from planner.inputs.traces import Source, cluster_trace
+from planner.limits import DAY_S
 from planner.online.check import require_sound
 from planner.online.estimates import estimate_named
 from planner.online.holding import Holding

@@ -15,8 +15,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
-from planner.bounds import PROCESSORS, Bounds
 from planner.errors import InputError
+from planner.limits import PROCESSORS, Bounds
 from planner.places import full_path
 from planner.runs.fanout import TaskEngine
 from planner.runs.run_figures import Row

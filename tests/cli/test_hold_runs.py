@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import math
+import shutil
 from pathlib import Path
 
 import pytest
 
 from planner.cli.main import run
+from planner.domain.horizon import Horizon
+from planner.domain.search_params import Strength
+from planner.domain.situation import Situation
+from planner.scenario.load import load_scenario
 from planner.slurm.wanted import read_wanted
+from planner.store.last_plan import read_last_plan, with_last_plan
 from tests.days import plan, rows_of
 from tests.rolling import DAYS, FIRST, LAST, write_rolling_site
 
@@ -89,8 +96,6 @@ def test_the_audit_sees_another_count_of_promises(
     done: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A summary that hides delays does not agree with its tables, whatever its seal."""
-    import shutil
-
     copied = tmp_path / FIRST
     shutil.copytree(done / "reports" / "site" / FIRST, copied)
     summary = json.loads((copied / "summary.json").read_text())
@@ -157,6 +162,36 @@ def test_a_plan_from_now_on_names_what_is_held_and_needs_no_prices_of_tomorrow(
         assert each["saved_eur"] > each["waiting_eur"] > 0
         until = dt.datetime.fromtimestamp(each["until_unix"], dt.timezone(dt.timedelta(hours=2)))
         assert f"job {each['job_id']} until {until:%Y-%m-%d %H:%M}: saves" in told
+    # Plans of the same hour keep to the strength of this one; in the next hour it is decided anew.
+    path = base / "reports" / "site" / FIRST / "run.json"
+    first = json.loads(path.read_text())["hold_strength"]
+    assert (first["value"] in (1, 4, 16), first["decided_unix"]) == (True, now)
+    for value in (1, None):
+        path.write_text(json.dumps(json.loads(path.read_text()) | {"hold_strength": first | {"value": value}}))
+        assert run(["now", "--at", f"{FIRST}T18:50:00+02:00", *words, "-q"]) == 0
+        assert json.loads(path.read_text())["hold_strength"] == first | {"value": value}
+        assert bool(json.loads(path.with_name("summary.json").read_text()).get("holds")) == (value is not None)
+    assert run(["now", "--at", f"{FIRST}T19:00:00+02:00", *words, "-q"]) == 0
+    later = json.loads(path.read_text())["hold_strength"]
+    assert (later["value"] in (1, 4, 16), later["decided_unix"]) == (True, now + 3600)
+
+
+@pytest.mark.parametrize("value", [16, None])
+def test_the_next_plan_begins_with_the_strength_of_the_last(
+    done: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, value: float | None
+) -> None:
+    """Where staying counts for all, it stays: on the next day, and from a moment on, whoever says what is true then."""
+    strength = {"value": value, "decided_unix": 1_717_000_000}
+    monkeypatch.chdir(shutil.copytree(done, tmp_path / "site"))
+    path = Path("reports/site", FIRST, "run.json")
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"hold_strength": strength}))
+    plan("run", "--from", DAYS[1], "--to", DAYS[1], *REAL, "--set", "hold.stay=1")
+    assert json.loads(Path("reports/site", DAYS[1], "run.json").read_text())["hold_strength"]["value"] == value
+    scenario = load_scenario("site", folders=[Path("scenarios")], overrides=["jobs.visibility=day"])
+    day = Horizon(dt.date.fromisoformat(DAYS[1]), scenario.zone)
+    last = read_last_plan(path.parent, scenario, day.day_before())
+    found = with_last_plan(Situation(day.start_unix), Path("reports/site"), scenario, day, last)
+    assert found.strength == Strength(math.inf if value is None else value, strength["decided_unix"])
 
 
 @pytest.mark.parametrize(

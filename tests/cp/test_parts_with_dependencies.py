@@ -6,7 +6,7 @@ import numpy as np
 
 from planner.cp.engines.choose import ENGINES
 from planner.cp.model import ProfitModel
-from planner.cp.relaxation import subproblem_around
+from planner.cp.neighbourhoods import subproblem_around
 from planner.cp.repair import insert
 from planner.cp.subproblem import Subproblem
 from planner.domain.plan import DEFERRED, Plan

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from planner import bounds
+from planner import limits
 from planner.domain.cluster import Cluster, NodeClass
 from planner.domain.horizon import Horizon
 from planner.domain.job import Job, UnitGroup
@@ -102,7 +102,7 @@ def test_the_size_of_tables() -> None:
     with pytest.raises(TableError, match=f"its number of rows is {rows + 1}; it must be"):
         PueTable("t", 0, 1, 0, 5, np.zeros((rows + 1, 1)))
     # Rows at 0 and at the highest power of all; one watt more is too much. Columns likewise.
-    high_w, high_c = bounds.TABLE_W.high, bounds.TABLE_C.high
+    high_w, high_c = limits.TABLE_W.high, limits.TABLE_C.high
     assert PueTable("t", 0, high_w, 0, high_c, np.zeros((2, 2))).powers_w[-1] == high_w
     with pytest.raises(TableError, match="its highest power is"):
         PueTable("t", 1, high_w, 0, 5, np.zeros((2, 2)))

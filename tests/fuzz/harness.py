@@ -193,8 +193,11 @@ def _audits(case: Case, place: Path, before: dict[Path, int]) -> list[str]:
 
 
 def _rewrite(path: Path) -> None:
-    """Write a file anew again and again: in one step, or in place and cut short on the way."""
-    with contextlib.suppress(OSError):
+    """Write a file anew again and again: in one step, or in place and cut short on the way.
+
+    It shares the memory limit of the case, and gives way to it.
+    """
+    with contextlib.suppress(OSError, MemoryError):
         whole = path.read_bytes()
         for turn in range(10**9):
             if turn % 2:

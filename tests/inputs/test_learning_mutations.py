@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from planner.bounds import W_PER_CORE
 from planner.inputs.books.finished import TWICE, Finished, chosen, table_candidates
 from planner.inputs.learned_power import LearnedFile, read_learned_power
+from planner.limits import W_PER_CORE
 from planner.runs.power_sources import learned_file, write_learned_power
 from tests.fuzz.damage import put
 from tests.fuzz.learning import TABLE, odd_finished

@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from planner import bounds
+from planner import limits
 from planner.domain.situation import Outage
 from planner.errors import InputError
 from planner.inputs.jobs.table_rows import ROUNDED_TIME
@@ -394,7 +394,7 @@ def test_bad_columns_of_node_states(tmp_path: Path) -> None:
 
 def test_more_outages_than_any_site_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A small table can name a large machine again and again."""
-    monkeypatch.setattr(bounds, "OUTAGES", bounds.Bounds(0, 5))
+    monkeypatch.setattr(limits, "OUTAGES", limits.Bounds(0, 5))
     rows = [f'"cpu[1-3]",down,,{at(clock)}' for clock in ("08:30", "09:30")]
     with pytest.raises(InputError, match=r"nodes\.csv: the number of outages is 6; it must be from 0 to 5"):
         read(table(tmp_path), states(tmp_path, *rows))

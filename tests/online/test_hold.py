@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace as with_changes
 from pathlib import Path
 
@@ -9,17 +10,18 @@ import numpy as np
 import pytest
 
 from planner.compiled import kernel_of
+from planner.domain.search_params import HoldParams, Strength
 from planner.domain.trace import Machine, Trace, first_jobs, pool_trace
 from planner.errors import InputError
 from planner.inputs.traces import read_pool
 from planner.online.check import violations
+from planner.online.expected_prices import QUARTER_S, EnergyCosts
 from planner.online.holding import Holding
 from planner.online.initial_state import Past, _remember_ended
 from planner.online.kernel import rollout
 from planner.online.kernel.hold_rule import REMEMBERED_LENGTHS, cheapest_start
 from planner.online.kernel.state import SEEN
 from planner.online.policies import policy_named
-from planner.online.prices import QUARTER_S, EnergyCosts
 from planner.online.replay import Replay, replay
 from tests.online.hard_days import HardDay, hard_day
 from tests.online.traces import as_nodes, random_cluster_trace, random_trace
@@ -354,6 +356,33 @@ def test_the_look_ahead_is_the_simulators_easy(seed: int) -> None:
     assert found == pytest.approx(told)
     held = rollout.rollout(outlook, 0, now, 0, float(price.min()), 10, 6 * HOUR, 0.0, 0.0)
     assert held != pytest.approx(told - 0.7 * float(easy.wait_s.sum()) / HOUR), "with a hold some starts differ"
+
+
+def test_a_replay_begins_with_the_strength_of_the_one_before() -> None:
+    """Where staying counts for all, the strength stays; where it counts for nothing, all come to the same in the end.
+    Before anything can be compared, jobs are held all the same."""
+    trace, costs = slower(random_trace(1)), prices(1)
+
+    def played(strength: float | None, stay_fraction: float) -> Replay:
+        params = HoldParams(stay_fraction=stay_fraction)
+        before = None if strength is None else Strength(strength, 0)
+        holding = Holding(6 * HOUR, costs, 0.001, params, strength=before)
+        return replay(trace, policy_named("hold"), trace.requested_s, holding=holding)
+
+    easy = replay(trace, policy_named("easy"), trace.requested_s)
+    starts = []
+    for strength in (1.0, 4.0, 16.0, math.inf):
+        stays = played(strength, 10.0)
+        assert stays.strength is not None
+        assert stays.strength.value == strength
+        starts.append(stays.start_s)
+        assert played(strength, 0.0).strength == played(None, 0.0).strength != stays.strength
+    assert sum(np.array_equal(starts[-1], each) for each in (*starts, easy.start_s)) == 1
+    assert starts[-1][0] > easy.start_s[0], "the first job, of which nothing tells"
+    unknown = played(3.0, 10.0).strength
+    assert unknown == played(None, 10.0).strength
+    assert unknown is not None
+    assert unknown.value == 4.0
 
 
 def test_policies_that_hold_are_named_by_their_base() -> None:

@@ -8,9 +8,9 @@ import numpy as np
 
 from planner.domain.search_params import HoldParams
 from planner.domain.trace import pool_trace
+from planner.online.expected_prices import QUARTER_S, EnergyCosts
 from planner.online.holding import Holding
 from planner.online.policies import policy_named
-from planner.online.prices import QUARTER_S, EnergyCosts
 from planner.online.replay import replay
 
 HOUR = 3600

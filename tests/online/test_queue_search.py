@@ -17,9 +17,9 @@ from planner.errors import InputError
 from planner.inputs.traces import Source
 from planner.online.check import violations
 from planner.online.estimates import estimate_named
+from planner.online.expected_prices import FOREVER_S, ProfitTerms
 from planner.online.objectives import objective_named
 from planner.online.policies import POLICIES, policy_named
-from planner.online.prices import FOREVER_S, ProfitTerms
 from planner.online.replay import replay
 from planner.online.search_options import QueueSearch
 from planner.runs.simulate import Measurement, simulate

@@ -16,11 +16,11 @@ from planner.domain.problem import Problem, Running, executed
 from planner.domain.rates import Rates
 from planner.domain.segment import Segment
 from planner.domain.situation import Situation, StartedJob
+from planner.online.expected_prices import QUARTER_S, EnergyCosts
 from planner.online.holding import NO_HOLDING, Holding
 from planner.online.look_ahead import carry_out, look_ahead
-from planner.online.prices import QUARTER_S, EnergyCosts
 from planner.planning.estimates import with_estimates
-from planner.planning.waiting import with_promises
+from planner.planning.why_waiting import with_promises
 from tests.factories import DAY, flat_table, random_problem
 
 HOUR = 3600

@@ -390,18 +390,22 @@ def test_a_change_that_slurm_does_not_take_is_code_9(
 def test_a_quiet_apply_says_nothing_but_what_slurm_does_not_take(
     day: Path, tmp_path: Path, capsys: Said, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """For cron: no line where every begin time is taken, one line and code 9 where one is not."""
+    """For cron: no line where every begin time is taken, one line and code 9 where one is not; only what is taken
+    counts as held."""
     queue = tmp_path / "queue.json"
     queue.write_bytes(Path("saved/squeue.json").read_bytes())
     path = fake(tmp_path / "bin", squeue=f"cat {queue}", scontrol="echo 'Denied for job 42' >&2; exit 1")
     monkeypatch.setenv("PATH", path)
     quiet = ("now", *QUICK, "--snapshot", "saved", "--apply", "-q", "--set", "slurm.tell=nobody")
+    quiet = (*quiet, "--metrics-file", "now.prom")
     text = line(9, *quiet, said=capsys)
+    assert "planner_held_jobs 0\n" in Path("now.prom").read_text("ascii")
     assert text.startswith("plan: Slurm has not taken 1 of 1 changes; the first: job 42 begins at ")
     assert text.endswith("(Denied for job 42)\n")
     take = 's/"eligible_time": [0-9]*/"eligible_time": \'$(sed s/.*uts//)\'/g'
     fake(tmp_path / "bin", scontrol=f"[ $# = 1 ] || sed -i '{take}' {queue}")
     assert words(0, *quiet, said=capsys) == ""
+    assert "planner_held_jobs 1\n" in Path("now.prom").read_text("ascii")
     assert begin_of("42") == cheap_from()
     assert run(quiet) == 0
     assert capsys.readouterr() == ("", "")

@@ -139,7 +139,7 @@ def test_the_service_runs_with_the_narrowest_rights(cluster: Cluster, deploy: Pa
     until(has_held, "slurmctld to learn of the coordinator")
     assert begin(other) == before
     assert "held-until=" in cluster.command("squeue", "--noheader", f"--jobs={held}", "--format=%k")
-    assert "planner_held_jobs 2" in (site / "metrics" / "planner.prom").read_text("ascii")
+    assert "planner_held_jobs 1" in (site / "metrics" / "planner.prom").read_text("ascii")
     journal = site / "reports" / "site" / JOURNAL
     lines = [json.loads(line) for line in journal.read_text("utf-8").splitlines()]
     assert {(each["job"], each["taken"]) for each in lines if each["kind"] == "result"} >= {

@@ -51,7 +51,7 @@ def test_an_array_is_held_as_a_whole_until_its_first_task_starts() -> None:
     assert found(array, holds={"42_1": 3, "42_2": 5}, starts={"42_3": 2})[0] == {"42": 2}
     ends, reasons = found(array, holds={"42_1": 3, "42_2": 5})
     assert ends == {}
-    assert "one of its tasks is to start at once" in reasons["42"]
+    assert "one of its tasks is not held" in reasons["42"]
 
 
 def test_one_task_that_must_not_be_held_speaks_for_its_array() -> None:
@@ -74,6 +74,20 @@ def test_no_younger_equal_job_passes() -> None:
     assert ends == {"44": 4}
     assert reasons["42"] == "job 43, equal, younger and of the same user, would start before it"
     assert found(*jobs, holds={"43": 3, "44": 4})[0] == {"43": 3, "44": 4}
+
+
+def test_a_job_is_not_sent_the_moment_at_which_it_could_start() -> None:
+    """It waits for room until then, which may come sooner: 42 would be held until 43 starts, and could start no sooner
+    itself. 41, older still, could start now, and is held until then. So with the tasks of an array."""
+    jobs = (of("41"), of("42", 1), of("43", 2))
+    holds = {"41": held("41", NOW + 5 * HOUR), "42": held("42", NOW + 5 * HOUR, NOW + HOUR)}
+    wanted = Wanted(holds, {"41": NOW, "42": NOW + HOUR, "43": NOW + HOUR}, RULES, NOW + 24 * HOUR)
+    ends, refusals = holds_of(wanted, queue_of(*jobs), Ours(), NOW)
+    assert {name: hold.until_unix for name, hold in ends.items()} == {"41": NOW + HOUR}
+    assert [each.job for each in refusals] == ["42"]
+    holds = {"42_1": held("42_1", NOW + 5 * HOUR, NOW + HOUR)}
+    wanted = Wanted(holds, {"42_1": NOW + HOUR, "42_2": NOW + HOUR}, RULES, NOW + 24 * HOUR)
+    assert holds_of(wanted, queue_of(of("42", tasks=(1, 2))), Ours(), NOW)[0] == {}
 
 
 def test_no_younger_array_passes_either() -> None:

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from planner.bounds import Bounds
 from planner.cli.study import _read
 from planner.errors import InputError
+from planner.limits import Bounds
 from planner.pages.markup import Column
 from planner.runs.run_figures import Row
 from planner.studies.cp_online import CpOnlineStudy

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from planner.bounds import YEAR_S
 from planner.domain.books import Elsewhere, Run
 from planner.domain.cluster import CORES, Cluster
 from planner.domain.horizon import Horizon
@@ -17,6 +16,7 @@ from planner.inputs.jobs.unit_groups import MEMORY
 from planner.inputs.slurm.accounting import Accounts
 from planner.inputs.slurm.job import SlurmJob
 from planner.inputs.slurm.machine import GPUS, MB_PER_GB
+from planner.limits import YEAR_S
 from planner.power.learned import Asked, PowerModel
 from planner.printable import shortened
 from planner.units import SECONDS_PER_HOUR, rounded, utc_text

@@ -7,9 +7,9 @@ from collections import Counter
 from dataclasses import dataclass, field
 from hashlib import blake2b
 
-from planner.bounds import JOB_W, W_PER_CORE
 from planner.errors import InputError
 from planner.inputs.learned_power import LearnedFile, read_learned_power
+from planner.limits import JOB_W, W_PER_CORE
 from planner.power.learned import Asked, PowerLimits, PowerModel, level_name
 from planner.scenario.schema import Scenario
 from planner.scenario.sections import Power

@@ -12,12 +12,12 @@ from typing import Generic, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from planner.bounds import UNIX_S
 from planner.domain.intake import Intake
 from planner.domain.job import Job, UnitGroup
 from planner.errors import FileFormatError, InputError
 from planner.inputs.jobs.swf_trace import SwfTrace, read_swf_trace
 from planner.inputs.jobs.unit_groups import UnitShape, cut_cores
+from planner.limits import UNIX_S
 from planner.power.learned import Asked, PowerModel
 from planner.text_files import read_raw
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from planner.bounds import JOBS_OF_A_FILE, PROCESSORS, REQUESTED_S, Bounds
 from planner.errors import FileFormatError
+from planner.limits import JOBS_OF_A_FILE, PROCESSORS, REQUESTED_S, Bounds
 from planner.text_files import open_text
 
 FIELDS = {

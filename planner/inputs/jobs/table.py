@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
-from planner import bounds
+from planner import limits
 from planner.domain.cluster import CORES, Cluster
 from planner.domain.horizon import zone_named
 from planner.domain.intake import Intake
@@ -193,15 +193,15 @@ def _job(
             account=asked.account,
             user=asked.user,
             name=asked.name,
-            runtime_s=row.whole("runtime_s", bounds.RUNTIME_S) if "runtime_s" in row else None,
+            runtime_s=row.whole("runtime_s", limits.RUNTIME_S) if "runtime_s" in row else None,
             deadline_unix=deadline_unix,
-            revenue_weight=float(row.number("revenue_weight", bounds.REVENUE_WEIGHT))
+            revenue_weight=float(row.number("revenue_weight", limits.REVENUE_WEIGHT))
             if "revenue_weight" in row
             else 1.0,
             classes=asked.classes,
             exclusive=asked.exclusive,
             begin_unix=row_time(row, "begin_time", "begin_unix", repaired),
-            priority=float(row.number("priority", bounds.PRIORITY)) if "priority" in row else 1.0,
+            priority=float(row.number("priority", limits.PRIORITY)) if "priority" in row else 1.0,
             after=parse_dependencies(row.words("dependency")),
             qos=row.words("qos"),
             partition=asked.partition,
@@ -217,10 +217,10 @@ def _requested_s(row: Row, repaired: Counter[str]) -> int:
     if chosen is None:
         raise row.error("the job has no requested time", "fill requested_s or requested_h")
     if chosen == "requested_h":
-        return rounded_up(row.number(chosen, bounds.REQUESTED_H) * SECONDS_PER_HOUR, repaired)
+        return rounded_up(row.number(chosen, limits.REQUESTED_H) * SECONDS_PER_HOUR, repaired)
     if chosen != "requested_s":
         return _duration_s(row, chosen)
-    return rounded_up(row.number(chosen, bounds.REQUESTED), repaired)
+    return rounded_up(row.number(chosen, limits.REQUESTED), repaired)
 
 
 def _duration_s(row: Row, column: str) -> int:
@@ -231,7 +231,7 @@ def _duration_s(row: Row, column: str) -> int:
         seconds = math.ceil(parse_duration(text)) if has_units else slurm_duration_s(text)
     except InputError:
         seconds = 0
-    if seconds not in bounds.REQUESTED_S:
+    if seconds not in limits.REQUESTED_S:
         raise row.bad(column, f"{FORMS}, from 1 s to 100 years", "write 1-12:00:00, 08:30:00, or minutes such as 90")
     return seconds
 
@@ -239,9 +239,9 @@ def _duration_s(row: Row, column: str) -> int:
 def _power_w(row: Row, asked: Asked, power: PowerModel) -> float:
     match one_of(row, "power_w", "power_w_per_core"):
         case "power_w":
-            return float(row.number("power_w", bounds.JOB_W))
+            return float(row.number("power_w", limits.JOB_W))
         case "power_w_per_core":
-            return float(row.number("power_w_per_core", bounds.W_PER_CORE)) * asked.cores
+            return float(row.number("power_w_per_core", limits.W_PER_CORE)) * asked.cores
         case _:
             return power(asked)
 

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from planner.bounds import CELLS_OF_A_TABLE, JOBS_OF_A_FILE, UNIX_S, Bounds
 from planner.errors import FileFormatError, InputError
 from planner.inputs.csv_lines import SIGNS, numbered_rows, separator_of, with_point
 from planner.inputs.local_times import local_moments
+from planner.limits import CELLS_OF_A_TABLE, JOBS_OF_A_FILE, UNIX_S, Bounds
 from planner.parquet import arrow
 from planner.text_files import open_text, read_raw
 

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
 
-from planner import bounds
-from planner.bounds import CORE_SCALE, UNIT_CORES
+from planner import limits
 from planner.domain.cluster import CORES, Cluster
 from planner.domain.job import UnitGroup
 from planner.errors import InputError
 from planner.inputs.jobs.table_rows import Row
+from planner.limits import CORE_SCALE, UNIT_CORES
 from planner.scenario.jobs import Jobs, SlurmJobs
 
 _GROUP = re.compile(r"(\d{1,18})\s*x\s+(\S.*)", re.ASCII)
@@ -165,9 +165,9 @@ def _sizes(row: Row, unit_cores: int) -> list[_Size]:
         raise row.error("the job has no size", "fill cores, or units and cores_per_unit, or unit_groups")
     if "last_unit_cores" in row:
         raise row.error("column last_unit_cores is filled, cores_per_unit is not", "fill both or neither")
-    cores = row.whole("cores", bounds.UNIT_CORES)
+    cores = row.whole("cores", limits.UNIT_CORES)
     if "units" in row:
-        units = row.whole("units", bounds.UNITS)
+        units = row.whole("units", limits.UNITS)
         if units > cores:
             raise row.bad("units", f"at most one unit for each of the {cores} cores")
         smaller, larger_count = divmod(cores, units)
@@ -181,11 +181,11 @@ def _sizes(row: Row, unit_cores: int) -> list[_Size]:
 def _given_sizes(row: Row) -> list[_Size]:
     if "units" not in row:
         raise row.error("column cores_per_unit is filled, units is not", "fill units too")
-    sizes = [(row.whole("units", bounds.UNITS), row.number("cores_per_unit", bounds.UNIT_AMOUNT))]
+    sizes = [(row.whole("units", limits.UNITS), row.number("cores_per_unit", limits.UNIT_AMOUNT))]
     if "last_unit_cores" in row:
-        sizes = [*_last_apart(sizes)[:-1], (1, row.number("last_unit_cores", bounds.UNIT_AMOUNT))]
+        sizes = [*_last_apart(sizes)[:-1], (1, row.number("last_unit_cores", limits.UNIT_AMOUNT))]
     total = _total(sizes)
-    if "cores" in row and row.number("cores", bounds.TOTAL_AMOUNT) != total:
+    if "cores" in row and row.number("cores", limits.TOTAL_AMOUNT) != total:
         raise row.bad("cores", f"{total.normalize():f}, as units and cores_per_unit say")
     return sizes
 
@@ -199,13 +199,13 @@ def _shares(row: Row, name: str, sizes: Sequence[_Size]) -> list[Decimal]:
                 f"columns {whole_job} and {each if each in row else last} are both filled",
                 "give the whole job's amount, or the amount of each unit",
             )
-        amount, total = row.number(whole_job, bounds.TOTAL_AMOUNT), _total(sizes)
+        amount, total = row.number(whole_job, limits.TOTAL_AMOUNT), _total(sizes)
         return [amount * cores / total for _, cores in sizes]
     if last in row and each not in row:
         raise row.error(f"column {last} is filled, {each} is not", "fill both or neither")
-    shares = [row.number(each, bounds.NODE_AMOUNT) if each in row else Decimal(0)] * len(sizes)
+    shares = [row.number(each, limits.NODE_AMOUNT) if each in row else Decimal(0)] * len(sizes)
     if last in row:
-        shares[-1] = row.number(last, bounds.NODE_AMOUNT)
+        shares[-1] = row.number(last, limits.NODE_AMOUNT)
     return shares
 
 

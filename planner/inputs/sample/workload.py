@@ -9,7 +9,6 @@ from functools import cache
 
 import numpy as np
 
-from planner.bounds import DAY_S, JOBS_OF_A_FILE, LOAD, SAMPLE_DAYS, SAMPLE_JOBS, SEED
 from planner.domain.cluster import Cluster
 from planner.domain.horizon import Horizon
 from planner.domain.intake import Intake
@@ -25,6 +24,7 @@ from planner.inputs.sample.lublin import (
     draw_submit_times,
 )
 from planner.inputs.sample.people import GPUS, Pool, draw_users, pools_of, population, program_name
+from planner.limits import DAY_S, JOBS_OF_A_FILE, LOAD, SAMPLE_DAYS, SAMPLE_JOBS, SEED
 from planner.power.learned import Asked, PowerModel
 from planner.units import SECONDS_PER_HOUR
 

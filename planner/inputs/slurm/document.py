@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from planner import bounds
+from planner import limits
 from planner.errors import FileFormatError, InputError
 from planner.inputs.slurm.hostlist import expand
 from planner.printable import one_line
@@ -111,7 +111,7 @@ class Fields:
 
     def moment(self, key: str) -> int | None:
         """A time [Unix seconds]; None where it is 0, which Slurm writes for "never"."""
-        return self.whole(key, int(bounds.UNIX_S.high), "Unix seconds") or None
+        return self.whole(key, int(limits.UNIX_S.high), "Unix seconds") or None
 
     def minutes(self, key: str) -> int | None:
         """A limit in minutes [s]; None where it is unlimited or not set."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from planner import bounds
+from planner import limits
 from planner.errors import FileFormatError, InputError
 from planner.inputs.slurm.accounting import Accounts, read_accounting
 from planner.inputs.slurm.document import DocumentAnswer, Source
@@ -109,7 +109,7 @@ def _manifest(path: Path) -> tuple[int, str, list[str], tuple[str, ...]]:
         if said["kind"] != KIND:
             raise ValueError("it is of another kind")
         moment, version, names, remarks = said["moment_unix"], said["slurm"], list(said["commands"]), said["remarks"]
-        if isinstance(moment, bool) or not isinstance(moment, int) or moment not in bounds.UNIX_S:
+        if isinstance(moment, bool) or not isinstance(moment, int) or moment not in limits.UNIX_S:
             raise ValueError("moment_unix is no time")
         if not isinstance(version, str) or not all(isinstance(each, str) for each in remarks):
             raise ValueError("slurm and remarks must be text")

@@ -11,7 +11,7 @@ import datetime as dt
 import re
 from dataclasses import dataclass
 
-from planner import bounds
+from planner import limits
 from planner.errors import FileFormatError, InputError
 from planner.inputs.slurm.document import Fields, Source, content_of, read_document
 from planner.inputs.slurm.notations import parse_gres
@@ -104,7 +104,7 @@ def read_nodes(source: Source) -> tuple[SlurmNode, ...]:
             raise InputError(f"{row.source}: {row.place} is node '{node.name}' again; each may stand there once")
         found[node.name] = node
     if found:
-        bounds.NODES.require(f"{rows[0].source}: the number of nodes", len(found))
+        limits.NODES.require(f"{rows[0].source}: the number of nodes", len(found))
     return tuple(found.values())
 
 

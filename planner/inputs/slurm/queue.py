@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from planner import bounds
+from planner import limits
 from planner.errors import InputError
 from planner.inputs.slurm.document import Fields, Source, parser_number, read_document
 from planner.inputs.slurm.job import Request, SlurmJob
@@ -64,8 +64,8 @@ def _of_waiting(job: SlurmJob, reason: str) -> list[str]:
         found.append(f"it is a part of the heterogeneous job {job.het_job_id}")
     if job.limit_s is None:
         found.append("it has no time limit")
-    elif job.limit_s not in bounds.REQUESTED_S:
-        found.append(f"its time limit of {job.limit_s} s is not {bounds.REQUESTED_S}")
+    elif job.limit_s not in limits.REQUESTED_S:
+        found.append(f"its time limit of {job.limit_s} s is not {limits.REQUESTED_S}")
     return found
 
 
@@ -83,7 +83,7 @@ def _of_resources(job: SlurmJob, row: Fields, others: Sequence[str]) -> list[str
         found.append("it belongs to scrontab, which sets its start")
     if "topo" in (word.lower() for word in row.words("shared")):
         found.append("it wants a whole part of the network for itself")
-    if job.request.min_nodes not in bounds.UNITS:
+    if job.request.min_nodes not in limits.UNITS:
         found.append(f"it asks for {job.request.min_nodes} nodes")
     return found
 
@@ -172,7 +172,7 @@ def read_queue(source: Source) -> Queue:
         job = _with_tasks(row, replace(job, obstacles=obstacles_of(job, row, others)))
         records.append(job)
         count += len(job.tasks) or 1
-        bounds.JOBS_OF_A_FILE.require(f"{row.source}: the number of jobs", count)
+        limits.JOBS_OF_A_FILE.require(f"{row.source}: the number of jobs", count)
     return Queue(tuple(records))
 
 

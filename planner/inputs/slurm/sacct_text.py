@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from planner import bounds
+from planner import limits
 from planner.errors import FileFormatError, InputError
 from planner.inputs.local_times import FORMS, moments_of, slurm_duration_s
 from planner.inputs.slurm.accounting import GARBAGE_J, Accounts, read_accounting
@@ -186,7 +186,7 @@ def _moments(line: _Line, column: str, zone: ZoneInfo) -> tuple[int, ...]:
         raise line.wrong(column, YEARS) from None
     if not found:
         raise line.wrong(column, f"a time that clocks show in {zone.key}, which skip this one")
-    if found[0] not in bounds.UNIX_S or found[-1] not in bounds.UNIX_S:
+    if found[0] not in limits.UNIX_S or found[-1] not in limits.UNIX_S:
         raise line.wrong(column, YEARS)
     return found
 

@@ -10,13 +10,13 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 
-from planner.bounds import YEAR_S
 from planner.domain.cluster import CORES
 from planner.domain.job import Job, UnitGroup
 from planner.domain.situation import StartedJob
 from planner.inputs.slurm.job import AllocatedNode, SlurmJob
 from planner.inputs.slurm.machine import SlurmMachine
 from planner.inputs.slurm.node_units import amounts_of
+from planner.limits import YEAR_S
 from planner.power.learned import Asked, PowerModel
 
 FOR_EVER = 2**62
@@ -117,17 +117,26 @@ def _key(job: SlurmJob) -> tuple[object, ...]:
 
 
 def _shares(job: SlurmJob) -> tuple[AllocatedNode, ...]:
-    """Its nodes with what it has of each: as Slurm says, else its even share of the sums."""
-    count = len(job.allocated)
-    cpus = math.ceil((job.had.cpus or count) / count)
-    memory_mb = math.ceil(job.had.memory_mb / count) if job.had.memory_mb else None
-    gpus = math.ceil((job.had.gpus or 0) / count)
+    """Its nodes with what it has of each: as Slurm says, else an even share of what is left of the sums."""
+    cpus = _even_share(job.had.cpus, [each.cpus for each in job.allocated])
+    memory_mb = _even_share(job.had.memory_mb, [each.memory_mb for each in job.allocated])
+    gpus = _even_share(job.had.gpus, [each.gpus for each in job.allocated])
     return tuple(
         AllocatedNode(
-            each.name, each.cpus or cpus, each.memory_mb or memory_mb, gpus if each.gpus is None else each.gpus
+            each.name,
+            each.cpus or max(1, cpus),
+            each.memory_mb or memory_mb or None,
+            gpus if each.gpus is None else each.gpus,
         )
         for each in job.allocated
     )
+
+
+def _even_share(in_all: int | None, known: Sequence[int | None]) -> int:
+    """What each node has of a sum of which Slurm says the part of some; 0 where all say it, or nothing is left."""
+    open_parts = sum(each is None for each in known)
+    left = (in_all or 0) - sum(each or 0 for each in known)
+    return max(0, math.ceil(left / open_parts)) if open_parts else 0
 
 
 class _Room:

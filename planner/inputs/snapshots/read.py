@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
 
-from planner import bounds
-from planner.bounds import ENERGY_J
+from planner import limits
 from planner.domain.cluster import Cluster
 from planner.domain.fit import Fit
 from planner.domain.horizon import zone_named
@@ -29,6 +28,7 @@ from planner.inputs.jobs.table import read_job_rows
 from planner.inputs.jobs.table_rows import Row, read_rows, require_known, row_time
 from planner.inputs.jobs.unit_groups import unit_shape_of
 from planner.inputs.snapshots.nodes_of_units import Dealer, has_choice
+from planner.limits import ENERGY_J
 from planner.places import document
 from planner.scenario.schema import Scenario
 from planner.scenario.words import guess
@@ -76,7 +76,7 @@ def read_snapshot(
         What the tables say together cannot be true of the machine.
     """
     path = Path(path)
-    bounds.UNIX_S.require("the moment of the snapshot", at_unix)
+    limits.UNIX_S.require("the moment of the snapshot", at_unix)
     shape = unit_shape_of(scenario.jobs, scenario.cluster)
     require_unscaled(path, shape)
     power = power_of(scenario)
@@ -278,7 +278,7 @@ def read_node_states(
     outages: set[Outage] = set()
     for row in rows:
         outages |= _outages_of_row(row, cluster, repaired)
-        bounds.OUTAGES.require(f"{path}: the number of outages", len(outages))
+        limits.OUTAGES.require(f"{path}: the number of outages", len(outages))
     return outages
 
 

@@ -11,7 +11,7 @@ from typing import get_args
 
 import numpy as np
 
-from planner import bounds
+from planner import limits
 from planner.domain.horizon import Horizon
 from planner.domain.intake import Intake
 from planner.domain.weather import StepSeries, Weather, mean_series
@@ -42,14 +42,14 @@ BY_CLOUDS = (
 )
 LONGEST_FILLED_S = 3 * SECONDS_PER_HOUR
 _BOUNDS = {
-    "temperature_c": bounds.TEMPERATURE_C,
-    "ghi_w_per_m2": bounds.IRRADIANCE_W_PER_M2,
-    "dni_w_per_m2": bounds.IRRADIANCE_W_PER_M2,
-    "dhi_w_per_m2": bounds.IRRADIANCE_W_PER_M2,
-    "wind_m_per_s": bounds.WIND_M_PER_S,
-    "cloud_percent": bounds.CLOUD_PERCENT,
-    "humidity_percent": bounds.HUMIDITY_PERCENT,
-    "pressure_hpa": bounds.PRESSURE_HPA,
+    "temperature_c": limits.TEMPERATURE_C,
+    "ghi_w_per_m2": limits.IRRADIANCE_W_PER_M2,
+    "dni_w_per_m2": limits.IRRADIANCE_W_PER_M2,
+    "dhi_w_per_m2": limits.IRRADIANCE_W_PER_M2,
+    "wind_m_per_s": limits.WIND_M_PER_S,
+    "cloud_percent": limits.CLOUD_PERCENT,
+    "humidity_percent": limits.HUMIDITY_PERCENT,
+    "pressure_hpa": limits.PRESSURE_HPA,
 }
 _WORDS = {
     "temperature_c": "temperature",
@@ -206,7 +206,7 @@ def read_weather(
 
 def constant_weather(temperature_c: float, horizon: Horizon) -> Weather:
     """One temperature [C] all day: for tests and for questions of the kind "what if it were 35 C"."""
-    bounds.TEMPERATURE_C.require("the temperature", temperature_c)
+    limits.TEMPERATURE_C.require("the temperature", temperature_c)
     what = f"constant temperature {temperature_c:g} C"
     return Weather(what, StepSeries.constant(what, temperature_c, horizon.start_unix, horizon.end_unix))
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from planner import bounds
+from planner import limits
 from planner.domain.horizon import Horizon
 from planner.domain.weather import StepSeries, Weather
 from planner.errors import InputError
@@ -50,7 +50,7 @@ def solar_from_file(choice: FileSolar, horizon: Horizon) -> StepSeries:
     power, _ = table.samples(name, what).on(clock_shifts(horizon, None))
     watts = power.values * _WATTS[choice.unit]
     lowest, highest = float(watts.min()), float(watts.max())
-    bounds.SOLAR_KW.require(f"{what}, in kW,", max(highest, 0.0) / 1e3)
+    limits.SOLAR_KW.require(f"{what}, in kW,", max(highest, 0.0) / 1e3)
     if lowest < -max(_DRAWN_SHARE * highest, _DRAWN_W):
         raise InputError(f"{what} falls to {lowest / 1e3:g} kW; give what the modules feed in as positive numbers")
     return StepSeries(what, power.edges_unix, np.maximum(watts, 0.0))
@@ -221,10 +221,10 @@ def _check(weather: Weather, peak_kw: float, tilt_deg: float, azimuth_deg: float
             f"photovoltaics need irradiance or cloud cover, and {weather.source} has neither for the day; give an EPW"
             " or TMY3 file, ask Open-Meteo for shortwave_radiation, or add ghi_w_per_m2 or cloud_percent to a CSV"
         )
-    for name, value, limits in (
-        ("peak_kw", peak_kw, bounds.SOLAR_KW),
-        ("tilt_deg", tilt_deg, bounds.TILT_DEG),
-        ("azimuth_deg", azimuth_deg, bounds.AZIMUTH_DEG),
-        ("losses_fraction", losses_fraction, bounds.FRACTION),
+    for name, value, within in (
+        ("peak_kw", peak_kw, limits.SOLAR_KW),
+        ("tilt_deg", tilt_deg, limits.TILT_DEG),
+        ("azimuth_deg", azimuth_deg, limits.AZIMUTH_DEG),
+        ("losses_fraction", losses_fraction, limits.FRACTION),
     ):
-        limits.require(f"photovoltaics: {name}", value)
+        within.require(f"photovoltaics: {name}", value)

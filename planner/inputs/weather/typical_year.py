@@ -20,11 +20,11 @@ from zipfile import BadZipFile
 import numpy as np
 import numpy.typing as npt
 
-from planner.bounds import UTC_OFFSET_S
 from planner.domain.horizon import Horizon
 from planner.errors import FileFormatError, InputError
 from planner.inputs.timed_csv import Samples
 from planner.inputs.weather.files import WeatherFile, read_text
+from planner.limits import UTC_OFFSET_S
 from planner.places import kept_folder
 from planner.units import PA_PER_HPA, SECONDS_PER_HOUR
 

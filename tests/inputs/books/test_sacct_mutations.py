@@ -8,11 +8,11 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from planner.bounds import UNIX_S
 from planner.inputs.slurm.accounting import GARBAGE_J, Accounts
 from planner.inputs.slurm.document import DocumentAnswer, Source
 from planner.inputs.slurm.job import SlurmJob
 from planner.inputs.slurm.sacct_text import read_sacct_text
+from planner.limits import UNIX_S
 from tests.fuzz.accounts import TEXT, odd_accounts
 from tests.fuzz.damage import damaged, put
 from tests.fuzz.refusals import read_or_refused

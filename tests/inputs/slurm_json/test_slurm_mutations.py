@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from planner.bounds import UNIX_S
 from planner.errors import LONGEST, InputError
 from planner.inputs.slurm.accounting import read_accounting
 from planner.inputs.slurm.document import DocumentAnswer, Source
 from planner.inputs.slurm.nodes import read_nodes, read_reservations
 from planner.inputs.slurm.queue import read_queue
+from planner.limits import UNIX_S
 from tests.fuzz.damage import damaged, put
 from tests.fuzz.odd import odd_text
 from tests.fuzz.tree import mutated

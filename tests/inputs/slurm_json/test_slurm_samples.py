@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -45,6 +46,24 @@ def test_what_the_larger_queues_have_besides(samples: Path, version: str) -> Non
     assert jobs["26"].request.gpus_in_all == 6
     assert {label for label, job in jobs.items() if job.obstacles} == {"31", "34", "43_1", "50", "51"}
     assert jobs["45"].request.nodes == ("n3", "n4")
+
+
+@pytest.mark.parametrize("version", ["24.11", "26.05"])
+def test_the_same_jobs_read_the_same(samples: Path, version: str) -> None:
+    """Every field of every job as from 22.05, moments counted from its submission. The clusters differ in their users
+    and QOS; what runs is on other nodes; 26.05 does not say of waiting jobs that they want no whole nodes."""
+    old, new = (
+        {job.label: job for job in read_queue(samples / f"squeue_{each}.json").jobs} for each in ("22.05", version)
+    )
+    assert len(new) > 9
+    for label, job in new.items():
+        if job.state == "pending":
+            before, shift = old[label], job.submit_unix - old[label].submit_unix
+            moments = {"begin_unix": before.begin_unix, "deadline_unix": before.deadline_unix}
+            later = {name: None if unix is None else unix + shift for name, unix in moments.items()}
+            request = job.request if job.request.exclusive is not None else replace(job.request, exclusive=False)
+            same = {"user": job.user, "qos": job.qos, "submit_unix": job.submit_unix, **later}
+            assert replace(before, **same) == replace(job, request=request)
 
 
 @pytest.mark.parametrize("version", ["22.05", "24.11"])

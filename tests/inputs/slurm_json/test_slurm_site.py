@@ -171,6 +171,19 @@ def test_the_queue_knows_better_than_accounts_what_an_ended_job_had(scenario: Sc
     assert [group.amount("memory_gb") for group in each.job.units] == [1, 3]
 
 
+def test_what_slurm_does_not_say_of_a_node_is_what_the_others_leave(scenario: Scenario) -> None:
+    """It may list the first node alone: of 8 CPUs, 7 there and 1 on the other; of 12, 10 there and 1 on each of two."""
+    few = job(1, job_state="RUNNING", start_time=NOW, nodes="n[1-2]", cpus=8, shares={"n1": (7, 7000)})
+    more = job(2, job_state="RUNNING", start_time=NOW, nodes="n[3-5]", cpus=12, shares={"n3": (10, 10_000)})
+    few |= {"tres_req_str": "cpu=8,mem=8000M,node=2"}
+    more |= {"tres_req_str": "cpu=12,mem=12000M,node=3"}
+    found = taken(site_of([few, more]), scenario).running
+    groups = [
+        [(group.count, group.amount("cores"), group.amount("memory_gb")) for group in each.job.units] for each in found
+    ]
+    assert groups == [[(1, 7, 7), (1, 1, 1)], [(1, 10, 10), (2, 1, 1)]]
+
+
 def test_a_job_that_ended_at_no_known_time_holds_nothing(scenario: Scenario) -> None:
     """It has ended at its start, and does not run for ever."""
     ended = job(41, job_state="NODE_FAIL", start_time=NOW + 5, end_time=0, nodes="n7")

@@ -7,25 +7,25 @@ from decimal import Decimal
 
 import pytest
 
-from planner import bounds
-from planner.bounds import Bounds
+from planner import limits
 from planner.errors import InputError
+from planner.limits import Bounds
 
-KNOWN = {name: each for name, each in vars(bounds).items() if isinstance(each, Bounds)}
+KNOWN = {name: each for name, each in vars(limits).items() if isinstance(each, Bounds)}
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, 2**63, 2**64, 10**400, -(10**400), 1e308])
 def test_no_bounds_hold_what_breaks_arithmetic(value: float) -> None:
     """Whatever the quantity, such numbers are refused."""
-    assert not [name for name, limits in KNOWN.items() if value in limits]
+    assert not [name for name, within in KNOWN.items() if value in within]
 
 
 def test_a_refusal_names_field_value_and_range() -> None:
     """The line has all that is needed to correct the number."""
-    for limits in KNOWN.values():
+    for within in KNOWN.values():
         with pytest.raises(InputError) as caught:
-            limits.require("cluster.nodes", 10**30)
-        assert str(caught.value) == f"cluster.nodes is 1e+30; it must be {limits}"
+            within.require("cluster.nodes", 10**30)
+        assert str(caught.value) == f"cluster.nodes is 1e+30; it must be {within}"
 
 
 def test_edges_are_within() -> None:
@@ -39,15 +39,15 @@ def test_edges_are_within() -> None:
 
 def test_a_day_s_energy_fits_into_64_bits() -> None:
     """All that a site can draw, over 25 hours, in milliwatt-seconds, twice: the most that is ever multiplied."""
-    most_w = bounds.ALL_JOBS_W.high + bounds.ALL_IDLE_W.high
+    most_w = limits.ALL_JOBS_W.high + limits.ALL_IDLE_W.high
     assert 2 * most_w * 1000 * 25 * 3600 < 2**63
-    assert 2 * bounds.TABLE_W.high * 1000 * 25 * 3600 < 2**63
+    assert 2 * limits.TABLE_W.high * 1000 * 25 * 3600 < 2**63
 
 
 def test_amounts_fit_into_64_bits() -> None:
     """Thousandths of all nodes' amounts, and of the units of any job."""
-    assert bounds.TOTAL_AMOUNT.high * 1000 < 2**63
-    assert bounds.UNITS.high * bounds.UNIT_AMOUNT.high * 1000 < 2**63
+    assert limits.TOTAL_AMOUNT.high * 1000 < 2**63
+    assert limits.UNITS.high * limits.UNIT_AMOUNT.high * 1000 < 2**63
 
 
 ONE_AT_LEAST = [
@@ -92,7 +92,7 @@ LONG = (64_800, *(86_400 * days for days in (1, 7, 365, 366, 36_600)), 36_600 * 
 
 def test_zero_is_the_least_and_the_most_is_round() -> None:
     """Nothing at all is a sound amount, but for what must be there or may be below; the most is easy to remember."""
-    assert {name: limits.low for name, limits in KNOWN.items() if limits.low != LEAST.get(name, 0)} == {}
-    most = {name: limits.high for name, limits in KNOWN.items() if limits.high not in (*SHORT, *LONG)}
+    assert {name: within.low for name, within in KNOWN.items() if within.low != LEAST.get(name, 0)} == {}
+    most = {name: within.high for name, within in KNOWN.items() if within.high not in (*SHORT, *LONG)}
     assert [name for name, high in most.items() if len(f"{high:.0f}".rstrip("0")) > 1] == []
-    assert {limits.low for limits in KNOWN.values() if limits.above} == {0}
+    assert {within.low for within in KNOWN.values() if within.above} == {0}

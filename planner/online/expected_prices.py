@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from planner.bounds import DAY_S
 from planner.domain.columns import Floats, Ints
 from planner.domain.problem import Problem
 from planner.domain.trace import Trace
+from planner.limits import DAY_S
 from planner.units import MILLI, SECONDS_PER_HOUR
 
 Flags = np.ndarray[tuple[int], np.dtype[np.bool_]]

@@ -1,0 +1,82 @@
+"""What the waiting of each job counts, from when on a job is late, and what being late counts."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from planner.domain.columns import Floats, Ints
+from planner.domain.job_order import cooled_prices
+from planner.domain.problem import Problem
+from planner.domain.wait_prices import WaitPrice
+from planner.limits import DAY_S
+from planner.scenario.schema import Scenario
+from planner.search.orderings import job_margin_per_s
+from planner.units import MILLIWATT_SECONDS_PER_KWH, SECONDS_PER_HOUR
+
+LATE_AFTER_S = 4 * SECONDS_PER_HOUR
+"""A job is late so long after its start under EASY at most."""
+
+LONG_QUANTILE = 0.75
+"""A wait that is longer than this part of those under EASY is long: a job whose wait is both long and longer than under
+EASY is late. So the long waits of a night become no longer."""
+
+LATE_TIMES = 100.0
+"""An hour of being late counts so many times an hour of waiting."""
+
+MOST_AGE_S = 7 * DAY_S
+"""An hour of waiting counts no more with age than that of a job that has waited for so long."""
+
+MARGIN_PART = 0.5
+"""What the hour of waiting of a job with the mean margin counts more than that of a job without any."""
+
+
+def waiting_price(scenario: Scenario, problem: Problem) -> float:
+    """What an hour of waiting of one job counts [EUR]: as the site says, or a part of the energy of the mean job."""
+    if scenario.goal.waiting is not None:
+        return scenario.goal.waiting
+    segments, columns = problem.segment_columns, problem.columns
+    price = abs(float(np.average(cooled_prices(problem), weights=segments.length_s)))
+    kwh = float(np.mean(columns.power_mw * columns.duration_s)) / MILLIWATT_SECONDS_PER_KWH
+    return scenario.hold.params().waiting_fraction * kwh * price
+
+
+def wait_prices(problem: Problem, hour_eur: float) -> dict[str, WaitPrice]:
+    """What the waiting of each job counts, by id; jobs know when EASY would start them."""
+    if hour_eur == 0:
+        return {}
+    columns, length_s = problem.columns, problem.horizon.length_s
+    margin = np.maximum(0.0, job_margin_per_s(problem) * columns.duration_s)
+    mean = float(margin.mean())
+    relative: Floats = margin / mean if mean > 0 else margin
+    rate = hour_eur * (1.0 + MARGIN_PART * relative) * problem.priority
+    ready_s = np.array([_ready_s(problem, index) for index in range(len(problem.jobs))])
+    due_s = _due_moments(problem, ready_s)
+    return {
+        job.id: WaitPrice(
+            ready_s=int(ready_s[index]),
+            eur_per_h=float(rate[index]),
+            due_s=int(due_s[index]),
+            late_eur_per_h=LATE_TIMES * float(rate[index]) if job.easy_unix is not None else 0.0,
+        )
+        for index, job in enumerate(problem.jobs)
+        if length_s
+    }
+
+
+def _ready_s(problem: Problem, index: int) -> int:
+    """Since when a job waits: its submission or its user's begin, or the first moment that what it waits for allows."""
+    job = problem.jobs[index]
+    ready_s = max(problem.horizon.to_s(job.release_unix), problem.now_s - MOST_AGE_S)
+    return max(ready_s, min(int(problem.columns.release_s[index]), problem.horizon.length_s)) if job.after else ready_s
+
+
+def _due_moments(problem: Problem, ready_s: Ints) -> Ints:
+    """From when on jobs are late [s]; the end of the horizon for those of which nobody knows when EASY starts them."""
+    horizon = problem.horizon
+    due_s = np.full(len(ready_s), horizon.length_s, dtype=np.int64)
+    known = np.flatnonzero([job.easy_unix is not None for job in problem.jobs])
+    if len(known):
+        easy_s = np.array([horizon.to_s(problem.jobs[index].easy_unix or 0) for index in known])
+        is_long_s = ready_s[known] + int(np.quantile(easy_s - ready_s[known], LONG_QUANTILE))
+        due_s[known] = np.maximum(easy_s, np.minimum(easy_s + LATE_AFTER_S, is_long_s))
+    return due_s
