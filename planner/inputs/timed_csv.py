@@ -279,8 +279,11 @@ class TimedCsv:
     def samples(self, name: str, what: str, bounds: Bounds = VALUE_IN_FILE) -> Samples:
         """One column as samples; empty cells are holes, anything else must be a number within bounds."""
         texts = self._texts(name)
-        numbers = np.array([_number(with_point(text, self.separator)) for text in texts], dtype=np.float64)
-        empty = np.array([text.lower() in ("", "nan", "na") for text in texts], dtype=np.bool_)
+        if name not in self._numbers:
+            read = [_number(with_point(text, self.separator)) for text in texts]
+            holes = [text.lower() in ("", "nan", "na") for text in texts]
+            self._numbers[name] = np.array(read, dtype=np.float64), np.array(holes, dtype=np.bool_)
+        numbers, empty = self._numbers[name]
         inside = (numbers >= bounds.low) & (numbers <= bounds.high)
         bad = np.flatnonzero(~inside & ~empty)
         if bad.size:
@@ -293,6 +296,11 @@ class TimedCsv:
                 remedy="write a number, or leave the cell empty",
             )
         return Samples(what, self.moments.unix, numbers[self.moments.rows])
+
+    @cached_property
+    def _numbers(self) -> dict[str, tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]]:
+        """The columns that were read so far, and where they are empty: every day asks for the same."""
+        return {}
 
     def _texts(self, name: str) -> tuple[str, ...]:
         return self.columns[self.names.index(name)]

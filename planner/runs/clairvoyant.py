@@ -7,6 +7,7 @@ The limit is on the profit of whole calendar days, as `settle_window` gives it.
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -15,11 +16,12 @@ from planner.accounting.bound import Bound, profit_bound
 from planner.domain.columns import NO_DEADLINE, Ints
 from planner.domain.horizon import Horizon
 from planner.domain.job import Job
+from planner.domain.ledger import Totals
 from planner.domain.problem import Running
 from planner.domain.trace import Trace
 from planner.errors import InputError
 from planner.online.replay import Replay
-from planner.runs.replay_ledger import frame_of, origin_of, settle_window, sum_of_days, window_of
+from planner.runs.replay_ledger import as_they_ran, frame_of, origin_of, settle_window, sum_of_days, window_of
 from planner.scenario.schema import Scenario
 
 TIME_S = 300.0
@@ -62,8 +64,8 @@ def clairvoyant_bound(
     inside = np.flatnonzero(trace.submit_s < shift_s + window.length_s)
     inside = np.array(sorted(inside.tolist(), key=lambda index: jobs[index].submission_key), dtype=np.int64)
     empty, midnights = frame_of(scenario, window)
-    real = [replace(jobs[k], requested_s=int(trace.runtime_s[k]), deadline_unix=None) for k in inside.tolist()]
-    problem = replace(empty, jobs=tuple(real))
+    real = as_they_ran(jobs, trace)
+    problem = replace(empty, jobs=tuple(real[k] for k in inside.tolist()))
     return profit_bound(
         problem,
         latest_start_s=np.minimum(latest_s[inside] - shift_s, NO_DEADLINE),
@@ -95,11 +97,12 @@ def limit_beside(
     time_limit_s: float,
     slot_s: int | None = None,
     repeats: bool = False,
+    settled: Sequence[tuple[dt.date, Totals]] = (),
 ) -> LimitBeside:
     """What no schedule saves more of, with all known ahead, in which jobs start so late after their start at most.
 
     What has started before the first day runs as it did. ``repeats``: days without prices or weather are like the day
-    before them.
+    before them. ``settled``: the days of the replay from the first on, where they are known for long enough.
     """
     ran, origin = easy.trace, origin_of(easy.trace)
     last_unix = int(easy.end_s.max()) + delay_s + origin - 1
@@ -107,7 +110,7 @@ def limit_beside(
     window = window_of(scenario, first_day, days)
     first_s = window.start_unix - origin
     empty, midnights = frame_of(scenario, window, repeats=repeats)
-    real = [replace(job, requested_s=int(ran.runtime_s[k]), deadline_unix=None) for k, job in enumerate(jobs)]
+    real = as_they_ran(jobs, ran)
     is_own = easy.start_s >= first_s
     running = [
         Running(real[k], int(easy.start_s[k]) - first_s, int(easy.end_s[k]) - first_s, _nodes(easy, k))
@@ -123,8 +126,9 @@ def limit_beside(
         time_limit_s=time_limit_s,
         tolerance=TOLERANCE,
     )
-    settled = settle_window(scenario, jobs, easy, first_day=first_day, days=days, repeats=repeats)
-    totals = sum_of_days(settled)
+    if len(settled) < days:
+        settled = settle_window(scenario, jobs, easy, first_day=first_day, days=days, repeats=repeats)
+    totals = sum_of_days(settled[:days])
     saved = bound.profit_eur - float(totals["profit_eur"])
     return LimitBeside(saved, bound.slack_eur, float(totals["energy_cost_eur"]))
 

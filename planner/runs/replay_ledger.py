@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, fields, replace
 
 import numpy as np
@@ -111,10 +111,21 @@ def _settle_days(
         horizon = horizon.next_day()
 
 
-def sum_of_days(settled: list[tuple[dt.date, Totals]]) -> Mapping[str, float]:
+def sum_of_days(settled: Sequence[tuple[dt.date, Totals]]) -> Mapping[str, float]:
     """All days together, by name."""
     names = [field.name for field in fields(Totals)]
     return Totals(**{name: float(sum(asdict(totals)[name] for _, totals in settled)) for name in names}).as_dict()
+
+
+def as_they_ran(jobs: Sequence[Job], trace: Trace) -> tuple[Job, ...]:
+    """The jobs of a trace, each as long as it ran and without a deadline; made once, they are taken as they are."""
+    return tuple(_as_long(job, int(runtime_s)) for job, runtime_s in zip(jobs, trace.runtime_s, strict=True))
+
+
+def _as_long(job: Job, runtime_s: int) -> Job:
+    if job.requested_s == runtime_s and job.deadline_unix is None:
+        return job
+    return replace(job, requested_s=runtime_s, deadline_unix=None)
 
 
 def _as_planned(
@@ -129,7 +140,7 @@ def _as_planned(
     today = np.flatnonzero((start_unix < last) & (end_unix > first))
     running, starting, placements = [], [], {}
     for index in today:
-        job = replace(jobs[index], requested_s=int(replay.trace.runtime_s[index]), deadline_unix=None)
+        job = _as_long(jobs[index], int(replay.trace.runtime_s[index]))
         units = replay.trace.unit_ptr[index : index + 2]
         nodes = tuple(replay.node_of_unit[units[0] : units[1]].tolist())
         start_s, end_s = int(start_unix[index]) - first, int(end_unix[index]) - first

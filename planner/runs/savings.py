@@ -19,6 +19,7 @@ from planner.domain.columns import Ints
 from planner.domain.day_summary import Waits
 from planner.domain.horizon import Horizon
 from planner.domain.intake import Intake
+from planner.domain.ledger import Totals
 from planner.domain.pue_table import PueTable
 from planner.errors import InputError
 from planner.inputs.books.month import RanMonth
@@ -34,7 +35,7 @@ from planner.pages.savings import savings_page
 from planner.places import full_path, shipped_folder
 from planner.planning.energy_costs import holding_of_trace
 from planner.runs.clairvoyant import limit_beside
-from planner.runs.replay_ledger import settle_window, sum_of_days
+from planner.runs.replay_ledger import as_they_ran, settle_window, sum_of_days
 from planner.runs.run_figures import Row
 from planner.runs.simulate import cpu_now_s, outcome_of
 from planner.scenario.load import load_scenario
@@ -113,8 +114,10 @@ def _rows(
     jobs = [replace(job, submit_unix=max(job.submit_unix, first.start_unix)) for job in month.jobs]
     source = cluster_trace(jobs, scenario, Intake(month.source), month.source, origin_unix=first.start_unix)
     MONTH_DAYS.require(f"{month.source}: the days of its jobs", int(source.trace.submit_s[-1]) // 86_400)
+    source = replace(source, jobs=as_they_ran(source.jobs, source.trace))
     rows: list[Row] = []
     easy: Replay | None = None
+    days_of_easy: list[tuple[dt.date, Totals]] = []
     for each in sorted({0, *hours}):
         on_step(f"held for up to {each} h" if each else "EASY")
         began = cpu_now_s()
@@ -123,12 +126,17 @@ def _rows(
         if easy is None:
             easy = run
             if month.start_unix is not None:
-                rows.append(_row(AS_IT_RAN, scenario, source, _as_it_ran(month, source, run, first), first.day, None))
-        row = _row(f"held up to {each} h" if each else "EASY", scenario, source, run, first.day, each)
+                ran = _as_it_ran(month, source, run, first)
+                settled = _settled(scenario, source, ran, first.day)
+                rows.append(_row(AS_IT_RAN, source, ran, settled, scenario.zone, None))
+        settled = _settled(scenario, source, run, first.day, 0 if each else max(hours, default=0))
+        if not each:
+            days_of_easy = settled
+        row = _row(f"held up to {each} h" if each else "EASY", source, run, settled, scenario.zone, each)
         row["cpu_s"] = round(cpu_s, 3)
         if each:
             on_step(f"at most possible within {each} h")
-            row["limit_eur"] = _limit(scenario, source, easy, each, first.day, given.limit_time_s)
+            row["limit_eur"] = _limit(scenario, source, easy, each, days_of_easy, given.limit_time_s)
         rows.append(row)
     base = next(row for row in rows if row["max_delay_h"] == 0)
     return [_beside(row, base) for row in rows]
@@ -152,10 +160,29 @@ def _as_it_ran(month: RanMonth, source: Source, like: Replay, first: Horizon) ->
     return replace(like, start_s=start_s)
 
 
-def _row(name: str, scenario: Scenario, source: Source, run: Replay, first: dt.date, hours: int | None) -> Row:
-    last_unix = int(run.end_s.max()) + Horizon(first, scenario.zone).start_unix - 1
-    days = (Horizon.of_unix(last_unix, scenario.zone).day - first).days + 1
-    totals = sum_of_days(settle_window(scenario, source.jobs, run, first_day=first, days=days, repeats=True))
+def _days(run: Replay, first: dt.date, zone: str, hours: int = 0) -> int:
+    """How many days a replay takes from the first on, and some hours more."""
+    last_unix = int(run.end_s.max()) + hours * SECONDS_PER_HOUR + Horizon(first, zone).start_unix - 1
+    return (Horizon.of_unix(last_unix, zone).day - first).days + 1
+
+
+def _settled(
+    scenario: Scenario, source: Source, run: Replay, first: dt.date, hours: int = 0
+) -> list[tuple[dt.date, Totals]]:
+    days = _days(run, first, scenario.zone, hours)
+    return settle_window(scenario, source.jobs, run, first_day=first, days=days, repeats=True)
+
+
+def _row(
+    name: str,
+    source: Source,
+    run: Replay,
+    settled: Sequence[tuple[dt.date, Totals]],
+    zone: str,
+    hours: int | None,
+) -> Row:
+    days = _days(run, settled[0][0], zone)
+    totals = sum_of_days(settled[:days])
     waits = Waits.of(source.trace.submit_s, run.start_s, int(run.end_s.max()) + 1)
     outcome = outcome_of(run) if hours else None
     return {
@@ -174,12 +201,27 @@ def _row(name: str, scenario: Scenario, source: Source, run: Replay, first: dt.d
     }
 
 
-def _limit(scenario: Scenario, source: Source, easy: Replay, hours: int, first: dt.date, time_s: float) -> float:
+def _limit(
+    scenario: Scenario,
+    source: Source,
+    easy: Replay,
+    hours: int,
+    settled: Sequence[tuple[dt.date, Totals]],
+    time_s: float,
+) -> float:
     span_s = int(easy.end_s.max()) + hours * SECONDS_PER_HOUR
     slot_s = SECONDS_PER_HOUR * max(1, -(-span_s // (LIMIT_SLOTS * SECONDS_PER_HOUR)))
     delay_s = hours * SECONDS_PER_HOUR
     found = limit_beside(
-        scenario, source.jobs, easy, delay_s, first_day=first, time_limit_s=time_s, slot_s=slot_s, repeats=True
+        scenario,
+        source.jobs,
+        easy,
+        delay_s,
+        first_day=settled[0][0],
+        time_limit_s=time_s,
+        slot_s=slot_s,
+        repeats=True,
+        settled=settled,
     )
     return rounded(max(0.0, found.saved_eur))
 
