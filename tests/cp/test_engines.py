@@ -291,19 +291,22 @@ def test_relaxation_keeps_the_nodes_of_multi_unit_jobs() -> None:
 
 
 def test_relaxation_leaves_overdue_jobs_where_they_are() -> None:
-    """They were placed before all others; the day would earn more if they were moved, as it does without that rule."""
-    moved: dict[bool, list[int]] = {False: [], True: []}
+    """They were placed before all others; the day would earn more if they were moved, as it does without that rule.
+
+    Where they may move the engine gets more time if it has found nothing: on a busy machine two seconds may be short.
+    """
     for seed in (43, 44, 45):
         problem = replace(random_problem(np.random.default_rng(seed), jobs=7), defer="free")
         for overdue in (frozenset(), frozenset(job.id for job in problem.jobs[::2])):
             day = replace(problem, overdue=overdue)
             seeded = multisearch(day)
-            found = relaxation_search(day, seeded, params=RelaxationParams(step_s=2), stop=_after(2))
             placed = np.flatnonzero(seeded.plan.is_placed[::2]) * 2
-            if not np.array_equal(found.plan.start_s[placed], seeded.plan.start_s[placed]):
-                moved[bool(overdue)].append(seed)
-    assert moved[True] == []
-    assert moved[False], "an engine that finds nothing in its time shows nothing"
+            for step_s in (2,) if overdue else (2, 10, 60):
+                found = relaxation_search(day, seeded, params=RelaxationParams(step_s=step_s), stop=_after(2))
+                stay = np.array_equal(found.plan.start_s[placed], seeded.plan.start_s[placed])
+                if not stay:
+                    break
+            assert stay == bool(overdue)
 
 
 def test_no_jobs_is_an_empty_plan() -> None:
