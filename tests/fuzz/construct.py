@@ -229,7 +229,7 @@ def _other_encoding(rng: random.Random, place: Path) -> None:
         lambda data: b"\xef\xbb\xbf" + data,
         lambda data: data.replace(b"\n", b"\r\n"),
         lambda data: data.rstrip(b"\n"),
-        lambda data: data.decode().encode("utf-16"),
+        lambda data: data.decode(errors="replace").encode("utf-16"),  # it may be torn already
         lambda data: data + b"\x1a",
     )
     path.write_bytes(rng.choice(ways)(text))
