@@ -7,7 +7,20 @@ from decimal import Decimal
 
 from planner.domain.books import Booked, PlannedFigures
 from planner.domain.day_summary import DaySummary
-from planner.pages.markup import Column, Html, Part, counted, el, grid, money, plain, signed_money, signed_percent, unit
+from planner.pages.markup import (
+    Column,
+    Html,
+    Part,
+    counted,
+    el,
+    good_or_bad,
+    grid,
+    money,
+    plain,
+    signed_money,
+    signed_percent,
+    unit,
+)
 from planner.store.cost_files import PlannedAgainstReal, PlannedLine
 from planner.store.costs import SITE, WHERE_USED
 from planner.store.split import CAUSES, MONEY, Split, SplitLine
@@ -23,7 +36,7 @@ def planned_words(summary: DaySummary, booked: Booked) -> Part:
     if booked.planned is None:
         return "as it happened; it was not planned"
     more = summary.totals.profit_eur - booked.planned.profit_eur
-    difference = el("span", signed_money(more, summary.currency), class_="good" if more >= 0 else "bad")
+    difference = el("span", signed_money(more, summary.currency), class_=good_or_bad(more))
     return el("span", f"as it happened; planned {money(booked.planned.profit_eur, summary.currency)}, ", difference)
 
 

@@ -22,7 +22,20 @@ from planner.pages.compare_tables import (
     runs_table,
 )
 from planner.pages.day import tile, zoom_bar
-from planner.pages.markup import SIGNS, Html, Part, counted, document, el, money, plain, signed_money, signed_percent
+from planner.pages.markup import (
+    SIGNS,
+    Html,
+    Part,
+    counted,
+    document,
+    el,
+    good_or_bad,
+    money,
+    percent,
+    plain,
+    signed_money,
+    signed_percent,
+)
 from planner.pages.panels import Panel, layer
 from planner.pages.scatter import Axis, Point, Series, scatter
 from planner.units import SECONDS_PER_HOUR
@@ -130,9 +143,9 @@ def _tiles(runs: list[Row], names: dict[str, str], currency: str) -> Html:
     for row in runs:
         note: Part = "what a site has today" if is_easy(row) else None
         if note is None and row["saved_eur"] is not None:
-            percent = row["saved_percent"]
-            part = "" if percent is None else f" ({signed_percent(percent / 100)})"
-            good = "good" if row["saved_eur"] >= 0 else "bad"
+            saved = row["saved_percent"]
+            part = "" if saved is None else f" ({signed_percent(saved / 100)})"
+            good = good_or_bad(row["saved_eur"])
             note = [el("span", signed_money(row["saved_eur"], currency) + part, class_=good), " against EASY"]
         left = counted(row["deferred"], "job") + " still waiting"
         profit = row["profit_eur"]
@@ -325,7 +338,7 @@ def waiting_figure(runs: Sequence[Mapping[str, Any]], currency: str) -> Html:
         series,
         Axis("mean wait, h more than under EASY", lambda value: plain(value, 2)),
         Axis(f"profit, {currency} more than under EASY", lambda value: plain(value, 2)),
-        beside=Axis("in percent of EASY's", lambda value: f"{100 * value / most:.2f} %", most / 100),
+        beside=Axis("in percent of EASY's", lambda value: percent(value / most, 2), most / 100),
         name="waiting",
     )
 
@@ -354,6 +367,6 @@ def carbon_figure(runs: Sequence[Mapping[str, Any]], currency: str) -> Html:
         series,
         Axis("CO2 saved, kg", lambda value: plain(value, 0)),
         Axis(f"profit given up, {currency}", lambda value: plain(value, 2)),
-        beside=Axis("in percent of the profit", lambda value: f"{100 * value / most:.2f} %", most / 100),
+        beside=Axis("in percent of the profit", lambda value: percent(value / most, 2), most / 100),
         name="carbon",
     )

@@ -146,8 +146,8 @@ def runs_table(
         ("profit_eur", "profit", currency, 2),
         ("revenue_eur", "revenue", currency, 2),
         ("energy_cost_eur", "energy and charges", currency, 2),
-        ("cooling_cost_eur", "of it cooling", currency, 2),
-        ("fees_eur", "of it fees", currency, 2),
+        ("cooling_cost_eur", "of which cooling", currency, 2),
+        ("fees_eur", "of which fees", currency, 2),
         ("feed_in_eur", "fed in", currency, 2),
         ("battery_eur", "battery", currency, 2),
         ("it_kwh", "IT", "kWh", 0),
@@ -206,9 +206,17 @@ def energy_table(runs: list[Row], names: dict[str, str]) -> Html:
         ]
         for row in runs
     ]
-    columns = [Column("run", number=False), Column("IT (dark) and cooling (light)", number=False)]
+    legend = el(
+        "span",
+        [
+            el("span", el("i", style=f"--c:var(--{colour})"), name)
+            for name, colour in (("IT", "it"), ("cooling", "cooling"))
+        ],
+        class_="legend",
+    )
+    columns = [Column("run", number=False), Column("", number=False)]
     columns += [Column(name, "kWh") for name in ("IT", "cooling", "both")]
-    return grid("Energy of IT and of cooling", columns, rows, name="energy")
+    return el("figure", legend, grid("Energy of IT and of cooling", columns, rows, name="energy"))
 
 
 def members_table(members: list[Row], names: dict[str, str], currency: str) -> Html:
@@ -217,7 +225,7 @@ def members_table(members: list[Row], names: dict[str, str], currency: str) -> H
         ("profit_eur", Column("profit", currency), 2),
         ("profit_difference_eur", Column("more than under the mean", currency), 2),
         ("energy_cost_eur", Column("energy and charges", currency), 2),
-        ("cooling_cost_eur", Column("of it cooling", currency), 2),
+        ("cooling_cost_eur", Column("of which cooling", currency), 2),
         ("cooling_kwh", Column("cooling", "kWh"), 0),
         ("pue", Column("PUE"), 3),
     ]

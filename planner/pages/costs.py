@@ -7,7 +7,21 @@ from typing import Any
 
 from planner.pages.booked import mark, planned_table, split_table
 from planner.pages.day import SHARES, tile, zoom_bar
-from planner.pages.markup import SIGNS, Column, Html, Part, counted, document, el, grid, money, percent, plain, unit
+from planner.pages.markup import (
+    SIGNS,
+    Column,
+    Html,
+    Part,
+    counted,
+    days_from,
+    document,
+    el,
+    grid,
+    money,
+    percent,
+    plain,
+    unit,
+)
 from planner.pages.panels import Panel, layer
 from planner.store.cost_files import CostReport, planned_name, report_rows
 from planner.store.costs import QUANTITIES, WHERE_USED, CostDay, Sums
@@ -31,7 +45,7 @@ def costs_page(report: CostReport, csv_name: str) -> str:
         "header",
         el("p", el("a", "All days", href="../../index.html"), class_="crumbs"),
         el("h1", f"{report.scenario}: costs by {report.by}, {report.asked}"),
-        el("p", f"{counted(len(report.days), 'day')} from {first} to {last}, {_kinds(report)}", class_="soft"),
+        el("p", f"{days_from(len(report.days), first, last)}, {_kinds(report)}", class_="soft"),
     )
     panels = _panels(report) if len(report.days) > 1 else []
     main = el(

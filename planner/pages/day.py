@@ -16,6 +16,7 @@ from planner.pages.markup import (
     el,
     gap_text,
     gap_words,
+    good_or_bad,
     money,
     percent,
     plain,
@@ -197,7 +198,7 @@ def _against_easy(summary: DaySummary, easy: EasyDay) -> Html:
     """What the day earns more than under EASY, in energy and carbon too, and who waits how long."""
     currency = summary.currency
     part = f" ({signed_percent(easy.saved_eur / abs(easy.profit_eur))})" if easy.profit_eur else ""
-    good = el("span", signed_money(easy.saved_eur, currency) + part, class_="good" if easy.saved_eur >= 0 else "bad")
+    good = el("span", signed_money(easy.saved_eur, currency) + part, class_=good_or_bad(easy.saved_eur))
     used = [signed_unit(-easy.saved_kwh, "kWh")]
     used += [signed_unit(-easy.saved_carbon_kg, "kg CO₂")] if easy.carbon_kg or easy.saved_carbon_kg else []
     waits = f"mean wait {wait(summary.waits)}, EASY {wait(easy.waits)}"
@@ -219,7 +220,7 @@ def _against(base: Baseline, planned_eur: float, currency: str) -> Html:
     """What the plan earns more than a rule."""
     more = planned_eur - base.profit_eur
     part = f" ({signed_percent(more / abs(base.profit_eur))})" if base.profit_eur else ""
-    good = el("span", signed_money(more, currency) + part, class_="good" if more >= 0 else "bad")
+    good = el("span", signed_money(more, currency) + part, class_=good_or_bad(more))
     return el(
         "div",
         el("dt", "Against the best rule on this day"),

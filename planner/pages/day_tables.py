@@ -133,9 +133,11 @@ def row(name: str, ours: float | None, theirs: float | None, text: Callable[[flo
     if ours is None or theirs is None:
         return [name, *("–" if value is None else text(value) for value in (ours, theirs)), "–"]
     more = ours - theirs
-    difference = text(more) if more < 0 or text(more) == text(0) else f"+{text(more)}"
-    worse = more * (1 if sign == "less" else -1) > 0 and text(more) != text(0)
-    return [name, text(ours), text(theirs), el("span", difference, class_="bad" if worse else "good")]
+    if text(more) == text(0):
+        return [name, text(ours), text(theirs), text(0)]
+    is_better = (more < 0) == (sign == "less")
+    difference = el("span", text(more) if more < 0 else f"+{text(more)}", class_="good" if is_better else "bad")
+    return [name, text(ours), text(theirs), difference]
 
 
 def time_ahead(summary: DaySummary) -> list[Part]:
@@ -158,15 +160,17 @@ def time_ahead(summary: DaySummary) -> list[Part]:
         row("jobs over 48 h", ours.waits.over_48_h, easy.waits.over_48_h, plain, "less"),
     ]
     columns = [Column("", number=False), Column("plan"), Column("EASY"), Column("difference")]
-    said = [f"Machine: {ahead.regime}; a {currency} earned after today counts {ahead.later:.2f}."]
+    said = [f"Machine: {ahead.regime}; 1 {currency} earned after today counts {ahead.later:.2f}."]
     if ahead.bound_eur is not None:
-        said.append(f"At most {signed_money(ahead.bound_eur - easy.profit_eur, currency)} against EASY are possible.")
+        said.append(
+            f"No schedule earns more than {signed_money(ahead.bound_eur - easy.profit_eur, currency)} against EASY."
+        )
     if ahead.gap_fraction is not None:
         said.append(
             f"With an hour of waiting at {ahead.waiting_eur_per_h:.4f} {currency}, the plan is within"
             f" {100 * ahead.gap_fraction:.2f} % of what none can exceed."
         )
-    said.append(f"Of today's profit {money(ahead.pulled_forward_eur, currency)} are work pulled forward.")
+    said.append(f"Of today's profit {money(ahead.pulled_forward_eur, currency)} is work pulled forward.")
     if ahead.worst_account is not None and ahead.worst_more_s is not None and ahead.worst_more_s > 0:
         said.append(f"Hit worst: {ahead.worst_account or 'no account'}, {hours(ahead.worst_more_s)} longer on average.")
     title = f"The {counted(ahead.days, 'day')} until all known jobs have run, each as long as it asked"
@@ -230,11 +234,12 @@ def trials(summary: DaySummary) -> Html:
         ]
         parts.append(grid(caption, columns, rows, name="rules"))
     if tried:
-        parts.append(_tried(tried, currency, summary.best_trial))
+        parts.append(_tried(tried, summary))
     return join(*parts)
 
 
-def _tried(tried: list[Trial], currency: str, best: str) -> Html:
+def _tried(tried: list[Trial], summary: DaySummary) -> Html:
+    currency, best, ahead = summary.currency, summary.best_trial, summary.ahead
     top = max(abs(trial.profit_eur) for trial in tried) or 1
     rows: list[list[Part]] = [
         [
@@ -253,11 +258,12 @@ def _tried(tried: list[Trial], currency: str, best: str) -> Html:
     more = f"; the best {TRIALS} of {len(tried):,}, all in summary.json" if len(tried) > TRIALS else ""
     columns = [
         Column("ordering", number=False, wrap=True),
-        Column("profit"),
+        Column("profit") if ahead is None else Column("worth"),
         Column("", number=False),
         Column("jobs started"),
     ]
-    return grid(f"The orderings that the method tried{more}", columns, rows, name="trials", tall=len(rows) > 14)
+    what = "" if ahead is None else "; worth: the profit until all known jobs have run, less what waiting counts"
+    return grid(f"The orderings that the method tried{what}{more}", columns, rows, name="trials", tall=len(rows) > 14)
 
 
 def _without_empty(columns: list[Column], rows: list[list[Part]]) -> tuple[list[Column], list[list[Part]]]:

@@ -186,7 +186,7 @@ def _colouring() -> Html:
         el("button", word, type="button", data_by=word, aria_pressed="true" if word == "profit" else "false")
         for word in ("profit", "gap")
     ]
-    hint = el("span", "darker earns more, or is farther from the best possible")
+    hint = el("span", "a fuller colour: earns more, or is farther from the best possible")
     return el("p", "coloured by ", choices, " ", hint, class_="choice")
 
 

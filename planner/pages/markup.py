@@ -120,6 +120,12 @@ def signed_money(value: float, currency: str) -> str:
     return text if value < 0 or not money(value, "").strip(f"0.,{THIN}") else f"+{text}"
 
 
+def good_or_bad(money_more: float) -> str | None:
+    """The class of a difference in money: neither where no cent of it is seen."""
+    cents = round(money_more, 2)
+    return "good" if cents > 0 else "bad" if cents < 0 else None
+
+
 def unit(value: float, name: str, digits: int = 0) -> str:
     """A number and its unit."""
     return f"{plain(value, digits)}{THIN}{name}"
@@ -138,7 +144,7 @@ def percent(fraction: float, digits: int = 1) -> str:
 
 def signed_percent(fraction: float) -> str:
     """A relative difference in percent, with its sign."""
-    return ("+" if fraction > 0 else "") + percent(fraction)
+    return ("+" if round(100 * fraction, 1) > 0 else "") + percent(fraction)
 
 
 def hours(seconds: float) -> str:
@@ -180,6 +186,11 @@ def gap_distance(bound_eur: float, gap: float, currency: str) -> str:
 def counted(number: int, singular: str, plural: str | None = None) -> str:
     """A count with its noun."""
     return f"{number:,} {singular if number == 1 else plural or singular + 's'}"
+
+
+def days_from(number: int, first: object, last: object) -> str:
+    """So many days of a range; one day is named once."""
+    return f"{counted(number, 'day')} from {first} to {last}" if number > 1 else f"1 day, {first}"
 
 
 @dataclass(frozen=True)

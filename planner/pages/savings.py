@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from planner.pages.markup import Column, Html, Part, counted, document, el, grid, hours, plain
+from planner.pages.markup import Column, Html, Part, counted, document, el, grid, hours, percent, plain
 from planner.pages.scatter import Axis, Point, Series, scatter
 
 Row = Mapping[str, Any]
@@ -106,6 +106,6 @@ def _figure(rows: list[Row]) -> Html:
         [Series("held", "a0", points, joined=True)],
         Axis("mean wait added to EASY's", lambda value: hours(value * 3600)),
         Axis("saved, EUR", lambda value: plain(value, 0)),
-        beside=Axis("of EASY's energy cost", lambda value: f"{100 * value / cost:.1f} %", cost / 100),
+        beside=Axis("of EASY's energy cost", lambda value: percent(value / cost, 1), cost / 100),
         name="waits",
     )

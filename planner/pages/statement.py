@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from planner.pages.day import tile
-from planner.pages.markup import Column, Html, Part, counted, document, el, grid, money, percent, plain, unit
+from planner.pages.markup import Column, Html, Part, counted, days_from, document, el, grid, money, percent, plain, unit
 from planner.store.budgets import AccountBudget
 from planner.store.statements import BILLED, Statement
 
@@ -32,9 +32,7 @@ def statement_page(statement: Statement, stem: str) -> str:
         "header",
         el("p", el("a", "All days", href="../../../index.html"), class_="crumbs"),
         el("h1", f"Statement of {account}, {report.asked}"),
-        el(
-            "p", f"{report.scenario}: {counted(len(report.days), 'day')} from {first} to {last}, {which}", class_="soft"
-        ),
+        el("p", f"{report.scenario}: {days_from(len(report.days), first, last)}, {which}", class_="soft"),
     )
     used = [name for name in _TITLES if name not in ("gpu_hours", "carbon_kg") or _total(statement, name)]
     main = el(
@@ -104,7 +102,13 @@ def _users(statement: Statement, used: list[str]) -> Html:
     rows = [[row["user"] or "–", f"{row['jobs']:,}", *_cells(row, used)] for row in statement.user_rows()]
     total = statement.rows()[-1]
     foot = [["all", f"{len(statement.jobs):,}", *_cells(total, used)]]
-    return grid("Users of the account, by what is billed", columns, rows, foot=foot, name="users")
+    return grid(
+        "Users of the account, by what is billed. Rows are rounded for the eye, the last row is exact",
+        columns,
+        rows,
+        foot=foot,
+        name="users",
+    )
 
 
 def _jobs(statement: Statement, used: list[str]) -> Html:

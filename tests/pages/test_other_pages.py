@@ -88,3 +88,14 @@ def test_compare_page_equals_its_csv(comparison: Path, open_page: Opener, width:
     page.locator("#profit .plot").hover()
     page.wait_for_timeout(100)
     assert "hybrid-summer" in page.locator(".tip").inner_text()
+
+
+def test_bars_of_energy_are_named_by_their_colours(comparison: Path, open_page: Opener) -> None:
+    """The legend of the energy bars has the colours of the bars in light and dark, and names none by its shade."""
+    for scheme in ("light", "dark"):
+        page = open_page(comparison / "compare.html", scheme=scheme)
+        script = "marks => marks.map(each => getComputedStyle(each).backgroundColor)"
+        named = page.locator("figure:has(#energy) .legend i").evaluate_all(script)
+        assert named == page.locator("#energy tbody tr:first-child .share").evaluate_all(script)
+        assert len(set(named)) == 2
+        assert "dark" not in page.locator("#energy thead").inner_text()

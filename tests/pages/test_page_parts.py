@@ -15,8 +15,23 @@ import pytest
 
 from planner.domain.horizon import Horizon
 from planner.pages.charts import Bar, Line, bar_groups, by_factors, by_tens, from_zero, lines, power_svg, round_ticks
+from planner.pages.day_tables import row
 from planner.pages.index import IndexEntry, index_page, write_index
-from planner.pages.markup import MINUS, THIN, data, el, gap_words, hours, join, money, plain, signed_money
+from planner.pages.markup import (
+    MINUS,
+    THIN,
+    data,
+    days_from,
+    el,
+    gap_words,
+    good_or_bad,
+    hours,
+    join,
+    money,
+    plain,
+    signed_money,
+    signed_percent,
+)
 from planner.pages.panels import clock_axis, count_at, mean_work_kw, minute_edges
 from tests.days import DAY, plan, write_small_site
 from tests.factories import day_summary
@@ -221,3 +236,22 @@ def test_rules_in_the_summary_are_what_the_rules_earn(tmp_path: Path, monkeypatc
     base = next(base for base in ours["baselines"] if base["name"] == "est")
     assert base["profit_eur"] == rule["totals"]["profit_eur"]
     assert base["started"] == rule["jobs"]["started"]
+
+
+def test_a_difference_that_is_not_seen_has_no_sign_and_no_colour() -> None:
+    """What rounds to nothing is neither good nor bad; what does not is one of both."""
+    assert row("kWh", 100.2, 100.0, plain, "less")[-1] == "0"
+    assert row("kWh", 99.8, 100.0, plain, "less")[-1] == "0"
+    assert row("kWh", 101.0, 100.0, plain, "less")[-1] == el("span", "+1", class_="bad")
+    assert row("kWh", 99.0, 100.0, plain, "less")[-1] == el("span", f"{MINUS}1", class_="good")
+    assert row("profit", 101.0, 100.0, plain, "more")[-1] == el("span", "+1", class_="good")
+    assert row("profit", 99.0, 100.0, plain, "more")[-1] == el("span", f"{MINUS}1", class_="bad")
+    assert [good_or_bad(each) for each in (0.004, -0.004, 0.01, -0.01)] == [None, None, "good", "bad"]
+    shown = [signed_percent(each) for each in (0.0004, -0.0004, 0.0006, -0.0006)]
+    assert shown == [f"{each}{THIN}%" for each in ("0.0", "0.0", "+0.1", f"{MINUS}0.1")]
+
+
+def test_one_day_is_named_once() -> None:
+    """A range of one day has one date."""
+    assert days_from(1, DAY, DAY) == f"1 day, {DAY}"
+    assert days_from(3, DAY, "2024-06-03") == f"3 days from {DAY} to 2024-06-03"
