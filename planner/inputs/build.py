@@ -15,9 +15,9 @@ from planner.domain.job import Job
 from planner.domain.plan import Deferral
 from planner.domain.problem import Problem, Running
 from planner.domain.pue_table import PueTable
-from planner.domain.regime import TimeAhead
 from planner.domain.segment import Segment, cut_segments, join_segments, split_segments, stretch_segments
 from planner.domain.situation import SiteState, Situation, StartedJob
+from planner.domain.time_ahead import TimeAhead
 from planner.domain.weather import StepSeries
 from planner.errors import CoverageError
 from planner.inputs.jobs.read import known_jobs
