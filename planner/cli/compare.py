@@ -46,6 +46,7 @@ _LINES: tuple[tuple[str, str, Callable[[Any], str]], ...] = (
     ("profit", "profit_eur", lambda v: f"{v:,.2f}"),
     ("  against EASY", "saved_eur", partial(_difference, digits=2, sign=True)),
     ("  in percent", "saved_percent", partial(_difference, digits=2, sign=True, unit=" %")),
+    ("  of it volume", "saved_volume_eur", partial(_difference, digits=2, sign=True)),
     ("  like with like", "profit_difference_eur", partial(_difference, digits=2, sign=True)),
     ("  in percent", "profit_difference_percent", partial(_difference, digits=2, sign=True, unit=" %")),
     ("revenue", "revenue_eur", lambda v: f"{v:,.2f}"),
@@ -92,6 +93,7 @@ _RARE = {
 _OF_SOME = (
     "saved_eur",
     "saved_percent",
+    "saved_volume_eur",
     "saved_energy_cost_eur",
     "saved_kwh",
     "delayed",

@@ -85,6 +85,7 @@ def easy_table(runs: list[Row], currency: str) -> Html:
     saved: list[tuple[str, str, str, int]] = [
         ("saved_eur", "more profit", currency, 2),
         ("saved_percent", "", "%", 2),
+        ("saved_volume_eur", "of it volume", currency, 2),
         ("saved_energy_cost_eur", "energy and charges", f"{currency} saved", 2),
         ("saved_kwh", "energy", "kWh saved", 0),
         ("saved_carbon_kg", "CO₂", "kg saved", 0),

@@ -20,7 +20,15 @@ from planner.online.policies import Policy
 from planner.pages.compare import compare_page
 from planner.pages.index import write_index
 from planner.places import full_path
-from planner.runs.compare_answer import answer_of, pair_of, same_ground, what_differs, with_members, with_payback
+from planner.runs.compare_answer import (
+    answer_of,
+    pair_of,
+    same_ground,
+    volume_eur,
+    what_differs,
+    with_members,
+    with_payback,
+)
 from planner.runs.compare_rows import REPLAYED, SETTLED, RunFound, forecast_members, plan_run, policy_run
 from planner.runs.day_count import DayCount, Pace, Work, watched
 from planner.runs.fanout import RunTask, TaskEngine, run_calls
@@ -33,8 +41,8 @@ from planner.store.write_tables import encoded
 
 LONGEST_NAME = 100
 EASY = Policy("easy")
-SAVINGS = ("saved_eur", "saved_percent", "saved_energy_cost_eur", "saved_kwh", "saved_carbon_kg")
-"""What a run saves against EASY of the same scenario."""
+SAVINGS = ("saved_eur", "saved_percent", "saved_volume_eur", "saved_energy_cost_eur", "saved_kwh", "saved_carbon_kg")
+"""What a run saves against EASY of the same scenario; volume: what of it is other work within the days."""
 
 
 @dataclass(frozen=True)
@@ -121,11 +129,26 @@ class AskedRuns:
         """How many days there are."""
         return (self.span[1] - self.span[0]).days + 1
 
+    def likes(self) -> dict[str, Scenario]:
+        """What each scenario is held against, by its name: the baseline, with the same goal where there is that.
+
+        Those that are the baseline but for their goal are held against it where there are no others.
+        """
+        base = next(each for each in self.scenarios if each.name == self.base)
+        family = [each for each in self.scenarios if _but_for_goal(each) == _but_for_goal(base)]
+        rest = [each for each in self.scenarios if each not in family]
+        if not rest:
+            return {each.name: base for each in family if each is not base}
+        return {each.name: next((own for own in family if own.goal == each.goal), base) for each in rest}
+
     def others(self, scenario: Scenario) -> list[Scenario]:
-        """The scenarios under which the schedules of one are settled as well: all others of the same ground."""
-        if scenario.name != self.base:
-            return []
-        return [each for each in self.scenarios if each is not scenario and same_ground(scenario, each)]
+        """The scenarios under which the schedules of one are settled as well: those held against it, on its ground.
+
+        What a weight of carbon does not change is run once: it is held against others in the place of its twins.
+        """
+        likes, twin = self.likes(), _twins(self.scenarios)
+        names = {name for name, like in likes.items() if scenario.name in (like.name, twin[like.name])}
+        return [each for each in self.scenarios if each.name in names and same_ground(scenario, each)]
 
     def task(self, scenario: Scenario, method: str, count: DayCount, threads: int) -> RunTask:
         """The run of days of a scenario by a method."""
@@ -215,9 +238,10 @@ def with_saving(row: Row, easy: Row | None) -> Row:
     if easy is None:
         return row | dict.fromkeys(SAVINGS)
     saved = {"saved_eur": row["profit_eur"] - easy["profit_eur"]}
-    saved |= {name: easy[name.removeprefix("saved_")] - row[name.removeprefix("saved_")] for name in SAVINGS[2:]}
+    saved |= {name: easy[name.removeprefix("saved_")] - row[name.removeprefix("saved_")] for name in SAVINGS[3:]}
     part = 100 * saved["saved_eur"] / abs(easy["profit_eur"]) if easy["profit_eur"] else None
-    ordered = {"saved_eur": saved["saved_eur"], "saved_percent": part} | saved
+    first = {"saved_eur": saved["saved_eur"], "saved_percent": part, "saved_volume_eur": volume_eur(easy, row)}
+    ordered = first | saved
     return row | {name: None if value is None else round(value, 6) + 0.0 for name, value in ordered.items()}
 
 
@@ -255,25 +279,26 @@ def _base_row(each: RunFound, found: Sequence[RunFound], base: tuple[str, str | 
 
 
 def _pairs(asked: AskedRuns, found: Sequence[RunFound], days: Sequence[Row]) -> list[Row]:
-    """Like with like: every run with its own in the scenario of the baseline, or of one scenario with EASY."""
+    """Like with like: every run with its own in what its scenario is held against, or of one scenario with EASY."""
+    by_key = {(each.row["scenario"], each.row["method"], each.row["kind"]): each for each in found}
     by_name = {scenario.name: scenario for scenario in asked.scenarios}
-    base = by_name[asked.base]
+    easy = by_key.get((asked.base, "easy", "policy"))
+    likes = asked.likes()
     pairs = []
     for each in found:
         row = each.row
-        if len(by_name) == 1:
-            own = next(
-                (other for other in found if (other.row["method"], other.row["kind"]) == ("easy", "policy")), None
-            )
-            if own is not None and own is not each:
-                pairs.append(pair_of(own.row, row, days, own.row, ""))
-        elif row["scenario"] != asked.base:
-            key = (asked.base, row["method"], row["kind"])
-            own = next((o for o in found if (o.row["scenario"], o.row["method"], o.row["kind"]) == key), None)
+        if len(by_name) == 1 and easy is not None and easy is not each:
+            pairs.append(pair_of(easy.row, row, days, easy.row, ""))
+        elif (like := likes.get(row["scenario"])) is not None:
+            own = by_key.get((like.name, row["method"], row["kind"]))
             if own is not None:
-                what = what_differs(base, by_name[row["scenario"]])
+                what = what_differs(like, by_name[row["scenario"]])
                 pairs.append(pair_of(own.row, row, days, own.under.get(row["scenario"]), what))
     return pairs
+
+
+def _but_for_goal(scenario: Scenario) -> Scenario:
+    return scenario.model_copy(update={"name": "", "goal": None})
 
 
 def _once(asked: AskedRuns) -> list[str]:

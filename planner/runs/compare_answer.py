@@ -58,7 +58,7 @@ def same_ground(one: Scenario, other: Scenario) -> bool:
 def what_differs(one: Scenario, other: Scenario) -> str:
     """In which of the sections that are settled two scenarios differ, in words."""
     found = [words for name, words in SETTLED.items() if getattr(one, name) != getattr(other, name)]
-    return ", ".join(found) or "scenario"
+    return ", ".join(found) or ("goal" if one.goal != other.goal else "scenario")
 
 
 def settled_under(scenario: Scenario, days: Sequence[WrittenDay]) -> list[tuple[dt.date, Totals]]:
@@ -107,11 +107,16 @@ def pair_of(base: Row, other: Row, days: Sequence[Row], under: Sums | None, what
     }
     if under is not None:
         own = _cents(under["profit_eur"] - base["profit_eur"])
-        hours = under["core_hours"]
-        each = (under["revenue_eur"] - under["profit_eur"]) / hours if hours else 0.0
-        volume = _cents(other["revenue_eur"] - under["revenue_eur"] - each * (other["core_hours"] - hours))
+        volume = volume_eur(under, other)
         found |= {"same_schedule_eur": own, "volume_eur": volume, "start_times_eur": _cents(total - own - volume)}
     return found | _range(base, other, days) | {"year_eur": _cents(total / other["days"] * YEAR_DAYS)}
+
+
+def volume_eur(base: Sums, other: Sums) -> float:
+    """What more or less work within the days brings, at what core-hours earn in each and cost in the base."""
+    hours = base["core_hours"]
+    each = (base["revenue_eur"] - base["profit_eur"]) / hours if hours else 0.0
+    return _cents(other["revenue_eur"] - base["revenue_eur"] - each * (other["core_hours"] - hours))
 
 
 def _range(base: Row, other: Row, days: Sequence[Row]) -> Row:
@@ -180,7 +185,8 @@ def _against_scenario(group: Sequence[Row], currency: str, invest_eur: float | N
         more = "as" if is_same else f"and {_told(pair, per, currency)}"
         sentence += f", {more} with plans made for it ({pair['method']})"
     if per == "more_eur":
-        years = dict.fromkeys(_money(abs(pair["year_eur"]), currency) for pair in told)
+        mixed = any(pair["year_eur"] > 0 for pair in told) and any(pair["year_eur"] < 0 for pair in told)
+        years = dict.fromkeys(_year(pair["year_eur"], currency, mixed) for pair in told)
         sentence += f"; a year like this: {' and '.join(years)}"
     if invest_eur is not None:
         paid = dict.fromkeys(_years(pair["payback_years"]) for pair in told)
@@ -210,6 +216,11 @@ def _told(pair: Row, per: str, currency: str) -> str:
     if not value:
         return f"{verb} as much"
     return f"{verb} {_money(abs(value), currency)} {'more' if (verb == 'earns') == (value > 0) else 'less'}"
+
+
+def _year(value: float, currency: str, mixed: bool) -> str:
+    """What a year comes to; said to be gained or lost where some of the runs gain and some lose."""
+    return _money(abs(value), currency) + ((" gained" if value > 0 else " lost") if mixed else "")
 
 
 def _years(years: float | None) -> str:

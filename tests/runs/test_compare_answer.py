@@ -16,7 +16,7 @@ from planner.inputs.traces import read_known
 from planner.methods import WITHOUT_CARBON
 from planner.online.estimates import estimate_named
 from planner.online.policies import policy_named
-from planner.runs.compare_answer import settled_under
+from planner.runs.compare_answer import answer_of, settled_under
 from planner.runs.replay_ledger import settle_window
 from planner.runs.simulate import Measurement, simulate
 from planner.store.read_day import read_day
@@ -151,6 +151,38 @@ def test_what_no_weight_changes_is_run_once(
         (name, run) for name in ("site@0", "site@500") for run in ("easy", "est", "multisearch")
     ]
     assert told["notes"][-1] == "easy, est do not heed goal.carbon_weight: run once for all weights."
+
+
+@pytest.mark.parametrize(("option", "mark"), [("--carbon-weights", "@"), ("--waiting", "~")])
+def test_of_several_goals_each_is_held_against_its_like(
+    option: str, mark: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The dearer site with a goal is held against the site with that goal, in parts that add up; never two goals."""
+    home = write_rolling_site(tmp_path)
+    (home / "scenarios" / "dear.yaml").write_text("base: site\ntariff: {kind: flat, eur_per_kwh: 0.9}\n")
+    monkeypatch.chdir(home)
+    words = ("--day", FIRST, "-m", "multisearch", "--set", "carbon.g_per_kwh=300", option, "0,5")
+    told = compared(capsys, "site", "dear", *words)
+    held = {(pair["scenario"], pair["against_scenario"], pair["differs_in"]) for pair in told["pairs"]}
+    assert held == {(f"dear{mark}{value}", f"site{mark}{value}", "tariff") for value in (0, 5)}
+    assert len(told["pairs"]) == 4
+    for pair in told["pairs"]:
+        parts = (pair["same_schedule_eur"], pair["start_times_eur"], pair["volume_eur"])
+        assert sum(parts) == pytest.approx(pair["more_eur"], abs=0.005)
+    alone = compared(capsys, "site", *words)["pairs"]
+    assert {(pair["scenario"], pair["against_scenario"]) for pair in alone} == {(f"site{mark}5", f"site{mark}0")}
+    assert {pair["differs_in"] for pair in alone} == {"goal"}
+
+
+def test_gains_and_losses_of_a_year_are_told_apart() -> None:
+    """One run gains what another loses: neither is left out, and each says what it is."""
+    common = {"scenario": "b", "against_scenario": "a", "days": 7, "same_schedule_eur": None, "revenue_more_eur": 1.0}
+    runs = [("policy", "easy", 1.0, 52.0), ("plan", "harvest", -1.0, -52.0)]
+    pairs = [
+        common | {"kind": kind, "method": name, "more_eur": more, "year_eur": year} for kind, name, more, year in runs
+    ]
+    (told,) = answer_of(pairs, "EUR", None)
+    assert told.endswith("; a year like this: 52.00 EUR gained and 52.00 EUR lost.")
 
 
 def test_methods_that_no_weight_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

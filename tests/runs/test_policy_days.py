@@ -86,8 +86,17 @@ def test_a_day_without_jobs(
 
 def test_the_signs_of_savings() -> None:
     """More profit, and less cost, energy and CO2 than EASY, are positive."""
-    easy = {"profit_eur": 10.0, "energy_cost_eur": 5.0, "kwh": 40.0, "carbon_kg": 8.0}
-    row = with_saving({"profit_eur": 12.0, "energy_cost_eur": 4.0, "kwh": 41.0, "carbon_kg": 5.0}, easy)
+    work = {"revenue_eur": 15.0, "core_hours": 100.0}
+    easy = {"profit_eur": 10.0, "energy_cost_eur": 5.0, "kwh": 40.0, "carbon_kg": 8.0} | work
+    row = with_saving({"profit_eur": 12.0, "energy_cost_eur": 4.0, "kwh": 41.0, "carbon_kg": 5.0} | work, easy)
     assert (row["saved_eur"], row["saved_percent"]) == (2.0, 20.0)
     assert (row["saved_energy_cost_eur"], row["saved_kwh"], row["saved_carbon_kg"]) == (1.0, -1.0, 3.0)
     assert with_saving(easy | {"profit_eur": 0.0}, easy | {"profit_eur": 0.0})["saved_percent"] is None
+
+
+def test_work_that_is_left_for_later_is_told_apart() -> None:
+    """A tenth of the work runs after the days: 2 EUR less revenue, 1 EUR less cost. What remains is cheaper hours."""
+    rest = {"energy_cost_eur": 10.0, "kwh": 40.0, "carbon_kg": 8.0}
+    easy = {"profit_eur": 10.0, "revenue_eur": 20.0, "core_hours": 100.0} | rest
+    row = with_saving({"profit_eur": 9.5, "revenue_eur": 18.0, "core_hours": 90.0} | rest, easy)
+    assert (row["saved_eur"], row["saved_volume_eur"]) == (-0.5, -1.0)
