@@ -64,7 +64,8 @@ def compare(names: list[str], days: int, out: str, *more: str) -> None:
     """Compare scenarios over some days."""
     last = FIRST + timedelta(days=days - 1)
     words = ["compare", *names, "--from", FIRST.isoformat(), "--to", last.isoformat(), "-m", "multisearch", "-q"]
-    subprocess.run([sys.executable, "-m", "planner", *words, "--bound-time", "0", "--out", out, *more], check=True)
+    words += ["--bound-time", "0", "--out", out, *more]
+    subprocess.run([sys.executable, "-m", "planner", *words], check=True, stdout=subprocess.DEVNULL)
 
 
 def cpu_s(pids: list[int]) -> float:
