@@ -1,4 +1,9 @@
-"""What the waiting of each job counts, from when on a job is late, and what being late counts."""
+"""What the waiting of each job counts, from when on a job is late, and what being late counts.
+
+Where the queue empties, nobody need start much later than under EASY, and large jobs count more. On an overloaded
+machine somebody must: waiting counts the same for every job there, and little, so that the room goes to what fills it
+best and short jobs do not wait for it. In between it is a mixture, by what later money counts.
+"""
 
 from __future__ import annotations
 
@@ -29,26 +34,33 @@ MOST_AGE_S = 7 * DAY_S
 MARGIN_PART = 0.5
 """What the hour of waiting of a job with the mean margin counts more than that of a job without any."""
 
+OVERLOADED_PART = 0.1
+"""What an hour of waiting counts on an overloaded machine, as a part of what it counts where the queue empties."""
 
-def waiting_price(scenario: Scenario, problem: Problem) -> float:
-    """What an hour of waiting of one job counts [EUR]: as the site says, or a part of the energy of the mean job."""
+
+def waiting_price(scenario: Scenario, problem: Problem, later: float) -> float:
+    """What an hour of waiting of one job counts [EUR]: as the site says, or a part of the energy of the mean job.
+
+    ``later`` is what money after the day counts: from 0 on an overloaded machine to 1 where the queue empties.
+    """
     if scenario.goal.waiting is not None:
         return scenario.goal.waiting
     segments, columns = problem.segment_columns, problem.columns
     price = abs(float(np.average(cooled_prices(problem), weights=segments.length_s)))
     kwh = float(np.mean(columns.power_mw * columns.duration_s)) / MILLIWATT_SECONDS_PER_KWH
-    return scenario.hold.params().waiting_fraction * kwh * price
+    part = OVERLOADED_PART + (1.0 - OVERLOADED_PART) * later
+    return part * scenario.hold.params().waiting_fraction * kwh * price
 
 
-def wait_prices(problem: Problem, hour_eur: float) -> dict[str, WaitPrice]:
-    """What the waiting of each job counts, by id; jobs know when EASY would start them."""
+def wait_prices(problem: Problem, hour_eur: float, later: float) -> dict[str, WaitPrice]:
+    """What the waiting of each job counts, by id; jobs know when EASY would start them. ``later`` as above."""
     if hour_eur == 0:
         return {}
     columns, length_s = problem.columns, problem.horizon.length_s
     margin = np.maximum(0.0, job_margin_per_s(problem) * columns.duration_s)
     mean = float(margin.mean())
     relative: Floats = margin / mean if mean > 0 else margin
-    rate = hour_eur * (1.0 + MARGIN_PART * relative) * problem.priority
+    rate = hour_eur * (1.0 + later * MARGIN_PART * relative) * problem.priority
     ready_s = np.array([_ready_s(problem, index) for index in range(len(problem.jobs))])
     due_s = _due_moments(problem, ready_s)
     return {
@@ -56,7 +68,7 @@ def wait_prices(problem: Problem, hour_eur: float) -> dict[str, WaitPrice]:
             ready_s=int(ready_s[index]),
             eur_per_h=float(rate[index]),
             due_s=int(due_s[index]),
-            late_eur_per_h=LATE_TIMES * float(rate[index]) if job.easy_unix is not None else 0.0,
+            late_eur_per_h=later * LATE_TIMES * float(rate[index]) if job.easy_unix is not None else 0.0,
         )
         for index, job in enumerate(problem.jobs)
         if length_s

@@ -60,9 +60,9 @@ def with_outlook(day: Day) -> Day:
     easy = cut_plan(ahead, easy, longer.length_s)
     jobs = tuple(_with_easy_start(job, horizon, start) for job, start in zip(ahead.jobs, easy.start_s, strict=True))
     day = replace(day, problem=replace(problem, jobs=jobs))
-    hour_eur = waiting_price(day.scenario, problem)
+    hour_eur = waiting_price(day.scenario, problem, regime.later)
     ahead = replace(ahead, jobs=jobs)
-    ahead = replace(ahead, waits=wait_prices(ahead, hour_eur))
+    ahead = replace(ahead, waits=wait_prices(ahead, hour_eur, regime.later))
     return replace(day, ahead=ahead, outlook=TimeAhead(regime, hour_eur, easy, days))
 
 

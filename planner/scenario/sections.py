@@ -325,7 +325,8 @@ class Goal(Section):
         Key(
             "EUR per hour",
             "what an hour of waiting of one job counts, in plans and when jobs are held for cheaper hours",
-            default="2 % of what the energy of the mean job costs (`hold.waiting_fraction`)",
+            default="2 % of what the energy of the mean job costs (`hold.waiting_fraction`); in plans of an overloaded"
+            " machine a tenth of it",
         ),
     ] = None
     carbon_limit_kg: Annotated[

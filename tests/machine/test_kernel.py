@@ -121,7 +121,7 @@ def earliest_by_trying(instance: Instance, job: int, free: np.ndarray, power: np
 
 
 @pytest.mark.slow(keep=2)
-@pytest.mark.parametrize("block", range(20))
+@pytest.mark.parametrize("block", range(10))
 def test_every_start_is_the_earliest_there_is(block: int) -> None:
     """Given what was placed before, no job could start a second earlier: 2,000 random instances, all packings tried."""
     for seed in range(block * 100, block * 100 + 100):
@@ -129,7 +129,7 @@ def test_every_start_is_the_earliest_there_is(block: int) -> None:
 
 
 @pytest.mark.slow(keep=1)
-@pytest.mark.parametrize("block", range(5))
+@pytest.mark.parametrize("block", range(3))
 def test_every_start_is_the_earliest_with_several_odd_units_too(block: int) -> None:
     """The same for jobs of two or three sizes of units, for which no rule of thumb finds all the room there is."""
     for seed in range(block * 40, block * 40 + 40):

@@ -98,6 +98,24 @@ def test_an_hour_of_being_late_counts_with_the_hour_of_waiting(looked: Day) -> N
         assert price.late_eur_per_h == pytest.approx(LATE_TIMES * price.eur_per_h)
 
 
+def test_on_an_overloaded_machine_waiting_counts_the_same_for_all_and_nobody_is_late(looked: Day) -> None:
+    """Somebody must start later than under EASY there. Half way, margin and lateness count half."""
+    prices = {}
+    for later in (0.0, 0.5):
+        ahead = with_time_ahead(build_day(scenario_of("goal.waiting=0.01", f"goal.later={later}"), FIRST)).ahead
+        assert ahead is not None
+        prices[later] = list(ahead.waits.values())
+    assert {price.eur_per_h for price in prices[0.0]} == {0.01}
+    assert {price.late_eur_per_h for price in prices[0.0]} == {0.0}
+    assert len({price.eur_per_h for price in prices[0.5]}) > 10
+    assert all(price.late_eur_per_h in (0.0, pytest.approx(50 * price.eur_per_h)) for price in prices[0.5])
+    assert any(price.late_eur_per_h for price in prices[0.5])
+    free, full = (with_time_ahead(build_day(scenario_of(f"goal.later={later}"), FIRST)).outlook for later in (1.0, 0.0))
+    assert free is not None
+    assert full is not None
+    assert full.waiting_eur_per_h == pytest.approx(0.1 * free.waiting_eur_per_h)
+
+
 def test_a_job_that_easy_would_have_started_a_day_ago_is_overdue(looked: Day) -> None:
     """At the midnight after, the first job of EASY goes before all others; with a limit of its own, that counts."""
     day = build_day(scenario_of(), FIRST)

@@ -146,7 +146,7 @@ def run_profit(scenario: Scenario, days: int, folder: Path, *, lookahead_days: i
 
 
 @pytest.mark.slow(keep=8)
-@pytest.mark.parametrize("seed", range(24))
+@pytest.mark.parametrize("seed", range(14))
 def test_runs_best_sequence_and_bound(seed: int, tmp_path: Path) -> None:
     """Day by day and with look-ahead <= the best of all sequences <= the bound of the run."""
     days, sees_day, defer = 2 + seed % 2, seed % 3 > 0, "free" if seed % 4 else "full"

@@ -17,7 +17,7 @@ def test_search_optimum_and_bound_are_in_order_and_nothing_that_fits_is_rejected
 
 
 @pytest.mark.slow(keep=1)
-@pytest.mark.parametrize("block", range(4))
+@pytest.mark.parametrize("block", range(2))
 def test_the_same_with_contracts_and_machines_as_sites_have_them(block: int) -> None:
     """Fees, feed-in, prices by class and resource, a peak so far, sleeping nodes and a battery, as chance has it."""
     days = [check_day(seed, contracts=True) for seed in range(10 * block, 10 * block + 10)]
