@@ -58,6 +58,7 @@ def day_page(summary: DaySummary, run: dict[str, Any], tables: dict[str, Table])
     }
     weekday = horizon.day.strftime("%A")
     description = " ".join(str(run["scenario"].get("description") or "").split())
+    told = [description, summary.zone, None if summary.moment is None else f"planned from {summary.moment[11:16]} on"]
     header = el(
         "header",
         el("p", el("a", "All days", href="../../index.html"), class_="crumbs"),
@@ -67,7 +68,7 @@ def day_page(summary: DaySummary, run: dict[str, Any], tables: dict[str, Table])
             el("span", str(summary.day), class_="whole"),
             [" ", mark(booked=True)] if booked else None,
         ),
-        el("p", f"{description} · {summary.zone}" if description else summary.zone, class_="soft"),
+        el("p", " · ".join(part for part in told if part), class_="soft"),
     )
     main = el(
         "main",

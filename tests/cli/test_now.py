@@ -297,7 +297,9 @@ def test_versions_are_kept_whoever_writes_next(site: Path) -> None:
     two = {name: content for name, content in tree(folder).items() if not name.startswith("versions")}
     plan("now", "--at", f"{FIRST}T12:00:00+02:00", *QUICK)
     three = {name: content for name, content in tree(folder).items() if not name.startswith("versions")}
+    assert "planned from 12:00 on" in (folder / "report.html").read_text()
     plan("--day", FIRST, *QUICK)
+    assert "planned from" not in (folder / "report.html").read_text()
     versions = sorted((folder / "versions").iterdir(), key=lambda path: path.stat().st_ctime_ns)
     assert sorted(map(str, map(tree, versions))) == sorted(map(str, (one, two, three)))
     plan("--day", FIRST, *QUICK)
