@@ -84,6 +84,7 @@ _RARE = {
     "solar_kwh": "solar_kwh",
     "carbon_kg": "carbon_kg",
     "saved_carbon_kg": "carbon_kg",
+    "saved_volume_eur": "saved_volume_eur",
     "missed_deadlines": "missed_deadlines",
     "still_waiting": "still_waiting",
     "bound_eur": "bound_eur",
@@ -93,7 +94,6 @@ _RARE = {
 _OF_SOME = (
     "saved_eur",
     "saved_percent",
-    "saved_volume_eur",
     "saved_energy_cost_eur",
     "saved_kwh",
     "delayed",

@@ -68,14 +68,15 @@ def test_compare_page_equals_its_csv(comparison: Path, open_page: Opener, width:
     assert [row[:2] for row in against][::3] == [["air-summer", "EASY"], ["hybrid-summer", "EASY"]]
     for row, run in zip(against, written, strict=True):
         assert number(row[2]) == pytest.approx(float(run["profit_eur"]), abs=0.00501)
-        saved = row[3:7]
+        saved = row[3:8]
         if run["method"] == "easy":
-            assert saved == ["–"] * 4
+            assert saved == ["–"] * 5
         else:
             assert number(saved[0]) == pytest.approx(float(run["saved_eur"]), abs=0.00501)
-            assert number(saved[2]) == pytest.approx(float(run["saved_energy_cost_eur"]), abs=0.00501)
-            assert number(saved[3]) == pytest.approx(float(run["saved_kwh"]), abs=0.501)
-        assert [int(number(cell)) for cell in row[7:9]] == [int(run["started"]), int(run["deferred"])]
+            assert number(saved[2]) == pytest.approx(float(run["saved_volume_eur"]), abs=0.00501)
+            assert number(saved[3]) == pytest.approx(float(run["saved_energy_cost_eur"]), abs=0.00501)
+            assert number(saved[4]) == pytest.approx(float(run["saved_kwh"]), abs=0.501)
+        assert [int(number(cell)) for cell in row[8:10]] == [int(run["started"]), int(run["deferred"])]
         assert (row[-1] == "0") == (run["method"] == "hold")
     assert "as long as it asked" in page.locator("main").inner_text()
     for figure in ("profit", "more"):
