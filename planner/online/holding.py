@@ -145,14 +145,15 @@ class HoldingReplay:
         state.clock.paid_from = now_s - (now_s + self._origin_unix) % QUARTER_S
         state.clock.least_eur_per_kwh = known.min()
         capacity = int(self._trace.machine.capacity[:, 0].sum())
-        look_again(state, _running(state, now_s), now_s, capacity)
+        running = _running(state, now_s)
+        look_again(state, running, now_s, capacity)
         state.clock.eur_per_held_hour = math.inf
         if float(np.ptp(known)) <= LEAST_DIFFERENCE * float(np.abs(known).max()):
             return
         eur_per_hour = self.eur_per_hour = self._eur_per_waiting_hour(now_s, float(known.mean()))
         if eur_per_hour == math.inf:
             return
-        self._strength = self._cheapest_strength(now_s, eur_per_hour, capacity)
+        self._strength = self._cheapest_strength(now_s, eur_per_hour, capacity, running)
         if self._strength < math.inf:
             state.clock.eur_per_held_hour = eur_per_hour * self._strength
 
@@ -171,8 +172,11 @@ class HoldingReplay:
         kwh = float(np.mean(trace.power_mw[first:last] / MILLI**2 * length_s)) / SECONDS_PER_HOUR
         return self._holding.params.waiting_fraction * kwh * abs(eur_per_kwh)
 
-    def _cheapest_strength(self, now_s: int, eur_per_hour: float, capacity: int) -> float:
-        """The strength at which energy and waiting cost least in the time ahead; infinite: hold nothing."""
+    def _cheapest_strength(self, now_s: int, eur_per_hour: float, capacity: int, running: Ints) -> float:
+        """The strength at which energy and waiting cost least in the time ahead; infinite: hold nothing.
+
+        ``running`` are the jobs that run now.
+        """
         from planner.online.kernel.rollout import rollout
 
         best, params, state = self.best_strength, self._holding.params, self.state
@@ -181,13 +185,22 @@ class HoldingReplay:
         strengths = (math.inf, *params.strengths)
         total = np.zeros(len(strengths))
         paid_from, least = int(state.clock.paid_from), float(state.clock.least_eur_per_kwh)
+        present = running, _waiting(state, now_s)
         for number, days_back in enumerate(self._days_back(now_s)):
             stream = np.random.default_rng([self._holding.seed, max(0, now_s), number])
-            outlook, running = _outlook(state, self._trace, now_s, days_back * DAY_S, params.ahead_s, stream)
+            outlook = _outlook(state, self._trace, now_s, present, days_back * DAY_S, params.ahead_s, stream)
             for place, strength in enumerate(strengths):
                 held = math.inf if strength == math.inf else strength * eur_per_hour
                 total[place] += rollout(
-                    outlook, running, now_s, paid_from, least, capacity, self._holding.max_delay_s, eur_per_hour, held
+                    outlook,
+                    len(running),
+                    now_s,
+                    paid_from,
+                    least,
+                    capacity,
+                    self._holding.max_delay_s,
+                    eur_per_hour,
+                    held,
                 )
         if not np.ptp(total):
             return self._strength
@@ -206,23 +219,32 @@ class HoldingReplay:
 
 def _running(state: State, now_s: int) -> Ints:
     """The jobs that run at a moment."""
-
     jobs = state.jobs[: state.clock.arrived]
     start = jobs["start"]
     return np.flatnonzero((start >= 0) & (np.minimum(start + jobs["runtime"], jobs["cancel_s"]) > now_s))
 
 
+def _waiting(state: State, now_s: int) -> Ints:
+    """The jobs that wait and may start at a moment, in the order of the queue."""
+    known = state.jobs[: state.clock.arrived]
+    waiting = np.flatnonzero((known["start"] < 0) & (known["cancel_s"] > now_s) & (known["open"] == 0))
+    return waiting[np.lexsort((waiting, *(known[rank][waiting] for rank in ("rank_b", "rank_a", "rank_first"))))]
+
+
 def _outlook(
-    state: State, trace: Trace, now_s: int, back_s: int, ahead_s: int, stream: np.random.Generator
-) -> tuple[Outlook, int]:
-    """What may lie ahead, with arrivals as so long before; and how many of its jobs run already."""
+    state: State,
+    trace: Trace,
+    now_s: int,
+    present: tuple[Ints, Ints],
+    back_s: int,
+    ahead_s: int,
+    stream: np.random.Generator,
+) -> Outlook:
+    """What may lie ahead of the jobs that run and wait at present, with arrivals as so long before."""
     from planner.online.kernel import rollout as of
     from planner.online.kernel.holds import note_outlook
 
-    running = _running(state, now_s)
-    known = state.jobs[: state.clock.arrived]
-    waiting = np.flatnonzero((known["start"] < 0) & (known["cancel_s"] > now_s) & (known["open"] == 0))
-    waiting = waiting[np.lexsort((waiting, *(known[rank][waiting] for rank in ("rank_b", "rank_a", "rank_first"))))]
+    running, waiting = present
     first, last = np.searchsorted(trace.submit_s, (now_s - back_s, min(now_s, now_s - back_s + ahead_s)))
     jobs = np.concatenate([running, waiting, np.arange(first, last)])
     count, lasting = len(jobs), len(running) + len(waiting)
@@ -246,4 +268,4 @@ def _outlook(
         counter=np.zeros(of.COUNTERS, dtype=np.int64),
         paid=state.paid,
         first_room=state.room,
-    ), len(running)
+    )

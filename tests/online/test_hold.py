@@ -272,10 +272,9 @@ def test_what_stands_for_arrivals_is_as_long_as_it_was() -> None:
     )  # fmt: skip
     seen: list[list[int]] = []
 
-    def noted(*given: object) -> object:
-        found = _outlook(*given)  # type: ignore[arg-type]
-        count, running = found[0].job.shape[1], found[1]
-        seen.append(found[0].job[of.LENGTH, running:count].tolist())
+    def noted(state: object, trace: object, now_s: int, present: tuple[list[int], list[int]], *given: object) -> object:
+        found = _outlook(state, trace, now_s, present, *given)  # type: ignore[arg-type]
+        seen.append(found.job[of.LENGTH, len(present[0]) :].tolist())
         return found
 
     with pytest.MonkeyPatch.context() as patch:
