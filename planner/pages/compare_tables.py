@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from planner.pages.markup import Column, Html, Part, counted, el, grid, hours, plain, signed_percent
+from planner.pages.markup import Column, Html, Part, counted, el, good_or_bad, grid, hours, plain, signed_percent
 
 Row = dict[str, Any]
 
@@ -57,7 +57,7 @@ def pairs_table(pairs: list[Row], currency: str) -> Html:
         text = el("data", ("+" if value > 0 else "") + plain(value, 2), value=repr(value))
         name = key.removesuffix("_eur")
         beside = el("small", pair[name], class_="beside") if name in ("lowest_day", "highest_day") else None
-        return [el("span", text, class_="good" if value > 0 else "bad" if value < 0 else None), beside]
+        return [el("span", text, class_=good_or_bad(value)), beside]
 
     paid = "payback_years" in pairs[0]
     rows: list[list[Part]] = []
@@ -99,10 +99,9 @@ def easy_table(runs: list[Row], currency: str) -> Html:
         if value is None or is_easy(row):
             return "–"
         text = plain(value, digits)
-        is_more = float(f"{value:.{digits}f}") > 0
-        is_less = float(f"{value:.{digits}f}") < 0
-        shown = el("data", f"+{text}" if is_more else text, value=repr(value))
-        return el("span", shown, class_="good" if is_more else "bad" if is_less else None)
+        good = good_or_bad(value, digits)
+        shown = el("data", f"+{text}" if good == "good" else text, value=repr(value))
+        return el("span", shown, class_=good)
 
     def worse(row: Row, key: str, text: Callable[[float], str]) -> Part:
         """A number that should not be above EASY's."""

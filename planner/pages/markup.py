@@ -120,10 +120,10 @@ def signed_money(value: float, currency: str) -> str:
     return text if value < 0 or not money(value, "").strip(f"0.,{THIN}") else f"+{text}"
 
 
-def good_or_bad(money_more: float) -> str | None:
-    """The class of a difference in money: neither where no cent of it is seen."""
-    cents = round(money_more, 2)
-    return "good" if cents > 0 else "bad" if cents < 0 else None
+def good_or_bad(more: float, digits: int = 2) -> str | None:
+    """The class of a difference of which more is better: neither where none of it is seen."""
+    seen = round(more, digits)
+    return "good" if seen > 0 else "bad" if seen < 0 else None
 
 
 def unit(value: float, name: str, digits: int = 0) -> str:

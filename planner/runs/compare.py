@@ -237,12 +237,14 @@ def with_saving(row: Row, easy: Row | None) -> Row:
     """A run with what it saves against EASY: positive is better; None where there is no EASY to compare with."""
     if easy is None:
         return row | dict.fromkeys(SAVINGS)
-    saved = {"saved_eur": row["profit_eur"] - easy["profit_eur"]}
-    saved |= {name: easy[name.removeprefix("saved_")] - row[name.removeprefix("saved_")] for name in SAVINGS[3:]}
-    part = 100 * saved["saved_eur"] / abs(easy["profit_eur"]) if easy["profit_eur"] else None
-    first = {"saved_eur": saved["saved_eur"], "saved_percent": part, "saved_volume_eur": volume_eur(easy, row)}
-    ordered = first | saved
-    return row | {name: None if value is None else round(value, 6) + 0.0 for name, value in ordered.items()}
+    more = row["profit_eur"] - easy["profit_eur"]
+    saved = {
+        "saved_eur": more,
+        "saved_percent": 100 * more / abs(easy["profit_eur"]) if easy["profit_eur"] else None,
+        "saved_volume_eur": volume_eur(easy, row),
+        **{f"saved_{name}": easy[name] - row[name] for name in ("energy_cost_eur", "kwh", "carbon_kg")},
+    }
+    return row | {name: None if value is None else round(value, 6) + 0.0 for name, value in saved.items()}
 
 
 def _compared(
