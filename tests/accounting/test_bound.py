@@ -41,7 +41,7 @@ def allowed(problem: Problem, plan: Plan) -> bool:
     return not [violation for violation in audit(problem, plan) if violation.rule != "deadline"]
 
 
-@pytest.mark.slow(keep=25)
+@pytest.mark.slow(keep=12)
 @pytest.mark.parametrize("seed", range(90))
 def test_no_plan_earns_more(seed: int) -> None:
     """On days with some of everything, every plan that can be found settles to at most the bound."""
@@ -51,7 +51,7 @@ def test_no_plan_earns_more(seed: int) -> None:
         assert settle(problem, plan).profit_eur <= bound.profit_eur
 
 
-@pytest.mark.slow(keep=15)
+@pytest.mark.slow(keep=8)
 @pytest.mark.parametrize("extras", [False, True])
 @pytest.mark.parametrize("seed", range(15))
 def test_no_plan_of_a_plain_day_earns_more(seed: int, extras: bool) -> None:
@@ -74,7 +74,7 @@ def enumerated(problem: Problem, starts: list[int]) -> float:
     return float(best)
 
 
-@pytest.mark.slow(keep=4)
+@pytest.mark.slow(keep=2)
 @pytest.mark.parametrize("linear", [False, True])
 @pytest.mark.parametrize("seed", range(6))
 def test_no_start_and_node_of_a_grid_earns_more(seed: int, linear: bool) -> None:
@@ -140,6 +140,7 @@ def crowded(problem: Problem, times: int = 20) -> Problem:
     return replace(problem, jobs=jobs)
 
 
+@pytest.mark.slow(keep=20)
 @pytest.mark.parametrize("seed", range(40))
 def test_without_time_it_holds_on_crowded_days(seed: int) -> None:
     """Where far more jobs wait than have room the bound without a search is the full machine's, and holds.

@@ -173,7 +173,7 @@ def test_utilisation_is_of_cores(site: Path) -> None:
     assert summary["totals"]["core_hours"] == pytest.approx(12 * 8)
 
 
-@pytest.mark.slow(keep=7)
+@pytest.mark.slow(keep=3)
 @pytest.mark.parametrize("scenario", ["sample", "site"])
 @pytest.mark.parametrize(
     "day",

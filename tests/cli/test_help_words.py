@@ -55,7 +55,7 @@ def _offered(line: str, folder: Path) -> list[str]:
     return done.stdout.split()
 
 
-@pytest.mark.slow(keep=2)
+@pytest.mark.slow(keep=1)
 @pytest.mark.parametrize(
     ("line", "offered"),
     [

@@ -63,7 +63,7 @@ def check(problem: Problem, engine: str, *, pooled: bool = False) -> None:
     assert best - earned <= 2 * error + 1e-12
 
 
-@pytest.mark.slow(keep=12)
+@pytest.mark.slow(keep=6)
 @pytest.mark.parametrize("engine", ["cpsat", "cpo-community", "cpo"])
 @pytest.mark.parametrize("block", BLOCKS)
 def test_optimum_is_the_best_of_all_plans(engine: str, block: int) -> None:
@@ -88,7 +88,7 @@ def test_optimum_of_jobs_that_draw_nothing() -> None:
         check(replace(problem, jobs=tuple(replace(job, power_w=0.0) for job in problem.jobs)), "cpsat")
 
 
-@pytest.mark.slow(keep=9)
+@pytest.mark.slow(keep=4)
 @pytest.mark.parametrize("engine", ["cpsat", "cpo-community", "cpo"])
 @pytest.mark.parametrize("block", BLOCKS)
 def test_optimum_with_every_charge(engine: str, block: int) -> None:
@@ -113,6 +113,7 @@ def test_optimum_with_contracts(engine: str) -> None:
         check(replace(problem, rates=rates), engine)
 
 
+@pytest.mark.slow(keep=3)
 @pytest.mark.parametrize("engine", ["cpsat", "cpo-community", "cpo"])
 @pytest.mark.parametrize("extras", [False, True])
 def test_optimum_of_days_that_count_less(engine: str, extras: bool) -> None:
@@ -133,7 +134,7 @@ def test_optimum_of_days_that_count_less(engine: str, extras: bool) -> None:
     assert changed > 0
 
 
-@pytest.mark.slow(keep=6)
+@pytest.mark.slow(keep=3)
 @pytest.mark.parametrize("engine", ["cpsat", "cpo-community", "cpo"])
 @pytest.mark.parametrize("block", range(4))
 def test_pooled_form_is_exact_for_whole_nodes(engine: str, block: int) -> None:
@@ -146,6 +147,7 @@ def test_pooled_form_is_exact_for_whole_nodes(engine: str, block: int) -> None:
         check(problem, engine)
 
 
+@pytest.mark.slow(keep=6)
 @pytest.mark.parametrize("engine", ["cpsat", "cpo-community", "cpo"])
 @pytest.mark.parametrize("block", range(4))
 def test_optimum_of_jobs_that_wait_for_others(engine: str, block: int) -> None:

@@ -17,7 +17,7 @@ from tests.faults.verdict import INDEX, require_recovery, standing
 from tests.fuzz.command_tree import commands
 
 
-@pytest.mark.slow(keep=9)
+@pytest.mark.slow(keep=4)
 @pytest.mark.parametrize("name", COMMANDS)
 def test_kills_drawn_from_a_seed(stage: Stage, name: str, is_whole: bool) -> None:
     """A slice of the campaign: every command that writes by every signal, with nothing beyond what is allowed."""

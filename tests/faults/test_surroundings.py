@@ -30,7 +30,7 @@ def require_one_line(code: int, text: str) -> None:
     assert "Traceback" not in text
 
 
-@pytest.mark.slow(keep=4)
+@pytest.mark.slow(keep=2)
 @pytest.mark.parametrize(("name", "most_bytes"), [*((name, 300) for name in COMMANDS), ("day", 0), ("run", 6000)])
 def test_no_room_for_a_file(stage: Stage, name: str, most_bytes: int) -> None:
     """Files that cannot grow, as on a full disk, are exit code 6, and the old result stands."""
@@ -179,6 +179,7 @@ def test_a_stream_that_cannot_show_a_sign(stage: Stage) -> None:
 PLAN = (sys.executable, "-P", "-m", "planner")
 
 
+@pytest.mark.slow(keep=1)
 @pytest.mark.parametrize("number", [0, 1, 2])
 def test_a_closed_stream(stage: Stage, number: int) -> None:
     """No result gets the number of a stream that was closed, and with it what is said there."""

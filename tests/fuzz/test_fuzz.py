@@ -23,6 +23,7 @@ def test_every_command_option_and_key_has_a_case() -> None:
     assert never == [], "no scenario takes any of their values"
 
 
+@pytest.mark.slow(keep=2)
 @pytest.mark.parametrize("part", range(PARTS))
 def test_constructed_inputs(part: int, is_whole: bool) -> None:
     """No traceback, no library's warning, no long or unprintable line, no unclean plan, in 60 s and 2 GB."""

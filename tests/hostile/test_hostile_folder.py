@@ -70,7 +70,7 @@ COMMANDS = {
 }
 
 
-@pytest.mark.slow(keep=2)
+@pytest.mark.slow(keep=1)
 @pytest.mark.parametrize("name", COMMANDS)
 def test_code_of_the_current_folder_does_not_run(folder: Path, name: str) -> None:
     """By none of the ways in which the planner loads code: libraries, engines, processes beside it, settings."""

@@ -57,6 +57,7 @@ def test_unchanged_it_teaches(tmp_path: Path) -> None:
     assert learned([tmp_path / "finished.csv"])[0].jobs == 4
 
 
+@pytest.mark.slow(keep=8)
 @pytest.mark.parametrize("seed", range(20))
 def test_mutated_tables(tmp_path: Path, seed: int) -> None:
     """Odd cells, rows and columns, jobs metered by node or each by itself; a table that is given twice counts once."""

@@ -113,7 +113,7 @@ def require_same_until(whole: Replay, cut: Replay, moment: int) -> None:
             assert (cut.start_s[job], cut.end_s[job]) == (last.start, last.end) or last.lost
 
 
-@pytest.mark.slow(keep=2)
+@pytest.mark.slow(keep=1)
 @pytest.mark.parametrize("policy", KINDS)
 def test_every_job_is_in_one_state_and_no_node_is_over_used(policy: str) -> None:
     """All jobs start or are cancelled; every rule holds at every second, also by the planner's own check."""

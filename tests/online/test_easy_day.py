@@ -114,7 +114,7 @@ def crowded_day(seed: int) -> Problem:
     return replace(problem, jobs=tuple(jobs), running=())
 
 
-@pytest.mark.slow(keep=2)
+@pytest.mark.slow(keep=1)
 @pytest.mark.parametrize("block", range(5))
 def test_the_same_as_a_replay_of_the_day(block: int) -> None:
     """On 500 days in all, every start and node is that of ``easy`` on a trace of the day's jobs, made by itself."""

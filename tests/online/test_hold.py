@@ -70,6 +70,7 @@ def held_replay(trace: Trace, base: str, costs: EnergyCosts, hours: float, **mor
     return replay(trace, policy_named(f"hold:{base}"), trace.requested_s, holding=holding, **more)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow(keep=9)
 @pytest.mark.parametrize("machine", MACHINES)
 @pytest.mark.parametrize("base", BASES)
 def test_starts_are_those_of_the_base_where_nothing_is_to_be_gained(base: str, machine: str) -> None:
@@ -86,6 +87,7 @@ def test_starts_are_those_of_the_base_where_nothing_is_to_be_gained(base: str, m
             assert result.round_count == plain.round_count
 
 
+@pytest.mark.slow(keep=1)
 @pytest.mark.parametrize("base", ["easy", "easy-sjbf", "conservative"])
 def test_kth_is_as_under_the_base_where_nothing_is_to_be_gained(base: str, planner_data: Path) -> None:
     """The first 3,000 jobs on 100 processors, job by job."""
@@ -98,6 +100,7 @@ def test_kth_is_as_under_the_base_where_nothing_is_to_be_gained(base: str, plann
         assert result.start_s.tolist() == plain.start_s.tolist()
 
 
+@pytest.mark.slow(keep=9)
 @pytest.mark.parametrize("machine", MACHINES)
 @pytest.mark.parametrize("base", BASES)
 def test_holds_end_in_time_and_nothing_breaks(base: str, machine: str) -> None:
@@ -134,6 +137,7 @@ def hard(seed: int) -> HardDay:
     )
 
 
+@pytest.mark.slow(keep=1)
 @pytest.mark.parametrize("base", ["easy", "conservative"])
 def test_held_jobs_meet_outages_and_cancellations(base: str) -> None:
     """All jobs start or are cancelled, none is held for longer than allowed; a cut and what follows it are as sound."""

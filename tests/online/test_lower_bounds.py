@@ -158,6 +158,7 @@ def test_a_job_that_comes_later_stops_the_fluid_machine() -> None:
     assert lower_bound(trace, "af", steps=0).fluid == pytest.approx(6.05, rel=1e-12)
 
 
+@pytest.mark.slow(keep=2)
 @pytest.mark.parametrize("name", BOUNDED)
 def test_more_steps_never_prove_less(name: str) -> None:
     """From none to seven rounds; what is left over of a round is not taken."""

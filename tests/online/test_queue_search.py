@@ -70,6 +70,7 @@ def found_by(trace: Trace, policy: str, search: QueueSearch = ENOUGH) -> dict[in
     return {job: int(result.start_s[job]) for job in range(1, len(trace))}
 
 
+@pytest.mark.slow(keep=10)
 @pytest.mark.parametrize("seed", range(24))
 def test_no_order_of_a_small_queue_is_better(seed: int) -> None:
     """Runtimes are known and nobody comes later, so the whole replay is the plan of the first round, or better."""

@@ -99,7 +99,7 @@ def slow_starts(
     return slow.run(chosen.kind, keys[chosen.order], backfill, every_event=every_event)
 
 
-@pytest.mark.slow(keep=24)
+@pytest.mark.slow(keep=10)
 @pytest.mark.parametrize("rounds", ROUNDS)
 @pytest.mark.parametrize("kind", ["actual", "requested", "half"])
 @pytest.mark.parametrize("policy", [name for name in POLICIES if not name.startswith("deadline")])
@@ -112,6 +112,7 @@ def test_starts_equal_those_of_the_slow_simulator(policy: str, kind: str, rounds
         assert ours == slow_starts(trace, policy, estimate, every_event=rounds == "event"), f"seed {seed}"
 
 
+@pytest.mark.slow(keep=5)
 @pytest.mark.parametrize("rounds", ROUNDS)
 @pytest.mark.parametrize("kind", ["actual", "requested", "half"])
 @pytest.mark.parametrize("policy", ["deadline", "deadline-early"])
@@ -126,7 +127,7 @@ def test_starts_with_deadlines_equal_those_of_the_slow_simulator(policy: str, ki
         assert ours == slow, f"seed {seed}"
 
 
-@pytest.mark.slow(keep=14)
+@pytest.mark.slow(keep=6)
 @pytest.mark.parametrize("limit", [-1, 70])
 @pytest.mark.parametrize("policy", POLICIES)
 def test_starts_on_nodes_equal_those_of_the_slow_simulator(policy: str, limit: int) -> None:
@@ -190,7 +191,7 @@ def test_predictions_of_reservations_are_kept() -> None:
         replay(trace, policy_named("easy"), predictor, predictions="never")
 
 
-@pytest.mark.slow(keep=22)
+@pytest.mark.slow(keep=10)
 @pytest.mark.parametrize("rounds", ROUNDS)
 @pytest.mark.parametrize("factor", [0.5, 0.75, 1.25])
 @pytest.mark.parametrize("policy", [name for name in POLICIES if policy_named(name).kind in IN_TICKS])
@@ -249,6 +250,7 @@ def test_every_order_equals_its_definition(order: str) -> None:
         assert starts.tolist() == slow_starts(trace, f"{order}-list", trace.requested_s)
 
 
+@pytest.mark.slow(keep=14)
 @pytest.mark.parametrize("rounds", ROUNDS)
 @pytest.mark.parametrize("policy", POLICIES)
 def test_every_policy_is_sound_and_deterministic(policy: str, rounds: str) -> None:
@@ -266,6 +268,7 @@ def test_every_policy_is_sound_and_deterministic(policy: str, rounds: str) -> No
         assert all(np.array_equal(a, b) for a, b in zip(before, after, strict=True))
 
 
+@pytest.mark.slow(keep=12)
 @pytest.mark.parametrize("policy", POLICIES)
 @pytest.mark.parametrize("limit", [-1, 70])
 def test_clusters_are_never_over_used(policy: str, limit: int) -> None:

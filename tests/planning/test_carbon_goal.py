@@ -128,6 +128,7 @@ def test_nothing_is_gained_by_starting_just_before_midnight(weight: float) -> No
     assert emitted_kg == pytest.approx(4.6) if weight else 4.6 <= emitted_kg <= 5.0 + 1e-9
 
 
+@pytest.mark.slow(keep=1)
 @pytest.mark.parametrize("weight", [10.0, 50.0, 200.0])
 def test_no_plan_within_the_limit_earns_more_than_its_bound(weight: float) -> None:
     """Every start of the job by the minute: those that emit at most 3 kg stay below, and one comes near at 50."""

@@ -29,7 +29,7 @@ def crowded(seed: int, *, jobs: int = 40) -> Problem:
     return day_with_rules(rng, replace(problem, jobs=small))
 
 
-@pytest.mark.slow(keep=7)
+@pytest.mark.slow(keep=3)
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("seed", range(3))
 def test_every_method_keeps_the_rules(method: str, seed: int) -> None:

@@ -62,7 +62,7 @@ def schedules(run: Replay, latest_s: np.ndarray, nodes: int) -> Iterator[Replay]
             yield made
 
 
-@pytest.mark.slow(keep=4)
+@pytest.mark.slow(keep=2)
 @pytest.mark.parametrize("seed", range(12))
 def test_no_schedule_of_a_grid_earns_more(tmp_path: Path, seed: int) -> None:
     """With three jobs on one or two nodes, all starts of a grid in time and all nodes settle to at most the bound."""
@@ -77,7 +77,7 @@ def test_no_schedule_of_a_grid_earns_more(tmp_path: Path, seed: int) -> None:
     assert max(earned) <= bound.profit_eur
 
 
-@pytest.mark.slow(keep=6)
+@pytest.mark.slow(keep=3)
 @pytest.mark.parametrize("policy", ["easy", "conservative"])
 @pytest.mark.parametrize("seed", range(12))
 def test_no_replay_earns_more(tmp_path: Path, seed: int, policy: str) -> None:

@@ -145,7 +145,7 @@ def run_profit(scenario: Scenario, days: int, folder: Path, *, lookahead_days: i
     return sum(done.summary.totals.profit_eur for done in run_days(scenario, params, FIRST, last, folder))
 
 
-@pytest.mark.slow(keep=8)
+@pytest.mark.slow(keep=4)
 @pytest.mark.parametrize("seed", range(14))
 def test_runs_best_sequence_and_bound(seed: int, tmp_path: Path) -> None:
     """Day by day and with look-ahead <= the best of all sequences <= the bound of the run."""

@@ -98,6 +98,7 @@ def test_the_kernel_counts_contracts_as_settle_does(included: bool) -> None:
             assert chain.state.profits[CURRENT] == pytest.approx(settled, abs=1e-6)
 
 
+@pytest.mark.slow(keep=1)
 @pytest.mark.parametrize("demand_eur_per_kw", [0.0, 0.3])
 def test_the_best_plan_beside_a_battery_is_exact_and_no_plan_is_counted_too_low(demand_eur_per_kw: float) -> None:
     """The cuts of a few plans bound what a battery saves beside all others; the best plan has its own."""
@@ -180,7 +181,7 @@ def test_delaying_leaves_overdue_jobs_where_they_are() -> None:
     assert delayed > 0
 
 
-@pytest.mark.slow(keep=2)
+@pytest.mark.slow(keep=1)
 @SEARCHES
 @pytest.mark.parametrize("defer", ["full", "free"])
 def test_a_search_is_never_worse_than_its_seed_and_clean(search: Search, defer: str) -> None:

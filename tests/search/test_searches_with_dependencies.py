@@ -88,7 +88,7 @@ def test_rebuilding_moves_a_whole_chain_to_where_it_is_cheap() -> None:
     assert audit(problem, found.plan) == []
 
 
-@pytest.mark.slow(keep=2)
+@pytest.mark.slow(keep=1)
 @pytest.mark.parametrize("block", range(4))
 def test_crowded_days_are_clean(block: int) -> None:
     """MultiSearch, HarvestSearch and DelaySearch: no plan breaks a rule, and no chain had to be dropped for one."""

@@ -64,7 +64,7 @@ SEARCHES = {
 }
 
 
-@pytest.mark.slow(keep=3)
+@pytest.mark.slow(keep=1)
 @pytest.mark.parametrize("defer", ["full", "free"])
 @pytest.mark.parametrize("name", SEARCHES)
 def test_what_a_search_returns_is_clean(name: str, defer: str, is_whole: bool) -> None:

@@ -23,8 +23,8 @@ SOLVERS = [EngineSolver(ENGINES["cpsat"], 60.0)]
 @pytest.mark.parametrize(
     ("machine", "seed"),
     [
-        *(pytest.param("pool", k, marks=[pytest.mark.slow] if k > 4 else []) for k in range(7)),
-        *(pytest.param("nodes", k, marks=[pytest.mark.slow] if k > 2 else []) for k in range(5)),
+        *(pytest.param("pool", k, marks=[pytest.mark.slow] if k > 2 else []) for k in range(7)),
+        *(pytest.param("nodes", k, marks=[pytest.mark.slow] if k > 1 else []) for k in range(5)),
     ],
 )
 def test_search_and_engine_find_the_best_of_all_plans(machine: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -62,6 +62,7 @@ def week(tmp_path: Path, planned_week: Path, monkeypatch: pytest.MonkeyPatch) ->
     return tmp_path / "week" / "reports" / "site"
 
 
+@pytest.mark.slow(keep=3)
 @pytest.mark.parametrize("by", WAYS)
 def test_a_month_sums_to_its_ledgers(month: Path, by: str, capsys: pytest.CaptureFixture[str]) -> None:
     """The lines of the month's CSV, the site's own among them, are the days' totals to the last digit."""
