@@ -50,7 +50,7 @@ class PueTable:
             ("highest temperature", self.first_temperature_c + self.temperature_step_c * (columns - 1), limits.TABLE_C),
         ):
             if value not in within:
-                raise TableError(f"table {self.name}: its {what} is {value}; it must be {limits}")
+                raise TableError(f"table {self.name}: its {what} is {value}; it must be {within}")
         if not np.all((self.cooling >= 0) & (self.cooling <= limits.TABLE_COOLING.high)):
             raise TableError(f"table {self.name}: every cell must be a number {limits.TABLE_COOLING}, PUE less 1")
         self.cooling.setflags(write=False)
