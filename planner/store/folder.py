@@ -195,7 +195,7 @@ def replaced(target: Path) -> Iterator[Path]:
 def renewed(target: Path) -> Iterator[Path]:
     """The same with all that the target holds already: files to write beside others, all of them in one step.
 
-    Files are other names of those in the target; put new ones in their place (`files.put`), never write into them.
+    Files are other names of those in the target; put new ones in their place, never write into them.
     """
     with replaced(target) as fresh:
         if target.is_dir():

@@ -19,7 +19,7 @@ from planner.store.provenance import versions
 from planner.text_files import digest
 
 PACKAGE = Path(__file__).resolve().parents[1]
-IDLE_ROOMS = ("cli", "cooling", "pages", "site", "store")
+IDLE_ROOMS = ("api", "cli", "cooling", "pages", "site", "slurm", "store")
 """Rooms whose code changes no piece of a study."""
 
 OnDone = Callable[[str], None]

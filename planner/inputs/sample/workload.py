@@ -69,9 +69,9 @@ def generate_jobs(
 ) -> tuple[tuple[Job, ...], Intake]:
     """The jobs submitted on a local calendar day, in order of submission.
 
-    Sizes, runtimes and submit times follow `planner.inputs.sample.lublin`, requested times
-    `planner.inputs.sample.lublin`. Each class of nodes gets jobs until the node-time that they request is the
-    day's part of ``load``. The answer depends on the arguments alone: any day can be made without the others.
+    Sizes, runtimes, submit times and requested times follow `planner.inputs.sample.lublin`. Each class of nodes gets
+    jobs until the node-time that they request is the day's part of ``load``. The answer depends on the arguments
+    alone: any day can be made without the others.
 
     Parameters
     ----------
