@@ -26,7 +26,7 @@ from planner.accounting.settle import settle
 from planner.domain.problem import Problem
 from planner.domain.result import MaxRuntime
 from planner.inputs.build import build_day
-from planner.inputs.jobs.power import limits_of, per_core
+from planner.inputs.jobs.power_models import limits_of, per_core
 from planner.methods import Params, method_named
 from planner.places import shipped_folder
 from planner.power.learned import Asked, FinishedJob, PowerLimits, PowerModel, learned_from

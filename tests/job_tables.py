@@ -7,7 +7,7 @@ from pathlib import Path
 from planner.domain.cluster import Cluster, NodeClass
 from planner.domain.intake import Intake
 from planner.domain.job import Job, UnitGroup
-from planner.inputs.jobs.power import per_core
+from planner.inputs.jobs.power_models import per_core
 from planner.inputs.jobs.table import read_job_table
 
 POWER = per_core(10.0)

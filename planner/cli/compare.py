@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from planner import defaults
-from planner.cli import complete, day
+from planner.cli import day, tab_key
 from planner.cli.terminal import DayBar, listed, say, say_json
 from planner.errors import InputError
 from planner.limits import WORKERS
@@ -107,7 +107,7 @@ def compare(
     context: typer.Context,
     scenarios: Annotated[
         list[str],
-        typer.Argument(metavar="SCENARIO...", help="Names or files of scenarios.", autocompletion=complete.scenarios),
+        typer.Argument(metavar="SCENARIO...", help="Names or files of scenarios.", autocompletion=tab_key.scenarios),
     ],
     date: day.DayOption = None,
     first: day.FirstOption = None,
@@ -119,7 +119,7 @@ def compare(
             "-m",
             metavar="NAME",
             help="Repeated, or by commas; none: policies alone, which is quick over a year.",
-            autocompletion=complete.methods,
+            autocompletion=tab_key.methods,
         ),
     ] = None,
     policy: Annotated[
@@ -128,7 +128,7 @@ def compare(
             "--policy",
             "-p",
             metavar="NAME",
-            autocompletion=complete.policies,
+            autocompletion=tab_key.policies,
             help="Replayed on the same jobs beside EASY: hold, list, ...; repeated, or by commas.",
         ),
     ] = None,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from planner import defaults
-from planner.cli import complete
+from planner.cli import tab_key
 from planner.cli.terminal import say, say_json
 from planner.limits import ITERATIONS, SEED, SOLVE_S, WORKERS
 from planner.printable import printable
@@ -61,16 +61,16 @@ RUN_BOUND_TIME = f"{defaults.RUN_BOUND_TIME_S:g}s"
 DayOption = Annotated[
     str | None,
     typer.Option(
-        "--day", metavar="YYYY-MM-DD", help="The day to plan, also today or tomorrow.", autocompletion=complete.days
+        "--day", metavar="YYYY-MM-DD", help="The day to plan, also today or tomorrow.", autocompletion=tab_key.days
     ),
 ]
 FirstOption = Annotated[
     str | None,
-    typer.Option("--from", metavar="YYYY-MM-DD", help="The first day, also yesterday.", autocompletion=complete.days),
+    typer.Option("--from", metavar="YYYY-MM-DD", help="The first day, also yesterday.", autocompletion=tab_key.days),
 ]
 LastOption = Annotated[
     str | None,
-    typer.Option("--to", metavar="YYYY-MM-DD", help="The last day, also tomorrow.", autocompletion=complete.days),
+    typer.Option("--to", metavar="YYYY-MM-DD", help="The last day, also tomorrow.", autocompletion=tab_key.days),
 ]
 ScenarioOption = Annotated[
     str | None,
@@ -79,7 +79,7 @@ ScenarioOption = Annotated[
         "-s",
         metavar="NAME",
         help="Name or file of a scenario; default: site if there is one, else sample.",
-        autocompletion=complete.scenarios,
+        autocompletion=tab_key.scenarios,
     ),
 ]
 JobsOption = Annotated[
@@ -96,7 +96,7 @@ MethodOption = Annotated[
         "-m",
         metavar="NAME",
         help="How to plan; see `plan show methods`.",
-        autocompletion=complete.methods,
+        autocompletion=tab_key.methods,
     ),
 ]
 TimeLimitOption = Annotated[str, typer.Option(metavar="TIME", help="When to stop searching: 30s, 5m.")]
@@ -113,7 +113,7 @@ EngineOption = Annotated[
     typer.Option(
         metavar="NAME",
         help="CP engine of the methods that use one; see `plan show engines`.",
-        autocompletion=complete.engines,
+        autocompletion=tab_key.engines,
     ),
 ]
 IterationsOption = Annotated[

@@ -79,7 +79,7 @@ def now(
         raise
     finally:
         if metrics_file is not None:
-            from planner.slurm.metrics import write_metrics
+            from planner.slurm.monitoring import write_metrics
 
             write_metrics(metrics_file, found, BROKEN_OFF if code is None else code, int(time.time()))
     if code:
@@ -118,7 +118,7 @@ def _planned(
     if brief and not as_json:
         say(became.line)
     if given["metrics_file"] is not None:
-        from planner.slurm.metrics import held_metrics
+        from planner.slurm.monitoring import held_metrics
 
         promises = done.summary.promises
         broken = 0 if promises is None else len(promises.broken)

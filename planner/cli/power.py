@@ -122,7 +122,7 @@ def errors(
 
     Example: plan power errors --from finished.csv --w-per-core 9.5
     """
-    from planner.inputs.jobs.power import constant_of, limits_of, per_core
+    from planner.inputs.jobs.power_models import constant_of, limits_of, per_core
     from planner.power.prediction_errors import compared
 
     site = open_scenario(scenario, (*(settings or ()), NOT_LEARNED), slurm=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from planner.cli import complete
+from planner.cli import tab_key
 from planner.cli.day import FirstOption, LastOption, QuietOption, require_days
 from planner.cli.terminal import say, say_json
 from planner.errors import InputError
@@ -17,7 +17,7 @@ from planner.runs.asked import parse_day
 
 if TYPE_CHECKING:
     from planner.store.cost_files import CostReport, PlannedAgainstReal, PlannedLine
-    from planner.store.split import Split
+    from planner.store.planned_to_real import Split
 
 SKIPPED = 7
 """Exit code when a folder was skipped; everything else is reported."""
@@ -29,7 +29,7 @@ SHOWN = 40
 def report(
     date: Annotated[
         str | None,
-        typer.Option("--day", metavar="YYYY-MM-DD", help="One day, also yesterday.", autocompletion=complete.days),
+        typer.Option("--day", metavar="YYYY-MM-DD", help="One day, also yesterday.", autocompletion=tab_key.days),
     ] = None,
     first: FirstOption = None,
     last: LastOption = None,
@@ -47,7 +47,7 @@ def report(
             "--scenario",
             "-s",
             metavar="NAME",
-            autocompletion=complete.scenarios,
+            autocompletion=tab_key.scenarios,
             help="Whose days; not needed where there is one.",
         ),
     ] = None,
@@ -188,7 +188,7 @@ def planned_text(made: CostReport, found: PlannedAgainstReal) -> str:
 
 def split_text(found: Split) -> str:
     """From planned to real, in cents that add up."""
-    from planner.store.split import CAUSES, MONEY
+    from planner.store.planned_to_real import CAUSES, MONEY
 
     names = {"revenue_eur": "revenue", "cost_eur": "energy cost", "profit_eur": "profit"}
     rows = [["", "planned", *(name.replace("_", " ") for name in CAUSES), "real"]]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from planner.cli import complete, day
+from planner.cli import day, tab_key
 from planner.cli.terminal import say, say_json
 from planner.runs.asked import parse_day
 from planner.units import clock, distance
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 HEAD = f"{'day':<11}{'profit':>12}{'PUE':>7}{'use %':>7}{'started':>9}{'finished':>9}{'running':>9}{'waiting':>9}"
 
 FromOption = Annotated[
-    str, typer.Option("--from", metavar="YYYY-MM-DD", help="The first day, also today.", autocompletion=complete.days)
+    str, typer.Option("--from", metavar="YYYY-MM-DD", help="The first day, also today.", autocompletion=tab_key.days)
 ]
 ToOption = Annotated[
-    str, typer.Option("--to", metavar="YYYY-MM-DD", help="The last day, also tomorrow.", autocompletion=complete.days)
+    str, typer.Option("--to", metavar="YYYY-MM-DD", help="The last day, also tomorrow.", autocompletion=tab_key.days)
 ]
 UntilEmptyOption = Annotated[
     bool, typer.Option("--until-empty", help="Go on after the last day, without new jobs, until none is left.")

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from planner import defaults
-from planner.cli.complete import fitting
+from planner.cli.tab_key import fitting
 from planner.cli.terminal import say, say_json
 from planner.errors import InputError
 

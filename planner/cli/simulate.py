@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from planner import defaults
-from planner.cli import complete
+from planner.cli import tab_key
 from planner.cli.day import NoRemarksOption, SettingsOption, require_days, solve_time
 from planner.cli.terminal import ReplayBar, listed, say, say_json
 from planner.errors import InputError
@@ -31,7 +31,7 @@ def simulate(
             "--policy",
             "-p",
             metavar="NAME",
-            autocompletion=complete.policies,
+            autocompletion=tab_key.policies,
             help="easy, list, saf-list, order-af, ...; may be repeated, or by commas.",
         ),
     ] = None,
@@ -51,7 +51,7 @@ def simulate(
             "-s",
             metavar="NAME",
             help="The cluster of a scenario instead.",
-            autocompletion=complete.scenarios,
+            autocompletion=tab_key.scenarios,
         ),
     ] = None,
     first: Annotated[
@@ -87,7 +87,7 @@ def simulate(
         str,
         typer.Option(
             metavar="NAME",
-            autocompletion=complete.engines,
+            autocompletion=tab_key.engines,
             help="CP engine of cp-..., hcp19 and pcp19; see `plan show engines`.",
         ),
     ] = defaults.ROUND_ENGINE,

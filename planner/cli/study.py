@@ -53,7 +53,7 @@ def load() -> None:
     from planner.studies.curie23 import Curie23Study
     from planner.studies.deadlines import DeadlineStudy
     from planner.studies.dispatchers import DispatcherStudy
-    from planner.studies.ledger import LedgerStudy
+    from planner.studies.fidelity import LedgerStudy
     from planner.studies.metrics import MetricsStudy
     from planner.studies.operation import OperationStudy
     from planner.studies.predictions import PredictionStudy

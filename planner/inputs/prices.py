@@ -21,9 +21,9 @@ from planner.inputs.csv_lines import members_of
 from planner.inputs.local_times import clock_minutes, clock_shifts
 from planner.inputs.timed_csv import read_timed_csv
 from planner.limits import EUR_PER_KWH, EUR_PER_USD, G_PER_KWH, G_PER_KWH_IN_FILE
-from planner.scenario.electricity import Carbon, ConstantCarbon, FeedIn, Fees, HourlyCarbon
+from planner.scenario.carbon import Carbon, ConstantCarbon, HourlyCarbon
 from planner.scenario.schema import Scenario
-from planner.scenario.tariff import BandTariff, HourlyTariff, Tariff
+from planner.scenario.tariff import BandTariff, FeedIn, Fees, HourlyTariff, Tariff
 from planner.scenario.words import PriceUnit
 
 MINUTES_PER_DAY = 1440

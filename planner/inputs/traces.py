@@ -17,7 +17,7 @@ from planner.domain.job import Job
 from planner.domain.precedence import waiting_in_vain
 from planner.domain.trace import Trace, cluster_trace_of, codes, deadlines, first_jobs, pool_trace, priorities
 from planner.errors import InputError
-from planner.inputs.jobs.power import per_core, power_notes, power_of
+from planner.inputs.jobs.power_models import per_core, power_notes, power_of
 from planner.inputs.jobs.read import is_swf, known_jobs, read_jobs, submitted_jobs
 from planner.inputs.jobs.swf import (
     CUT_RUNTIME,

@@ -14,7 +14,7 @@ from planner.accounting.settle import settle
 from planner.domain.plan import Plan
 from planner.domain.problem import Problem, executed
 from planner.domain.result import BestSoFar, Candidate, Hold, Listener, Result, never
-from planner.online.check import require_sound
+from planner.online.audit_replay import require_sound
 from planner.online.day_replay import DayTrace
 from planner.online.estimates import estimate_named
 from planner.online.holding import Holding

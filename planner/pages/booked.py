@@ -23,7 +23,7 @@ from planner.pages.markup import (
 )
 from planner.store.cost_files import PlannedAgainstReal, PlannedLine
 from planner.store.costs import SITE, WHERE_USED
-from planner.store.split import CAUSES, MONEY, Split, SplitLine
+from planner.store.planned_to_real import CAUSES, MONEY, Split, SplitLine
 
 
 def mark(*, booked: bool) -> Html:

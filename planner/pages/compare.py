@@ -22,6 +22,7 @@ from planner.pages.compare_tables import (
     runs_table,
 )
 from planner.pages.day import tile, zoom_bar
+from planner.pages.figure_parts import Panel, layer
 from planner.pages.markup import (
     SIGNS,
     Html,
@@ -36,7 +37,6 @@ from planner.pages.markup import (
     signed_money,
     signed_percent,
 )
-from planner.pages.panels import Panel, layer
 from planner.pages.scatter import Axis, Point, Series, scatter
 from planner.units import SECONDS_PER_HOUR
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from planner.pages.booked import mark, planned_table, split_table
 from planner.pages.day import SHARES, tile, zoom_bar
+from planner.pages.figure_parts import Panel, layer
 from planner.pages.markup import (
     SIGNS,
     Column,
@@ -22,7 +23,6 @@ from planner.pages.markup import (
     plain,
     unit,
 )
-from planner.pages.panels import Panel, layer
 from planner.store.cost_files import CostReport, planned_name, report_rows
 from planner.store.costs import QUANTITIES, WHERE_USED, CostDay, Sums
 

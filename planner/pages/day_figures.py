@@ -10,8 +10,7 @@ import numpy as np
 from planner.domain.cluster import CORES, Cluster
 from planner.domain.columns import Floats, Ints
 from planner.domain.horizon import Horizon
-from planner.pages.markup import SIGNS, Html, el, plain
-from planner.pages.panels import (
+from planner.pages.figure_parts import (
     COLOURS,
     Panel,
     column,
@@ -26,6 +25,7 @@ from planner.pages.panels import (
     temperature_digits,
     use_fractions,
 )
+from planner.pages.markup import SIGNS, Html, el, plain
 from planner.store.write_tables import Table
 
 COLOURS_OF_USE = (0, 1, 4, 3, 5, 7)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from planner.domain.day_summary import DaySummary
 from planner.domain.result import Trial
+from planner.pages.figure_parts import column, numbers, temperature_digits
 from planner.pages.markup import (
     Column,
     Html,
@@ -21,7 +22,6 @@ from planner.pages.markup import (
     signed_money,
     signed_percent,
 )
-from planner.pages.panels import column, numbers, temperature_digits
 from planner.store.write_tables import Table
 
 LARGEST = 25

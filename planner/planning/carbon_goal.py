@@ -27,7 +27,7 @@ from planner.accounting.settle import settle
 from planner.domain.columns import Ints
 from planner.domain.problem import Problem
 from planner.domain.result import Result
-from planner.search.complete import may_go_alone, without
+from planner.search.whole_plan_rules import may_go_alone, without
 from planner.units import MILLIWATT_SECONDS_PER_KWH
 
 FIRST_EUR_PER_TONNE = 1.0

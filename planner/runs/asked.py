@@ -225,7 +225,7 @@ def _of_slurm(scenario: Scenario, asked: PlanRequest, at: str | None) -> tuple[S
         raise InputError("jobs.source is slurm and --snapshot is a table; give a folder of `plan slurm snapshot`")
 
     from planner.inputs.slurm.documents import read_saved
-    from planner.inputs.slurm.site import SlurmSite
+    from planner.inputs.slurm.read_site import SlurmSite
 
     chosen = scenario.slurm
     if chosen.is_live:

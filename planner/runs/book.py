@@ -20,7 +20,7 @@ from planner.domain.plan import Deferral, Plan
 from planner.domain.result import Result
 from planner.domain.situation import Situation
 from planner.errors import InputError
-from planner.inputs.books.day import Happened, Known, booked_day, of_accounts, of_table, require_over
+from planner.inputs.books.booked_day import Happened, Known, booked_day, of_accounts, of_table, require_over
 from planner.inputs.build import Day
 from planner.inputs.slurm.accounting import Accounts
 from planner.pages.day import day_page

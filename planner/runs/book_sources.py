@@ -10,7 +10,7 @@ from pathlib import Path
 from planner.domain.horizon import Horizon, zone_named
 from planner.domain.intake import Intake
 from planner.errors import FileFormatError, InputError, SlurmError
-from planner.inputs.books.day import require_over
+from planner.inputs.books.booked_day import require_over
 from planner.inputs.slurm.accounting import read_accounting
 from planner.inputs.slurm.document import DocumentAnswer
 from planner.inputs.slurm.documents import read_saved

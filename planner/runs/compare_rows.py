@@ -25,13 +25,13 @@ from planner.inputs.prices import price_members
 from planner.inputs.traces import NEVER_FITS, Source, read_known
 from planner.inputs.weather.read import weather_of
 from planner.metrics.measures import broken_promises, held_jobs, longest_hold
-from planner.online.check import require_sound
+from planner.online.audit_replay import require_sound
 from planner.online.estimates import estimate_named
 from planner.online.expected_prices import NO_PROFIT
 from planner.online.holding import NO_HOLDING
 from planner.online.policies import Policy
 from planner.online.replay import Replay, replay
-from planner.pages.panels import column
+from planner.pages.figure_parts import column
 from planner.planning.energy_costs import holding_of_trace, profit_terms_of
 from planner.runs.compare_answer import settled_under
 from planner.runs.day_count import UNCOUNTED, DayCount

@@ -16,7 +16,7 @@ from planner.domain.situation import Situation, situation_conflicts
 from planner.errors import BookedError, InputError
 from planner.first_run import tell_if_missing
 from planner.inputs.build import build
-from planner.inputs.slurm.site import SlurmSite
+from planner.inputs.slurm.read_site import SlurmSite
 from planner.inputs.snapshots.read import read_snapshot
 from planner.limits import RUN_DAYS
 from planner.machine.place import place_from
@@ -24,8 +24,8 @@ from planner.methods import LOOKING_AHEAD, Params
 from planner.pages.day import day_page
 from planner.pages.index import write_index
 from planner.planning.ahead import with_time_ahead
-from planner.planning.estimates import with_estimates
 from planner.planning.plan_day import PlannedDay, plan_day
+from planner.planning.runtimes import with_estimates
 from planner.scenario.schema import Scenario
 from planner.slurm.journal import Ours, read_ours
 from planner.slurm.wanted import JOURNAL, rules_of

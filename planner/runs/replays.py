@@ -25,7 +25,8 @@ from planner.runs.one_day import require_order
 from planner.runs.simulate import Conduct, Measurement, ReplayRun, RoundEngine, simulate, simulate_offline
 from planner.scenario.schema import Scenario
 from planner.store.folder import filled
-from planner.store.replay_files import write_batsim_jobs, write_replay_swf, write_rows, write_text
+from planner.store.replay_files import write_batsim_jobs, write_rows, write_text
+from planner.store.swf_files import write_replay_swf
 
 
 @dataclass(frozen=True)

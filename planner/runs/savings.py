@@ -27,7 +27,7 @@ from planner.inputs.pue_csv import pue_table_text, read_cooling
 from planner.inputs.traces import Source, cluster_trace
 from planner.limits import MONTH_DAYS
 from planner.metrics.measures import held_jobs, longest_hold
-from planner.online.check import require_sound
+from planner.online.audit_replay import require_sound
 from planner.online.holding import NO_HOLDING
 from planner.online.policies import policy_named
 from planner.online.replay import Replay, make_ready, replay

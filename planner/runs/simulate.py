@@ -14,7 +14,7 @@ from planner.errors import InputError
 from planner.inputs.traces import Source
 from planner.metrics.outcome import TRIMMING, Outcome
 from planner.metrics.registry import MONEY, Metric, measure, metric_named
-from planner.online.check import require_sound
+from planner.online.audit_replay import require_sound
 from planner.online.drawn_deadlines import draw_deadlines
 from planner.online.estimates import Estimate, estimate_named
 from planner.online.expected_prices import NO_PROFIT

@@ -16,10 +16,30 @@ from planner.domain.cluster import CORES, Cluster, IdleRule, NodeClass, plainest
 from planner.domain.node_text import expanded, parse_node_list
 from planner.domain.situation import SINCE_EVER, NodeState, Outage, outage_key
 from planner.errors import InputError
-from planner.scenario.electricity import Sleep
 from planner.scenario.sections import Key, Named, Section
-from planner.scenario.values import Moment, Name, Whole, Within, Words, problem
+from planner.scenario.values import Duration, Moment, Name, Whole, Within, Words, problem
 from planner.scenario.words import guess
+
+
+class Sleep(Section):
+    """When nodes without work sleep; only those of classes with ``sleep_w`` do."""
+
+    after_s: Annotated[
+        int,
+        Duration(limits.NODE_SLEEP_S),
+        Field(alias="after"),
+        Key("duration", "a node sleeps after so long without work, as Slurm's SuspendTime", default="`0s`"),
+    ] = 0
+    wake_s: Annotated[
+        int,
+        Duration(limits.NODE_SLEEP_S),
+        Field(alias="wake"),
+        Key(
+            "duration",
+            "what it takes to wake up, at its idle power; it is awake when its next job starts",
+            default="`0s`",
+        ),
+    ] = 0
 
 
 def _with_cores(capacity: dict[str, float]) -> dict[str, float]:

@@ -13,14 +13,15 @@ from pydantic import ModelWrapValidatorHandler, PrivateAttr, ValidationInfo, fie
 from planner import limits
 from planner.domain.cluster import Cluster
 from planner.domain.situation import Outage
+from planner.scenario.carbon import Carbon, NoCarbon
 from planner.scenario.chooser import Kinds
 from planner.scenario.cluster import ClusterSection, WrittenAsSection
-from planner.scenario.electricity import BatterySection, Carbon, Demand, FeedIn, Fees, ModelledSolar, NoCarbon, Solar
 from planner.scenario.jobs import Jobs, SlurmJobs
 from planner.scenario.search import HoldSection, Search
 from planner.scenario.sections import Budgets, Cooling, Goal, Key, Power, Revenue, Rules, Section
 from planner.scenario.slurm import LIVE, SlurmSection
-from planner.scenario.tariff import HourlyTariff, Tariff
+from planner.scenario.solar_battery import BatterySection, ModelledSolar, Solar
+from planner.scenario.tariff import Demand, FeedIn, Fees, HourlyTariff, Tariff
 from planner.scenario.values import Currency, Label, Prose, Whole, Zone, problem
 from planner.scenario.weather import FileWeather, Weather
 from planner.scenario.words import guess

@@ -1,4 +1,4 @@
-"""The kinds of ``tariff:`` in a scenario: flat, in daily bands, or hourly from a file."""
+"""What a scenario says of the bill: ``tariff:`` (flat, in daily bands, hourly from a file), fees, feed-in and peak."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 from planner import limits
 from planner.scenario.chooser import Chooser
 from planner.scenario.sections import Key, Section
-from planner.scenario.values import Clock, InputFile, Members, Within, Words, Zone, problem
+from planner.scenario.values import Clock, Duration, InputFile, Members, Within, Words, Zone, problem
 from planner.scenario.words import PriceUnit
 
 _DAY_MIN = 24 * 60
@@ -126,3 +126,69 @@ Tariff = Annotated[
     Annotated[FlatTariff, Tag("flat")] | Annotated[BandTariff, Tag("bands")] | Annotated[HourlyTariff, Tag("hourly")],
     Discriminator(Chooser("kind", ("flat", "bands", "hourly")).kind_of),
 ]
+
+
+class Fees(Section):
+    """What is paid for each bought kWh on top of the price: grid fees, levies and taxes."""
+
+    eur_per_kwh: Annotated[
+        float, Within(limits.EUR_PER_KWH), Key("EUR per kWh", "paid on top of the price, outside all bands")
+    ] = 0.0
+    bands: Annotated[tuple[TariffBand, ...], AfterValidator(apart)] = ()
+    file: Annotated[InputFile | None, Key("path", "table of fees over time, instead of the two above")] = None
+    column: Annotated[Words | None, Key("text", "column of the fee", default="found by its name")] = None
+    unit: Annotated[PriceUnit | None, Key("word", "as of prices", default="required for file")] = None
+    zone: Annotated[
+        Zone | None, Key("time zone", "zone of times that the file gives without one", default="from the file")
+    ] = None
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Fees:
+        if self.file is None:
+            given = [name for name in ("column", "unit", "zone") if getattr(self, name) is not None]
+            if given:
+                raise problem("is of a file", "give fees.file, or remove it", at=given[0])
+        elif self.unit is None:
+            raise problem("missing", "a file needs it: write unit: EUR/MWh", at="unit")
+        elif self.bands or self.eur_per_kwh:
+            raise problem("stands beside bands or eur_per_kwh", "keep one of them", at="file")
+        return self
+
+
+class FeedIn(Section):
+    """What the site's own sun earns that it does not use: a price of its own, or a part of the tariff's."""
+
+    rivals = ("eur_per_kwh", "of_price")
+    eur_per_kwh: Annotated[
+        float | None,
+        Within(limits.EUR_PER_KWH),
+        Key("EUR per kWh", "what a kWh of unused sun earns when it is fed into the grid", default="nothing is fed in"),
+    ] = None
+    of_price: Annotated[
+        float | None,
+        Within(limits.FRACTION),
+        Key("fraction", "instead: this part of the price of the hour, as of `tariff`", default="none"),
+    ] = None
+
+
+class Demand(Section):
+    """A charge on the peak of the day or the month: money per kW of the highest mean power over an interval."""
+
+    eur_per_kw: Annotated[float, Within(limits.EUR_PER_KW), Key("EUR per kW", "charge on the day's peak")] = 0.0
+    interval_s: Annotated[
+        int,
+        Duration(limits.DEMAND_INTERVAL_S),
+        Field(alias="interval"),
+        Key("duration", "the peak is the highest mean over this long", default="`15m`"),
+    ] = 900
+    period: Annotated[
+        Literal["day", "month"],
+        Key(
+            "word",
+            "`day`: each day's peak is charged; `month`: the month's, each day by as much as it goes above the peak so"
+            " far, which is carried from day to day",
+        ),
+    ] = "day"
+    peak_kw: Annotated[
+        float, Within(limits.SITE_KW), Key("kW", "with `month`: the month's peak before the first planned day")
+    ] = 0.0

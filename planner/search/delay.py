@@ -19,10 +19,10 @@ from planner.domain.problem import Problem
 from planner.domain.result import BestSoFar, Listener, Result, Stop
 from planner.domain.search_params import DelayParams
 from planner.machine.node_timelines import JobTable, copy_timelines
-from planner.search.complete import complete, evaluate_decoded
 from planner.search.decode import opening_timelines, place_all
 from planner.search.multisearch import multisearch
 from planner.search.orderings import ORDERINGS, job_order
+from planner.search.whole_plan_rules import complete, evaluate_decoded
 
 
 def delay_search(

@@ -20,11 +20,11 @@ from planner.domain.problem import Problem
 from planner.domain.result import BestSoFar, Candidate, Listener, Result, Stop
 from planner.domain.search_params import HarvestParams
 from planner.domain.segment import Segment
-from planner.search.complete import evaluate_changed
 from planner.search.kernel.search_state import CURRENT, Habits
 from planner.search.multisearch import multisearch
 from planner.search.rebuild import Chain, run_chains
 from planner.search.tiers import TierSearch
+from planner.search.whole_plan_rules import evaluate_changed
 
 CHAINS = 2
 """Searches side by side: fixed, so that the number of workers changes nothing."""

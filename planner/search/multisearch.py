@@ -8,9 +8,9 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from planner.domain.columns import Ints
 from planner.domain.problem import Problem
 from planner.domain.result import BestSoFar, Candidate, Listener, Result, Stop, Trial, never
-from planner.search.complete import evaluate_decoded
 from planner.search.decode import decode
 from planner.search.orderings import ORDERINGS, job_order
+from planner.search.whole_plan_rules import evaluate_decoded
 
 
 def multisearch(

@@ -13,9 +13,9 @@ from planner.accounting.audit import audit, why_broken
 from planner.accounting.settle import settle
 from planner.domain.problem import Problem
 from planner.domain.result import Result, Stop
-from planner.search.complete import complete
 from planner.search.kernel.search_state import BEST, Habits
 from planner.search.rebuild import Chain
+from planner.search.whole_plan_rules import complete
 
 ROUND_STEPS = 500
 """Steps between two looks at the clock, after which neighbours are looked for anew."""

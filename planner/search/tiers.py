@@ -16,9 +16,9 @@ from planner.domain.columns import Floats, Ints
 from planner.domain.job_order import job_core_equivalents
 from planner.domain.problem import Problem
 from planner.domain.result import BestSoFar, Candidate, Trial
-from planner.search.complete import evaluate_decoded
 from planner.search.decode import decode
 from planner.search.orderings import job_margin_per_s
+from planner.search.whole_plan_rules import evaluate_decoded
 
 BATCH = 8
 """Orders tried between two looks at the best: fixed, so that the number of workers changes nothing."""

@@ -11,8 +11,8 @@ from planner.domain.job import counting_key
 from planner.domain.result import Hold
 from planner.inputs.slurm.job import SlurmJob
 from planner.inputs.slurm.queue import Queue
+from planner.slurm.allowed_holds import FURTHEST_S, ChangeRules
 from planner.slurm.journal import Change, Ours, when
-from planner.slurm.opt_in import FURTHEST_S, ChangeRules
 
 JOB_ID = re.compile(r"[1-9][0-9]{0,9}(?:_[0-9]{1,10})?")
 

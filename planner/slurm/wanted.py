@@ -13,9 +13,9 @@ from planner.errors import InputError
 from planner.inputs.slurm.job import SlurmJob
 from planner.inputs.slurm.queue import Queue
 from planner.places import full_path
+from planner.slurm.allowed_holds import ChangeRules, OptIn
 from planner.slurm.changes import Refusal
 from planner.slurm.journal import Ours
-from planner.slurm.opt_in import ChangeRules, OptIn
 from planner.store.provenance import changed
 from planner.store.read_tables import moment, read_rows, read_table
 from planner.store.results import read_run, read_summary

@@ -14,7 +14,7 @@ from planner.parquet import arrow
 from planner.store.budgets import AccountBudget, budget_rows
 from planner.store.costs import QUANTITIES, SITE, By, CostDay, CostLine, Sums, cost_lines, jobs_of, summed
 from planner.store.folder import PATIENCE_S, held, put, remove, renewed
-from planner.store.split import Split, split
+from planner.store.planned_to_real import Split, split
 from planner.store.workbook import workbook
 from planner.store.write_tables import encoded
 from planner.text_files import csv_text

@@ -1,4 +1,4 @@
-"""Files of a replay for other tools: one line per job with Batsim's column names, an SWF file, a table of metrics."""
+"""Files of a replay for other tools: one line per job with Batsim's column names, a table of metrics."""
 
 from __future__ import annotations
 
@@ -36,46 +36,6 @@ BATSIM_COLUMNS = (
 def write_batsim_jobs(replay: Replay, path: Path) -> None:
     """Write one line per job as Batsim does; resources are processors of a pool, or the nodes that the job had."""
     _write_csv(path, BATSIM_COLUMNS, _batsim_rows(replay))
-
-
-def write_replay_swf(replay: Replay, path: Path, note: str = "") -> None:
-    """Write the replay in the Standard Workload Format; field 17 counts corrections, field 18 is the first estimate.
-
-    ``note`` says what was unusual about it.
-    """
-    trace = replay.trace
-    lines = [
-        "; Version: 2.2",
-        *([f"; UnixStartTime: {trace.origin_unix}"] if trace.origin_unix is not None else []),
-        f"; MaxJobs: {len(trace)}",
-        f"; MaxProcs: {trace.machine.processors:.0f}",
-        f"; Note: {trace.source} replayed under {replay.policy.name}" + (f", {note}" if note else ""),
-        "; Note: field 17 is the number of corrections of the estimate, field 18 the first estimate",
-    ]
-    numbered = all(identity.isdigit() for identity in trace.ids)
-    columns = zip(
-        trace.ids,
-        trace.processors_of.tolist(),
-        *(column.tolist() for column in (trace.submit_s, replay.wait_s, trace.runtime_s, trace.requested_s)),
-        *(column.tolist() for column in (trace.user, trace.group, trace.name, trace.queue)),
-        *(column.tolist() for column in (replay.corrections, replay.estimate_s)),
-        strict=True,
-    )
-    for job, (identity, processors, submit, wait, runtime, requested, *of_whom, corrections, estimate) in enumerate(
-        columns
-    ):
-        number = identity if numbered else str(job + 1)
-        width = max(1, round(processors))
-        fields = [number, submit, wait, runtime, width, -1, -1, width, requested, -1, 1, *of_whom]
-        fields += [
-            -1,
-            corrections,
-            f"{estimate:.3f}".rstrip("0").rstrip(".") if isinstance(estimate, float) else estimate,
-        ]
-        if not numbered:
-            lines.append(f"; Job: {number} {identity}")
-        lines.append(" ".join(map(str, fields)))
-    write_text(path, "\n".join(lines) + "\n")
 
 
 def write_rows(rows: Sequence[Mapping[str, object]], path: Path) -> None:

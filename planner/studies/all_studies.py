@@ -14,7 +14,7 @@ from planner.studies.curie23 import Curie23Study
 from planner.studies.curie23_site import data_home
 from planner.studies.deadlines import DeadlineStudy
 from planner.studies.dispatchers import DispatcherStudy
-from planner.studies.ledger import LedgerStudy
+from planner.studies.fidelity import LedgerStudy
 from planner.studies.metrics import MetricsStudy
 from planner.studies.study import Study, require_known
 from planner.studies.workloads import WorkloadStudy

@@ -14,7 +14,7 @@ from planner.pages.charts import Dot, Line, dots, lines
 from planner.pages.markup import Column, Html, plain
 from planner.runs.run_figures import Row
 from planner.studies.published import CP_ONLINE
-from planner.studies.replays import queue_figures
+from planner.studies.replay_cells import queue_figures
 from planner.studies.report import Shown, StudyReport, StudySection, StudyTable, grouped, numbers, table_of, words
 from planner.studies.study import StudyCell, TraceStudy, option
 

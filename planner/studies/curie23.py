@@ -32,7 +32,7 @@ from planner.studies.curie23_site import (
     study_scenario,
 )
 from planner.studies.curie23_tables import choices_table, nothing_found_words, place_tables, profit_table
-from planner.studies.kept import OnDone, clear
+from planner.studies.kept_pieces import OnDone, clear
 from planner.studies.report import CURVES, PAIR_WIDTH, Content, StudyReport, StudySection, curves, grouped, pair
 from planner.studies.study import Study, StudyCell, option, require_known
 

@@ -15,7 +15,7 @@ from planner.pages.charts import Line, lines
 from planner.pages.markup import Column, Html, plain
 from planner.runs.run_figures import Row
 from planner.studies.published import DEADLINE_SELECTIONS, DEADLINES, deadline_trace
-from planner.studies.replays import deadline_figures
+from planner.studies.replay_cells import deadline_figures
 from planner.studies.report import (
     PAIR_WIDTH,
     Shown,

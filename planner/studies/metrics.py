@@ -18,7 +18,7 @@ from planner.pages.charts import Dot, dots, lines
 from planner.pages.markup import Column, Html, plain
 from planner.runs.run_figures import Row
 from planner.studies.published import METRICS, POLICIES, POLICY_CHANGES, PREDICTED, PREDICTORS, published_trace
-from planner.studies.replays import source_of, trimmed_figures
+from planner.studies.replay_cells import source_of, trimmed_figures
 from planner.studies.report import (
     PAIR_WIDTH,
     Shown,

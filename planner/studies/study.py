@@ -22,7 +22,7 @@ from planner.runs.fanout import TaskEngine
 from planner.runs.run_figures import Row
 from planner.scenario.schema import Scenario
 from planner.store.folder import held
-from planner.studies.kept import OnDone, Task, clear, code_mark, make_missing, piece, scenario_facts
+from planner.studies.kept_pieces import OnDone, Task, clear, code_mark, make_missing, piece, scenario_facts
 from planner.studies.report import StudyReport
 from planner.text_files import digest
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from planner.cli.main import run
-from planner.inputs.jobs.power import per_core
+from planner.inputs.jobs.power_models import per_core
 from planner.inputs.jobs.read import read_jobs
 from planner.inputs.jobs.unit_groups import UnitShape
 from planner.store.read_day import read_day

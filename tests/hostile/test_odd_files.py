@@ -214,7 +214,7 @@ def test_what_is_read_is_not_written_over(site: Path, capsys: pytest.CaptureFixt
 
 def test_a_device_or_a_pipe_is_never_replaced(site: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """One line, nobody waits for a reader, and it is what it was: a root that writes to /dev/null must not end it."""
-    from planner.slurm.metrics import write_metrics
+    from planner.slurm.monitoring import write_metrics
 
     pipe, null = site / "pipe.png", Path("/dev/null").stat()
     os.mkfifo(pipe)

@@ -8,7 +8,7 @@ import pytest
 
 from planner.domain.job import Dependency, Job
 from planner.errors import FileFormatError
-from planner.inputs.jobs.power import per_core
+from planner.inputs.jobs.power_models import per_core
 from planner.inputs.jobs.table import read_job_table
 from planner.inputs.jobs.table_rows import ROUNDED_TIME
 from tests.job_tables import FIRST, groups, one, read, table

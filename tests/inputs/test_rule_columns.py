@@ -10,7 +10,7 @@ import pytest
 from planner.domain.cluster import Cluster, NodeClass
 from planner.domain.job import Job
 from planner.errors import FileFormatError
-from planner.inputs.jobs.power import per_core
+from planner.inputs.jobs.power_models import per_core
 from planner.inputs.jobs.table import read_job_table
 from planner.inputs.jobs.table_writer import write_job_table
 

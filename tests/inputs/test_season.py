@@ -10,7 +10,7 @@ import pytest
 from planner.domain.horizon import Horizon
 from planner.errors import ScenarioError
 from planner.inputs.build import frame
-from planner.inputs.weather.read import SEASONS, day_in_season
+from planner.inputs.weather.typical_year import SEASONS, day_in_season
 from planner.places import shipped_folder
 from planner.scenario.load import load_scenario
 

@@ -12,7 +12,7 @@ import pytest
 
 from planner.domain.job import UnitGroup
 from planner.errors import FileFormatError, InputError
-from planner.inputs.jobs.power import drawn_per_core, per_core
+from planner.inputs.jobs.power_models import drawn_per_core, per_core
 from planner.inputs.jobs.swf import (
     CUT_RUNTIME,
     NO_PROCESSORS,

@@ -9,7 +9,7 @@ import pytest
 
 from planner.domain.trace import Machine, pool_trace
 from planner.errors import InputError
-from planner.online.check import violations
+from planner.online.audit_replay import violations
 from planner.online.cvh import Learned
 from planner.online.drawn_deadlines import draw_deadlines
 from planner.online.kernel.learning import FEATURES, learn, predicted, products

@@ -16,7 +16,7 @@ import pytest
 from planner.domain.trace import Machine, Trace, pool_trace
 from planner.errors import InputError
 from planner.machine.timeline import NEVER
-from planner.online.check import violations
+from planner.online.audit_replay import violations
 from planner.online.initial_state import Past
 from planner.online.outages import UNTIL_FURTHER_NOTICE, LostRun, Outages
 from planner.online.policies import KINDS, policy_named

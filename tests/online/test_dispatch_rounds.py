@@ -13,7 +13,7 @@ from planner.domain.trace import Machine, Trace, pool_trace
 from planner.domain.waiting_queue import QueueAnswer, QueuePlan, QueueSolver, WaitingQueue
 from planner.errors import InputError
 from planner.online import engine_rounds
-from planner.online.check import violations
+from planner.online.audit_replay import violations
 from planner.online.outages import Outages
 from planner.online.planned_rounds import RoundPlan
 from planner.online.policies import DISPATCHERS, Policy, policy_named

@@ -15,7 +15,7 @@ from planner.domain.trace import Machine, Trace
 from planner.domain.waiting_queue import QueueAnswer, QueuePlan, WaitingQueue
 from planner.errors import InputError
 from planner.online import engine_rounds
-from planner.online.check import violations
+from planner.online.audit_replay import violations
 from planner.online.kernel.state import State
 from planner.online.objectives import objective_named
 from planner.online.outages import Outages

@@ -14,7 +14,7 @@ from planner.domain.search_params import HoldParams, Strength
 from planner.domain.trace import Machine, Trace, first_jobs, pool_trace
 from planner.errors import InputError
 from planner.inputs.traces import read_pool
-from planner.online.check import violations
+from planner.online.audit_replay import violations
 from planner.online.expected_prices import QUARTER_S, EnergyCosts
 from planner.online.holding import Holding
 from planner.online.initial_state import Past, _remember_ended

@@ -11,7 +11,7 @@ import pytest
 
 from planner.inputs.traces import Source, read_pool
 from planner.metrics.registry import measure, metric_named
-from planner.online.check import violations
+from planner.online.audit_replay import violations
 from planner.online.estimates import estimate_named
 from planner.online.policies import policy_named
 from planner.online.replay import replay

@@ -12,7 +12,7 @@ import pytest
 from planner.domain.trace import Machine, Trace, first_jobs, pool_trace
 from planner.domain.waiting_queue import QueueAnswer, QueuePlan, WaitingQueue
 from planner.inputs.traces import read_pool
-from planner.online.check import violations
+from planner.online.audit_replay import violations
 from planner.online.drawn_deadlines import draw_deadlines
 from planner.online.estimates import estimate_named
 from planner.online.like_nodes import with_like_nodes

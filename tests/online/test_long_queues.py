@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from planner.domain.trace import Trace, pool_trace
-from planner.online.check import violations
+from planner.online.audit_replay import violations
 from planner.online.kernel.queue_search import MOST_SEARCHED
 from planner.online.policies import policy_named
 from planner.online.replay import Replay, replay

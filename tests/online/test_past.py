@@ -9,7 +9,7 @@ import pytest
 
 from planner.domain.trace import Trace, pool_trace
 from planner.errors import InputError
-from planner.online.check import violations
+from planner.online.audit_replay import violations
 from planner.online.estimates import estimate_named
 from planner.online.initial_state import Past
 from planner.online.policies import policy_named

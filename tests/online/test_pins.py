@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from planner.domain.trace import Machine, Trace
-from planner.online.check import violations
+from planner.online.audit_replay import violations
 from planner.online.initial_state import initial_state
 from planner.online.outages import UNTIL_FURTHER_NOTICE, Outages
 from planner.online.policies import policy_named

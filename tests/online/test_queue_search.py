@@ -15,7 +15,7 @@ from planner.domain.rates import Rates, UsePrice
 from planner.domain.trace import Trace, pool_trace
 from planner.errors import InputError
 from planner.inputs.traces import Source
-from planner.online.check import violations
+from planner.online.audit_replay import violations
 from planner.online.estimates import estimate_named
 from planner.online.expected_prices import FOREVER_S, ProfitTerms
 from planner.online.objectives import objective_named

@@ -11,7 +11,7 @@ import pytest
 
 from planner.domain.trace import Trace, pool_trace
 from planner.errors import AuditError, InputError
-from planner.online.check import require_sound, violations
+from planner.online.audit_replay import require_sound, violations
 from planner.online.drawn_deadlines import draw_deadlines
 from planner.online.estimates import RealEstimates, estimate_named
 from planner.online.kernel import state

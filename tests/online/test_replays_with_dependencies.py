@@ -16,7 +16,7 @@ from planner.domain.precedence import links_of
 from planner.domain.problem import Running, executed
 from planner.domain.trace import Trace, pool_trace
 from planner.methods import RULES
-from planner.online.check import violations
+from planner.online.audit_replay import violations
 from planner.online.day_replay import easy_plan, rule_plan
 from planner.online.holding import NO_HOLDING
 from planner.online.look_ahead import carry_out, look_ahead

@@ -16,6 +16,7 @@ import pytest
 from planner.domain.horizon import Horizon
 from planner.pages.charts import Bar, Line, bar_groups, by_factors, by_tens, from_zero, lines, power_svg, round_ticks
 from planner.pages.day_tables import row
+from planner.pages.figure_parts import clock_axis, count_at, mean_work_kw, minute_edges
 from planner.pages.index import IndexEntry, index_page, write_index
 from planner.pages.markup import (
     MINUS,
@@ -32,7 +33,6 @@ from planner.pages.markup import (
     signed_money,
     signed_percent,
 )
-from planner.pages.panels import clock_axis, count_at, mean_work_kw, minute_edges
 from tests.days import DAY, plan, write_small_site
 from tests.factories import day_summary
 from tests.pages.study_pages import made_up

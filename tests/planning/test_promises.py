@@ -19,7 +19,7 @@ from planner.domain.situation import Situation, StartedJob
 from planner.online.expected_prices import QUARTER_S, EnergyCosts
 from planner.online.holding import NO_HOLDING, Holding
 from planner.online.look_ahead import carry_out, look_ahead
-from planner.planning.estimates import with_estimates
+from planner.planning.runtimes import with_estimates
 from planner.planning.why_waiting import with_promises
 from tests.factories import DAY, flat_table, random_problem
 

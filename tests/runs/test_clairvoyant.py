@@ -18,7 +18,7 @@ from planner.domain.segment import split_segments
 from planner.errors import InputError
 from planner.inputs.build import frame
 from planner.inputs.traces import Source
-from planner.online.check import violations
+from planner.online.audit_replay import violations
 from planner.online.policies import policy_named
 from planner.online.replay import Replay, replay
 from planner.runs import replay_ledger

@@ -13,7 +13,8 @@ import pytest
 from planner.cli.main import run
 from planner.inputs.jobs.read import FORMAT_OF_SUFFIX
 from planner.inputs.prices import UNITS
-from planner.inputs.weather.read import READERS, SEASONS
+from planner.inputs.weather.read import READERS
+from planner.inputs.weather.typical_year import SEASONS
 from planner.places import shipped_folder
 from planner.scenario.marked import TextSource
 from planner.scenario.reference import editor_schema, key_table, schema_keys

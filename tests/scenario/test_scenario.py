@@ -12,7 +12,7 @@ import pytest
 from planner.domain.rates import UsePrice
 from planner.errors import FileFormatError, InputError, ScenarioError
 from planner.places import scenario_folders, shipped_folder
-from planner.scenario.electricity import ConstantCarbon
+from planner.scenario.carbon import ConstantCarbon
 from planner.scenario.jobs import FileJobs
 from planner.scenario.layers import known_scenarios, read_spec
 from planner.scenario.load import load_scenario

@@ -17,13 +17,13 @@ from planner.domain.rates import Rates
 from planner.domain.result import BestSoFar, Candidate, never
 from planner.domain.search_params import HarvestParams
 from planner.search import harvest as subject
-from planner.search.complete import evaluate_decoded
 from planner.search.decode import decode
 from planner.search.harvest import Budget, harvest
 from planner.search.kernel.money import cooling_share
 from planner.search.kernel.search_state import ACCEPTED, BEST, CURRENT, STEPS, Habits
 from planner.search.orderings import ORDERINGS, job_order
 from planner.search.rebuild import Chain
+from planner.search.whole_plan_rules import evaluate_decoded
 from tests.factories import flat_table, random_problem
 from tests.plain_day import HOUR, day, job
 

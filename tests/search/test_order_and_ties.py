@@ -7,11 +7,11 @@ import pytest
 
 from planner.accounting.settle import settle
 from planner.domain.plan import DEFERRED, Placement, Plan
-from planner.search.complete import without_losses
 from planner.search.decode import decode
 from planner.search.multisearch import multisearch
 from planner.search.orderings import job_order
 from planner.search.tiers import Tiering, _any_tiering, _Facts
+from planner.search.whole_plan_rules import without_losses
 from tests.plain_day import HOUR, day, job
 
 

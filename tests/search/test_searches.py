@@ -20,7 +20,6 @@ from planner.domain.result import BestSoFar, MaxRuntime, Result, Trial, never
 from planner.domain.search_params import DelayParams, HarvestParams
 from planner.domain.segment import Segment
 from planner.machine.node_timelines import copy_timelines
-from planner.search.complete import complete
 from planner.search.decode import decode, opening_timelines
 from planner.search.delay import delay_search
 from planner.search.harvest import harvest
@@ -29,6 +28,7 @@ from planner.search.multisearch import multisearch
 from planner.search.orderings import job_order
 from planner.search.rebuild import Chain, load_plan
 from planner.search.tiers import TierSearch
+from planner.search.whole_plan_rules import complete
 from tests.factories import DAY, flat_table, random_problem, small_table
 from tests.plain_day import HOUR, day, job
 

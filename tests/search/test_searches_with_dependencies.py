@@ -11,12 +11,12 @@ from planner.domain.plan import DEFERRED
 from planner.domain.problem import Running
 from planner.domain.rates import Rates
 from planner.domain.result import MaxRuntime, never
-from planner.search.complete import complete, without_losses
 from planner.search.decode import decode
 from planner.search.delay import delay_search
 from planner.search.harvest import harvest
 from planner.search.multisearch import multisearch
 from planner.search.rebuild import _movable
+from planner.search.whole_plan_rules import complete, without_losses
 from tests.dependent_jobs import crowded
 from tests.plain_day import HOUR, LENGTH, day, job
 

@@ -23,11 +23,11 @@ from planner.domain.search_params import DelayParams
 from planner.domain.segment import Segment
 from planner.errors import AuditError
 from planner.planning.plan_day import accepted
-from planner.search.complete import complete
 from planner.search.delay import delay_search
 from planner.search.harvest import harvest
 from planner.search.multisearch import multisearch
 from planner.search.rebuild import Chain
+from planner.search.whole_plan_rules import complete
 from tests.days import BRIEF, write_small_site
 from tests.days import DAY as DAY_NAME
 from tests.factories import DAY, flat_table, random_problem

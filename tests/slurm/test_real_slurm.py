@@ -16,14 +16,14 @@ from planner.inputs.slurm.document import DocumentAnswer
 from planner.inputs.slurm.job import SlurmJob
 from planner.inputs.slurm.node_units import units_of
 from planner.inputs.slurm.queue import read_queue
-from planner.inputs.slurm.site import SlurmSite
+from planner.inputs.slurm.read_site import SlurmSite
 from planner.scenario.slurm import SlurmSection
 from planner.slurm import commands
+from planner.slurm.allowed_holds import ChangeRules, OptIn
 from planner.slurm.apply import carry_out, differences, from_journal, from_wanted, plan_undo, queue_with_gone
 from planner.slurm.changes import ChangeOutcome, Proposal, propose
 from planner.slurm.commands import Slurm
 from planner.slurm.journal import Change, read_ours
-from planner.slurm.opt_in import ChangeRules, OptIn
 from planner.slurm.snapshot import queue_now, take
 from tests.slurm.cluster import ACCOUNTING, SEARCH, Cluster, until, why_not
 

@@ -9,9 +9,9 @@ import pytest
 from planner.domain.job import Promise
 from planner.domain.result import Hold
 from planner.inputs.slurm.job import SlurmJob
+from planner.slurm.allowed_holds import ChangeRules, OptIn
 from planner.slurm.changes import Proposal, Refusal, propose
 from planner.slurm.journal import Change, Entry, Ours, when
-from planner.slurm.opt_in import ChangeRules, OptIn
 from tests.slurm.queued import HOUR, NOW, queue_of, waiting
 
 BATCH = ChangeRules(OptIn(partitions=frozenset({"batch"})))

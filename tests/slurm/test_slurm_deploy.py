@@ -17,7 +17,7 @@ import planner
 from planner.places import kept_folder, shipped_folder
 from planner.site.init import write_site
 from planner.slurm.commands import Slurm
-from planner.slurm.metrics import METRICS
+from planner.slurm.monitoring import METRICS
 from planner.slurm.snapshot import queue_now
 from planner.slurm.wanted import JOURNAL
 from tests.slurm.cluster import ACCOUNTING, SEARCH, Cluster, until, why_not

@@ -12,7 +12,7 @@ import numpy as np
 from planner.cp.queue_model import EngineSolver
 from planner.domain.trace import Machine, Trace
 from planner.domain.waiting_queue import QueueAnswer, QueuePlan, WaitingQueue
-from planner.online.check import violations
+from planner.online.audit_replay import violations
 from planner.online.policies import policy_named
 from planner.online.replay import Replay, replay
 from planner.online.search_options import QueueSearch

@@ -13,7 +13,7 @@ import pytest
 
 from planner.cli.main import run
 from planner.store.costs import WAYS
-from planner.store.split import CAUSES
+from planner.store.planned_to_real import CAUSES
 from tests.days import plan, rows_of, write_small_site
 
 DAYS = ("2024-06-01", "2024-06-02", "2024-06-03")

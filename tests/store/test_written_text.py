@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from planner.cli.check import inputs_of, inputs_text
 from planner.cli.summary_text import summary_text
 from planner.domain.cluster import Cluster, NodeClass
 from planner.domain.intake import Intake
@@ -21,10 +22,9 @@ from planner.online.policies import policy_named
 from planner.online.replay import replay
 from planner.search.multisearch import multisearch
 from planner.store.folder import filled, held, put, replaced
-from planner.store.replay_files import write_batsim_jobs, write_replay_swf
+from planner.store.replay_files import write_batsim_jobs
 from planner.store.summary import figures
-from planner.store.verify import inputs_of, inputs_text
-from planner.store.write import write_swf
+from planner.store.swf_files import write_day_swf, write_replay_swf
 from tests.days import names, rows_of
 from tests.factories import DAY, day_summary
 from tests.online.traces import as_nodes
@@ -98,7 +98,7 @@ def planned_day() -> Any:
 
 def test_a_day_as_swf(tmp_path: Path) -> None:
     """Job b came two hours before midnight, waited one and runs for four; 6 GiB on 4 cores are 1,572,864 KiB each."""
-    write_swf(planned_day(), tmp_path / "a.swf")
+    write_day_swf(planned_day(), tmp_path / "a.swf")
     assert (tmp_path / "a.swf").read_text().splitlines()[7:] == [
         "; Job: 1 b",
         "1 0 3600 14400 4 -1 -1 4 14400 1572864 1 1 -1 -1 -1 -1 -1 -1",

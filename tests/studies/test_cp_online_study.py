@@ -15,9 +15,9 @@ from planner.domain.trace import first_jobs, pool_trace
 from planner.online.policies import policy_named
 from planner.online.replay import Replay, replay
 from planner.runs.run_figures import Row
-from planner.studies import kept
+from planner.studies import kept_pieces
 from planner.studies.cp_online import CpOnlineStudy, policy_table, published, rows_of
-from planner.studies.replays import queue_by_day, queue_in_rounds
+from planner.studies.replay_cells import queue_by_day, queue_in_rounds
 from planner.studies.study import Study
 from tests.days import rows_of as csv_rows
 
@@ -127,8 +127,8 @@ def trace(tmp_path: Path) -> Path:
 def test_the_study_runs_and_goes_on(trace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Tables, page and CSV agree; what is kept is not made again, and other settings are."""
     made: list[str] = []
-    put = kept.put_piece
-    monkeypatch.setattr(kept, "put_piece", lambda path, content: (made.append(path.name), put(path, content)))
+    put = kept_pieces.put_piece
+    monkeypatch.setattr(kept_pieces, "put_piece", lambda path, content: (made.append(path.name), put(path, content)))
     command = [
         "study",
         "cp-online",

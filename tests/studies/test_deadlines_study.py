@@ -13,10 +13,10 @@ from planner.domain.trace import pool_trace
 from planner.inputs.traces import read_pool
 from planner.online.policies import policy_named
 from planner.online.replay import replay
-from planner.studies import kept
+from planner.studies import kept_pieces
 from planner.studies.deadlines import DeadlineStudy, interval, published_rows, rows_of
 from planner.studies.published import DEADLINE_SELECTIONS, deadline_trace
-from planner.studies.replays import draw_figures
+from planner.studies.replay_cells import draw_figures
 from tests.days import refused
 from tests.days import rows_of as csv_rows
 
@@ -116,8 +116,8 @@ def test_the_study_runs_and_goes_on(
 ) -> None:
     """Every draw has as many deadline jobs; what is kept is not made again, and another choice of jobs is."""
     made: list[str] = []
-    put = kept.put_piece
-    monkeypatch.setattr(kept, "put_piece", lambda path, content: (made.append(path.name), put(path, content)))
+    put = kept_pieces.put_piece
+    monkeypatch.setattr(kept_pieces, "put_piece", lambda path, content: (made.append(path.name), put(path, content)))
     command = ["study", "deadlines", str(trace), "--percent", "50", "--seeds", "2", "--out", str(tmp_path), "-q"]
     assert run([*command, "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)

@@ -11,10 +11,10 @@ import pytest
 from planner.cli.main import run
 from planner.cp.engines.choose import ENGINES
 from planner.errors import SolverError
-from planner.online.check import violations
+from planner.online.audit_replay import violations
 from planner.online.policies import policy_named
 from planner.online.replay import replay
-from planner.studies import kept
+from planner.studies import kept_pieces
 from planner.studies.dispatchers import DispatcherStudy, queue_row, replay_row
 from planner.studies.dispatches import CAPACITY, NOW_S, made_queue, times
 from tests.days import rows_of as csv_rows
@@ -94,8 +94,8 @@ def test_made_up_queues_can_be_dispatched() -> None:
 def test_the_study_runs_and_goes_on(jobs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """All policies on EURORA's nodes and on made-up queues; what is kept is not made again, and other settings are."""
     made: list[str] = []
-    put = kept.put_piece
-    monkeypatch.setattr(kept, "put_piece", lambda path, content: (made.append(path.name), put(path, content)))
+    put = kept_pieces.put_piece
+    monkeypatch.setattr(kept_pieces, "put_piece", lambda path, content: (made.append(path.name), put(path, content)))
     sizes = ["--nodes", "8", "--queues", "3,6"]
     command = ["study", "dispatchers", str(jobs), "-s", "eurora", "-e", "actual", *sizes, "--out", str(tmp_path)]
     assert run([*command, *QUICK]) == 0

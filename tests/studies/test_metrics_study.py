@@ -12,7 +12,7 @@ from planner.cli.main import run
 from planner.inputs.traces import read_pool
 from planner.online.policies import policy_named
 from planner.online.replay import replay
-from planner.studies import kept
+from planner.studies import kept_pieces
 from planner.studies.metrics import (
     WAITING,
     MetricsStudy,
@@ -85,8 +85,8 @@ def test_the_study_runs_and_goes_on(
 ) -> None:
     """Tables, page and CSV agree; a rule that only leaves out jobs replays nothing again."""
     made: list[str] = []
-    put = kept.put_piece
-    monkeypatch.setattr(kept, "put_piece", lambda path, content: (made.append(path.name), put(path, content)))
+    put = kept_pieces.put_piece
+    monkeypatch.setattr(kept_pieces, "put_piece", lambda path, content: (made.append(path.name), put(path, content)))
     command = ["study", "metrics", str(trace), "--steps", "3", "--out", str(tmp_path), "-q"]
     assert run([*command, "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)

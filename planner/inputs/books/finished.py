@@ -15,7 +15,7 @@ from planner.domain.horizon import zone_named
 from planner.domain.job import Job, UnitGroup
 from planner.errors import InputError
 from planner.inputs.books.measured import mean_power_w, sharing
-from planner.inputs.jobs.power import per_core, power_of
+from planner.inputs.jobs.power_models import per_core, power_of
 from planner.inputs.jobs.read import read_jobs
 from planner.inputs.jobs.table import read_job_rows
 from planner.inputs.jobs.table_rows import row_time

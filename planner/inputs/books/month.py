@@ -19,7 +19,7 @@ from planner.domain.job import Job, UnitGroup
 from planner.errors import InputError
 from planner.inputs.books.accounted import ENDLESS, RUN_AGAIN, labelled
 from planner.inputs.books.measured import mean_power_w, sharing
-from planner.inputs.jobs.power import per_core
+from planner.inputs.jobs.power_models import per_core
 from planner.inputs.jobs.table import read_job_rows
 from planner.inputs.jobs.table_rows import row_time
 from planner.inputs.slurm.job import SlurmJob

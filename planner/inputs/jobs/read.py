@@ -10,7 +10,7 @@ from planner.domain.horizon import Horizon
 from planner.domain.intake import Intake
 from planner.domain.job import Job
 from planner.errors import InputError
-from planner.inputs.jobs.power import constant_of, power_notes, power_of
+from planner.inputs.jobs.power_models import constant_of, power_notes, power_of
 from planner.inputs.jobs.swf import read_swf
 from planner.inputs.jobs.table import read_job_table
 from planner.inputs.jobs.unit_groups import UnitShape, unit_shape_of

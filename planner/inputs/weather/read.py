@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import calendar
 import datetime as dt
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -20,21 +19,14 @@ from planner.inputs.local_times import clock_shifts
 from planner.inputs.timed_csv import Samples
 from planner.inputs.weather.files import OF_HUMIDITY, WeatherFile, is_tmy3, read_weather_csv
 from planner.inputs.weather.open_meteo import read_open_meteo
-from planner.inputs.weather.typical_year import read_epw, read_tmy3, sample_path
+from planner.inputs.weather.typical_year import day_in_season, read_epw, read_tmy3, sample_path
 from planner.printable import shortened
 from planner.scenario.weather import ConstantWeather, SampleWeather
 from planner.scenario.weather import Weather as WeatherChoice
-from planner.scenario.words import Season, WeatherFormat
+from planner.scenario.words import WeatherFormat
 from planner.text_files import require_file
 from planner.units import SECONDS_PER_HOUR
 
-SEASONS: dict[Season, tuple[int, int, int]] = {
-    "winter": (12, 1, 2),
-    "spring": (3, 4, 5),
-    "summer": (6, 7, 8),
-    "autumn": (9, 10, 11),
-}
-"""Months of the meteorological seasons of the northern half of the earth."""
 SAMPLE = "sample"
 BY_CLOUDS = (
     "no irradiance: photovoltaics, where there are any, go by cloud cover; over the sample's year that is off by 4 % in"
@@ -60,18 +52,6 @@ _WORDS = {
 }
 FORMATS: tuple[str, ...] = get_args(WeatherFormat)
 _Reader = Callable[[Path, str, Horizon, str | None, dt.date | None, Sequence[str]], WeatherFile]
-
-
-def day_in_season(day: dt.date, season: Season) -> dt.date:
-    """The day of a season that stands in for a day.
-
-    It is the same day of the month, in the month at the same place of its season: 7 August, in the last month of
-    summer, gets the weather of 7 February for winter. The last days of long months get the last day of a short one.
-    A day of the season itself gets its own weather.
-    """
-    month = SEASONS[season][day.month % 3]
-    last = calendar.monthrange(day.year, month)[1]
-    return dt.date(day.year, month, min(day.day, last))
 
 
 def weather_of(choice: WeatherChoice, horizon: Horizon, *, humidity: bool = False) -> tuple[Weather, Intake]:

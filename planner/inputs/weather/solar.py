@@ -14,7 +14,7 @@ from planner.domain.weather import StepSeries, Weather
 from planner.errors import InputError
 from planner.inputs.local_times import clock_shifts
 from planner.inputs.timed_csv import read_timed_csv
-from planner.scenario.electricity import FileSolar, Solar
+from planner.scenario.solar_battery import FileSolar, Solar
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import calendar
 import datetime as dt
 import hashlib
 import importlib.util
@@ -26,6 +27,7 @@ from planner.inputs.timed_csv import Samples
 from planner.inputs.weather.files import WeatherFile, read_text
 from planner.limits import UTC_OFFSET_S
 from planner.places import kept_folder
+from planner.scenario.words import Season
 from planner.units import PA_PER_HPA, SECONDS_PER_HOUR
 
 if TYPE_CHECKING:
@@ -57,6 +59,26 @@ _FEB_28, _FEB_29 = (slice(24 * first, 24 * first + 24) for first in (58, 59))
 _EPW_FIRST_LINE, _TMY3_FIRST_LINE = 9, 3
 # pvlib and pandas check little before they convert, so a damaged file ends in any of these
 _PVLIB_FAILS = (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, AssertionError)
+
+SEASONS: dict[Season, tuple[int, int, int]] = {
+    "winter": (12, 1, 2),
+    "spring": (3, 4, 5),
+    "summer": (6, 7, 8),
+    "autumn": (9, 10, 11),
+}
+"""Months of the meteorological seasons of the northern half of the earth."""
+
+
+def day_in_season(day: dt.date, season: Season) -> dt.date:
+    """The day of a season that stands in for a day.
+
+    It is the same day of the month, in the month at the same place of its season: 7 August, in the last month of
+    summer, gets the weather of 7 February for winter. The last days of long months get the last day of a short one.
+    A day of the season itself gets its own weather.
+    """
+    month = SEASONS[season][day.month % 3]
+    last = calendar.monthrange(day.year, month)[1]
+    return dt.date(day.year, month, min(day.day, last))
 
 
 def read_epw(path: Path, name: str) -> TypicalYear:

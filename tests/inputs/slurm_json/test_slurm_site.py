@@ -18,7 +18,7 @@ from planner.inputs.slurm.documents import Documents, read_saved
 from planner.inputs.slurm.job import SlurmJob
 from planner.inputs.slurm.machine import machine_of
 from planner.inputs.slurm.nodes import SlurmNode
-from planner.inputs.slurm.site import SlurmSite
+from planner.inputs.slurm.read_site import SlurmSite
 from planner.scenario.load import load_scenario
 from planner.scenario.schema import Scenario
 from planner.scenario.slurm import SlurmSection

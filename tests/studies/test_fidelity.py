@@ -11,7 +11,7 @@ import pytest
 
 from planner.cli.main import run
 from planner.studies.all_studies import CALLS, KTH, AllStudies
-from planner.studies.ledger import STATUSES, Cell, LedgerStudy, PapersLedger, text_of, unlisted
+from planner.studies.fidelity import STATUSES, Cell, LedgerStudy, PapersLedger, text_of, unlisted
 from tests.days import refused, rows_of
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from planner.cli.main import run
-from planner.store.split import CAUSES, MONEY, SplitLine
+from planner.store.planned_to_real import CAUSES, MONEY, SplitLine
 from tests.days import DAY, SITE, plan, rows_of, write_small_site
 
 HEAD = "JobID|User|Account|State|Submit|Start|End|NodeList|AllocCPUS|ConsumedEnergyRaw"

@@ -12,7 +12,7 @@ from planner.domain.job import KINDS, Dependency, Job
 from planner.domain.situation import LeftAlone, Situation
 from planner.domain.situation_check import require_possible
 from planner.errors import InputError
-from planner.inputs.jobs.power import power_notes, power_of
+from planner.inputs.jobs.power_models import power_notes, power_of
 from planner.inputs.slurm.documents import Documents
 from planner.inputs.slurm.job import SlurmJob
 from planner.inputs.slurm.machine import SlurmMachine, machine_of, outages_of
