@@ -42,15 +42,16 @@ def make_ready(method: str, problem: Problem) -> None:
     if method.removesuffix(STRICT) in RULES:
         rule_plan(small, method)
         return
-    if method == "harvest":
-        with _compiling_beside(small) if is_missing(place_from) else nullcontext():
+    is_new = method == "harvest" and is_missing(place_from)
+    with _compiling_beside(small) if is_new else nullcontext():
+        if method == "harvest":
             _rebuild(small)
-    multisearch(small)
+        multisearch(small)
 
 
 @contextmanager
 def _compiling_beside(small: Problem) -> Iterator[None]:
-    """Let another process compile the kernels of MultiSearch, rules and EASY meanwhile; it ends with this block.
+    """Let another process compile the kernels of EASY and the rules meanwhile; it ends with this block.
 
     It loads the same code as this one, and none of the current folder. If it fails, one line says so with its last
     words, and this process compiles what is missing.
@@ -93,5 +94,4 @@ def _rebuild(small: Problem) -> None:
 
 if __name__ == "__main__":
     problem: Problem = pickle.load(sys.stdin.buffer)
-    make_ready("multisearch", problem)
     make_ready("est", problem)

@@ -25,6 +25,7 @@ from planner.pages.day import day_page
 from planner.pages.index import write_index
 from planner.planning.ahead import with_time_ahead
 from planner.planning.plan_day import PlannedDay, plan_day
+from planner.planning.ready import make_ready
 from planner.planning.runtimes import with_estimates
 from planner.scenario.schema import Scenario
 from planner.slurm.journal import Ours, read_ours
@@ -143,6 +144,7 @@ def _do(
             situation = with_estimates(found.situation, scenario.cluster, scenario.rules.estimate)
             built = build(scenario, horizon, situation, found.intake, until_unix)
             if params.method in LOOKING_AHEAD:
+                make_ready(params.method, built.problem)  # first, since on a first run EASY is compiled beside it
                 built = with_time_ahead(built)
         facts = {**facts, "inputs": hashes([*scenario.files(), *files])}
         planned = plan_day(built, params.under(scenario))
