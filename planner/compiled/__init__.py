@@ -39,13 +39,8 @@ def part(function: Function) -> Function:
 
 def kernel_of(made: Function) -> Function:
     """A kernel that does what a part does, for Python to call."""
-    return kernel(text_of(made))
-
-
-def text_of(made: Function) -> Function:
-    """A part as it is written, for Python to call where handing over the arguments takes longer than what it does."""
     written: Function = getattr(made, "py_func", made)  # with NUMBA_DISABLE_JIT a part is what is written
-    return written
+    return kernel(written)
 
 
 def is_missing(function: Callable[..., Any]) -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 from planner.domain.columns import Ints
 from planner.online.kernel import steps
 from planner.online.kernel.state import State
-from planner.online.stepped_replay import Schedule, SteppedReplay
+from planner.online.stepped_replay import Schedule, SteppedReplay, columns_of
 from planner.online.stretches import OnProgress
 
 if TYPE_CHECKING:
@@ -35,6 +35,8 @@ class TaughtReplay(SteppedReplay):
     ) -> None:
         super().__init__(state, schedule=schedule, on_progress=on_progress)
         self.first: Ints = np.zeros(state.jobs.shape[0], dtype=np.int64)
+        lists = columns_of(state.lists)
+        self._finished, self._held = lists.finished, lists.held
         self._predictor = predictor
         self._refresh = refresh
         self._told = 0
@@ -46,10 +48,9 @@ class TaughtReplay(SteppedReplay):
 
         A job that has started keeps the last prediction before its start.
         """
-        jobs = self.state.jobs
-        start = jobs["start"]
-        end = np.minimum(start + jobs["runtime"], jobs["cancel_s"])
-        events = [(int(jobs["submit"][one]), 0, one) for one in range(int(self.state.clock.arrived))]
+        jobs, start = self.jobs, self.jobs.start
+        end = np.minimum(start + jobs.runtime, jobs.cancel_s)
+        events = [(int(jobs.submit[one]), 0, one) for one in range(self.clock.arrived.item())]
         events += [(int(end[one]), 1, one) for one in np.flatnonzero((start >= 0) & (end < moment_s)).tolist()]
         events += [(int(start[one]), 2, one) for one in np.flatnonzero(start >= 0).tolist()]
         for second, what, one in sorted(events):
@@ -57,9 +58,9 @@ class TaughtReplay(SteppedReplay):
                 self._end(one, second)
                 continue
             if what == 0 or self._refresh:
-                jobs["estimate"][one] = max(1, int(self._predictor.predict(one, second)))
+                jobs.estimate[one] = max(1, int(self._predictor.predict(one, second)))
             if what == 0:
-                self.first[one] = jobs["estimate"][one]
+                self.first[one] = jobs.estimate[one]
             else:
                 self._predictor.begin(one, second)
 
@@ -72,53 +73,56 @@ class TaughtReplay(SteppedReplay):
 
     def open(self, now: int) -> None:
         """Begin a second, and note which runs are lost in it."""
-        changes = int(self.state.clock.changes)
+        changes = self.clock.changes.item()
         super().open(now)
-        if self.state.clock.changes > changes:
+        if self.clock.changes > changes:
             self._note_lost(now)
 
     def arrive(self, now: int) -> None:
         """Let the next job arrive with a prediction."""
-        job = int(self.state.clock.arrived)
-        self.state.jobs["estimate"][job] = self.first[job] = max(1, int(self._predictor.predict(job, now)))
+        job = self.clock.arrived.item()
+        self.jobs.estimate[job] = self.first[job] = max(1, int(self._predictor.predict(job, now)))
         super().arrive(now)
 
     def run_rounds(self, now: int) -> None:
         """Teach what has completed since the last round, then run those that are due, and note which jobs begin."""
         self._teach(now)
-        state, clock = self.state, self.state.clock
-        before = int(clock.started)
-        waiting = state.queue[: clock.queued].tolist() + state.lists["held"][: clock.held].tolist()
+        before, waiting = self.clock.started.item(), self._waiting()
         super().run_rounds(now)
-        if clock.started > before:
-            begun = [one for one in waiting if state.jobs["start"][one] == now]
-            self._begun += sorted(begun, key=lambda one: int(state.jobs["started_at"][one]))
+        if self.clock.started > before:
+            begun = waiting[self.jobs.start[waiting] == now]
+            self._begun += begun[np.argsort(self.jobs.started_at[begun], kind="stable")].tolist()
+
+    def _waiting(self) -> Ints:
+        """Who waits before a round: what it may start."""
+        queue = self.state.queue[: self.clock.queued.item()]
+        held = self.clock.held.item()
+        return np.concatenate([queue, self._held[:held]]) if held else queue.copy()
 
     def _teach(self, now: int) -> None:
         """Let the predictor learn from jobs that have completed, and predict anew for those that wait."""
-        state, clock = self.state, self.state.clock
-        finished = int(clock.finished)
+        finished = self.clock.finished.item()
         if finished == self._told:
             return
-        for one in state.lists["finished"][self._told : finished].tolist():
+        for one in self._finished[self._told : finished].tolist():
             self._end(one, now)
         self._told = finished
-        if self._refresh and clock.queued:
-            for one in state.queue[: clock.queued].tolist():
-                state.jobs["estimate"][one] = max(1, int(self._predictor.predict(one, now)))
+        if self._refresh and self.clock.queued:
+            for one in self.state.queue[: self.clock.queued.item()].tolist():
+                self.jobs.estimate[one] = max(1, int(self._predictor.predict(one, now)))
             steps.reorder(self.state)
 
     def _end(self, job: int, now: int) -> None:
         """Let the predictor learn from a job that is done; one that was cancelled teaches nothing."""
-        jobs = self.state.jobs
-        if jobs["cancel_s"][job] < jobs["start"][job] + jobs["runtime"][job]:
+        jobs = self.jobs
+        if jobs.cancel_s[job] < jobs.start[job] + jobs.runtime[job]:
             self._predictor.stop(job, now)
         else:
             self._predictor.complete(job, now)
 
     def _note_lost(self, now: int) -> None:
         """Let the predictor know which runs were lost with a node."""
-        restarts = self.state.jobs["restarts"]
+        restarts = self.jobs.restarts
         for job in np.flatnonzero(restarts > self._restarts).tolist():
             self._predictor.stop(job, now)
         self._restarts = restarts.copy()

@@ -91,7 +91,8 @@ def compile_replays() -> None:
     make_replay_ready(policy_named("hold"), lambda trace: trace.requested_s)
     replay(pool, policy_named("easy-sjbf"), predictor_named("cvh")(pool))
     for policy in ("cp-af", "hcp19"):
-        replay(nodes, policy_named(policy), nodes.requested_s, solver=_nothing_better)
+        for trace in (nodes, pool):  # in the pool both jobs want the one processor, so that there is an order to choose
+            replay(trace, policy_named(policy), trace.requested_s, solver=_nothing_better)
     replay(nodes, policy_named("pcp21"), nodes.requested_s, solver=Pcp21(steps=10, starts_first=False))
 
 
@@ -100,7 +101,7 @@ def compile_days() -> None:
     problem = build_day(_sample(), DAY).problem
     for method in ("multisearch", "est", "harvest"):  # harvest last: alone it begins a process for what is missing
         make_ready(method, problem)
-    profit_bound(problem, time_limit_s=1.0)
+    profit_bound(problem, descent_steps=1)
     make_search_ready()
     ones = np.ones(2, dtype=np.int64)
     for metric in ("af", "p2sf"):

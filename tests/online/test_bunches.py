@@ -9,7 +9,6 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from planner.compiled import text_of
 from planner.domain.trace import Machine, Trace
 from planner.machine.kth_smallest import smallest_by_weight
 from planner.online.initial_state import initial_state
@@ -132,5 +131,5 @@ def test_the_kth_smallest_counts_by_weight() -> None:
         values, weights = rng.integers(0, 8, size), rng.integers(1, 5, size)
         listed = np.sort(np.repeat(values, weights))
         for rank in (1, len(listed) // 2 + 1, len(listed)):
-            found = text_of(smallest_by_weight)(values.copy(), weights.copy(), size, rank)
+            found = smallest_by_weight.py_func(values.copy(), weights.copy(), size, rank)
             assert found == listed[rank - 1]

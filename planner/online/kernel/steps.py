@@ -7,15 +7,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from planner.compiled import kernel, kernel_of, text_of
+from planner.compiled import kernel, kernel_of
 from planner.online.kernel import clock, queue_order
 
 _ADVANCE, _NEXT_SECOND, _ENTRIES, _OPEN, _ARRIVAL, _COMPLETION, _IS_DUE, _LIST_ROUND, _IS_ANOTHER_DUE, _ROUNDS = range(
     10
 )
 
-is_arriving = text_of(clock.is_arriving)
-is_ending = text_of(clock.is_ending)
 reorder = kernel_of(queue_order.reorder)
 sort_by = kernel_of(queue_order.sort_by)
 
