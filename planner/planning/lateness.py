@@ -1,8 +1,9 @@
 """What the waiting of each job counts, from when on a job is late, and what being late counts.
 
-Where the queue empties, nobody need start much later than under EASY, and large jobs count more. On an overloaded
-machine somebody must: waiting counts the same for every job there, and little, so that the room goes to what fills it
-best and short jobs do not wait for it. In between it is a mixture, by what later money counts.
+Where the queue empties, nobody need start much later than under EASY, large jobs count more, and old ones too. On an
+overloaded machine somebody must: waiting counts the same for every job there, young or old, and little, so that the
+room goes to what fills it best and short jobs do not wait for it. In between it is a mixture, by what later money
+counts.
 """
 
 from __future__ import annotations
@@ -29,7 +30,9 @@ LATE_TIMES = 100.0
 """An hour of being late counts so many times an hour of waiting."""
 
 MOST_AGE_S = 7 * DAY_S
-"""An hour of waiting counts no more with age than that of a job that has waited for so long."""
+"""An hour of waiting counts no more with age than that of a job that has waited for so long. On an overloaded machine
+the time before tonight does not count at all: there nearly all jobs are old, and the machine would be emptied for wide
+ones day after day."""
 
 MARGIN_PART = 0.5
 """What the hour of waiting of a job with the mean margin counts more than that of a job without any."""
@@ -61,7 +64,7 @@ def wait_prices(problem: Problem, hour_eur: float, later: float) -> dict[str, Wa
     mean = float(margin.mean())
     relative: Floats = margin / mean if mean > 0 else margin
     rate = hour_eur * (1.0 + later * MARGIN_PART * relative) * problem.priority
-    ready_s = np.array([_ready_s(problem, index) for index in range(len(problem.jobs))])
+    ready_s = np.array([_ready_s(problem, index, later) for index in range(len(problem.jobs))])
     due_s = _due_moments(problem, ready_s)
     return {
         job.id: WaitPrice(
@@ -75,10 +78,11 @@ def wait_prices(problem: Problem, hour_eur: float, later: float) -> dict[str, Wa
     }
 
 
-def _ready_s(problem: Problem, index: int) -> int:
-    """Since when a job waits: its submission or its user's begin, or the first moment that what it waits for allows."""
+def _ready_s(problem: Problem, index: int, later: float) -> int:
+    """Since when a job's wait counts: from its submission or its user's begin on, or from the first moment that what it
+    waits for allows; of the time before now, ``later`` times `MOST_AGE_S` at most."""
     job = problem.jobs[index]
-    ready_s = max(problem.horizon.to_s(job.release_unix), problem.now_s - MOST_AGE_S)
+    ready_s = max(problem.horizon.to_s(job.release_unix), problem.now_s - round(later * MOST_AGE_S))
     return max(ready_s, min(int(problem.columns.release_s[index]), problem.horizon.length_s)) if job.after else ready_s
 
 

@@ -116,6 +116,19 @@ def test_on_an_overloaded_machine_waiting_counts_the_same_for_all_and_nobody_is_
     assert full.waiting_eur_per_h == pytest.approx(0.1 * free.waiting_eur_per_h)
 
 
+@pytest.mark.parametrize(("later", "counts_days"), [(1.0, 7.0), (0.5, 3.5), (0.25, 1.75), (0.0, 0.0)])
+def test_old_jobs_count_more_unless_the_machine_is_overloaded(later: float, counts_days: float) -> None:
+    """Of a wait of nine days before tonight at most seven count, and the less the fuller the machine is."""
+    day = build_day(scenario_of("goal.waiting=0.01", f"goal.later={later}"), FIRST)
+    nine, one = (replace(job, submit_unix=day.situation.moment_unix - days * 86_400)
+                 for job, days in zip(day.problem.jobs, (9, 1), strict=False))  # fmt: skip
+    situation = replace(day.situation, pending=(nine, one))
+    ahead = with_time_ahead(build(day.scenario, day.problem.horizon, situation, day.intakes[0])).ahead
+    assert ahead is not None
+    assert ahead.waits[nine.id].ready_s == -86_400 * counts_days
+    assert ahead.waits[one.id].ready_s == -86_400 * min(1.0, counts_days)
+
+
 def test_a_job_that_easy_would_have_started_a_day_ago_is_overdue(looked: Day) -> None:
     """At the midnight after, the first job of EASY goes before all others; with a limit of its own, that counts."""
     day = build_day(scenario_of(), FIRST)
