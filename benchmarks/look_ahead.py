@@ -33,13 +33,13 @@ VARIANTS: dict[str, tuple[str, int, dict[str, object]]] = {
     "in-full": (
         "the same, with the second day counting in full",
         2,
-        {"planner.planning.ahead.part_known": lambda day: 1.0},
+        {"planner.planning.published_ahead.part_known": lambda day: 1.0},
     ),
-    "half": ("the same, with it counting half", 2, {"planner.planning.ahead.part_known": lambda day: 0.5}),
+    "half": ("the same, with it counting half", 2, {"planner.planning.published_ahead.part_known": lambda day: 0.5}),
     "by-age": (
         "the same, with it counting the part of the queue that is older than a day, however small",
         2,
-        {"planner.planning.ahead.LEAST_COUNTS": 0.0},
+        {"planner.planning.published_ahead.LEAST_COUNTS": 0.0},
     ),
     "three": ("three days together", 3, {}),
 }

@@ -12,6 +12,7 @@ PACKAGE = Path(__file__).resolve().parent.parent / "planner"
 
 LAYERS = {
     "printable": 0,
+    "signals": 0,
     "errors": 1,
     "defaults": 0,
     "limits": 2,

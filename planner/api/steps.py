@@ -22,7 +22,7 @@ from planner.domain.problem import Problem
 from planner.inputs.build import Day
 from planner.inputs.build import build_day as _build_day
 from planner.methods import LOOKING_AHEAD, Params, usual_method
-from planner.planning.ahead import with_time_ahead
+from planner.planning.outlook import with_time_ahead
 from planner.planning.plan_day import PlannedDay
 from planner.planning.plan_day import plan_day as _plan_day
 from planner.runs.asked import open_scenario, parse_day

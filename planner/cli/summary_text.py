@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from planner.domain.books import Booked
-from planner.domain.day_summary import DaySummary, DayTotals, EasyDay, JobCounts, Waits
+from planner.domain.day_summary import DaySummary, DayTotals, EasyDay, JobCounts
+from planner.domain.waits import Waits
 from planner.printable import printable
 from planner.units import clock, distance, is_share
 

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from planner.domain.hold_params import Strength
 from planner.domain.ledger import Ledger
 from planner.domain.plan import Plan
-from planner.domain.search_params import Strength
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from planner.domain.hold_params import HoldParams
 
 
 @dataclass(frozen=True)
@@ -34,33 +36,10 @@ class RelaxationParams:
 
 
 @dataclass(frozen=True)
-class HoldParams:
-    """How it is decided which jobs are held; the scenario's `hold` section says what each number means."""
-
-    every_s: int = 3600
-    ahead_s: int = 86400
-    strengths: tuple[float, ...] = (1.0, 4.0, 16.0)
-    days_back: tuple[int, ...] = (7, 1, 2)
-    stay_fraction: float = 0.005
-    waiting_fraction: float = 0.02
-
-
-@dataclass(frozen=True)
 class SearchParams:
     """The parameters of every method that has some."""
 
     harvest: HarvestParams = HarvestParams()
     delay: DelayParams = DelayParams()
     relaxation: RelaxationParams = RelaxationParams()
-    hold: HoldParams = HoldParams()
-
-
-@dataclass(frozen=True, slots=True)
-class Strength:
-    """How strongly it was best to hold jobs when that was last compared, and when that was [Unix s].
-
-    An hour of waiting counts for so many times its price; infinite: hold nothing.
-    """
-
-    value: float
-    decided_unix: int
+    hold: HoldParams = field(default_factory=HoldParams)

@@ -11,12 +11,12 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
+from planner.domain.hold_params import Strength
 from planner.domain.job import Job, counting_key
 from planner.domain.ledger import Ledger
 from planner.domain.node_text import format_unit_nodes
 from planner.domain.precedence import require_no_circle
 from planner.domain.rates import Rates
-from planner.domain.search_params import Strength
 from planner.errors import InputError
 from planner.units import utc_text
 

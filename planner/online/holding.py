@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from planner.domain.columns import Ints
+from planner.domain.hold_params import HoldParams, Strength
 from planner.domain.job import Job
-from planner.domain.search_params import HoldParams, Strength
 from planner.limits import DAY_S
 from planner.online.expected_prices import QUARTER_S, EnergyCosts
 from planner.units import MILLI, SECONDS_PER_HOUR

@@ -10,7 +10,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from planner.domain.day_summary import DaySummary, Waits
+from planner.domain.day_summary import DaySummary
+from planner.domain.waits import Waits
 from planner.units import distance, is_share
 
 

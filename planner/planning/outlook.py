@@ -29,11 +29,21 @@ from planner.limits import DAY_S
 from planner.online.day_replay import easy_plan
 from planner.planning.baselines import waits_of
 from planner.planning.lateness import wait_prices, waiting_price
+from planner.planning.published_ahead import with_days_ahead
 from planner.planning.regime import regime_of
 from planner.units import SECONDS_PER_HOUR, rounded
 
 MOST_DAYS, FEW_DAYS = 7, 2
 """The longest outlook; and that of an overloaded machine, on which later money counts nothing."""
+
+
+def with_time_ahead(day: Day) -> Day:
+    """The day with the time after it that a search is to plan with it, by the goal of its scenario."""
+    if day.ahead is not None:
+        return day
+    if day.scenario.goal.kind == "whole":
+        return with_outlook(day)
+    return with_days_ahead(day) if day.problem.now_s == 0 else day
 
 
 def with_outlook(day: Day) -> Day:

@@ -27,11 +27,11 @@ from planner.errors import AuditError
 from planner.inputs.build import Day
 from planner.methods import HASTENED, LOOKING_AHEAD, RULES, Params, method_named
 from planner.online.holding import Holding
-from planner.planning.ahead import after_the_day, sooner_paid, whole_runs
 from planner.planning.baselines import Baselines, baselines_of
 from planner.planning.carbon_goal import Limited, WholeRuns, goodness, limited_bound, weighed, within_limit
 from planner.planning.energy_costs import holding_of_day
 from planner.planning.outlook import ahead_summary, best_of
+from planner.planning.published_ahead import after_the_day, sooner_paid, whole_runs
 from planner.planning.ready import make_ready
 from planner.planning.why_waiting import Waiting, why_late, with_promises
 from planner.search.decode import decode_after

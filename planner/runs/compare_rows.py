@@ -14,11 +14,12 @@ import numpy as np
 
 from planner.accounting.settle import settle
 from planner.domain.columns import Ints
-from planner.domain.day_summary import DaySummary, DayTotals, Waits
+from planner.domain.day_summary import DaySummary, DayTotals
 from planner.domain.horizon import Horizon
 from planner.domain.job import Job
 from planner.domain.ledger import Totals
 from planner.domain.plan import DEFERRED
+from planner.domain.waits import Waits
 from planner.errors import InputError, TableError
 from planner.inputs.build import frame
 from planner.inputs.prices import price_members

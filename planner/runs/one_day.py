@@ -23,7 +23,7 @@ from planner.machine.place import place_from
 from planner.methods import LOOKING_AHEAD, Params
 from planner.pages.day import day_page
 from planner.pages.index import write_index
-from planner.planning.ahead import with_time_ahead
+from planner.planning.outlook import with_time_ahead
 from planner.planning.plan_day import PlannedDay, plan_day
 from planner.planning.ready import make_ready
 from planner.planning.runtimes import with_estimates

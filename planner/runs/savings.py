@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 
 from planner.domain.columns import Ints
-from planner.domain.day_summary import Waits
 from planner.domain.horizon import Horizon
 from planner.domain.intake import Intake
 from planner.domain.ledger import Totals
 from planner.domain.pue_table import PueTable
+from planner.domain.waits import Waits
 from planner.errors import InputError
 from planner.inputs.books.month import RanMonth
 from planner.inputs.pue_csv import pue_table_text, read_cooling

@@ -16,8 +16,9 @@ from planner.domain.situation import Outage
 from planner.scenario.carbon import Carbon, NoCarbon
 from planner.scenario.chooser import Kinds
 from planner.scenario.cluster import ClusterSection, WrittenAsSection
+from planner.scenario.hold import HoldSection
 from planner.scenario.jobs import Jobs, SlurmJobs
-from planner.scenario.search import HoldSection, Search
+from planner.scenario.search import Search
 from planner.scenario.sections import Budgets, Cooling, Goal, Key, Power, Revenue, Rules, Section
 from planner.scenario.slurm import LIVE, SlurmSection
 from planner.scenario.solar_battery import BatterySection, ModelledSolar, Solar

@@ -12,8 +12,8 @@ from typing import Any
 
 from planner.domain.books import Booked, PlannedFigures
 from planner.domain.day_summary import DaySummary
+from planner.domain.hold_params import Strength
 from planner.domain.problem import Problem
-from planner.domain.search_params import Strength
 from planner.domain.situation import SiteState
 from planner.errors import InputError
 from planner.parquet import arrow

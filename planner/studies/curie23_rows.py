@@ -9,7 +9,8 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
 
-from planner.domain.day_summary import DaySummary, Waits
+from planner.domain.day_summary import DaySummary
+from planner.domain.waits import Waits
 from planner.runs.run_figures import Row, run_row
 from planner.search.orderings import ORDERINGS
 from planner.studies.curie23_site import RUNS

@@ -21,7 +21,8 @@ from typing import Any
 
 from joblib.externals.loky import reusable_executor
 
-from planner import __main__ as program
+from planner import signals
+from planner.__main__ import main
 from tests.faults.commands import given, path_of
 
 FILE_EVENTS = frozenset(
@@ -96,7 +97,7 @@ def begun(
     """Begin a command in a child; what it says must fit a pipe."""
     (said, said_in), (counted, counted_in) = os.pipe(), os.pipe()
     # A signal that comes while the child is being made waits until the program is there to hear it.
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, program.ENDED)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, signals.ENDED)
     number = os.fork()
     if not number:
         _be_the_child(site, words, when, (said_in, counted_in), first)
@@ -138,8 +139,8 @@ def _be_the_child(
         os.dup2(said, 2)
         sys.stdout = os.fdopen(1, "w", buffering=1, closefd=False)
         sys.stderr = os.fdopen(2, "w", buffering=1, closefd=False)
-        for number in program.ENDED:
-            signal.signal(number, program._end)
+        for number in signals.ENDED:
+            signal.signal(number, signals.end)
         os.setsid()
         os.chdir(site)
         os.environ["PATH"] = path_of(site)
@@ -149,8 +150,8 @@ def _be_the_child(
         counter = _Counter(*when)
         counter.begin()
         try:
-            signal.pthread_sigmask(signal.SIG_UNBLOCK, program.ENDED)
-            program.main()
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, signals.ENDED)
+            main()
         finally:
             counter.end()
             os.write(counted, str(counter.steps).encode())

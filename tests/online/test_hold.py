@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from planner.compiled import kernel_of
-from planner.domain.search_params import HoldParams, Strength
+from planner.domain.hold_params import HoldParams, Strength
 from planner.domain.trace import Machine, Trace, first_jobs, pool_trace
 from planner.errors import InputError
 from planner.inputs.traces import read_pool

@@ -11,9 +11,9 @@ import pytest
 
 from planner.accounting.audit import audit
 from planner.accounting.settle import settle
-from planner.domain.day_summary import Waits
 from planner.domain.plan import Placement, Plan
 from planner.domain.problem import executed, ran_s
+from planner.domain.waits import Waits
 from planner.pages.markup import gap_text, gap_words
 from planner.planning.baselines import waits_of
 from planner.runs.run_figures import day_rows

@@ -19,9 +19,10 @@ import pytest
 
 from planner import __version__
 from planner.cli.main import run
-from planner.domain.day_summary import Baseline, EasyDay, Waits
+from planner.domain.day_summary import Baseline, EasyDay
 from planner.domain.intake import Intake
 from planner.domain.result import Trial
+from planner.domain.waits import Waits
 from planner.errors import FileFormatError
 from planner.store.provenance import digest, sealed
 from planner.store.results import read_run, read_summary, shown

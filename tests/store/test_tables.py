@@ -13,19 +13,11 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from planner.domain.day_summary import (
-    AheadSummary,
-    AheadTotals,
-    Baseline,
-    DaySummary,
-    DayTotals,
-    EasyDay,
-    JobCounts,
-    Waits,
-)
+from planner.domain.day_summary import AheadSummary, AheadTotals, Baseline, DaySummary, DayTotals, EasyDay, JobCounts
 from planner.domain.job import Job, UnitGroup
 from planner.domain.node_text import format_unit_nodes, parse_unit_nodes
 from planner.domain.plan import Deferral
+from planner.domain.waits import Waits
 from planner.errors import InputError
 from planner.inputs.pue_csv import pue_table_text
 from planner.search.multisearch import multisearch

@@ -8,11 +8,12 @@ from planner.compiled import kernel, part
 from planner.machine.heap import pop
 from planner.machine.timeline import NEVER, forget_past
 from planner.online.kernel.conservative_rounds import arrive, conservative_round, deadline_round, is_held, join_queue
-from planner.online.kernel.events import is_changing, resume, take_changes, void_reservations, withdraw
+from planner.online.kernel.corrections import correct
+from planner.online.kernel.events import is_changing, resume, take_changes, withdraw
 from planner.online.kernel.hold_rule import note_length
 from planner.online.kernel.holds import next_hold_end, release_due
 from planner.online.kernel.nodes import hold_job
-from planner.online.kernel.queue_order import come_first, go_for_good, note_due, real_end
+from planner.online.kernel.queue_order import come_first, go_for_good
 from planner.online.kernel.queue_search import order_round
 from planner.online.kernel.rounds import can_start, easy_round, greedy_round, list_round, strict_round
 from planner.online.kernel.state import (
@@ -26,12 +27,6 @@ from planner.online.kernel.state import (
     ORDERED,
     STRICT,
 )
-
-TO_REQUEST, STEPWISE, DOUBLING = range(3)
-"""What happens to an estimate that a job outlives: it becomes the requested time, grows in steps, or doubles."""
-
-STEPS_S = (60, 300, 900, 1800, 3600, 7200, 18000, 36000, 72000, 180000, 360000)
-"""How far beyond the first estimate the first, second, ... correction goes (Tsafrir, Etsion and Feitelson 2007)."""
 
 
 @part
@@ -139,7 +134,7 @@ def open_second(state, now):
     take_changes(state, now)
     release_due(state, now)
     withdraw(state, now)
-    _correct(state, now)
+    correct(state, now)
 
 
 @part
@@ -269,40 +264,3 @@ def run_list_round(state, now):
     """A round of list scheduling, whatever the policy."""
     state.clock.rounds += 1
     list_round(state, now)
-
-
-@part
-def _correct(state, now):
-    """Give every running job that outlived its estimate a new expected end, at least one second from now.
-
-    A job that ends in this second needs none, unless rounds run before its completion is known.
-    """
-    while state.clock.expected > 0 and state.dues[0].key <= now:
-        job = pop(state.dues.key, state.dues.job, state.jobs.started_at, state.clock.expected)
-        state.clock.expected -= 1
-        end = real_end(state, job)
-        due = state.jobs[job].expected_end
-        while due < end and due <= now:
-            due = max(_corrected(state, job, due), due + 1)
-            state.jobs[job].corrections += 1
-        if due <= now or (end <= now and state.clock.every_event == 0):
-            continue
-        void_reservations(state)
-        hold_job(state, MACHINE, job, np.int64(1), now, due)
-        state.jobs[job].expected_end = due
-        if due < end:
-            note_due(state, job)
-
-
-@part
-def _corrected(state, job, due):
-    """The next expected end of a job by the rule of correction."""
-    start = state.jobs[job].start
-    limit = start + state.jobs[job].requested
-    if state.clock.correction == STEPWISE:
-        step = state.jobs[job].corrections
-        first = start + max(np.int64(1), state.jobs[job].estimate)
-        return min(limit, first + STEPS_S[step] * state.clock.per_second) if step < len(STEPS_S) else limit
-    if state.clock.correction == DOUBLING:
-        return start + 2 * (due - start)
-    return limit

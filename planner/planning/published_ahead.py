@@ -22,7 +22,6 @@ from planner.domain.problem import Problem
 from planner.domain.segment import Segment, split_segments
 from planner.inputs.build import Day, frame
 from planner.limits import DAY_S
-from planner.planning.outlook import with_outlook
 from planner.search.decode import decode, decode_after
 
 MOST_DAYS = 8
@@ -30,15 +29,6 @@ MOST_DAYS = 8
 
 LEAST_COUNTS = 0.5
 """The least that money of a later day counts, as a part of today's."""
-
-
-def with_time_ahead(day: Day) -> Day:
-    """The day with the time after it that a search is to plan with it, by the goal of its scenario."""
-    if day.ahead is not None:
-        return day
-    if day.scenario.goal.kind == "whole":
-        return with_outlook(day)
-    return with_days_ahead(day) if day.problem.now_s == 0 else day
 
 
 def with_days_ahead(day: Day) -> Day:
